@@ -1,0 +1,108 @@
+"""What kanon_sql asks of a database: a few methods, the same for every engine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from kanon_sql.errors import SourceError
+from kanon_sql.queries import Relation
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: its name, the engine's name of its type, and the kind of that type.
+
+    The kind is one of integer, decimal, float, date, timestamp, time, boolean, text, other.
+    """
+
+    name: str
+    type: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table or view that exists: where, what (table or view), and its columns in order."""
+
+    relation: Relation
+    form: str
+    columns: tuple[Column, ...]
+
+    def column(self, name: str) -> Column | None:
+        """The column called exactly `name`, if there is one."""
+        return next((c for c in self.columns if c.name == name), None)
+
+
+class Engine(Protocol):
+    """A connection to one database. Every statement it gets was printed for its `dialect`."""
+
+    dialect: str
+    name: str
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Run a query and fetch all its rows."""
+
+    def run(self, sql: str) -> None:
+        """Run a statement for its effect."""
+
+    def find(self, name: str) -> Table | None:
+        """Look up a table or view by the name a user gave: `patients`, `hr.patients`, `"odd name"`."""
+
+    def load(self, relation: Relation, types: Mapping[str, str], columns: Sequence[Sequence[Any]]) -> None:
+        """Create a temporary table with these columns (name: type of this engine) and fill it, column by column."""
+
+    def table(self, relation: Relation, form: str = "table") -> Table:
+        """Describe a relation that is known to exist."""
+
+    def place(self, name: str) -> Relation:
+        """Where a new table called `name` would go."""
+
+    def send(self, query: str, target: Engine, relation: Relation) -> None:
+        """Create a temporary table, here or in another engine, of what a query gives here."""
+
+    def explain(self, sql: str) -> str:
+        """The engine's plan of a query, as text."""
+
+    def frame(self, relation: Relation) -> Any:
+        """A relation's rows as a pandas DataFrame."""
+
+    def close(self) -> None:
+        """Close the connection."""
+
+    def integer_type(self, largest: int) -> str:
+        """The smallest signed integer type that holds `largest`."""
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """One consistent snapshot; rolled back if the block raises."""
+
+
+def name_readings(name: str) -> list[tuple[str, ...]]:
+    """The ways to read a table's name: as it stands, then as dotted parts, quoted ones unquoted.
+
+    >>> name_readings('hr."odd.name"')
+    [('hr."odd.name"',), ('hr', 'odd.name')]
+    """
+    if not _DOTTED.fullmatch(name):
+        return [(name,)]
+    dotted = tuple(quoted.replace('""', '"') or bare for quoted, bare in _PART.findall(name))
+    return [(name,)] if dotted == (name,) else [(name,), dotted]
+
+
+def refuse_equal_names(columns: Sequence[str], where: str) -> None:
+    """Two columns that differ only in case are an error: engines and readers disagree about them."""
+    seen: dict[str, str] = {}
+    for column in columns:
+        other = seen.get(column.casefold())
+        seen[column.casefold()] = column
+        if other is not None:
+            raise SourceError(
+                f"{where} has the columns {other!r} and {column!r}, the same but for case; rename one"
+            )
+
+
+_PART = re.compile(r'"((?:[^"]|"")+)"|([^."]+)')
+_DOTTED = re.compile(rf"(?:{_PART.pattern})(?:\.(?:{_PART.pattern}))*")

@@ -1,0 +1,367 @@
+"""PostgreSQL: the table stays where it lives; only what a query gives comes out."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kanon_sql import queries
+from kanon_sql.engine import Column, Engine, Table, name_readings, refuse_equal_names
+from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.errors import SourceError, TargetError
+from kanon_sql.queries import Relation
+
+if TYPE_CHECKING:  # psycopg is optional, and a tenth of a second to import
+    import psycopg
+    from psycopg.abc import Buffer
+    from psycopg.adapt import Loader
+
+_KINDS = {
+    "smallint": "integer",
+    "integer": "integer",
+    "bigint": "integer",
+    "numeric": "decimal",
+    "real": "float",
+    "double precision": "float",
+    "date": "date",
+    "timestamp without time zone": "timestamp",
+    "timestamp with time zone": "timestamp",
+    "time without time zone": "time",
+    "time with time zone": "time",
+    "boolean": "boolean",
+}
+_TEXT_CATEGORIES = ("S", "E")  # strings (varchar, char, citext) and enums
+_IN_DUCKDB = {
+    "int2": "SMALLINT",
+    "int4": "INTEGER",
+    "int8": "BIGINT",
+    "float4": "REAL",
+    "float8": "DOUBLE",
+    "bool": "BOOLEAN",
+    "date": "DATE",
+    "timestamp": "TIMESTAMP",
+    "timestamptz": "TIMESTAMPTZ",
+    "time": "TIME",
+    "uuid": "UUID",
+}
+
+
+class PostgreSQL:
+    """One PostgreSQL connection; see `kanon_sql.engine.Engine` for what its methods promise.
+
+    The connection is set to autocommit, and its session to the few settings that our SQL counts on.
+    """
+
+    dialect = "postgres"
+    name = "postgresql"
+
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        self.connection = connection
+        self._refuse_open_transaction()
+        with _told():
+            connection.autocommit = True
+            self._cursor = _cursor(connection)
+            self._cursor.execute(_SESSION)
+
+    @classmethod
+    def open(cls, dsn: str) -> PostgreSQL:
+        """Connect to `postgresql://user:password@host:port/database`."""
+        try:
+            import psycopg
+        except ImportError as error:
+            raise SourceError("PostgreSQL needs psycopg; pip install 'kanon-sql[postgres]'") from error
+        # libpq quotes what it cannot read, which may be a piece of the password.
+        if not _URL.fullmatch(dsn):
+            raise SourceError(_NO_URL)
+        try:
+            return cls(psycopg.connect(dsn, autocommit=True))
+        except psycopg.ProgrammingError:
+            raise SourceError(_NO_URL) from None
+        except psycopg.Error as error:
+            raise SourceError(f"PostgreSQL cannot be reached: {_first_line(error)}") from error
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Run a query and fetch all its rows."""
+        with _told():
+            return self._cursor.execute(sql, prepare=False).fetchall()
+
+    def run(self, sql: str) -> None:
+        """Run a statement for its effect."""
+        with _told():
+            self._cursor.execute(sql, prepare=False)
+
+    def explain(self, sql: str) -> str:
+        """The engine's plan of a query, as text."""
+        return "\n".join(line for (line,) in self.rows(f"EXPLAIN {sql}"))
+
+    def find(self, name: str) -> Table | None:
+        """Look up a table or view by the name a user gave; its own capitals first, then any."""
+        for parts in name_readings(name):
+            found = self._look_up(parts)
+            if not found:
+                continue
+            schema, table, form, exact = found[0]
+            if not exact and len(found) > 1:
+                names = " and ".join(repr(other) for _, other, _, _ in found)
+                raise SourceError(f"{name} could be any of {names}; write the one meant in its own capitals")
+            return self.table(Relation(schema, table), form)
+        return None
+
+    def _look_up(self, parts: tuple[str, ...]) -> list[tuple[Any, ...]]:
+        catalog, schema, table = (None, None, *parts)[-3:]
+        with _told():
+            return self._cursor.execute(_LOOK_UP, [table, schema, catalog]).fetchall()
+
+    def table(self, relation: Relation, form: str = "table") -> Table:
+        """Describe a relation that is known to exist; a domain is described by the type under it."""
+        with _told():
+            described = self._cursor.execute(_COLUMNS, [_sql("{}", relation.parts)]).fetchall()
+        columns = (
+            Column(name, type_name, "text" if category in _TEXT_CATEGORIES else _KINDS.get(plain, "other"))
+            for name, type_name, plain, category in described
+        )
+        return Table(relation, form, tuple(columns))
+
+    def place(self, name: str) -> Relation:
+        """Where a new table called `name` would go."""
+        *path, table = name_readings(name)[-1]
+        schema, longest = self.rows("SELECT current_schema(), current_setting('max_identifier_length')")[0]
+        if len(table.encode()) > int(longest):
+            raise TargetError(f"{table} is longer than the {longest} bytes of a PostgreSQL name; shorten it")
+        if not path and schema is None:
+            raise TargetError(f"the search_path has no schema for {table}; name one, as in public.{table}")
+        return Relation(*(path or [schema]), table)
+
+    def load(self, relation: Relation, types: Mapping[str, str], columns: Sequence[Sequence[Any]]) -> None:
+        """Create a temporary table and fill it, column by column."""
+        temporary = Relation("pg_temp", relation.name)
+        self.run(queries.drop(temporary, self.dialect))
+        self.run(queries.create_table(temporary, types, self.dialect))
+        with _told(), self._cursor.copy(_sql("COPY {} FROM STDIN", temporary.parts)) as copy:
+            for row in zip(*columns, strict=True):
+                copy.write_row(row)
+
+    def send(self, query: str, target: Engine, relation: Relation) -> None:
+        """Create a temporary table, here or in an embedded DuckDB, of what a query gives here."""
+        if isinstance(target, DuckDB):
+            self.fetch_into(query, target, relation)
+        elif target is self:
+            temporary = Relation("pg_temp", relation.name)
+            self.run(queries.drop(temporary, self.dialect))
+            self.run(queries.create_as(temporary, query, self.dialect, temporary=True))
+        else:
+            raise SourceError(f"PostgreSQL sends rows to an embedded DuckDB only, not to {target.name}")
+
+    def frame(self, relation: Relation) -> Any:
+        """A relation's rows as a pandas DataFrame."""
+        import pandas
+
+        names = [column.name for column in self.table(relation).columns]
+        return pandas.DataFrame(self.rows(queries.select_all(relation, self.dialect)), columns=names)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.connection.close()
+
+    def integer_type(self, largest: int) -> str:
+        """The smallest signed integer type that holds `largest`."""
+        return "smallint" if largest < 2**15 else "integer"
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """One consistent snapshot; rolled back if the block raises."""
+        self._refuse_open_transaction()
+        self.run("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        try:
+            yield
+        except BaseException:
+            with suppress(SourceError):  # a lost connection has rolled back already
+                self.run("ROLLBACK")
+            raise
+        self.run("COMMIT")
+        if self._cursor.statusmessage != "COMMIT":
+            raise SourceError("PostgreSQL rolled the transaction back, for a statement in it had failed")
+
+    def _refuse_open_transaction(self) -> None:
+        if self.connection.info.transaction_status.name not in ("IDLE", "UNKNOWN"):
+            raise SourceError("the connection is inside a transaction; commit or roll it back first")
+
+    def fetch_into(self, query: str, target: DuckDB, relation: Relation) -> None:
+        """Put the rows of a query into a new temporary table of an embedded DuckDB, in bounded memory.
+
+        Types follow; a numeric column becomes the type that holds all its values exactly, or else text.
+        """
+        types = self._result_types(query)
+        target.load(relation, {column: _in_duckdb(type_name) for column, type_name in types.items()}, [])
+        with tempfile.TemporaryDirectory(prefix="kanon_") as folder:
+            path = Path(folder) / "rows.csv"
+            try:
+                path.touch(mode=0o600)
+                with path.open("wb") as file:
+                    sent = self._copy_out(query, types, file.write)
+            except OSError as error:
+                raise SourceError(f"{folder} cannot hold the rows: {error.strerror}; set TMPDIR") from error
+            ((received,),) = target.rows(_sql(_READ, relation.parts, path=str(path)))
+        if received != sent:
+            raise SourceError(f"PostgreSQL sent {sent} rows, but DuckDB read {received}; please report it")
+        for column, type_name in types.items():
+            if declared := _NUMERIC.fullmatch(type_name):
+                precision, scale = (int(digits or 0) for digits in declared.groups())
+                _settle_numeric(target, relation, column, precision, scale)
+
+    def _result_types(self, query: str) -> dict[str, str]:
+        """The columns of a query with their types in PostgreSQL's short words: `int4`, `numeric(10, 2)`."""
+        self.rows(f"SELECT * FROM ({query}) AS fetched LIMIT 0")
+        described = self._cursor.description or []
+        refuse_equal_names([column.name for column in described], "the query")
+        return {column.name: column.type_display for column in described}
+
+    def _copy_out(self, query: str, types: Mapping[str, str], write: Callable[[Buffer], object]) -> int:
+        # A char(n) comes padded with blanks that mean nothing; the cast takes them off.
+        selected = ", ".join(
+            _sql("CAST({} AS TEXT)" if types[column].startswith("bpchar") else "{}", [column])
+            for column in types
+        )
+        copied = f"SELECT {selected} FROM ({query}) AS fetched"
+        with _told(), self._cursor.copy(f"COPY ({copied}) TO STDOUT ({_CSV})") as copy:
+            for chunk in copy:
+                write(chunk)
+        return self._cursor.rowcount
+
+
+def _in_duckdb(type_name: str) -> str:
+    return _IN_DUCKDB.get(re.sub(r"\(.*\)", "", type_name), "VARCHAR")
+
+
+def _settle_numeric(target: DuckDB, relation: Relation, column: str, precision: int, scale: int) -> None:
+    """Turn a column of numeric texts into numbers: as declared, or else as wide as the values need."""
+    ((plain, whole, fraction),) = target.rows(_sql(_MEASURE, [column], [column], [column], relation.parts))
+    if precision == 0 or not 0 <= scale <= precision:
+        precision, scale = whole + fraction, fraction
+    if plain and precision <= 38:
+        integer = "BIGINT" if precision <= 18 else "HUGEINT"
+        fitting = f"DECIMAL({precision}, {scale})" if scale else integer
+        target.run(_sql(f"ALTER TABLE {{}} ALTER {{}} TYPE {fitting}", relation.parts, [column]))
+
+
+def _cursor(connection: psycopg.Connection[Any]) -> psycopg.Cursor[tuple[Any, ...]]:
+    """A cursor of plain tuples, whose values are those that DuckDB would give."""
+    import psycopg
+    from psycopg.rows import tuple_row
+
+    cursor = psycopg.Cursor(connection, row_factory=tuple_row)
+    cursor.adapters.register_loader("numeric", _loader(_number))
+    cursor.adapters.register_loader("bpchar", _loader(lambda text: text.rstrip(" ")))
+    for structured in ("json", "jsonb"):
+        cursor.adapters.register_loader(structured, _loader(str))
+    return cursor
+
+
+def _loader(read: Callable[[str], object]) -> type[Loader]:
+    from psycopg.adapt import Loader
+
+    class Read(Loader):
+        def load(self, data: Buffer) -> object:
+            return read(bytes(data).decode())
+
+    return Read
+
+
+def _number(text: str) -> int | Decimal:
+    """SUM(bigint) is numeric; whole numbers are integers all the same."""
+    return int(text) if text.lstrip("-").isdigit() else Decimal(text)
+
+
+def _sql(statement: str, *names: Sequence[str], **literals: str) -> str:
+    """Fill each {} of a statement of ours with a quoted name, and each {word} with a quoted text."""
+    from psycopg import sql
+
+    quoted = {word: sql.Literal(text) for word, text in literals.items()}
+    return sql.SQL(statement).format(*(sql.Identifier(*parts) for parts in names), **quoted).as_string()
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Turn what the database says into one line of ours."""
+    import psycopg
+
+    try:
+        yield
+    except psycopg.Error as error:
+        raise SourceError(f"PostgreSQL says: {_first_line(error)}") from error
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+_NUMERIC = re.compile(r"numeric(?:\((\d+)(?:, *(-?\d+))?\))?")
+_HOST = r"(?:\[[^\]]*\]|[^][:@/?#,]*)(?::\d*)?"
+_URL = re.compile(
+    rf"postgres(?:ql)?://(?:[^:@/?#]*(?::[^:@/?#]*)?@)?{_HOST}(?:,{_HOST})*(?:/[^?#@]*)?(?:\?[^#@]*)?"
+)
+_NO_URL = (
+    "a PostgreSQL database is named as postgresql://user:password@host:port/database, "
+    "with %40 for @ and %2F for / in the password; the given name reads otherwise"
+)
+# Dates as ISO, floats in full, backslashes plain, text as Unicode.
+_SESSION = """
+SELECT
+  set_config('datestyle', 'ISO', false),
+  set_config('extra_float_digits', '1', false),
+  set_config('standard_conforming_strings', 'on', false),
+  set_config('client_encoding', 'UTF8', false)
+"""
+_LOOK_UP = """
+SELECT r.schema, r.name, r.form, r.name = w.name AND r.schema = COALESCE(w.schema, r.schema) AS exact
+FROM
+  (SELECT %s::text AS name, %s::text AS schema, %s::text AS catalog) AS w,
+  (
+    SELECT
+      CASE WHEN n.oid = pg_my_temp_schema() THEN 'pg_temp' ELSE n.nspname END AS schema,
+      c.relname AS name,
+      CASE WHEN c.relkind IN ('v', 'm') THEN 'view' ELSE 'table' END AS form,
+      pg_table_is_visible(c.oid) AS visible
+    FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+    WHERE c.relkind IN ('r', 'p', 'f', 'v', 'm')
+  ) AS r
+WHERE lower(r.name COLLATE "default") = lower(w.name)
+  AND CASE WHEN w.schema IS NULL THEN r.visible ELSE lower(r.schema COLLATE "default") = lower(w.schema) END
+  AND COALESCE(w.catalog, current_database()) = current_database()
+ORDER BY exact DESC, r.schema, r.name
+"""
+_COLUMNS = """
+WITH RECURSIVE described AS (
+  SELECT attnum, attname, atttypid AS type, atttypmod AS modifier
+  FROM pg_attribute
+  WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped
+  UNION ALL
+  SELECT attnum, attname, typbasetype, CASE WHEN modifier = -1 THEN typtypmod ELSE modifier END
+  FROM described JOIN pg_type AS domain ON domain.oid = type
+  WHERE typtype = 'd'
+)
+SELECT attname, format_type(type, modifier), format_type(type, NULL), typcategory
+FROM described JOIN pg_type AS t ON t.oid = type
+WHERE typtype <> 'd'
+ORDER BY attnum
+"""
+# Every value quoted and NULL not, so that nothing in a value can be taken for NULL or for the end of a line.
+_CSV = r"FORMAT csv, NULL '\N', FORCE_QUOTE *"
+_READ = r"""
+COPY {} FROM {path} (
+  FORMAT csv, HEADER false, DELIMITER ',', QUOTE '"', ESCAPE '"', NULLSTR '\N', ALLOW_QUOTED_NULLS false,
+  NEW_LINE '\n', AUTO_DETECT false, PARALLEL false
+)
+"""
+_MEASURE = r"""
+SELECT
+  COALESCE(BOOL_AND(REGEXP_FULL_MATCH({}, '-?\d+(\.\d+)?')), TRUE),
+  COALESCE(MAX(LENGTH(SPLIT_PART(LTRIM({}, '-'), '.', 1))), 1),
+  COALESCE(MAX(LENGTH(SPLIT_PART({}, '.', 2))), 0)
+FROM {}
+"""

@@ -1,0 +1,141 @@
+"""The frequency set: distinct quasi-identifier tuples, counted, every level of every hierarchy a column.
+
+The raw table is scanned once, for its distinct tuples. All that follows works on those: the hierarchies
+are fitted to the values that occur, loaded as mapping tables, and joined to give the frequency set
+(the term is that of Incognito, LeFevre et al. 2005).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from kanon_sql import queries
+from kanon_sql.engine import Column, Engine, Table
+from kanon_sql.errors import SourceError
+from kanon_sql.hierarchy import Hierarchy
+from kanon_sql.lattice import Node
+from kanon_sql.queries import Coded, Relation
+
+TUPLES = Relation("kanon_tuples")
+FREQUENCY_SET = Relation("kanon_frequency_set")
+Build = Callable[[Sequence[Any]], Hierarchy]
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A quasi-identifier: its column, its hierarchy fitted to the data, and its mapping table."""
+
+    column: Column
+    hierarchy: Hierarchy
+    coded: Coded
+
+
+@dataclass(frozen=True)
+class FrequencySet:
+    """The counted tuples in an engine: `rows` source rows in `tuples` distinct ones."""
+
+    engine: Engine
+    relation: Relation
+    attributes: tuple[Attribute, ...]
+    rows: int
+    tuples: int
+    sql: str
+
+    @cached_property
+    def heights(self) -> Node:
+        """The top of the full lattice."""
+        return tuple(attribute.hierarchy.height for attribute in self.attributes)
+
+    def level_columns(self, node: Node) -> list[str]:
+        """The columns that hold a node's codes: all that a node is to the database."""
+        return [a.coded.code_column(level) for a, level in zip(self.attributes, node, strict=True)]
+
+
+def build_frequency_set(
+    engine: Engine, table: Table, hierarchies: Mapping[str, Build], search_in: Engine
+) -> FrequencySet:
+    """Scan the table once and code what was found; each column's hierarchy is made of its distinct values."""
+    stems = queries.plain_names(list(hierarchies))
+    scan = queries.text(
+        "tuples", engine.dialect, columns={s: c for c, s in stems.items()}, source=table.relation
+    )
+    search_in.run(queries.drop(TUPLES, search_in.dialect))
+    engine.send(scan, search_in, TUPLES)
+    types = {column.name: column.type for column in search_in.table(TUPLES).columns}
+    attributes = tuple(
+        _attribute(search_in, stems[name], Column(name, types[stems[name]], column.kind), hierarchies[name])
+        for name in hierarchies
+        if (column := table.column(name))
+    )
+    for attribute in attributes:
+        load_mapping(search_in, attribute, attribute.column.type)
+    frequency_set = _code(search_in, attributes, scan)
+    _check_rows(engine, table, frequency_set)
+    return frequency_set
+
+
+def _attribute(engine: Engine, stem: str, column: Column, build: Build) -> Attribute:
+    query = queries.text("column_values", engine.dialect, column=[stem], tuples=TUPLES)
+    hierarchy = build([value for value, _ in engine.rows(query)])
+    levels = range(hierarchy.height + 1)
+    varying = tuple(level for level in levels[:-1] if any(m > 1 for m in hierarchy.leaves(level)))
+    has_null = None in hierarchy.values
+    nulls = _null_row(hierarchy, varying) if has_null else None
+    return Attribute(
+        column, hierarchy, Coded(stem, Relation(f"kanon_map_{stem}"), levels[-1], varying, nulls)
+    )
+
+
+def _null_row(hierarchy: Hierarchy, loss_levels: Sequence[int]) -> dict[str, int | str | None]:
+    index = hierarchy.values.index(None)
+    return {name: values[index] for name, (_, values) in _mapping_columns(hierarchy, loss_levels).items()}
+
+
+def _mapping_columns(
+    hierarchy: Hierarchy, loss_levels: Sequence[int]
+) -> dict[str, tuple[int, Sequence[Any]]]:
+    """The mapping table's columns after `value`: name, the largest number in it (-1 for text), one entry per row."""
+    columns: dict[str, tuple[int, Sequence[Any]]] = {}
+    for level in range(hierarchy.height + 1):
+        codes = hierarchy.codes(level)
+        columns[f"code_{level}"] = (max(codes, default=0), codes)
+    for level in range(1, hierarchy.height + 1):
+        columns[f"label_{level}"] = (-1, hierarchy.labels(level))
+    for level in loss_levels:
+        leaves = hierarchy.leaves(level)
+        columns[f"loss_{level}"] = (
+            hierarchy.leaf_count,
+            [leaves[code] - 1 for code in hierarchy.codes(level)],
+        )
+    return columns
+
+
+def load_mapping(engine: Engine, attribute: Attribute, value_type: str) -> None:
+    """Load an attribute's mapping table: value, code_0 … code_h, label_1 … label_h, loss_l where it varies."""
+    coded, hierarchy = attribute.coded, attribute.hierarchy
+    columns = _mapping_columns(hierarchy, coded.loss_levels)
+    types = {name: "VARCHAR" if top < 0 else engine.integer_type(top) for name, (top, _) in columns.items()}
+    data = [(*hierarchy.values, *hierarchy.starred), *(values for _, values in columns.values())]
+    engine.load(coded.mapping, {"value": value_type, **types}, data)
+
+
+def _code(engine: Engine, attributes: tuple[Attribute, ...], scan: str) -> FrequencySet:
+    query = queries.frequency_set(TUPLES, [a.coded for a in attributes], engine.dialect)
+    engine.run(queries.drop(FREQUENCY_SET, engine.dialect))
+    engine.run(queries.create_as(FREQUENCY_SET, query, engine.dialect, temporary=True))
+    engine.run(queries.drop(TUPLES, engine.dialect))
+    ((tuples,),) = engine.rows(queries.text("row_count", engine.dialect, relation=FREQUENCY_SET))
+    ((rows,),) = engine.rows(queries.text("total_rows", engine.dialect, counted=FREQUENCY_SET))
+    return FrequencySet(engine, FREQUENCY_SET, attributes, int(rows), int(tuples), f"{scan};\n{query}")
+
+
+def _check_rows(engine: Engine, table: Table, frequency_set: FrequencySet) -> None:
+    ((rows,),) = engine.rows(queries.text("row_count", engine.dialect, relation=table.relation))
+    if rows != frequency_set.rows:
+        raise SourceError(
+            f"the frequency set holds {frequency_set.rows:,} rows and {table.relation.name} {rows:,}; "
+            "the source changed while it was read, run again"
+        )

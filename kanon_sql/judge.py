@@ -1,0 +1,120 @@
+"""The judge: lattice nodes in, figures out, by GROUP BY … HAVING on the frequency set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
+from math import floor
+from typing import Any
+
+from kanon_sql import queries
+from kanon_sql.frequency import Attribute, FrequencySet
+from kanon_sql.lattice import Node
+from kanon_sql.loss import Costs, Figures
+from kanon_sql.privacy import PrivacyModel
+
+BATCH = 8  # nodes in one statement: measured, more gains nothing
+
+
+def may_suppress(limit: float, rows: int) -> int:
+    """How many rows a suppression limit allows: floor(limit * rows), the limit taken as written.
+
+    >>> may_suppress(0.29, 100)
+    29
+    """
+    return floor(Decimal(str(limit)) * rows)
+
+
+class Judge:
+    """Asks the database about nodes; `queries` and `nodes_tested` count what was asked.
+
+    The tree of each query is filled and printed once; per node only the list of columns changes.
+    """
+
+    def __init__(self, frequency_set: FrequencySet, model: PrivacyModel) -> None:
+        self.frequency_set = frequency_set
+        self.model = model
+        self.queries = 0
+        self.nodes_tested = 0
+        self._loss_queries: dict[tuple[str, ...], Callable[[int, Iterable[str]], str]] = {}
+        self._test = self._prepared("node_test")
+        self._classes = self._prepared("node_classes")
+
+    def costs(self) -> Costs:
+        """What each level of each attribute costs before any node is judged: one query."""
+        found = self.frequency_set
+        columns = [a.coded.loss_column(level) for a in found.attributes for level in a.coded.loss_levels]
+        query = queries.text(
+            "level_losses", found.engine.dialect, frequency_set=found.relation, losses=columns
+        )
+        rows, *sums = self._ask([query])[0]
+        totals = dict(zip(columns, sums, strict=True))
+        losses = tuple(
+            tuple(self._mean(attribute, level, rows, totals, rows) for level in range(height + 1))
+            for attribute, height in zip(found.attributes, found.heights, strict=True)
+        )
+        return Costs(rows, self.model.required, losses)
+
+    def rows_at_risk(self, nodes: Sequence[Node]) -> list[int]:
+        """The rows that each node would suppress, several nodes in one round trip."""
+        self.nodes_tested += len(nodes)
+        found = self._ask([self._test(i, self._levels(node)) for i, node in enumerate(nodes)])
+        return [at_risk for _, at_risk in found]
+
+    def losses(self, node: Node, costs: Costs) -> Figures:
+        """Rows at risk of a node, and each attribute's mean loss with those rows suppressed."""
+        columns = self._loss_columns(node)
+        if columns not in self._loss_queries:
+            self._loss_queries[columns] = self._prepared("node_loss", losses=columns)
+        (_, at_risk, *sums) = self._ask([self._loss_queries[columns](0, self._levels(node))])[0]
+        saved = dict(zip(columns, sums, strict=True))
+        losses = tuple(
+            costs.level_losses[j][level]
+            - self._mean(attribute, level, at_risk, saved, costs.rows)
+            + at_risk / costs.rows
+            for j, (attribute, level) in enumerate(zip(self.frequency_set.attributes, node, strict=True))
+        )
+        return Figures(node, at_risk, losses)
+
+    def classes(self, node: Node) -> Figures:
+        """The classes that a node would release: how many, the smallest, their sizes squared."""
+        (_, classes, released, smallest, squares) = self._ask([self._classes(0, self._levels(node))])[0]
+        at_risk = self.frequency_set.rows - released
+        return Figures(node, at_risk, None, classes, released, smallest, squares)
+
+    def released_classes_sql(self, node: Node) -> str:
+        """The query of the classes that may be released, by their codes."""
+        return self._prepared("released_classes")(0, self._levels(node))
+
+    def node_test_sql(self, node: Node) -> str:
+        """The test of one node, as it is run."""
+        return self._test(0, self._levels(node))
+
+    def _levels(self, node: Node) -> list[str]:
+        return self.frequency_set.level_columns(node)
+
+    def _loss_columns(self, node: Node) -> tuple[str, ...]:
+        pairs = zip(self.frequency_set.attributes, node, strict=True)
+        return tuple(a.coded.loss_column(level) for a, level in pairs if level in a.coded.loss_levels)
+
+    def _prepared(self, query: str, **holes: Any) -> Callable[[int, Iterable[str]], str]:
+        found = self.frequency_set
+        return queries.per_node(
+            query, found.engine.dialect, frequency_set=found.relation, safe=self.model.safe, **holes
+        )
+
+    def _mean(self, attribute: Attribute, level: int, rows: int, sums: dict[str, int], of: int) -> float:
+        """The loss of an attribute on a level summed over `rows` rows, over all rows' largest possible loss."""
+        most = attribute.hierarchy.leaf_count - 1
+        if most == 0:
+            return 0.0
+        if level in attribute.coded.loss_levels:
+            return sums[attribute.coded.loss_column(level)] / (most * of)
+        return rows / of if level == attribute.hierarchy.height else 0.0
+
+    def _ask(self, texts: Sequence[str]) -> list[tuple[Any, ...]]:
+        """Run the queries of several nodes as one statement; its rows in the nodes' order, whole numbers."""
+        self.queries += 1
+        found = self.frequency_set.engine.rows(queries.union_all(texts))
+        whole = [tuple(None if value is None else int(value) for value in row) for row in found]
+        return sorted(whole) if len(texts) > 1 else whole

@@ -1,0 +1,167 @@
+"""Metrics as values: what a node costs, and the least that it and all nodes above it can cost.
+
+Lower is better everywhere. The database adds up the figures (see `sql/node_loss.sql`, `sql/node_classes.sql`);
+what stands here only divides them.
+
+- `precision`: mean of level / height (Sweeney 2002; here 0 = unchanged). `height`: sum of levels.
+- `loss`: mean over attributes of the mean over all source rows of (M - 1) / (|A| - 1), M the leaves under
+  the released label, |A| all leaves, 1 for a suppressed row (Iyengar 2002).
+- `loss_geometric`: the same per attribute, joined as the product of (1 + x) ^ (1 / attributes), less 1 (ARX's Loss).
+- `discernibility`: sum of squared class sizes, suppressed rows counting all rows each (Bayardo, Agrawal 2005).
+- `average_class_size`: rows / (classes * k), the C_avg of LeFevre et al. 2006.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import expm1, inf, log1p, prod
+from typing import Literal
+
+from kanon_sql.errors import SpecError
+from kanon_sql.lattice import Node
+
+Needs = Literal["levels", "losses", "classes"]
+LevelParts = tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What is known of a table before any node is judged.
+
+    `level_losses[j][l]`: the mean loss of attribute j on level l over all rows, nothing suppressed (0 to 1).
+    """
+
+    rows: int
+    k: int
+    level_losses: tuple[tuple[float, ...], ...]
+
+    @cached_property
+    def heights(self) -> tuple[int, ...]:
+        """The height of each attribute's hierarchy."""
+        return tuple(len(losses) - 1 for losses in self.level_losses)
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What the judge counted for one node; None where nobody asked.
+
+    `losses`: the mean loss per attribute over all source rows, suppressed rows counting 1.
+    """
+
+    node: Node
+    rows_at_risk: int | None = None
+    losses: tuple[float, ...] | None = None
+    classes: int | None = None
+    released_rows: int | None = None
+    smallest_class: int | None = None
+    squares: int | None = None
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A way to score nodes.
+
+    `needs`: which figures the score is made of. `always_monotone`: a more general node never scores
+    better, whatever is suppressed; without suppression every metric here is monotone. `parts`: per
+    attribute and level a cost that never falls from level to level; `finish` of their sum is the score
+    while nothing is suppressed, and suppression only adds to it, so it bounds a node and all above it
+    from below. None where no such bound is known.
+    """
+
+    name: str
+    needs: Needs
+    score: Callable[[Costs, Figures], float]
+    always_monotone: bool = False
+    parts: Callable[[Costs], LevelParts] | None = None
+    finish: Callable[[float], float] = float
+
+    def bound(self, costs: Costs, node: Node) -> float:
+        """The least that this node and any node above it can score."""
+        if self.parts is None:
+            return 0.0
+        return self.finish(sum(part[level] for part, level in zip(self.parts(costs), node, strict=True)))
+
+    def monotone(self, may_suppress: int) -> bool:
+        """Whether no node scores better than one below it, if so many rows may be suppressed."""
+        return self.always_monotone or may_suppress == 0
+
+
+def unsuppressed_losses(costs: Costs, node: Node) -> tuple[float, ...]:
+    """Each attribute's mean loss at a node before any row is suppressed."""
+    return tuple(losses[level] for losses, level in zip(costs.level_losses, node, strict=True))
+
+
+def precisions(costs: Costs, node: Node) -> tuple[float, ...]:
+    """Each attribute's level over its height."""
+    return tuple(level / height for level, height in zip(node, costs.heights, strict=True))
+
+
+def arithmetic(losses: Sequence[float]) -> float:
+    """The mean of the attributes' losses."""
+    return sum(losses) / len(losses)
+
+
+def geometric(losses: Sequence[float]) -> float:
+    """ARX's aggregate: the geometric mean of the losses plus one, less one."""
+    return float(prod(x + 1 for x in losses) ** (1 / len(losses))) - 1
+
+
+def _discernibility(costs: Costs, figures: Figures) -> float:
+    if figures.squares is None or figures.released_rows is None:
+        raise ValueError("discernibility needs the classes' figures")
+    return float(figures.squares + costs.rows * (costs.rows - figures.released_rows))
+
+
+def _average_class_size(costs: Costs, figures: Figures) -> float:
+    return costs.rows / (figures.classes * costs.k) if figures.classes else inf
+
+
+def _losses(figures: Figures) -> tuple[float, ...]:
+    if figures.losses is None:
+        raise ValueError("loss needs the attributes' losses")
+    return figures.losses
+
+
+def _precision_parts(costs: Costs) -> LevelParts:
+    count = len(costs.heights)
+    return tuple(tuple(level / (height * count) for level in range(height + 1)) for height in costs.heights)
+
+
+def _height_parts(costs: Costs) -> LevelParts:
+    return tuple(tuple(float(level) for level in range(height + 1)) for height in costs.heights)
+
+
+def _loss_parts(costs: Costs) -> LevelParts:
+    return tuple(tuple(x / len(costs.heights) for x in losses) for losses in costs.level_losses)
+
+
+def _geometric_parts(costs: Costs) -> LevelParts:
+    return tuple(tuple(log1p(x) / len(costs.heights) for x in losses) for losses in costs.level_losses)
+
+
+METRICS = {
+    metric.name: metric
+    for metric in (
+        Metric("precision", "levels", lambda c, f: arithmetic(precisions(c, f.node)), True, _precision_parts),
+        Metric("height", "levels", lambda _, f: float(sum(f.node)), True, _height_parts),
+        Metric("loss", "losses", lambda _, f: arithmetic(_losses(f)), parts=_loss_parts),
+        Metric(
+            "loss_geometric", "losses", lambda _, f: geometric(_losses(f)), False, _geometric_parts, expm1
+        ),
+        Metric("discernibility", "classes", _discernibility),
+        Metric("average_class_size", "classes", _average_class_size),
+    )
+}
+
+
+def metric(name: str) -> Metric:
+    """Look a metric up by its name.
+
+    >>> metric("precision").needs
+    'levels'
+    """
+    if name not in METRICS:
+        raise SpecError(f"{name!r} is not a metric; choose one of {', '.join(METRICS)}")
+    return METRICS[name]

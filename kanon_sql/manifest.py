@@ -1,0 +1,155 @@
+"""The manifest: what a run says of itself. Aggregates only, never a raw value."""
+
+from __future__ import annotations
+
+import time
+from importlib.metadata import PackageNotFoundError, version
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from kanon_sql import queries
+from kanon_sql.loss import METRICS, Figures, precisions
+from kanon_sql.release import Written
+
+_SAMPLE = 100_000  # rows; enough to see that a column differs from row to row
+
+if TYPE_CHECKING:
+    from kanon_sql.pipeline import Plan
+
+
+def package_version() -> str:
+    """The installed version; `unknown` in a checkout that was never installed."""
+    try:
+        return version("kanon-sql")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def describe(plan: Plan, written: Written, started: float) -> dict[str, Any]:
+    """The manifest of a written release, ready for JSON."""
+    spec, outcome, found = plan.spec, plan.outcome, plan.frequency_set
+    summary, node = written.summary, plan.outcome.node
+    names = [attribute.column.name for attribute in found.attributes]
+    figures = _figures(plan)
+    losses = figures.losses or ()
+    suppressed = plan.recoding.rows_at_risk
+    return {
+        "rows": found.rows,
+        "released_rows": summary.rows,
+        "suppressed_rows": suppressed,
+        "masked_rows": suppressed if plan.recoding.masks else 0,
+        "suppression_limit": spec.suppression_limit,
+        "distinct_tuples": found.tuples,
+        "classes": summary.classes,
+        "smallest_class": summary.smallest_class,
+        "average_class": summary.rows / summary.classes if summary.classes else None,
+        "node": dict(zip(names, node, strict=True)),
+        "heights": dict(zip(names, found.heights, strict=True)),
+        "lattice_size": plan.lattice.size,
+        "nodes_checked": outcome.nodes_checked,
+        "queries": outcome.queries,
+        "metric": spec.metric,
+        "score": outcome.score,
+        "information_loss": {name: _finite(m.score(plan.costs, figures)) for name, m in METRICS.items()},
+        "loss_per_attribute": dict(zip(names, losses, strict=True)),
+        "precision_per_attribute": dict(zip(names, precisions(plan.costs, node), strict=True)),
+        "lower_bound": outcome.lower_bound,
+        "gap": outcome.gap,
+        "proven_optimal": outcome.proven_optimal,
+        "strategy": spec.strategy,
+        "search_ended": outcome.ended,
+        "seed": spec.seed,
+        "seconds": _seconds(plan, written, started),
+        "verified": summary.holds,
+        "privacy": [
+            {
+                "model": plan.judge.model.name,
+                "required": plan.judge.model.required,
+                "achieved": summary.smallest_class,
+            }
+        ],
+        "roles": {
+            "identifiers_dropped": list(spec.identifiers),
+            "quasi_identifiers": names,
+            "sensitive": list(spec.sensitive),
+        },
+        "source": spec.source,
+        "target": _target(plan, written),
+        "engine": plan.source.engine.name,
+        "hierarchies": {name: fit.sha256 for name, fit in plan.fits.items()},
+        "sql": {"frequency_set": found.sql, "release": written.sql},
+        "warnings": warnings(plan, written),
+        "version": package_version(),
+    }
+
+
+def warnings(plan: Plan, written: Written) -> list[str]:
+    """What a careful reader of the release should know."""
+    said = []
+    if plan.outcome.ended != "complete":
+        said.append(f"the search did not end ({plan.outcome.ended}): a better node may exist, see gap")
+    if written.summary.rows == 0:
+        said.append("every row was suppressed: the release is empty; lower k or suppression_limit")
+    starred = {
+        a.column.name: len(a.hierarchy.starred) for a in plan.frequency_set.attributes if a.hierarchy.starred
+    }
+    said += [
+        f"{count} values of {name!r} are in no hierarchy and became *" for name, count in starred.items()
+    ]
+    said += [
+        f"the column {name!r} is released as it is and almost every value of it is different; is it an identifier?"
+        for name in _unique_columns(plan)
+    ]
+    return said
+
+
+def _unique_columns(plan: Plan) -> list[str]:
+    """Columns that are kept as they are and differ in nearly every row: likely identifiers."""
+    spec, engine = plan.spec, plan.source.engine
+    handled = {*spec.identifiers, *spec.quasi_identifiers}
+    kept = [
+        c.name for c in plan.source.table.columns if c.name not in handled and c.kind in ("text", "integer")
+    ]
+    if not kept:
+        return []
+    plain = {name: column for column, name in queries.plain_names(kept).items()}
+    source = plan.source.table.relation
+    holes = {"source": source, "columns": plain, "counted": list(plain), "most": _SAMPLE}
+    ((rows, *distinct),) = engine.rows(queries.text("distinct_sample", engine.dialect, **holes))
+    return [column for column, count in zip(kept, distinct, strict=True) if rows >= 20 and count > 0.9 * rows]
+
+
+def _figures(plan: Plan) -> Figures:
+    """All figures of the released node, for every metric."""
+    classes, losses = plan.judge.classes(plan.outcome.node), plan.judge.losses(plan.outcome.node, plan.costs)
+    return Figures(
+        classes.node,
+        classes.rows_at_risk,
+        losses.losses,
+        classes.classes,
+        classes.released_rows,
+        classes.smallest_class,
+        classes.squares,
+    )
+
+
+def _seconds(plan: Plan, written: Written, started: float) -> dict[str, float]:
+    seconds = {
+        "frequency_set": plan.frequency_seconds,
+        "search": plan.outcome.seconds,
+        "release": written.write_seconds,
+        "verify": written.verify_seconds,
+        "total": time.monotonic() - started,
+    }
+    return {stage: round(value, 4) for stage, value in seconds.items()}
+
+
+def _target(plan: Plan, written: Written) -> dict[str, Any]:
+    if written.path:
+        return {"file": str(written.path)}
+    form = plan.spec.target.form if plan.spec.target else "temporary table"
+    return {"table": ".".join(written.relation.parts), "as": form}
+
+
+def _finite(value: float) -> float | None:
+    return value if isfinite(value) else None

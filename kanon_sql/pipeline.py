@@ -1,0 +1,288 @@
+"""The one road: source, hierarchies, frequency set, search, recoding, release, manifest."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from glob import glob
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kanon_sql import manifest as manifests
+from kanon_sql import release as releases
+from kanon_sql import spec as specs
+from kanon_sql.engine import Engine, Table, refuse_equal_names
+from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.errors import SourceError, SpecError
+from kanon_sql.fitting import Fit, fits
+from kanon_sql.frequency import FrequencySet, build_frequency_set
+from kanon_sql.judge import Judge, may_suppress
+from kanon_sql.lattice import Lattice
+from kanon_sql.loss import Costs, metric
+from kanon_sql.privacy import k_anonymity
+from kanon_sql.recoding import FullDomain
+from kanon_sql.search import Driver, Outcome, Progress, strategy
+from kanon_sql.spec import Spec
+
+if TYPE_CHECKING:
+    import pandas
+
+IN_MEMORY = "in memory"  # what a DataFrame or an Arrow table is called in the manifest
+
+
+@dataclass
+class Watch:
+    """Whoever wants to see a long run: told of each stage, and of the search as it goes."""
+
+    stage: Callable[[str], None] = lambda text: None
+    search: Callable[[Progress], None] | None = None
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A source that is open: its engine, its table, and the files it is read from."""
+
+    engine: Engine
+    table: Table
+    files: tuple[Path, ...] = ()
+    owned: bool = True
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A finished search: all that is needed to write the release, and to say what it is."""
+
+    spec: Spec
+    source: Opened
+    fits: dict[str, Fit]
+    frequency_set: FrequencySet
+    judge: Judge
+    costs: Costs
+    lattice: Lattice
+    outcome: Outcome
+    recoding: FullDomain
+    frequency_seconds: float
+
+
+@dataclass
+class Release:
+    """A verified release. `manifest` says what it is, `sql` how it was made, `to_df()` reads it."""
+
+    manifest: dict[str, Any]
+    sql: str
+    _written: releases.Written = field(repr=False)
+    _engine: Engine = field(repr=False)
+
+    def to_df(self) -> pandas.DataFrame:
+        """The released rows as a pandas DataFrame."""
+        if self._written.path:
+            reader = DuckDB()
+            found: pandas.DataFrame = reader.frame(reader.read_file(str(self._written.path)).relation)
+            return found
+        frame: pandas.DataFrame = self._engine.frame(self._written.relation)
+        return frame
+
+
+def anonymize(
+    source: Any = None,
+    spec: Spec | dict[str, Any] | str | Path | None = None,
+    *,
+    connection: Any = None,
+    watch: Watch | None = None,
+    search_in: str = "embedded",
+    **overrides: Any,
+) -> Release:
+    """Anonymize a table, write the release where the spec says, and verify it there.
+
+    `source`: the path of a CSV or Parquet file (a glob too), the name of a table in the spec's `database`
+    or behind `connection` (DuckDB or psycopg), a pandas DataFrame, or an Arrow table; left out, the spec's
+    own. `spec`: a `Spec`, a mapping of the same shape, or the path of a YAML file; keyword arguments win
+    over it (`k=5`, `quasi_identifiers=["age"]`, `hierarchies="folder"`, `into="patients_anon"`, …).
+    Without a target the release is kept in a temporary table. `search_in`: where a server's frequency set
+    is searched, `embedded` (DuckDB beside us) or `engine`. Raises KanonError; then nothing was written.
+
+    >>> import pandas
+    >>> people = pandas.DataFrame({"name": list("abcd"), "zip": ["12", "13", "21", "22"], "ill": list("xyxy")})
+    >>> spec = {"identifiers": ["name"], "quasi_identifiers": {"zip": {"hierarchy": {"redact": "right"}}}}
+    >>> release = anonymize(people, spec, k=2)
+    >>> release.to_df().values.tolist()
+    [['1*', 'x'], ['1*', 'y'], ['2*', 'x'], ['2*', 'y']]
+    >>> release.manifest["node"], release.manifest["proven_optimal"]
+    ({'zip': 1}, True)
+    """
+    watch = watch or Watch()
+    settled = settle_spec(source, spec, overrides)
+    started = time.monotonic()
+    with opened(source, settled, connection, keep=settled.target is None) as found:
+        with found.engine.transaction():
+            plan = make_plan(found, settled, watch, search_in)
+            watch.stage("Writing the release")
+            written = releases.write(plan.recoding, settled.target)
+            watch.stage("Describing the release")
+            described = manifests.describe(plan, written, started)
+        return Release(described, written.sql, written, found.engine)
+
+
+def settle_spec(
+    source: Any, spec: Spec | dict[str, Any] | str | Path | None, overrides: dict[str, Any]
+) -> Spec:
+    """Join what the spec, the source and the keyword arguments say."""
+    named = str(source) if isinstance(source, (str, Path)) else None if source is None else IN_MEMORY
+    if isinstance(spec, (str, Path)):
+        return specs.load(spec, source=named, **overrides)
+    if isinstance(spec, Spec):
+        return specs.merge(spec, source=named, **overrides)
+    return specs.merge(
+        specs.parse({"source": named, **(spec or {})}) if spec else None, source=named, **overrides
+    )
+
+
+@contextlib.contextmanager
+def opened(source: Any, spec: Spec, connection: Any = None, keep: bool = False) -> Iterator[Opened]:
+    """Open the source; what was opened here is closed again, unless it is to be kept and all went well."""
+    found = open_source(source, spec, connection)
+    try:
+        yield found
+    except BaseException:
+        keep = False
+        raise
+    finally:
+        if found.owned and not keep:
+            found.engine.close()
+
+
+def open_source(source: Any, spec: Spec, connection: Any = None) -> Opened:
+    """Find the data that a spec names, or that a program hands over."""
+    if source is not None and not isinstance(source, (str, Path)):
+        memory = DuckDB()
+        return Opened(memory, memory.register(source))
+    engine, owned = (engine_of(connection), False) if connection is not None else (open_engine(spec), True)
+    table = engine.find(spec.source)
+    if table is None and isinstance(engine, DuckDB) and _is_file(spec.source):
+        if spec.target and spec.target.form == "view":
+            raise SpecError(
+                "a view needs a table below it; load the file into the database, or give --as table"
+            )
+        files = tuple(Path(path) for path in glob(spec.source)) or (Path(spec.source),)
+        return Opened(engine, engine.read_file(spec.source), files, owned)
+    if table is None:
+        where = "" if spec.database or connection is not None else "; is it in a --database?"
+        raise SourceError(f"there is no table {spec.source}{where}")
+    refuse_equal_names([column.name for column in table.columns], spec.source)
+    return Opened(engine, table, owned=owned)
+
+
+def open_engine(spec: Spec) -> Engine:
+    """Open the database of a spec: PostgreSQL by its URL, else a DuckDB file, else one in memory."""
+    if spec.database is None:
+        if not _is_file(spec.source):
+            raise SourceError(f"there is no file {spec.source}; for a table give --database")
+        if spec.target and spec.target.table:
+            raise SpecError(
+                f"the table {spec.target.table} needs a database; give --database, or a file by --output"
+            )
+        return DuckDB()
+    if spec.database.startswith(("postgres://", "postgresql://")):
+        from kanon_sql.engines.postgres import PostgreSQL
+
+        return PostgreSQL.open(spec.database)
+    into_new = spec.target is not None and spec.target.table is not None and _is_file(spec.source)
+    return DuckDB.open(spec.database, create=into_new)
+
+
+def engine_of(connection: Any) -> Engine:
+    """Wrap a connection of the caller's, which stays open."""
+    if type(connection).__module__.split(".")[0] == "psycopg":
+        from kanon_sql.engines.postgres import PostgreSQL
+
+        return PostgreSQL(connection)
+    return DuckDB(connection)
+
+
+def _is_file(source: str) -> bool:
+    return bool(glob(source)) or Path(source).suffix.lower() in (".csv", ".parquet", ".pq", ".tsv")
+
+
+def make_plan(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedded") -> Plan:
+    """Everything up to the release: check, count, search."""
+    _check_roles(spec, found.table)
+    releases.check_target(spec.target, found.engine, found.table, found.files)
+    strategy(spec.strategy), metric(spec.metric)
+    if spec.mask and spec.target and spec.target.form == "view":
+        raise SpecError("a view drops rows instead of masking them; give --as table with --mask")
+    fitted = fits(spec, found.table, found.engine)
+    watch.stage("Counting the distinct tuples")
+    started = time.monotonic()
+    here = found.engine if isinstance(found.engine, DuckDB) or search_in == "engine" else DuckDB()
+    builders = {name: fit.build for name, fit in fitted.items()}
+    frequency_set = build_frequency_set(found.engine, found.table, builders, here)
+    counted = time.monotonic() - started
+    _check_size(spec, frequency_set)
+    judge = Judge(frequency_set, k_anonymity(spec.privacy.k))
+    costs = judge.costs()
+    lattice = _bounded(spec, frequency_set)
+    watch.stage("Searching the lattice")
+    outcome = _search(spec, judge, costs, lattice, watch)
+    at_risk = judge.rows_at_risk([outcome.node])[0]
+    recoding = FullDomain(found.engine, found.table, judge, outcome.node, at_risk, spec)
+    return Plan(spec, found, fitted, frequency_set, judge, costs, lattice, outcome, recoding, counted)
+
+
+def _search(spec: Spec, judge: Judge, costs: Costs, lattice: Lattice, watch: Watch) -> Outcome:
+    chosen = strategy(spec.strategy)
+    limit = chosen.default_seconds if spec.time_limit is None else spec.time_limit
+    driver = Driver(
+        lattice,
+        costs,
+        metric(spec.metric),
+        judge,
+        may_suppress(spec.suppression_limit, costs.rows),
+        judge.model.monotone,
+        limit,
+        watch.search,
+    )
+    return driver.run(chosen.search)
+
+
+def _check_roles(spec: Spec, table: Table) -> None:
+    roles = {
+        "identifier": spec.identifiers,
+        "quasi-identifier": spec.quasi_identifiers,
+        "sensitive": spec.sensitive,
+    }
+    known = [column.name for column in table.columns]
+    for role, columns in roles.items():
+        for column in columns:
+            if column not in known:
+                near = next(
+                    (f"; did you mean {name!r}?" for name in known if name.lower() == column.lower()), ""
+                )
+                raise SpecError(
+                    f"there is no {role} column {column!r}{near or '; there are ' + ', '.join(known)}"
+                )
+
+
+def _check_size(spec: Spec, frequency_set: FrequencySet) -> None:
+    if frequency_set.rows == 0:
+        raise SourceError(f"{spec.source} has no rows; there is nothing to anonymize")
+    if spec.privacy.k > frequency_set.rows:
+        raise SpecError(
+            f"k is {spec.privacy.k:,} but {spec.source} has only {frequency_set.rows:,} rows, so that not even "
+            "one class could hold them; lower k"
+        )
+
+
+def _bounded(spec: Spec, frequency_set: FrequencySet) -> Lattice:
+    """The lattice between each attribute's min_level and max_level."""
+    bottom, top = [], []
+    for attribute in frequency_set.attributes:
+        asked, height = spec.quasi_identifiers[attribute.column.name], attribute.hierarchy.height
+        if asked.min_level > height:
+            raise SpecError(
+                f"min_level of {attribute.column.name!r} is {asked.min_level}, above its hierarchy's height {height}; lower it"
+            )
+        bottom.append(asked.min_level)
+        top.append(height if asked.max_level is None else min(asked.max_level, height))
+    return Lattice(tuple(bottom), tuple(top))

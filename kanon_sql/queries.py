@@ -1,0 +1,436 @@
+"""`sql/` to text in an engine's dialect: the only module that knows sqlglot.
+
+A query is a file of `sql/`, parsed once. Its holes are `$name`, of four kinds: a value (a number or
+text), columns (a list of names, or new names for old ones), a predicate (SQL of ours with value holes of its own), a relation.
+Holes are filled on the tree, so no name or value can leave its place, whatever it holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import sqlglot
+from sqlglot import exp
+
+from kanon_sql.privacy import Predicate
+from kanon_sql.resources import folder
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A table or view by the parts of its name, unquoted: `Relation("main", "patients")`."""
+
+    parts: tuple[str, ...]
+
+    def __init__(self, *parts: str) -> None:
+        object.__setattr__(self, "parts", parts)
+
+    @property
+    def name(self) -> str:
+        """The last part: the table's own name."""
+        return self.parts[-1]
+
+    def sibling(self, name: str) -> Relation:
+        """The relation called `name` in the same schema."""
+        return Relation(*self.parts[:-1], name)
+
+
+Columns = Sequence[str] | Mapping[str, str]
+Hole = Relation | Predicate | Columns | str | int | float | None
+
+
+def text(name: str, dialect: str, **holes: Hole) -> str:
+    """Print the query `sql/<name>.sql` in `dialect`, its holes filled.
+
+    >>> text("row_count", "postgres", relation=Relation("public", 'odd "name"'))
+    'SELECT COUNT(*) AS rows FROM "public"."odd ""name\"""'
+    """
+    return _print(_fill(_template(name), holes), dialect)
+
+
+def per_node(name: str, dialect: str, **holes: Hole) -> Callable[[int, Iterable[str]], str]:
+    """Fill a query's holes but `$node` and `$levels`, and return the function that fills those.
+
+    Filling and printing a tree costs about a millisecond, as much as a small query itself; here it is
+    paid once. The level columns must have plain names (letters, digits, underscores).
+
+    >>> query = per_node("released_classes", "duckdb", frequency_set=Relation("f"), safe=Predicate("SUM(n) >= 2"))
+    >>> query(0, ["age_1", "zip_0"])
+    'SELECT "age_1", "zip_0" FROM "f" GROUP BY "age_1", "zip_0" HAVING COALESCE(SUM(n) >= 2, FALSE)'
+    """
+    numbered = {"node": _NODE_MARK} if "node" in _holes(name) else {}
+    printed = text(name, dialect, **holes, **numbered, levels=[_MARK])
+    pieces = printed.split(_identifier(_MARK, dialect))
+
+    def fill(node: int, names: Iterable[str]) -> str:
+        levels = ", ".join(_plain(name, dialect) for name in names)
+        return levels.join(pieces).replace(_NODE_MARK_TEXT, str(node))
+
+    return fill
+
+
+def union_all(queries: Sequence[str]) -> str:
+    """Put complete queries of the same columns in one statement."""
+    return " UNION ALL ".join(queries)
+
+
+def create_as(
+    relation: Relation, query: str, dialect: str, form: str = "table", temporary: bool = False
+) -> str:
+    """The statement that makes a table or view of a complete query."""
+    kind = f"{'TEMPORARY ' if temporary else ''}{form.upper()}"
+    return f"CREATE {kind} {_print(_table(relation), dialect)} AS {query}"
+
+
+def drop(relation: Relation, dialect: str, form: str = "table") -> str:
+    """The statement that drops a table or view, if it is there."""
+    return f"DROP {form.upper()} IF EXISTS {_print(_table(relation), dialect)}"
+
+
+def create_table(relation: Relation, types: Mapping[str, str], dialect: str) -> str:
+    """The statement that makes an empty temporary table; types are the engine's own words."""
+    columns = [
+        exp.ColumnDef(this=exp.to_identifier(n, quoted=True), kind=exp.Var(this=t)) for n, t in types.items()
+    ]
+    return f"CREATE TEMPORARY TABLE {_print(exp.Schema(this=_table(relation), expressions=columns), dialect)}"
+
+
+def select_all(relation: Relation, dialect: str) -> str:
+    """The query that reads a whole relation."""
+    return _print(exp.select("*").from_(_table(relation)), dialect)
+
+
+def insert_lists(relation: Relation, types: Mapping[str, str], dialect: str) -> str:
+    """The statement that fills a table from one list parameter per column (DuckDB)."""
+    values = ", ".join(f"CAST(UNNEST(?) AS {type_name})" for type_name in types.values())
+    return f"INSERT INTO {_print(_table(relation), dialect)} SELECT {values}"
+
+
+def copy_to(query: str, path: str, file_format: str, dialect: str) -> str:
+    """The statement that writes a query's rows to a file (DuckDB)."""
+    options = "FORMAT parquet, COMPRESSION zstd" if file_format == "parquet" else "FORMAT csv, HEADER"
+    return f"COPY ({query}) TO {_print(_literal(path), dialect)} ({options})"
+
+
+@dataclass(frozen=True)
+class Coded:
+    """An attribute whose raw values a mapping table turns into codes: columns value, code_l, label_l, loss_l.
+
+    `nulls`: what NULL becomes, by column of the mapping table; None where the data hold no NULL.
+    `loss_levels`: the levels whose loss differs from value to value, so that it needs a column.
+    """
+
+    stem: str
+    mapping: Relation
+    height: int
+    loss_levels: tuple[int, ...]
+    nulls: Mapping[str, int | str | None] | None = None
+
+    def code_column(self, level: int) -> str:
+        """The frequency set's column of this attribute's codes on a level."""
+        return f"{self.stem}_{level}"
+
+    def loss_column(self, level: int) -> str:
+        """The frequency set's column of n * (leaves under the label - 1)."""
+        return f"{self.stem}_{level}_loss"
+
+
+def frequency_set(tuples: Relation, attributes: Sequence[Coded], dialect: str) -> str:
+    """The query that codes the distinct tuples: one integer column per attribute and level, and n."""
+    query = exp.select().from_(_table(tuples, "t"))
+    n = exp.column("n", table="t")
+    for index, attribute in enumerate(attributes):
+        alias = f"m{index}"
+        raw = _column(attribute.stem, "t")
+        for level in range(attribute.height + 1):
+            code = _mapped(attribute, raw, alias, f"code_{level}")
+            query = query.select(exp.alias_(code, attribute.code_column(level), quoted=True))
+        for level in attribute.loss_levels:
+            loss = exp.Mul(this=n.copy(), expression=_mapped(attribute, raw, alias, f"loss_{level}"))
+            query = query.select(exp.alias_(loss, attribute.loss_column(level), quoted=True))
+        query = _join_mapping(query, attribute, raw, alias)
+    return _print(query.select(n), dialect)
+
+
+def _mapped(attribute: Coded, raw: exp.Expression, alias: str, column: str) -> exp.Expression:
+    """A column of the mapping table, or what NULL becomes in it."""
+    mapped = _column(column, alias)
+    if attribute.nulls is None:
+        return mapped
+    return exp.Case().when(_is_null(raw), _literal(attribute.nulls[column])).else_(mapped)
+
+
+def _join_mapping(query: exp.Select, attribute: Coded, raw: exp.Expression, alias: str) -> exp.Select:
+    # NULL never joins, and IS NOT DISTINCT FROM would forbid PostgreSQL a hash join.
+    equal = exp.EQ(this=_column("value", alias), expression=raw.copy())
+    kind = "INNER" if attribute.nulls is None else "LEFT"
+    return query.join(_table(attribute.mapping, alias), on=equal, join_type=kind)
+
+
+def _is_null(expression: exp.Expression) -> exp.Expression:
+    return exp.Is(this=expression.copy(), expression=exp.null())
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A column of the release: kept as it is (no mapping), or recoded through a mapping table.
+
+    `mapping` holds value, `code` and `label` (column names). `label` None keeps the value itself (level 0);
+    `constant` makes every cell that label, without a mapping. `null` is the code and label of NULL;
+    `unmapped` the label of a value that the mapping does not hold, or holds under the code `starred` (None: NULL).
+    `class_column`: the column of the classes relation that holds this cell's codes, None where all are alike.
+    """
+
+    name: str
+    sortable: bool = True
+    mapping: Relation | None = None
+    code: str = "code"
+    label: str | None = None
+    constant: str | None = None
+    null: tuple[int, str | None] | None = None
+    unmapped: str | None = None
+    starred: int | None = None
+    class_column: str | None = None
+    mask: str | None = None
+
+    @property
+    def recoded(self) -> bool:
+        """Whether this is a quasi-identifier."""
+        return self.mapping is not None or self.constant is not None
+
+
+UNMAPPED_CODE = -1
+
+
+@dataclass(frozen=True)
+class ReleaseQuery:
+    """What a release is made of; `sql` prints it.
+
+    `classes`: a relation of the classes that may be released, made from the frequency set. Without it the
+    query counts the classes itself, on the very rows that it returns, whenever it is run.
+    `values`: mapping tables to write out inside the query, so that it stands alone.
+    """
+
+    source: Relation
+    cells: tuple[Cell, ...]
+    safe: Predicate
+    classes: Relation | None = None
+    mask: bool = False
+    shuffle_seed: int | None = None
+    values: Mapping[str, Sequence[tuple[object, ...]]] | None = None
+
+    def sql(self, dialect: str) -> str:
+        """The query in a dialect."""
+        return _print(_release(self), dialect)
+
+
+_RECODED, _CLASSES = "kanon_recoded", "kanon_classes"
+
+
+def _release(release: ReleaseQuery) -> exp.Expression:
+    cells = list(enumerate(release.cells))
+    keyed = [(i, cell) for i, cell in cells if cell.class_column] or [(i, c) for i, c in cells if c.recoded][
+        :1
+    ]
+    query = exp.select(*(exp.alias_(_column(f"o{i}"), cell.name, quoted=True) for i, cell in cells)).from_(
+        exp.to_table(_RECODED)
+    )
+    if release.classes is None:
+        query = query.join(exp.to_table(_CLASSES), using=[exp.to_identifier(f"c{i}") for i, _ in keyed])
+    query = query.order_by(*_order(release))
+    for name, rows in (release.values or {}).items():
+        query = query.with_(exp.to_identifier(name), as_=_values(rows))
+    query = query.with_(_RECODED, as_=_recoded(release, keyed), materialized=release.classes is None or None)
+    if release.classes is None:
+        codes = [_column(f"c{i}") for i, _ in keyed]
+        held = exp.func("COALESCE", _predicate(release.safe), exp.false())
+        query = query.with_(_CLASSES, as_=exp.select(*codes).from_(_RECODED).group_by(*codes).having(held))
+    return query
+
+
+def _recoded(release: ReleaseQuery, keyed: Sequence[tuple[int, Cell]]) -> exp.Select:
+    """The source's rows with their labels (o0, o1, …), and what tells or counts their class."""
+    query = exp.select().from_(_table(release.source, "s"))
+    for i, cell in enumerate(release.cells):
+        query = query.select(exp.alias_(_cell(cell, i, release.mask), f"o{i}", quoted=True))
+        if cell.mapping:
+            equal = exp.EQ(this=_column("value", f"m{i}"), expression=_column(cell.name, "s"))
+            query = query.join(_table(cell.mapping, f"m{i}"), on=equal, join_type="LEFT")
+    if release.classes is None:
+        query = query.select(*(exp.alias_(_code(cell, i), f"c{i}", quoted=True) for i, cell in keyed))
+        return query.select(exp.alias_(exp.Literal.number(1), "n"))
+    matches = [
+        exp.EQ(this=_column(c.class_column, "k"), expression=_code(c, i)) for i, c in keyed if c.class_column
+    ]
+    if not matches:
+        return query
+    return query.join(
+        _table(release.classes, "k"), on=exp.and_(*matches), join_type="LEFT" if release.mask else "INNER"
+    )
+
+
+def _values(rows: Sequence[tuple[object, ...]]) -> exp.Select:
+    """A mapping table written out: value, code and, where there is one, label."""
+    names = ["value", "code", "label"][: len(rows[0])]
+    return exp.select(*(_column(name) for name in names)).from_(exp.values(rows, alias="v", columns=names))
+
+
+def _cell(cell: Cell, index: int, masked: bool) -> exp.Expression:
+    """What a cell shows."""
+    raw = _column(cell.name, "s")
+    if not cell.recoded:
+        return raw
+    if cell.mapping is None:
+        return _literal(cell.constant)
+    shown = raw if cell.label is None else _column(cell.label, f"m{index}")
+    case = exp.Case().when(_is_null(raw), _literal(cell.null[1] if cell.null else cell.unmapped))
+    case = case.when(_is_null(_column("value", f"m{index}")), _literal(cell.unmapped))
+    if cell.starred is not None:
+        starred = exp.EQ(this=_column(cell.code, f"m{index}"), expression=_literal(cell.starred))
+        case = case.when(starred, _literal(cell.unmapped))
+    case = case.else_(shown)
+    if not masked or cell.class_column is None:
+        return case
+    return exp.Case().when(_is_null(_column(cell.class_column, "k")), _literal(cell.mask)).else_(case)
+
+
+def _code(cell: Cell, index: int) -> exp.Expression:
+    """The code that tells a cell's class."""
+    if cell.mapping is None:
+        return exp.Literal.number(0)
+    null = _literal(cell.null[0] if cell.null else UNMAPPED_CODE)
+    code = exp.func("COALESCE", _column(cell.code, f"m{index}"), _literal(UNMAPPED_CODE))
+    return exp.Case().when(_is_null(_column(cell.name, "s")), null).else_(code)
+
+
+def _order(release: ReleaseQuery) -> list[exp.Expression]:
+    """The order of the rows: by all that is released, quasi-identifiers first, or a seeded hash of it."""
+    places = sorted(range(len(release.cells)), key=lambda i: not release.cells[i].recoded)
+    columns = [(_column(f"o{i}"), release.cells[i].sortable) for i in places]
+    texts = [exp.cast(column, "TEXT") for column, _ in columns]
+    keys = [exp.func("COALESCE", text.copy(), exp.Literal.string("")) for text in texts]
+    by_value = [column if sortable else text for (column, sortable), text in zip(columns, texts, strict=True)]
+    if release.shuffle_seed is None:
+        return by_value
+    seeded: exp.Expression = exp.Literal.string(str(release.shuffle_seed))
+    for key in keys:
+        seeded = exp.DPipe(this=exp.DPipe(this=seeded, expression=exp.Literal.string("|")), expression=key)
+    return [exp.func("MD5", seeded), *by_value]
+
+
+def _predicate(predicate: Predicate) -> exp.Expression:
+    values: dict[str, Hole] = dict(predicate.values)
+    return _fill(sqlglot.parse_one(predicate.text, "duckdb"), values)
+
+
+def plain_names(columns: Sequence[str]) -> dict[str, str]:
+    """Give every column a plain, short, distinct name for our own relations; its own where that is one.
+
+    >>> plain_names(["age", "marital-status", "n", "Prénom"])
+    {'age': 'age', 'marital-status': 'marital_status', 'n': 'attribute2', 'Prénom': 'pr_nom'}
+    """
+    names: dict[str, str] = {}
+    for index, column in enumerate(columns):
+        stem = "".join(c if c.isascii() and c.isalnum() else "_" for c in column.lower()).strip("_")
+        # A name of ours that is another column's own could be taken for it in a GROUP BY.
+        taken = {other.lower() for other in columns if other != column} | set(names.values()) | _RESERVED
+        while not (stem and stem[0].isalpha() and len(stem) <= 40) or stem in taken:
+            stem = f"attribute{index}" if stem[:9] != "attribute" else f"{stem}x"
+        names[column] = stem
+    return names
+
+
+_RESERVED = {"n", "rows", "size", "value", "safe", "node", "classes"}
+_MARK = "kanon_columns_here"
+_NODE_MARK = 918273645918273645
+_NODE_MARK_TEXT = str(_NODE_MARK)
+_REPEATED = ("expressions", "order", "partition_by")
+
+
+@cache
+def _template(name: str) -> exp.Expression:
+    body = (folder("sql") / f"{name}.sql").read_text(encoding="utf-8")
+    return sqlglot.parse_one(
+        "\n".join(line for line in body.splitlines() if not line.startswith("--")), "duckdb"
+    )
+
+
+def _holes(name: str) -> set[str]:
+    return {hole.name for hole in _template(name).find_all(exp.Placeholder)}
+
+
+def _fill(template: exp.Expression, holes: dict[str, Hole]) -> exp.Expression:
+    tree = template.copy()
+    open_holes = {hole.name for hole in tree.find_all(exp.Placeholder)}
+    if open_holes != set(holes):
+        raise ValueError(f"holes {sorted(open_holes)} filled with {sorted(holes)}")
+    for hole in list(tree.find_all(exp.Placeholder)):
+        _fill_one(hole, holes[hole.name])
+    return tree
+
+
+def _fill_one(hole: exp.Expression, filling: Hole) -> None:
+    if isinstance(filling, Relation):
+        table = hole.parent if isinstance(hole.parent, exp.Table) else hole
+        alias = table.args.get("alias")
+        table.replace(_table(filling, alias.name if alias else None))
+    elif isinstance(filling, Predicate):
+        hole.replace(_predicate(filling))
+    elif isinstance(filling, Mapping):
+        _repeat(hole, list(filling.items()))
+    elif isinstance(filling, (list, tuple)):
+        _repeat(hole, [(column, column) for column in filling])
+    else:
+        hole.replace(_literal(filling))
+
+
+def _repeat(hole: exp.Expression, columns: Sequence[tuple[str, str]]) -> None:
+    """Repeat the list item that a columns hole stands in, once per column: SUM($c) gives SUM(a), SUM(b)."""
+    item = hole
+    while item.arg_key != "expressions" or not isinstance(item.parent, (exp.Select, exp.Group, exp.Order)):
+        item = item.parent
+    selected = isinstance(item.parent, exp.Select)
+    items = []
+    for name, column in columns:
+        copy = exp.Paren(this=item.copy())  # a parent, so that a bare hole can be replaced like any other
+        next(p for p in copy.find_all(exp.Placeholder) if p.name == hole.name).replace(_column(column))
+        filled = copy.this
+        named = isinstance(filled, exp.Alias) or (isinstance(filled, exp.Column) and name == column)
+        items.append(exp.alias_(filled, name, quoted=True) if selected and not named else filled)
+    item.replace(items)  # type: ignore[arg-type]
+
+
+def _print(tree: exp.Expression, dialect: str) -> str:
+    return tree.sql(dialect=dialect, comments=False)
+
+
+def _table(relation: Relation, alias: str | None = None) -> exp.Table:
+    *path, name = (exp.to_identifier(part, quoted=True) for part in relation.parts)
+    schema = path[-1] if path else None
+    catalog = path[-2] if len(path) > 1 else None
+    table = exp.Table(this=name, db=schema, catalog=catalog)
+    if alias:
+        table.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
+    return table
+
+
+def _column(name: str, table: str | None = None) -> exp.Column:
+    return exp.column(exp.to_identifier(name, quoted=True), table=table)
+
+
+def _literal(value: object) -> exp.Expression:
+    return exp.convert(value)
+
+
+@cache
+def _plain(name: str, dialect: str) -> str:
+    if not (name.isascii() and name.replace("_", "a").isalnum()):
+        raise ValueError(f"not a plain column name: {name!r}")
+    return _identifier(name, dialect)
+
+
+@cache
+def _identifier(name: str, dialect: str) -> str:
+    return exp.to_identifier(name, quoted=True).sql(dialect=dialect)

@@ -1,0 +1,17 @@
+"""Find `sql/` and `hierarchies/`: inside an installed package, beside it in a checkout."""
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def folder(name: str) -> Path:
+    """Return the folder `name` that travels with the package.
+
+    >>> (folder("sql") / "node_test.sql").exists()
+    True
+    """
+    for base in (_PACKAGE, _PACKAGE.parent):
+        if (base / name).is_dir():
+            return base / name
+    raise FileNotFoundError(f"{name}/ is neither in {_PACKAGE} nor beside it; reinstall kanon-sql")

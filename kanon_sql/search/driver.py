@@ -1,0 +1,274 @@
+"""The one driver of all strategies: tags, incumbent, proven lower bound, budget, trace, progress."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from math import inf
+from typing import Any, Protocol
+
+from kanon_sql.errors import InfeasibleError
+from kanon_sql.lattice import Lattice, Node
+from kanon_sql.loss import Costs, Figures, Metric, unsuppressed_losses
+from kanon_sql.search.proof import Proof
+from kanon_sql.search.space import Score, Search, Space, Test
+from kanon_sql.search.tags import DenseTags, tags_for
+
+BATCH = 8  # nodes tested in one statement: measured, more gains little
+_EQUAL = 1e-12  # scores closer than this are the same score, summed in another order
+_LAST_RESORT = 16  # nodes scored after the time is up, if nothing was scored before
+
+
+class Judge(Protocol):
+    """Whoever can look at the data: the database in earnest, a table of verdicts in a test."""
+
+    queries: int
+
+    def rows_at_risk(self, nodes: Sequence[Node]) -> list[int]:
+        """The rows that each node would suppress."""
+
+    def losses(self, node: Node, costs: Costs) -> Figures:
+        """Rows at risk of a node, and each attribute's mean loss with those rows suppressed."""
+
+    def classes(self, node: Node) -> Figures:
+        """The classes that a node would release."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a search stands; `score` and `bound` are infinite and 0 while unknown."""
+
+    seconds: float
+    nodes_checked: int
+    lattice_size: int
+    node: Node | None
+    score: float
+
+
+@dataclass(frozen=True)
+class Step:
+    """One line of the trace: what was asked of the data, and what came back."""
+
+    seconds: float
+    asked: str
+    node: Node
+    rows_at_risk: int | None
+    score: float | None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The end of a search: the node to release, and what is proven of it.
+
+    `lower_bound`: no node of the lattice scores below it. `gap` is the score less the bound.
+    `ended`: complete, time limit, or interrupted.
+    """
+
+    node: Node
+    score: float
+    lower_bound: float
+    nodes_checked: int
+    queries: int
+    seconds: float
+    ended: str
+    trace: tuple[Step, ...] = field(repr=False, default=())
+
+    @property
+    def proven_optimal(self) -> bool:
+        """Whether no node of the lattice scores better."""
+        return self.score <= self.lower_bound + _EQUAL * max(1.0, abs(self.score))
+
+    @property
+    def gap(self) -> float:
+        """How much better than the released node another could still be."""
+        return 0.0 if self.proven_optimal else self.score - self.lower_bound
+
+
+class _BudgetSpent(Exception):  # noqa: N818 - not an error, an end
+    """The time is up, or the user pressed Ctrl-C."""
+
+
+@dataclass
+class Driver:
+    """Runs a strategy over a lattice; see `run`."""
+
+    lattice: Lattice
+    costs: Costs
+    metric: Metric
+    judge: Judge
+    may_suppress: int
+    monotone_model: bool = True
+    time_limit: float | None = None
+    on_progress: Callable[[Progress], None] | None = None
+
+    def __post_init__(self) -> None:
+        self._tags = tags_for(self.lattice, self.monotone_model)
+        self._metric_monotone = self.metric.monotone(self.may_suppress)
+        self._proof: Proof | None = None
+        if isinstance(self._tags, DenseTags):
+            self._proof = Proof(self.lattice, self._tags, self.metric, self.costs)
+        self._started = time.monotonic()
+        self._interrupted = False
+        self._checked: set[Node] = set()
+        self._anonymous: list[Node] = []
+        self._scored: set[Node] = set()
+        self._best: tuple[float, Node] = (inf, self.lattice.top)
+        self._trace: list[Step] = []
+
+    def run(self, strategy: Callable[[Space], Search]) -> Outcome:
+        """Let the strategy ask until it ends or the budget is spent; InfeasibleError if no node will do."""
+        space = Space(self.lattice, self._tags, self.costs, self.metric, self._open_nodes)
+        ended = "complete"
+        with self._catching_interrupt():
+            try:
+                self._require_top()
+                self._converse(strategy(space))
+            except _BudgetSpent:
+                ended = "interrupted" if self._interrupted else "time limit"
+            if self._best[0] == inf:
+                self._score_last_resort()
+        score, node = self._best
+        return Outcome(
+            node,
+            score,
+            min(score, self._lower_bound()),
+            len(self._checked),
+            self.judge.queries,
+            self._seconds(),
+            ended,
+            tuple(self._trace),
+        )
+
+    def _converse(self, search: Search) -> None:
+        try:
+            request = next(search)
+            while True:
+                request = search.send(self._answer(request))
+        except StopIteration:
+            return
+        finally:
+            search.close()
+
+    def _answer(self, request: Test | Score) -> list[bool]:
+        if isinstance(request, Test):
+            self._test(request.nodes)
+            return [bool(self._tags.status(node)) for node in request.nodes]
+        self._score_all(request.nodes if request.cheapest_first else self._cheapest_first(request.nodes))
+        return []
+
+    def _test(self, nodes: Sequence[Node]) -> None:
+        unknown = [node for node in nodes if self._tags.status(node) is None]
+        for start in range(0, len(unknown), BATCH):
+            self._spend()
+            batch = [node for node in unknown[start : start + BATCH] if self._tags.status(node) is None]
+            if batch:
+                self._judge(batch)
+
+    def _judge(self, nodes: Sequence[Node]) -> None:
+        for node, at_risk in zip(nodes, self.judge.rows_at_risk(nodes), strict=True):
+            anonymous = at_risk <= self.may_suppress
+            self._tags.tag(node, anonymous)
+            self._note("test", node, at_risk, None)
+            if anonymous:
+                self._anonymous.append(node)
+
+    def _score_all(self, nodes: Iterable[Node]) -> None:
+        for node in nodes:
+            if not self._could_win(self.metric.bound(self.costs, node)):
+                return
+            if self._tags.status(node) and node not in self._scored:
+                self._spend()
+                self._score(node)
+
+    def _cheapest_first(self, nodes: Iterable[Node]) -> list[Node]:
+        anonymous = (node for node in nodes if self._tags.status(node))
+        return sorted(anonymous, key=lambda node: (self.metric.bound(self.costs, node), node))
+
+    def _could_win(self, bound: float) -> bool:
+        return bound < self._best[0] - _EQUAL * max(1.0, abs(bound))
+
+    def _score(self, node: Node) -> None:
+        figures = self._figures(node)
+        score = self.metric.score(self.costs, figures)
+        self._scored.add(node)
+        self._best = min(self._best, (score, node))
+        if self._proof:
+            self._proof.scored(node, above_too=self._metric_monotone)
+        if figures.rows_at_risk is not None:
+            self._note("score", node, figures.rows_at_risk, score)
+
+    def _figures(self, node: Node) -> Figures:
+        if self.metric.needs == "classes":
+            return self.judge.classes(node)
+        if self.metric.needs == "losses" and self.may_suppress > 0:
+            return self.judge.losses(node, self.costs)
+        return Figures(node, None, unsuppressed_losses(self.costs, node))
+
+    def _require_top(self) -> None:
+        """Nothing can hold if the most general node does not; where it is `*` all over, it holds."""
+        if self.lattice.top == self.costs.heights and self.costs.rows >= self.costs.k:
+            return
+        self._judge([self.lattice.top])
+        if self.monotone_model and self._tags.status(self.lattice.top) is False:
+            raise InfeasibleError(
+                "no node of the lattice meets the privacy model: even the most general one leaves more than "
+                f"{self.may_suppress:,} rows at risk; raise suppression_limit or max_level, or lower k"
+            )
+
+    def _score_last_resort(self) -> None:
+        """The budget is spent and nothing was scored: take the best of what is known to be anonymous."""
+        nodes = self._cheapest_first(self._anonymous)[:_LAST_RESORT]
+        if not nodes:
+            self._judge([self.lattice.top])
+            nodes = [self.lattice.top] if self._tags.status(self.lattice.top) else []
+        for node in nodes:
+            self._score(node)
+        if self._best[0] == inf:
+            raise InfeasibleError(
+                "no anonymous node was found in time; raise the time limit or suppression_limit"
+            )
+
+    def _open_nodes(self) -> Iterator[Node]:
+        return self._proof.open_nodes() if self._proof else iter(())
+
+    def _lower_bound(self) -> float:
+        return (
+            self._proof.lower_bound() if self._proof else self.metric.bound(self.costs, self.lattice.bottom)
+        )
+
+    def _note(self, asked: str, node: Node, at_risk: int | None, score: float | None) -> None:
+        self._checked.add(node)
+        self._trace.append(Step(self._seconds(), asked, node, at_risk, score))
+        if self.on_progress:
+            best, winner = self._best
+            known = None if best == inf else winner
+            self.on_progress(Progress(self._seconds(), len(self._checked), self.lattice.size, known, best))
+
+    def _spend(self) -> None:
+        late = self.time_limit is not None and self._seconds() > self.time_limit
+        if self._interrupted or late:
+            raise _BudgetSpent
+
+    def _seconds(self) -> float:
+        return time.monotonic() - self._started
+
+    @contextmanager
+    def _catching_interrupt(self) -> Iterator[None]:
+        """The first Ctrl-C ends the search with what it has; a second one ends the run."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+
+        def interrupt(*_: Any) -> None:
+            self._interrupted = True
+            signal.signal(signal.SIGINT, before)
+
+        before = signal.signal(signal.SIGINT, interrupt)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)

@@ -1,0 +1,64 @@
+"""What is proven of a lattice small enough to list: which nodes could still hold something better."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import inf
+
+import numpy as np
+
+from kanon_sql.lattice import Lattice, Node
+from kanon_sql.loss import Costs, Metric
+from kanon_sql.search.tags import DenseTags
+
+
+class Proof:
+    """A node is open until it is known not to be anonymous, or it is scored; no open node, no doubt.
+
+    The lower bound is read from the open nodes alone, so it holds whatever strategy asked the questions.
+    """
+
+    def __init__(self, lattice: Lattice, tags: DenseTags, metric: Metric, costs: Costs) -> None:
+        self._lattice = lattice
+        self._tags = tags
+        self._finish = metric.finish
+        self._scored = np.zeros(tags.array.shape, dtype=bool)
+        self._sums = _sums(lattice, metric, costs)
+
+    def scored(self, node: Node, above_too: bool) -> None:
+        """Close a node, and all above it where none of them can score better."""
+        at = self._tags.index(node)
+        self._scored[tuple(slice(i, None) for i in at) if above_too else at] = True
+
+    def open_nodes(self) -> Iterator[Node]:
+        """The open nodes, cheapest bound first."""
+        places = np.argwhere(self._open())
+        order = (
+            np.argsort(self._sums[tuple(places.T)], kind="stable")
+            if self._sums is not None
+            else range(len(places))
+        )
+        for i in order:
+            yield tuple(int(step) + low for step, low in zip(places[i], self._lattice.bottom, strict=True))
+
+    def lower_bound(self) -> float:
+        """The least that any open node can score; infinite if none is open."""
+        still_open = self._open()
+        if not still_open.any():
+            return inf
+        return 0.0 if self._sums is None else self._finish(float(self._sums[still_open].min()))
+
+    def _open(self) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+        return self._tags.possible() & ~self._scored
+
+
+def _sums(
+    lattice: Lattice, metric: Metric, costs: Costs
+) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]] | None:
+    """The sum of the attributes' parts for every node, in the lattice's shape."""
+    if metric.parts is None:
+        return None
+    total = np.zeros(())
+    for part, low, high in zip(metric.parts(costs), lattice.bottom, lattice.top, strict=True):
+        total = total[..., None] + np.array(part[low : high + 1])
+    return total

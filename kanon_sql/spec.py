@@ -1,0 +1,463 @@
+"""The declaration of a run: what is released from where, at which privacy, written to where.
+
+Every model is frozen and refuses unknown keys. A field's description completes the sentence
+"give …" of its error, so a field is said once. Use `load`, `parse` or `merge`: they raise SpecError.
+"""
+
+from __future__ import annotations
+
+import os
+import reprlib
+from collections.abc import Hashable, Mapping
+from decimal import Decimal
+from difflib import get_close_matches
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    PlainSerializer,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StringConstraints,
+    Tag,
+    ValidationError,
+    ValidationInfo,
+    model_serializer,
+    model_validator,
+)
+
+from kanon_sql.errors import SpecError
+
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
+    from pydantic_core import ErrorDetails
+
+Metric: TypeAlias = Literal[
+    "precision", "height", "loss", "loss_geometric", "discernibility", "average_class_size"
+]
+Form: TypeAlias = Literal["table", "view"]
+Location: TypeAlias = tuple[int | str, ...]
+
+
+def _as_text(value: object) -> object:
+    return os.fspath(value) if isinstance(value, os.PathLike) else value
+
+
+def _in_folder(value: str, info: ValidationInfo) -> str:
+    """Resolve a relative path against the spec file's folder, when there is one."""
+    if not info.context or "://" in value or value == ":memory:":
+        return value
+    return str(info.context["folder"] / Path(value).expanduser())
+
+
+def _in_folder_if_there(value: str, info: ValidationInfo) -> str:
+    resolved = _in_folder(value, info)
+    return resolved if Path(resolved).is_file() else value
+
+
+def _not_a_boolean(value: object) -> object:
+    if isinstance(value, bool):
+        raise ValueError(f"{str(value).lower()} is not a number; give a number")
+    return value
+
+
+def _distinct(value: object) -> object:
+    if isinstance(value, list | tuple):
+        for column in value:
+            if value.count(column) > 1:
+                raise ValueError(f"{column!r} is listed twice; keep one of the two")
+    return value
+
+
+def _by_column(value: object) -> object:
+    """Turn a plain list of columns, or columns without anything beside them, into the full mapping."""
+    if isinstance(value, Mapping):
+        return {column: {} if attribute is None else attribute for column, attribute in value.items()}
+    if isinstance(value, list | tuple) and all(isinstance(column, str) for column in value):
+        return {column: {} for column in value}
+    return value
+
+
+Text: TypeAlias = Annotated[str, StringConstraints(min_length=1)]
+Columns: TypeAlias = Annotated[tuple[Text, ...], BeforeValidator(_distinct)]
+Number: TypeAlias = Annotated[Decimal, BeforeValidator(_not_a_boolean)]
+LocalPath: TypeAlias = Annotated[Text, BeforeValidator(_as_text), AfterValidator(_in_folder)]
+Source: TypeAlias = Annotated[Text, BeforeValidator(_as_text), AfterValidator(_in_folder_if_there)]
+
+_SEPARATOR = "a text such as ',' or ';'"
+_TRUTH = "true or false"
+_LEVEL = "a whole number of at least 0"
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+class FileRecipe(_Model):
+    """A hierarchy read from a file of `value;level1;…;*`."""
+
+    file: LocalPath = Field(description="the path of a hierarchy file")
+    separator: Text | None = Field(default=None, description=_SEPARATOR)
+    header: StrictBool = Field(default=False, description=_TRUTH)
+
+
+class TableRecipe(_Model):
+    """A hierarchy held in a table or view of the database: the value, then its levels."""
+
+    table: Text = Field(description="the name of a table or view")
+
+
+class RangesRecipe(_Model):
+    """A hierarchy of number ranges, one width per level, counted from `origin`."""
+
+    ranges: tuple[Annotated[Number, Field(gt=0)], ...] = Field(
+        min_length=1, description="a list of range widths above 0"
+    )
+    top: Number | None = Field(default=None, description="a number")
+    bottom: Number | None = Field(default=None, description="a number")
+    origin: Number = Field(default=Decimal(0), description="a number")
+
+
+class RedactRecipe(_Model):
+    """A hierarchy that hides `step` more characters per level, from the right or the left."""
+
+    redact: Literal["right", "left"] = Field(description="right or left")
+    step: StrictInt = Field(default=1, ge=1, description="a whole number of at least 1")
+
+
+class DatesRecipe(_Model):
+    """A hierarchy of date parts, one per level, the finest first."""
+
+    dates: tuple[Text, ...] = Field(min_length=1, description="a list of date parts such as [month, year]")
+
+
+class TaxonomyRecipe(_Model):
+    """A hierarchy read from a file of child and parent."""
+
+    taxonomy: LocalPath = Field(description="the path of a file of child and parent")
+    separator: Text | None = Field(default=None, description=_SEPARATOR)
+    header: StrictBool = Field(default=False, description=_TRUTH)
+
+
+class SuppressRecipe(_Model):
+    """A hierarchy of one step, from the value to `*`; written as the word `suppress`."""
+
+    @model_serializer
+    def _word(self) -> str:
+        return "suppress"
+
+
+_RECIPES: dict[str, type[_Model]] = {
+    "file": FileRecipe,
+    "table": TableRecipe,
+    "ranges": RangesRecipe,
+    "redact": RedactRecipe,
+    "dates": DatesRecipe,
+    "taxonomy": TaxonomyRecipe,
+}
+
+
+def _spelled_out(value: object) -> object:
+    """Turn a bare string into its recipe: the word `suppress`, otherwise a file."""
+    if value == "suppress":
+        return SuppressRecipe()
+    return {"file": value} if isinstance(value, str | os.PathLike) else value
+
+
+def _kind(value: object) -> str | None:
+    """Tell a recipe by the one key that is its own, or by a misspelling of it."""
+    if isinstance(value, SuppressRecipe):
+        return "suppress"
+    if not isinstance(value, Mapping):
+        return next((kind for kind, model in _RECIPES.items() if isinstance(value, model)), None)
+    named = [kind for kind in _RECIPES if kind in value]
+    near = [kind for key in value for kind in get_close_matches(str(key), _RECIPES, n=1)]
+    return next(iter(named or near), None) if len(named) < 2 else None
+
+
+Recipe: TypeAlias = Annotated[
+    Annotated[FileRecipe, Tag("file")]
+    | Annotated[TableRecipe, Tag("table")]
+    | Annotated[RangesRecipe, Tag("ranges")]
+    | Annotated[RedactRecipe, Tag("redact")]
+    | Annotated[DatesRecipe, Tag("dates")]
+    | Annotated[TaxonomyRecipe, Tag("taxonomy")]
+    | Annotated[SuppressRecipe, Tag("suppress")],
+    Discriminator(_kind),
+]
+
+
+class Attribute(_Model):
+    """How one quasi-identifier may be generalized: its hierarchy and the levels allowed."""
+
+    hierarchy: Annotated[Recipe | None, BeforeValidator(_spelled_out)] = Field(
+        default=None, description=f"a file, the word suppress, or a mapping with one of {', '.join(_RECIPES)}"
+    )
+    min_level: StrictInt = Field(default=0, ge=0, description=_LEVEL)
+    max_level: StrictInt | None = Field(default=None, ge=0, description=_LEVEL)
+
+    @model_validator(mode="after")
+    def _levels_in_order(self) -> Attribute:
+        if self.max_level is not None and self.min_level > self.max_level:
+            raise ValueError(
+                f"min_level {self.min_level} is above max_level {self.max_level}; "
+                "lower the one or raise the other"
+            )
+        return self
+
+
+class Privacy(_Model):
+    """The privacy model the release must meet."""
+
+    k: StrictInt = Field(default=5, ge=1, description="a whole number of at least 1")
+
+
+class Target(_Model):
+    """Where the release is written: a file, or a table or view of the database."""
+
+    file: LocalPath | None = Field(default=None, description="the path of a file to write")
+    table: Text | None = Field(default=None, description="the name of a table to write")
+    form: Form = Field(
+        default="table", validation_alias="as", serialization_alias="as", description="table or view"
+    )
+    overwrite: StrictBool = Field(default=False, description=_TRUTH)
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Target:
+        if self.file is not None and self.table is not None:
+            raise ValueError("both a file and a table are named; keep one of them")
+        if self.form == "view" and self.table is None:
+            raise ValueError("a view needs a name; give it as table")
+        if self.file is None and self.table is None:
+            raise ValueError("neither a file nor a table is named; give one of them")
+        return self
+
+
+Attributes: TypeAlias = Annotated[
+    Mapping[Text, Attribute],
+    BeforeValidator(_by_column),
+    BeforeValidator(_distinct),
+    AfterValidator(MappingProxyType),
+    PlainSerializer(dict, return_type=dict[str, Attribute]),
+]
+
+
+class Spec(_Model):
+    """All that one run is told; `suppression_limit` is a fraction of the rows, `time_limit` is in seconds."""
+
+    source: Source = Field(description="the name of a table or the path of a file")
+    database: LocalPath | None = Field(
+        default=None, repr=False, description="a DuckDB file or postgresql://…"
+    )
+    identifiers: Columns = Field(default=(), description="a list of column names, as text")
+    quasi_identifiers: Attributes = Field(
+        min_length=1, description="one or more column names, each alone or with {hierarchy: …}"
+    )
+    hierarchies: LocalPath | None = Field(default=None, description="the path of a folder with <column>.csv")
+    sensitive: Columns = Field(default=(), description="a list of column names, as text")
+    privacy: Privacy = Field(default=Privacy(), description="a mapping such as {k: 5}")
+    suppression_limit: StrictFloat = Field(
+        default=0.02, ge=0, le=1, description="a fraction of the rows from 0 to 1, e.g. 0.02 for 2 %"
+    )
+    metric: Metric = Field(default="loss", description=f"one of {', '.join(get_args(Metric))}")
+    strategy: Text = Field(default="auto", description="the name of a search strategy")
+    time_limit: StrictFloat | None = Field(
+        default=None, ge=0, allow_inf_nan=False, description="a number of seconds of at least 0"
+    )
+    seed: StrictInt = Field(default=0, description="a whole number")
+    unmapped: Literal["error", "top"] = Field(default="error", description="error or top")
+    mask: StrictBool = Field(default=False, description=_TRUTH)
+    shuffle: StrictBool = Field(default=False, description=_TRUTH)
+    target: Target | None = Field(
+        default=None, description="a mapping such as {table: patients_anon, as: view}"
+    )
+
+    @model_validator(mode="after")
+    def _one_role_each(self) -> Spec:
+        seen: dict[str, tuple[str, str]] = {}
+        for role in ("identifiers", "quasi_identifiers", "sensitive"):
+            for column in getattr(self, role):
+                other, where = seen.setdefault(column.lower(), (column, role))
+                if other != column:
+                    raise ValueError(
+                        f"{other!r} in {where} and {column!r} in {role} differ only in case; "
+                        "keep one of the two"
+                    )
+                if where != role:
+                    raise ValueError(f"{column!r} is in both {where} and {role}; keep it in one of them")
+        return self
+
+
+def load(path: str | os.PathLike[str], **overrides: Any) -> Spec:
+    """Read a spec file, its relative paths taken from its own folder, with `overrides` as in `merge`.
+
+    What the file leaves out and a run needs (source, quasi_identifiers) may come from the overrides.
+    """
+    needed = {name: value for name, value in overrides.items() if name in ("source", "quasi_identifiers")}
+    spec = _validated({**_said(needed), **_said(_read(Path(path)))}, folder=Path(path).parent)
+    return merge(spec, **overrides)
+
+
+def parse(mapping: Mapping[str, Any]) -> Spec:
+    """Build a spec from its mapping; relative paths are left as they are."""
+    if not isinstance(mapping, Mapping):
+        raise SpecError(
+            f"a spec is a mapping with keys such as source and privacy, not {reprlib.repr(mapping)}"
+        )
+    return _validated(_said(mapping))
+
+
+def merge(spec: Spec | None, **overrides: Any) -> Spec:
+    """Lay what the command line said over a spec; None means not said.
+
+    Beside the spec's own keys, the flat names are `k`, `output` (target.file), `into` (target.table),
+    `form` (target.as) and `overwrite`. Columns listed again keep their recipe. A new place to write to
+    does not inherit the permission to overwrite.
+    """
+    said = {name: value for name, value in overrides.items() if value is not None}
+    mapping: dict[str, Any] = {name: getattr(spec, name) for name in spec.model_fields_set} if spec else {}
+    if "k" in said:
+        mapping["privacy"] = {**mapping.get("privacy", Privacy()).model_dump(), "k": said.pop("k")}
+    if "quasi_identifiers" in said and spec:
+        said["quasi_identifiers"] = _with_recipes(said["quasi_identifiers"], spec.quasi_identifiers)
+    if said.keys() & {"output", "into", "form", "overwrite"}:
+        mapping["target"] = _merged_target(mapping.get("target"), said)
+    return parse({**mapping, **said})
+
+
+def _with_recipes(columns: Any, known: Mapping[str, Attribute]) -> Any:
+    if isinstance(columns, Mapping | str) or len(set(columns)) < len(columns):
+        return columns
+    return {column: known.get(column) for column in columns}
+
+
+def _merged_target(target: Target | None, said: dict[str, Any]) -> dict[str, Any]:
+    """Take the target's flat names out of `said` and lay them over the target there was."""
+    names = {"output": "file", "into": "table", "form": "as", "overwrite": "overwrite"}
+    asked = {key: _as_text(said.pop(name)) for name, key in names.items() if name in said}
+    kept = target.model_dump(by_alias=True, exclude_unset=True) if target else {}
+    if any(asked.get(place, kept.get(place)) != kept.get(place) for place in ("file", "table")):
+        kept = {"as": kept["as"]} if "as" in kept and "table" in asked else {}
+    return {**kept, **asked}
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        """Refuse a key written twice, of which YAML would silently drop the first."""
+
+        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+            keys = [key for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+            first = {key.value: key for key in reversed(keys)}
+            for key in keys:
+                if first[key.value] is not key:
+                    problem = f"the key {key.value!r} is there twice"
+                    raise yaml.MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
+            return super().construct_mapping(node, deep)
+
+    try:
+        mapping = yaml.load(path.read_bytes(), Loader)
+    except FileNotFoundError:
+        raise SpecError(f"there is no spec file {path}; check the path") from None
+    except OSError as error:
+        raise SpecError(f"the spec file {path} cannot be read ({error.strerror}); check the path") from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"{path}, line {mark.line + 1}" if mark else str(path)
+        problem = getattr(error, "problem", None) or getattr(error, "reason", "unreadable")
+        raise SpecError(f"{where}: this is not YAML a spec can use ({problem}); correct it") from error
+    if not isinstance(mapping, Mapping):
+        raise SpecError(f"{path} is not a mapping; write keys such as 'source: patients' in it")
+    return mapping
+
+
+def _said(mapping: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out the known keys that are there without a value."""
+    return {key: value for key, value in mapping.items() if value is not None or key not in Spec.model_fields}
+
+
+def _validated(mapping: dict[str, Any], folder: Path | None = None) -> Spec:
+    try:
+        return Spec.model_validate(mapping, context={"folder": folder} if folder else None)
+    except ValidationError as error:
+        raise SpecError(_explained(error)) from None
+
+
+_UNKNOWN = ("extra_forbidden", "invalid_key")
+
+
+def _explained(error: ValidationError) -> str:
+    """Say the first error in one sentence, unknown keys before what they leave missing."""
+    details = sorted(error.errors(), key=lambda detail: detail["type"] not in _UNKNOWN)
+    first, *rest = (_path(_location(detail)) for detail in details)
+    others = set(rest) - {first}
+    more = f" (and {len(others)} more)" if others else ""
+    return _sentence(details[0]) + more
+
+
+def _location(detail: ErrorDetails) -> Location:
+    """Give the error's place, with a key that is not text spelled as it was written."""
+    location = detail["loc"]
+    return (*location[:-1], str(detail["input"])) if detail["type"] == "invalid_key" else location
+
+
+def _sentence(detail: ErrorDetails) -> str:
+    location = _location(detail)
+    path = _path(location)
+    model, key = _owner(location)
+    if detail["type"] in _UNKNOWN:
+        return f"{path} is not a key of a spec; {_suggestion(model, key)}"
+    if detail["type"] == "value_error":
+        return ": ".join([*filter(None, [path]), str(detail["ctx"]["error"])])
+    wanted = "{hierarchy: …} or nothing" if model is Attribute and not key else _keys(model)[key].description
+    if detail["type"] == "missing":
+        return f"{path} is missing; give {wanted}"
+    return f"{path}: give {wanted}, not {reprlib.repr(detail['input'])}"
+
+
+def _path(location: Location) -> str:
+    """Write a place in the spec as its keys, without pydantic's recipe tags, key marks and list positions."""
+    match location:
+        case ("quasi_identifiers", _, "[key]"):
+            location = ("quasi_identifiers",)
+        case ("quasi_identifiers", column, "hierarchy", _, *rest):
+            location = ("quasi_identifiers", column, "hierarchy", *rest)
+    return ".".join(str(part) for part in location if not isinstance(part, int))
+
+
+def _owner(location: Location) -> tuple[type[_Model], str]:
+    """Find the model and the key of it that a place in the spec belongs to."""
+    match location:
+        case ("quasi_identifiers", _, "hierarchy", str(kind), key, *_):
+            return _RECIPES[kind], str(key)
+        case ("quasi_identifiers", _):
+            return Attribute, ""
+        case ("quasi_identifiers", _, key, *_) if key != "[key]":
+            return Attribute, str(key)
+        case ("privacy", key, *_):
+            return Privacy, str(key)
+        case ("target", key, *_):
+            return Target, str(key)
+    return Spec, str(next(iter(location), ""))
+
+
+def _keys(model: type[_Model]) -> dict[str, FieldInfo]:
+    """List a model's keys as they are written in a spec."""
+    return {str(field.validation_alias or name): field for name, field in model.model_fields.items()}
+
+
+def _suggestion(model: type[_Model], key: str) -> str:
+    parts: dict[str, type[_Model]] = {"privacy": Privacy, "target": Target} if model is Spec else {}
+    key = key.lower()
+    deeper = [f"{part}.{key}" for part, inner in parts.items() if key in _keys(inner)]
+    near = deeper or get_close_matches(key, _keys(model), n=1)
+    return f"did you mean {near[0]!r}?" if near else f"the keys there are {', '.join(_keys(model))}"

