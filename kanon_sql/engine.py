@@ -52,6 +52,9 @@ class Engine(Protocol):
     def find(self, name: str) -> Table | None:
         """Look up a table or view by the name a user gave: `patients`, `hr.patients`, `"odd name"`."""
 
+    def lasting(self, relation: Relation) -> Relation:
+        """The name of a relation as a view may keep it: without the name of the database, which may change."""
+
     def load(self, relation: Relation, types: Mapping[str, str], columns: Sequence[Sequence[Any]]) -> None:
         """Create a temporary table with these columns (name: type of this engine) and fill it, column by column."""
 
@@ -99,9 +102,7 @@ def refuse_equal_names(columns: Sequence[str], where: str) -> None:
         other = seen.get(column.casefold())
         seen[column.casefold()] = column
         if other is not None:
-            raise SourceError(
-                f"{where} has the columns {other!r} and {column!r}, the same but for case; rename one"
-            )
+            raise SourceError(f"{where} has the columns {other!r} and {column!r}, the same but for case; rename one")
 
 
 _PART = re.compile(r'"((?:[^"]|"")+)"|([^."]+)')

@@ -79,7 +79,7 @@ def _ranges(recipe: RangesRecipe, column: str, values: Sequence[Any]) -> h.Hiera
 
 
 def _fixed(hierarchy: h.Hierarchy) -> Fit:
-    return Fit(lambda values: hierarchy, hierarchy.sha256())
+    return Fit(lambda _: hierarchy, hierarchy.sha256())
 
 
 def _built(recipe: BaseModel, build: Build) -> Fit:
@@ -90,9 +90,7 @@ def _digest(content: object) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def _covering(
-    build: Build, column: str, unmapped: Literal["error", "top"], values: Sequence[Any]
-) -> h.Hierarchy:
+def _covering(build: Build, column: str, unmapped: Literal["error", "top"], values: Sequence[Any]) -> h.Hierarchy:
     return h.cover(build(values), values, column, unmapped)
 
 
@@ -118,8 +116,14 @@ def _from_folder(spec: Spec, column: Column) -> h.Hierarchy:
 
 
 def _from_file(path: Path, column: Column, separator: str | None = None, header: bool = False) -> h.Hierarchy:
-    parsed = h.parse(_read(path, column.name), str(path), separator, header)
-    return h.convert(parsed, column.kind, str(path))
+    return h.convert(read_hierarchy(path, separator, header, column.name), column.kind, str(path))
+
+
+def read_hierarchy(
+    path: Path, separator: str | None = None, header: bool = False, column: str | None = None
+) -> h.Hierarchy:
+    """Read a hierarchy file, its leaves as text."""
+    return h.parse(_read(path, column or path.stem), str(path), separator, header)
 
 
 def _from_table(engine: Engine, name: str, column: Column) -> h.Hierarchy:
@@ -136,9 +140,7 @@ def _pairs(recipe: TaxonomyRecipe, column: str) -> list[tuple[str, str]]:
     rows = h.fields(_read(Path(name), column), name, recipe.separator, recipe.header)
     for line, row in rows:
         if len(row) != 2:
-            raise HierarchyError(
-                f"{name}, line {line}: {len(row)} fields; a taxonomy has two, child and parent"
-            )
+            raise HierarchyError(f"{name}, line {line}: {len(row)} fields; a taxonomy has two, child and parent")
     return [(row[0], row[1]) for _, row in rows]
 
 

@@ -19,8 +19,8 @@ from kanon_sql.hierarchy import Hierarchy
 from kanon_sql.lattice import Node
 from kanon_sql.queries import Coded, Relation
 
-TUPLES = Relation("kanon_tuples")
-FREQUENCY_SET = Relation("kanon_frequency_set")
+TUPLES = queries.scratch("kanon_tuples")
+FREQUENCY_SET = queries.scratch("kanon_frequency_set")
 Build = Callable[[Sequence[Any]], Hierarchy]
 
 
@@ -42,7 +42,8 @@ class FrequencySet:
     attributes: tuple[Attribute, ...]
     rows: int
     tuples: int
-    sql: str
+    sql: tuple[str, str]
+    """The scan of the source, and the coding of what it found."""
 
     @cached_property
     def heights(self) -> Node:
@@ -55,14 +56,11 @@ class FrequencySet:
 
 
 def build_frequency_set(
-    engine: Engine, table: Table, hierarchies: Mapping[str, Build], search_in: Engine
+    engine: Engine, table: Table, hierarchies: Mapping[str, Build], search_in: Engine, keep_tuples: bool = False
 ) -> FrequencySet:
     """Scan the table once and code what was found; each column's hierarchy is made of its distinct values."""
     stems = queries.plain_names(list(hierarchies))
-    scan = queries.text(
-        "tuples", engine.dialect, columns={s: c for c, s in stems.items()}, source=table.relation
-    )
-    search_in.run(queries.drop(TUPLES, search_in.dialect))
+    scan = queries.text("tuples", engine.dialect, columns={s: c for c, s in stems.items()}, source=table.relation)
     engine.send(scan, search_in, TUPLES)
     types = {column.name: column.type for column in search_in.table(TUPLES).columns}
     attributes = tuple(
@@ -74,6 +72,8 @@ def build_frequency_set(
         load_mapping(search_in, attribute, attribute.column.type)
     frequency_set = _code(search_in, attributes, scan)
     _check_rows(engine, table, frequency_set)
+    if not keep_tuples:
+        search_in.run(queries.drop(TUPLES, search_in.dialect))
     return frequency_set
 
 
@@ -84,9 +84,7 @@ def _attribute(engine: Engine, stem: str, column: Column, build: Build) -> Attri
     varying = tuple(level for level in levels[:-1] if any(m > 1 for m in hierarchy.leaves(level)))
     has_null = None in hierarchy.values
     nulls = _null_row(hierarchy, varying) if has_null else None
-    return Attribute(
-        column, hierarchy, Coded(stem, Relation(f"kanon_map_{stem}"), levels[-1], varying, nulls)
-    )
+    return Attribute(column, hierarchy, Coded(stem, queries.scratch(f"kanon_map_{stem}"), levels[-1], varying, nulls))
 
 
 def _null_row(hierarchy: Hierarchy, loss_levels: Sequence[int]) -> dict[str, int | str | None]:
@@ -94,9 +92,7 @@ def _null_row(hierarchy: Hierarchy, loss_levels: Sequence[int]) -> dict[str, int
     return {name: values[index] for name, (_, values) in _mapping_columns(hierarchy, loss_levels).items()}
 
 
-def _mapping_columns(
-    hierarchy: Hierarchy, loss_levels: Sequence[int]
-) -> dict[str, tuple[int, Sequence[Any]]]:
+def _mapping_columns(hierarchy: Hierarchy, loss_levels: Sequence[int]) -> dict[str, tuple[int, Sequence[Any]]]:
     """The mapping table's columns after `value`: name, the largest number in it (-1 for text), one entry per row."""
     columns: dict[str, tuple[int, Sequence[Any]]] = {}
     for level in range(hierarchy.height + 1):
@@ -126,10 +122,9 @@ def _code(engine: Engine, attributes: tuple[Attribute, ...], scan: str) -> Frequ
     query = queries.frequency_set(TUPLES, [a.coded for a in attributes], engine.dialect)
     engine.run(queries.drop(FREQUENCY_SET, engine.dialect))
     engine.run(queries.create_as(FREQUENCY_SET, query, engine.dialect, temporary=True))
-    engine.run(queries.drop(TUPLES, engine.dialect))
     ((tuples,),) = engine.rows(queries.text("row_count", engine.dialect, relation=FREQUENCY_SET))
     ((rows,),) = engine.rows(queries.text("total_rows", engine.dialect, counted=FREQUENCY_SET))
-    return FrequencySet(engine, FREQUENCY_SET, attributes, int(rows), int(tuples), f"{scan};\n{query}")
+    return FrequencySet(engine, FREQUENCY_SET, attributes, int(rows), int(tuples), (scan, query))
 
 
 def _check_rows(engine: Engine, table: Table, frequency_set: FrequencySet) -> None:

@@ -139,9 +139,7 @@ def parse(text: str, name: str, separator: str | None = None, header: bool = Fal
     return _from_lines(fields(text, name, separator, header), name)
 
 
-def fields(
-    text: str, name: str, separator: str | None = None, header: bool = False
-) -> list[tuple[int, list[str]]]:
+def fields(text: str, name: str, separator: str | None = None, header: bool = False) -> list[tuple[int, list[str]]]:
     """The rows of a separated text with their line numbers, blank lines left out.
 
     >>> fields("a;b\\n\\nc;d\\n", "two.csv")
@@ -356,9 +354,7 @@ def _entry(number: int, row: Sequence[str], expected: int, name: str) -> tuple[V
         return None, tuple(label or None for label in labels), f"line {number}"
     if "" in labels:
         level = labels.index("") + 1
-        raise HierarchyError(
-            f"{name}, line {number}: level {level} of {value!r} is empty; write a label or `*`"
-        )
+        raise HierarchyError(f"{name}, line {number}: level {level} of {value!r} is empty; write a label or `*`")
     return value, tuple(labels), f"line {number}"
 
 
@@ -475,9 +471,7 @@ def _parents(pairs: Iterable[tuple[str, str]], where: str) -> dict[Label, Label]
         up = None if parent in ("", STAR, child) else parent
         if child != STAR and parents.setdefault(child or None, up) != up:
             first, second = (node or STAR for node in (parents[child or None], up))
-            raise HierarchyError(
-                f"{where}: {_show(child)} has two parents, {first!r} and {second!r}; keep one"
-            )
+            raise HierarchyError(f"{where}: {_show(child)} has two parents, {first!r} and {second!r}; keep one")
     if not parents:
         raise HierarchyError(f"{where}: there are no pairs; write one `child;parent` per node")
     return dict.fromkeys(filter(None, parents.values())) | parents

@@ -44,9 +44,7 @@ class Judge:
         """What each level of each attribute costs before any node is judged: one query."""
         found = self.frequency_set
         columns = [a.coded.loss_column(level) for a in found.attributes for level in a.coded.loss_levels]
-        query = queries.text(
-            "level_losses", found.engine.dialect, frequency_set=found.relation, losses=columns
-        )
+        query = queries.text("level_losses", found.engine.dialect, frequency_set=found.relation, losses=columns)
         rows, *sums = self._ask([query])[0]
         totals = dict(zip(columns, sums, strict=True))
         losses = tuple(
@@ -89,6 +87,10 @@ class Judge:
     def node_test_sql(self, node: Node) -> str:
         """The test of one node, as it is run."""
         return self._test(0, self._levels(node))
+
+    def node_classes_sql(self, node: Node) -> str:
+        """The description of one node's classes, as it is run."""
+        return self._classes(0, self._levels(node))
 
     def _levels(self, node: Node) -> list[str]:
         return self.frequency_set.level_columns(node)

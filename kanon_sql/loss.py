@@ -147,9 +147,7 @@ METRICS = {
         Metric("precision", "levels", lambda c, f: arithmetic(precisions(c, f.node)), True, _precision_parts),
         Metric("height", "levels", lambda _, f: float(sum(f.node)), True, _height_parts),
         Metric("loss", "losses", lambda _, f: arithmetic(_losses(f)), parts=_loss_parts),
-        Metric(
-            "loss_geometric", "losses", lambda _, f: geometric(_losses(f)), False, _geometric_parts, expm1
-        ),
+        Metric("loss_geometric", "losses", lambda _, f: geometric(_losses(f)), False, _geometric_parts, expm1),
         Metric("discernibility", "classes", _discernibility),
         Metric("average_class_size", "classes", _average_class_size),
     )

@@ -77,7 +77,7 @@ def describe(plan: Plan, written: Written, started: float) -> dict[str, Any]:
         "target": _target(plan, written),
         "engine": plan.source.engine.name,
         "hierarchies": {name: fit.sha256 for name, fit in plan.fits.items()},
-        "sql": {"frequency_set": found.sql, "release": written.sql},
+        "sql": {"frequency_set": list(found.sql), "release": written.sql},
         "warnings": warnings(plan, written),
         "version": package_version(),
     }
@@ -90,12 +90,8 @@ def warnings(plan: Plan, written: Written) -> list[str]:
         said.append(f"the search did not end ({plan.outcome.ended}): a better node may exist, see gap")
     if written.summary.rows == 0:
         said.append("every row was suppressed: the release is empty; lower k or suppression_limit")
-    starred = {
-        a.column.name: len(a.hierarchy.starred) for a in plan.frequency_set.attributes if a.hierarchy.starred
-    }
-    said += [
-        f"{count} values of {name!r} are in no hierarchy and became *" for name, count in starred.items()
-    ]
+    starred = {a.column.name: len(a.hierarchy.starred) for a in plan.frequency_set.attributes if a.hierarchy.starred}
+    said += [f"{count} values of {name!r} are in no hierarchy and became *" for name, count in starred.items()]
     said += [
         f"the column {name!r} is released as it is and almost every value of it is different; is it an identifier?"
         for name in _unique_columns(plan)
@@ -107,15 +103,15 @@ def _unique_columns(plan: Plan) -> list[str]:
     """Columns that are kept as they are and differ in nearly every row: likely identifiers."""
     spec, engine = plan.spec, plan.source.engine
     handled = {*spec.identifiers, *spec.quasi_identifiers}
-    kept = [
-        c.name for c in plan.source.table.columns if c.name not in handled and c.kind in ("text", "integer")
-    ]
+    kept = [c.name for c in plan.source.table.columns if c.name not in handled and c.kind in ("text", "integer")]
     if not kept:
         return []
     plain = {name: column for column, name in queries.plain_names(kept).items()}
     source = plan.source.table.relation
-    holes = {"source": source, "columns": plain, "counted": list(plain), "most": _SAMPLE}
-    ((rows, *distinct),) = engine.rows(queries.text("distinct_sample", engine.dialect, **holes))
+    query = queries.text(
+        "distinct_sample", engine.dialect, source=source, columns=plain, counted=list(plain), most=_SAMPLE
+    )
+    ((rows, *distinct),) = engine.rows(query)
     return [column for column, count in zip(kept, distinct, strict=True) if rows >= 20 and count > 0.9 * rows]
 
 

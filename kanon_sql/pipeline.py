@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kanon_sql import manifest as manifests
+from kanon_sql import queries
 from kanon_sql import release as releases
 from kanon_sql import spec as specs
 from kanon_sql.engine import Engine, Table, refuse_equal_names
@@ -21,7 +22,7 @@ from kanon_sql.frequency import FrequencySet, build_frequency_set
 from kanon_sql.judge import Judge, may_suppress
 from kanon_sql.lattice import Lattice
 from kanon_sql.loss import Costs, metric
-from kanon_sql.privacy import k_anonymity
+from kanon_sql.privacy import PrivacyModel, k_anonymity
 from kanon_sql.recoding import FullDomain
 from kanon_sql.search import Driver, Outcome, Progress, strategy
 from kanon_sql.spec import Spec
@@ -36,7 +37,7 @@ IN_MEMORY = "in memory"  # what a DataFrame or an Arrow table is called in the m
 class Watch:
     """Whoever wants to see a long run: told of each stage, and of the search as it goes."""
 
-    stage: Callable[[str], None] = lambda text: None
+    stage: Callable[[str], None] = lambda _: None
     search: Callable[[Progress], None] | None = None
 
 
@@ -125,18 +126,31 @@ def anonymize(
         return Release(described, written.sql, written, found.engine)
 
 
-def settle_spec(
-    source: Any, spec: Spec | dict[str, Any] | str | Path | None, overrides: dict[str, Any]
-) -> Spec:
+def settle_spec(source: Any, spec: Spec | dict[str, Any] | str | Path | None, overrides: dict[str, Any]) -> Spec:
     """Join what the spec, the source and the keyword arguments say."""
     named = str(source) if isinstance(source, (str, Path)) else None if source is None else IN_MEMORY
     if isinstance(spec, (str, Path)):
         return specs.load(spec, source=named, **overrides)
     if isinstance(spec, Spec):
         return specs.merge(spec, source=named, **overrides)
-    return specs.merge(
-        specs.parse({"source": named, **(spec or {})}) if spec else None, source=named, **overrides
-    )
+    return specs.merge(specs.parse({"source": named, **(spec or {})}) if spec else None, source=named, **overrides)
+
+
+def opened_source(source: str, database: str | None) -> contextlib.AbstractContextManager[Opened]:
+    """Open a source of which nothing but its place is known."""
+    # A spec needs a quasi-identifier; this one is never asked for.
+    return opened(source, specs.parse({"source": source, "database": database, "quasi_identifiers": ["-"]}))
+
+
+def column_values(found: Opened, column: str) -> list[Any]:
+    """The distinct values of one column."""
+    query = queries.text("tuples", found.engine.dialect, columns={"value": column}, source=found.table.relation)
+    return [value for value, _ in found.engine.rows(query)]
+
+
+def model_of(spec: Spec) -> PrivacyModel:
+    """The privacy model that a spec asks for."""
+    return k_anonymity(spec.privacy.k)
 
 
 @contextlib.contextmanager
@@ -162,9 +176,7 @@ def open_source(source: Any, spec: Spec, connection: Any = None) -> Opened:
     table = engine.find(spec.source)
     if table is None and isinstance(engine, DuckDB) and _is_file(spec.source):
         if spec.target and spec.target.form == "view":
-            raise SpecError(
-                "a view needs a table below it; load the file into the database, or give --as table"
-            )
+            raise SpecError("a view needs a table below it; load the file into the database, or give --as table")
         files = tuple(Path(path) for path in glob(spec.source)) or (Path(spec.source),)
         return Opened(engine, engine.read_file(spec.source), files, owned)
     if table is None:
@@ -180,9 +192,7 @@ def open_engine(spec: Spec) -> Engine:
         if not _is_file(spec.source):
             raise SourceError(f"there is no file {spec.source}; for a table give --database")
         if spec.target and spec.target.table:
-            raise SpecError(
-                f"the table {spec.target.table} needs a database; give --database, or a file by --output"
-            )
+            raise SpecError(f"the table {spec.target.table} needs a database; give --database, or a file by --output")
         return DuckDB()
     if spec.database.startswith(("postgres://", "postgresql://")):
         from kanon_sql.engines.postgres import PostgreSQL
@@ -205,9 +215,9 @@ def _is_file(source: str) -> bool:
     return bool(glob(source)) or Path(source).suffix.lower() in (".csv", ".parquet", ".pq", ".tsv")
 
 
-def make_plan(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedded") -> Plan:
+def make_plan(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedded", keep_tuples: bool = False) -> Plan:
     """Everything up to the release: check, count, search."""
-    _check_roles(spec, found.table)
+    check_roles(spec, found.table)
     releases.check_target(spec.target, found.engine, found.table, found.files)
     strategy(spec.strategy), metric(spec.metric)
     if spec.mask and spec.target and spec.target.form == "view":
@@ -217,10 +227,10 @@ def make_plan(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedde
     started = time.monotonic()
     here = found.engine if isinstance(found.engine, DuckDB) or search_in == "engine" else DuckDB()
     builders = {name: fit.build for name, fit in fitted.items()}
-    frequency_set = build_frequency_set(found.engine, found.table, builders, here)
+    frequency_set = build_frequency_set(found.engine, found.table, builders, here, keep_tuples)
     counted = time.monotonic() - started
     _check_size(spec, frequency_set)
-    judge = Judge(frequency_set, k_anonymity(spec.privacy.k))
+    judge = Judge(frequency_set, model_of(spec))
     costs = judge.costs()
     lattice = _bounded(spec, frequency_set)
     watch.stage("Searching the lattice")
@@ -246,7 +256,8 @@ def _search(spec: Spec, judge: Judge, costs: Costs, lattice: Lattice, watch: Wat
     return driver.run(chosen.search)
 
 
-def _check_roles(spec: Spec, table: Table) -> None:
+def check_roles(spec: Spec, table: Table) -> None:
+    """Every column that the spec names must be there, in its own capitals."""
     roles = {
         "identifier": spec.identifiers,
         "quasi-identifier": spec.quasi_identifiers,
@@ -256,12 +267,8 @@ def _check_roles(spec: Spec, table: Table) -> None:
     for role, columns in roles.items():
         for column in columns:
             if column not in known:
-                near = next(
-                    (f"; did you mean {name!r}?" for name in known if name.lower() == column.lower()), ""
-                )
-                raise SpecError(
-                    f"there is no {role} column {column!r}{near or '; there are ' + ', '.join(known)}"
-                )
+                near = next((f"; did you mean {name!r}?" for name in known if name.lower() == column.lower()), "")
+                raise SpecError(f"there is no {role} column {column!r}{near or '; there are ' + ', '.join(known)}")
 
 
 def _check_size(spec: Spec, frequency_set: FrequencySet) -> None:
@@ -281,7 +288,8 @@ def _bounded(spec: Spec, frequency_set: FrequencySet) -> Lattice:
         asked, height = spec.quasi_identifiers[attribute.column.name], attribute.hierarchy.height
         if asked.min_level > height:
             raise SpecError(
-                f"min_level of {attribute.column.name!r} is {asked.min_level}, above its hierarchy's height {height}; lower it"
+                f"min_level of {attribute.column.name!r} is {asked.min_level}, above the height of its hierarchy, "
+                f"{height}; lower it"
             )
         bottom.append(asked.min_level)
         top.append(height if asked.max_level is None else min(asked.max_level, height))

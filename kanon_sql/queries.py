@@ -1,7 +1,8 @@
 """`sql/` to text in an engine's dialect: the only module that knows sqlglot.
 
 A query is a file of `sql/`, parsed once. Its holes are `$name`, of four kinds: a value (a number or
-text), columns (a list of names, or new names for old ones), a predicate (SQL of ours with value holes of its own), a relation.
+text), columns (a list of names, or new names for old ones), a predicate (SQL of ours with value holes of
+its own), a relation.
 Holes are filled on the tree, so no name or value can leave its place, whatever it holds.
 """
 
@@ -35,6 +36,19 @@ class Relation:
     def sibling(self, name: str) -> Relation:
         """The relation called `name` in the same schema."""
         return Relation(*self.parts[:-1], name)
+
+
+_SCRATCH = "kanon scratch"
+_SCRATCH_SCHEMAS = {"duckdb": "temp", "postgres": "pg_temp"}
+
+
+def scratch(name: str) -> Relation:
+    """A temporary table of ours: never anyone's table of the same name, in whatever engine.
+
+    >>> text("row_count", "postgres", relation=scratch("kanon_tuples"))
+    'SELECT COUNT(*) AS rows FROM "pg_temp"."kanon_tuples"'
+    """
+    return Relation(_SCRATCH, name)
 
 
 Columns = Sequence[str] | Mapping[str, str]
@@ -71,14 +85,23 @@ def per_node(name: str, dialect: str, **holes: Hole) -> Callable[[int, Iterable[
     return fill
 
 
+def sentence(name: str) -> str:
+    """What the header of `sql/<name>.sql` says the query does."""
+    lines = (folder("sql") / f"{name}.sql").read_text(encoding="utf-8").splitlines()
+    return lines[1].removeprefix("-- ")
+
+
+def pretty(sql: str, dialect: str) -> str:
+    """A statement of ours laid out over several lines, for people."""
+    return sqlglot.parse_one(sql, dialect).sql(dialect=dialect, pretty=True)
+
+
 def union_all(queries: Sequence[str]) -> str:
     """Put complete queries of the same columns in one statement."""
     return " UNION ALL ".join(queries)
 
 
-def create_as(
-    relation: Relation, query: str, dialect: str, form: str = "table", temporary: bool = False
-) -> str:
+def create_as(relation: Relation, query: str, dialect: str, form: str = "table", temporary: bool = False) -> str:
     """The statement that makes a table or view of a complete query."""
     kind = f"{'TEMPORARY ' if temporary else ''}{form.upper()}"
     return f"CREATE {kind} {_print(_table(relation), dialect)} AS {query}"
@@ -91,9 +114,7 @@ def drop(relation: Relation, dialect: str, form: str = "table") -> str:
 
 def create_table(relation: Relation, types: Mapping[str, str], dialect: str) -> str:
     """The statement that makes an empty temporary table; types are the engine's own words."""
-    columns = [
-        exp.ColumnDef(this=exp.to_identifier(n, quoted=True), kind=exp.Var(this=t)) for n, t in types.items()
-    ]
+    columns = [exp.ColumnDef(this=exp.to_identifier(n, quoted=True), kind=exp.Var(this=t)) for n, t in types.items()]
     return f"CREATE TEMPORARY TABLE {_print(exp.Schema(this=_table(relation), expressions=columns), dialect)}"
 
 
@@ -154,7 +175,7 @@ def frequency_set(tuples: Relation, attributes: Sequence[Coded], dialect: str) -
     return _print(query.select(n), dialect)
 
 
-def _mapped(attribute: Coded, raw: exp.Expression, alias: str, column: str) -> exp.Expression:
+def _mapped(attribute: Coded, raw: exp.Expr, alias: str, column: str) -> exp.Expr:
     """A column of the mapping table, or what NULL becomes in it."""
     mapped = _column(column, alias)
     if attribute.nulls is None:
@@ -162,14 +183,14 @@ def _mapped(attribute: Coded, raw: exp.Expression, alias: str, column: str) -> e
     return exp.Case().when(_is_null(raw), _literal(attribute.nulls[column])).else_(mapped)
 
 
-def _join_mapping(query: exp.Select, attribute: Coded, raw: exp.Expression, alias: str) -> exp.Select:
+def _join_mapping(query: exp.Select, attribute: Coded, raw: exp.Expr, alias: str) -> exp.Select:
     # NULL never joins, and IS NOT DISTINCT FROM would forbid PostgreSQL a hash join.
     equal = exp.EQ(this=_column("value", alias), expression=raw.copy())
     kind = "INNER" if attribute.nulls is None else "LEFT"
     return query.join(_table(attribute.mapping, alias), on=equal, join_type=kind)
 
 
-def _is_null(expression: exp.Expression) -> exp.Expression:
+def _is_null(expression: exp.Expr) -> exp.Expr:
     return exp.Is(this=expression.copy(), expression=exp.null())
 
 
@@ -229,11 +250,9 @@ class ReleaseQuery:
 _RECODED, _CLASSES = "kanon_recoded", "kanon_classes"
 
 
-def _release(release: ReleaseQuery) -> exp.Expression:
+def _release(release: ReleaseQuery) -> exp.Expr:
     cells = list(enumerate(release.cells))
-    keyed = [(i, cell) for i, cell in cells if cell.class_column] or [(i, c) for i, c in cells if c.recoded][
-        :1
-    ]
+    keyed = [(i, cell) for i, cell in cells if cell.class_column] or [(i, c) for i, c in cells if c.recoded][:1]
     query = exp.select(*(exp.alias_(_column(f"o{i}"), cell.name, quoted=True) for i, cell in cells)).from_(
         exp.to_table(_RECODED)
     )
@@ -261,9 +280,7 @@ def _recoded(release: ReleaseQuery, keyed: Sequence[tuple[int, Cell]]) -> exp.Se
     if release.classes is None:
         query = query.select(*(exp.alias_(_code(cell, i), f"c{i}", quoted=True) for i, cell in keyed))
         return query.select(exp.alias_(exp.Literal.number(1), "n"))
-    matches = [
-        exp.EQ(this=_column(c.class_column, "k"), expression=_code(c, i)) for i, c in keyed if c.class_column
-    ]
+    matches = [exp.EQ(this=_column(c.class_column, "k"), expression=_code(c, i)) for i, c in keyed if c.class_column]
     if not matches:
         return query
     return query.join(
@@ -277,7 +294,7 @@ def _values(rows: Sequence[tuple[object, ...]]) -> exp.Select:
     return exp.select(*(_column(name) for name in names)).from_(exp.values(rows, alias="v", columns=names))
 
 
-def _cell(cell: Cell, index: int, masked: bool) -> exp.Expression:
+def _cell(cell: Cell, index: int, masked: bool) -> exp.Expr:
     """What a cell shows."""
     raw = _column(cell.name, "s")
     if not cell.recoded:
@@ -296,7 +313,7 @@ def _cell(cell: Cell, index: int, masked: bool) -> exp.Expression:
     return exp.Case().when(_is_null(_column(cell.class_column, "k")), _literal(cell.mask)).else_(case)
 
 
-def _code(cell: Cell, index: int) -> exp.Expression:
+def _code(cell: Cell, index: int) -> exp.Expr:
     """The code that tells a cell's class."""
     if cell.mapping is None:
         return exp.Literal.number(0)
@@ -305,22 +322,24 @@ def _code(cell: Cell, index: int) -> exp.Expression:
     return exp.Case().when(_is_null(_column(cell.name, "s")), null).else_(code)
 
 
-def _order(release: ReleaseQuery) -> list[exp.Expression]:
+def _order(release: ReleaseQuery) -> list[exp.Expr]:
     """The order of the rows: by all that is released, quasi-identifiers first, or a seeded hash of it."""
     places = sorted(range(len(release.cells)), key=lambda i: not release.cells[i].recoded)
     columns = [(_column(f"o{i}"), release.cells[i].sortable) for i in places]
     texts = [exp.cast(column, "TEXT") for column, _ in columns]
     keys = [exp.func("COALESCE", text.copy(), exp.Literal.string("")) for text in texts]
-    by_value = [column if sortable else text for (column, sortable), text in zip(columns, texts, strict=True)]
+    by_value: list[exp.Expr] = [
+        column if sortable else text for (column, sortable), text in zip(columns, texts, strict=True)
+    ]
     if release.shuffle_seed is None:
         return by_value
-    seeded: exp.Expression = exp.Literal.string(str(release.shuffle_seed))
+    seeded: exp.Expr = exp.Literal.string(str(release.shuffle_seed))
     for key in keys:
         seeded = exp.DPipe(this=exp.DPipe(this=seeded, expression=exp.Literal.string("|")), expression=key)
     return [exp.func("MD5", seeded), *by_value]
 
 
-def _predicate(predicate: Predicate) -> exp.Expression:
+def _predicate(predicate: Predicate) -> exp.Expr:
     values: dict[str, Hole] = dict(predicate.values)
     return _fill(sqlglot.parse_one(predicate.text, "duckdb"), values)
 
@@ -346,22 +365,20 @@ _RESERVED = {"n", "rows", "size", "value", "safe", "node", "classes"}
 _MARK = "kanon_columns_here"
 _NODE_MARK = 918273645918273645
 _NODE_MARK_TEXT = str(_NODE_MARK)
-_REPEATED = ("expressions", "order", "partition_by")
+_LISTS = (exp.Select, exp.Group, exp.Order)
 
 
 @cache
-def _template(name: str) -> exp.Expression:
+def _template(name: str) -> exp.Expr:
     body = (folder("sql") / f"{name}.sql").read_text(encoding="utf-8")
-    return sqlglot.parse_one(
-        "\n".join(line for line in body.splitlines() if not line.startswith("--")), "duckdb"
-    )
+    return sqlglot.parse_one("\n".join(line for line in body.splitlines() if not line.startswith("--")), "duckdb")
 
 
 def _holes(name: str) -> set[str]:
     return {hole.name for hole in _template(name).find_all(exp.Placeholder)}
 
 
-def _fill(template: exp.Expression, holes: dict[str, Hole]) -> exp.Expression:
+def _fill(template: exp.Expr, holes: dict[str, Hole]) -> exp.Expr:
     tree = template.copy()
     open_holes = {hole.name for hole in tree.find_all(exp.Placeholder)}
     if open_holes != set(holes):
@@ -371,7 +388,7 @@ def _fill(template: exp.Expression, holes: dict[str, Hole]) -> exp.Expression:
     return tree
 
 
-def _fill_one(hole: exp.Expression, filling: Hole) -> None:
+def _fill_one(hole: exp.Expr, filling: Hole) -> None:
     if isinstance(filling, Relation):
         table = hole.parent if isinstance(hole.parent, exp.Table) else hole
         alias = table.args.get("alias")
@@ -386,10 +403,10 @@ def _fill_one(hole: exp.Expression, filling: Hole) -> None:
         hole.replace(_literal(filling))
 
 
-def _repeat(hole: exp.Expression, columns: Sequence[tuple[str, str]]) -> None:
+def _repeat(hole: exp.Expr, columns: Sequence[tuple[str, str]]) -> None:
     """Repeat the list item that a columns hole stands in, once per column: SUM($c) gives SUM(a), SUM(b)."""
     item = hole
-    while item.arg_key != "expressions" or not isinstance(item.parent, (exp.Select, exp.Group, exp.Order)):
+    while item.parent and not (item.arg_key == "expressions" and isinstance(item.parent, _LISTS)):
         item = item.parent
     selected = isinstance(item.parent, exp.Select)
     items = []
@@ -399,10 +416,13 @@ def _repeat(hole: exp.Expression, columns: Sequence[tuple[str, str]]) -> None:
         filled = copy.this
         named = isinstance(filled, exp.Alias) or (isinstance(filled, exp.Column) and name == column)
         items.append(exp.alias_(filled, name, quoted=True) if selected and not named else filled)
-    item.replace(items)  # type: ignore[arg-type]
+    item.replace(items)
 
 
-def _print(tree: exp.Expression, dialect: str) -> str:
+def _print(tree: exp.Expr, dialect: str) -> str:
+    for identifier in tree.find_all(exp.Identifier):
+        if identifier.name == _SCRATCH:
+            identifier.set("this", _SCRATCH_SCHEMAS[dialect])
     return tree.sql(dialect=dialect, comments=False)
 
 
@@ -420,7 +440,7 @@ def _column(name: str, table: str | None = None) -> exp.Column:
     return exp.column(exp.to_identifier(name, quoted=True), table=table)
 
 
-def _literal(value: object) -> exp.Expression:
+def _literal(value: object) -> exp.Expr:
     return exp.convert(value)
 
 

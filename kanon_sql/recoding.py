@@ -14,7 +14,7 @@ from kanon_sql.lattice import Node
 from kanon_sql.queries import Cell, Relation, ReleaseQuery
 from kanon_sql.spec import Spec
 
-HELD = Relation("kanon_classes_held")
+HELD = queries.scratch("kanon_classes_held")
 _Mapping = Callable[[Attribute], Relation]
 
 
@@ -60,9 +60,7 @@ class FullDomain:
     def view_mapping_sql(self, attribute: Attribute, level: int) -> str:
         """The query of what a view needs of a mapping table."""
         columns = {"code": f"code_{level}"} | ({"label": f"label_{level}"} if level else {})
-        return queries.text(
-            "view_mapping", self.engine.dialect, mapping=attribute.coded.mapping, columns=columns
-        )
+        return queries.text("view_mapping", self.engine.dialect, mapping=attribute.coded.mapping, columns=columns)
 
     def prepare(self) -> None:
         """Have the mapping tables and the classes that hold in the engine of the source."""
@@ -70,7 +68,6 @@ class FullDomain:
         if search_in is not self.engine:
             for attribute, _ in self.mapped:
                 load_mapping(self.engine, attribute, self._type_of(attribute))
-        self.engine.run(queries.drop(HELD, self.engine.dialect))
         search_in.send(self.judge.released_classes_sql(self.node), self.engine, HELD)
 
     @property
@@ -100,7 +97,8 @@ class FullDomain:
         shuffle = self.spec.seed if self.spec.shuffle else None
         safe = self.judge.model.safe
         mask = self.masks and classes is not None
-        query = ReleaseQuery(self.table.relation, cells, safe, classes, mask, shuffle, values)
+        source = self.table.relation if classes else self.engine.lasting(self.table.relation)
+        query = ReleaseQuery(source, cells, safe, classes, mask, shuffle, values)
         return query.sql(self.engine.dialect)
 
 

@@ -19,7 +19,7 @@ from kanon_sql.queries import Relation
 from kanon_sql.recoding import FullDomain
 from kanon_sql.spec import Target
 
-RELEASE = Relation("kanon_release")
+RELEASE = queries.scratch("kanon_release")
 
 
 @dataclass(frozen=True)
@@ -50,12 +50,18 @@ class Written:
     path: Path | None = None
 
 
-def summarize(
-    engine: Engine, relation: Relation, quasi_identifiers: Sequence[str], model: PrivacyModel
-) -> Summary:
+def summarize(engine: Engine, relation: Relation, quasi_identifiers: Sequence[str], model: PrivacyModel) -> Summary:
     """Ask a relation itself whether it meets the model, whoever made it."""
+    found = engine.rows(summary_sql(engine, relation, quasi_identifiers, model))
+    ((rows, classes, smallest, unsafe_classes, unsafe_rows),) = found
+    smallest = None if smallest is None else int(smallest)
+    return Summary(int(rows), int(classes), smallest, int(unsafe_classes), int(unsafe_rows))
+
+
+def summary_sql(engine: Engine, relation: Relation, quasi_identifiers: Sequence[str], model: PrivacyModel) -> str:
+    """The query of `summarize`."""
     plain = queries.plain_names(quasi_identifiers)
-    query = queries.text(
+    return queries.text(
         "class_summary",
         engine.dialect,
         release=relation,
@@ -63,9 +69,12 @@ def summarize(
         names=list(plain.values()),
         safe=model.safe,
     )
-    ((rows, classes, smallest, unsafe_classes, unsafe_rows),) = engine.rows(query)
-    smallest = None if smallest is None else int(smallest)
-    return Summary(int(rows), int(classes), smallest, int(unsafe_classes), int(unsafe_rows))
+
+
+def class_sizes(engine: Engine, relation: Relation, quasi_identifiers: Sequence[str]) -> list[tuple[int, int]]:
+    """How many classes of each size a relation has, the smallest first."""
+    query = queries.text("class_sizes", engine.dialect, release=relation, quasi_identifiers=list(quasi_identifiers))
+    return [(int(size), int(classes)) for size, classes in engine.rows(query)]
 
 
 def check_target(target: Target | None, engine: Engine, source: Table, source_files: Sequence[Path]) -> None:
@@ -219,4 +228,4 @@ def _free_name(engine: Engine) -> Relation:
     number = 1
     while engine.find(f"{RELEASE.name}_{number}"):
         number += 1
-    return Relation(f"{RELEASE.name}_{number}")
+    return queries.scratch(f"{RELEASE.name}_{number}")

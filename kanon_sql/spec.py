@@ -40,9 +40,7 @@ if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
     from pydantic_core import ErrorDetails
 
-Metric: TypeAlias = Literal[
-    "precision", "height", "loss", "loss_geometric", "discernibility", "average_class_size"
-]
+Metric: TypeAlias = Literal["precision", "height", "loss", "loss_geometric", "discernibility", "average_class_size"]
 Form: TypeAlias = Literal["table", "view"]
 Location: TypeAlias = tuple[int | str, ...]
 
@@ -208,8 +206,7 @@ class Attribute(_Model):
     def _levels_in_order(self) -> Attribute:
         if self.max_level is not None and self.min_level > self.max_level:
             raise ValueError(
-                f"min_level {self.min_level} is above max_level {self.max_level}; "
-                "lower the one or raise the other"
+                f"min_level {self.min_level} is above max_level {self.max_level}; lower the one or raise the other"
             )
         return self
 
@@ -225,9 +222,7 @@ class Target(_Model):
 
     file: LocalPath | None = Field(default=None, description="the path of a file to write")
     table: Text | None = Field(default=None, description="the name of a table to write")
-    form: Form = Field(
-        default="table", validation_alias="as", serialization_alias="as", description="table or view"
-    )
+    form: Form = Field(default="table", validation_alias="as", serialization_alias="as", description="table or view")
     overwrite: StrictBool = Field(default=False, description=_TRUTH)
 
     @model_validator(mode="after")
@@ -254,9 +249,7 @@ class Spec(_Model):
     """All that one run is told; `suppression_limit` is a fraction of the rows, `time_limit` is in seconds."""
 
     source: Source = Field(description="the name of a table or the path of a file")
-    database: LocalPath | None = Field(
-        default=None, repr=False, description="a DuckDB file or postgresql://…"
-    )
+    database: LocalPath | None = Field(default=None, repr=False, description="a DuckDB file or postgresql://…")
     identifiers: Columns = Field(default=(), description="a list of column names, as text")
     quasi_identifiers: Attributes = Field(
         min_length=1, description="one or more column names, each alone or with {hierarchy: …}"
@@ -276,9 +269,7 @@ class Spec(_Model):
     unmapped: Literal["error", "top"] = Field(default="error", description="error or top")
     mask: StrictBool = Field(default=False, description=_TRUTH)
     shuffle: StrictBool = Field(default=False, description=_TRUTH)
-    target: Target | None = Field(
-        default=None, description="a mapping such as {table: patients_anon, as: view}"
-    )
+    target: Target | None = Field(default=None, description="a mapping such as {table: patients_anon, as: view}")
 
     @model_validator(mode="after")
     def _one_role_each(self) -> Spec:
@@ -288,8 +279,7 @@ class Spec(_Model):
                 other, where = seen.setdefault(column.lower(), (column, role))
                 if other != column:
                     raise ValueError(
-                        f"{other!r} in {where} and {column!r} in {role} differ only in case; "
-                        "keep one of the two"
+                        f"{other!r} in {where} and {column!r} in {role} differ only in case; keep one of the two"
                     )
                 if where != role:
                     raise ValueError(f"{column!r} is in both {where} and {role}; keep it in one of them")
@@ -309,9 +299,7 @@ def load(path: str | os.PathLike[str], **overrides: Any) -> Spec:
 def parse(mapping: Mapping[str, Any]) -> Spec:
     """Build a spec from its mapping; relative paths are left as they are."""
     if not isinstance(mapping, Mapping):
-        raise SpecError(
-            f"a spec is a mapping with keys such as source and privacy, not {reprlib.repr(mapping)}"
-        )
+        raise SpecError(f"a spec is a mapping with keys such as source and privacy, not {reprlib.repr(mapping)}")
     return _validated(_said(mapping))
 
 

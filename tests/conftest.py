@@ -32,9 +32,7 @@ def _chosen(config: pytest.Config) -> list[str]:
     chosen = [name.strip() for name in config.getoption("--engines").split(",") if name.strip()]
     unknown = [name for name in chosen if name not in ENGINES]
     if unknown or not chosen:
-        raise pytest.UsageError(
-            f"--engines knows {', '.join(ENGINES)}; got {config.getoption('--engines')!r}"
-        )
+        raise pytest.UsageError(f"--engines knows {', '.join(ENGINES)}; got {config.getoption('--engines')!r}")
     return chosen
 
 
@@ -50,7 +48,7 @@ def embedded() -> Iterator[DuckDB]:
     """A DuckDB in memory."""
     engine = DuckDB()
     yield engine
-    engine.connection.close()
+    engine.close()
 
 
 @pytest.fixture
@@ -58,7 +56,7 @@ def postgres(postgres_dsn: str) -> Iterator[PostgreSQL]:
     """A session of its own on the test's PostgreSQL schema."""
     engine = PostgreSQL.open(postgres_dsn)
     yield engine
-    engine.connection.close()
+    engine.close()
 
 
 @pytest.fixture
@@ -105,9 +103,7 @@ def make_table() -> MakeTable:
     return create_table
 
 
-def create_table(
-    engine: Engine, name: str, types: Mapping[str, str], rows: Sequence[Sequence[Any]] = ()
-) -> Table:
+def create_table(engine: Engine, name: str, types: Mapping[str, str], rows: Sequence[Sequence[Any]] = ()) -> Table:
     """Create a permanent table with the driver alone; `name` is one name, whatever it holds."""
     columns = ", ".join(f"{_quoted(column)} {type_name}" for column, type_name in types.items())
     create = f"CREATE TABLE {_quoted(name)} ({columns})"

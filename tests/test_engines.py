@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import pandas
 import psycopg
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -65,6 +66,7 @@ ODD_NAMES = [
     "back\\slash",
 ]
 TABLE = Relation("kanon_loaded")
+TEMPORARY = {"duckdb": "temp", "postgres": "pg_temp"}
 
 
 def read(engine: Engine, relation: Relation = TABLE) -> list[tuple[Any, ...]]:
@@ -119,6 +121,7 @@ def test_load_never_drops_a_permanent_table(engine: Engine, make_table: Any) -> 
     assert read(engine) == [(2,)]
     engine.load(TABLE, {"a": "INTEGER"}, [[3]])
     assert read(engine) == [(3,)]
+    engine.run(queries.drop(Relation(TEMPORARY[engine.dialect], TABLE.name), engine.dialect))
     assert read(engine, permanent.relation) == [(1,)]
 
 
@@ -168,6 +171,22 @@ def test_send_to_an_embedded_duckdb(engine: Engine, make_table: Any) -> None:
     other = DuckDB()
     engine.send(queries.select_all(source.relation, engine.dialect), other, Relation("sent"))
     assert sorted(read(other, Relation("sent"))) == rows
+
+
+def test_frame_gives_rows_and_types(engine: Engine, make_table: Any) -> None:
+    rows = [(1, "", 0.5, date(2024, 2, 29)), (2, None, 1.5, date(9999, 12, 31))]
+    types = {"a": "INTEGER", "Odd name": "VARCHAR", "c": "DOUBLE PRECISION", "d": "DATE"}
+    frame = engine.frame(make_table(engine, "source", types, rows).relation)
+    assert list(frame.columns) == list(types)
+    assert frame["Odd name"].isna().tolist() == [False, True]
+    assert frame.dtypes.map(lambda dtype: dtype.kind).tolist() == ["i", "O", "f", "M"]
+    assert frame.drop(columns="Odd name").values.tolist() == [[a, c, pandas.Timestamp(d)] for a, _, c, d in rows]
+
+
+def test_a_closed_engine_answers_no_more(engine: Engine) -> None:
+    engine.close()
+    with pytest.raises(SourceError):
+        engine.rows("SELECT 1")
 
 
 def test_explain_gives_a_plan(engine: Engine, make_table: Any) -> None:
@@ -295,9 +314,7 @@ class Interrupted(BaseException):
 
 
 @pytest.mark.parametrize("error", [ValueError, Interrupted])
-def test_a_transaction_rolls_back_everything(
-    engine: Engine, make_table: Any, error: type[BaseException]
-) -> None:
+def test_a_transaction_rolls_back_everything(engine: Engine, make_table: Any, error: type[BaseException]) -> None:
     table = make_table(engine, "kept", {"a": "INTEGER"}, [(1,)])
 
     def fail() -> None:
@@ -489,17 +506,13 @@ def test_a_connection_of_any_making_serves(postgres_dsn: str) -> None:
         engine = PostgreSQL(connection)
         dates = engine.rows("SELECT CAST(DATE '2024-02-01' AS VARCHAR), CAST('03/04/2024' AS DATE)")
         assert dates == [("2024-02-01", date(2024, 4, 3))]
-        assert engine.rows(r"SELECT CAST(0.1 AS DOUBLE PRECISION) + 0.2, '\', '東京'") == [
-            (0.1 + 0.2, "\\", "東京")
-        ]
+        assert engine.rows(r"SELECT CAST(0.1 AS DOUBLE PRECISION) + 0.2, '\', '東京'") == [(0.1 + 0.2, "\\", "東京")]
 
 
 def test_a_lost_connection_is_told(postgres: PostgreSQL, postgres_dsn: str) -> None:
     ((session,),) = postgres.rows("SELECT pg_backend_pid()")
     with pytest.raises(SourceError, match=r"^PostgreSQL says: "), postgres.transaction():
-        assert PostgreSQL.open(postgres_dsn).rows(f"SELECT pg_terminate_backend({session}, 5000)") == [
-            (True,)
-        ]
+        assert PostgreSQL.open(postgres_dsn).rows(f"SELECT pg_terminate_backend({session}, 5000)") == [(True,)]
     with pytest.raises(SourceError, match=r"^PostgreSQL says: "):
         postgres.rows("SELECT 1")
 

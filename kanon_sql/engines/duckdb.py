@@ -17,7 +17,7 @@ from kanon_sql.engine import Column, Engine, Table, name_readings, refuse_equal_
 from kanon_sql.errors import KanonError, SourceError, TargetError
 from kanon_sql.queries import Relation
 
-SOURCE_VIEW = Relation("kanon_source")
+SOURCE_VIEW = queries.scratch("kanon_source")
 _KINDS = {
     "integer": (
         "TINYINT",
@@ -90,14 +90,8 @@ class DuckDB:
         for parts in name_readings(name):
             found = self._look_up(parts)
             if found:
-                catalog, schema, table, form = found
-                # The name of a database file is not part of a table's: the file may be renamed.
-                path = [schema] if catalog == self._catalog() else [catalog, schema]
-                return self.table(Relation(*path, table), form)
+                return self.table(Relation(*found[:3]), found[3])
         return None
-
-    def _catalog(self) -> str:
-        return str(self.rows("SELECT current_database()")[0][0])
 
     def _look_up(self, parts: tuple[str, ...]) -> tuple[str, str, str, str] | None:
         schema, catalog = (parts[-2] if len(parts) > 1 else None), (parts[-3] if len(parts) > 2 else None)
@@ -112,7 +106,8 @@ class DuckDB:
     def place(self, name: str) -> Relation:
         """Where a new table called `name` would go."""
         *path, table = name_readings(name)[-1]
-        return Relation(*(path or self.rows("SELECT current_schema()")[0]), table)
+        here = self.rows("SELECT current_database(), current_schema()")[0]
+        return Relation(*here[: 2 - len(path)], *path, table)
 
     def register(self, data: Any) -> Table:
         """Show a DataFrame, an Arrow table, or anything else that DuckDB can scan, as the source."""
@@ -120,9 +115,7 @@ class DuckDB:
         try:
             self.connection.register(SOURCE_VIEW.name, data)
         except (duckdb.Error, TypeError) as error:
-            raise SourceError(
-                f"a {type(data).__name__} cannot be read as a table: {_first_line(error)}"
-            ) from error
+            raise SourceError(f"a {type(data).__name__} cannot be read as a table: {_first_line(error)}") from error
         return self.table(SOURCE_VIEW, "view")
 
     def frame(self, relation: Relation) -> Any:
@@ -133,9 +126,15 @@ class DuckDB:
         """Close the connection."""
         self.connection.close()
 
+    def lasting(self, relation: Relation) -> Relation:
+        """The name of a relation as a view may keep it: the database file may be renamed."""
+        ((here,),) = self.rows("SELECT current_database()")
+        return Relation(*relation.parts[1:]) if len(relation.parts) == 3 and relation.parts[0] == here else relation
+
     def load(self, relation: Relation, types: Mapping[str, str], columns: Sequence[Sequence[Any]]) -> None:
         """Create a temporary table and fill it, column by column."""
-        self.run(queries.drop(Relation("temp", relation.name), self.dialect))  # never the user's own table
+        relation = queries.scratch(relation.name)  # never the user's own table
+        self.run(queries.drop(relation, self.dialect))
         self.run(queries.create_table(relation, types, self.dialect))
         if columns and len(columns[0]):
             with _told():
@@ -145,6 +144,7 @@ class DuckDB:
     def send(self, query: str, target: Engine, relation: Relation) -> None:
         """Create a temporary table, here or in another engine, of what a query gives here."""
         if target is self:
+            self.run(queries.drop(relation, self.dialect))
             self.run(queries.create_as(relation, query, self.dialect, temporary=True))
         else:
             described = self.rows(f"DESCRIBE {query}")
@@ -165,10 +165,15 @@ class DuckDB:
         query = queries.text(reader, self.dialect, path=str(Path(pattern).absolute()))
         self.run(queries.drop(SOURCE_VIEW, self.dialect, "view"))
         with _told(f"{pattern} cannot be read"):
-            self.connection.execute(
-                queries.create_as(SOURCE_VIEW, query, self.dialect, "view", temporary=True)
-            )
+            self.connection.execute(queries.create_as(SOURCE_VIEW, query, self.dialect, "view", temporary=True))
         return self.table(SOURCE_VIEW, "view")
+
+    def sample(self, path: str, rows: int = 5) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """The names of a file's columns, and rows from here and there in it."""
+        found = self.read_file(path)
+        every = f"USING SAMPLE reservoir({rows} ROWS) REPEATABLE (7)"
+        shown = self.rows(f"{queries.select_all(found.relation, self.dialect)} {every}")
+        return [column.name for column in found.columns], shown
 
     def write_file(self, query: str, path: Path) -> None:
         """Write the rows of a query to a Parquet or CSV file, in the query's order."""
@@ -188,9 +193,7 @@ class DuckDB:
         try:
             self.connection.execute("BEGIN TRANSACTION")
         except duckdb.TransactionException as error:
-            raise SourceError(
-                "the connection is inside a transaction; commit or roll it back first"
-            ) from error
+            raise SourceError("the connection is inside a transaction; commit or roll it back first") from error
         try:
             yield
         except BaseException:
@@ -233,9 +236,7 @@ def _in_memory() -> duckdb.DuckDBPyConnection:
 def _refuse_equal_names(path: str, reader: str) -> None:
     """DuckDB renames the second of `Age,age` silently; a person must decide which one is meant."""
     if reader == "read_parquet":
-        names = [
-            row[0] for row in duckdb.execute("SELECT name FROM parquet_schema(?)", [path]).fetchall()[1:]
-        ]
+        names = [row[0] for row in duckdb.execute("SELECT name FROM parquet_schema(?)", [path]).fetchall()[1:]]
     else:
         with open(path, newline="", encoding="utf-8-sig", errors="replace") as file:
             line = file.readline()

@@ -137,6 +137,10 @@ class PostgreSQL:
             raise TargetError(f"the search_path has no schema for {table}; name one, as in public.{table}")
         return Relation(*(path or [schema]), table)
 
+    def lasting(self, relation: Relation) -> Relation:
+        """The name of a relation as a view may keep it: PostgreSQL keeps what it stands for."""
+        return relation
+
     def load(self, relation: Relation, types: Mapping[str, str], columns: Sequence[Sequence[Any]]) -> None:
         """Create a temporary table and fill it, column by column."""
         temporary = Relation("pg_temp", relation.name)
@@ -158,11 +162,10 @@ class PostgreSQL:
             raise SourceError(f"PostgreSQL sends rows to an embedded DuckDB only, not to {target.name}")
 
     def frame(self, relation: Relation) -> Any:
-        """A relation's rows as a pandas DataFrame."""
-        import pandas
-
-        names = [column.name for column in self.table(relation).columns]
-        return pandas.DataFrame(self.rows(queries.select_all(relation, self.dialect)), columns=names)
+        """A relation's rows as a pandas DataFrame, of the types that DuckDB gives."""
+        embedded, fetched = DuckDB(), Relation("kanon_fetched")
+        self.fetch_into(queries.select_all(relation, self.dialect), embedded, fetched)
+        return embedded.frame(fetched)
 
     def close(self) -> None:
         """Close the connection."""
@@ -224,8 +227,7 @@ class PostgreSQL:
     def _copy_out(self, query: str, types: Mapping[str, str], write: Callable[[Buffer], object]) -> int:
         # A char(n) comes padded with blanks that mean nothing; the cast takes them off.
         selected = ", ".join(
-            _sql("CAST({} AS TEXT)" if types[column].startswith("bpchar") else "{}", [column])
-            for column in types
+            _sql("CAST({} AS TEXT)" if types[column].startswith("bpchar") else "{}", [column]) for column in types
         )
         copied = f"SELECT {selected} FROM ({query}) AS fetched"
         with _told(), self._cursor.copy(f"COPY ({copied}) TO STDOUT ({_CSV})") as copy:
@@ -302,9 +304,7 @@ def _first_line(error: Exception) -> str:
 
 _NUMERIC = re.compile(r"numeric(?:\((\d+)(?:, *(-?\d+))?\))?")
 _HOST = r"(?:\[[^\]]*\]|[^][:@/?#,]*)(?::\d*)?"
-_URL = re.compile(
-    rf"postgres(?:ql)?://(?:[^:@/?#]*(?::[^:@/?#]*)?@)?{_HOST}(?:,{_HOST})*(?:/[^?#@]*)?(?:\?[^#@]*)?"
-)
+_URL = re.compile(rf"postgres(?:ql)?://(?:[^:@/?#]*(?::[^:@/?#]*)?@)?{_HOST}(?:,{_HOST})*(?:/[^?#@]*)?(?:\?[^#@]*)?")
 _NO_URL = (
     "a PostgreSQL database is named as postgresql://user:password@host:port/database, "
     "with %40 for @ and %2F for / in the password; the given name reads otherwise"

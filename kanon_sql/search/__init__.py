@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kanon_sql.errors import SpecError
-from kanon_sql.search.auto import auto
+from kanon_sql.search.best_first import auto, best_first
 from kanon_sql.search.driver import Driver, Outcome, Progress
 from kanon_sql.search.exhaustive import exhaustive
 from kanon_sql.search.ola import ola
@@ -29,6 +29,7 @@ STRATEGIES = {
     found.name: found
     for found in (
         Strategy("auto", auto, "the optimum", default_seconds=60.0),
+        Strategy("best_first", best_first, "the optimum"),
         Strategy("exhaustive", exhaustive, "the optimum"),
         Strategy("ola", ola, "the best of the k-minimal nodes"),
     )

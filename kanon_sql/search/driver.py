@@ -15,11 +15,10 @@ from kanon_sql.errors import InfeasibleError
 from kanon_sql.lattice import Lattice, Node
 from kanon_sql.loss import Costs, Figures, Metric, unsuppressed_losses
 from kanon_sql.search.proof import Proof
-from kanon_sql.search.space import Score, Search, Space, Test
+from kanon_sql.search.space import Score, Search, Space, Test, beats
 from kanon_sql.search.tags import DenseTags, tags_for
 
 BATCH = 8  # nodes tested in one statement: measured, more gains little
-_EQUAL = 1e-12  # scores closer than this are the same score, summed in another order
 _LAST_RESORT = 16  # nodes scored after the time is up, if nothing was scored before
 
 
@@ -47,6 +46,7 @@ class Progress:
     lattice_size: int
     node: Node | None
     score: float
+    seconds_left: float | None = None
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Outcome:
     @property
     def proven_optimal(self) -> bool:
         """Whether no node of the lattice scores better."""
-        return self.score <= self.lower_bound + _EQUAL * max(1.0, abs(self.score))
+        return not beats(self.lower_bound, self.score)
 
     @property
     def gap(self) -> float:
@@ -121,7 +121,15 @@ class Driver:
 
     def run(self, strategy: Callable[[Space], Search]) -> Outcome:
         """Let the strategy ask until it ends or the budget is spent; InfeasibleError if no node will do."""
-        space = Space(self.lattice, self._tags, self.costs, self.metric, self._open_nodes)
+        space = Space(
+            self.lattice,
+            self._tags,
+            self.costs,
+            self.metric,
+            best=lambda: self._best[0],
+            open_nodes=self._open_nodes,
+            listable=self._proof is not None,
+        )
         ended = "complete"
         with self._catching_interrupt():
             try:
@@ -157,7 +165,7 @@ class Driver:
         if isinstance(request, Test):
             self._test(request.nodes)
             return [bool(self._tags.status(node)) for node in request.nodes]
-        self._score_all(request.nodes if request.cheapest_first else self._cheapest_first(request.nodes))
+        self._score_all(self._cheapest_first(request.nodes))
         return []
 
     def _test(self, nodes: Sequence[Node]) -> None:
@@ -176,20 +184,17 @@ class Driver:
             if anonymous:
                 self._anonymous.append(node)
 
-    def _score_all(self, nodes: Iterable[Node]) -> None:
+    def _score_all(self, nodes: Sequence[Node]) -> None:
         for node in nodes:
-            if not self._could_win(self.metric.bound(self.costs, node)):
+            if not beats(self.metric.bound(self.costs, node), self._best[0]):
                 return
-            if self._tags.status(node) and node not in self._scored:
+            if node not in self._scored:
                 self._spend()
                 self._score(node)
 
     def _cheapest_first(self, nodes: Iterable[Node]) -> list[Node]:
         anonymous = (node for node in nodes if self._tags.status(node))
         return sorted(anonymous, key=lambda node: (self.metric.bound(self.costs, node), node))
-
-    def _could_win(self, bound: float) -> bool:
-        return bound < self._best[0] - _EQUAL * max(1.0, abs(bound))
 
     def _score(self, node: Node) -> None:
         figures = self._figures(node)
@@ -228,17 +233,13 @@ class Driver:
         for node in nodes:
             self._score(node)
         if self._best[0] == inf:
-            raise InfeasibleError(
-                "no anonymous node was found in time; raise the time limit or suppression_limit"
-            )
+            raise InfeasibleError("no anonymous node was found in time; raise the time limit or suppression_limit")
 
     def _open_nodes(self) -> Iterator[Node]:
         return self._proof.open_nodes() if self._proof else iter(())
 
     def _lower_bound(self) -> float:
-        return (
-            self._proof.lower_bound() if self._proof else self.metric.bound(self.costs, self.lattice.bottom)
-        )
+        return self._proof.lower_bound() if self._proof else self.metric.bound(self.costs, self.lattice.bottom)
 
     def _note(self, asked: str, node: Node, at_risk: int | None, score: float | None) -> None:
         self._checked.add(node)
@@ -246,7 +247,9 @@ class Driver:
         if self.on_progress:
             best, winner = self._best
             known = None if best == inf else winner
-            self.on_progress(Progress(self._seconds(), len(self._checked), self.lattice.size, known, best))
+            seconds = self._seconds()
+            left = None if self.time_limit is None else max(0.0, self.time_limit - seconds)
+            self.on_progress(Progress(seconds, len(self._checked), self.lattice.size, known, best, left))
 
     def _spend(self) -> None:
         late = self.time_limit is not None and self._seconds() > self.time_limit

@@ -9,7 +9,7 @@ import numpy as np
 
 from kanon_sql.lattice import Lattice, Node
 from kanon_sql.loss import Costs, Metric
-from kanon_sql.search.tags import DenseTags
+from kanon_sql.search.tags import AT_RISK, DenseTags
 
 
 class Proof:
@@ -31,15 +31,16 @@ class Proof:
         self._scored[tuple(slice(i, None) for i in at) if above_too else at] = True
 
     def open_nodes(self) -> Iterator[Node]:
-        """The open nodes, cheapest bound first."""
-        places = np.argwhere(self._open())
-        order = (
-            np.argsort(self._sums[tuple(places.T)], kind="stable")
-            if self._sums is not None
-            else range(len(places))
-        )
-        for i in order:
-            yield tuple(int(step) + low for step, low in zip(places[i], self._lattice.bottom, strict=True))
+        """The nodes still open when their turn comes, cheapest bound first."""
+        costs = self._heights() if self._sums is None else self._sums
+        for place in np.argsort(costs, axis=None, kind="stable"):
+            at = np.unravel_index(place, costs.shape)
+            if self._tags.array[at] != AT_RISK and not self._scored[at]:
+                yield tuple(int(step) + low for step, low in zip(at, self._lattice.bottom, strict=True))
+
+    def _heights(self) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+        heights: np.ndarray[tuple[int, ...], np.dtype[np.int64]] = np.indices(self._tags.array.shape).sum(axis=0)
+        return heights
 
     def lower_bound(self) -> float:
         """The least that any open node can score; infinite if none is open."""
@@ -49,12 +50,11 @@ class Proof:
         return 0.0 if self._sums is None else self._finish(float(self._sums[still_open].min()))
 
     def _open(self) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
-        return self._tags.possible() & ~self._scored
+        still_open: np.ndarray[tuple[int, ...], np.dtype[np.bool_]] = (self._tags.array != AT_RISK) & ~self._scored
+        return still_open
 
 
-def _sums(
-    lattice: Lattice, metric: Metric, costs: Costs
-) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]] | None:
+def _sums(lattice: Lattice, metric: Metric, costs: Costs) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]] | None:
     """The sum of the attributes' parts for every node, in the lattice's shape."""
     if metric.parts is None:
         return None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
 
 from kanon_sql.lattice import Lattice, Node
 from kanon_sql.loss import Costs, Metric
@@ -22,12 +22,10 @@ class Test:
 class Score:
     """Ask for the scores of these nodes, so that the best may be released.
 
-    Nodes that are not anonymous, or that cannot beat the best found, are passed over. The answer is None.
+    Nodes that are not anonymous, or that cannot beat the best found, are passed over. The answer is empty.
     """
 
-    nodes: Iterable[Node]
-    cheapest_first: bool = False
-    """Whether the nodes come in the order of their bounds already, so that they need not be listed."""
+    nodes: Sequence[Node]
 
 
 Search = Generator[Test | Score, list[bool], None]
@@ -41,12 +39,27 @@ class Space:
     tags: Tags
     costs: Costs
     metric: Metric
-    open_nodes: Callable[[], Iterable[Node]] = field(default=lambda: ())
-    """The nodes that might still beat the best found, cheapest bound first; none if the lattice cannot be listed."""
+    best: Callable[[], float]
+    """The score of the best node so far; infinite while there is none."""
+    open_nodes: Callable[[], Iterator[Node]]
+    """The nodes that are neither scored nor known not to be anonymous, cheapest first, as things stand when asked."""
+    listable: bool
+
+    def could_win(self, node: Node) -> bool:
+        """Whether a node, or one above it, can still be better than the best."""
+        return beats(self.bound(node), self.best())
 
     def bound(self, node: Node) -> float:
         """The least that a node and all above it can score."""
         return self.metric.bound(self.costs, node)
+
+
+_EQUAL = 1e-12  # scores closer than this are the same score, summed in another order
+
+
+def beats(score: float, other: float) -> bool:
+    """Whether one score is better than another by more than rounding."""
+    return score < other - _EQUAL * max(1.0, abs(score))
 
 
 def test(space: Space, node: Node) -> Generator[Test | Score, list[bool], bool]:

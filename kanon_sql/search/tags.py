@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 DENSE_LIMIT = 20_000_000  # nodes; a byte each, so 20 MB
 
-_UNKNOWN, _SAFE, _AT_RISK = 0, 1, 2
+UNKNOWN, SAFE, AT_RISK = 0, 1, 2
 
 
 class Tags(Protocol):
@@ -50,21 +50,17 @@ class DenseTags:
     def status(self, node: Node) -> bool | None:
         """What is known of a node."""
         found = self.array[self.index(node)]
-        return None if found == _UNKNOWN else bool(found == _SAFE)
+        return None if found == UNKNOWN else bool(found == SAFE)
 
     def tag(self, node: Node, anonymous: bool) -> None:
         """Note a verdict, and what predictive tagging concludes from it where that is sound."""
         at = self.index(node)
         if not self._monotone:
-            self.array[at] = _SAFE if anonymous else _AT_RISK
+            self.array[at] = SAFE if anonymous else AT_RISK
         elif anonymous:
-            self.array[tuple(slice(i, None) for i in at)] = _SAFE
+            self.array[tuple(slice(i, None) for i in at)] = SAFE
         else:
-            self.array[tuple(slice(0, i + 1) for i in at)] = _AT_RISK
-
-    def possible(self) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
-        """Where a node is anonymous, or may be for all that is known."""
-        return self.array != _AT_RISK
+            self.array[tuple(slice(0, i + 1) for i in at)] = AT_RISK
 
     def settled_between(self, lower: Node, upper: Node) -> bool:
         """Whether every node between the two is known."""

@@ -1,0 +1,248 @@
+"""The commands of `kanon`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kanon_sql import manifest, pipeline, queries, release
+from kanon_sql.cli import options as o
+from kanon_sql.cli import show
+from kanon_sql.cli.hierarchies import hierarchy_app
+from kanon_sql.errors import SpecError
+from kanon_sql.pipeline import Opened, Plan
+from kanon_sql.spec import Spec
+
+app = typer.Typer(
+    name="kanon",
+    help="Anonymize a table where it lives: k-anonymous releases, searched, written and verified in SQL.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+app.add_typer(hierarchy_app, name="hierarchy")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"kanon_sql {manifest.package_version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Options before any command."""
+
+
+@app.command()
+def anonymize(
+    source: o.Source = None,
+    database: o.Database = None,
+    spec: o.SpecFile = None,
+    quasi_identifiers: o.QuasiIdentifiers = None,
+    hierarchies: o.Hierarchies = None,
+    identifiers: o.Identifiers = None,
+    sensitive: o.Sensitive = None,
+    unmapped: o.UnmappedValues = None,
+    k: o.K = None,
+    suppression_limit: o.SuppressionLimit = None,
+    mask: o.Mask = False,
+    shuffle: o.Shuffle = False,
+    metric: o.Metric = None,
+    strategy: o.Strategy = None,
+    time_limit: o.TimeLimit = None,
+    seed: o.Seed = None,
+    search_in: o.SearchWhere = o.SearchIn.embedded,
+    output: o.Output = None,
+    into: o.Into = None,
+    as_: o.As = None,
+    overwrite: o.Overwrite = False,
+    as_json: o.Json = False,
+    sql: Annotated[
+        bool,
+        typer.Option(
+            "--sql", help="Search, then print the release's statement and run it not.", rich_help_panel="Output"
+        ),
+    ] = False,
+) -> None:
+    """Make a k-anonymous release of a table or file, and verify what was written.
+
+    [bold]kanon anonymize adult.csv --quasi-identifiers age,sex --hierarchies hierarchies/adult --output k5.csv[/bold]
+    """
+    flags = o.said(
+        database=database,
+        quasi_identifiers=quasi_identifiers,
+        hierarchies=hierarchies,
+        identifiers=identifiers,
+        sensitive=sensitive,
+        unmapped=unmapped,
+        k=k,
+        suppression_limit=suppression_limit,
+        mask=o.yes(mask),
+        shuffle=o.yes(shuffle),
+        metric=metric,
+        strategy=strategy,
+        time_limit=time_limit,
+        seed=seed,
+        output=output,
+        into=into,
+        form=as_,
+        overwrite=o.yes(overwrite),
+    )
+    settled = pipeline.settle_spec(source, spec, flags)
+    if sql:
+        with _planned(source, settled, search_in.value) as plan:
+            statement = release.target_sql(plan.recoding, settled.target)
+            print(f"{queries.pretty(statement, plan.source.engine.dialect)};")
+        return
+    if settled.target is None:
+        raise SpecError("there is no target; give --output FILE.parquet, or --into TABLE, or --sql to only see it")
+    with show.watching() as watch:
+        made = pipeline.anonymize(source, settled, watch=watch, search_in=search_in.value)
+    if as_json:
+        print(json.dumps(made.manifest, indent=2))
+        show.warn(made.manifest["warnings"])
+    else:
+        show.release(made.manifest)
+
+
+@app.command()
+def explain(
+    source: o.Source = None,
+    database: o.Database = None,
+    spec: o.SpecFile = None,
+    quasi_identifiers: o.QuasiIdentifiers = None,
+    hierarchies: o.Hierarchies = None,
+    identifiers: o.Identifiers = None,
+    sensitive: o.Sensitive = None,
+    unmapped: o.UnmappedValues = None,
+    k: o.K = None,
+    suppression_limit: o.SuppressionLimit = None,
+    metric: o.Metric = None,
+    strategy: o.Strategy = None,
+    time_limit: o.TimeLimit = None,
+    search_in: o.SearchWhere = o.SearchIn.embedded,
+    as_json: o.Json = False,
+) -> None:
+    """Show the road in SQL: each statement with a sentence, its plan, and what it gave. Nothing is written."""
+    from kanon_sql import explain as explained
+
+    flags = o.said(
+        database=database,
+        quasi_identifiers=quasi_identifiers,
+        hierarchies=hierarchies,
+        identifiers=identifiers,
+        sensitive=sensitive,
+        unmapped=unmapped,
+        k=k,
+        suppression_limit=suppression_limit,
+        metric=metric,
+        strategy=strategy,
+        time_limit=time_limit,
+    )
+    settled = pipeline.settle_spec(source, spec, flags).model_copy(update={"target": None})
+    with _planned(source, settled, search_in.value, keep_tuples=True) as plan:
+        steps = list(explained.steps(plan))
+    if as_json:
+        print(json.dumps([asdict(step) for step in steps], indent=2))
+    else:
+        show.steps(steps)
+
+
+@contextmanager
+def _planned(source: str | None, spec: Spec, search_in: str, keep_tuples: bool = False) -> Iterator[Plan]:
+    """A finished search, inside the transaction that it was made in."""
+    with pipeline.opened(source, spec) as found, found.engine.transaction():
+        with show.watching() as watch:
+            plan = pipeline.make_plan(found, spec, watch, search_in, keep_tuples)
+        yield plan
+
+
+@app.command()
+def verify(
+    source: o.Source = None,
+    database: o.Database = None,
+    spec: o.SpecFile = None,
+    quasi_identifiers: o.QuasiIdentifiers = None,
+    k: o.K = None,
+    as_json: o.Json = False,
+) -> None:
+    """Check any table or file: exit code 0 if every class has k rows or more, 1 if not.
+
+    Prints how many classes of which size do not; never whose.
+    """
+    flags = o.said(database=database, quasi_identifiers=quasi_identifiers, k=k)
+    settled = pipeline.settle_spec(source, spec, flags).model_copy(update={"target": None})
+    with pipeline.opened(source, settled) as found:
+        checked = _checked(found, settled)
+    if as_json:
+        print(json.dumps(checked, indent=2))
+    else:
+        show.verification(checked)
+    if not checked["holds"]:
+        raise typer.Exit(1)
+
+
+def _checked(found: Opened, spec: Spec) -> dict[str, Any]:
+    pipeline.check_roles(spec, found.table)
+    model = pipeline.model_of(spec)
+    names = list(spec.quasi_identifiers)
+    summary = release.summarize(found.engine, found.table.relation, names, model)
+    sizes = release.class_sizes(found.engine, found.table.relation, names)
+    return {
+        "source": spec.source,
+        "quasi_identifiers": names,
+        "model": model.name,
+        "required": model.required,
+        "holds": summary.holds,
+        **asdict(summary),
+        "offending_sizes": [{"size": size, "classes": n} for size, n in sizes if size < model.required],
+    }
+
+
+@app.command()
+def profile(
+    source: o.NeededSource,
+    database: o.Database = None,
+    largest_set: Annotated[int, typer.Option(min=1, max=4, help="Columns in a set at most.")] = 3,
+    time_limit: Annotated[float, typer.Option(help="Seconds; then what is known is shown.")] = 30.0,
+    as_json: o.Json = False,
+) -> None:
+    """Look at a table before anonymizing it: types, distinct counts, how unique columns and sets of them are."""
+    from kanon_sql.profile import profile as profiled
+
+    with pipeline.opened_source(source, database) as found, show.watching() as watch:
+        watch.stage("Counting")
+        seen = profiled(found.engine, found.table, largest_set, time_limit)
+    if as_json:
+        print(json.dumps(seen.to_dict(), indent=2))
+    else:
+        show.profile(seen, source, database)
+
+
+@app.command()
+def demo(
+    directory: Annotated[Path, typer.Option(help="Where the demo's files go.")] = Path("kanon-demo"),
+    rows: Annotated[int, typer.Option(min=100, help="People to make up.")] = 30_162,
+    k: Annotated[int, typer.Option("--k", min=1, help="Rows a class must have at least.")] = 5,
+    seed: Annotated[int, typer.Option(help="Another seed, other people.")] = 0,
+    as_json: o.Json = False,
+) -> None:
+    """Make up a census-shaped table, anonymize it, and show before and after. Nothing is downloaded."""
+    from kanon_sql.cli.demo import run
+
+    made = run(directory, rows, k, seed)
+    if as_json:
+        print(json.dumps(made.manifest, indent=2))
+    else:
+        show.demo(made, directory)

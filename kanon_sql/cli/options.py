@@ -1,0 +1,120 @@
+"""The options that several commands share, by their names in the spec."""
+
+from __future__ import annotations
+
+import csv
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kanon_sql.loss import METRICS
+from kanon_sql.search import STRATEGIES
+
+
+class Form(StrEnum):
+    """What `--into` makes."""
+
+    table = "table"
+    view = "view"
+
+
+class Unmapped(StrEnum):
+    """What becomes of a value that no hierarchy holds."""
+
+    error = "error"
+    top = "top"
+
+
+class SearchIn(StrEnum):
+    """Where a server's frequency set is searched."""
+
+    embedded = "embedded"
+    engine = "engine"
+
+
+def names(text: str | None) -> list[str] | None:
+    """Split a list of columns as CSV does, so that a name may hold a comma in quotes."""
+    if text is None:
+        return None
+    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), []) if name.strip()]
+
+
+def said(**options: Any) -> dict[str, Any]:
+    """What the command line said, by the spec's flat names; what it did not say stays None."""
+    lists = ("quasi_identifiers", "identifiers", "sensitive")
+    plain = {key: value.value if isinstance(value, StrEnum) else value for key, value in options.items()}
+    return {key: names(value) if key in lists else value for key, value in plain.items()}
+
+
+def yes(flag: bool) -> bool | None:
+    """A flag that was not given says nothing, so that the spec's word stands."""
+    return True if flag else None
+
+
+_DATA, _PRIVACY, _SEARCH, _TARGET, _OUTPUT = "Data", "Privacy", "Search", "Target", "Output"
+
+Source = Annotated[
+    str | None,
+    typer.Argument(help="A CSV or Parquet file (globs too), or with --database a table or view.", show_default=False),
+]
+NeededSource = Annotated[
+    str, typer.Argument(help="A CSV or Parquet file (globs too), or with --database a table or view.")
+]
+Database = Annotated[
+    str | None, typer.Option(help="A DuckDB file or postgresql://user@host/database.", rich_help_panel=_DATA)
+]
+SpecFile = Annotated[
+    Path | None, typer.Option("--spec", help="A YAML file; options given here win over it.", rich_help_panel=_DATA)
+]
+QuasiIdentifiers = Annotated[
+    str | None, typer.Option(help="Columns to generalize, as in age,zip,sex.", rich_help_panel=_DATA)
+]
+Hierarchies = Annotated[
+    Path | None, typer.Option(help="A folder with a <column>.csv per quasi-identifier.", rich_help_panel=_DATA)
+]
+Identifiers = Annotated[str | None, typer.Option(help="Columns to drop.", rich_help_panel=_DATA)]
+Sensitive = Annotated[
+    str | None, typer.Option(help="Columns kept as they are, named as sensitive.", rich_help_panel=_DATA)
+]
+UnmappedValues = Annotated[
+    Unmapped | None,
+    typer.Option("--unmapped", help="Values in no hierarchy: stop, or send them to *.", rich_help_panel=_DATA),
+]
+K = Annotated[
+    int | None, typer.Option("--k", help="Rows a class must have at least (default 5).", rich_help_panel=_PRIVACY)
+]
+SuppressionLimit = Annotated[
+    float | None,
+    typer.Option(help="Fraction of the rows that may be suppressed (default 0.02).", rich_help_panel=_PRIVACY),
+]
+Mask = Annotated[
+    bool, typer.Option("--mask", help="Show suppressed rows as *, if they are k or more.", rich_help_panel=_PRIVACY)
+]
+Shuffle = Annotated[
+    bool, typer.Option("--shuffle", help="Order rows by seeded hash, not sorted.", rich_help_panel=_PRIVACY)
+]
+Metric = Annotated[str | None, typer.Option(help=f"{', '.join(METRICS)} (default loss).", rich_help_panel=_SEARCH)]
+Strategy = Annotated[str | None, typer.Option(help=f"{', '.join(STRATEGIES)} (default auto).", rich_help_panel=_SEARCH)]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(help="Seconds for the search; then the best so far is released.", rich_help_panel=_SEARCH),
+]
+Seed = Annotated[int | None, typer.Option(help="For all that is random (default 0).", rich_help_panel=_SEARCH)]
+SearchWhere = Annotated[
+    SearchIn,
+    typer.Option("--search-in", help="Where a server's table is searched.", rich_help_panel=_SEARCH),
+]
+Output = Annotated[
+    Path | None, typer.Option(help="Write the release to a .parquet or .csv file.", rich_help_panel=_TARGET)
+]
+Into = Annotated[
+    str | None, typer.Option(help="Write the release into a table of the database.", rich_help_panel=_TARGET)
+]
+As = Annotated[
+    Form | None,
+    typer.Option("--as", help="A table, or a view that recounts whenever it is read.", rich_help_panel=_TARGET),
+]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a target that exists.", rich_help_panel=_TARGET)]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON alone on standard output.", rich_help_panel=_OUTPUT)]

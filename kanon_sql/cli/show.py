@@ -1,0 +1,178 @@
+"""What a person sees: tables and a few sentences on standard output, progress on standard error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.syntax import Syntax
+from rich.table import Table
+
+from kanon_sql.pipeline import Release, Watch
+from kanon_sql.search import Progress
+
+if TYPE_CHECKING:
+    from kanon_sql.explain import Step
+    from kanon_sql.hierarchy import Hierarchy
+    from kanon_sql.profile import Profile
+
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+
+@contextmanager
+def watching() -> Iterator[Watch]:
+    """Progress on a terminal; silence where nobody watches."""
+    if not err.is_terminal:
+        yield Watch()
+        return
+    with err.status("Reading") as status:
+
+        def search(progress: Progress) -> None:
+            status.update(_progress(progress))
+
+        yield Watch(lambda text: status.update(escape(text)), search)
+
+
+def _progress(progress: Progress) -> str:
+    checked = f"{progress.nodes_checked:,} of {progress.lattice_size:,} nodes checked"
+    best = f", best {progress.score:.4g}" if progress.node else ""
+    left = f", {progress.seconds_left:.0f} s left" if progress.seconds_left is not None else ""
+    return f"Searching the lattice: {checked}{best}, {progress.seconds:.1f} s{left} (Ctrl-C releases the best so far)"
+
+
+def warn(warnings: Sequence[str]) -> None:
+    """Say on standard error what a careful reader should know."""
+    for text in warnings:
+        err.print(f"[yellow]note:[/yellow] {escape(text)}")
+
+
+def release(manifest: dict[str, Any]) -> None:
+    """Show what was released: the node, its cost, the promise, and where it is."""
+    out.print(_node_table(manifest))
+    suppressed = manifest["suppressed_rows"]
+    masked = " (shown as *)" if manifest["masked_rows"] else ""
+    out.print(
+        f"{manifest['released_rows']:,} of {manifest['rows']:,} rows released in {manifest['classes']:,} classes, "
+        f"the smallest of {manifest['smallest_class']} rows; {suppressed:,} suppressed{masked}."
+    )
+    out.print(f"{manifest['metric']} {manifest['score']:.4f}, {_proof(manifest)}.")
+    out.print(_verified(manifest))
+    warn(manifest["warnings"])
+
+
+def _node_table(manifest: dict[str, Any]) -> Table:
+    table = Table("quasi-identifier", "level", "of", "loss", box=None, pad_edge=False)
+    for column in ("level", "of", "loss"):
+        next(c for c in table.columns if c.header == column).justify = "right"
+    for name, level in manifest["node"].items():
+        loss = manifest["loss_per_attribute"][name]
+        table.add_row(escape(name), str(level), str(manifest["heights"][name]), f"{loss:.3f}")
+    return table
+
+
+def _proof(manifest: dict[str, Any]) -> str:
+    checked = f"{manifest['nodes_checked']:,} of {manifest['lattice_size']:,} nodes checked"
+    seconds = f"{manifest['seconds']['search']:.1f} s"
+    if manifest["proven_optimal"]:
+        return f"proven optimal ({checked}, {seconds})"
+    return f"not proven optimal: no node is below {manifest['lower_bound']:.4f} ({checked}, {seconds})"
+
+
+def _verified(manifest: dict[str, Any]) -> str:
+    target = manifest["target"]
+    where = target.get("file") or f"{target['as']} {target['table']}"
+    model = manifest["privacy"][0]
+    return f"[green]Verified[/green] in what was written: {model['required']}-anonymous. It is in {escape(where)}"
+
+
+def demo(made: Release, directory: Path) -> None:
+    """Show before and after, and what to try next."""
+    from kanon_sql.engines.duckdb import DuckDB
+
+    reader, manifest = DuckDB(), made.manifest
+    before = reader.sample(str(directory / "people.parquet"))
+    after = reader.sample(manifest["target"]["file"])
+    out.print("[bold]Before[/bold]: people as they were made up, each with a name tag")
+    out.print(_sample(*before))
+    out.print(f"[bold]After[/bold]: every row now has {manifest['privacy'][0]['required'] - 1} or more like it")
+    out.print(_sample(*after))
+    release(manifest)
+    spec = directory / "release.yml"
+    released = manifest["target"]["file"]
+    columns = ",".join(manifest["node"])
+    out.print("\n[bold]Next[/bold]")
+    for command, purpose in (
+        (f"kanon profile {directory / 'people.parquet'}", "how unique were they?"),
+        (
+            f"kanon verify {released} --quasi-identifiers {columns} --k {manifest['privacy'][0]['required']}",
+            "check it yourself",
+        ),
+        (f"kanon explain --spec {spec}", "every SQL statement of this run"),
+        (f"kanon anonymize --spec {spec} --k 20", "a stricter release"),
+        ("kanon anonymize --help", "your own table"),
+    ):
+        out.print(f"  [cyan]{escape(command)}[/cyan]  # {purpose}", soft_wrap=True)
+
+
+def _sample(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
+    table = Table(*(escape(name) for name in columns), box=None, pad_edge=False)
+    for row in rows:
+        table.add_row(*("NULL" if cell is None else escape(str(cell)) for cell in row))
+    return table
+
+
+def verification(checked: dict[str, Any]) -> None:
+    """Say whether a table holds, and the sizes of the classes that do not."""
+    said = f"{checked['rows']:,} rows in {checked['classes']:,} classes, the smallest of {checked['smallest_class']}"
+    if checked["holds"]:
+        out.print(f"[green]holds[/green]: {checked['required']}-anonymous on {_listed(checked)}; {said}")
+        return
+    out.print(f"[red]does not hold[/red]: not {checked['required']}-anonymous on {_listed(checked)}; {said}")
+    out.print(
+        f"{checked['unsafe_rows']:,} rows in {checked['unsafe_classes']:,} classes are below {checked['required']}:"
+    )
+    for offence in checked["offending_sizes"]:
+        out.print(f"  {offence['classes']:,} classes of {offence['size']}")
+
+
+def _listed(checked: dict[str, Any]) -> str:
+    return escape(", ".join(checked["quasi_identifiers"]))
+
+
+def steps(found: Sequence[Step]) -> None:
+    """Show the statements of a run, one after the other."""
+    for number, step in enumerate(found, start=1):
+        out.print(f"\n[bold]{number}. {step.name}[/bold] ({step.engine}): {escape(step.sentence)}")
+        out.print(Syntax(f"{step.sql};", "sql", theme="ansi_dark", background_color="default", word_wrap=True))
+        out.print(f"[green]gave[/green] {escape(step.gave)}")
+        out.print(escape(step.plan), style="dim")
+
+
+def hierarchy(found: Hierarchy, name: str, rows: int) -> None:
+    """Show a hierarchy: how many labels each level has, and the road of some values."""
+    levels = range(found.height + 1)
+    out.print(f"{escape(name)}: {found.leaf_count:,} values, height {found.height}")
+    counts = Table("level", "labels", "largest label holds", box=None, pad_edge=False)
+    for level in levels:
+        counts.add_row(
+            str(level), f"{len(found.distinct_labels(level)):,}", f"{max(found.leaves(level), default=0):,} values"
+        )
+    out.print(counts)
+    step = max(1, found.leaf_count // rows)
+    picked = range(0, found.leaf_count, step)
+    out.print(
+        _sample(
+            [f"level {level}" for level in levels],
+            [[found.labels(level)[i] for level in levels] for i in picked][:rows],
+        )
+    )
+
+
+def profile(seen: Profile, source: str, database: str | None) -> None:
+    """Show what a table's columns and small sets of them give away."""
+    raise NotImplementedError

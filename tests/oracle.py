@@ -1,0 +1,197 @@
+"""Brute force in plain Python, row by row and node by node: what the SQL must agree with.
+
+Written from the formulas of the papers, not from `kanon_sql`: nothing of the package is imported here.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from itertools import product
+from math import inf, prod
+from typing import Any
+
+from hypothesis import strategies as st
+
+Node = tuple[int, ...]
+Row = tuple[Any, ...]
+METRICS = ("precision", "height", "loss", "loss_geometric", "discernibility", "average_class_size")
+
+
+@dataclass(frozen=True)
+class Column:
+    """Every leaf's labels from level 0 (the leaf) to the top; a value without a leaf is `*`, then the top."""
+
+    leaves: Mapping[Any, Sequence[Any]]
+
+    @property
+    def height(self) -> int:
+        return len(next(iter(self.leaves.values()))) - 1
+
+    def label(self, value: Any, level: int) -> Any:
+        if value in self.leaves:
+            return self.leaves[value][level]
+        return next(iter(self.leaves.values()))[-1] if level else "*"
+
+    @property
+    def levels(self) -> tuple[tuple[Any, ...], tuple[tuple[Any, ...], ...]]:
+        """The leaves, and their labels level by level from level 1: what a Hierarchy is made of."""
+        leaves, *levels = zip(*self.leaves.values(), strict=True)
+        return leaves, tuple(levels)
+
+    def loss(self, value: Any, level: int) -> Fraction:
+        """(M - 1) / (|A| - 1) of one cell: M leaves have its label, |A| there are."""
+        if len(self.leaves) == 1:
+            return Fraction(0)
+        if value not in self.leaves:
+            return Fraction(1)
+        label = self.label(value, level)
+        under = sum(labels[level] == label for labels in self.leaves.values())
+        return Fraction(under - 1, len(self.leaves) - 1)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A table of quasi-identifiers, their hierarchies, k and the suppression limit (a fraction)."""
+
+    rows: Sequence[Row]
+    columns: Sequence[Column]
+    k: int
+    limit: float = 0.0
+    bottom: Node | None = None
+    top: Node | None = None
+    _memo: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @cached_property
+    def heights(self) -> Node:
+        return tuple(column.height for column in self.columns)
+
+    @cached_property
+    def may_suppress(self) -> int:
+        limit = Fraction(str(self.limit))
+        return limit.numerator * len(self.rows) // limit.denominator
+
+    @cached_property
+    def nodes(self) -> list[Node]:
+        bottom, top = self.bottom or (0,) * len(self.columns), self.top or self.heights
+        return list(product(*(range(low, high + 1) for low, high in zip(bottom, top, strict=True))))
+
+    def labels(self, row: Row, node: Node) -> Row:
+        return tuple(c.label(value, level) for c, value, level in zip(self.columns, row, node, strict=True))
+
+    def classes(self, node: Node) -> Counter[Row]:
+        """All equivalence classes of a node with their sizes, small ones too."""
+        if node not in self._memo:
+            self._memo[node] = Counter(self.labels(row, node) for row in self.rows)
+        return self._memo[node]
+
+    def released(self, node: Node) -> dict[Row, int]:
+        return {labels: size for labels, size in self.classes(node).items() if size >= self.k}
+
+    def rows_at_risk(self, node: Node) -> int:
+        return len(self.rows) - sum(self.released(node).values())
+
+    def anonymous(self, node: Node) -> bool:
+        return self.rows_at_risk(node) <= self.may_suppress
+
+    @cached_property
+    def anonymous_nodes(self) -> list[Node]:
+        return [node for node in self.nodes if self.anonymous(node)]
+
+    @cached_property
+    def minimal_nodes(self) -> list[Node]:
+        """The k-minimal nodes: anonymous, and no node below is."""
+        return [n for n in self.anonymous_nodes if not any(m != n and _leq(m, n) for m in self.anonymous_nodes)]
+
+    def column_losses(self, node: Node) -> tuple[float, ...]:
+        """Each column's mean loss over all source rows, a suppressed row counting 1."""
+        released = self.released(node)
+        sums = [Fraction(0)] * len(self.columns)
+        for row in self.rows:
+            kept = self.labels(row, node) in released
+            for j, column in enumerate(self.columns):
+                sums[j] += column.loss(row[j], node[j]) if kept else 1
+        return tuple(float(total / len(self.rows)) for total in sums)
+
+    def level_losses(self) -> tuple[tuple[float, ...], ...]:
+        """Each column's mean loss on each level, nothing suppressed."""
+        return tuple(
+            tuple(
+                float(sum(c.loss(row[j], level) for row in self.rows) / len(self.rows))
+                for level in range(c.height + 1)
+            )
+            for j, c in enumerate(self.columns)
+        )
+
+    def scores(self, node: Node) -> dict[str, float]:
+        """Every metric of a node, lower is better."""
+        if ("scores", node) in self._memo:
+            return self._memo["scores", node]
+        sizes, rows, count = list(self.released(node).values()), len(self.rows), len(self.columns)
+        losses = self.column_losses(node)
+        scores = {
+            "precision": float(sum(Fraction(le, h) for le, h in zip(node, self.heights, strict=True)) / count),
+            "height": float(sum(node)),
+            "loss": sum(losses) / count,
+            "loss_geometric": prod(1 + loss for loss in losses) ** (1 / count) - 1,
+            "discernibility": float(sum(size**2 for size in sizes) + rows * self.rows_at_risk(node)),
+            "average_class_size": rows / (len(sizes) * self.k) if sizes else inf,
+        }
+        return self._memo.setdefault(("scores", node), scores)
+
+    def optimum(self, metric: str) -> float:
+        return min(self.scores(node)[metric] for node in self.anonymous_nodes)
+
+
+def _leq(lower: Node, upper: Node) -> bool:
+    return all(a <= b for a, b in zip(lower, upper, strict=True))
+
+
+# Random instances. The values are few, so that classes of every size come up.
+
+TEXTS = ("a", "b", "B", "*", "", "e e")
+NUMBERS = (0, -1, 7, 300, 70_000)
+STRAY = {str: "stray", int: 99}
+LIMITS = (0.0, 0.02, 0.1, 0.25, 0.29, 0.5, 1.0)
+
+
+@st.composite
+def columns(draw: st.DrawFn) -> Column:
+    """A column with a hierarchy of height 1 to 4: each level merges labels of the one below."""
+    values = draw(st.sampled_from([TEXTS, NUMBERS]))
+    leaves: list[Any] = draw(st.lists(st.sampled_from(values), min_size=1, unique=True))
+    if draw(st.booleans()):
+        leaves.append(None)
+    levels = [leaves]
+    for level in range(1, draw(st.integers(1, 4))):
+        merged = {label: f"{draw(st.integers(0, 2))}'{level}" for label in dict.fromkeys(levels[-1])}
+        if None in merged and draw(st.booleans()):
+            merged[None] = None
+        levels.append([merged[label] for label in levels[-1]])
+    if len(levels) == 1 or len(set(levels[-1])) > 1:
+        levels.append(["*"] * len(leaves))
+    return Column(dict(zip(leaves, zip(*levels, strict=True), strict=True)))
+
+
+@st.composite
+def problems(
+    draw: st.DrawFn, most_columns: int = 4, most_rows: int = 24, bounded: bool = False, strays: bool = False
+) -> Problem:
+    """A table, its hierarchies, k and limit; `bounded` levels, and `strays` that no hierarchy holds."""
+    found = draw(st.lists(columns(), min_size=1, max_size=most_columns))
+    row = st.tuples(*(st.sampled_from(_values(column, strays)) for column in found))
+    rows = draw(st.lists(row, min_size=1, max_size=most_rows))
+    k = draw(st.integers(1, min(5, len(rows))))
+    limit = draw(st.sampled_from(LIMITS))
+    if not bounded:
+        return Problem(rows, found, k, limit)
+    levels = [sorted((draw(st.integers(0, c.height)), draw(st.integers(0, c.height)))) for c in found]
+    bottom, top = zip(*levels, strict=True)
+    return Problem(rows, found, k, limit, bottom, top)
+
+
+def _values(column: Column, strays: bool) -> list[Any]:
+    """What may occur in a column; a leaf `*` would be the same on level 0 as a stray."""
+    leaves = list(column.leaves)
+    return [*leaves, STRAY[type(leaves[0])]] if strays and "*" not in leaves else leaves

@@ -1,0 +1,140 @@
+"""The judge against brute force: every node of small random tables, on every engine."""
+
+from itertools import count
+from typing import Any
+
+import pytest
+from conftest import create_table
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from oracle import Column, Node, Problem, problems
+
+from kanon_sql import queries
+from kanon_sql.engine import Engine
+from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.frequency import FrequencySet, build_frequency_set
+from kanon_sql.hierarchy import Hierarchy, cover
+from kanon_sql.judge import Judge, may_suppress
+from kanon_sql.loss import METRICS, Costs
+from kanon_sql.privacy import Predicate, PrivacyModel, k_anonymity
+
+NAMES = ("n", "value", "Sum(n)", 'a "b"; DROP', "Straße", "select", "m0", "t", "kanon_tuples", " ", "node", "k")
+EXAMPLES = settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40
+)
+_numbers = count()
+
+
+def counted(
+    engine: Engine, problem: Problem, names: tuple[str, ...] = NAMES, search_in: Engine | None = None
+) -> FrequencySet:
+    """The frequency set of a problem's table, made in the engine under odd names."""
+    types = ["BIGINT" if isinstance(c.levels[0][0], int) else "VARCHAR" for c in problem.columns]
+    names = names[: len(types)]
+    table = create_table(
+        engine, f"people {next(_numbers)}", dict(zip(names, types, strict=True)), problem.rows
+    )
+
+    def build(index: int) -> Any:
+        hierarchy = Hierarchy(*problem.columns[index].levels)
+        return lambda values: cover(hierarchy, values, "it", "top")
+
+    try:
+        builders = {name: build(index) for index, name in enumerate(names)}
+        return build_frequency_set(engine, table, builders, search_in or engine)
+    finally:
+        engine.run(queries.drop(table.relation, engine.dialect))
+
+
+@EXAMPLES
+@given(problem=problems(strays=True), names=st.permutations(NAMES).map(tuple), embedded=st.booleans())
+def test_every_node_is_judged_like_brute_force(
+    engine: Engine, problem: Problem, names: tuple[str, ...], embedded: bool
+) -> None:
+    found = counted(engine, problem, names, DuckDB() if embedded else engine)
+    assert (found.rows, found.tuples) == (len(problem.rows), len(set(problem.rows)))
+    assert found.heights == problem.heights
+    judge = Judge(found, k_anonymity(problem.k))
+    costs = judge.costs()
+    assert (costs.rows, costs.k) == (len(problem.rows), problem.k)
+    for mine, theirs in zip(costs.level_losses, problem.level_losses(), strict=True):
+        assert mine == pytest.approx(theirs)
+    nodes = problem.nodes[:: 1 + len(problem.nodes) // 24]
+    assert judge.rows_at_risk(nodes) == [problem.rows_at_risk(node) for node in nodes]
+    for node in nodes[:: 1 + len(nodes) // 6]:
+        assert_figures(judge, costs, problem, node)
+
+
+def assert_figures(judge: Judge, costs: Costs, problem: Problem, node: Node) -> None:
+    """One node's classes, losses and scores are those of brute force."""
+    sizes = problem.released(node).values()
+    losses, classes = judge.losses(node, costs), judge.classes(node)
+    assert judge.rows_at_risk([node]) == [problem.rows_at_risk(node)]
+    assert losses.rows_at_risk == classes.rows_at_risk == problem.rows_at_risk(node)
+    assert losses.losses == pytest.approx(problem.column_losses(node))
+    assert (classes.classes, classes.smallest_class) == (len(sizes), min(sizes, default=None))
+    assert (classes.released_rows, classes.squares) == (sum(sizes), sum(size**2 for size in sizes))
+    for name, score in problem.scores(node).items():
+        figures = classes if METRICS[name].needs == "classes" else losses
+        assert METRICS[name].score(costs, figures) == pytest.approx(score)
+
+
+def two_levels(leaves: str) -> Column:
+    return Column({leaf: (leaf, "*") for leaf in leaves})
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 11])
+def test_a_class_of_k_rows_is_safe_and_one_of_a_row_less_is_not(engine: Engine, k: int) -> None:
+    rows = [("a",)] * (k - 1) + [("b",)] * k + [("c",)] * (k + 1)
+    judge = Judge(counted(engine, Problem(rows, [two_levels("abc")], k)), k_anonymity(k))
+    assert judge.rows_at_risk([(0,), (1,)]) == [k - 1, 0]
+    classes = judge.classes((0,))
+    assert (classes.classes, classes.smallest_class, classes.rows_at_risk) == (2, k, k - 1)
+    assert judge.losses((0,), judge.costs()).rows_at_risk == k - 1
+    assert len(engine.rows(judge.released_classes_sql((0,)))) == 2
+
+
+def test_a_class_of_which_nothing_is_known_is_at_risk(engine: Engine) -> None:
+    found = counted(engine, Problem([("a",)] * 3 + [("b",)] * 2, [two_levels("ab")], 2))
+    unknown = PrivacyModel("unknown of three", 2, Predicate("NULLIF(SUM(n), $k) > 0", {"k": 3}), True)
+    judge = Judge(found, unknown)
+    assert judge.rows_at_risk([(0,)]) == [3]
+    assert judge.classes((0,)).released_rows == 2
+    assert judge.losses((0,), judge.costs()).rows_at_risk == 3
+    assert len(engine.rows(judge.released_classes_sql((0,)))) == 1
+
+
+def test_a_batch_is_one_query_and_answers_in_the_order_asked(engine: Engine) -> None:
+    problem = Problem([(a, b) for a in "aabc" for b in "xyzz"], [two_levels("abc"), two_levels("xyz")], 3)
+    judge = Judge(counted(engine, problem), k_anonymity(3))
+    nodes = [*reversed(problem.nodes), *problem.nodes, *problem.nodes]  # over ten: as text, 10 is below 2
+    assert judge.rows_at_risk(nodes) == [problem.rows_at_risk(node) for node in nodes]
+    assert (judge.queries, judge.nodes_tested) == (1, 12)
+    judge.losses((0, 0), judge.costs())
+    judge.classes((0, 0))
+    assert (judge.queries, judge.nodes_tested) == (4, 12)
+    assert engine.rows(judge.node_test_sql((0, 0))) == [(0, problem.rows_at_risk((0, 0)))]
+
+
+def test_a_large_table_is_added_up_exactly(engine: Engine) -> None:
+    """70,000 rows of 70,000 values: squares, losses and codes outgrow 32 bits."""
+    rows = [(value,) for value in range(70_000)]
+    wide = Column({value: (value, value // 35_000, "*") for (value,) in rows})
+    judge = Judge(counted(engine, Problem(rows, [wide], 2)), k_anonymity(2))
+    assert judge.rows_at_risk([(0,), (1,), (2,)]) == [70_000, 0, 0]
+    assert [judge.classes((level,)).squares for level in (1, 2)] == [2 * 35_000**2, 70_000**2]
+    assert judge.costs().level_losses == ((0.0, 34_999 / 69_999, 1.0),)
+
+
+@given(digits=st.integers(0, 6), numerator=st.integers(0, 10**6), rows=st.integers(0, 10**9))
+def test_the_suppression_limit_is_floored_exactly(digits: int, numerator: int, rows: int) -> None:
+    numerator %= 10**digits + 1
+    assert may_suppress(numerator / 10**digits, rows) == numerator * rows // 10**digits
+
+
+@pytest.mark.parametrize(
+    ("limit", "rows", "allowed"),
+    [(0.29, 100, 29), (0.57, 100, 57), (0.07, 100, 7), (1e-05, 100_000, 1), (0.02, 30162, 603), (0.999, 1, 0)],
+)
+def test_the_suppression_limit_where_floats_slip(limit: float, rows: int, allowed: int) -> None:
+    assert may_suppress(limit, rows) == allowed
