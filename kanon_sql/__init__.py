@@ -1,7 +1,21 @@
 """In-database anonymization: k-anonymous releases of a table or file, with proof."""
 
-from kanon_sql.errors import KanonError
-from kanon_sql.pipeline import Release, anonymize
-from kanon_sql.spec import Spec
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kanon_sql.errors import KanonError
+    from kanon_sql.pipeline import Release, anonymize
+    from kanon_sql.spec import Spec
 
 __all__ = ["KanonError", "Release", "Spec", "anonymize"]
+
+_HOMES = {"KanonError": "errors", "Release": "pipeline", "Spec": "spec", "anonymize": "pipeline"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for when it is asked for: DuckDB and pydantic take half a second."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'kanon_sql' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"kanon_sql.{_HOMES[name]}"), name)

@@ -152,5 +152,7 @@ def _read(path: Path, column: str) -> str:
             f"there is no hierarchy file {path} for column {column!r}; make one with "
             "`kanon hierarchy build`, or give a recipe in the spec"
         ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise HierarchyError(f"the hierarchy file {path} cannot be read: {error}") from error
+    except OSError as error:
+        raise HierarchyError(f"the hierarchy file {path} cannot be read ({error.strerror}); check the path") from error
+    except UnicodeDecodeError as error:
+        raise HierarchyError(f"the hierarchy file {path} is not UTF-8 text; save it as UTF-8") from error

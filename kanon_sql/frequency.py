@@ -51,8 +51,13 @@ class FrequencySet:
         return tuple(attribute.hierarchy.height for attribute in self.attributes)
 
     def level_columns(self, node: Node) -> list[str]:
-        """The columns that hold a node's codes: all that a node is to the database."""
-        return [a.coded.code_column(level) for a, level in zip(self.attributes, node, strict=True)]
+        """The columns that hold a node's codes: all that a node is to the database.
+
+        An attribute at its top has one code for all rows and tells no classes apart, so it is left out.
+        """
+        pairs = list(zip(self.attributes, node, strict=True))
+        telling = [a.coded.code_column(level) for a, level in pairs if level < a.hierarchy.height]
+        return telling or [pairs[0][0].coded.code_column(node[0])]
 
 
 def build_frequency_set(

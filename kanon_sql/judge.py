@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from math import floor
 from typing import Any
@@ -12,6 +12,8 @@ from kanon_sql.frequency import Attribute, FrequencySet
 from kanon_sql.lattice import Node
 from kanon_sql.loss import Costs, Figures
 from kanon_sql.privacy import PrivacyModel
+from kanon_sql.queries import PerNode
+from kanon_sql.rollup import Rollups
 
 BATCH = 8  # nodes in one statement: measured, more gains nothing
 
@@ -36,7 +38,8 @@ class Judge:
         self.model = model
         self.queries = 0
         self.nodes_tested = 0
-        self._loss_queries: dict[tuple[str, ...], Callable[[int, Iterable[str]], str]] = {}
+        self._rollups = Rollups(frequency_set)
+        self._loss_queries: dict[tuple[str, ...], PerNode] = {}
         self._test = self._prepared("node_test")
         self._classes = self._prepared("node_classes")
 
@@ -56,7 +59,7 @@ class Judge:
     def rows_at_risk(self, nodes: Sequence[Node]) -> list[int]:
         """The rows that each node would suppress, several nodes in one round trip."""
         self.nodes_tested += len(nodes)
-        found = self._ask([self._test(i, self._levels(node)) for i, node in enumerate(nodes)])
+        found = self._ask([self._fill(self._test, node, i) for i, node in enumerate(nodes)])
         return [at_risk for _, at_risk in found]
 
     def losses(self, node: Node, costs: Costs) -> Figures:
@@ -64,7 +67,7 @@ class Judge:
         columns = self._loss_columns(node)
         if columns not in self._loss_queries:
             self._loss_queries[columns] = self._prepared("node_loss", losses=columns)
-        (_, at_risk, *sums) = self._ask([self._loss_queries[columns](0, self._levels(node))])[0]
+        (_, at_risk, *sums) = self._ask([self._fill(self._loss_queries[columns], node)])[0]
         saved = dict(zip(columns, sums, strict=True))
         losses = tuple(
             costs.level_losses[j][level]
@@ -76,21 +79,24 @@ class Judge:
 
     def classes(self, node: Node) -> Figures:
         """The classes that a node would release: how many, the smallest, their sizes squared."""
-        (_, classes, released, smallest, squares) = self._ask([self._classes(0, self._levels(node))])[0]
+        (_, classes, released, smallest, squares) = self._ask([self._fill(self._classes, node)])[0]
         at_risk = self.frequency_set.rows - released
         return Figures(node, at_risk, None, classes, released, smallest, squares)
 
     def released_classes_sql(self, node: Node) -> str:
         """The query of the classes that may be released, by their codes."""
-        return self._prepared("released_classes")(0, self._levels(node))
+        return self._prepared("released_classes")(0, self.frequency_set.relation, self._levels(node))
 
     def node_test_sql(self, node: Node) -> str:
-        """The test of one node, as it is run."""
-        return self._test(0, self._levels(node))
+        """The test of one node on the whole frequency set."""
+        return self._test(0, self.frequency_set.relation, self._levels(node))
 
     def node_classes_sql(self, node: Node) -> str:
-        """The description of one node's classes, as it is run."""
-        return self._classes(0, self._levels(node))
+        """The description of one node's classes, on the whole frequency set."""
+        return self._classes(0, self.frequency_set.relation, self._levels(node))
+
+    def _fill(self, prepared: PerNode, node: Node, number: int = 0) -> str:
+        return prepared(number, self._rollups.relation(node), self._levels(node))
 
     def _levels(self, node: Node) -> list[str]:
         return self.frequency_set.level_columns(node)
@@ -99,11 +105,8 @@ class Judge:
         pairs = zip(self.frequency_set.attributes, node, strict=True)
         return tuple(a.coded.loss_column(level) for a, level in pairs if level in a.coded.loss_levels)
 
-    def _prepared(self, query: str, **holes: Any) -> Callable[[int, Iterable[str]], str]:
-        found = self.frequency_set
-        return queries.per_node(
-            query, found.engine.dialect, frequency_set=found.relation, safe=self.model.safe, **holes
-        )
+    def _prepared(self, query: str, **holes: Any) -> PerNode:
+        return queries.per_node(query, self.frequency_set.engine.dialect, safe=self.model.safe, **holes)
 
     def _mean(self, attribute: Attribute, level: int, rows: int, sums: dict[str, int], of: int) -> float:
         """The loss of an attribute on a level summed over `rows` rows, over all rows' largest possible loss."""

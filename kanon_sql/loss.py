@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import expm1, inf, log1p, prod
+from operator import getitem
 from typing import Literal
 
 from kanon_sql.errors import SpecError
@@ -77,11 +78,25 @@ class Metric:
     parts: Callable[[Costs], LevelParts] | None = None
     finish: Callable[[float], float] = float
 
+    def bound_of(self, costs: Costs) -> Callable[[Node], float]:
+        """The function that says the least that a node and any node above it can score."""
+        if self.parts is None:
+            return lambda _: 0.0
+        parts, finish = self.parts(costs), self.finish
+        return lambda node: finish(sum(map(getitem, parts, node)))
+
     def bound(self, costs: Costs, node: Node) -> float:
         """The least that this node and any node above it can score."""
+        return self.bound_of(costs)(node)
+
+    def most(self, bound: float, suppressed: float) -> float:
+        """The most that a node with this bound can score with this share of the rows suppressed."""
         if self.parts is None:
-            return 0.0
-        return self.finish(sum(part[level] for part, level in zip(self.parts(costs), node, strict=True)))
+            return inf
+        if self.needs == "levels":
+            return bound
+        # Suppression adds at most its share to each attribute's loss, and (1 + x + s) <= (1 + x)(1 + s).
+        return (1 + bound) * (1 + suppressed) - 1
 
     def monotone(self, may_suppress: int) -> bool:
         """Whether no node scores better than one below it, if so many rows may be suppressed."""

@@ -144,7 +144,7 @@ def _target(plan: Plan, written: Written) -> dict[str, Any]:
     if written.path:
         return {"file": str(written.path)}
     form = plan.spec.target.form if plan.spec.target else "temporary table"
-    return {"table": ".".join(written.relation.parts), "as": form}
+    return {"table": ".".join(queries.parts(written.relation, plan.source.engine.dialect)), "as": form}
 
 
 def _finite(value: float) -> float | None:

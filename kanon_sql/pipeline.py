@@ -6,7 +6,6 @@ import contextlib
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ from kanon_sql import queries
 from kanon_sql import release as releases
 from kanon_sql import spec as specs
 from kanon_sql.engine import Engine, Table, refuse_equal_names
-from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.engines.duckdb import DuckDB, files
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.fitting import Fit, fits
 from kanon_sql.frequency import FrequencySet, build_frequency_set
@@ -156,15 +155,28 @@ def model_of(spec: Spec) -> PrivacyModel:
 @contextlib.contextmanager
 def opened(source: Any, spec: Spec, connection: Any = None, keep: bool = False) -> Iterator[Opened]:
     """Open the source; what was opened here is closed again, unless it is to be kept and all went well."""
-    found = open_source(source, spec, connection)
+    with _no_database_left_by_a_failure(spec.database):
+        found = open_source(source, spec, connection)
+        try:
+            yield found
+        except BaseException:
+            keep = False
+            raise
+        finally:
+            if found.owned and not keep:
+                found.engine.close()
+
+
+@contextlib.contextmanager
+def _no_database_left_by_a_failure(database: str | None) -> Iterator[None]:
+    """Remove the DuckDB file again that a run made for its release and then could not fill."""
+    made = None if database is None or _is_url(database) or Path(database).exists() else Path(database)
     try:
-        yield found
+        yield
     except BaseException:
-        keep = False
+        for left in (made, made.with_name(f"{made.name}.wal")) if made else ():
+            left.unlink(missing_ok=True)
         raise
-    finally:
-        if found.owned and not keep:
-            found.engine.close()
 
 
 def open_source(source: Any, spec: Spec, connection: Any = None) -> Opened:
@@ -172,16 +184,26 @@ def open_source(source: Any, spec: Spec, connection: Any = None) -> Opened:
     if source is not None and not isinstance(source, (str, Path)):
         memory = DuckDB()
         return Opened(memory, memory.register(source))
-    engine, owned = (engine_of(connection), False) if connection is not None else (open_engine(spec), True)
+    if connection is not None:
+        return _find(engine_of(connection), spec, owned=False)
+    engine = open_engine(spec)
+    try:
+        return _find(engine, spec, owned=True)
+    except BaseException:
+        engine.close()
+        raise
+
+
+def _find(engine: Engine, spec: Spec, owned: bool) -> Opened:
     table = engine.find(spec.source)
-    if table is None and isinstance(engine, DuckDB) and _is_file(spec.source):
+    if table is None and _is_file(spec.source):
+        if not isinstance(engine, DuckDB):
+            raise SpecError(f"{spec.source} is a file, which {engine.name} cannot read; load it into a table first")
         if spec.target and spec.target.form == "view":
             raise SpecError("a view needs a table below it; load the file into the database, or give --as table")
-        files = tuple(Path(path) for path in glob(spec.source)) or (Path(spec.source),)
-        return Opened(engine, engine.read_file(spec.source), files, owned)
+        return Opened(engine, engine.read_file(spec.source), tuple(files(spec.source)), owned)
     if table is None:
-        where = "" if spec.database or connection is not None else "; is it in a --database?"
-        raise SourceError(f"there is no table {spec.source}{where}")
+        raise SourceError(f"there is no table {spec.source} in the database; check its name, or its schema")
     refuse_equal_names([column.name for column in table.columns], spec.source)
     return Opened(engine, table, owned=owned)
 
@@ -194,7 +216,7 @@ def open_engine(spec: Spec) -> Engine:
         if spec.target and spec.target.table:
             raise SpecError(f"the table {spec.target.table} needs a database; give --database, or a file by --output")
         return DuckDB()
-    if spec.database.startswith(("postgres://", "postgresql://")):
+    if _is_url(spec.database):
         from kanon_sql.engines.postgres import PostgreSQL
 
         return PostgreSQL.open(spec.database)
@@ -211,8 +233,12 @@ def engine_of(connection: Any) -> Engine:
     return DuckDB(connection)
 
 
+def _is_url(database: str) -> bool:
+    return database.startswith(("postgres://", "postgresql://"))
+
+
 def _is_file(source: str) -> bool:
-    return bool(glob(source)) or Path(source).suffix.lower() in (".csv", ".parquet", ".pq", ".tsv")
+    return bool(files(source)) or Path(source).suffix.lower() in (".csv", ".parquet", ".pq", ".tsv")
 
 
 def make_plan(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedded", keep_tuples: bool = False) -> Plan:

@@ -51,6 +51,11 @@ def scratch(name: str) -> Relation:
     return Relation(_SCRATCH, name)
 
 
+def parts(relation: Relation, dialect: str) -> tuple[str, ...]:
+    """A relation's name in an engine, for the driver's own quoting."""
+    return tuple(_SCRATCH_SCHEMAS[dialect] if part == _SCRATCH else part for part in relation.parts)
+
+
 Columns = Sequence[str] | Mapping[str, str]
 Hole = Relation | Predicate | Columns | str | int | float | None
 
@@ -64,23 +69,27 @@ def text(name: str, dialect: str, **holes: Hole) -> str:
     return _print(_fill(_template(name), holes), dialect)
 
 
-def per_node(name: str, dialect: str, **holes: Hole) -> Callable[[int, Iterable[str]], str]:
-    """Fill a query's holes but `$node` and `$levels`, and return the function that fills those.
+PerNode = Callable[[int, Relation, Iterable[str]], str]
+
+
+def per_node(name: str, dialect: str, **holes: Hole) -> PerNode:
+    """Fill a query's holes but `$node`, `$frequency_set` and `$levels`; return the function that fills those.
 
     Filling and printing a tree costs about a millisecond, as much as a small query itself; here it is
     paid once. The level columns must have plain names (letters, digits, underscores).
 
-    >>> query = per_node("released_classes", "duckdb", frequency_set=Relation("f"), safe=Predicate("SUM(n) >= 2"))
-    >>> query(0, ["age_1", "zip_0"])
+    >>> query = per_node("released_classes", "duckdb", safe=Predicate("SUM(n) >= 2"))
+    >>> query(0, Relation("f"), ["age_1", "zip_0"])
     'SELECT "age_1", "zip_0" FROM "f" GROUP BY "age_1", "zip_0" HAVING COALESCE(SUM(n) >= 2, FALSE)'
     """
     numbered = {"node": _NODE_MARK} if "node" in _holes(name) else {}
-    printed = text(name, dialect, **holes, **numbered, levels=[_MARK])
-    pieces = printed.split(_identifier(_MARK, dialect))
+    printed = text(name, dialect, **holes, **numbered, levels=[_MARK], frequency_set=Relation(_RELATION_MARK))
+    pieces = printed.replace(_identifier(_RELATION_MARK, dialect), _RELATION_MARK).split(_identifier(_MARK, dialect))
 
-    def fill(node: int, names: Iterable[str]) -> str:
+    def fill(node: int, relation: Relation, names: Iterable[str]) -> str:
         levels = ", ".join(_plain(name, dialect) for name in names)
-        return levels.join(pieces).replace(_NODE_MARK_TEXT, str(node))
+        filled = levels.join(pieces).replace(_RELATION_MARK, _relation(relation, dialect))
+        return filled.replace(_NODE_MARK_TEXT, str(node))
 
     return fill
 
@@ -104,7 +113,8 @@ def union_all(queries: Sequence[str]) -> str:
 def create_as(relation: Relation, query: str, dialect: str, form: str = "table", temporary: bool = False) -> str:
     """The statement that makes a table or view of a complete query."""
     kind = f"{'TEMPORARY ' if temporary else ''}{form.upper()}"
-    return f"CREATE {kind} {_print(_table(relation), dialect)} AS {query}"
+    option = _VIEW_OPTIONS.get(dialect, "") if form == "view" else ""
+    return f"CREATE {kind} {_print(_table(relation), dialect)}{option} AS {query}"
 
 
 def drop(relation: Relation, dialect: str, form: str = "table") -> str:
@@ -260,7 +270,7 @@ def _release(release: ReleaseQuery) -> exp.Expr:
         query = query.join(exp.to_table(_CLASSES), using=[exp.to_identifier(f"c{i}") for i, _ in keyed])
     query = query.order_by(*_order(release))
     for name, rows in (release.values or {}).items():
-        query = query.with_(exp.to_identifier(name), as_=_values(rows))
+        query = query.with_(exp.to_identifier(name), as_=_values(rows) if rows else _no_values(release, name))
     query = query.with_(_RECODED, as_=_recoded(release, keyed), materialized=release.classes is None or None)
     if release.classes is None:
         codes = [_column(f"c{i}") for i, _ in keyed]
@@ -294,6 +304,14 @@ def _values(rows: Sequence[tuple[object, ...]]) -> exp.Select:
     return exp.select(*(_column(name) for name in names)).from_(exp.values(rows, alias="v", columns=names))
 
 
+def _no_values(release: ReleaseQuery, name: str) -> exp.Select:
+    """The mapping table of a column that holds NULL alone, of the column's type."""
+    column = next(_column(cell.name) for cell in release.cells if cell.mapping and cell.mapping.name == name)
+    query = exp.select(exp.alias_(column, "value", quoted=True), exp.alias_(exp.Literal.number(0), "code", quoted=True))
+    query = query.select(exp.alias_(exp.Literal.string(""), "label", quoted=True))
+    return query.from_(_table(release.source)).where(exp.false())
+
+
 def _cell(cell: Cell, index: int, masked: bool) -> exp.Expr:
     """What a cell shows."""
     raw = _column(cell.name, "s")
@@ -301,7 +319,9 @@ def _cell(cell: Cell, index: int, masked: bool) -> exp.Expr:
         return raw
     if cell.mapping is None:
         return _literal(cell.constant)
-    shown = raw if cell.label is None else _column(cell.label, f"m{index}")
+    # Equal values may look different (-0, 1.00, a collation that ignores case): all show the mapping's one.
+    value = exp.func("COALESCE", _column("value", f"m{index}"), raw.copy())
+    shown = value if cell.label is None else _column(cell.label, f"m{index}")
     case = exp.Case().when(_is_null(raw), _literal(cell.null[1] if cell.null else cell.unmapped))
     case = case.when(_is_null(_column("value", f"m{index}")), _literal(cell.unmapped))
     if cell.starred is not None:
@@ -362,7 +382,10 @@ def plain_names(columns: Sequence[str]) -> dict[str, str]:
 
 
 _RESERVED = {"n", "rows", "size", "value", "safe", "node", "classes"}
+# Without it PostgreSQL may run a reader's own function on rows of classes that are then left out.
+_VIEW_OPTIONS = {"postgres": " WITH (security_barrier = true)"}
 _MARK = "kanon_columns_here"
+_RELATION_MARK = "kanon_relation_here"
 _NODE_MARK = 918273645918273645
 _NODE_MARK_TEXT = str(_NODE_MARK)
 _LISTS = (exp.Select, exp.Group, exp.Order)
@@ -420,9 +443,9 @@ def _repeat(hole: exp.Expr, columns: Sequence[tuple[str, str]]) -> None:
 
 
 def _print(tree: exp.Expr, dialect: str) -> str:
-    for identifier in tree.find_all(exp.Identifier):
-        if identifier.name == _SCRATCH:
-            identifier.set("this", _SCRATCH_SCHEMAS[dialect])
+    for table in tree.find_all(exp.Table):
+        if table.db == _SCRATCH:
+            table.set("db", exp.to_identifier(_SCRATCH_SCHEMAS[dialect], quoted=True))
     return tree.sql(dialect=dialect, comments=False)
 
 
@@ -442,6 +465,11 @@ def _column(name: str, table: str | None = None) -> exp.Column:
 
 def _literal(value: object) -> exp.Expr:
     return exp.convert(value)
+
+
+@cache
+def _relation(relation: Relation, dialect: str) -> str:
+    return _print(_table(relation), dialect)
 
 
 @cache

@@ -82,7 +82,8 @@ def check_target(target: Target | None, engine: Engine, source: Table, source_fi
     if target is None:
         return
     if target.file:
-        _check_file(Path(target.file), target.overwrite, source_files)
+        file_format(target.file)
+        check_file(Path(target.file), target.overwrite, source_files)
         return
     name = str(target.table)
     found = engine.find(name)
@@ -94,8 +95,8 @@ def check_target(target: Target | None, engine: Engine, source: Table, source_fi
         raise TargetError(f"the {found.form} {name} exists already; give --overwrite to replace it")
 
 
-def _check_file(path: Path, overwrite: bool, source_files: Sequence[Path]) -> None:
-    file_format(path.name)
+def check_file(path: Path, overwrite: bool, source_files: Sequence[Path]) -> None:
+    """Refuse a file that exists, is the source, or has no folder to stand in."""
     if not path.absolute().parent.is_dir():
         raise TargetError(f"there is no folder {path.parent} for {path.name}; make it first")
     if path.is_dir():
@@ -111,43 +112,47 @@ def write(recoding: FullDomain, target: Target | None) -> Written:
     if target and target.file:
         return _write_file(recoding, Path(target.file))
     if target and target.form == "view":
-        return _write_view(recoding, str(target.table))
-    return _write_table(recoding, target.table if target else None)
+        return _write_view(recoding, target)
+    return _write_table(recoding, target)
 
 
-def target_sql(recoding: FullDomain, target: Target | None) -> str:
-    """The statement of the release as one that stands alone: what `--sql` prints."""
-    query, dialect = recoding.standalone_sql(), recoding.engine.dialect
+def target_sql(recoding: FullDomain, target: Target | None, source_files: str | None = None) -> str:
+    """The statement of the release as one that stands alone: what `--sql` prints.
+
+    `source_files`: the path or glob, where the source is not a table.
+    """
+    query, engine = recoding.standalone_sql(), recoding.engine
+    if source_files and isinstance(engine, DuckDB):
+        query = engine.over_files_sql(query, source_files)
     if target and target.table:
-        return queries.create_as(recoding.engine.place(target.table), query, dialect, target.form)
-    if target and target.file and isinstance(recoding.engine, DuckDB):
-        return queries.copy_to(query, target.file, file_format(target.file), dialect)
+        return queries.create_as(engine.place(target.table), query, engine.dialect, target.form)
+    if target and target.file and isinstance(engine, DuckDB):
+        return queries.copy_to(query, target.file, file_format(target.file), engine.dialect)
     return query
 
 
-def _write_table(recoding: FullDomain, name: str | None) -> Written:
+def _write_table(recoding: FullDomain, target: Target | None) -> Written:
     engine = recoding.engine
-    relation = engine.place(name) if name else _free_name(engine)
+    relation = engine.place(str(target.table)) if target else _free_name(engine)
     started = time.monotonic()
     recoding.prepare()
-    if name:
-        _drop_whatever(engine, name)
-    sql = queries.create_as(relation, recoding.select_sql(), engine.dialect, temporary=not name)
+    if target:
+        _make_room(recoding, target, relation)
+    sql = queries.create_as(relation, recoding.select_sql(), engine.dialect, temporary=target is None)
     engine.run(sql)
     written = time.monotonic()
     summary = _verified(recoding, engine, relation)
     return Written(sql, summary, written - started, time.monotonic() - written, relation)
 
 
-def _write_view(recoding: FullDomain, name: str) -> Written:
+def _write_view(recoding: FullDomain, target: Target) -> Written:
     engine = recoding.engine
-    relation = engine.place(name)
+    relation = engine.place(str(target.table))
     started = time.monotonic()
     recoding.prepare()
-    _drop_whatever(engine, name)
+    _make_room(recoding, target, relation)
     for attribute, level in recoding.mapped:
         mapping = _view_mapping(relation, attribute)
-        engine.run(queries.drop(mapping, engine.dialect))
         engine.run(queries.create_as(mapping, recoding.view_mapping_sql(attribute, level), engine.dialect))
     query = recoding.view_sql(lambda attribute: _view_mapping(relation, attribute))
     sql = queries.create_as(relation, query, engine.dialect, "view")
@@ -165,33 +170,33 @@ def _write_file(recoding: FullDomain, path: Path) -> Written:
     engine = recoding.engine
     started = time.monotonic()
     recoding.prepare()
-    sql = recoding.select_sql()
-    with _temporary_file(path) as temporary:
+    sql, written_as = recoding.select_sql(), file_format(path.name)
+    with temporary_file(path) as temporary:
         if isinstance(engine, DuckDB):
-            engine.write_file(sql, temporary)
+            engine.write_file(sql, temporary, written_as)
         else:
-            _write_from_server(engine, sql, temporary)
+            here = DuckDB()
+            engine.send(sql, here, RELEASE)
+            here.write_file(queries.select_all(RELEASE, here.dialect), temporary, written_as)
         written = time.monotonic()
         reader = DuckDB()
-        summary = _verified(recoding, reader, reader.read_written(temporary))
-        os.replace(temporary, path)
+        summary = _verified(recoding, reader, reader.read_written(temporary, written_as))
     return Written(sql, summary, written - started, time.monotonic() - written, RELEASE, path)
 
 
-def _write_from_server(engine: Engine, sql: str, path: Path) -> None:
-    here = DuckDB()
-    engine.send(sql, here, RELEASE)
-    here.write_file(queries.select_all(RELEASE, here.dialect), path)
-
-
 @contextlib.contextmanager
-def _temporary_file(path: Path) -> Iterator[Path]:
-    """A file beside the target, to be renamed to it; whatever happens, none is left behind."""
-    temporary = path.with_name(f".{path.stem}.{os.getpid()}.kanon{path.suffix}")
+def temporary_file(path: Path) -> Iterator[Path]:
+    """A file beside the target that takes its name if all goes well, and else is removed.
+
+    Its own ending is no data file's, so that no glob takes it for a source if the process is killed.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.kanon")
     try:
         yield temporary
+        os.replace(temporary, path)
     except OSError as error:
-        raise TargetError(f"{path} cannot be written: {error.strerror or error}") from error
+        reason = error.strerror or error
+        raise TargetError(f"{path} cannot be written: {reason}; make room, or name another place") from error
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -217,10 +222,23 @@ def _verified(recoding: FullDomain, engine: Engine, relation: Relation) -> Summa
     return summary
 
 
-def _drop_whatever(engine: Engine, name: str) -> None:
-    found = engine.find(name)
+def _make_room(recoding: FullDomain, target: Target, relation: Relation) -> None:
+    """Drop the table or view that is overwritten, a view with its mapping tables; never a table of another's."""
+    engine, found = recoding.engine, recoding.engine.find(str(target.table))
     if found:
         engine.run(queries.drop(found.relation, engine.dialect, found.form))
+    needed = [attribute for attribute, _ in recoding.mapped] if target.form == "view" else []
+    for attribute in recoding.judge.frequency_set.attributes:
+        mapping = engine.find(_quoted(_view_mapping(relation, attribute)))
+        if mapping and target.overwrite and [column.name for column in mapping.columns][:2] == ["value", "code"]:
+            engine.run(queries.drop(mapping.relation, engine.dialect, mapping.form))
+        elif mapping and attribute in needed:
+            name = mapping.relation.name
+            raise TargetError(f"the view {target.table} needs a table {name}, which exists already; name another view")
+
+
+def _quoted(relation: Relation) -> str:
+    return ".".join('"' + part.replace('"', '""') + '"' for part in relation.parts)
 
 
 def _free_name(engine: Engine) -> Relation:

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracle import Column, Node, Problem, problems
 
-from kanon_sql import queries
+from kanon_sql import queries, rollup
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.frequency import FrequencySet, build_frequency_set
@@ -19,9 +19,7 @@ from kanon_sql.loss import METRICS, Costs
 from kanon_sql.privacy import Predicate, PrivacyModel, k_anonymity
 
 NAMES = ("n", "value", "Sum(n)", 'a "b"; DROP', "Straße", "select", "m0", "t", "kanon_tuples", " ", "node", "k")
-EXAMPLES = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40
-)
+EXAMPLES = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
 _numbers = count()
 
 
@@ -31,9 +29,7 @@ def counted(
     """The frequency set of a problem's table, made in the engine under odd names."""
     types = ["BIGINT" if isinstance(c.levels[0][0], int) else "VARCHAR" for c in problem.columns]
     names = names[: len(types)]
-    table = create_table(
-        engine, f"people {next(_numbers)}", dict(zip(names, types, strict=True)), problem.rows
-    )
+    table = create_table(engine, f"people {next(_numbers)}", dict(zip(names, types, strict=True)), problem.rows)
 
     def build(index: int) -> Any:
         hierarchy = Hierarchy(*problem.columns[index].levels)
@@ -77,6 +73,20 @@ def assert_figures(judge: Judge, costs: Costs, problem: Problem, node: Node) -> 
     for name, score in problem.scores(node).items():
         figures = classes if METRICS[name].needs == "classes" else losses
         assert METRICS[name].score(costs, figures) == pytest.approx(score)
+
+
+@EXAMPLES
+@given(problem=problems(strays=True, fewest_columns=4))
+def test_roll_ups_change_no_figure(engine: Engine, problem: Problem) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {"_WORTH_ROWS": 0, "_WORTH_ASKING": 1, "_WORTH_KEEPING": 1}.items():
+            patch.setattr(rollup, name, value)
+        judge = Judge(counted(engine, problem), k_anonymity(problem.k))
+        costs = judge.costs()
+        nodes = problem.nodes[:: 1 + len(problem.nodes) // 6]
+        assert judge.rows_at_risk(nodes) == [problem.rows_at_risk(node) for node in nodes]
+        for node in nodes:
+            assert_figures(judge, costs, problem, node)
 
 
 def two_levels(leaves: str) -> Column:

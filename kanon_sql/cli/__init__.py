@@ -12,5 +12,5 @@ def main() -> None:
     try:
         app()
     except KanonError as error:
-        print(f"kanon: {error}", file=sys.stderr)
+        print("kanon:", " ".join(str(error).splitlines()), file=sys.stderr)
         sys.exit(2)

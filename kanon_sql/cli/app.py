@@ -15,7 +15,7 @@ from kanon_sql import manifest, pipeline, queries, release
 from kanon_sql.cli import options as o
 from kanon_sql.cli import show
 from kanon_sql.cli.hierarchies import hierarchy_app
-from kanon_sql.errors import SpecError
+from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.pipeline import Opened, Plan
 from kanon_sql.spec import Spec
 
@@ -101,8 +101,10 @@ def anonymize(
     )
     settled = pipeline.settle_spec(source, spec, flags)
     if sql:
+        if settled.mask:
+            raise SpecError("one statement drops rows instead of masking them; leave out --mask or --sql")
         with _planned(source, settled, search_in.value) as plan:
-            statement = release.target_sql(plan.recoding, settled.target)
+            statement = release.target_sql(plan.recoding, settled.target, settled.source if plan.source.files else None)
             print(f"{queries.pretty(statement, plan.source.engine.dialect)};")
         return
     if settled.target is None:
@@ -198,6 +200,8 @@ def _checked(found: Opened, spec: Spec) -> dict[str, Any]:
     model = pipeline.model_of(spec)
     names = list(spec.quasi_identifiers)
     summary = release.summarize(found.engine, found.table.relation, names, model)
+    if summary.rows == 0:
+        raise SourceError(f"{spec.source} has no rows; there is nothing to verify")
     sizes = release.class_sizes(found.engine, found.table.relation, names)
     return {
         "source": spec.source,

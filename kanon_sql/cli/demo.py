@@ -7,6 +7,7 @@ from pathlib import Path
 from kanon_sql import pipeline
 from kanon_sql.cli import show
 from kanon_sql.demo_data import write_parquet
+from kanon_sql.errors import SpecError, TargetError
 from kanon_sql.pipeline import Release
 from kanon_sql.resources import folder
 
@@ -31,7 +32,12 @@ target: {{file: people_k{k}.parquet, overwrite: true}}
 
 def run(directory: Path, rows: int, k: int, seed: int) -> Release:
     """Make the people, write the spec and the hierarchies beside them, and run the spec."""
-    (directory / "hierarchies").mkdir(parents=True, exist_ok=True)
+    if k > rows:
+        raise SpecError(f"k is {k:,} but there are only {rows:,} people; lower --k, or raise --rows")
+    try:
+        (directory / "hierarchies").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TargetError(f"{directory} cannot be the demo's folder ({error.strerror}); give another") from error
     for name in (*QUASI_IDENTIFIERS, "salary-class"):
         content = (folder("hierarchies") / "adult" / f"{name}.csv").read_bytes()
         (directory / "hierarchies" / f"{name}.csv").write_bytes(content)

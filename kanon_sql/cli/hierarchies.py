@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import csv
-import io
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from kanon_sql import fitting, pipeline
+from kanon_sql import fitting, pipeline, release
 from kanon_sql import hierarchy as h
 from kanon_sql.cli import options as o
 from kanon_sql.cli import show
-from kanon_sql.errors import SpecError, TargetError
+from kanon_sql.engines.duckdb import files
+from kanon_sql.errors import SpecError
 from kanon_sql.spec import parse
 
 hierarchy_app = typer.Typer(
@@ -60,8 +60,7 @@ def build(
         recipes.append("suppress")
     if len(recipes) != 1:
         raise SpecError("give exactly one of --ranges, --redact, --dates, --taxonomy and --suppress")
-    if output.exists() and not overwrite:
-        raise TargetError(f"the file {output} exists already; give --overwrite to replace it")
+    release.check_file(output, overwrite, files(source))
     made = _fitted(source, database, column, recipes[0])
     _write(made, output)
     show.hierarchy(made, str(output), rows=8)
@@ -75,7 +74,7 @@ def _numbers(text: str) -> list[int | float]:
 
 
 def _exact(number: float) -> int | float:
-    return int(number) if number == int(number) else number
+    return int(number) if number.is_integer() else number
 
 
 def _fitted(source: str, database: str | None, column: str, recipe: Any) -> h.Hierarchy:
@@ -87,12 +86,8 @@ def _fitted(source: str, database: str | None, column: str, recipe: Any) -> h.Hi
 
 
 def _write(made: h.Hierarchy, output: Path) -> None:
-    text = io.StringIO()
-    csv.writer(text, delimiter=";", lineterminator="\n").writerows(made.rows())
-    try:
-        output.write_text(text.getvalue(), encoding="utf-8")
-    except OSError as error:
-        raise TargetError(f"{output} cannot be written: {error.strerror}") from error
+    with release.temporary_file(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, delimiter=";", lineterminator="\n").writerows(made.rows())
 
 
 @hierarchy_app.command()

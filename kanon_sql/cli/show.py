@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -20,8 +24,14 @@ if TYPE_CHECKING:
     from kanon_sql.hierarchy import Hierarchy
     from kanon_sql.profile import Profile
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+
+def _console(stderr: bool = False) -> Console:
+    console = Console(stderr=stderr, highlight=False)
+    console.soft_wrap = not console.is_terminal  # a pipe or file gets whole lines
+    return console
+
+
+out, err = _console(), _console(stderr=True)
 
 
 @contextmanager
@@ -102,12 +112,12 @@ def demo(made: Release, directory: Path) -> None:
     out.print(f"[bold]After[/bold]: every row now has {manifest['privacy'][0]['required'] - 1} or more like it")
     out.print(_sample(*after))
     release(manifest)
-    spec = directory / "release.yml"
-    released = manifest["target"]["file"]
+    spec, people = (quote(str(directory / name)) for name in ("release.yml", "people.parquet"))
+    released = quote(manifest["target"]["file"])
     columns = ",".join(manifest["node"])
     out.print("\n[bold]Next[/bold]")
     for command, purpose in (
-        (f"kanon profile {directory / 'people.parquet'}", "how unique were they?"),
+        (f"kanon profile {people}", "how unique were they?"),
         (
             f"kanon verify {released} --quasi-identifiers {columns} --k {manifest['privacy'][0]['required']}",
             "check it yourself",
@@ -148,7 +158,9 @@ def steps(found: Sequence[Step]) -> None:
     """Show the statements of a run, one after the other."""
     for number, step in enumerate(found, start=1):
         out.print(f"\n[bold]{number}. {step.name}[/bold] ({step.engine}): {escape(step.sentence)}")
-        out.print(Syntax(f"{step.sql};", "sql", theme="ansi_dark", background_color="default", word_wrap=True))
+        out.print(
+            Syntax(f"{step.sql};", "sql", theme="ansi_dark", background_color="default", word_wrap=out.is_terminal)
+        )
         out.print(f"[green]gave[/green] {escape(step.gave)}")
         out.print(escape(step.plan), style="dim")
 
@@ -174,5 +186,48 @@ def hierarchy(found: Hierarchy, name: str, rows: int) -> None:
 
 
 def profile(seen: Profile, source: str, database: str | None) -> None:
-    """Show what a table's columns and small sets of them give away."""
-    raise NotImplementedError
+    """Show what a table's columns and small sets of them give away, and what to do about it."""
+    out.print(f"{seen.rows:,} rows, {len(seen.columns)} columns")
+    columns = Table("column", "type", "different", "unique rows", "suggested", "because", box=None, pad_edge=False)
+    for c in seen.columns:
+        counts = ("", "") if c.distinct is None else (f"{c.distinct:,}", _share(c.unique_rows, c.unique_share))
+        columns.add_row(escape(c.name), escape(c.type), *counts, c.suggestion, escape(c.reason))
+    out.print(columns)
+    sets = Table("together", "different", "unique rows", "in classes < 5", box=None, pad_edge=False)
+    for found in seen.sets[:_SETS]:
+        unique = _share(found.unique_rows, found.unique_share)
+        small = _share(found.small_rows, found.small_share)
+        sets.add_row(escape(", ".join(found.columns)), f"{found.combinations:,}", unique, small)
+    if seen.sets:
+        out.print(f"\nThe most identifying of {len(seen.sets):,} small sets:")
+        out.print(sets)
+    if seen.together:
+        unique = _share(seen.together.unique_rows, seen.together.unique_share)
+        out.print(f"\nOn all suggested quasi-identifiers together, {unique} of the rows are unique.")
+    for note in seen.notes:
+        err.print(f"[yellow]note:[/yellow] {escape(note)}")
+    if seen.quasi_identifiers:
+        out.print("\n[bold]Next[/bold]")
+        out.print(f"  [cyan]{escape(_anonymize_command(seen, source, database))}[/cyan]", soft_wrap=True)
+
+
+_SETS = 10
+
+
+def _share(rows: int | None, share: float | None) -> str:
+    return "" if rows is None or share is None else f"{rows:,} ({share:.1%})"
+
+
+def _anonymize_command(seen: Profile, source: str, database: str | None) -> str:
+    words = ["kanon", "anonymize", source]
+    words += ["--database", database] if database else []
+    words += ["--identifiers", _columns(seen.identifiers)] if seen.identifiers else []
+    words += ["--quasi-identifiers", _columns(seen.quasi_identifiers), "--hierarchies", "FOLDER"]
+    words += ["--sensitive", _columns(seen.sensitive)] if seen.sensitive else []
+    return shlex.join([*words, "--output", "release.parquet"])
+
+
+def _columns(names: Sequence[str]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow(names)
+    return text.getvalue()

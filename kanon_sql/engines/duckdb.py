@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import csv
 import glob
+import io
+import os
+import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -42,9 +45,9 @@ _PORTABLE = {"integer": "BIGINT", "float": "DOUBLE PRECISION", "text": "VARCHAR"
 
 def kind_of(type_name: str) -> str:
     """The kind of a DuckDB type: `DECIMAL(18,3)` is decimal, `TIMESTAMP WITH TIME ZONE` timestamp."""
-    base = type_name.upper().split("(")[0].strip()
-    if base.endswith("[]"):
+    if type_name.endswith("]"):
         return "other"
+    base = type_name.upper().split("(")[0].strip()
     if base in ("DECIMAL", "NUMERIC"):
         return "decimal"
     if base.startswith(("TIMESTAMP", "DATETIME")):
@@ -66,10 +69,9 @@ class DuckDB:
         """Open a database file; a missing one is an error unless it may be created."""
         if not create and not Path(path).is_file():
             raise SourceError(f"there is no database file {path}; check --database")
-        try:
+        _refuse_other_formats(path)
+        with _told(f"the database {path} cannot be opened"):
             return cls(duckdb.connect(path))
-        except duckdb.Error as error:
-            raise SourceError(f"the database {path} cannot be opened: {_first_line(error)}") from error
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Run a query and fetch all its rows."""
@@ -83,7 +85,7 @@ class DuckDB:
 
     def explain(self, sql: str) -> str:
         """The engine's plan of a query, as text."""
-        return str(self.connection.execute(f"EXPLAIN {sql}").fetchall()[0][1])
+        return str(self.rows(f"EXPLAIN {sql}")[0][1])
 
     def find(self, name: str) -> Table | None:
         """Look up a table or view by the name a user gave."""
@@ -128,6 +130,8 @@ class DuckDB:
 
     def lasting(self, relation: Relation) -> Relation:
         """The name of a relation as a view may keep it: the database file may be renamed."""
+        if relation == SOURCE_VIEW:
+            return Relation(SOURCE_VIEW.name)
         ((here,),) = self.rows("SELECT current_database()")
         return Relation(*relation.parts[1:]) if len(relation.parts) == 3 and relation.parts[0] == here else relation
 
@@ -157,16 +161,32 @@ class DuckDB:
 
     def read_file(self, pattern: str) -> Table:
         """Show the CSV or Parquet files of a path or glob as a temporary view; they are read when it is."""
-        paths = sorted(glob.glob(pattern)) if glob.has_magic(pattern) else [pattern]
-        if not paths or not all(Path(path).is_file() for path in paths):
+        paths = [path for path in files(pattern) if path.is_file()]
+        if not paths:
             raise SourceError(f"there is no file {pattern}; check the path")
-        reader = "read_parquet" if file_format(pattern) == "parquet" else "read_csv"
-        _refuse_equal_names(paths[0], reader)
-        query = queries.text(reader, self.dialect, path=str(Path(pattern).absolute()))
+        read_names = _parquet_names if file_format(pattern) == "parquet" else _csv_names
+        for path in paths:
+            with _told(f"{path} cannot be read"):
+                names = read_names(path)
+            refuse_equal_names([name for name in names if name], str(path))
         self.run(queries.drop(SOURCE_VIEW, self.dialect, "view"))
         with _told(f"{pattern} cannot be read"):
+            query = self.files_sql(pattern)
             self.connection.execute(queries.create_as(SOURCE_VIEW, query, self.dialect, "view", temporary=True))
-        return self.table(SOURCE_VIEW, "view")
+        table = self.table(SOURCE_VIEW, "view")
+        if len(paths) == 1 and len(table.columns) != len(names):
+            read = f"has {len(names)} columns by its first line and {len(table.columns)} by the others"
+            raise SourceError(f"{pattern} {read}; put fields that hold a separator in quotes")
+        return table
+
+    def files_sql(self, pattern: str) -> str:
+        """The query that reads the files of a path or glob."""
+        reader = "read_parquet" if file_format(pattern) == "parquet" else "read_csv"
+        return queries.text(reader, self.dialect, path=_quoted_path(pattern))
+
+    def over_files_sql(self, query: str, pattern: str) -> str:
+        """A query of the source view as one that reads the files itself; laid out, which joins the two WITH."""
+        return queries.pretty(f"WITH {SOURCE_VIEW.name} AS ({self.files_sql(pattern)}) ({query})", self.dialect)
 
     def sample(self, path: str, rows: int = 5) -> tuple[list[str], list[tuple[Any, ...]]]:
         """The names of a file's columns, and rows from here and there in it."""
@@ -175,15 +195,18 @@ class DuckDB:
         shown = self.rows(f"{queries.select_all(found.relation, self.dialect)} {every}")
         return [column.name for column in found.columns], shown
 
-    def write_file(self, query: str, path: Path) -> None:
-        """Write the rows of a query to a Parquet or CSV file, in the query's order."""
-        with _told(f"{path} cannot be written", TargetError):
-            self.connection.execute(queries.copy_to(query, str(path), file_format(path.name), self.dialect))
+    def write_file(self, query: str, path: Path, written_as: str) -> None:
+        """Write the rows of a query to a Parquet or CSV file, in the query's order; OSError if that fails."""
+        try:
+            self.connection.execute(queries.copy_to(query, str(path), written_as, self.dialect))
+        except duckdb.Error as error:
+            refused = re.search(r'"errno":"(\d+)"', str(error))
+            raise OSError(os.strerror(int(refused[1])) if refused else _first_line(error)) from error
 
-    def read_written(self, path: Path) -> Relation:
+    def read_written(self, path: Path, written_as: str) -> Relation:
         """Show a file that was just written as a temporary view, as its reader will see it."""
-        parquet = file_format(path.name) == "parquet"
-        query = queries.text("read_parquet" if parquet else "read_written_csv", self.dialect, path=str(path))
+        reader = "read_parquet" if written_as == "parquet" else "read_written_csv"
+        query = queries.text(reader, self.dialect, path=_quoted_path(str(path)))
         self.run(queries.create_as(SOURCE_VIEW, query, self.dialect, "view", temporary=True))
         return SOURCE_VIEW
 
@@ -197,9 +220,11 @@ class DuckDB:
         try:
             yield
         except BaseException:
-            self.connection.execute("ROLLBACK")
+            with suppress(duckdb.Error):  # a failed statement may have rolled back already
+                self.connection.execute("ROLLBACK")
             raise
-        self.connection.execute("COMMIT")
+        with _told("DuckDB cannot keep what was written", TargetError):
+            self.connection.execute("COMMIT")
 
 
 def file_format(path: str) -> str:
@@ -210,6 +235,13 @@ def file_format(path: str) -> str:
     if ending in (".csv", ".tsv", ".txt", ".data"):
         return "csv"
     raise SourceError(f"{path} is neither .csv nor .parquet; name a file of one of these kinds")
+
+
+def files(pattern: str) -> list[Path]:
+    """The files of a path or glob, hidden ones too, as DuckDB finds them; a file of that very name comes first."""
+    if Path(pattern).is_file():
+        return [Path(pattern)]
+    return [Path(path) for path in sorted(glob.glob(pattern, recursive=True, include_hidden=True))]
 
 
 _LOOK_UP = """
@@ -233,16 +265,79 @@ def _in_memory() -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def _refuse_equal_names(path: str, reader: str) -> None:
-    """DuckDB renames the second of `Age,age` silently; a person must decide which one is meant."""
-    if reader == "read_parquet":
-        names = [row[0] for row in duckdb.execute("SELECT name FROM parquet_schema(?)", [path]).fetchall()[1:]]
-    else:
-        with open(path, newline="", encoding="utf-8-sig", errors="replace") as file:
-            line = file.readline()
-        separator = max(";,\t|", key=line.count)
-        names = next(csv.reader([line], delimiter=separator), [])
-    refuse_equal_names(names, path)
+def _quoted_path(pattern: str) -> str:
+    """A path or glob for DuckDB, from anywhere: only what the user meant as a glob is one."""
+    literal = Path(pattern).exists()
+    return os.path.join(glob.escape(os.getcwd()), glob.escape(pattern) if literal else pattern)
+
+
+def _refuse_other_formats(path: str) -> None:
+    """DuckDB would open a data file as a database that is lost at the end, and fetch extensions for others."""
+    if not Path(path).exists():
+        return
+    try:
+        with open(path, "rb") as file:
+            header = file.read(12)
+    except OSError as error:
+        raise SourceError(f"the database {path} cannot be opened: {error.strerror}; check --database") from error
+    if header[8:] != b"DUCK":
+        raise SourceError(f"{path} is not a DuckDB database; check --database")
+
+
+def _parquet_names(path: Path) -> list[str]:
+    """The names of the columns, before DuckDB renames the second of `Age,age`."""
+    described = "SELECT name, num_children FROM parquet_schema(?)"
+    nodes = iter(duckdb.execute(described, [_quoted_path(str(path))]).fetchall())
+
+    def children(of: int) -> list[str]:
+        found = []
+        for _ in range(of):
+            name, count = next(nodes)
+            children(count or 0)
+            found.append(name)
+        return found
+
+    _, columns = next(nodes)
+    return children(columns)
+
+
+def _csv_names(path: Path) -> list[str]:
+    """The names in the first line, if every line has as many fields: DuckDB would guess until nothing is wrong."""
+    with open(path, newline="", encoding="utf-8-sig", errors="replace") as file:
+        head = file.read(_HEAD)
+    first = re.sub(r'"[^"]*"', "", head.lstrip("\r\n")).partition("\n")[0]
+    separators = [mark for mark in sorted(_SEPARATORS, key=first.count, reverse=True) if mark in first]
+    problems = []
+    for separator in separators or [","]:
+        names = next((row for row in csv.reader(io.StringIO(head, newline=None), delimiter=separator) if row), None)
+        if names is None:
+            raise SourceError(f"{path} is empty; give a file with a line of names and rows below it")
+        columns = {f"c{index}": "VARCHAR" for index in range(len(names))}
+        try:
+            duckdb.execute(_STRICT, {"path": _quoted_path(str(path)), "separator": separator, "columns": columns})
+            return [name.strip() for name in names]
+        except duckdb.Error as error:
+            problems.append(_csv_problem(error))
+    raise SourceError(f"{path} is not well-formed CSV: {problems[0]}; mend it, or write it anew as UTF-8")
+
+
+def _csv_problem(error: duckdb.Error) -> str:
+    """The line and what is wrong with it, without the line itself."""
+    line, problem = (re.search(pattern, str(error)) for pattern in (r"CSV Error on Line: (\d+)", _PROBLEMS))
+    where = f"line {line[1]}" if line else "a line"
+    return f"{where}, {problem[0] if problem else 'which cannot be read'}"
+
+
+_SEPARATORS = ",;\t|"
+_HEAD = 2**16  # characters, in which the first line must end
+_STRICT = """
+SELECT COUNT(*)
+FROM read_csv(
+  $path, columns = $columns, auto_detect = FALSE, header = TRUE,
+  delim = $separator, quote = '"', escape = '"', comment = ''
+)
+"""
+_PROBLEMS = "Expected Number of Columns: .*|Value with unterminated quote|Invalid unicode|Maximum line size"
 
 
 @contextmanager
@@ -255,4 +350,5 @@ def _told(what: str = "DuckDB says", error_class: type[KanonError] = SourceError
 
 
 def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0]
+    conversion = re.search("Error when converting column.*", str(error))
+    return ", ".join([str(error).strip().splitlines()[0], *([conversion[0]] if conversion else [])])

@@ -120,7 +120,7 @@ class PostgreSQL:
     def table(self, relation: Relation, form: str = "table") -> Table:
         """Describe a relation that is known to exist; a domain is described by the type under it."""
         with _told():
-            described = self._cursor.execute(_COLUMNS, [_sql("{}", relation.parts)]).fetchall()
+            described = self._cursor.execute(_COLUMNS, [_sql("{}", queries.parts(relation, self.dialect))]).fetchall()
         columns = (
             Column(name, type_name, "text" if category in _TEXT_CATEGORIES else _KINDS.get(plain, "other"))
             for name, type_name, plain, category in described
@@ -209,7 +209,7 @@ class PostgreSQL:
                     sent = self._copy_out(query, types, file.write)
             except OSError as error:
                 raise SourceError(f"{folder} cannot hold the rows: {error.strerror}; set TMPDIR") from error
-            ((received,),) = target.rows(_sql(_READ, relation.parts, path=str(path)))
+            ((received,),) = target.rows(_sql(_READ, queries.parts(relation, target.dialect), path=str(path)))
         if received != sent:
             raise SourceError(f"PostgreSQL sent {sent} rows, but DuckDB read {received}; please report it")
         for column, type_name in types.items():
@@ -242,13 +242,14 @@ def _in_duckdb(type_name: str) -> str:
 
 def _settle_numeric(target: DuckDB, relation: Relation, column: str, precision: int, scale: int) -> None:
     """Turn a column of numeric texts into numbers: as declared, or else as wide as the values need."""
-    ((plain, whole, fraction),) = target.rows(_sql(_MEASURE, [column], [column], [column], relation.parts))
+    table = queries.parts(relation, target.dialect)
+    ((plain, whole, fraction),) = target.rows(_sql(_MEASURE, [column], [column], [column], table))
     if precision == 0 or not 0 <= scale <= precision:
         precision, scale = whole + fraction, fraction
     if plain and precision <= 38:
         integer = "BIGINT" if precision <= 18 else "HUGEINT"
         fitting = f"DECIMAL({precision}, {scale})" if scale else integer
-        target.run(_sql(f"ALTER TABLE {{}} ALTER {{}} TYPE {fitting}", relation.parts, [column]))
+        target.run(_sql(f"ALTER TABLE {{}} ALTER {{}} TYPE {fitting}", table, [column]))
 
 
 def _cursor(connection: psycopg.Connection[Any]) -> psycopg.Cursor[tuple[Any, ...]]:

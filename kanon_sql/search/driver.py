@@ -108,6 +108,7 @@ class Driver:
     def __post_init__(self) -> None:
         self._tags = tags_for(self.lattice, self.monotone_model)
         self._metric_monotone = self.metric.monotone(self.may_suppress)
+        self._bound = self.metric.bound_of(self.costs)
         self._proof: Proof | None = None
         if isinstance(self._tags, DenseTags):
             self._proof = Proof(self.lattice, self._tags, self.metric, self.costs)
@@ -126,9 +127,9 @@ class Driver:
             self._tags,
             self.costs,
             self.metric,
+            self.may_suppress,
             best=lambda: self._best[0],
-            open_nodes=self._open_nodes,
-            listable=self._proof is not None,
+            listing=self._proof,
         )
         ended = "complete"
         with self._catching_interrupt():
@@ -186,7 +187,7 @@ class Driver:
 
     def _score_all(self, nodes: Sequence[Node]) -> None:
         for node in nodes:
-            if not beats(self.metric.bound(self.costs, node), self._best[0]):
+            if not beats(self._bound(node), self._best[0]):
                 return
             if node not in self._scored:
                 self._spend()
@@ -194,7 +195,7 @@ class Driver:
 
     def _cheapest_first(self, nodes: Iterable[Node]) -> list[Node]:
         anonymous = (node for node in nodes if self._tags.status(node))
-        return sorted(anonymous, key=lambda node: (self.metric.bound(self.costs, node), node))
+        return sorted(anonymous, key=lambda node: (self._bound(node), node))
 
     def _score(self, node: Node) -> None:
         figures = self._figures(node)
@@ -225,21 +226,22 @@ class Driver:
             )
 
     def _score_last_resort(self) -> None:
-        """The budget is spent and nothing was scored: take the best of what is known to be anonymous."""
-        nodes = self._cheapest_first(self._anonymous)[:_LAST_RESORT]
-        if not nodes:
-            self._judge([self.lattice.top])
-            nodes = [self.lattice.top] if self._tags.status(self.lattice.top) else []
-        for node in nodes:
+        """No node that keeps a row was scored in time: take the best known to be anonymous, else the top."""
+        for node in self._cheapest_first(self._anonymous)[:_LAST_RESORT]:
             self._score(node)
         if self._best[0] == inf:
-            raise InfeasibleError("no anonymous node was found in time; raise the time limit or suppression_limit")
-
-    def _open_nodes(self) -> Iterator[Node]:
-        return self._proof.open_nodes() if self._proof else iter(())
+            if self._tags.status(self.lattice.top) is None:
+                self._judge([self.lattice.top])
+            if self._tags.status(self.lattice.top):
+                self._score(self.lattice.top)
+        if self._best[0] == inf:
+            raise InfeasibleError(
+                "no node was found that is anonymous and keeps a row; raise the time limit, suppression_limit or "
+                "max_level, or lower k"
+            )
 
     def _lower_bound(self) -> float:
-        return self._proof.lower_bound() if self._proof else self.metric.bound(self.costs, self.lattice.bottom)
+        return self._proof.lower_bound() if self._proof else self._bound(self.lattice.bottom)
 
     def _note(self, asked: str, node: Node, at_risk: int | None, score: float | None) -> None:
         self._checked.add(node)

@@ -1,24 +1,29 @@
-"""Optimal Lattice Anonymization (El Emam et al., JAMIA 16(5), 2009)."""
+"""Optimal Lattice Anonymization (El Emam et al., JAMIA 16(5), 2009), with a cut."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
+from dataclasses import dataclass, field
+from math import inf
 
 from kanon_sql.lattice import Lattice, Node
-from kanon_sql.search.space import Score, Search, Space, Test, test
+from kanon_sql.search.space import Score, Search, Space, Test, beats, test
 
-Parts = set[tuple[Node, Node]]
+Asking = Generator[Test | Score, list[bool], None]
 
 
 def ola(space: Space) -> Search:
-    """Find the k-minimal nodes by binary search of sublattices, and score them.
+    """Find the best k-minimal node by binary search of sublattices.
 
     Needs a monotone privacy model. The best k-minimal node is the optimum where the metric is monotone
     (precision, height; any metric if nothing may be suppressed); otherwise a higher node can be better.
+
+    The paper settles the whole lattice. Here a node whose least cost is more than some k-minimal node is known
+    to cost at most is not asked for: on Adult that takes 4 of 5 tests away, and the answer is the same.
     """
-    anonymous: list[Node] = []
-    yield from _search(space, space.lattice, anonymous, set())
-    yield Score([node for node in anonymous if is_minimal(space, node)])
+    found = _Found()
+    yield from _search(space, space.lattice, found)
+    yield Score([node for node in found.anonymous if is_minimal(space, node)])
 
 
 def is_minimal(space: Space, node: Node) -> bool:
@@ -26,27 +31,48 @@ def is_minimal(space: Space, node: Node) -> bool:
     return all(space.tags.status(lower) is False for lower in space.lattice.predecessors(node))
 
 
-def _search(
-    space: Space, part: Lattice, anonymous: list[Node], done: Parts
-) -> Generator[Test | Score, list[bool], None]:
-    """Settle a sublattice whose top is anonymous, halving it at its middle level."""
-    # A k-minimal node is never tagged anonymous by another, so it is always among those asked.
-    if (part.bottom, part.top) in done or space.tags.settled_between(part.bottom, part.top):
+@dataclass
+class _Found:
+    """The anonymous nodes asked for, among them all k-minimal ones that count; what the best costs at most."""
+
+    anonymous: list[Node] = field(default_factory=list)
+    most: float = inf
+    done: set[tuple[Node, Node]] = field(default_factory=set)
+
+
+def _search(space: Space, part: Lattice, found: _Found) -> Asking:
+    """Settle what counts of a sublattice, halving it at its middle level."""
+    if (part.bottom, part.top) in found.done or not _counts(space, part.bottom, found):
         return
-    done.add((part.bottom, part.top))
+    if space.settled_between(part.bottom, part.top, found.most):
+        return
+    found.done.add((part.bottom, part.top))
     if part.height <= 1:
-        if not (yield from _ask(space, part.bottom, anonymous)):
-            yield from _ask(space, part.top, anonymous)
+        for node in dict.fromkeys((part.bottom, part.top)):
+            if _counts(space, node, found) and (yield from _ask(space, node, found)):
+                return
         return
-    for node in part.at_height(part.height // 2):
-        held = yield from _ask(space, node, anonymous)
-        half = Lattice(part.bottom, node) if held else Lattice(node, part.top)
-        yield from _search(space, half, anonymous, done)
+    for node in _cheapest_first(space, part.at_height(part.height // 2)):
+        # A node too dear to count is taken for anonymous unasked: all above it is dearer, what counts is below.
+        asked = space.may_suppress == 0 or _counts(space, node, found)
+        below = (yield from _ask(space, node, found)) if asked else space.tags.status(node) is not False
+        half = Lattice(part.bottom, node) if below else Lattice(node, part.top)
+        yield from _search(space, half, found)
 
 
-def _ask(space: Space, node: Node, anonymous: list[Node]) -> Generator[Test | Score, list[bool], bool]:
+def _counts(space: Space, node: Node, found: _Found) -> bool:
+    """Whether the best k-minimal node may be this one or one above it."""
+    return not beats(found.most, space.bound(node))
+
+
+def _ask(space: Space, node: Node, found: _Found) -> Generator[Test | Score, list[bool], bool]:
     asked = space.tags.status(node) is None
     held = yield from test(space, node)
-    if asked and held:
-        anonymous.append(node)
+    if asked and held:  # a k-minimal node is never tagged by another, so it is always among those asked
+        found.anonymous.append(node)
+        found.most = min(found.most, space.most(node))
     return held
+
+
+def _cheapest_first(space: Space, nodes: Iterable[Node]) -> Iterable[Node]:
+    return sorted(nodes, key=space.bound) if space.listable else nodes

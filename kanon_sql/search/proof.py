@@ -9,7 +9,8 @@ import numpy as np
 
 from kanon_sql.lattice import Lattice, Node
 from kanon_sql.loss import Costs, Metric
-from kanon_sql.search.tags import AT_RISK, DenseTags
+from kanon_sql.search.space import beats
+from kanon_sql.search.tags import AT_RISK, UNKNOWN, DenseTags
 
 
 class Proof:
@@ -24,6 +25,8 @@ class Proof:
         self._finish = metric.finish
         self._scored = np.zeros(tags.array.shape, dtype=bool)
         self._sums = _sums(lattice, metric, costs)
+        self._heights = np.indices(tags.array.shape, dtype=np.int16).sum(axis=0, dtype=np.int16)
+        self._costs = self._heights if self._sums is None else self._sums
 
     def scored(self, node: Node, above_too: bool) -> None:
         """Close a node, and all above it where none of them can score better."""
@@ -32,15 +35,30 @@ class Proof:
 
     def open_nodes(self) -> Iterator[Node]:
         """The nodes still open when their turn comes, cheapest bound first."""
-        costs = self._heights() if self._sums is None else self._sums
-        for place in np.argsort(costs, axis=None, kind="stable"):
-            at = np.unravel_index(place, costs.shape)
+        for place in np.argsort(self._costs, axis=None, kind="stable"):
+            at = np.unravel_index(place, self._costs.shape)
             if self._tags.array[at] != AT_RISK and not self._scored[at]:
                 yield tuple(int(step) + low for step, low in zip(at, self._lattice.bottom, strict=True))
 
-    def _heights(self) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-        heights: np.ndarray[tuple[int, ...], np.dtype[np.int64]] = np.indices(self._tags.array.shape).sum(axis=0)
-        return heights
+    def cheapest_unknown(self, node: Node, height: int) -> Node | None:
+        """The cheapest unknown node that generalizes this one and whose levels add up to `height`."""
+        at = self._tags.index(node)
+        above = tuple(slice(i, None) for i in at)
+        wanted = (self._heights[above] == height - sum(self._lattice.bottom)) & (self._tags.array[above] == UNKNOWN)
+        if not wanted.any():
+            return None
+        costs = np.where(wanted, self._costs[above], inf)
+        steps = np.unravel_index(costs.argmin(), costs.shape)
+        return tuple(level + int(step) for level, step in zip(node, steps, strict=True))
+
+    def unknown_between(self, lower: Node, upper: Node, most: float) -> bool:
+        """Whether an unknown node between the two can cost less than `most`."""
+        pairs = zip(self._tags.index(lower), self._tags.index(upper), strict=True)
+        block = tuple(slice(low, high + 1) for low, high in pairs)
+        unknown = self._tags.array[block] == UNKNOWN
+        if not unknown.any():
+            return False
+        return self._sums is None or not beats(most, self._finish(float(self._sums[block][unknown].min())))
 
     def lower_bound(self) -> float:
         """The least that any open node can score; infinite if none is open."""

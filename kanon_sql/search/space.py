@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from kanon_sql.lattice import Lattice, Node
 from kanon_sql.loss import Costs, Metric
@@ -31,6 +32,19 @@ class Score:
 Search = Generator[Test | Score, list[bool], None]
 
 
+class Listing(Protocol):
+    """Questions about all nodes of a lattice that is small enough to list; see `kanon_sql.search.proof`."""
+
+    def open_nodes(self) -> Iterator[Node]:
+        """The nodes still open when their turn comes, cheapest bound first."""
+
+    def cheapest_unknown(self, node: Node, height: int) -> Node | None:
+        """The cheapest unknown node that generalizes this one and whose levels add up to `height`."""
+
+    def unknown_between(self, lower: Node, upper: Node, most: float) -> bool:
+        """Whether an unknown node between the two can cost less than `most`."""
+
+
 @dataclass
 class Space:
     """The search space as a strategy sees it: never SQL, only levels, tags and costs."""
@@ -39,19 +53,42 @@ class Space:
     tags: Tags
     costs: Costs
     metric: Metric
+    may_suppress: int
     best: Callable[[], float]
     """The score of the best node so far; infinite while there is none."""
-    open_nodes: Callable[[], Iterator[Node]]
-    """The nodes that are neither scored nor known not to be anonymous, cheapest first, as things stand when asked."""
-    listable: bool
+    listing: Listing | None = None
+    """What can be asked of all nodes at once; None where there are too many to list."""
+
+    @property
+    def listable(self) -> bool:
+        """Whether the lattice is small enough to list."""
+        return self.listing is not None
+
+    def open_nodes(self) -> Iterator[Node]:
+        """The nodes neither scored nor known not to be anonymous when their turn comes, cheapest first."""
+        return self.listing.open_nodes() if self.listing else iter(())
+
+    def cheapest_unknown(self, node: Node, height: int) -> Node | None:
+        """The cheapest unknown node that generalizes this one and whose levels add up to `height`."""
+        return self.listing.cheapest_unknown(node, height) if self.listing else None
+
+    def settled_between(self, lower: Node, upper: Node, most: float) -> bool:
+        """Whether no unknown node between the two costs less than `most`; False may also mean: dear to tell."""
+        if self.listing is None:
+            return self.tags.settled_between(lower, upper)
+        return not self.listing.unknown_between(lower, upper, most)
 
     def could_win(self, node: Node) -> bool:
         """Whether a node, or one above it, can still be better than the best."""
         return beats(self.bound(node), self.best())
 
-    def bound(self, node: Node) -> float:
+    def __post_init__(self) -> None:
+        self.bound = self.metric.bound_of(self.costs)
         """The least that a node and all above it can score."""
-        return self.metric.bound(self.costs, node)
+
+    def most(self, node: Node) -> float:
+        """The most that a k-minimal node at or below an anonymous node can score."""
+        return self.metric.most(self.bound(node), self.may_suppress / max(1, self.costs.rows))
 
 
 _EQUAL = 1e-12  # scores closer than this are the same score, summed in another order

@@ -1,0 +1,44 @@
+"""What every benchmark here shares: where Adult is, and how a whole process is measured."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ADULT_COLUMNS = (
+    "sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation", "salary-class",
+)  # fmt: skip
+
+
+def adult() -> Path:
+    """The folder of the Adult table and ARX's hierarchies for it."""
+    data = os.environ.get("KANON_DATA")
+    if not data:
+        sys.exit("set KANON_DATA to the folder that holds adult/adult.csv and adult/hierarchies/")
+    return Path(data) / "adult"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one process took: seconds on the wall, seconds of CPU, peak memory in MB."""
+
+    wall: float
+    cpu: float
+    megabytes: float
+
+
+def process(*command: str) -> Cost:
+    """Run a command to its end in a process of its own, and say what it took; it must succeed."""
+    meter = (
+        "import resource, subprocess, sys, time; started = time.monotonic();"
+        "done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL); wall = time.monotonic() - started;"
+        "used = resource.getrusage(resource.RUSAGE_CHILDREN);"
+        "print(wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024); sys.exit(done.returncode)"
+    )
+    done = subprocess.run([sys.executable, "-c", meter, *command], capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(done.stderr)
+    return Cost(*(float(figure) for figure in done.stdout.split()))

@@ -1,0 +1,675 @@
+"""The command line as people use it: every option, exit code and printed statement, on files and both databases."""
+
+import io
+import json
+import os
+import pty
+import random
+import re
+import shlex
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import duckdb
+import psycopg
+import pytest
+import typer
+
+from kanon_sql import pipeline
+from kanon_sql.cli import main
+from kanon_sql.cli.app import app
+from kanon_sql.demo_data import write_parquet
+from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.engines.postgres import PostgreSQL
+from kanon_sql.errors import SpecError
+from kanon_sql.spec import Spec
+
+ROOT = Path(__file__).resolve().parent.parent
+ADULT = ROOT / "hierarchies" / "adult"
+ADULT_COLUMNS = "age,workclass,education,marital-status,occupation,race,sex,native-country"
+
+_random = random.Random(5)
+COLUMNS = {"name": "VARCHAR", "age": "BIGINT", "zip": "VARCHAR", "disease": "VARCHAR"}
+PEOPLE: list[tuple[str, int, str, str]] = [
+    (f"p{i}", _random.randint(2, 5) ** 2 + 20, _random.choice(["02138", "02139", "90210"]), _random.choice("xyz"))
+    for i in range(120)
+]
+LEVELS: dict[str, Callable[[Any], tuple[Any, ...]]] = {
+    "age": lambda age: (age, f"{age // 10}0s", "*"),
+    "zip": lambda code: (code, f"{code[:3]}**", "*"),
+}
+ASK = ["--identifiers", "name", "--quasi-identifiers", "age,zip", "--hierarchies", "h", "--sensitive", "disease"]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a command left behind: its exit code, standard output and standard error."""
+
+    code: int
+    out: str
+    err: str
+
+
+def kanon(*arguments: object) -> Run:
+    """Run a command in this process, through the entry point."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        mock.patch.object(sys, "argv", ["kanon", *map(str, arguments)]),
+        redirect_stdout(out),
+        redirect_stderr(err),
+        pytest.raises(SystemExit) as left,
+    ):
+        main()
+    return Run(int(left.value.code or 0), out.getvalue(), err.getvalue())
+
+
+def command(*arguments: object, **how: Any) -> Run:
+    """Run a command as a process of its own."""
+    line = [sys.executable, "-m", "kanon_sql", *map(str, arguments)]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=120, check=False, **how)
+    return Run(done.returncode, done.stdout, done.stderr)
+
+
+def done(*arguments: object) -> str:
+    """Run a command that must succeed, and give what it printed."""
+    run = kanon(*arguments)
+    assert run.code == 0, run
+    return run.out
+
+
+def ask(database: str, sql: str) -> list[tuple[Any, ...]]:
+    """The rows of a statement, over a connection of its own: to PostgreSQL, a DuckDB file, or none ('')."""
+    if database.startswith("postgresql:"):
+        with psycopg.connect(database, autocommit=True) as connection:
+            cursor = connection.execute(sql.encode())
+            return cursor.fetchall() if cursor.description else []
+    with duckdb.connect(database or ":memory:") as connection:
+        return connection.execute(sql).fetchall()
+
+
+def tables(database: str) -> list[tuple[Any, ...]]:
+    """The tables and views of a database."""
+    listed = "SELECT table_name, table_type FROM information_schema.tables WHERE table_schema = current_schema()"
+    return sorted(ask(database, listed))
+
+
+def texts(rows: list[tuple[Any, ...]]) -> list[tuple[str, ...]]:
+    """Rows in any order and type, to compare a CSV file with a table."""
+    return sorted(tuple(map(str, row)) for row in rows)
+
+
+def released(node: dict[str, int], k: int) -> list[tuple[Any, ...]]:
+    """The release of PEOPLE at a node, in plain Python."""
+    recoded = [
+        (LEVELS["age"](age)[node["age"]], LEVELS["zip"](code)[node["zip"]], disease) for _, age, code, disease in PEOPLE
+    ]
+    sizes = Counter(row[:2] for row in recoded)
+    return [row for row in recoded if sizes[row[:2]] >= k]
+
+
+def write_files(folder: Path) -> None:
+    """Put people.csv and the hierarchies h/age.csv and h/zip.csv into a folder."""
+    lines = [",".join(map(str, row)) for row in [tuple(COLUMNS), *PEOPLE]]
+    (folder / "people.csv").write_text("\n".join(lines) + "\n")
+    (folder / "h").mkdir()
+    for index, column in enumerate(("age", "zip"), start=1):
+        rows = sorted({LEVELS[column](person[index]) for person in PEOPLE})
+        (folder / "h" / f"{column}.csv").write_text("".join(";".join(map(str, row)) + "\n" for row in rows))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with people.csv and its hierarchies."""
+    write_files(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(params=["duckdb", "postgres"])
+def database(request: pytest.FixtureRequest, folder: Path, make_table: Any) -> str:
+    """What --database takes: a database that holds the table people."""
+    if request.param == "postgres":
+        place = str(request.getfixturevalue("postgres_dsn"))
+        engine: DuckDB | PostgreSQL = PostgreSQL.open(place)
+    else:
+        place = str(folder / "hospital.duckdb")
+        engine = DuckDB.open(place, create=True)
+    make_table(engine, "people", COLUMNS, PEOPLE)
+    engine.close()
+    return place
+
+
+# Options and specs
+
+
+OPTIONS: list[tuple[str, str, object]] = [
+    ("--database hospital.duckdb", "database", "hospital.duckdb"),
+    ("--quasi-identifiers ' age, \"zip, code\"'", "quasi_identifiers", ["age", "zip, code"]),
+    ("--hierarchies h", "hierarchies", "h"),
+    ("--identifiers name,ssn", "identifiers", ["name", "ssn"]),
+    ("--sensitive disease", "sensitive", ["disease"]),
+    ("--unmapped top", "unmapped", "top"),
+    ("--k 7", "privacy.k", 7),
+    ("--suppression-limit 0.5", "suppression_limit", 0.5),
+    ("--mask", "mask", True),
+    ("--shuffle", "shuffle", True),
+    ("--metric height", "metric", "height"),
+    ("--strategy ola", "strategy", "ola"),
+    ("--time-limit 1.5", "time_limit", 1.5),
+    ("--seed 3", "seed", 3),
+    ("--output new.parquet", "target.file", "new.parquet"),
+    ("--into anon", "target.table", "anon"),
+    ("--into anon --as view", "target.form", "view"),
+    ("--into anon --overwrite", "target.overwrite", True),
+]
+SAID = """
+source: people
+database: old.duckdb
+quasi_identifiers: {age: {hierarchy: {ranges: [10]}, min_level: 1}, sex: }
+identifiers: [id]
+sensitive: [salary]
+hierarchies: old
+privacy: {k: 2}
+suppression_limit: 0.1
+metric: precision
+strategy: exhaustive
+time_limit: 9
+seed: 8
+target: {table: old, as: table}
+"""
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Spec, dict[str, Any]]]:
+    """The specs that `anonymize` would have run, with its other arguments."""
+    specs = []
+
+    def spy(_: object, spec: Spec, **others: Any) -> None:
+        specs.append((spec, others))
+        raise SpecError("seen")
+
+    monkeypatch.setattr(pipeline, "anonymize", spy)
+    return specs
+
+
+def at(spec: Spec, path: str) -> object:
+    found: Any = spec
+    for name in path.split("."):
+        found = getattr(found, name)
+    return list(found) if isinstance(found, tuple | Mapping) else found
+
+
+@pytest.mark.parametrize(("options", "path", "value"), OPTIONS, ids=[options for options, _, _ in OPTIONS])
+def test_every_option_reaches_the_spec(seen: list[Any], options: str, path: str, value: object) -> None:
+    target = [] if path.startswith("target") else ["--output", "out.csv"]
+    kanon("anonymize", "people.csv", "--quasi-identifiers", "age", *target, *shlex.split(options))
+    assert at(seen[0][0], path) == value
+    assert seen[0][0].source == "people.csv"
+
+
+@pytest.mark.parametrize(("options", "path", "value"), OPTIONS, ids=[options for options, _, _ in OPTIONS])
+def test_an_option_wins_over_the_spec_file(
+    folder: Path, seen: list[Any], options: str, path: str, value: object
+) -> None:
+    (folder / "specs").mkdir()
+    (folder / "specs" / "release.yml").write_text(SAID)
+    kanon("anonymize", "--spec", "specs/release.yml")
+    kanon("anonymize", "--spec", "specs/release.yml", *shlex.split(options))
+    before, after = (spec for spec, _ in seen)
+    assert at(before, path) != value
+    assert at(after, path) == value
+    assert before.database == "specs/old.duckdb", "a spec's paths are taken from its own folder"
+    touched = path.split(".")[0]
+    assert before.model_dump(exclude={touched}) == after.model_dump(exclude={touched})
+
+
+def test_a_column_named_again_keeps_its_recipe(folder: Path, seen: list[Any]) -> None:
+    (folder / "release.yml").write_text(SAID)
+    kanon("anonymize", "--spec", "release.yml", "--quasi-identifiers", "zip,age")
+    columns = seen[0][0].quasi_identifiers
+    assert (list(columns), columns["age"].min_level, columns["zip"].hierarchy) == (["zip", "age"], 1, None)
+
+
+def test_the_source_on_the_line_wins(folder: Path, seen: list[Any]) -> None:
+    (folder / "release.yml").write_text(SAID)
+    kanon("anonymize", "others", "--spec", "release.yml", "--search-in", "engine")
+    assert (seen[0][0].source, seen[0][1]["search_in"]) == ("others", "engine")
+
+
+def test_no_option_is_without_a_test() -> None:
+    elsewhere = {"source", "spec", "search_in", "as_json", "sql"}
+    listed = {re.findall(r"--([a-z-]+)", options)[-1].replace("-", "_") for options, _, _ in OPTIONS}
+    found = {parameter.name for parameter in typer.main.get_command(app).commands["anonymize"].params}  # type: ignore[attr-defined]
+    assert {str(name).rstrip("_") for name in found} - elsewhere == listed
+
+
+@pytest.mark.parametrize("words", ["", "anonymize", "explain", "verify", "profile", "demo", "hierarchy build"])
+def test_every_command_has_help(words: str) -> None:
+    assert re.search(rf"Usage: .*{words} \[OPTIONS\]", done(*words.split(), "--help"))
+
+
+def test_the_launcher_of_a_checkout() -> None:
+    line = [sys.executable, "cli.py", "--help"]
+    run = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    assert all(name in run.stdout for name in ("anonymize", "verify", "explain", "profile", "hierarchy", "demo"))
+
+
+# From a database or a file to a table, a view or a file
+
+
+def reading(target: str) -> str:
+    """The query that reads the release back."""
+    return f"SELECT * FROM read_csv('{target}', all_varchar = true)" if target.endswith(".csv") else f'FROM "{target}"'
+
+
+@pytest.mark.parametrize(
+    "target", ["--output anon.csv", "--output anon.parquet", "--into anon", "--into anon --as view"]
+)
+@pytest.mark.parametrize("limit", ["0", "0.1"])
+def test_a_table_is_released(database: str, target: str, limit: str) -> None:
+    options = ["--database", database, *ASK, "--k", 12, "--suppression-limit", limit, *target.split(), "--json"]
+    manifest = json.loads(done("anonymize", "people", *options))
+    expected = released(manifest["node"], 12)
+    if "--output" in target:
+        rows = ask("", f"SELECT * FROM '{target.split()[1]}'" if "parquet" in target else reading("anon.csv"))
+    else:
+        rows = ask(database, "SELECT * FROM anon")
+        assert ("anon", "VIEW" if "view" in target else "BASE TABLE") in tables(database)
+    assert texts(rows) == texts(expected)
+    assert [manifest[name] for name in ("rows", "released_rows", "verified")] == [120, len(expected), True]
+    assert database not in json.dumps(manifest) or not database.startswith("postgresql:"), "a URL may hold a password"
+
+
+def test_where_a_table_is_searched_changes_nothing(database: str) -> None:
+    options = ["people", "--database", database, *ASK, "--k", 12, "--into", "anon", "--overwrite", "--json"]
+    here, there = (json.loads(done("anonymize", *options, "--search-in", w)) for w in ("embedded", "engine"))
+    assert [here[key] for key in ("node", "score", "released_rows")] == [
+        there[key] for key in ("node", "score", "released_rows")
+    ]
+
+
+def test_a_view_recounts(database: str) -> None:
+    done("anonymize", "people", "--database", database, *ASK, "--k", 12, "--into", "anon", "--as", "view")
+    before = Counter(row[:2] for row in ask(database, "SELECT * FROM anon"))
+    ask(database, "DELETE FROM people WHERE name IN (SELECT name FROM people WHERE zip = '90210' LIMIT 9)")
+    after = Counter(row[:2] for row in ask(database, "SELECT * FROM anon"))
+    assert 0 < after.total() < before.total()
+    assert min(after.values()) >= 12
+
+
+def test_a_view_that_is_overwritten_leaves_none_of_its_tables(database: str) -> None:
+    ask(database, "CREATE TABLE anon__age AS SELECT 'mine' AS mine")
+    view = ["people", "--database", database, *ASK, "--into", "anon_1", "--as", "view", "--overwrite"]
+    done("anonymize", *view, "--k", 1)
+    with_mappings = tables(database)
+    done("anonymize", *view, "--k", 120)
+    assert len(with_mappings) - len(tables(database)) == 2
+    done("anonymize", *view[:-2], "table", "--overwrite", "--k", 1)
+    assert tables(database) == [(name, "BASE TABLE") for name in ("anon_1", "anon__age", "people")]
+
+
+@pytest.mark.usefixtures("folder")
+def test_several_parquet_files_are_one_source() -> None:
+    ask("", "COPY (FROM 'people.csv' LIMIT 50) TO 'part_1.parquet'")
+    ask("", "COPY (SELECT disease, zip, age, name FROM 'people.csv' OFFSET 50) TO 'part_2.parquet'")
+    options = [*ASK, "--k", 12, "--json", "--output"]
+    parts = json.loads(done("anonymize", "part_*.parquet", *options, "parts.csv"))
+    whole = json.loads(done("anonymize", "people.csv", *options, "whole.csv"))
+    assert (parts["rows"], parts["node"]) == (120, whole["node"])
+    assert texts(ask("", reading("parts.csv"))) == texts(released(whole["node"], 12))
+
+
+@pytest.mark.parametrize("name", ["p[1]'s; x.csv", "p*.csv", "[p]/päople.csv"])
+def test_a_file_of_any_name_is_itself_and_no_glob(folder: Path, name: str) -> None:
+    (folder / "[p]").mkdir()
+    (folder / "people.csv").rename(folder / name)
+    (folder / "p1's; x.csv").write_text("other\n1\n")
+    (folder / "p1.csv").write_text("other\n1\n")
+    for target in ("[p]/out.csv", "[p]/out.parquet"):
+        manifest = json.loads(done("anonymize", name, *ASK, "--k", 12, "--output", target, "--json"))
+        assert manifest["rows"] == 120
+        assert done("verify", target, "--quasi-identifiers", "age,zip", "--k", 12)
+
+
+def test_a_csv_with_semicolons_and_crlf_keeps_its_zeros(folder: Path) -> None:
+    text = (folder / "people.csv").read_text()
+    (folder / "dutch.csv").write_bytes(("\ufeff" + text.replace(",", ";").replace("\n", "\r\n")).encode())
+    manifest = json.loads(done("anonymize", "dutch.csv", *ASK, "--k", 2, "--output", "out.csv", "--json"))
+    assert manifest["node"]["zip"] == 0
+    assert {row[1] for row in ask("", reading("out.csv"))} == {"02138", "02139", "90210"}
+
+
+# What is printed, and where
+
+
+MANIFEST = {
+    *("rows", "released_rows", "suppressed_rows", "masked_rows", "suppression_limit", "distinct_tuples"),
+    *("classes", "smallest_class", "average_class", "node", "heights", "lattice_size", "nodes_checked", "queries"),
+    *("metric", "score", "information_loss", "loss_per_attribute", "precision_per_attribute"),
+    *("lower_bound", "gap", "proven_optimal", "strategy", "search_ended", "seed", "seconds"),
+    *("verified", "privacy", "roles", "source", "target", "engine", "hierarchies", "sql", "warnings", "version"),
+}
+
+
+def test_json_is_alone_on_standard_output(folder: Path) -> None:
+    run = command("anonymize", "people.csv", *ASK[2:], "--output", "out.csv", "--json", cwd=folder)
+    manifest = json.loads(run.out)
+    assert (run.code, set(manifest)) == (0, MANIFEST)
+    assert set(manifest["seconds"]) == {"frequency_set", "search", "release", "verify", "total"}
+    assert set(manifest["sql"]) == {"frequency_set", "release"}
+    assert set(manifest["privacy"][0]) == {"model", "required", "achieved"}
+    assert manifest["target"] == {"file": "out.csv"}
+    assert run.err.count("\n") == 1, "one note, on one line"
+    assert "'name' is released as it is" in run.err
+
+
+def test_nothing_on_standard_error_when_there_is_nothing_to_warn_of(folder: Path) -> None:
+    run = command("anonymize", "people.csv", *ASK, "--k", 12, "--output", "out.csv", cwd=folder)
+    assert (run.code, run.err) == (0, "")
+    assert re.search(
+        r"^\d+ of 120 rows released in \d+ classes, the smallest of \d+ rows; \d+ suppressed\.$", run.out, re.M
+    )
+    assert run.out.endswith("Verified in what was written: 12-anonymous. It is in out.csv\n")
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_search_out_of_time_is_said() -> None:
+    run = kanon("anonymize", "people.csv", *ASK, "--time-limit", 0, "--output", "out.csv")
+    assert (run.code, run.err.count("\n")) == (0, 1)
+    assert "the search did not end (time limit)" in run.err
+
+
+# --sql
+
+
+VISITS = {
+    "age": "BIGINT",
+    "zip": "VARCHAR",
+    "born": "DATE",
+    "weight": "DOUBLE PRECISION",
+    "ward": "VARCHAR",
+}
+VISITED = [
+    (21, "02138", date(2001, 2, 3), 71.5, "a;b"),
+    (22, "02139", date(2001, 2, 4), 71.5, "it's"),
+    (35, 'O"B"1', date(1999, 12, 31), 80.25, 'q"q'),
+    (35, "O'Br%", None, -0.5, None),
+    (None, "02138", date(2001, 2, 3), 1e-7, "ä"),
+    (22, None, date(2001, 3, 3), None, "a;b"),
+]
+VISITS_ROWS = [row for count, row in enumerate(VISITED, start=1) for _ in range(count)]
+VISITS_SPEC = """
+quasi_identifiers:
+  age: {{hierarchy: {{ranges: [10, 20]}}, min_level: {0}, max_level: {0}}}
+  zip: {{hierarchy: {{redact: right}}, min_level: {1}, max_level: {1}}}
+  born: {{hierarchy: {{dates: [month, year]}}, min_level: {2}, max_level: {2}}}
+  weight: {{hierarchy: {{ranges: [10]}}, min_level: {3}, max_level: {3}}}
+privacy: {{k: 4}}
+suppression_limit: 1.0
+"""
+NODES = {"bottom": (0, 0, 0, 0), "middle": (1, 1, 1, 1), "mixed": (0, 5, 2, 2), "top": (3, 5, 3, 2)}
+
+
+@pytest.fixture
+def visits(database: str, make_table: Any) -> str:
+    """The database with the table visits, whose columns are of many types and hold NULL."""
+    pg = database.startswith("postgresql:")
+    engine: DuckDB | PostgreSQL = PostgreSQL.open(database) if pg else DuckDB.open(database)
+    make_table(engine, "visits", VISITS, VISITS_ROWS)
+    engine.close()
+    return database
+
+
+@pytest.mark.parametrize("node", NODES)
+def test_the_printed_statement_alone_gives_the_release(visits: str, folder: Path, node: str) -> None:
+    (folder / "visits.yml").write_text(VISITS_SPEC.format(*NODES[node]))
+    options = ["anonymize", "visits", "--database", visits, "--spec", "visits.yml"]
+    done(*options, "--into", "made")
+    made = ask(visits, "SELECT * FROM made")
+    assert 0 < len(made) < len(VISITS_ROWS) or node == "top"
+    assert ask(visits, done(*options, "--sql")) == made
+    for form in ("table", "view"):
+        ask(visits, done(*options, "--into", f"by_{form}", "--as", form, "--sql"))
+        assert ask(visits, f"SELECT * FROM by_{form}") == made
+        assert (f"by_{form}", "VIEW" if form == "view" else "BASE TABLE") in tables(visits)
+    statement = done(*options, "--output", "by_sql.parquet", "--sql")
+    if visits.startswith("postgresql:"):
+        assert ask(visits, statement) == made, "a server writes no file here; the query is printed"
+    else:
+        ask(visits, statement)
+        assert ask("", "FROM 'by_sql.parquet'") == made
+    assert sorted(path.suffix for path in folder.iterdir() if path.is_file()) in (
+        [".csv", ".duckdb", ".parquet", ".yml"],
+        [".csv", ".yml"],
+    )
+
+
+@pytest.mark.parametrize("source", ["people.csv", "people.parquet", "p*e.parquet"])
+def test_the_printed_statement_reads_files_itself(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    ask("", "COPY (FROM 'people.csv') TO 'people.parquet'")
+    options = ["anonymize", source, *ASK, "--k", 12]
+    done(*options, "--output", "made.csv")
+    query = done(*options, "--sql")
+    copies = [done(*options, "--output", folder / f"copied.{form}", "--sql") for form in ("csv", "parquet")]
+    table = done(*options, "--database", "new.duckdb", "--into", "anon", "--sql")
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    made = ask("", f"FROM '{folder}/made.csv'")
+    assert ask("", query) == made
+    for copy in copies:
+        ask("", copy)
+    assert (folder / "copied.csv").read_text() == (folder / "made.csv").read_text()
+    assert ask("", f"FROM '{folder}/copied.parquet'") == made
+    assert 'CREATE TABLE "new"."main"."anon"' in table
+    ask("new.duckdb", table)
+    assert ask("new.duckdb", "FROM anon") == made
+
+
+def test_sql_writes_nothing(database: str, folder: Path) -> None:
+    files, before = sorted(folder.iterdir()), tables(database)
+    for target in (["--output", "x.csv"], ["--into", "x"], ["--into", "x", "--as", "view"], []):
+        run = kanon("anonymize", "people", "--database", database, *ASK, *target, "--sql")
+        assert (run.code, run.err) == (0, "")
+    assert (sorted(folder.iterdir()), tables(database)) == (files, before)
+
+
+# verify
+
+
+def test_verify_leaves_with_0_or_1(database: str) -> None:
+    sizes = Counter(Counter((age, code) for _, age, code, _ in PEOPLE).values())
+    smallest, largest = min(sizes), max(sizes)
+    ask(database, "CREATE VIEW seen AS SELECT * FROM people")
+    for source in ("people.csv", "people", "seen"):
+        where = [] if source == "people.csv" else ["--database", database]
+        options = [source, *where, "--quasi-identifiers", "age,zip", "--k"]
+        held = kanon("verify", *options, smallest)
+        assert (held.code, held.err) == (0, "")
+        assert f"holds: {smallest}-anonymous on age, zip; 120 rows in {sizes.total()} classes" in held.out
+        failed = kanon("verify", *options, largest)
+        offending = [(size, sizes[size]) for size in sorted(sizes) if size < largest]
+        rows = sum(size * classes for size, classes in offending)
+        classes = sum(classes for _, classes in offending)
+        assert (failed.code, failed.err) == (1, "")
+        assert f"{rows} rows in {classes} classes are below {largest}:" in failed.out
+        assert re.findall(r"^  (\d+) classes of (\d+)$", failed.out, re.M) == [(str(n), str(s)) for s, n in offending]
+        checked = kanon("verify", *options, largest, "--json")
+        assert [(o["size"], o["classes"]) for o in json.loads(checked.out)["offending_sizes"]] == offending
+        assert (checked.code, json.loads(checked.out)["holds"]) == (1, False)
+
+
+@pytest.mark.parametrize(("k", "code"), [(1, 0), (121, 1), (0, 2)])
+def test_exit_codes_of_the_process(folder: Path, k: int, code: int) -> None:
+    run = command("verify", "people.csv", "--quasi-identifiers", "age,zip", "--k", k, cwd=folder)
+    assert run.code == code
+    assert (run.err == "") == (code < 2)
+    assert (run.out == "") == (code == 2)
+
+
+def test_verify_is_told_its_columns_by_a_spec(folder: Path) -> None:
+    (folder / "release.yml").write_text("quasi_identifiers: [age, zip]\nprivacy: {k: 200}\ntarget: {file: x.csv}\n")
+    assert kanon("verify", "people.csv", "--spec", "release.yml").code == 1
+    assert kanon("verify", "people.csv", "--spec", "release.yml", "--k", 1).code == 0
+    assert not (folder / "x.csv").exists()
+
+
+# explain
+
+
+def test_explain_shows_every_statement_and_leaves_nothing(database: str, folder: Path) -> None:
+    (folder / "release.yml").write_text("target: {file: x.csv}\nprivacy: {k: 12}\n")
+    files, before = sorted(folder.iterdir()), tables(database)
+    options = ["people", "--database", database, "--spec", "release.yml", *ASK]
+    run, steps = kanon("explain", *options), json.loads(done("explain", *options, "--json"))
+    assert (run.code, run.err) == (0, "")
+    assert (sorted(folder.iterdir()), tables(database)) == (files, before)
+    names = [step["name"] for step in steps]
+    assert names[:2] == ["tuples", "frequency_set"]
+    assert set(names[2:-4]) == {"node_test"}
+    assert names[-4:] == ["node_classes", "released_classes", "release", "class_summary"]
+    shown = re.sub(r"[ \t]+$", "", run.out, flags=re.M)
+    for number, step in enumerate(steps, start=1):
+        assert f"{number}. {step['name']} ({step['engine']}): {step['sentence']}\n{step['sql']};\ngave " in shown
+        assert step["plan"].strip()
+        assert step["plan"].strip().splitlines()[-1] in run.out, "a plan is not folded"
+    assert sum(row[-1] for row in ask(database, steps[0]["sql"])) == 120, "the first can be run as it stands"
+    assert steps[0]["gave"] == f"{len({row[1:3] for row in PEOPLE})} distinct tuples of 120 rows"
+
+
+# hierarchy
+
+
+BUILDS = {
+    "age": ("--ranges 10,20 --top 40 --bottom 25", "[30, 40)"),
+    "zip": ("--redact right --step 2", "021**"),
+    "born": ("--dates month,year", "2001-02"),
+    "weight": ("--ranges 0.5,5 --origin 0.25", "[0.25, 0.75)"),
+    "disease": ("--taxonomy tree.csv", "rare"),
+    "ward": ("--suppress", "*"),
+}
+
+
+def test_hierarchies_are_built_checked_shown_and_used(folder: Path) -> None:
+    lines = ["age,zip,born,weight,disease,ward"]
+    lines += [
+        f"{20 + i % 25},021{i % 40:02},2001-0{1 + i % 9}-17,{i % 7 / 2},{'xyz'[i % 3]},{i % 5}" for i in range(300)
+    ]
+    (folder / "visits.csv").write_text("\n".join(lines) + "\n")
+    (folder / "tree.csv").write_text("x;rare\ny;rare\nz;common\nrare;ill\ncommon;ill\n")
+    (folder / "made").mkdir()
+    for column, (recipe, label) in BUILDS.items():
+        file = f"made/{column}.csv"
+        done("hierarchy", "build", "visits.csv", "--column", column, *recipe.split(), "--output", file)
+        content = Path(file).read_text()
+        assert label in [field for line in content.splitlines() for field in line.split(";")]
+        leaves = content.count("\n")
+        assert f"{file} covers {column} of visits.csv: {leaves} values" in done(
+            "hierarchy", "check", file, "visits.csv"
+        )
+        assert f"{file} is a hierarchy: {leaves} values" in done("hierarchy", "check", file)
+        assert f"{file}: {leaves} values" in done("hierarchy", "show", file, "--rows", 300)
+    used = ["--quasi-identifiers", ",".join(BUILDS), "--hierarchies", "made", "--k", 20, "--output", "anon.csv"]
+    assert json.loads(done("anonymize", "visits.csv", *used, "--json"))["verified"]
+
+
+def test_a_hierarchy_of_a_table_is_built_and_shown_in_full(database: str) -> None:
+    options = ["people", "--database", database, "--column", "zip"]
+    done("hierarchy", "build", *options, "--redact", "right", "--output", "zip.csv")
+    assert Path("zip.csv").read_text().splitlines()[0] == "02138;0213*;021**;02***;0****;*"
+    assert "covers zip of people: 3 values, height 5" in done("hierarchy", "check", "zip.csv", *options)
+    shown = done("hierarchy", "show", "zip.csv")
+    assert all(label in shown for label in ("02138", "90210", "0213*", "0****"))
+    done("hierarchy", "build", *options, "--suppress", "--output", "zip.csv", "--overwrite")
+    assert Path("zip.csv").read_text() == "02138;*\n02139;*\n90210;*\n"
+
+
+def test_a_hierarchy_with_a_header_or_another_separator(folder: Path) -> None:
+    (folder / "zip.csv").write_text("value|area\n02138|2\n02139|2\n90210|9\n")
+    assert "3 values, height 2" in done("hierarchy", "check", "zip.csv", "people.csv", "--header")
+    assert "3 values, height 2" in done("hierarchy", "show", "zip.csv", "--header", "--separator", "|")
+
+
+# demo
+
+
+def test_the_demo_and_every_command_that_it_suggests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = kanon("demo", "--rows", 2000, "--directory", "my demo")
+    assert (run.code, run.err) == (0, "")
+    assert "Before" in run.out
+    assert "5-anonymous" in run.out
+    lines = [shlex.split(line, comments=True) for line in run.out.partition("Next\n")[2].splitlines()]
+    assert [line[:2] for line in lines] == [
+        ["kanon", name] for name in ("profile", "verify", "explain", "anonymize", "anonymize")
+    ]
+    for _, *words in lines[1:]:
+        again = kanon(*words)
+        assert (again.code, again.err) == (0, "")
+    assert done("verify", "my demo/people_k5.parquet", *lines[1][3:-1], 20), "released again, with k 20"
+
+
+# Ctrl-C
+
+
+@pytest.fixture
+def searching(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Callable[[], str]]]:
+    """A long search on a terminal, and the function that reads the rest of what the terminal shows."""
+    write_parquet(tmp_path / "people.parquet", 2000)
+    options = ["--identifiers", "person_id", "--quasi-identifiers", ADULT_COLUMNS, "--hierarchies", str(ADULT)]
+    line = [sys.executable, "-m", "kanon_sql", "anonymize", "people.parquet", *options, "--strategy", "exhaustive"]
+    ours, theirs = pty.openpty()
+    target = ["--overwrite", "--output", "anon.parquet"]
+    process = subprocess.Popen([*line, *target], stdout=subprocess.PIPE, stderr=theirs, text=True, cwd=tmp_path)
+    os.close(theirs)
+
+    def rest(until: str = "") -> str:
+        shown = b""
+        while not until or until.encode() not in shown:
+            try:
+                shown += os.read(ours, 4096)
+            except OSError:  # the other end is closed
+                break
+        return shown.decode(errors="replace")
+
+    try:
+        assert "nodes checked" in rest("nodes checked")
+        yield process, rest
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+
+
+def test_ctrl_c_releases_the_best_so_far(searching: Any, tmp_path: Path) -> None:
+    process, rest = searching
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "not proven optimal" in out
+    assert "the search did not end (interrupted)" in " ".join(rest().split())
+    assert kanon("verify", tmp_path / "anon.parquet", "--quasi-identifiers", ADULT_COLUMNS, "--k", 5).code == 0
+
+
+def test_a_second_ctrl_c_leaves_everything_as_it_was(searching: Any, tmp_path: Path) -> None:
+    (tmp_path / "anon.parquet").write_text("old")
+    process, _ = searching
+    process.send_signal(signal.SIGSTOP)  # so that both arrive in the search
+    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGCONT)
+    while process.poll() is None:
+        process.send_signal(signal.SIGINT)
+    assert process.returncode not in (0, 2)
+    assert {path.name: path.read_bytes()[:3] for path in tmp_path.iterdir()} == {
+        "people.parquet": b"PAR",
+        "anon.parquet": b"old",
+    }

@@ -1,0 +1,87 @@
+"""Imports go down only, and every dependency has one room: read from the source, nothing is imported."""
+
+import ast
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parent.parent / "kanon_sql"
+
+# From the ground up: a module imports from lower lines only, or from its own room.
+RANKS = [
+    "errors resources",
+    "lattice hierarchy spec privacy demo_data",
+    "loss queries",
+    "engine",
+    "engines fitting",
+    "frequency",
+    "rollup",
+    "judge",
+    "search",
+    "recoding",
+    "release",
+    "manifest profile",
+    "pipeline",
+    "explain",
+    "__init__",
+    "cli",
+    "__main__",
+]
+RANK = {room: rank for rank, rooms in enumerate(RANKS) for room in rooms.split()}
+
+# The rooms that may import a package, now or later in a function.
+HOMES = {
+    "sqlglot": {"queries"},
+    "duckdb": {"engines", "demo_data"},
+    "psycopg": {"engines"},
+    "typer": {"cli"},
+    "rich": {"cli"},
+    "pydantic": {"spec", "fitting"},
+    "yaml": {"spec"},
+    "pandas": {"engines", "pipeline", "demo_data"},
+    "numpy": {"search", "rollup", "demo_data"},
+}
+MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
+
+
+def room(path: Path) -> str:
+    """A module's room: a folder is one, and so is a file beside it."""
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imported(path: Path) -> Iterator[str]:
+    """The modules that a file imports when it runs, in whatever place; names that only types need are left out."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    blocks = [node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)]
+    for_types = set(chain.from_iterable(map(ast.walk, chain.from_iterable(block.body for block in blocks))))
+    for node in ast.walk(tree):
+        if node in for_types:
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path.name}, line {node.lineno}: a relative import"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_go_down_only(path: Path) -> None:
+    here = room(path)
+    assert here in RANK, f"{here} has no line in RANKS; give it one"
+    for name in imported(path):
+        package, _, rest = name.partition(".")
+        if package == "kanon_sql":
+            there = rest.partition(".")[0]
+            there = there if there in RANK else "__init__"
+            assert RANK[there] < RANK[here] or there == here, f"{here} imports {name}, which is not below it"
+        elif package in HOMES:
+            assert here in HOMES[package], f"{here} imports {package}, which lives in {HOMES[package]}"
+
+
+def test_a_strategy_knows_levels_and_never_a_database() -> None:
+    known = {"errors", "lattice", "loss", "search"}
+    for path in (PACKAGE / "search").glob("*.py"):
+        named = {name.split(".")[1] for name in imported(path) if name.startswith("kanon_sql.")}
+        assert named <= known, path.name

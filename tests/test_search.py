@@ -1,0 +1,348 @@
+"""Every strategy on lattices given by brute force, without a database; then the same with one."""
+
+import signal
+import threading
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from math import inf
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from oracle import METRICS, Column, Node, Problem, problems
+from test_judge import EXAMPLES, counted
+
+from kanon_sql.engine import Engine
+from kanon_sql.errors import InfeasibleError, SpecError
+from kanon_sql.judge import Judge
+from kanon_sql.lattice import Lattice
+from kanon_sql.loss import Costs, Figures, metric
+from kanon_sql.privacy import k_anonymity
+from kanon_sql.search import STRATEGIES, Driver, Outcome, Progress, strategy, tags
+from kanon_sql.search.driver import _LAST_RESORT as LAST_RESORT
+from kanon_sql.search.space import Search, Space
+
+OPTIMAL = ("auto", "best_first", "exhaustive")
+FAST = settings(deadline=None, max_examples=60)
+
+
+class Table:
+    """A judge that looks every answer up; `after` is called before each, with their number so far."""
+
+    def __init__(self, problem: Problem, after: Callable[[int], None] = lambda _: None) -> None:
+        self.problem, self.after, self.queries, self.tested = problem, after, 0, []
+
+    def rows_at_risk(self, nodes: Sequence[Node]) -> list[int]:
+        self._ask()
+        self.tested += nodes
+        return [self.problem.rows_at_risk(node) for node in nodes]
+
+    def losses(self, node: Node, _: Costs) -> Figures:
+        self._ask()
+        return Figures(node, self.problem.rows_at_risk(node), self.problem.column_losses(node))
+
+    def classes(self, node: Node) -> Figures:
+        self._ask()
+        sizes, at_risk = self.problem.released(node).values(), self.problem.rows_at_risk(node)
+        return Figures(node, at_risk, None, len(sizes), sum(sizes), min(sizes, default=None), sum(n**2 for n in sizes))
+
+    def _ask(self) -> None:
+        self.after(self.queries)
+        self.queries += 1
+
+
+class Run:
+    """A search of a problem: its driver, its outcome, and the space that its strategy saw."""
+
+    def __init__(self, problem: Problem, name: str, by: str, judge: Any = None, **options: Any) -> None:
+        """`stop_after`: how many more questions are answered when the time runs out."""
+        self.problem, self.metric = problem, by
+        stop = options.pop("stop_after", inf)
+        self.judge = judge or Table(problem)
+        costs = Costs(len(problem.rows), problem.k, problem.level_losses())
+        lattice = Lattice(problem.nodes[0], problem.nodes[-1])
+        self.driver = Driver(lattice, costs, metric(by), self.judge, problem.may_suppress, **options)
+        if stop < inf:
+            self.judge.after = lambda asked: self._spend(asked == stop)
+        self.outcome = self.driver.run(lambda space: self._seen(strategy(name).search, space))
+
+    def _seen(self, search: Callable[[Space], Search], space: Space) -> Search:
+        self.space = space
+        yield from search(space)
+
+    def _spend(self, now: bool) -> None:
+        if now:
+            self.driver.time_limit = -1.0
+
+    def status(self, node: Node) -> bool | None:
+        return self.space.tags.status(node)
+
+    def check(self, ended: str = "complete") -> None:
+        """What holds of any search, wherever it stopped."""
+        outcome, problem = self.outcome, self.problem
+        optimum = problem.optimum(self.metric)
+        assert outcome.ended == ended
+        assert problem.anonymous(outcome.node)
+        assert outcome.score == pytest.approx(problem.scores(outcome.node)[self.metric])
+        assert outcome.lower_bound <= min(optimum, outcome.score) + 1e-9 * optimum
+        assert outcome.proven_optimal <= (outcome.score == pytest.approx(optimum))
+        assert outcome.gap == pytest.approx(0 if outcome.proven_optimal else outcome.score - outcome.lower_bound)
+        for node in problem.nodes:
+            assert self.status(node) in (None, problem.anonymous(node))
+
+    def is_optimal(self) -> bool:
+        return self.outcome.score == pytest.approx(self.problem.optimum(self.metric))
+
+
+metrics = st.sampled_from(METRICS)
+strategies = st.sampled_from(list(STRATEGIES))
+
+
+def keeps_a_row(problem: Problem, by: str) -> bool:
+    """Whether there is a node to release; one that suppresses every row has no average class."""
+    return bool(problem.anonymous_nodes) and problem.optimum(by) < inf
+
+
+@FAST
+@given(problem=problems(bounded=True), by=metrics)
+@pytest.mark.parametrize("name", OPTIMAL)
+def test_the_optimum_is_found_and_proven(name: str, problem: Problem, by: str) -> None:
+    assume(keeps_a_row(problem, by))
+    run = Run(problem, name, by)
+    run.check()
+    assert run.is_optimal()
+    assert run.outcome.proven_optimal
+    assert run.outcome.lower_bound == pytest.approx(run.outcome.score)
+    assert run.outcome.gap == 0
+
+
+@FAST
+@given(problem=problems(bounded=True), by=metrics)
+def test_ola_finds_the_best_of_the_minimal_nodes(problem: Problem, by: str) -> None:
+    assume(keeps_a_row(problem, by))
+    run = Run(problem, "ola", by)
+    run.check()
+    best = min(problem.scores(node)[by] for node in problem.minimal_nodes)
+    if best < inf:
+        assert run.outcome.node in problem.minimal_nodes
+        assert run.outcome.score == pytest.approx(best)
+    if by in ("precision", "height") or problem.may_suppress == 0:
+        assert run.outcome.proven_optimal
+    for node in problem.nodes:
+        assert run.status(node) is problem.anonymous(node)
+
+
+def test_ola_misses_the_optimum_and_does_not_claim_it() -> None:
+    """With suppression a node above a minimal one can lose less: here (1,) keeps the row that (0,) drops."""
+    problem = Problem([("a",)] * 3 + [("b",), ("c",)], [Column(ABC)], 2, 0.5)
+    assert problem.minimal_nodes == [(0,)]
+    ola, best = Run(problem, "ola", "loss"), Run(problem, "auto", "loss")
+    assert (ola.outcome.node, best.outcome.node) == ((0,), (1,))
+    assert not ola.outcome.proven_optimal
+    assert ola.outcome.lower_bound <= best.outcome.score < ola.outcome.score
+    assert ola.outcome.gap == ola.outcome.score - ola.outcome.lower_bound > 0
+
+
+ABC = {"a": ("a", "a", "*"), "b": ("b", "bc", "*"), "c": ("c", "bc", "*")}
+
+
+@FAST
+@given(problem=problems(bounded=True))
+def test_exhaustive_tests_what_is_not_anonymous_and_the_minimal_nodes(problem: Problem) -> None:
+    assume(problem.anonymous_nodes)
+    run = Run(problem, "exhaustive", "height")
+    expected = set(problem.nodes) - set(problem.anonymous_nodes) | set(problem.minimal_nodes)
+    # The top is tested first where nothing else says that it is anonymous.
+    assert expected <= set(run.judge.tested) <= expected | {problem.nodes[-1]}
+    assert len(run.judge.tested) == len(set(run.judge.tested)) == run.outcome.nodes_checked
+    for node in problem.nodes:
+        assert run.status(node) is problem.anonymous(node)
+
+
+@FAST
+@given(problem=problems(bounded=True), name=strategies, by=metrics, data=st.data())
+def test_a_search_stopped_anywhere_has_a_node_and_a_bound(
+    problem: Problem, name: str, by: str, data: st.DataObject
+) -> None:
+    assume(keeps_a_row(problem, by))
+    whole = Run(problem, name, by)
+    stop = data.draw(st.integers(0, max(0, whole.judge.queries - 1)))
+    run = Run(problem, name, by, stop_after=stop)
+    run.check(ended=run.outcome.ended)
+    assert run.judge.queries <= stop + 2 + LAST_RESORT
+    assert run.outcome.ended == "time limit" or run.outcome.trace[-1].node == whole.outcome.trace[-1].node
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_no_time_at_all_still_gives_the_top(name: str) -> None:
+    problem = Problem([("a",)] * 3 + [("b",), ("c",)], [Column(ABC)], 2)
+    run = Run(problem, name, "loss", time_limit=-1.0)
+    run.check(ended="time limit")
+    assert (run.outcome.node, run.outcome.proven_optimal) == ((2,), False)
+    assert run.outcome.lower_bound < 1 == run.outcome.score
+
+
+@FAST
+@given(problem=problems(bounded=True), name=strategies, by=metrics)
+def test_infeasible_is_said_before_any_search(problem: Problem, name: str, by: str) -> None:
+    assume(not problem.anonymous_nodes)
+    judge = Table(problem)
+    with pytest.raises(InfeasibleError, match="suppression_limit or max_level"):
+        Run(problem, name, by, judge)
+    assert judge.tested == [problem.nodes[-1]]
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_a_node_that_keeps_a_row_is_preferred(name: str) -> None:
+    """Every row may be suppressed, and at the only k-minimal node every row is."""
+    problem = Problem([("a",), ("b",), ("c",)], [Column(ABC)], 3, 1.0)
+    assert Run(problem, name, "average_class_size").outcome.node == (2,)
+    with pytest.raises(InfeasibleError, match="keeps a row"):
+        Run(Problem(problem.rows, problem.columns, 3, 1.0, (0,), (1,)), name, "average_class_size")
+
+
+@FAST
+@given(problem=problems(bounded=True), name=strategies, by=metrics)
+def test_a_lattice_too_large_to_list_gives_the_same(problem: Problem, name: str, by: str) -> None:
+    assume(keeps_a_row(problem, by))
+    dense = Run(problem, "ola" if name in ("auto", "best_first") else name, by)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tags, "DENSE_LIMIT", 0)
+        sparse = Run(problem, "ola" if name == "best_first" else name, by)
+    assert isinstance(sparse.space.tags, tags.SparseTags)
+    sparse.check()
+    assert sparse.outcome.score == pytest.approx(dense.outcome.score)
+    for node in problem.nodes:
+        assert sparse.status(node) is problem.anonymous(node)
+
+
+class Unordered(Problem):
+    """Nodes that are anonymous or not without any order, as under a privacy model that is not monotone."""
+
+    def rows_at_risk(self, node: Node) -> int:
+        return len(self.rows) if hash((node, 7)) % 3 else 0
+
+    def released(self, node: Node) -> dict[Any, int]:
+        return dict(self.classes(node)) if self.rows_at_risk(node) == 0 else {}
+
+
+@FAST
+@given(problem=problems(most_columns=3), name=st.sampled_from(OPTIMAL), by=metrics)
+def test_without_a_monotone_model_nothing_is_concluded(problem: Problem, name: str, by: str) -> None:
+    problem = Unordered(problem.rows, problem.columns, 1, 0.0)
+    if not keeps_a_row(problem, by):
+        with pytest.raises(InfeasibleError, match="no node was found"):
+            Run(problem, name, by, monotone_model=False)
+        return
+    run = Run(problem, name, by, monotone_model=False)
+    run.check()
+    assert run.is_optimal()
+    assert run.outcome.proven_optimal
+
+
+# Ctrl-C
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_one_interrupt_ends_the_search_with_the_best_so_far(name: str) -> None:
+    problem = SPREAD
+
+    def press(asked: int) -> None:
+        if asked == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    before = signal.getsignal(signal.SIGINT)
+    run = Run(problem, name, "loss", Table(problem, press))
+    run.check(ended="interrupted")
+    assert run.judge.queries < Run(problem, name, "loss").judge.queries
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_second_interrupt_ends_the_run() -> None:
+    def press(_: int) -> None:
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        Run(SPREAD, "auto", "loss", Table(SPREAD, press))
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_an_error_of_the_judge_restores_the_handler() -> None:
+    def fail(_: int) -> None:
+        raise OSError("the connection is lost")
+
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(OSError, match="lost"):
+        Run(SPREAD, "auto", "loss", Table(SPREAD, fail))
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_thread_of_a_program_can_search() -> None:
+    found: list[Outcome] = []
+    thread = threading.Thread(target=lambda: found.append(Run(SPREAD, "auto", "loss").outcome))
+    thread.start()
+    thread.join(60)
+    assert found[0].node == Run(SPREAD, "auto", "loss").outcome.node
+
+
+DIGITS = {f"{a}{b}{c}": (f"{a}{b}{c}", f"{a}{b}", f"{a}", "*") for a in "01" for b in "01" for c in "01"}
+SPREAD = Problem(
+    [(f"{i % 8:03b}", f"{i * i % 8:03b}", f"{i // 5 % 8:03b}") for i in range(40)], [Column(DIGITS)] * 3, 3, 0.25
+)
+
+
+# What is told of a search
+
+
+@FAST
+@given(problem=problems(), name=strategies, by=metrics)
+def test_the_trace_and_the_progress_tell_what_was_asked(problem: Problem, name: str, by: str) -> None:
+    seen: list[Progress] = []
+    run = Run(problem, name, by, on_progress=seen.append, time_limit=1e9)
+    trace = run.outcome.trace
+    assert len(trace) == len(seen)
+    assert run.outcome.nodes_checked == len({step.node for step in trace}) <= len(problem.nodes)
+    assert run.outcome.queries == run.judge.queries
+    assert [step.node for step in trace if step.asked == "test"] == run.judge.tested
+    for step in trace:
+        assert step.rows_at_risk == problem.rows_at_risk(step.node)
+        expected = None if step.asked == "test" else pytest.approx(problem.scores(step.node)[by])
+        assert step.score == expected
+    for earlier, later in pairwise(seen):
+        assert earlier.seconds <= later.seconds
+        assert earlier.nodes_checked <= later.nodes_checked
+        assert earlier.score >= later.score
+    for progress in seen:
+        assert progress.lattice_size == len(problem.nodes)
+        assert 0 < progress.seconds_left <= 1e9
+        assert (progress.node is None) == (progress.score == inf)
+        assert progress.node is None or problem.anonymous(progress.node)
+
+
+def test_an_unknown_strategy_and_metric_name_the_known_ones() -> None:
+    with pytest.raises(SpecError, match="'magic' is not a strategy; choose one of auto"):
+        strategy("magic")
+    with pytest.raises(SpecError, match="'magic' is not a metric; choose one of precision"):
+        metric("magic")
+
+
+# With a database
+
+
+@EXAMPLES
+@given(problem=problems(most_columns=3).filter(lambda problem: problem.limit < 1), by=metrics)
+def test_a_database_and_a_table_of_verdicts_agree(engine: Engine, problem: Problem, by: str) -> None:
+    found = counted(engine, problem)
+    judge = Judge(found, k_anonymity(problem.k))
+    for name in STRATEGIES:
+        asked = judge.queries
+        real, told = Run(problem, name, by, judge).outcome, Run(problem, name, by).outcome
+        assert (real.node, real.nodes_checked) == (told.node, told.nodes_checked)
+        assert (real.queries - asked, real.proven_optimal) == (told.queries, told.proven_optimal)
+        assert real.score == pytest.approx(told.score)
+        assert [(s.asked, s.node, s.rows_at_risk) for s in real.trace] == [
+            (s.asked, s.node, s.rows_at_risk) for s in told.trace
+        ]

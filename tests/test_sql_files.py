@@ -1,0 +1,393 @@
+"""Every file of `sql/`: its header tells the truth, and given rows become the expected ones on each engine."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+import sqlglot
+from sqlglot import exp
+
+from kanon_sql import queries
+from kanon_sql.engine import Engine
+from kanon_sql.privacy import Predicate
+from kanon_sql.queries import Relation
+from kanon_sql.resources import folder
+
+FILES = sorted(folder("sql").glob("*.sql"))
+KINDS = {"relation": Relation, "predicate": Predicate, "columns": (list, dict), "value": (int, str)}
+HEADER = re.compile(
+    r"""-- name: (?P<name>\w+)
+-- (?P<sentence>[A-Z].*\.)
+-- reads: (?P<reads>.+)
+-- holes: (?P<holes>.+)
+-- gives: (?P<gives>.+)
+(-- engines: (?P<engines>[\w, ]+)
+)?(?P<body>SELECT[\s\S]+)"""
+)
+
+
+@dataclass(frozen=True)
+class Query:
+    """A file of `sql/`, its header apart from its tree."""
+
+    path: Path
+
+    @property
+    def header(self) -> Mapping[str, str]:
+        found = HEADER.fullmatch(self.path.read_text(encoding="utf-8"))
+        assert found, f"{self.path.name}: the header is name, a sentence, reads, holes, gives, engines (if not all)"
+        return found.groupdict()
+
+    @property
+    def body(self) -> str:
+        return self.header["body"]
+
+    @property
+    def tree(self) -> exp.Expression:
+        return sqlglot.parse_one(self.body, "duckdb")
+
+    @property
+    def holes(self) -> list[tuple[str, str]]:
+        return re.findall(r"\$(\w+) (\w+)", self.header["holes"])
+
+
+QUERIES = {path.stem: Query(path) for path in FILES}
+every_query = pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
+
+
+@every_query
+def test_the_header_agrees_with_the_query(query: Query) -> None:
+    header, placeholders = query.header, list(query.tree.find_all(exp.Placeholder))
+    assert header["name"] == query.path.stem
+    assert len(query.holes) == header["holes"].count("$")
+    assert sorted(dict(query.holes)) == sorted({hole.name for hole in placeholders})
+    for hole in placeholders:
+        kind = dict(query.holes)[hole.name]
+        assert kind in KINDS
+        assert (kind == "relation") == isinstance(hole.parent, exp.Table), hole.name
+        if kind == "predicate":  # what is not known to be safe is not
+            unknown_is_unsafe = isinstance(hole.parent, exp.Coalesce) and hole.parent.expressions == [exp.false()]
+            assert unknown_is_unsafe, f"write COALESCE(${hole.name}, FALSE)"
+    for name, kind in query.holes:
+        assert kind != "relation" or re.search(rf"\b{name} \(", header["reads"]), f"reads: does not tell {name}"
+    for column in query.tree.selects:
+        assert not column.alias or re.search(rf"\b{column.alias}\b", header["gives"]), f"gives: lacks {column.alias}"
+
+
+# What is no SQL elsewhere, or means something else there; with a text that must be found.
+BANNED = {
+    r"\bGROUP\s+BY\s+ALL\b": "GROUP BY ALL",
+    r"\bORDER\s+BY\s+ALL\b": "ORDER BY ALL",
+    r"\bEXCLUDE\b": "SELECT * EXCLUDE (a)",
+    r"\*\s*REPLACE\b": "SELECT * REPLACE (a AS b)",
+    r"\bQUALIFY\b": "QUALIFY ROW_NUMBER() = 1",
+    r"\bHASH\s*\(": "hash(a)",
+    r"\bHISTOGRAM\b": "histogram(a)",
+    r"\bBY\s+NAME\b": "UNION ALL BY NAME",
+    r"\bCREATE\s+OR\s+REPLACE\b": "CREATE OR REPLACE TABLE t",
+    r"\bANY_VALUE\b|\bFIRST\s*\(|\bARBITRARY\b": "first(a)",
+    r"\b(NULLS\s+FIRST|NULLS\s+LAST)\b": "ORDER BY a NULLS LAST",
+    r"\bIS\s+(NOT\s+)?DISTINCT\s+FROM\b": "a IS NOT DISTINCT FROM b",
+    r"\bCOLUMNS\s*\(": "COLUMNS(*)",
+    r"\b(USING\s+)?(TABLE)?SAMPLE\b": "USING SAMPLE 5",
+    r"::": "a::INTEGER",
+    r"\bRANDOM\s*\(": "random()",
+}
+STAR = r"(?<!COUNT\()\*\s*(FROM|,|$)|\.\*"
+
+
+@every_query
+def test_only_portable_words(query: Query) -> None:
+    banned = BANNED if query.header["engines"] else {**BANNED, STAR: "SELECT * FROM t"}
+    for pattern, example in banned.items():
+        assert re.search(pattern, example, re.IGNORECASE)
+        assert not re.search(pattern, query.body, re.IGNORECASE), f"{example} is banned"
+
+
+# Given and expected rows
+
+Rows = Sequence[Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a query makes of literal relations (name: types, rows) or files (name: text, or columns)."""
+
+    query: str
+    holes: Mapping[str, Any]
+    columns: Sequence[str]
+    expected: Rows
+    relations: Mapping[str, tuple[Mapping[str, str], Rows]] = field(default_factory=dict)
+    files: Mapping[str, Any] = field(default_factory=dict)
+
+
+AT_LEAST_2 = Predicate("SUM(n) >= $k", {"k": 2})
+UNKNOWN_OF_3 = Predicate("NULLIF(SUM(n), $three) > 0", {"three": 3})  # NULL for a class of three
+COUNTED = Relation("counted")
+# Classes by age_0: 0 has 1 + 2 rows, 1 has 1, 2 has 4. By zip_0: 0 has 1 + 4, 1 has 2 + 1.
+_FREQUENCY_TYPES = dict.fromkeys(["age_0", "age_1", "zip_0", "zip_0_loss", "n"], "INTEGER")
+FREQUENCY_SET = {"counted": (_FREQUENCY_TYPES, [(0, 0, 0, 1, 1), (0, 0, 1, 0, 2), (1, 0, 1, 3, 1), (2, 1, 0, 8, 4)])}
+NO_ROWS = {"counted": (_FREQUENCY_TYPES, [])}
+PEOPLE = {
+    "odd people": (
+        {"Age": "INTEGER", 'a "zip"; n': "VARCHAR"},
+        [(40, "x"), (None, "x"), (40, "x"), (40, None), (None, "x"), (40, ""), (7, "x")],
+    )
+}
+_PEOPLE = {"columns": {"age": "Age", "zip": 'a "zip"; n'}, "source": Relation("odd people")}
+
+
+def _on_node(safe: Predicate, levels: Sequence[str], node: int | None = None, **more: Any) -> dict[str, Any]:
+    numbered = {} if node is None else {"node": node}
+    return {"frequency_set": COUNTED, "levels": list(levels), "safe": safe, **numbered, **more}
+
+
+def _summary(safe: Predicate) -> dict[str, Any]:
+    plain = {"age": "Age", "zip": 'a "zip"; n'}
+    return {"release": Relation("odd people"), "quasi_identifiers": plain, "names": list(plain), "safe": safe}
+
+
+_AT_RISK, _CLASSES = ("node", "rows_at_risk"), ("node", "classes", "released_rows", "smallest_class", "squares")
+_SUMMARY = ("rows", "classes", "smallest_class", "unsafe_classes", "unsafe_rows")
+_PROFILE = (
+    "distinct_values",
+    "null_rows",
+    "unique_rows",
+    "unique_values",
+    "smallest_class",
+    "largest_class",
+    "small_rows",
+)
+_NUMBERS = {"numbers": ({"size": "DOUBLE PRECISION"}, [(1.0,), (2.5,), (-0.25,), (None,), (-3.0,)])}
+
+CASES = [
+    Case("node_test", _on_node(AT_LEAST_2, ["age_0"], 7), _AT_RISK, [(7, 1)], FREQUENCY_SET),
+    Case("node_test", _on_node(AT_LEAST_2, ["age_0", "zip_0"], 8), _AT_RISK, [(8, 2)], FREQUENCY_SET),
+    Case("node_test", _on_node(UNKNOWN_OF_3, ["age_0"], 9), _AT_RISK, [(9, 3)], FREQUENCY_SET),
+    Case("node_test", _on_node(AT_LEAST_2, ["age_0"], 7), _AT_RISK, [(7, 0)], NO_ROWS),
+    Case("node_classes", _on_node(AT_LEAST_2, ["age_0"], 7), _CLASSES, [(7, 2, 7, 3, 25)], FREQUENCY_SET),
+    Case("node_classes", _on_node(AT_LEAST_2, ["age_1"], 7), _CLASSES, [(7, 2, 8, 4, 32)], FREQUENCY_SET),
+    Case("node_classes", _on_node(UNKNOWN_OF_3, ["age_0"], 7), _CLASSES, [(7, 2, 5, 1, 17)], FREQUENCY_SET),
+    Case("node_classes", _on_node(AT_LEAST_2, ["age_0"], 7), _CLASSES, [(7, 0, 0, None, 0)], NO_ROWS),
+    Case(
+        "node_loss",
+        _on_node(AT_LEAST_2, ["age_0", "zip_0"], 7, losses=["zip_0_loss", "age_1"]),
+        (*_AT_RISK, "zip_0_loss", "age_1"),
+        [(7, 2, 4, 0)],
+        FREQUENCY_SET,
+    ),
+    Case(
+        "node_loss",
+        _on_node(UNKNOWN_OF_3, ["age_0"], 7, losses=["zip_0_loss"]),
+        (*_AT_RISK, "zip_0_loss"),
+        [(7, 3, 1)],
+        FREQUENCY_SET,
+    ),
+    Case(
+        "node_loss",
+        _on_node(AT_LEAST_2, ["age_0"], 7, losses=["zip_0_loss"]),
+        (*_AT_RISK, "zip_0_loss"),
+        [(7, 0, 0)],
+        NO_ROWS,
+    ),
+    Case("released_classes", _on_node(AT_LEAST_2, ["age_0"]), ["age_0"], [(0,), (2,)], FREQUENCY_SET),
+    Case("released_classes", _on_node(UNKNOWN_OF_3, ["age_0"]), ["age_0"], [(1,), (2,)], FREQUENCY_SET),
+    Case(
+        "level_losses",
+        {"frequency_set": COUNTED, "losses": ["zip_0_loss", "age_1"]},
+        ["rows", "zip_0_loss", "age_1"],
+        [(8, 12, 1)],
+        FREQUENCY_SET,
+    ),
+    Case(
+        "level_losses",
+        {"frequency_set": COUNTED, "losses": ["zip_0_loss"]},
+        ["rows", "zip_0_loss"],
+        [(0, 0)],
+        NO_ROWS,
+    ),
+    Case(
+        "rollup",
+        {"frequency_set": COUNTED, "keys": ["age_0"], "levels": ["age_1"], "sums": ["zip_0_loss", "n"]},
+        ["age_0", "age_1", "zip_0_loss", "n"],
+        [(0, 0, 1, 3), (1, 0, 3, 1), (2, 1, 8, 4)],
+        FREQUENCY_SET,
+    ),
+    Case("total_rows", {"counted": COUNTED}, ["rows"], [(8,)], FREQUENCY_SET),
+    Case("total_rows", {"counted": COUNTED}, ["rows"], [(0,)], NO_ROWS),
+    Case("row_count", {"relation": COUNTED}, ["rows"], [(4,)], FREQUENCY_SET),
+    Case(
+        "column_values",
+        {"column": ["zip_0"], "tuples": COUNTED},
+        ["value", "n"],
+        [(0, 5), (1, 3)],
+        FREQUENCY_SET,
+    ),
+    Case(
+        "tuples",
+        _PEOPLE,
+        ["age", "zip", "n"],
+        [(40, "x", 2), (None, "x", 2), (40, None, 1), (40, "", 1), (7, "x", 1)],
+        PEOPLE,
+    ),
+    Case(
+        "class_sizes",
+        {"release": Relation("odd people"), "quasi_identifiers": ["Age", 'a "zip"; n']},
+        ["size", "classes"],
+        [(1, 3), (2, 2)],
+        PEOPLE,
+    ),
+    Case("class_summary", _summary(AT_LEAST_2), _SUMMARY, [(7, 5, 1, 3, 3)], PEOPLE),
+    Case("class_summary", _summary(Predicate("SUM(n) >= 1")), _SUMMARY, [(7, 5, 1, 0, 0)], PEOPLE),
+    Case("class_summary", _summary(Predicate("NULLIF(SUM(n), 2) > 0")), _SUMMARY, [(7, 5, 1, 2, 4)], PEOPLE),
+    Case(
+        "class_summary",
+        _summary(AT_LEAST_2),
+        _SUMMARY,
+        [(0, 0, None, 0, 0)],
+        {name: (types, []) for name, (types, _) in PEOPLE.items()},
+    ),
+    Case(
+        "view_mapping",
+        {"mapping": Relation("map"), "columns": {"code": "code_1", "label": "label_1"}},
+        ["value", "code", "label"],
+        [("a", 0, "ab"), ("b", 0, "ab"), ("c", 1, None)],
+        {
+            "map": (
+                {"value": "VARCHAR", "code_0": "INTEGER", "code_1": "INTEGER", "label_1": "VARCHAR"},
+                [("a", 0, 0, "ab"), ("b", 1, 0, "ab"), ("c", 2, 1, None)],
+            )
+        },
+    ),
+    Case(
+        "distinct_sample",
+        {"source": Relation("odd people"), "columns": _PEOPLE["columns"], "counted": ["age", "zip"], "most": 100},
+        ["rows", "age", "zip"],
+        [(7, 2, 2)],
+        PEOPLE,
+    ),
+    Case(
+        "distinct_sample",
+        {"source": Relation("odd people"), "columns": {"age": "Age"}, "counted": ["age"], "most": 1},
+        ["rows", "age"],
+        [(1, 1)],
+        {"odd people": ({"Age": "INTEGER"}, [(40,), (40,)])},
+    ),
+    Case(
+        "profile_codes",
+        {"column": ["word"], "tuples": Relation("words")},
+        ["value", "code_0"],
+        [("a", 1)],
+        {"words": ({"word": "VARCHAR"}, [("a",), (None,), ("a",)])},
+    ),
+    Case(
+        "profile_column",
+        {"column": ["Age"], "source": Relation("odd people"), "small": 3},
+        _PROFILE,
+        [(3, 2, 1, 1, 1, 4, 3)],
+        PEOPLE,
+    ),
+    Case(
+        "profile_column",
+        {"column": ['a "zip"; n'], "source": Relation("odd people"), "small": 1},
+        _PROFILE,
+        [(3, 1, 2, 1, 1, 5, 0)],
+        PEOPLE,
+    ),
+    Case("profile_copy", _PEOPLE, ["age", "zip"], PEOPLE["odd people"][1], PEOPLE),
+    Case("profile_fractions", {"column": ["size"], "source": Relation("numbers")}, ["fractions"], [(2,)], _NUMBERS),
+    Case(
+        "profile_set",
+        {"node": 5, "frequency_set": COUNTED, "levels": ["age_0"], "small": 4},
+        ["node", "combinations", "unique_rows", "small_rows"],
+        [(5, 3, 1, 4)],
+        FREQUENCY_SET,
+    ),
+    Case(
+        "read_csv",
+        {"path": "given*.csv"},
+        ["zip", "age"],
+        [("02138", 1), ("NL1", 2), (None, None)],  # an empty field is NULL, quoted or not
+        files={"given1.csv": "zip,age\n02138,1\n", "given2.csv": 'age,zip\n2,NL1\n,""\n'},
+    ),
+    Case(
+        "read_parquet",
+        {"path": "given*.parquet"},
+        ["zip", "age"],
+        [("02138", None), (None, 2)],
+        files={"given1.parquet": {"zip": ["02138"]}, "given2.parquet": {"age": [2], "zip": [None]}},
+    ),
+    Case(
+        "read_written_csv",
+        {"path": "given.csv"},
+        ["zip", "age"],
+        [("02138", "1"), ("", None), ('a"b,c', "1.50")],
+        files={"given.csv": 'zip,age\n02138,1\n"",\n"a""b,c",1.50\n'},
+    ),
+]
+
+
+def test_every_query_has_given_and_expected_rows() -> None:
+    assert sorted(QUERIES) == sorted({case.query for case in CASES})
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.query)
+def test_given_rows_become_the_expected_ones(
+    engine: Engine, case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query = QUERIES[case.query]
+    engines = query.header["engines"]
+    if engines and engine.name not in engines:
+        pytest.skip(f"{query.path.name} is for {engines} only")
+    monkeypatch.chdir(tmp_path)
+    _write(case.files)
+    for name, (types, rows) in case.relations.items():
+        engine.load(Relation(name), types, list(zip(*rows, strict=True)) or [[]] * len(types))
+    for name, kind in query.holes:
+        assert isinstance(case.holes[name], KINDS[kind])
+    sql = queries.text(case.query, engine.dialect, **case.holes)
+    found = engine.rows(sql)
+    assert sorted(found, key=repr) == sorted(map(tuple, case.expected), key=repr)
+    if query.tree.args.get("order"):
+        assert found == list(case.expected)
+    result = queries.scratch("given_result")
+    engine.send(sql, engine, result)
+    assert [column.name for column in engine.table(result).columns] == list(case.columns)
+
+
+def _write(files: Mapping[str, Any]) -> None:
+    for name, content in files.items():
+        if isinstance(content, str):
+            Path(name).write_text(content, encoding="utf-8")
+        else:
+            pyarrow.parquet.write_table(pyarrow.table(content), name)
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if "levels" in case.holes and case.query != "rollup"], ids=lambda case: case.query
+)
+def test_a_query_prepared_per_node_is_the_same_query(engine: Engine, case: Case) -> None:
+    per_node = ("node", "frequency_set", "levels")
+    fixed = {name: hole for name, hole in case.holes.items() if name not in per_node}
+    prepared = queries.per_node(case.query, engine.dialect, **fixed)
+    whole = queries.text(case.query, engine.dialect, **case.holes)
+    assert prepared(case.holes.get("node", 0), COUNTED, case.holes["levels"]) == whole
+
+
+@pytest.mark.parametrize("name", ["a b", 'a"', "a; DROP TABLE t", "é", ""])
+def test_a_prepared_query_takes_plain_level_names_only(name: str) -> None:
+    prepared = queries.per_node("released_classes", "duckdb", safe=AT_LEAST_2)
+    with pytest.raises(ValueError, match="not a plain column name"):
+        prepared(0, COUNTED, [name])
+
+
+def test_a_hole_left_open_or_unknown_is_an_error() -> None:
+    with pytest.raises(ValueError, match="filled with"):
+        queries.text("row_count", "duckdb")
+    with pytest.raises(ValueError, match="filled with"):
+        queries.text("row_count", "duckdb", relation=COUNTED, other=1)
