@@ -19,7 +19,7 @@ from kanon_sql.loss import METRICS, Costs
 from kanon_sql.privacy import Predicate, PrivacyModel, k_anonymity
 
 NAMES = ("n", "value", "Sum(n)", 'a "b"; DROP', "Straße", "select", "m0", "t", "kanon_tuples", " ", "node", "k")
-EXAMPLES = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
+EXAMPLES = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=25)
 _numbers = count()
 
 

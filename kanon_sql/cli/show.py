@@ -105,9 +105,9 @@ def demo(made: Release, directory: Path) -> None:
     from kanon_sql.engines.duckdb import DuckDB
 
     reader, manifest = DuckDB(), made.manifest
-    before = reader.sample(str(directory / "people.parquet"))
-    after = reader.sample(manifest["target"]["file"])
-    out.print("[bold]Before[/bold]: people as they were made up, each with a name tag")
+    before = _some(*reader.sample(str(directory / "people.parquet")))
+    after = _some(*reader.sample(manifest["target"]["file"]))
+    out.print("[bold]Before[/bold]: people as they were made up, each with an identifier")
     out.print(_sample(*before))
     out.print(f"[bold]After[/bold]: every row now has {manifest['privacy'][0]['required'] - 1} or more like it")
     out.print(_sample(*after))
@@ -129,11 +129,33 @@ def demo(made: Release, directory: Path) -> None:
         out.print(f"  [cyan]{escape(command)}[/cyan]  # {purpose}", soft_wrap=True)
 
 
+_SHOWN = ("person_id", "age", "education", "occupation", "sex", "native-country", "salary-class")
+
+
+def _some(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[list[str], list[list[Any]]]:
+    """The demo's telling columns, as many as a terminal of 80 characters holds, before and after alike."""
+    kept = [i for i, name in enumerate(columns) if name in _SHOWN]
+    return [columns[i] for i in kept], [[row[i] for i in kept] for row in rows]
+
+
 def _sample(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
-    table = Table(*(escape(name) for name in columns), box=None, pad_edge=False)
+    fit = _that_fit([[name, *(_shown(row[i]) for row in rows)] for i, name in enumerate(columns)])
+    table = Table(*(escape(columns[i]) for i in fit), box=None, pad_edge=False)
     for row in rows:
-        table.add_row(*("NULL" if cell is None else escape(str(cell)) for cell in row))
+        table.add_row(*(escape(_shown(row[i])) for i in fit))
     return table
+
+
+def _that_fit(columns: Sequence[Sequence[str]]) -> list[int]:
+    """The columns that fit side by side: the widest are left out until they do."""
+    widths = {i: max(map(len, cells)) + 2 for i, cells in enumerate(columns)}
+    while len(widths) > 2 and sum(widths.values()) > out.width:
+        del widths[max(widths, key=lambda i: widths[i])]
+    return list(widths)
+
+
+def _shown(cell: Any) -> str:
+    return "NULL" if cell is None else str(cell)
 
 
 def verification(checked: dict[str, Any]) -> None:
@@ -188,11 +210,15 @@ def hierarchy(found: Hierarchy, name: str, rows: int) -> None:
 def profile(seen: Profile, source: str, database: str | None) -> None:
     """Show what a table's columns and small sets of them give away, and what to do about it."""
     out.print(f"{seen.rows:,} rows, {len(seen.columns)} columns")
-    columns = Table("column", "type", "different", "unique rows", "suggested", "because", box=None, pad_edge=False)
+    columns = Table("column", "type", "different", "unique rows", "suggested", box=None, pad_edge=False)
     for c in seen.columns:
         counts = ("", "") if c.distinct is None else (f"{c.distinct:,}", _share(c.unique_rows, c.unique_share))
-        columns.add_row(escape(c.name), escape(c.type), *counts, c.suggestion, escape(c.reason))
+        columns.add_row(escape(c.name), escape(c.type), *counts, c.suggestion)
     out.print(columns)
+    out.print("\nWhy:")
+    for c in seen.columns:
+        if c.reason:
+            out.print(f"  {escape(c.name)}: {escape(c.reason)}")
     sets = Table("together", "different", "unique rows", "in classes < 5", box=None, pad_edge=False)
     for found in seen.sets[:_SETS]:
         unique = _share(found.unique_rows, found.unique_share)

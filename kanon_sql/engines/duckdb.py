@@ -305,6 +305,8 @@ def _csv_names(path: Path) -> list[str]:
     """The names in the first line, if every line has as many fields: DuckDB would guess until nothing is wrong."""
     with open(path, newline="", encoding="utf-8-sig", errors="replace") as file:
         head = file.read(_HEAD)
+    if "\0" in head:
+        raise SourceError(f"{path} is not a text file; give CSV, or Parquet in a file called .parquet")
     first = re.sub(r'"[^"]*"', "", head.lstrip("\r\n")).partition("\n")[0]
     separators = [mark for mark in sorted(_SEPARATORS, key=first.count, reverse=True) if mark in first]
     problems = []

@@ -1,0 +1,562 @@
+"""Bad input, full disks and killed processes: one line that names the thing, exit code 2, and nothing changed."""
+
+import io
+import json
+import os
+import resource
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+from test_cli import COLUMNS, PEOPLE, ask, command, done, kanon, released, tables, texts, write_files
+
+from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.engines.postgres import PostgreSQL
+
+HEADER = "name,age,zip,disease\n"
+QI = "--identifiers name --quasi-identifiers age,zip --hierarchies h"
+FILE = f"anonymize people.csv {QI}"
+TABLE = f"anonymize people --database hospital.duckdb {QI}"
+OUT = "--output out.csv"
+Files = dict[str, str | bytes]
+
+
+def spec(columns: str, rest: str = "") -> Files:
+    return {"bad.yml": f"source: people.csv\nquasi_identifiers: {columns}\ntarget: {{file: out.csv}}\n{rest}"}
+
+
+def parquet(rows: int | None = None, **columns: list[Any]) -> bytes:
+    file = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.table(columns).slice(0, rows), file)
+    return file.getvalue()
+
+
+def rows(count: int, bad: str, line: int) -> str:
+    """A CSV file in which one line is bad."""
+    lines = [f"p{i},29,02138,x\n" for i in range(2, count + 2)]
+    return HEADER + "".join([*lines[: line - 2], bad + "\n", *lines[line - 2 :]])
+
+
+SOURCES: list[tuple[str, Files, str]] = [
+    (f"anonymize nope.csv {QI} {OUT}", {}, "there is no file nope.csv; check the path"),
+    (f"anonymize 'part_*.parquet' {QI} {OUT}", {}, "there is no file part_*.parquet; check the path"),
+    (f"anonymize people {QI} {OUT}", {}, "there is no file people; for a table give --database"),
+    (f"anonymize h {QI} {OUT}", {}, "there is no file h"),
+    (f"anonymize 'no\nfile.csv' {QI} {OUT}", {}, "there is no file no file.csv"),
+    (f"anonymize data.xlsx {QI} {OUT}", {"data.xlsx": "x"}, "data.xlsx is neither .csv nor .parquet"),
+    (f"anonymize nope --database hospital.duckdb {QI} {OUT}", {}, "there is no table nope in the database; check"),
+    (f"anonymize s.people --database hospital.duckdb {QI} {OUT}", {}, "there is no table s.people in the database"),
+    (f"anonymize people --database nope.duckdb {QI} {OUT}", {}, "there is no database file nope.duckdb"),
+    (f"anonymize people --database h {QI} {OUT}", {}, "there is no database file h"),
+    (f"anonymize people --database people.csv {QI} {OUT}", {}, "people.csv is not a DuckDB database"),
+    (f"{FILE} --database people.csv --into anon_2", {}, "people.csv is not a DuckDB database"),
+    (f"anonymize people --database x.db {QI} {OUT}", {"x.db": "SQLite format 3\0"}, "x.db is not a DuckDB database"),
+    (f"anonymize people --database x.db {QI} {OUT}", {"x.db": ""}, "x.db is not a DuckDB database"),
+    (
+        f"anonymize people --database x.db {QI} {OUT}",
+        {"x.db": b"\0" * 8 + b"DUCK" + b"\0" * 9000},
+        "the database x.db cannot be opened",
+    ),
+    ("anonymize people --database postgresql://u@127.0.0.1:1/x " + QI, {}, "there is no target"),
+    (f"anonymize people --database postgresql://u@127.0.0.1:1/x {QI} {OUT}", {}, "PostgreSQL cannot be reached"),
+    (f"anonymize people --database postgresql:/u@/x {QI} {OUT}", {}, "there is no database file"),
+    ("anonymize --quasi-identifiers age " + OUT, {}, "source is missing"),
+    (f"anonymize people.csv --hierarchies h {OUT}", {}, "quasi_identifiers is missing"),
+    (f"anonymize people.csv --quasi-identifiers , --hierarchies h {OUT}", {}, "give one or more column names"),
+]
+CONTENTS: list[tuple[str, Files, str]] = [
+    (f"anonymize bad.csv {QI} {OUT}", {"bad.csv": content}, message)
+    for content, message in [
+        ("", "bad.csv is empty"),
+        ("\n\n", "bad.csv is empty"),
+        (HEADER, "bad.csv has no rows"),
+        (HEADER.strip(), "bad.csv has no rows"),
+        (rows(50, "p0,29", 2), "bad.csv is not well-formed CSV: line 2, Expected Number of Columns: 4 Found: 2"),
+        (rows(50, "p0,29,02138,x,y", 9), "not well-formed CSV: line 9, Expected Number of Columns: 4 Found: 5"),
+        (rows(50, "p0", 52), "not well-formed CSV: line 52, Expected Number of Columns: 4 Found: 1"),
+        (rows(50, 'p0,29,"02138,x', 20), "not well-formed CSV: line 20, Value with unterminated quote"),
+        (rows(50, "# a comment", 2), "not well-formed CSV: line 2"),
+        (rows(30_000, "p0,29", 30_001), "not well-formed CSV: line 30001, Expected"),
+        ("# a preamble\n" + rows(9, "p0,29,02138,x", 2), "not well-formed CSV"),
+        ("name\nx|1\ny|2\n", "bad.csv has 1 columns by its first line and 2 by the others"),
+        (rows(9, "á,29,02138,x", 4).encode("latin-1"), "not well-formed CSV: line 4, Invalid unicode"),
+        (bytes(range(256)) * 9, "not well-formed CSV"),
+        ("PAR1" + "\0" * 900, "bad.csv is not a text file"),
+        (HEADER.replace("name", "Age") + "1,2,3,4\n", "bad.csv has the columns 'Age' and 'age', the same but for case"),
+        (HEADER.replace("name", "age") + "1,2,3,4\n", "bad.csv has the columns 'age' and 'age'"),
+    ]
+]
+CONTENTS += [
+    (f"anonymize bad.parquet {QI} {OUT}", {"bad.parquet": content}, message)
+    for content, message in [
+        (b"", "bad.parquet cannot be read: "),
+        (b"name,age\n" * 99, "bad.parquet cannot be read: "),
+        (b"PAR1" + bytes(99) + b"PAR1", "bad.parquet cannot be read: "),
+        (parquet(age=[1], zip=["1"])[:-30], "bad.parquet cannot be read: "),
+        (parquet(age=[1], AGE=[2]), "bad.parquet has the columns 'age' and 'AGE', the same but for case; rename one"),
+        (parquet(name=[""], age=[1], zip=[""], rows=0), "bad.parquet has no rows"),
+    ]
+]
+CONTENTS += [
+    (f"anonymize '*.csv' {QI} {OUT}", {"z.csv": HEADER + "a,1\n"}, "z.csv is not well-formed CSV: line 2"),
+    (f"anonymize 'z*.csv' {QI} {OUT}", {"z1.csv": HEADER, "z2.csv": HEADER.upper()}, "z*.csv has no rows"),
+    ("verify bad.csv --quasi-identifiers age", {"bad.csv": "age\n"}, "bad.csv has no rows; there is nothing to verify"),
+    (f"explain bad.csv {QI}", {"bad.csv": HEADER}, "bad.csv has no rows"),
+    (
+        "verify bad.csv --quasi-identifiers born",
+        {"bad.csv": "born\n2020-01-31\n31/01/2020\n"},
+        'CSV Error on Line: 2, Error when converting column "born"',
+    ),
+]
+ROLES: list[tuple[str, Files, str]] = [
+    (f"anonymize people.csv --quasi-identifiers age,job --hierarchies h {OUT}", {}, "no quasi-identifier column 'job'"),
+    (f"anonymize people.csv --quasi-identifiers AGE --hierarchies h {OUT}", {}, "column 'AGE'; did you mean 'age'?"),
+    (f"anonymize people.csv {QI} --identifiers ssn {OUT}", {}, "no identifier column 'ssn'; there are name, age, zip"),
+    (f"{FILE} --sensitive job {OUT}", {}, "there is no sensitive column 'job'"),
+    (f"{FILE} --identifiers name,age {OUT}", {}, "'age' is in both identifiers and quasi_identifiers; keep it in one"),
+    (f"{FILE} --sensitive zip {OUT}", {}, "'zip' is in both quasi_identifiers and sensitive"),
+    (f"{FILE} --sensitive ZIP {OUT}", {}, "'zip' in quasi_identifiers and 'ZIP' in sensitive differ only in case"),
+    (f"{FILE} --quasi-identifiers age,zip,age {OUT}", {}, "'age' is listed twice; keep one of the two"),
+    ("verify people.csv --quasi-identifiers age,job", {}, "there is no quasi-identifier column 'job'"),
+]
+FIGURES: list[tuple[str, Files, str]] = [
+    *((f"{FILE} --k {k} {OUT}", {}, f"k: give a whole number of at least 1, not {k}") for k in (0, -3)),
+    *((f"{command} --k 121 {OUT}", {}, "k is 121 but people") for command in (FILE, TABLE)),
+    (f"{FILE} --k 1000000 {OUT}", {}, "has only 120 rows, so that not even one class could hold them; lower k"),
+    *(
+        (f"{FILE} --suppression-limit {limit} {OUT}", {}, "suppression_limit: give a fraction of the rows from 0 to 1")
+        for limit in ("1.01", "-0.01", "2", "nan", "inf")
+    ),
+    (f"{FILE} --metric entropy {OUT}", {}, "metric: give one of precision, height, loss"),
+    (f"{FILE} --strategy fast {OUT}", {}, "'fast' is not a strategy; choose one of auto, best_first"),
+    (f"{FILE} --time-limit -1 {OUT}", {}, "time_limit: give a number of seconds of at least 0"),
+    ("verify people.csv --quasi-identifiers age --k 0", {}, "k: give a whole number of at least 1"),
+]
+HIERARCHIES: list[tuple[str, Files, str]] = [
+    *(
+        (f"anonymize people.csv --quasi-identifiers disease --hierarchies h {OUT}", {"h/disease.csv": text}, message)
+        for text, message in [
+            ("x;a;*\ny;b\nz;b;*\n", "h/disease.csv, line 2: 2 fields found, 3 expected"),
+            ("x;a;1\ny;a;2\nz;b;2\n", "h/disease.csv: level 2 splits 'a' of level 1 into '1' and '2'"),
+            ("x;a;*\nx;b;*\n", "h/disease.csv: 'x' has the labels 'a;*' (line 1) and 'b;*' (line 2)"),
+            ("x;a;*\ny;;*\n", "h/disease.csv, line 2: level 1 of 'y' is empty"),
+            ("x;*\n", "column 'disease': the hierarchy lacks 2 of its values ('y', 'z')"),
+            ("", "h/disease.csv: there are no rows"),
+            ('"x;a\n', "h/disease.csv, line 1: "),
+            (b"\xff\xfe\0x", "the hierarchy file h/disease.csv is not UTF-8 text"),
+        ]
+    ),
+    (f"{FILE} {OUT}", {"h/age.csv": "young;*\n"}, "h/age.csv: none of its values ('young', …) is of the column's type"),
+    (f"anonymize people.csv --quasi-identifiers age {OUT}", {}, "column 'age' has no hierarchy; give --hierarchies"),
+    (f"{FILE} --hierarchies g {OUT}", {}, "there is no hierarchy file g/age.csv for column 'age'; make one with"),
+    (f"{FILE} --hierarchies people.csv {OUT}", {}, "people.csv/age.csv cannot be read (Not a directory)"),
+    ("anonymize --spec bad.yml", spec("{age: {hierarchy: {table: ages}}}"), "the table ages, which is not there"),
+    ("anonymize --spec bad.yml", spec("{zip: {hierarchy: {ranges: [7, 10]}}}"), "10 is not a multiple of 7"),
+    ("anonymize --spec bad.yml", spec("{disease: {hierarchy: {ranges: [7]}}}"), "'x' is not a finite number"),
+    ("anonymize --spec bad.yml", spec("{disease: {hierarchy: {dates: [year]}}}"), "'x' is not a date"),
+    ("anonymize --spec bad.yml", spec("{age: {hierarchy: suppress, min_level: 2}}"), "above the height of its hierar"),
+    (
+        "anonymize --spec bad.yml",
+        spec("{age: {hierarchy: suppress, min_level: 1, max_level: 0}}"),
+        "quasi_identifiers.age: min_level 1 is above max_level 0; lower the one or raise the other",
+    ),
+    (
+        "anonymize --spec bad.yml",
+        spec("{name: {hierarchy: suppress, max_level: 0}}"),
+        "no node of the lattice meets the privacy model: even the most general one leaves more than 2 rows at risk",
+    ),
+]
+SPECS: list[tuple[str, Files, str]] = [
+    ("anonymize --spec nope.yml", {}, "there is no spec file nope.yml; check the path"),
+    ("anonymize --spec h", {}, "the spec file h cannot be read (Is a directory)"),
+    ("anonymize --spec bad.yml", spec("[age"), "bad.yml, line 3: this is not YAML a spec can use"),
+    ("anonymize --spec bad.yml", {"bad.yml": "- age\n"}, "bad.yml is not a mapping"),
+    ("anonymize --spec bad.yml", {"bad.yml": b"\xff\xfe\xfd"}, "bad.yml: this is not YAML a spec can use"),
+    ("anonymize --spec bad.yml", spec("[age]", "quasi_identifier: [zip]"), "did you mean 'quasi_identifiers'?"),
+    ("anonymize --spec bad.yml", spec("[age]", "k: 5"), "k is not a key of a spec; did you mean 'privacy.k'?"),
+    ("anonymize --spec bad.yml", spec("{age: {hierarchy: {range: [5]}}}"), "range is not a key"),
+    ("anonymize --spec bad.yml", spec("[age]", "privacy: {k: five}"), "privacy.k: give a whole number"),
+    ("anonymize --spec bad.yml", spec("[age]", "suppression_limit: 2 %"), "suppression_limit: give a fraction"),
+    ("anonymize --spec bad.yml", spec("[age]", "seed: 1\nseed: 2"), "line 5: this is not YAML a spec can use (the key"),
+]
+TARGETS: list[tuple[str, Files, str]] = [
+    (FILE, {}, "there is no target; give --output FILE.parquet, or --into TABLE, or --sql"),
+    (f"{FILE} --output old.csv", {}, "the file old.csv exists already; give --overwrite to replace it"),
+    (f"{TABLE} --output old.parquet", {}, "the file old.parquet exists already"),
+    (f"{FILE} --output people.csv --overwrite", {}, "the target people.csv is the source; name another file"),
+    (f"{FILE} --output h/../people.csv --overwrite", {}, "the target h/../people.csv is the source"),
+    (f"anonymize 'p*.csv' {QI} --output people.csv --overwrite", {}, "the target people.csv is the source"),
+    (f"{FILE} --output no/out.csv", {}, "there is no folder no for out.csv; make it first"),
+    (f"{FILE} --output h --overwrite", {}, "h is neither .csv nor .parquet"),
+    (f"{FILE} --output d.csv --overwrite", {"d.csv/x": ""}, "d.csv is a folder; name a file in it"),
+    (f"{FILE} --output out.xlsx", {}, "out.xlsx is neither .csv nor .parquet"),
+    (f"{FILE} --into anon", {}, "the table anon needs a database; give --database"),
+    (f"{FILE} --into anon {OUT}", {}, "both a file and a table are named; keep one of them"),
+    (f"{FILE} --as view {OUT}", {}, "a view needs a name"),
+    (f"{FILE} --database hospital.duckdb --into anon_2 --as view", {}, "a view needs a table below it"),
+    (f"{TABLE} --into anon", {}, "the table anon exists already; give --overwrite to replace it"),
+    (f"{TABLE} --into ANON", {}, "the table ANON exists already"),
+    (f"{TABLE} --into seen", {}, "the view seen exists already"),
+    *((f"{TABLE} --into {name} --overwrite", {}, f"the target {name} is the source") for name in ("people", "PEOPLE")),
+    (f"{TABLE} --into main.people --as view --overwrite", {}, "the target main.people is the source"),
+    (f"anonymize seen --database hospital.duckdb {QI} --into people --overwrite", {}, "people does not exist"),
+    (f"{TABLE} --into nowhere.anon", {}, "Schema with name nowhere does not exist"),
+    (f"{FILE} {OUT} --mask --sql", {}, "leave out --mask or --sql"),
+    (f"{TABLE} --into anon_2 --as view --mask", {}, "a view drops rows instead of masking them"),
+    (f"{TABLE} --into mine --as view", {}, "the view mine needs a table mine__age, which exists already"),
+    (f"{TABLE} --into mine --as view --overwrite", {}, "the view mine needs a table mine__age, which exists already"),
+    (f"{FILE} --database new.duckdb --into anon --k 121", {}, "k is 121"),
+    (f"anonymize bad.csv {QI} --database new.duckdb --into anon", {"bad.csv": HEADER + "x\n"}, "not well-formed CSV"),
+    ("demo --directory people.csv", {}, "people.csv cannot be the demo's folder (Not a directory)"),
+    ("demo --rows 100 --k 101", {}, "k is 101 but there are only 100 people"),
+]
+BUILD = "hierarchy build people.csv --output new.csv --column"
+COMMANDS: list[tuple[str, Files, str]] = [
+    (f"{BUILD} job --suppress", {}, "column 'job'"),
+    (f"{BUILD} age", {}, "give exactly one of --ranges, --redact, --dates, --taxonomy and --suppress"),
+    (f"{BUILD} age --ranges 5 --suppress", {}, "give exactly one of"),
+    *((f"{BUILD} age --ranges {widths}", {}, "") for widths in ("5,x", "nan", "inf", "0", "-5", "''", "10,15")),
+    *((f"{BUILD} age --ranges 5 --{bound} {value}", {}, "") for bound in ("top", "origin") for value in ("nan", "inf")),
+    (f"{BUILD} zip --redact middle", {}, "give right or left, not 'middle'"),
+    (f"{BUILD} zip --dates week", {}, "weeks do not nest in months"),
+    (f"{BUILD} zip --taxonomy nope.csv", {}, "there is no hierarchy file nope.csv"),
+    (f"{BUILD} zip --taxonomy t.csv", {"t.csv": "a;b\nb;a\n"}, "the parents run in a circle"),
+    (f"{BUILD} zip --suppress --output old.csv", {}, "the file old.csv exists already; give --overwrite"),
+    (f"{BUILD} zip --suppress --output people.csv --overwrite", {}, "the target people.csv is the source"),
+    (f"{BUILD} zip --suppress --output no/zip.csv", {}, "there is no folder no"),
+    (f"{BUILD} zip --suppress --output h --overwrite", {}, "h is a folder"),
+    ("hierarchy check nope.csv", {}, "there is no hierarchy file nope.csv"),
+    ("hierarchy show nope.csv", {}, "there is no hierarchy file nope.csv"),
+    ("hierarchy check bad.csv", {"bad.csv": "a;b;*\nc;*\n"}, "bad.csv, line 2: 2 fields found, 3 expected"),
+    (
+        "hierarchy check h/zip.csv people.csv --column disease",
+        {},
+        "the hierarchy lacks 3 of its values ('x', 'y', 'z')",
+    ),
+]
+CASES = [*SOURCES, *CONTENTS, *ROLES, *FIGURES, *HIERARCHIES, *SPECS, *TARGETS, *COMMANDS]
+
+
+def snapshot(folder: Path) -> dict[str, bytes | None]:
+    """Every file of a folder with its content."""
+    paths = sorted(folder.rglob("*"))
+    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in paths}
+
+
+@pytest.fixture(scope="session")
+def _ward(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes | None]:
+    """A folder with sources, hierarchies, a database and targets that exist, as a snapshot."""
+    folder = tmp_path_factory.mktemp("ward")
+    write_files(folder)
+    for old in ("old.csv", "old.parquet"):
+        (folder / old).write_text("old")
+    for statement in (
+        "CREATE TABLE people AS FROM 'people.csv'",
+        "CREATE VIEW seen AS FROM people",
+        "CREATE TABLE anon AS SELECT 'old' AS old",
+        "CREATE TABLE mine__age AS SELECT 1 AS mine",
+        "CREATE TABLE mine__zip AS SELECT 1 AS mine",
+    ):
+        ask(str(folder / "hospital.duckdb"), statement.replace("people.csv", f"{folder}/people.csv"))
+    return snapshot(folder)
+
+
+@pytest.fixture
+def ward(_ward: dict[str, bytes | None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with a copy of all that."""
+    put(tmp_path, {name: content for name, content in _ward.items() if content is not None})
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def put(folder: Path, files: Files) -> None:
+    for name, content in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+@pytest.mark.parametrize(("line", "files", "message"), CASES, ids=[f"{line} | {message}" for line, _, message in CASES])
+def test_one_line_exit_code_2_and_nothing_changed(ward: Path, line: str, files: Files, message: str) -> None:
+    put(ward, files)
+    before = snapshot(ward)
+    run = kanon(*shlex.split(line))
+    assert (run.code, run.out) == (2, ""), run
+    assert run.err.startswith("kanon: ")
+    assert run.err.count("\n") == 1
+    assert message in run.err
+    assert snapshot(ward) == before
+
+
+@pytest.mark.parametrize(
+    "line", ["anonymize people.csv --k five", "anonymize --nope", "nope", f"{FILE} --as index", "demo --rows 5", ""]
+)
+def test_a_line_that_is_no_command(ward: Path, line: str) -> None:
+    before = snapshot(ward)
+    run = kanon(*shlex.split(line))
+    assert run.code == 2
+    assert "Usage: " in run.out + run.err
+    assert snapshot(ward) == before
+
+
+def test_the_process_says_one_line_too(ward: Path) -> None:
+    run = command("anonymize", "nope.csv", *shlex.split(QI), "--output", "out.csv", "--json", cwd=ward)
+    assert (run.code, run.out, run.err) == (2, "", "kanon: there is no file nope.csv; check the path\n")
+
+
+# PostgreSQL
+
+
+ON_SERVER: list[tuple[str, str]] = [
+    ("anonymize nope {0} --into x", "there is no table nope in the database"),
+    ("anonymize nowhere.people {0} --into x", "there is no table nowhere.people in the database"),
+    ("anonymize people.csv {0} --into x", "people.csv is a file, which postgresql cannot read; load it into a table"),
+    ("anonymize people {0} --into nowhere.x", 'schema "nowhere" does not exist'),
+    ("anonymize people {0} --into x --quasi-identifiers age,job", "there is no quasi-identifier column 'job'"),
+    ("anonymize people {0} --into x --quasi-identifiers Age", "column 'Age'; did you mean 'age'?"),
+    ("anonymize people {0} --into x --k 121", "k is 121 but people has only 120 rows"),
+    ("anonymize nobody {0} --into x", "nobody has no rows"),
+    ("anonymize cases {0} --into x", "cases has the columns 'Age' and 'age', the same but for case; rename one"),
+    ("anonymize people {0}", "there is no target"),
+    ("anonymize people {0} --into anon", "the table anon exists already; give --overwrite"),
+    ("anonymize people {0} --into anon --as view", "the table anon exists already; give --overwrite"),
+    ("anonymize people {0} --into seen", "the view seen exists already"),
+    ("anonymize people {0} --into people --overwrite", "the target people is the source"),
+    ("anonymize people {0} --into PEOPLE --overwrite", "the target PEOPLE is the source"),
+    ("anonymize seen {0} --into people --overwrite", "cannot drop table"),
+    ("anonymize people {0} --output old.csv", "the file old.csv exists already"),
+    ("anonymize people {0} --into mine --as view", "the view mine needs a table mine__age, which exists already"),
+    (f"anonymize people {{0}} --into {'x' * 64}", "is longer than the 63 bytes of a PostgreSQL name"),
+    ("verify people {0} --k 0", "k: give a whole number of at least 1"),
+    ("verify nobody {0}", "nobody has no rows; there is nothing to verify"),
+    ("explain people {0} --k 121", "k is 121"),
+]
+
+
+def test_a_server_is_left_as_it_was(postgres_dsn: str, ward: Path, make_table: Any) -> None:
+    engine = PostgreSQL.open(postgres_dsn)
+    make_table(engine, "people", COLUMNS, PEOPLE)
+    make_table(engine, "cases", {**COLUMNS, "Age": "BIGINT"}, [])
+    make_table(engine, "nobody", COLUMNS, [])
+    engine.close()
+    for statement in ("TABLE anon AS SELECT 'old' AS old", "TABLE mine__age AS SELECT 1 AS mine"):
+        ask(postgres_dsn, f"CREATE {statement}")
+    ask(postgres_dsn, "CREATE VIEW seen AS SELECT * FROM people")
+    files, before = snapshot(ward), tables(postgres_dsn)
+    for line, message in ON_SERVER:
+        options = f"--database '{postgres_dsn}' " + (QI if "verify" not in line else "--quasi-identifiers age")
+        run = kanon(*shlex.split(line.format(options)))
+        assert (run.code, run.out, run.err[:7], run.err.count("\n")) == (2, "", "kanon: ", 1), (line, run)
+        assert message in run.err
+        assert tables(postgres_dsn) == before
+    assert snapshot(ward) == files
+    assert ask(postgres_dsn, "SELECT * FROM anon") == [("old",)]
+    assert len(ask(postgres_dsn, "SELECT * FROM people")) == len(PEOPLE)
+
+
+# Names and values that are SQL to a careless program
+
+
+NASTY = [
+    "select",
+    "two words",
+    "semi;colon",
+    'do"uble',
+    "it's",
+    "naïve 年齢",
+    "x; DROP TABLE people; --",
+    '"; DROP TABLE people; --',
+    "'); DROP TABLE people; --",
+    "{0} %s $1 ?",
+    "back\\slash",
+]
+
+
+@pytest.mark.parametrize("place", ["duckdb", "postgres"])
+@pytest.mark.parametrize("name", NASTY)
+def test_any_name_is_only_a_name(
+    request: pytest.FixtureRequest, ward: Path, make_table: Any, name: str, place: str
+) -> None:
+    database = str(request.getfixturevalue("postgres_dsn")) if place == "postgres" else str(ward / "new.duckdb")
+    postgres = place == "postgres"
+    engine = PostgreSQL.open(database) if postgres else DuckDB.open(database, create=True)
+    columns = {name: "VARCHAR", f"{name} 2": "VARCHAR", "kept": "VARCHAR"}
+    values = [(f"{name}{i % 3}", name, name if i % 2 else None) for i in range(12)]
+    make_table(engine, f"t {name}", columns, values)
+    make_table(engine, "people", {"canary": "VARCHAR"}, [("alive",)])
+    engine.close()
+    recipes = {name: {"hierarchy": {"redact": "right"}, "max_level": 1}, f"{name} 2": {"hierarchy": "suppress"}}
+    (ward / "names.yml").write_text(json.dumps({"quasi_identifiers": recipes, "privacy": {"k": 6}}))
+    options = [f"t {name}", "--database", database, "--spec", "names.yml"]
+    expected = sorted((f"{name}*", name, kept or "None") for *_, kept in values)
+    for form in ("table", "view"):
+        done("anonymize", *options, "--into", f"{form} {name}", "--as", form)
+        shown = '"' + f"{form} {name}".replace('"', '""') + '"'
+        assert texts(ask(database, f"SELECT * FROM {shown}")) == expected
+    file = f"{name.replace('/', '')}.csv"
+    done("anonymize", *options, "--output", file)
+    done("verify", file, "--spec", "names.yml", "--k", 12)
+    done("anonymize", file, "--spec", "names.yml", "--output", "again.parquet")
+    assert texts(ask("", "FROM 'again.parquet'")) == expected
+    listed = name.replace('"', '""')
+    assert kanon("verify", *options[:3], "--quasi-identifiers", f'"{listed}","{listed} 2"', "--k", 5).code == 1
+    assert ask(database, "SELECT * FROM people") == [("alive",)]
+
+
+@pytest.mark.parametrize("name", [name for name in NASTY if name != "back\\slash"])
+def test_a_hierarchy_folder_serves_any_name(ward: Path, name: str) -> None:
+    quoted = name.replace('"', '""')
+    (ward / "names.csv").write_text(f'"{quoted}",kept\n' + "".join(f'"{quoted}{i % 3}",{i}\n' for i in range(12)))
+    done("hierarchy", "build", "names.csv", "--column", name, "--suppress", "--output", f"h/{name}.csv")
+    listed = ["--quasi-identifiers", f'"{quoted}"', "--hierarchies", "h"]
+    done("anonymize", "names.csv", *listed, "--k", 4, "--output", "out.parquet")
+    assert texts(ask("", "FROM 'out.parquet'")) == sorted((f"{name}{i % 3}", str(i)) for i in range(12))
+
+
+# Full disks
+
+
+LARGE = 20_000  # bytes that any file may hold, far below what is written
+
+
+@pytest.fixture
+def large(ward: Path) -> Path:
+    """The folder with more people than fit on the disk."""
+    people = "".join(f"p{i},{PEOPLE[i % 120][1]},{PEOPLE[i % 120][2]},ill{i * 7919 % 10007}\n" for i in range(30_000))
+    (ward / "people.csv").write_text(HEADER + people)
+    ask("hospital.duckdb", "INSERT INTO people FROM 'people.csv'")
+    return ward
+
+
+def on_a_full_disk(*arguments: object, cwd: Path) -> None:
+    """Run a command that may write no file beyond LARGE bytes: it must say so in one line."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (LARGE, LARGE))
+
+    run = command(*arguments, "--overwrite", cwd=cwd, preexec_fn=limit)
+    assert (run.code, run.out, run.err[:7], run.err.count("\n")) == (2, "", "kanon: ", 1), run
+    assert "File too large" in run.err
+
+
+@pytest.mark.parametrize("target", ["old.csv", "old.parquet"])
+def test_a_full_disk_leaves_the_old_file(large: Path, target: str) -> None:
+    before = snapshot(large)
+    source = ["people.csv"] if target == "old.csv" else ["people", "--database", "hospital.duckdb"]
+    on_a_full_disk("anonymize", *source, *shlex.split(QI), "--output", target, cwd=large)
+    assert snapshot(large) == before
+
+
+def test_a_full_disk_leaves_the_old_hierarchy(large: Path) -> None:
+    before = snapshot(large)
+    build = ["hierarchy", "build", "people.csv", "--column", "disease", "--redact", "right"]
+    on_a_full_disk(*build, "--output", "old.csv", cwd=large)
+    assert snapshot(large) == before
+
+
+@pytest.mark.parametrize("database", ["hospital.duckdb", "new.duckdb"])
+def test_a_full_disk_leaves_the_old_table(large: Path, database: str) -> None:
+    before = snapshot(large)
+    on_a_full_disk("anonymize", "people.csv", *shlex.split(QI), "--database", database, "--into", "anon", cwd=large)
+    assert snapshot(large).keys() - {"hospital.duckdb.wal"} == before.keys()
+    assert ask("hospital.duckdb", "FROM anon") == [("old",)]
+    assert len(ask("hospital.duckdb", "FROM people")) == 30_120
+
+
+def test_a_full_disk_leaves_the_old_file_of_a_server(large: Path, postgres_dsn: str, make_table: Any) -> None:
+    engine = PostgreSQL.open(postgres_dsn)
+    make_table(engine, "people", COLUMNS, [(f"p{i}", *PEOPLE[i % 120][1:3], f"ill{i}") for i in range(30_000)])
+    engine.close()
+    before = snapshot(large)
+    options = ["--database", postgres_dsn, *shlex.split(QI), "--output", "old.csv"]
+    on_a_full_disk("anonymize", "people", *options, cwd=large)
+    assert snapshot(large) == before
+
+
+# Killed processes, locked databases
+
+
+SLOW = """
+import sys, time
+from kanon_sql import release
+def wait(*_):
+    print("written", flush=True)
+    time.sleep(600)
+release.summarize = wait  # the release is written, and not yet verified
+from kanon_sql.cli import main
+main()
+"""
+
+
+def killed_while_it_writes(*arguments: str, cwd: Path) -> None:
+    line = [sys.executable, "-c", SLOW, *arguments, "--overwrite"]
+    with subprocess.Popen(line, cwd=cwd, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "written\n"
+        process.kill()
+
+
+@pytest.mark.parametrize("target", ["old.csv", "old.parquet"])
+def test_a_killed_process_leaves_the_old_file(ward: Path, target: str) -> None:
+    before = snapshot(ward)
+    killed_while_it_writes("anonymize", "people.csv", *shlex.split(QI), "--output", target, cwd=ward)
+    after = snapshot(ward)
+    assert {name: after[name] for name in before} == before
+    assert all(name.startswith(f".{target}.") and name.endswith(".kanon") for name in after.keys() - before.keys())
+    Path("old.csv").unlink()
+    read = json.loads(done("anonymize", "*.csv", *shlex.split(QI), "--output", "new.parquet", "--json"))["rows"]
+    assert read == len(PEOPLE), "no later run takes what was left for a source"
+
+
+@pytest.mark.parametrize("form", ["table", "view"])
+def test_a_killed_process_leaves_the_old_table(ward: Path, form: str) -> None:
+    before = tables("hospital.duckdb")
+    options = [*shlex.split(QI), "--database", "hospital.duckdb", "--into", "anon", "--as", form]
+    killed_while_it_writes("anonymize", "people", *options, cwd=ward)
+    assert tables("hospital.duckdb") == before
+    assert ask("hospital.duckdb", "FROM anon") == [("old",)]
+    manifest = json.loads(done("anonymize", "people", *options, "--overwrite", "--json"))
+    assert texts(ask("hospital.duckdb", "FROM anon")) == texts(released(manifest["node"], 5))
+
+
+def test_a_killed_process_leaves_the_old_table_of_a_server(ward: Path, postgres_dsn: str, make_table: Any) -> None:
+    engine = PostgreSQL.open(postgres_dsn)
+    make_table(engine, "people", COLUMNS, PEOPLE)
+    make_table(engine, "anon", {"old": "VARCHAR"}, [("old",)])
+    engine.close()
+    before = tables(postgres_dsn)
+    options = [*shlex.split(QI), "--database", postgres_dsn, "--into", "anon"]
+    killed_while_it_writes("anonymize", "people", *options, cwd=ward)
+    assert ask(postgres_dsn, "SELECT * FROM anon") == [("old",)]
+    assert tables(postgres_dsn) == before
+
+
+@pytest.fixture
+def locked(ward: Path) -> Iterator[str]:
+    """The database, opened by another process."""
+    holding = "import duckdb, sys; held = duckdb.connect('hospital.duckdb'); print(flush=True); sys.stdin.read()"
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", holding], cwd=ward, stdin=pipe, stdout=pipe, text=True) as process:
+        assert process.stdout
+        assert process.stdin
+        process.stdout.readline()
+        yield str(process.pid)
+        process.stdin.close()
+
+
+def test_a_database_in_use_is_named_with_who_uses_it(locked: str) -> None:
+    for line in (
+        f"{TABLE} {OUT}",
+        f"{TABLE} --into anon --overwrite",
+        "verify people --database hospital.duckdb --k 2",
+    ):
+        run = kanon(*shlex.split(line + " --quasi-identifiers age,zip"))
+        assert (run.code, run.out, run.err.count("\n")) == (2, "", 1)
+        assert "kanon: the database hospital.duckdb cannot be opened: " in run.err
+        assert f"PID {locked}" in run.err
+    assert not os.path.exists("out.csv")

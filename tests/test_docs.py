@@ -1,0 +1,108 @@
+"""The examples of the README and of docs/ are run as they stand, in a folder like the one that they speak of."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+import yaml
+
+from kanon_sql import spec as specs
+from kanon_sql.demo_data import write_parquet
+from kanon_sql.resources import folder
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PATIENTS = """
+CREATE TABLE patients AS
+SELECT
+  'P' || i AS name, 's' || i AS ssn, 20 + (i * 7) % 60 AS age, CAST(10000 + (i * 37) % 90 AS VARCHAR) AS zip,
+  DATE '2025-01-01' + CAST((i * 13) % 400 AS INTEGER) AS admitted, ['Bern', 'Thun', 'Graz'][1 + i % 3] AS city,
+  ['f', 'm'][1 + i % 2] AS sex, ['flu', 'asthma'][1 + (i // 7) % 2] AS disease
+FROM range(600) AS t(i)
+"""
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """The fenced blocks of a page in one language, the two set-up commands of the README left out."""
+    text = re.sub(r"<!-- (run|test) -->\n```sh\n.*?```", "", page.read_text(encoding="utf-8"), flags=re.S)
+    return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.S | re.M)
+
+
+def commands(page: Path) -> list[list[str]]:
+    lines = "\n".join(blocks(page, "sh")).replace("\\\n", " ").splitlines()
+    return [shlex.split(line, comments=True) for line in lines if line.startswith("kanon ")]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """People, hierarchies, a database of patients, places, and the README's spec as release.yml."""
+    write_parquet(tmp_path / "people.parquet", 4000)
+    (tmp_path / "hierarchies").symlink_to(folder("hierarchies") / "adult")
+    (tmp_path / "places.csv").write_text("Bern;Switzerland\nThun;Switzerland\nGraz;Austria\nSwitzerland;*\nAustria;*\n")
+    with duckdb.connect(str(tmp_path / "hospital.duckdb")) as connection:
+        connection.execute(PATIENTS)
+    (spec,) = blocks(ROOT / "README.md", "yaml")
+    (tmp_path / "release.yml").write_text(spec, encoding="utf-8")
+    return tmp_path
+
+
+def copy_patients(place: Path, dsn: str) -> None:
+    import psycopg
+
+    with duckdb.connect(str(place / "hospital.duckdb"), read_only=True) as source:
+        rows = source.execute("SELECT * FROM patients").fetchall()
+    with psycopg.connect(dsn) as target:
+        target.execute(
+            "CREATE TABLE patients (name text, ssn text, age int, zip text, admitted date, city text,"
+            " sex text, disease text)"
+        )
+        with target.cursor().copy("COPY patients FROM STDIN") as copy:
+            for row in rows:
+                copy.write_row(row)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_commands_of_a_page_work_as_typed(page, place, request):
+    if page.name == "guarantees.md":
+        run(["kanon", "demo", "--rows", "4000", "--directory", "."], place)
+    for command in commands(page):
+        if any(word.startswith("postgresql://") for word in command):
+            dsn = request.getfixturevalue("postgres_dsn")
+            copy_patients(place, dsn)
+            command = [dsn if word.startswith("postgresql://") else word for word in command]
+        run(command, place)
+
+
+def run(command: list[str], place: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "kanon_sql", *command[1:]],
+        cwd=place,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        check=False,
+    )
+    assert done.returncode == 0, f"{shlex.join(command)}\n{done.stderr}"
+
+
+def test_the_python_of_the_readme_works(capsys):
+    (code,) = blocks(ROOT / "README.md", "python")
+    exec(compile(code, "README.md", "exec"), {})
+    assert "True" in capsys.readouterr().out
+
+
+def test_the_recipes_of_the_hierarchies_page_are_recipes():
+    recipes = yaml.safe_load(blocks(ROOT / "docs" / "hierarchies.md", "yaml")[0])
+    spec = specs.parse({"source": "t", "quasi_identifiers": recipes})
+    assert set(spec.quasi_identifiers) == {"age", "zip", "admitted", "city", "sex", "job", "code"}
+
+
+def test_every_link_between_pages_leads_somewhere():
+    for page in [*PAGES, *(ROOT / "docs" / "decisions").glob("*.md"), ROOT / "CHANGELOG.md"]:
+        for target in re.findall(r"\]\((?!http)([^)#]+)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"

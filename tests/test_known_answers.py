@@ -1,0 +1,306 @@
+"""Published figures and ARX's own: small tables by hand, and Adult where KANON_DATA says where it is."""
+
+import os
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import create_table
+
+from kanon_sql import anonymize
+from kanon_sql import hierarchy as h
+from kanon_sql.engine import Engine
+from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.frequency import FrequencySet, build_frequency_set
+from kanon_sql.hierarchy import Hierarchy
+from kanon_sql.judge import Judge, may_suppress
+from kanon_sql.lattice import Lattice, Node, below
+from kanon_sql.loss import metric
+from kanon_sql.privacy import k_anonymity
+from kanon_sql.search import Driver, Outcome, strategy
+
+DATA = Path(os.environ.get("KANON_DATA", ""))
+needs_adult = pytest.mark.skipif(
+    not os.environ.get("KANON_DATA"),
+    reason="needs UCI Adult: set KANON_DATA to a folder with adult/adult.csv and adult/hierarchies/<column>.csv",
+)
+
+
+def minimal(nodes: Sequence[Node]) -> list[Node]:
+    return [node for node in nodes if not any(other != node and below(other, node) for other in nodes)]
+
+
+# Small tables
+
+
+def counted(engine: Engine, rows: Sequence[tuple[Any, ...]], hierarchies: Sequence[Hierarchy]) -> FrequencySet:
+    names = [f"q{i}" for i in range(len(hierarchies))]
+    table = create_table(engine, "people", dict.fromkeys(names, "VARCHAR"), rows)
+    builders = {name: lambda _, found=found: found for name, found in zip(names, hierarchies, strict=True)}
+    return build_frequency_set(engine, table, builders, engine)
+
+
+def anonymous_nodes(found: FrequencySet, k: int, allowed: int = 0) -> dict[Node, int]:
+    """Every k-anonymous node with the rows that it suppresses."""
+    nodes = list(Lattice((0,) * len(found.heights), found.heights).nodes())
+    at_risk = Judge(found, k_anonymity(k)).rows_at_risk(nodes)
+    return {node: rows for node, rows in zip(nodes, at_risk, strict=True) if rows <= allowed}
+
+
+RACE = h.from_rows([["Black", "person", "*"], ["White", "person", "*"]], "race")
+ZIP = h.from_rows(
+    [[z, "0213*" if z < "0214" else "0214*", "021**", "*"] for z in ("02138", "02139", "02141", "02142")], "zip"
+)
+
+
+@pytest.mark.parametrize(
+    ("k", "expected"),
+    [
+        (2, {(0, 1): 0.8333, (1, 0): 0.75}),
+        (3, {(0, 2): 0.6667, (1, 1): 0.5833}),
+        (4, {(0, 2): 0.6667, (1, 1): 0.5833}),
+        (8, {(1, 2): 0.4167}),
+    ],
+)
+def test_sweeney_2002(engine: Engine, k: int, expected: dict[Node, float]) -> None:
+    """The minimal generalizations of eight people by race and ZIP, with what is left of the precision."""
+    rows = [(race, zip_code) for race in ("Black", "White") for zip_code in ZIP.values]
+    found = counted(engine, rows, [RACE, ZIP])
+    assert set(minimal(list(anonymous_nodes(found, k)))) == set(expected)
+    outcome = search(found, k, 0.0, "precision", "ola")
+    assert outcome.node == max(expected, key=expected.__getitem__)
+    assert 1 - outcome.score == pytest.approx(max(expected.values()), abs=5e-5)
+
+
+SCORES = h.from_rows([[str(i), "0-2" if i < 3 else "3-5", "0-5"] for i in range(6)], "score")
+TAXI = ["401", "401", "111", "143", "155", "044", "043", "045"]
+
+
+def test_mahanan_2021(engine: Engine) -> None:
+    """Eight people rate three taxis. The paper's optimum holds; its C_avg of .89 is 8 / (3 * 3), k being 2."""
+    found = counted(engine, [tuple(row) for row in TAXI], [SCORES] * 3)
+    assert set(anonymous_nodes(found, 2)) == {(0, 2, 2), (2, 1, 1), (1, 2, 2), (2, 1, 2), (2, 2, 1), (2, 2, 2)}
+    classes = {node: Judge(found, k_anonymity(2)).classes(node).classes for node in [(0, 2, 2), (2, 1, 1)]}
+    assert classes == {(0, 2, 2): 3, (2, 1, 1): 2}
+    best = search(found, 2, 0.0, "average_class_size", "auto")
+    assert (best.node, best.score) == ((0, 2, 2), pytest.approx(8 / 6))
+    assert search(found, 2, 0.0, "precision", "auto").score == pytest.approx(2 / 3)
+    assert minimal(list(anonymous_nodes(found, 3))) == [(2, 1, 1)]
+    assert search(found, 3, 0.0, "average_class_size", "auto").score == pytest.approx(8 / 6)
+
+
+def test_sweeney_2002_model() -> None:
+    """Two-anonymous on race, birth, gender and ZIP as printed: five classes, and none is smaller than two."""
+    classes = {
+        ("Black", "1965", "m", "0214*"): 2,
+        ("Black", "1965", "f", "0213*"): 2,
+        ("Black", "1964", "f", "0213*"): 2,
+        ("White", "1964", "m", "0213*"): 3,
+        ("White", "1967", "m", "0213*"): 2,
+    }
+    rows = [labels for labels, size in classes.items() for _ in range(size)]
+    keep = [h.suppress({row[j] for row in rows}, f"q{j}") for j in range(4)]
+    found = counted(DuckDB(), rows, keep)
+    assert anonymous_nodes(found, 2)[(0, 0, 0, 0)] == 0
+    figures = Judge(found, k_anonymity(2)).classes((0, 0, 0, 0))
+    assert (figures.classes, figures.smallest_class, figures.squares) == (5, 2, 25)
+
+
+# Adult: 30,162 rows, ARX's hierarchies
+
+NINE = "sex age race marital-status education native-country workclass occupation salary-class".split()
+EIGHT = [name for name in NINE if name != "occupation"]
+
+
+@cache
+def adult(*names: str) -> FrequencySet:
+    """The frequency set of some columns of Adult; one thread, since a test of its size gains nothing from two."""
+    engine, folder = DuckDB(), DATA / "adult"
+    engine.run("SET threads = 1")
+    table = engine.read_file(str(folder / "adult.csv"))
+    texts = {name: (folder / "hierarchies" / f"{name}.csv").read_text(encoding="utf-8") for name in names}
+    found = {name: h.convert(h.parse(text, name), table.column(name).kind, name) for name, text in texts.items()}
+    builders = {name: lambda values, f=f, name=name: h.cover(f, values, name) for name, f in found.items()}
+    return build_frequency_set(engine, table, builders, engine)
+
+
+def driver(found: FrequencySet, k: int, limit: float, by: str) -> Driver:
+    judge = Judge(found, k_anonymity(k))
+    lattice = Lattice((0,) * len(found.heights), found.heights)
+    return Driver(lattice, judge.costs(), metric(by), judge, may_suppress(limit, found.rows))
+
+
+def search(found: FrequencySet, k: int, limit: float, by: str, name: str) -> Outcome:
+    return driver(found, k, limit, by).run(strategy(name).search)
+
+
+def as_node(digits: str) -> Node:
+    return tuple(map(int, digits))
+
+
+@needs_adult
+@pytest.mark.parametrize(
+    ("k", "limit", "node", "suppressed", "classes", "score"),
+    [
+        (2, 0.0, "041132020", 0, 52, 0.52970),
+        (2, 0.02, "030121110", 573, 872, 0.20937),
+        (5, 0.0, "041132210", 0, 24, 0.57315),
+        (5, 0.02, "030221120", 506, 222, 0.31371),
+        (5, 0.05, "030021120", 1346, 397, 0.24193),
+        (5, 1.0, "030021110", 2553, 602, 0.22041),
+        (10, 0.02, "040121120", 592, 124, 0.34234),
+        (100, 0.02, "041132110", 506, 35, 0.50729),
+    ],
+)
+def test_arx_finds_the_same(k: int, limit: float, node: str, suppressed: int, classes: int, score: float) -> None:
+    """ARX 3.9.2, optimal search, metric Loss; other nodes may have the same score."""
+    found = adult(*NINE)
+    judge = Judge(found, k_anonymity(k))
+    costs = judge.costs()
+    arx = judge.classes(as_node(node))
+    assert (arx.rows_at_risk, arx.classes) == (suppressed, classes)
+    arx_score = metric("loss_geometric").score(costs, judge.losses(as_node(node), costs))
+    assert arx_score == pytest.approx(score, abs=5.1e-6)
+    outcome = search(found, k, limit, "loss_geometric", "auto")
+    assert outcome.score == pytest.approx(arx_score, abs=1e-12)
+    assert outcome.proven_optimal
+
+
+@needs_adult
+def test_arx_finds_the_same_from_file_to_file(tmp_path: Path) -> None:
+    release = anonymize(
+        DATA / "adult" / "adult.csv",
+        {"quasi_identifiers": NINE, "hierarchies": str(DATA / "adult" / "hierarchies"), "time_limit": 600.0},
+        k=5,
+        suppression_limit=0.02,
+        metric="loss_geometric",
+        output=tmp_path / "adult.csv",
+    )
+    found = release.manifest
+    assert tuple(found["node"].values()) == as_node("030221120")
+    assert (found["suppressed_rows"], found["classes"], found["smallest_class"]) == (506, 222, 5)
+    assert found["score"] == pytest.approx(0.31371, abs=5.1e-6)
+    assert found["proven_optimal"]
+    assert (tmp_path / "adult.csv").read_text().count("\n") == 30_162 - 506 + 1
+
+
+@needs_adult
+@pytest.mark.parametrize(
+    ("names", "k", "limit", "anonymous", "k_minimal", "height", "precision"),
+    [
+        (EIGHT, 2, 0.0, 94, 23, 11, 0.5625),
+        (EIGHT, 5, 0.0, 60, 18, 12, 0.625),
+        (EIGHT, 10, 0.0, 45, 14, 12, 0.6875),
+        (EIGHT, 5, 0.01, 1066, 290, 8, 0.4167),
+        (EIGHT, 5, 0.02, 1586, 378, 7, 0.3542),
+        (EIGHT, 5, 0.05, 2575, 410, 6, 0.2708),
+        (NINE, 2, 0.0, 136, 32, 13, 0.6111),
+        (NINE, 5, 0.0, 87, 27, 14, 0.6667),
+        (NINE, 10, 0.0, 65, 20, 14, 0.6667),
+        (NINE, 5, 0.01, 1816, 577, 10, 0.4815),
+        (NINE, 5, 0.05, 5184, 1071, 8, 0.3333),
+    ],
+)
+def test_the_whole_lattice_of_adult(
+    names: list[str], k: int, limit: float, anonymous: int, k_minimal: int, height: int, precision: float
+) -> None:
+    """Counted by brute force in numpy; here OLA tags every node by testing a few."""
+    found = driver(adult(*names), k, limit, "precision")
+    outcome = found.run(strategy("ola").search)
+    tagged = [node for node in found.lattice.nodes() if found._tags.status(node)]
+    lower = set(tagged)
+    lowest = [node for node in tagged if not any(n in lower for n in found.lattice.predecessors(node))]
+    assert (len(tagged), len(lowest), min(map(sum, lowest))) == (anonymous, k_minimal, height)
+    assert outcome.score == pytest.approx(precision, abs=5e-5)
+    assert outcome.proven_optimal
+    assert len(lowest) < outcome.nodes_checked < found.lattice.size / 2
+
+
+@needs_adult
+@pytest.mark.parametrize(
+    ("names", "k", "best", "node"),
+    [
+        (EIGHT, 2, 49_216_658, None),
+        (EIGHT, 5, 55_170_356, "11113221"),
+        (EIGHT, 10, 55_170_356, "11113221"),
+        (NINE, 2, 19_399_310, "111132211"),
+        (NINE, 5, 33_627_534, "111232211"),
+        (NINE, 10, 55_170_356, None),
+    ],
+)
+@pytest.mark.parametrize("name", ["auto", "ola"])
+def test_the_optimum_by_discernibility(name: str, names: list[str], k: int, best: int, node: str | None) -> None:
+    """Without suppression it is the sum of squared class sizes; anonbench's Adult, k = 5, is the second."""
+    outcome = search(adult(*names), k, 0.0, "discernibility", name)
+    assert outcome.score == best
+    assert node is None or outcome.node == as_node(node)
+    assert outcome.proven_optimal
+
+
+@needs_adult
+def test_breadth_first_makes_4278_checks_on_adult() -> None:
+    """anonbench's count: every non-anonymous node and every minimal anonymous one."""
+    outcome = search(adult(*EIGHT), 5, 0.0, "precision", "exhaustive")
+    assert outcome.nodes_checked == 4278
+    assert outcome.score == 0.625
+
+
+@needs_adult
+def test_ola_makes_about_90_checks_on_adult() -> None:
+    """anonbench counts 90; it depends on the order within a level."""
+    assert 60 < search(adult(*EIGHT), 5, 0.0, "precision", "ola").nodes_checked < 130
+
+
+# Samarati on Adult, with the hierarchies of github.com/Hjh233/K-anonymity: sex, race, marital status, age
+
+MARITAL = {
+    "Alone": ["Married-spouse-absent", "Widowed"],
+    "Leave": ["Separated", "Divorced"],
+    "Married": ["Married-civ-spouse", "Married-AF-spouse"],
+    "NM": ["Never-married"],
+}
+
+
+@cache
+def samarati() -> FrequencySet:
+    engine = DuckDB()
+    table = engine.read_file(str(DATA / "adult" / "adult.csv"))
+    marital = h.from_rows([[one, group, "*"] for group, ones in MARITAL.items() for one in ones], "marital")
+    builders = {
+        "sex": lambda values: h.suppress(values, "sex"),
+        "race": lambda values: h.suppress(values, "race"),
+        "marital-status": lambda _: marital,
+        "age": lambda values: h.ranges(values, [5, 10, 20], "age", origin=16),
+    }
+    return build_frequency_set(engine, table, builders, engine)
+
+
+@needs_adult
+@pytest.mark.parametrize(
+    ("k", "allowed", "expected"),
+    [
+        (10, 20, {"0121": (0, 30), "1111": (17, 54)}),
+        (5, 20, {"0103": (13, 44), "0112": (15, 55), "0121": (0, 30), "1111": (10, 55), "1120": (7, 69)}),
+        (20, 20, {"0122": (12, 15), "1121": (0, 15)}),
+        (10, 10, {"0121": (0, 30)}),
+        (10, 30, {"0121": (0, 30), "1111": (17, 54), "1120": (27, None)}),
+        (2, 0, {"0121": (0, 30)}),
+        (5, 0, {"0121": (0, 30)}),
+        (10, 0, {"0121": (0, 30)}),
+        (100, 0, {"0114": (0, 8)}),
+        (2, 20, {"0101": (16, 158)}),
+    ],
+)
+def test_samarati_2001(k: int, allowed: int, expected: dict[str, tuple[int, int | None]]) -> None:
+    """All nodes of the least height: rows suppressed and classes released."""
+    found = samarati()
+    assert found.heights == (1, 1, 2, 4)
+    nodes = anonymous_nodes(found, k, allowed)
+    lowest = min(map(sum, nodes))
+    at_lowest = {node: at_risk for node, at_risk in nodes.items() if sum(node) == lowest}
+    assert at_lowest == {as_node(node): suppressed for node, (suppressed, _) in expected.items()}
+    for node, (_, classes) in expected.items():
+        assert Judge(found, k_anonymity(k)).classes(as_node(node)).classes == classes or classes is None
+    assert search(found, k, allowed / found.rows, "height", "ola").score == lowest
