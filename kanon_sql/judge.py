@@ -83,6 +83,10 @@ class Judge:
         at_risk = self.frequency_set.rows - released
         return Figures(node, at_risk, None, classes, released, smallest, squares)
 
+    def drop(self) -> None:
+        """Drop the roll-ups, when no more nodes will be asked for."""
+        self._rollups.drop()
+
     def released_classes_sql(self, node: Node) -> str:
         """The query of the classes that may be released, by their codes."""
         return self._prepared("released_classes")(0, self.frequency_set.relation, self._levels(node))

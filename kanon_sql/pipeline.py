@@ -22,8 +22,8 @@ from kanon_sql.judge import Judge, may_suppress
 from kanon_sql.lattice import Lattice
 from kanon_sql.loss import Costs, metric
 from kanon_sql.privacy import PrivacyModel, k_anonymity
-from kanon_sql.recoding import FullDomain
-from kanon_sql.search import Driver, Outcome, Progress, strategy
+from kanon_sql.recoding import HELD, FullDomain
+from kanon_sql.search import Driver, Outcome, Progress, Step, strategy
 from kanon_sql.spec import Spec
 
 if TYPE_CHECKING:
@@ -68,10 +68,14 @@ class Plan:
 
 @dataclass
 class Release:
-    """A verified release. `manifest` says what it is, `sql` how it was made, `to_df()` reads it."""
+    """A verified release. `manifest` says what it is, `sql` how it was made, `to_df()` reads it.
+
+    `trace`: every question that the search asked of the data, in order, with its answer.
+    """
 
     manifest: dict[str, Any]
     sql: str
+    trace: tuple[Step, ...] = field(repr=False)
     _written: releases.Written = field(repr=False)
     _engine: Engine = field(repr=False)
 
@@ -122,7 +126,16 @@ def anonymize(
             written = releases.write(plan.recoding, settled.target)
             watch.stage("Describing the release")
             described = manifests.describe(plan, written, started)
-        return Release(described, written.sql, written, found.engine)
+            _tidy(plan)
+        return Release(described, written.sql, plan.outcome.trace, written, found.engine)
+
+
+def _tidy(plan: Plan) -> None:
+    """Leave nothing of ours in a session that goes on, but the release."""
+    plan.judge.drop()
+    for engine in {id(e): e for e in (plan.source.engine, plan.frequency_set.engine)}.values():
+        for relation in (HELD, plan.frequency_set.relation, *(a.coded.mapping for a in plan.frequency_set.attributes)):
+            engine.run(queries.drop(relation, engine.dialect))
 
 
 def settle_spec(source: Any, spec: Spec | dict[str, Any] | str | Path | None, overrides: dict[str, Any]) -> Spec:

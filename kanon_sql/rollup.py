@@ -2,8 +2,7 @@
 
 A node test costs as much as its frequency set has rows, and most tests of a search are high in the lattice, where
 the widest attributes have few labels left. Rolling those up once (Incognito's roll-up property, LeFevre et al.
-2005) serves every node with the same levels of them. On Adult a test of 19,502 tuples becomes one of some
-hundreds to thousands.
+2005) serves every node with the same levels of them.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from kanon_sql.queries import Relation
 
 _WIDEST = 3  # attributes rolled up together: some dozens of combinations, each asked for many times
 _WORTH_ASKING = 3  # a roll-up costs about as much as three tests
-_WORTH_ROWS = 2_000  # below this a test costs what any query costs
+_WORTH_ROWS = 50_000  # below this a test costs little more than any query
 _WORTH_KEEPING = 0.5  # of the rows; a roll-up that stays larger saves too little
 
 
@@ -43,6 +42,13 @@ class Rollups:
         if self._asked[levels] == _WORTH_ASKING and levels not in self._made:
             self._made[levels] = self._make(levels)
         return self._made.get(levels, self._found.relation)
+
+    def drop(self) -> None:
+        """Drop every roll-up that was made."""
+        engine = self._found.engine
+        for relation in set(self._made.values()) - {self._found.relation}:
+            engine.run(queries.drop(relation, engine.dialect))
+        self._made = {}
 
     def _make(self, levels: Node) -> Relation:
         engine, dialect = self._found.engine, self._found.engine.dialect

@@ -590,7 +590,7 @@ TYPED = {
 def test_every_type_keeps_its_values_on_level_0(engine: Engine, type_name: str, form: str) -> None:
     values = TYPED[type_name] * 2
     create_table(engine, "people", {"q": type_name, "r": type_name}, [(value, None) for value in values])
-    attributes = {"q": {"hierarchy": "suppress"}, "r": {"hierarchy": "suppress"}}
+    attributes = dict.fromkeys(["q", "r"], {"hierarchy": "suppress", "max_level": 0})
     spec = {"quasi_identifiers": attributes, "privacy": {"k": 2}}
     if form == "statement":
         settled = settle_spec("people", spec, {})
@@ -627,3 +627,17 @@ def test_the_manifest_holds_no_value_of_the_data(engine: Engine, tmp_path: Path,
     assert secret not in manifest
     assert "777" not in manifest
     assert set(found.manifest["loss_per_attribute"]) == {"q", "z"}
+
+
+def test_a_reader_of_a_view_cannot_look_below_it(postgres: Engine) -> None:
+    """Without security_barrier PostgreSQL runs a reader's own function on rows of classes that are left out."""
+    create_table(postgres, "people", {"zip": "VARCHAR", "ill": "VARCHAR"}, [("1", "a")] * 5 + [("2", "rare")])
+    spec = {"quasi_identifiers": {"zip": {"hierarchy": "suppress"}}, "suppression_limit": 0.5, "metric": "precision"}
+    anonymize("people", spec, connection=postgres.connection, k=5, into="released", form="view")
+    postgres.run("CREATE TABLE seen (ill text)")
+    postgres.run(
+        "CREATE FUNCTION spy(ill text) RETURNS boolean LANGUAGE plpgsql COST 0.0000001 "
+        "AS 'BEGIN INSERT INTO seen VALUES (ill); RETURN TRUE; END'"
+    )
+    assert postgres.rows("SELECT COUNT(*) FROM released WHERE spy(ill)") == [(5,)]
+    assert postgres.rows("SELECT DISTINCT ill FROM seen") == [("a",)]

@@ -67,6 +67,10 @@ def anonymize(
     into: o.Into = None,
     as_: o.As = None,
     overwrite: o.Overwrite = False,
+    trace: Annotated[
+        Path | None,
+        typer.Option(help="Write every question of the search, as lines of JSON.", rich_help_panel="Output"),
+    ] = None,
     as_json: o.Json = False,
     sql: Annotated[
         bool,
@@ -111,6 +115,9 @@ def anonymize(
         raise SpecError("there is no target; give --output FILE.parquet, or --into TABLE, or --sql to only see it")
     with show.watching() as watch:
         made = pipeline.anonymize(source, settled, watch=watch, search_in=search_in.value)
+    if trace:
+        with release.temporary_file(trace) as path:
+            path.write_text("".join(f"{json.dumps(asdict(step))}\n" for step in made.trace), encoding="utf-8")
     if as_json:
         print(json.dumps(made.manifest, indent=2))
         show.warn(made.manifest["warnings"])

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from kanon_sql.errors import SpecError
 from kanon_sql.search.best_first import auto, best_first
-from kanon_sql.search.driver import Driver, Outcome, Progress
+from kanon_sql.search.driver import Driver, Outcome, Progress, Step
 from kanon_sql.search.exhaustive import exhaustive
 from kanon_sql.search.ola import ola
 from kanon_sql.search.space import Search, Space
 
-__all__ = ["STRATEGIES", "Driver", "Outcome", "Progress", "Strategy", "strategy"]
+__all__ = ["STRATEGIES", "Driver", "Outcome", "Progress", "Step", "Strategy", "strategy"]
 
 
 @dataclass(frozen=True)

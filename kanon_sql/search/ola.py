@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator
 from dataclasses import dataclass, field
 from math import inf
 
@@ -52,7 +52,7 @@ def _search(space: Space, part: Lattice, found: _Found) -> Asking:
             if _counts(space, node, found) and (yield from _ask(space, node, found)):
                 return
         return
-    for node in _cheapest_first(space, part.at_height(part.height // 2)):
+    for node in space.at_height(part, part.height // 2):
         # A node too dear to count is taken for anonymous unasked: all above it is dearer, what counts is below.
         asked = space.may_suppress == 0 or _counts(space, node, found)
         below = (yield from _ask(space, node, found)) if asked else space.tags.status(node) is not False
@@ -72,7 +72,3 @@ def _ask(space: Space, node: Node, found: _Found) -> Generator[Test | Score, lis
         found.anonymous.append(node)
         found.most = min(found.most, space.most(node))
     return held
-
-
-def _cheapest_first(space: Space, nodes: Iterable[Node]) -> Iterable[Node]:
-    return sorted(nodes, key=space.bound) if space.listable else nodes

@@ -51,10 +51,22 @@ class Proof:
         steps = np.unravel_index(costs.argmin(), costs.shape)
         return tuple(level + int(step) for level, step in zip(node, steps, strict=True))
 
+    def cheapest_first(self, lower: Node, upper: Node, height: int) -> list[Node]:
+        """The nodes between the two that are `height` steps above the lower one, cheapest first."""
+        block = self._block(lower, upper)
+        level = self._heights[block]
+        places = np.nonzero(level == level.flat[0] + height)
+        order = np.argsort(self._costs[block][places], kind="stable")
+        steps = np.stack(places, axis=1)[order] + np.array(lower)
+        return list(map(tuple, steps.tolist()))
+
+    def _block(self, lower: Node, upper: Node) -> tuple[slice, ...]:
+        pairs = zip(self._tags.index(lower), self._tags.index(upper), strict=True)
+        return tuple(slice(low, high + 1) for low, high in pairs)
+
     def unknown_between(self, lower: Node, upper: Node, most: float) -> bool:
         """Whether an unknown node between the two can cost less than `most`."""
-        pairs = zip(self._tags.index(lower), self._tags.index(upper), strict=True)
-        block = tuple(slice(low, high + 1) for low, high in pairs)
+        block = self._block(lower, upper)
         unknown = self._tags.array[block] == UNKNOWN
         if not unknown.any():
             return False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -41,6 +41,9 @@ class Listing(Protocol):
     def cheapest_unknown(self, node: Node, height: int) -> Node | None:
         """The cheapest unknown node that generalizes this one and whose levels add up to `height`."""
 
+    def cheapest_first(self, lower: Node, upper: Node, height: int) -> list[Node]:
+        """The nodes between the two that are `height` steps above the lower one, cheapest first."""
+
     def unknown_between(self, lower: Node, upper: Node, most: float) -> bool:
         """Whether an unknown node between the two can cost less than `most`."""
 
@@ -71,6 +74,12 @@ class Space:
     def cheapest_unknown(self, node: Node, height: int) -> Node | None:
         """The cheapest unknown node that generalizes this one and whose levels add up to `height`."""
         return self.listing.cheapest_unknown(node, height) if self.listing else None
+
+    def at_height(self, part: Lattice, height: int) -> Iterable[Node]:
+        """The nodes of a sublattice on one of its levels, cheapest first where they can be listed."""
+        if self.listing is None:
+            return part.at_height(height)
+        return self.listing.cheapest_first(part.bottom, part.top, height)
 
     def settled_between(self, lower: Node, upper: Node, most: float) -> bool:
         """Whether no unknown node between the two costs less than `most`; False may also mean: dear to tell."""

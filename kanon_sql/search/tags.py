@@ -39,12 +39,15 @@ class DenseTags:
         import numpy as np
 
         self._bottom = lattice.bottom
+        self._from_zero = not any(lattice.bottom)
         self._monotone = monotone
         shape = [high - low + 1 for low, high in zip(lattice.bottom, lattice.top, strict=True)]
         self.array: np.ndarray[Any, np.dtype[np.int8]] = np.zeros(shape, dtype=np.int8)
 
     def index(self, node: Node) -> tuple[int, ...]:
         """A node's place in the array."""
+        if self._from_zero:
+            return node
         return tuple(level - low for level, low in zip(node, self._bottom, strict=True))
 
     def status(self, node: Node) -> bool | None:
