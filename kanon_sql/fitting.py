@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -103,7 +104,12 @@ def _column(table: Table, name: str) -> Column:
     column = table.column(name)
     if column is None:
         raise SpecError(f"there is no column {name!r} in {table.relation.name}")
+    if _NESTED.search(column.type):
+        raise SpecError(f"column {name!r} is a {column.type}, which has no hierarchy; select what is in it, or drop it")
     return column
+
+
+_NESTED = re.compile(r"\]$|^(STRUCT|MAP|UNION)\b")
 
 
 def _from_folder(spec: Spec, column: Column) -> h.Hierarchy:

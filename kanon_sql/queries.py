@@ -345,7 +345,8 @@ def _code(cell: Cell, index: int) -> exp.Expr:
 def _order(release: ReleaseQuery) -> list[exp.Expr]:
     """The order of the rows: by all that is released, quasi-identifiers first, or a seeded hash of it."""
     places = sorted(range(len(release.cells)), key=lambda i: not release.cells[i].recoded)
-    columns = [(_column(f"o{i}"), release.cells[i].sortable) for i in places]
+    # By their table too: a released column may be called o1 itself.
+    columns = [(_column(f"o{i}", _RECODED), release.cells[i].sortable) for i in places]
     texts = [exp.cast(column, "TEXT") for column, _ in columns]
     keys = [exp.func("COALESCE", text.copy(), exp.Literal.string("")) for text in texts]
     by_value: list[exp.Expr] = [

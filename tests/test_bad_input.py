@@ -126,6 +126,14 @@ ROLES: list[tuple[str, Files, str]] = [
     (f"{FILE} --sensitive ZIP {OUT}", {}, "'zip' in quasi_identifiers and 'ZIP' in sensitive differ only in case"),
     (f"{FILE} --quasi-identifiers age,zip,age {OUT}", {}, "'age' is listed twice; keep one of the two"),
     ("verify people.csv --quasi-identifiers age,job", {}, "there is no quasi-identifier column 'job'"),
+    *(
+        (
+            f"anonymize bad.parquet --spec bad.yml {OUT}",
+            spec("{a: {hierarchy: suppress}}") | {"bad.parquet": parquet(a=[value] * 9)},
+            f"column 'a' is a {shown}, which has no hierarchy",
+        )
+        for value, shown in [([1], "BIGINT[]"), ({"x": 1}, "STRUCT(x BIGINT)")]
+    ),
 ]
 FIGURES: list[tuple[str, Files, str]] = [
     *((f"{FILE} --k {k} {OUT}", {}, f"k: give a whole number of at least 1, not {k}") for k in (0, -3)),
@@ -195,6 +203,10 @@ TARGETS: list[tuple[str, Files, str]] = [
     (f"{FILE} --output h/../people.csv --overwrite", {}, "the target h/../people.csv is the source"),
     (f"anonymize 'p*.csv' {QI} --output people.csv --overwrite", {}, "the target people.csv is the source"),
     (f"{FILE} --output no/out.csv", {}, "there is no folder no for out.csv; make it first"),
+    (f"{FILE} {OUT} --trace no/trace.jsonl", {}, "there is no folder no for trace.jsonl"),
+    (f"{FILE} {OUT} --trace old.csv", {}, "the file old.csv exists already"),
+    (f"{FILE} {OUT} --trace ./out.csv", {}, "the release and the trace"),
+    (f"{FILE} {OUT} --trace people.csv --overwrite", {}, "the target people.csv is the source"),
     (f"{FILE} --output h --overwrite", {}, "h is neither .csv nor .parquet"),
     (f"{FILE} --output d.csv --overwrite", {"d.csv/x": ""}, "d.csv is a folder; name a file in it"),
     (f"{FILE} --output out.xlsx", {}, "out.xlsx is neither .csv nor .parquet"),

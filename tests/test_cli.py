@@ -21,11 +21,13 @@ from unittest import mock
 
 import duckdb
 import psycopg
+import pyarrow
+import pyarrow.parquet
 import pytest
 import typer
 
 from kanon_sql import pipeline
-from kanon_sql.cli import main
+from kanon_sql.cli import main, show
 from kanon_sql.cli.app import app
 from kanon_sql.demo_data import write_parquet
 from kanon_sql.engines.duckdb import DuckDB
@@ -64,6 +66,8 @@ def kanon(*arguments: object) -> Run:
     out, err = io.StringIO(), io.StringIO()
     with (
         mock.patch.object(sys, "argv", ["kanon", *map(str, arguments)]),
+        mock.patch.object(show.out, "soft_wrap", True),
+        mock.patch.object(show.err, "soft_wrap", True),
         redirect_stdout(out),
         redirect_stderr(err),
         pytest.raises(SystemExit) as left,
@@ -246,7 +250,7 @@ def test_the_source_on_the_line_wins(folder: Path, seen: list[Any]) -> None:
 
 
 def test_no_option_is_without_a_test() -> None:
-    elsewhere = {"source", "spec", "search_in", "as_json", "sql"}
+    elsewhere = {"source", "spec", "search_in", "trace", "as_json", "sql"}
     listed = {re.findall(r"--([a-z-]+)", options)[-1].replace("-", "_") for options, _, _ in OPTIONS}
     found = {parameter.name for parameter in typer.main.get_command(app).commands["anonymize"].params}  # type: ignore[attr-defined]
     assert {str(name).rstrip("_") for name in found} - elsewhere == listed
@@ -328,6 +332,17 @@ def test_several_parquet_files_are_one_source() -> None:
     assert texts(ask("", reading("parts.csv"))) == texts(released(whole["node"], 12))
 
 
+@pytest.mark.usefixtures("folder")
+def test_a_column_without_any_value_beside_nested_ones() -> None:
+    ages = [age for _, age, *_ in PEOPLE]
+    nested = {"list": [[age] for age in ages], "list_2": [[age] for age in ages], "of": [{"age": age} for age in ages]}
+    odd = pyarrow.table({"age": ages, "zip": pyarrow.nulls(len(ages)), **nested})
+    pyarrow.parquet.write_table(odd, "odd.parquet")
+    manifest = json.loads(done("anonymize", "odd.parquet", *ASK[2:-2], "--k", 12, "--output", "out.parquet", "--json"))
+    assert (manifest["node"]["zip"], manifest["rows"]) == (0, 120)
+    assert {row[1] for row in ask("", "FROM 'out.parquet'")} == {None}
+
+
 @pytest.mark.parametrize("name", ["p[1]'s; x.csv", "p*.csv", "[p]/päople.csv"])
 def test_a_file_of_any_name_is_itself_and_no_glob(folder: Path, name: str) -> None:
     (folder / "[p]").mkdir()
@@ -379,6 +394,15 @@ def test_nothing_on_standard_error_when_there_is_nothing_to_warn_of(folder: Path
         r"^\d+ of 120 rows released in \d+ classes, the smallest of \d+ rows; \d+ suppressed\.$", run.out, re.M
     )
     assert run.out.endswith("Verified in what was written: 12-anonymous. It is in out.csv\n")
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_trace_is_one_line_of_json_per_question() -> None:
+    options = ["anonymize", "people.csv", *ASK, "--k", 12, "--output", "out.csv", "--overwrite", "--json"]
+    manifest = json.loads(done(*options, "--trace", "trace.jsonl"))
+    steps = [json.loads(line) for line in Path("trace.jsonl").read_text().splitlines()]
+    assert len({tuple(step["node"]) for step in steps}) == manifest["nodes_checked"]
+    assert list(manifest["node"].values()) in [step["node"] for step in steps]
 
 
 @pytest.mark.usefixtures("folder")
@@ -521,6 +545,14 @@ def test_verify_is_told_its_columns_by_a_spec(folder: Path) -> None:
     assert kanon("verify", "people.csv", "--spec", "release.yml").code == 1
     assert kanon("verify", "people.csv", "--spec", "release.yml", "--k", 1).code == 0
     assert not (folder / "x.csv").exists()
+
+
+def test_a_release_is_verified_by_the_spec_that_made_it(folder: Path) -> None:
+    (folder / "release.yml").write_text(
+        "{source: people.csv, identifiers: [name], quasi_identifiers: [age, zip], hierarchies: h, privacy: {k: 12}}"
+    )
+    done("anonymize", "--spec", "release.yml", "--output", "anon.csv")
+    assert "holds: 12-anonymous on age, zip" in done("verify", "anon.csv", "--spec", "release.yml")
 
 
 # explain

@@ -96,9 +96,7 @@ def test_blocks_differ(crowd: pd.DataFrame) -> None:
 
 
 @pytest.mark.parametrize("chunk", [7_001, 1_000_000])
-def test_parquet_holds_the_same_rows_whatever_the_chunk(
-    tmp_path: Path, chunk: int, crowd: pd.DataFrame
-) -> None:
+def test_parquet_holds_the_same_rows_whatever_the_chunk(tmp_path: Path, chunk: int, crowd: pd.DataFrame) -> None:
     path = tmp_path / "it's people.parquet"
     path.write_text("an older file")
     write_parquet(path, 40_000, chunk=chunk)
@@ -154,9 +152,7 @@ def test_columns_depend_on_each_other_as_in_life(crowd: pd.DataFrame) -> None:
     assert share(young, "marital-status", "Never-married") > 70
     assert share(old, "marital-status", "Never-married") < 10
     assert share(old, "marital-status", "Widowed") > 50 * share(young, "marital-status", "Widowed")
-    assert (
-        share(crowd[crowd["age"] < 19], "education", "Bachelors", "Masters", "Prof-school", "Doctorate") == 0
-    )
+    assert share(crowd[crowd["age"] < 19], "education", "Bachelors", "Masters", "Prof-school", "Doctorate") == 0
 
     women, men = (crowd[crowd["sex"] == sex] for sex in ("Female", "Male"))
     assert share(women, "occupation", "Adm-clerical") > 3 * share(men, "occupation", "Adm-clerical")
@@ -173,9 +169,7 @@ def test_columns_depend_on_each_other_as_in_life(crowd: pd.DataFrame) -> None:
 def test_salary_follows_age_education_sex_marriage_and_occupation(crowd: pd.DataFrame) -> None:
     over = crowd.assign(over=crowd["salary-class"] == ">50K")
     by_education = over.groupby("education")["over"].mean()
-    assert (
-        by_education["10th"] < by_education["HS-grad"] < by_education["Bachelors"] < by_education["Doctorate"]
-    )
+    assert by_education["10th"] < by_education["HS-grad"] < by_education["Bachelors"] < by_education["Doctorate"]
     by_marriage = over.groupby("marital-status")["over"].mean()
     assert by_marriage["Married-civ-spouse"] > 4 * by_marriage["Never-married"]
     by_sex = over.groupby("sex")["over"].mean()
@@ -246,9 +240,7 @@ def test_hierarchies_and_people_have_the_same_values(column: str, crowd: pd.Data
     made = set(map(str, crowd[column].unique()))
     assert made <= covered(column)
     # What complete rows never hold: unknown, and those who never worked.
-    only_in_file = (
-        {"?", "Never-worked"} if column != "age" else {str(age) for age in (*range(17), *range(91, 121))}
-    )
+    only_in_file = {"?", "Never-worked"} if column != "age" else {str(age) for age in (*range(17), *range(91, 121))}
     assert covered(column) - made <= only_in_file
 
 

@@ -262,9 +262,7 @@ def test_cover_sends_strays_to_the_top_when_told() -> None:
 
 
 def test_starred_values_share_the_code_of_a_label_that_is_the_top_already() -> None:
-    hierarchy = check(
-        cover(from_rows([["a", "x", "all"], ["?", "all", "all"]], "f"), ["z"], "c", unmapped="top")
-    )
+    hierarchy = check(cover(from_rows([["a", "x", "all"], ["?", "all", "all"]], "f"), ["z"], "c", unmapped="top"))
     assert hierarchy.labels(1) == ("x", "all", "all")
     assert hierarchy.codes(1) == (0, 1, 1)
     assert hierarchy.leaves(1) == (1, 2)
@@ -403,9 +401,7 @@ def test_redact_works_on_the_text_of_any_value() -> None:
     }
 
 
-@given(
-    st.lists(st.text("ab*", max_size=5), max_size=8), st.sampled_from(["left", "right"]), st.integers(1, 3)
-)
+@given(st.lists(st.text("ab*", max_size=5), max_size=8), st.sampled_from(["left", "right"]), st.integers(1, 3))
 def test_redact_shows_what_it_must(values: list[str], side: str, step: int) -> None:
     hierarchy = check(redact(values, side, "c", step=step))  # type: ignore[arg-type]
     assert hierarchy.height <= max([0, *map(len, values)]) // step + 2
@@ -439,9 +435,7 @@ def test_dates_of_every_unit() -> None:
 @given(st.lists(st.dates() | st.datetimes().map(datetime.isoformat), max_size=8))
 def test_dates_nest(values: list[Value]) -> None:
     hierarchy = check(dates(values, ["day", "month", "quarter", "year", "decade", "century"], "born"))
-    for value, day, month, quarter, year, decade, century, _ in zip(
-        hierarchy.values, *hierarchy.levels, strict=True
-    ):
+    for value, day, month, quarter, year, decade, century, _ in zip(hierarchy.values, *hierarchy.levels, strict=True):
         text = str(value)[:10]
         assert (day, month, year) == (text, text[:7], text[:4])
         assert quarter == f"{year}-Q{'111222333444'[int(text[5:7]) - 1]}"
@@ -665,8 +659,7 @@ ERRORS: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "widths that do not nest": (
         lambda: ranges([1], ["0.2", 0.5], "age"),
-        "column 'age': the width 0.5 is not a multiple of 0.2, the one before; "
-        "make it one, so that ranges nest",
+        "column 'age': the width 0.5 is not a multiple of 0.2, the one before; make it one, so that ranges nest",
     ),
     "bottom above top": (
         lambda: ranges([1], [10], "age", bottom=90, top=90),

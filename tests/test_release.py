@@ -40,6 +40,9 @@ ODD = (
     "label",
     "kanon scratch",
     "Straße 東京",
+    "s",
+    "k",
+    "m0",
     "a b",
 )
 FEW = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=10)
@@ -231,7 +234,7 @@ def assert_columns(people: People, table: Table, node: Node) -> None:
 # The order of the rows
 
 
-@FEW
+@settings(FEW, max_examples=5)
 @given(problem=file_problems, seed=st.integers(0, 3), shuffle=st.booleans())
 def test_the_order_of_the_source_leaves_no_trace(
     engine: Engine, tmp_path: Path, problem: Problem, seed: int, shuffle: bool
@@ -246,6 +249,18 @@ def test_the_order_of_the_source_leaves_no_trace(
         people.release(into="released", **options)
         written.add(((tmp_path / "release.csv").read_bytes(), *table_rows(engine, "released")))
     assert len(written) == 1
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_names_of_our_own_do_not_mislead_the_order(engine: Engine, shuffle: bool) -> None:
+    """The query calls its columns o0, o1, …: a released column called o1 is not meant by ORDER BY o1."""
+    spec = {"quasi_identifiers": {"o1": {"hierarchy": "suppress"}}, "privacy": {"k": 3}, "shuffle": shuffle}
+    orders = []
+    for number, letters in enumerate(["xyzvw", "wvzyx"]):
+        create_table(engine, f"people {number}", {"o1": "VARCHAR", "ill": "VARCHAR"}, [("a", x) for x in letters])
+        anonymize(f"people {number}", spec, connection=engine.connection, into="released", overwrite=True)
+        orders.append(table_rows(engine, "released"))
+    assert orders[0] == orders[1]
 
 
 def test_rows_are_sorted_by_what_is_released_or_shuffled_by_the_seed(engine: Engine, tmp_path: Path) -> None:
@@ -283,7 +298,14 @@ def test_masked_rows_are_shown_only_if_they_are_a_class(engine: Engine, tmp_path
     assert found.manifest["released_rows"] == 9 + masked
 
 
-# Values that are equal but do not look so
+# Names and values that are read otherwise than they are written
+
+
+@pytest.mark.xfail(strict=True, raises=VerificationError, reason="DuckDB's reader trims the names of a CSV file")
+def test_a_name_with_blanks_around_it_comes_through_a_csv_file(embedded: DuckDB, tmp_path: Path) -> None:
+    create_table(embedded, "people", {" q ": "INTEGER"}, [(1,), (1,)])
+    spec = {"quasi_identifiers": {" q ": {"hierarchy": "suppress"}}, "privacy": {"k": 2}}
+    anonymize("people", spec, connection=embedded.connection, output=tmp_path / "release.csv")
 
 
 @pytest.mark.parametrize("form", ["table", "view", "csv"])
@@ -339,12 +361,7 @@ def test_whatever_happens_below_a_view_it_keeps_its_promise(
         if all(value in c.leaves for row in now for c, value in zip(problem.columns, row, strict=True)):
             people.details = [row[-2:] for row in rows]
             people.problem = replace(problem, rows=now, _memo={})
-            if all(None not in c.leaves or None in _column(problem.rows, j) for j, c in enumerate(problem.columns)):
-                assert Counter(shown) == people.recoded(node)
-
-
-def _column(rows: Sequence[Row], j: int) -> list[Any]:
-    return [row[j] for row in rows]
+            assert Counter(shown) == people.recoded(node)
 
 
 def change(people: People, operation: str, which: int, what: int) -> None:
@@ -420,6 +437,18 @@ def test_an_old_table_or_view_is_replaced_only_when_told(people: People, old: st
         people.release(into="released", form=new, overwrite=True)
         assert len(table_rows(people.engine, "released")) == 9
         assert people.engine.find("released").form == new
+
+
+@pytest.mark.parametrize("target", ["none", "table", "view", "csv"])
+@pytest.mark.parametrize("search_in", ["embedded", "engine"])
+def test_nothing_but_the_release_is_left(people: People, tmp_path: Path, target: str, search_in: str) -> None:
+    options = {"output": tmp_path / "release.csv"} if target == "csv" else {"into": "released", "form": target}
+    files, tables = set(tmp_path.iterdir()), set(everything(people.engine))
+    people.release(search_in=search_in, **({} if target == "none" else options))
+    new = {name for _, name, _ in set(everything(people.engine)) - tables}
+    view = {"released", "released__attribute0"}  # what a view needs of a mapping table is a table beside it
+    assert new == {"none": {"kanon_release_1"}, "table": {"released"}, "view": view, "csv": set()}[target]
+    assert set(tmp_path.iterdir()) - files == ({tmp_path / "release.csv"} if target == "csv" else set())
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
@@ -505,7 +534,20 @@ def test_no_release_is_left_that_was_not_verified(
     refuses(people, tmp_path, target, "1 rows in 1 classes that do not meet the privacy model")
 
 
-def refuses(people: People, folder: Path, target: str, message: str) -> None:
+@pytest.mark.parametrize("target", ["none", "table", "view", "csv", "parquet"])
+def test_an_interrupted_release_leaves_nothing(
+    people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt("while the release is verified")
+
+    monkeypatch.setattr(release, "summarize", interrupt)
+    refuses(people, tmp_path, target, "while", KeyboardInterrupt)
+
+
+def refuses(
+    people: People, folder: Path, target: str, message: str, error: type[BaseException] = VerificationError
+) -> None:
     """Neither a new release nor the loss of an old one, and nothing left lying about."""
     engine, path = people.engine, folder / f"release.{target}"
     options: dict[str, Any] = {}
@@ -516,7 +558,7 @@ def refuses(people: People, folder: Path, target: str, message: str) -> None:
         options = {"output": path, "overwrite": True}
         path.write_text("old")
     files, tables = sorted(folder.iterdir()), everything(engine)
-    with pytest.raises(VerificationError, match=message):
+    with pytest.raises(error, match=message):
         people.release(**options)
     assert sorted(folder.iterdir()) == files
     assert everything(engine) == tables
@@ -590,7 +632,7 @@ TYPED = {
 def test_every_type_keeps_its_values_on_level_0(engine: Engine, type_name: str, form: str) -> None:
     values = TYPED[type_name] * 2
     create_table(engine, "people", {"q": type_name, "r": type_name}, [(value, None) for value in values])
-    attributes = dict.fromkeys(["q", "r"], {"hierarchy": "suppress", "max_level": 0})
+    attributes = {name: {"hierarchy": "suppress", "max_level": 0} for name in ("q", "r")}
     spec = {"quasi_identifiers": attributes, "privacy": {"k": 2}}
     if form == "statement":
         settled = settle_spec("people", spec, {})

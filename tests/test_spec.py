@@ -76,9 +76,7 @@ ATTRIBUTES = {
     "region": Attribute(hierarchy=None, min_level=0, max_level=None),
 }
 QI_TEXT = "one or more column names, each alone or with {hierarchy: …}"
-RECIPE_TEXT = (
-    "a file, the word suppress, or a mapping with one of file, table, ranges, redact, dates, taxonomy"
-)
+RECIPE_TEXT = "a file, the word suppress, or a mapping with one of file, table, ranges, redact, dates, taxonomy"
 NOT_YAML = "this is not YAML a spec can use"
 TOP_KEYS = (
     "source, database, identifiers, quasi_identifiers, hierarchies, sensitive, privacy, suppression_limit, "
@@ -223,8 +221,7 @@ def test_yaml_is_imported_only_to_load() -> None:
         ("privacy: {1: 2}", "privacy.1 is not a key of a spec; the keys there are k"),
         (
             "quasi_identifiers: {age: {redact: right}}",
-            "quasi_identifiers.age.redact is not a key of a spec; "
-            "the keys there are hierarchy, min_level, max_level",
+            "quasi_identifiers.age.redact is not a key of a spec; the keys there are hierarchy, min_level, max_level",
         ),
         (
             "quasi_identifiers: {age: {hierarchy: {ranges: [5], tpo: 1}}}",
@@ -232,8 +229,7 @@ def test_yaml_is_imported_only_to_load() -> None:
         ),
         (
             "quasi_identifiers: {age: {hierarchy: {range: [5]}}}",
-            "quasi_identifiers.age.hierarchy.range is not a key of a spec; "
-            "did you mean 'ranges'? (and 1 more)",
+            "quasi_identifiers.age.hierarchy.range is not a key of a spec; did you mean 'ranges'? (and 1 more)",
         ),
     ],
 )
@@ -559,9 +555,7 @@ def test_wrong_overrides(said: dict[str, Any], message: str) -> None:
         ({"overwrite": False}, Target(table="patients_anon", form="view", overwrite=False)),
     ],
 )
-def test_a_new_place_does_not_inherit_the_permission_to_overwrite(
-    said: dict[str, Any], target: Target
-) -> None:
+def test_a_new_place_does_not_inherit_the_permission_to_overwrite(said: dict[str, Any], target: Target) -> None:
     assert merge(full(), **said).target == target
 
 

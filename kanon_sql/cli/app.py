@@ -15,6 +15,7 @@ from kanon_sql import manifest, pipeline, queries, release
 from kanon_sql.cli import options as o
 from kanon_sql.cli import show
 from kanon_sql.cli.hierarchies import hierarchy_app
+from kanon_sql.engines.duckdb import files
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.pipeline import Opened, Plan
 from kanon_sql.spec import Spec
@@ -113,6 +114,10 @@ def anonymize(
         return
     if settled.target is None:
         raise SpecError("there is no target; give --output FILE.parquet, or --into TABLE, or --sql to only see it")
+    if trace:
+        release.check_file(trace, settled.target.overwrite, files(settled.source))
+        if settled.target.file and trace.absolute() == Path(settled.target.file).absolute():
+            raise SpecError(f"{trace} is to be both the release and the trace; name two files")
     with show.watching() as watch:
         made = pipeline.anonymize(source, settled, watch=watch, search_in=search_in.value)
     if trace:
@@ -197,7 +202,9 @@ def verify(
     Prints how many classes of which size do not; never whose.
     """
     flags = o.said(database=database, quasi_identifiers=quasi_identifiers, k=k)
-    settled = pipeline.settle_spec(source, spec, flags).model_copy(update={"target": None})
+    # The spec of a release will do: that its identifiers are gone is as it should be.
+    unasked = {"target": None, "identifiers": (), "sensitive": ()}
+    settled = pipeline.settle_spec(source, spec, flags).model_copy(update=unasked)
     with pipeline.opened(source, settled) as found:
         checked = _checked(found, settled)
     if as_json:

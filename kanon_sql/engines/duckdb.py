@@ -103,7 +103,8 @@ class DuckDB:
     def table(self, relation: Relation, form: str = "table") -> Table:
         """Describe a relation that is known to exist."""
         described = self.rows(f"DESCRIBE {queries.select_all(relation, self.dialect)}")
-        return Table(relation, form, tuple(Column(row[0], row[1], kind_of(row[1])) for row in described))
+        types = {name: "VARCHAR" if found == '"NULL"' else found for name, found, *_ in described}
+        return Table(relation, form, tuple(Column(name, found, kind_of(found)) for name, found in types.items()))
 
     def place(self, name: str) -> Relation:
         """Where a new table called `name` would go."""
