@@ -15,8 +15,6 @@ from kanon_sql.privacy import PrivacyModel
 from kanon_sql.queries import PerNode
 from kanon_sql.rollup import Rollups
 
-BATCH = 8  # nodes in one statement: measured, more gains nothing
-
 
 def may_suppress(limit: float, rows: int) -> int:
     """How many rows a suppression limit allows: floor(limit * rows), the limit taken as written.

@@ -85,10 +85,6 @@ class Metric:
         parts, finish = self.parts(costs), self.finish
         return lambda node: finish(sum(map(getitem, parts, node)))
 
-    def bound(self, costs: Costs, node: Node) -> float:
-        """The least that this node and any node above it can score."""
-        return self.bound_of(costs)(node)
-
     def most(self, bound: float, suppressed: float) -> float:
         """The most that a node with this bound can score with this share of the rows suppressed."""
         if self.parts is None:

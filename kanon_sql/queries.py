@@ -170,19 +170,20 @@ class Coded:
 
 def frequency_set(tuples: Relation, attributes: Sequence[Coded], dialect: str) -> str:
     """The query that codes the distinct tuples: one integer column per attribute and level, and n."""
-    query = exp.select().from_(_table(tuples, "t"))
     n = exp.column("n", table="t")
+    columns: list[exp.Expr] = []
     for index, attribute in enumerate(attributes):
-        alias = f"m{index}"
-        raw = _column(attribute.stem, "t")
+        alias, raw = f"m{index}", _column(attribute.stem, "t")
         for level in range(attribute.height + 1):
             code = _mapped(attribute, raw, alias, f"code_{level}")
-            query = query.select(exp.alias_(code, attribute.code_column(level), quoted=True))
+            columns.append(exp.alias_(code, attribute.code_column(level), quoted=True))
         for level in attribute.loss_levels:
             loss = exp.Mul(this=n.copy(), expression=_mapped(attribute, raw, alias, f"loss_{level}"))
-            query = query.select(exp.alias_(loss, attribute.loss_column(level), quoted=True))
-        query = _join_mapping(query, attribute, raw, alias)
-    return _print(query.select(n), dialect)
+            columns.append(exp.alias_(loss, attribute.loss_column(level), quoted=True))
+    query = exp.select(*columns, n).from_(_table(tuples, "t"), copy=False)
+    for index, attribute in enumerate(attributes):
+        query = _join_mapping(query, attribute, _column(attribute.stem, "t"), f"m{index}")
+    return _print(query, dialect)
 
 
 def _mapped(attribute: Coded, raw: exp.Expr, alias: str, column: str) -> exp.Expr:
@@ -197,7 +198,7 @@ def _join_mapping(query: exp.Select, attribute: Coded, raw: exp.Expr, alias: str
     # NULL never joins, and IS NOT DISTINCT FROM would forbid PostgreSQL a hash join.
     equal = exp.EQ(this=_column("value", alias), expression=raw.copy())
     kind = "INNER" if attribute.nulls is None else "LEFT"
-    return query.join(_table(attribute.mapping, alias), on=equal, join_type=kind)
+    return query.join(_table(attribute.mapping, alias), on=equal, join_type=kind, copy=False)
 
 
 def _is_null(expression: exp.Expr) -> exp.Expr:
@@ -281,17 +282,17 @@ def _release(release: ReleaseQuery) -> exp.Expr:
 
 def _recoded(release: ReleaseQuery, keyed: Sequence[tuple[int, Cell]]) -> exp.Select:
     """The source's rows with their labels (o0, o1, …), and what tells or counts their class."""
-    query = exp.select().from_(_table(release.source, "s"))
+    columns = [exp.alias_(_cell(c, i, release.mask), f"o{i}", quoted=True) for i, c in enumerate(release.cells)]
+    if release.classes is None:
+        columns += [exp.alias_(_code(cell, i), f"c{i}", quoted=True) for i, cell in keyed]
+        columns.append(exp.alias_(exp.Literal.number(1), "n"))
+    query = exp.select(*columns).from_(_table(release.source, "s"), copy=False)
     for i, cell in enumerate(release.cells):
-        query = query.select(exp.alias_(_cell(cell, i, release.mask), f"o{i}", quoted=True))
         if cell.mapping:
             equal = exp.EQ(this=_column("value", f"m{i}"), expression=_column(cell.name, "s"))
-            query = query.join(_table(cell.mapping, f"m{i}"), on=equal, join_type="LEFT")
-    if release.classes is None:
-        query = query.select(*(exp.alias_(_code(cell, i), f"c{i}", quoted=True) for i, cell in keyed))
-        return query.select(exp.alias_(exp.Literal.number(1), "n"))
+            query = query.join(_table(cell.mapping, f"m{i}"), on=equal, join_type="LEFT", copy=False)
     matches = [exp.EQ(this=_column(c.class_column, "k"), expression=_code(c, i)) for i, c in keyed if c.class_column]
-    if not matches:
+    if release.classes is None or not matches:
         return query
     return query.join(
         _table(release.classes, "k"), on=exp.and_(*matches), join_type="LEFT" if release.mask else "INNER"

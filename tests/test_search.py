@@ -8,12 +8,14 @@ from itertools import pairwise
 from math import inf
 from typing import Any
 
+import pandas
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracle import METRICS, Column, Node, Problem, problems
 from test_judge import EXAMPLES, counted
 
+from kanon_sql import anonymize
 from kanon_sql.engine import Engine
 from kanon_sql.errors import InfeasibleError, SpecError
 from kanon_sql.judge import Judge
@@ -344,3 +346,11 @@ def test_a_database_and_a_table_of_verdicts_agree(engine: Engine, problem: Probl
         assert [(s.asked, s.node, s.rows_at_risk) for s in real.trace] == [
             (s.asked, s.node, s.rows_at_risk) for s in told.trace
         ]
+
+
+@pytest.mark.parametrize("name", list(STRATEGIES))
+def test_of_equal_nodes_the_lowest_is_released(name: str) -> None:
+    """A column with one value loses nothing by its star, and should keep the value all the same."""
+    people = pandas.DataFrame({"ward": ["x"] * 20, "bed": [i % 4 for i in range(20)]})
+    spec = {"quasi_identifiers": {"ward": {"hierarchy": "suppress"}, "bed": {"hierarchy": {"ranges": [2]}}}}
+    assert anonymize(people, spec, k=5, strategy=name).manifest["node"] == {"ward": 0, "bed": 0}

@@ -136,6 +136,7 @@ class Driver:
             try:
                 self._require_top()
                 self._converse(strategy(space))
+                self._prefer_lower()
             except _BudgetSpent:
                 ended = "interrupted" if self._interrupted else "time limit"
             if self._best[0] == inf:
@@ -196,6 +197,21 @@ class Driver:
     def _cheapest_first(self, nodes: Iterable[Node]) -> list[Node]:
         anonymous = (node for node in nodes if self._tags.status(node))
         return sorted(anonymous, key=lambda node: (self._bound(node), node))
+
+    def _prefer_lower(self) -> None:
+        """Of nodes that score the same, release the lowest: no label is starred where that gains nothing."""
+        moved = self.metric.parts is not None and self._best[0] < inf
+        while moved:
+            moved = False
+            for lower in self.lattice.predecessors(self._best[1]):
+                if beats(self._bound(lower), self._bound(self._best[1])):
+                    continue  # its level costs are less, so a strategy that could win by it has looked at it
+                self._test([lower])
+                if self._tags.status(lower):
+                    score = self.metric.score(self.costs, self._figures(lower))
+                    if not beats(self._best[0], score):
+                        self._best, moved = (score, lower), True
+                        break
 
     def _score(self, node: Node) -> None:
         figures = self._figures(node)
