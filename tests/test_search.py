@@ -2,7 +2,7 @@
 
 import signal
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from math import inf
@@ -244,6 +244,15 @@ def test_without_a_monotone_model_nothing_is_concluded(problem: Problem, name: s
 # Ctrl-C
 
 
+@pytest.fixture
+def terminal() -> Iterator[None]:
+    """A job in the background may have been started with SIGINT ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("terminal")
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_one_interrupt_ends_the_search_with_the_best_so_far(name: str) -> None:
     problem = SPREAD
@@ -259,6 +268,7 @@ def test_one_interrupt_ends_the_search_with_the_best_so_far(name: str) -> None:
     assert signal.getsignal(signal.SIGINT) is before
 
 
+@pytest.mark.usefixtures("terminal")
 def test_a_second_interrupt_ends_the_run() -> None:
     def press(_: int) -> None:
         signal.raise_signal(signal.SIGINT)
@@ -270,6 +280,7 @@ def test_a_second_interrupt_ends_the_run() -> None:
     assert signal.getsignal(signal.SIGINT) is before
 
 
+@pytest.mark.usefixtures("terminal")
 def test_an_error_of_the_judge_restores_the_handler() -> None:
     def fail(_: int) -> None:
         raise OSError("the connection is lost")
