@@ -647,7 +647,7 @@ def test_the_demo_and_every_command_that_it_suggests(tmp_path: Path, monkeypatch
     for _, *words in lines[1:]:
         again = kanon(*words)
         assert (again.code, again.err) == (0, "")
-    assert done("verify", "my demo/people_k5.parquet", *lines[1][3:-1], 20), "released again, with k 20"
+    assert done("verify", "my demo/people_stricter.parquet", *lines[1][3:-1], 20), "released again, with k 20"
 
 
 # Ctrl-C

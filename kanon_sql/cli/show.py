@@ -112,7 +112,8 @@ def demo(made: Release, directory: Path) -> None:
     out.print(f"[bold]After[/bold]: every row now has {manifest['privacy'][0]['required'] - 1} or more like it")
     out.print(_sample(*after))
     release(manifest)
-    spec, people = (quote(str(directory / name)) for name in ("release.yml", "people.parquet"))
+    places = ("release.yml", "people.parquet", "people_stricter.parquet")
+    spec, people, stricter = (quote(str(directory / name)) for name in places)
     released = quote(manifest["target"]["file"])
     columns = ",".join(manifest["node"])
     out.print("\n[bold]Next[/bold]")
@@ -123,7 +124,7 @@ def demo(made: Release, directory: Path) -> None:
             "check it yourself",
         ),
         (f"kanon explain --spec {spec}", "every SQL statement of this run"),
-        (f"kanon anonymize --spec {spec} --k 20", "a stricter release"),
+        (f"kanon anonymize --spec {spec} --k 20 --output {stricter}", "a stricter release"),
         ("kanon anonymize --help", "your own table"),
     ):
         out.print(f"  [cyan]{escape(command)}[/cyan]  # {purpose}", soft_wrap=True)
