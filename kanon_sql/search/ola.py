@@ -19,7 +19,7 @@ def ola(space: Space) -> Search:
     (precision, height; any metric if nothing may be suppressed); otherwise a higher node can be better.
 
     The paper settles the whole lattice. Here a node whose least cost is more than some k-minimal node is known
-    to cost at most is not asked for: on Adult that takes 4 of 5 tests away, and the answer is the same.
+    to cost at most is not asked for: on Adult that takes three of four tests away, and the answer is the same.
     """
     found = _Found()
     yield from _search(space, space.lattice, found)
