@@ -84,7 +84,7 @@ class Space:
     def settled_between(self, lower: Node, upper: Node, most: float) -> bool:
         """Whether no unknown node between the two costs less than `most`; False may also mean: dear to tell."""
         if self.listing is None:
-            return self.tags.settled_between(lower, upper)
+            return self.tags.status(lower) is True or self.tags.status(upper) is False
         return not self.listing.unknown_between(lower, upper, most)
 
     def could_win(self, node: Node) -> bool:

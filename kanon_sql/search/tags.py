@@ -23,9 +23,6 @@ class Tags(Protocol):
     def tag(self, node: Node, anonymous: bool) -> None:
         """Note a verdict, and what predictive tagging concludes from it where that is sound."""
 
-    def settled_between(self, lower: Node, upper: Node) -> bool:
-        """Whether every node between the two is known; False may also mean that it is dear to tell."""
-
 
 def tags_for(lattice: Lattice, monotone: bool) -> Tags:
     """The representation that fits the lattice's size."""
@@ -65,11 +62,6 @@ class DenseTags:
         else:
             self.array[tuple(slice(0, i + 1) for i in at)] = AT_RISK
 
-    def settled_between(self, lower: Node, upper: Node) -> bool:
-        """Whether every node between the two is known."""
-        pairs = zip(self.index(lower), self.index(upper), strict=True)
-        return bool(self.array[tuple(slice(low, high + 1) for low, high in pairs)].all())
-
 
 class SparseTags:
     """For lattices too large to list: the minimal anonymous and the maximal non-anonymous nodes known."""
@@ -97,7 +89,3 @@ class SparseTags:
             self._safe = [*(other for other in self._safe if not below(node, other)), node]
         else:
             self._at_risk = [*(other for other in self._at_risk if not below(other, node)), node]
-
-    def settled_between(self, lower: Node, upper: Node) -> bool:
-        """Whether every node between the two is known, as far as the ends tell."""
-        return self.status(lower) is True or self.status(upper) is False
