@@ -10,10 +10,15 @@ from urllib.parse import quote
 
 import psycopg
 import pytest
+from hypothesis import settings as hypothesis_settings
 
 from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
+
+# A shared machine may stop for a second; how long an example takes says nothing.
+hypothesis_settings.register_profile("kanon", deadline=None)
+hypothesis_settings.load_profile("kanon")
 
 ENGINES = ("duckdb", "postgres")
 MakeTable = Callable[[Engine, str, Mapping[str, str], Sequence[Sequence[Any]]], Table]

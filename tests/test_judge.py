@@ -12,6 +12,7 @@ from oracle import Column, Node, Problem, problems
 from kanon_sql import queries, rollup
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.errors import SourceError
 from kanon_sql.frequency import FrequencySet, build_frequency_set
 from kanon_sql.hierarchy import Hierarchy, cover
 from kanon_sql.judge import Judge, may_suppress
@@ -91,6 +92,12 @@ def test_roll_ups_change_no_figure(engine: Engine, problem: Problem) -> None:
 
 def two_levels(leaves: str) -> Column:
     return Column({leaf: (leaf, "*") for leaf in leaves})
+
+
+def test_a_row_that_gets_lost_on_the_way_stops_the_run(engine: Engine) -> None:
+    table = create_table(engine, "people", {"x": "VARCHAR"}, [("a",), ("b",)])
+    with pytest.raises(SourceError, match="holds 1 rows and people 2"):
+        build_frequency_set(engine, table, {"x": lambda _: Hierarchy(*two_levels("a").levels)}, engine)
 
 
 @pytest.mark.parametrize("k", [1, 2, 5, 11])

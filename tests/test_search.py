@@ -118,6 +118,9 @@ def test_the_optimum_is_found_and_proven(name: str, problem: Problem, by: str) -
     assert run.outcome.proven_optimal
     assert run.outcome.lower_bound == pytest.approx(run.outcome.score)
     assert run.outcome.gap == 0
+    if problem.may_suppress == 0 and run.driver.metric.parts:  # of equal nodes the lowest
+        for lower in run.driver.lattice.predecessors(run.outcome.node):
+            assert not problem.anonymous(lower) or problem.scores(lower)[by] != pytest.approx(run.outcome.score)
 
 
 @FAST
