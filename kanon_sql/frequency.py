@@ -26,11 +26,15 @@ Build = Callable[[Sequence[Any]], Hierarchy]
 
 @dataclass(frozen=True)
 class Attribute:
-    """A quasi-identifier: its column, its hierarchy fitted to the data, and its mapping table."""
+    """A quasi-identifier: its column, its hierarchy fitted to the data, and its mapping table.
+
+    `distinct[l]`: how many labels of level l occur.
+    """
 
     column: Column
     hierarchy: Hierarchy
     coded: Coded
+    distinct: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -84,12 +88,14 @@ def build_frequency_set(
 
 def _attribute(engine: Engine, stem: str, column: Column, build: Build) -> Attribute:
     query = queries.text("column_values", engine.dialect, column=[stem], tuples=TUPLES)
-    hierarchy = build([value for value, _ in engine.rows(query)])
+    found = [value for value, _ in engine.rows(query)]
+    hierarchy = build(found)
     levels = range(hierarchy.height + 1)
     varying = tuple(level for level in levels[:-1] if any(m > 1 for m in hierarchy.leaves(level)))
     has_null = None in hierarchy.values
     nulls = _null_row(hierarchy, varying) if has_null else None
-    return Attribute(column, hierarchy, Coded(stem, queries.scratch(f"kanon_map_{stem}"), levels[-1], varying, nulls))
+    coded = Coded(stem, queries.scratch(f"kanon_map_{stem}"), levels[-1], varying, nulls)
+    return Attribute(column, hierarchy, coded, hierarchy.distinct(found))
 
 
 def _null_row(hierarchy: Hierarchy, loss_levels: Sequence[int]) -> dict[str, int | str | None]:

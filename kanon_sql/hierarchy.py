@@ -5,6 +5,8 @@ hierarchies of P. Samarati, TKDE 13(6), 2001, and L. Sweeney, IJUFKS 10(5), 2002
 What makes one goes through `_checked`: each level is a function of the one before, the last has one label.
 """
 
+from __future__ import annotations
+
 import csv
 import hashlib
 import io
@@ -84,6 +86,30 @@ class Hierarchy:
     def leaves(self, level: int) -> tuple[int, ...]:
         """M of the loss metric per code: the leaves under it, and all of them for the starred code."""
         return self._coded[level].leaves
+
+    def distinct(self, data: Iterable[Value]) -> tuple[int, ...]:
+        """How many labels the data's values have on each level; values without a row are left out.
+
+        >>> from_rows([["39", "30-39"], ["40", "40-49"], ["41", "40-49"]], "age.csv").distinct(["40", "41"])
+        (2, 1, 1)
+        """
+        row_of = {_key(value): row for row, value in enumerate((*self.values, *self.starred))}
+        rows = [row_of[_key(value)] for value in data if _key(value) in row_of]
+        return tuple(len({self.codes(level)[row] for row in rows}) for level in range(self.height + 1))
+
+    def agrees_with(self, other: Hierarchy) -> bool:
+        """Whether the two are one hierarchy: as high, and the same labels for the values that both hold, if any.
+
+        >>> ages = redact(["39", "40"], "right", "age")
+        >>> ages.agrees_with(redact(["40", "51"], "right", "age")), ages.agrees_with(redact(["40"], "left", "age"))
+        (True, False)
+        """
+        mine, theirs = self._paths(), other._paths()
+        shared = mine.keys() & theirs.keys()
+        return self.height == other.height and bool(shared) and all(mine[value] == theirs[value] for value in shared)
+
+    def _paths(self) -> dict[Value, tuple[Label, ...]]:
+        return dict(zip(map(_key, self.values), zip(*self.levels, strict=True), strict=True))
 
     def sha256(self) -> str:
         """A fingerprint of leaves and labels, whatever their order."""

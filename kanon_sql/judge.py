@@ -52,7 +52,15 @@ class Judge:
             tuple(self._mean(attribute, level, rows, totals, rows) for level in range(height + 1))
             for attribute, height in zip(found.attributes, found.heights, strict=True)
         )
-        return Costs(rows, self.model.required, losses)
+        first = found.attributes[0].hierarchy
+        return Costs(
+            rows,
+            self.model.required,
+            losses,
+            tuple(a.distinct for a in found.attributes),
+            tuple(a.column.name for a in found.attributes),
+            next((a.column.name for a in found.attributes if not first.agrees_with(a.hierarchy)), None),
+        )
 
     def rows_at_risk(self, nodes: Sequence[Node]) -> list[int]:
         """The rows that each node would suppress, several nodes in one round trip."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -14,6 +14,19 @@ Node = tuple[int, ...]
 def below(lower: Node, upper: Node) -> bool:
     """Whether `upper` generalizes `lower` (or is it): no level of it is lower."""
     return all(a <= b for a, b in zip(lower, upper, strict=True))
+
+
+def minimal(nodes: Iterable[Node]) -> list[Node]:
+    """The nodes that generalize no other of them, lowest first.
+
+    >>> minimal([(1, 1), (0, 2), (0, 1), (2, 0)])
+    [(0, 1), (2, 0)]
+    """
+    found: list[Node] = []
+    for node in sorted(set(nodes), key=lambda node: (sum(node), node)):
+        if not any(below(other, node) for other in found):
+            found.append(node)
+    return found
 
 
 @dataclass(frozen=True)

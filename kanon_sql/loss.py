@@ -32,11 +32,16 @@ class Costs:
     """What is known of a table before any node is judged.
 
     `level_losses[j][l]`: the mean loss of attribute j on level l over all rows, nothing suppressed (0 to 1).
+    `distinct[j][l]`: how many labels it has there in the data. `odd`: the first column whose hierarchy is not
+    the first column's, None where all are identical.
     """
 
     rows: int
     k: int
     level_losses: tuple[tuple[float, ...], ...]
+    distinct: tuple[tuple[int, ...], ...] = ()
+    columns: tuple[str, ...] = ()
+    odd: str | None = None
 
     @cached_property
     def heights(self) -> tuple[int, ...]:

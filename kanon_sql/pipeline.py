@@ -291,6 +291,8 @@ def _search(spec: Spec, judge: Judge, costs: Costs, lattice: Lattice, watch: Wat
         judge.model.monotone,
         limit,
         watch.search,
+        spec.seed,
+        spec.evaluations,
     )
     return driver.run(chosen.search)
 

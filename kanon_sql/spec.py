@@ -265,6 +265,7 @@ class Spec(_Model):
     time_limit: StrictFloat | None = Field(
         default=None, ge=0, allow_inf_nan=False, description="a number of seconds of at least 0"
     )
+    evaluations: StrictInt | None = Field(default=None, ge=1, description="a whole number of at least 1")
     seed: StrictInt = Field(default=0, description="a whole number")
     unmapped: Literal["error", "top"] = Field(default="error", description="error or top")
     mask: StrictBool = Field(default=False, description=_TRUTH)

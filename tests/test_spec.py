@@ -80,7 +80,7 @@ RECIPE_TEXT = "a file, the word suppress, or a mapping with one of file, table, 
 NOT_YAML = "this is not YAML a spec can use"
 TOP_KEYS = (
     "source, database, identifiers, quasi_identifiers, hierarchies, sensitive, privacy, suppression_limit, "
-    "metric, strategy, time_limit, seed, unmapped, mask, shuffle, target"
+    "metric, strategy, time_limit, evaluations, seed, unmapped, mask, shuffle, target"
 )
 
 
@@ -495,6 +495,7 @@ def test_nothing_said_changes_nothing() -> None:
         ("metric", "height"),
         ("strategy", "incognito"),
         ("time_limit", 1.5),
+        ("evaluations", 7),
         ("seed", 0),
         ("unmapped", "error"),
         ("mask", False),

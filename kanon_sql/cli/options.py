@@ -101,6 +101,10 @@ TimeLimit = Annotated[
     float | None,
     typer.Option(help="Seconds for the search; then the best so far is released.", rich_help_panel=_SEARCH),
 ]
+Evaluations = Annotated[
+    int | None,
+    typer.Option(min=1, help="Nodes that kgen and random may look at (default 5000).", rich_help_panel=_SEARCH),
+]
 Seed = Annotated[int | None, typer.Option(help="For all that is random (default 0).", rich_help_panel=_SEARCH)]
 SearchWhere = Annotated[
     SearchIn,

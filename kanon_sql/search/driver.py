@@ -12,13 +12,14 @@ from math import inf
 from typing import Any, Protocol
 
 from kanon_sql.errors import InfeasibleError
-from kanon_sql.lattice import Lattice, Node
-from kanon_sql.loss import Costs, Figures, Metric, unsuppressed_losses
+from kanon_sql.lattice import Lattice, Node, minimal
+from kanon_sql.loss import METRICS, Costs, Figures, Metric, unsuppressed_losses
 from kanon_sql.search.proof import Proof
 from kanon_sql.search.space import Score, Search, Space, Test, beats
 from kanon_sql.search.tags import DenseTags, tags_for
 
 BATCH = 8  # nodes tested in one statement: measured, more gains little
+_BOUND_EVERY = 0.5  # seconds between two readings of the lower bound while a search is watched
 _LAST_RESORT = 16  # nodes scored after the time is up, if nothing was scored before
 
 
@@ -39,14 +40,20 @@ class Judge(Protocol):
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a search stands; `score` and `bound` are infinite and 0 while unknown."""
+    """Where a search stands; `score` is infinite while there is no node, `bound` the lower bound last proven."""
 
     seconds: float
     nodes_checked: int
     lattice_size: int
     node: Node | None
     score: float
+    bound: float = 0.0
     seconds_left: float | None = None
+
+    @property
+    def gap(self) -> float:
+        """How much better than the best so far another node could still be."""
+        return max(0.0, self.score - self.bound)
 
 
 @dataclass(frozen=True)
@@ -65,7 +72,9 @@ class Outcome:
     """The end of a search: the node to release, and what is proven of it.
 
     `lower_bound`: no node of the lattice scores below it. `gap` is the score less the bound.
-    `ended`: complete, time limit, or interrupted.
+    `ended`: complete, time limit, or interrupted. `nodes_tagged`: settled by what was judged above or below them,
+    None where the lattice is too large to count them. `minimal`: the anonymous nodes judged, without those above
+    another of them.
     """
 
     node: Node
@@ -76,6 +85,8 @@ class Outcome:
     seconds: float
     ended: str
     trace: tuple[Step, ...] = field(repr=False, default=())
+    nodes_tagged: int | None = None
+    minimal: tuple[Node, ...] = field(repr=False, default=())
 
     @property
     def proven_optimal(self) -> bool:
@@ -104,6 +115,8 @@ class Driver:
     monotone_model: bool = True
     time_limit: float | None = None
     on_progress: Callable[[Progress], None] | None = None
+    seed: int = 0
+    evaluations: int | None = None
 
     def __post_init__(self) -> None:
         self._tags = tags_for(self.lattice, self.monotone_model)
@@ -114,11 +127,13 @@ class Driver:
             self._proof = Proof(self.lattice, self._tags, self.metric, self.costs)
         self._started = time.monotonic()
         self._interrupted = False
-        self._checked: set[Node] = set()
+        self._at_risk: dict[Node, int | None] = {}
         self._anonymous: list[Node] = []
         self._scored: set[Node] = set()
         self._best: tuple[float, Node] = (inf, self.lattice.top)
+        self._class_size = inf  # of the best node, where it was asked for
         self._trace: list[Step] = []
+        self._proven = (-inf, 0.0)  # when the lower bound was last read, and what it was
 
     def run(self, strategy: Callable[[Space], Search]) -> Outcome:
         """Let the strategy ask until it ends or the budget is spent; InfeasibleError if no node will do."""
@@ -129,6 +144,10 @@ class Driver:
             self.metric,
             self.may_suppress,
             best=lambda: self._best[0],
+            at_risk=self._at_risk.get,
+            monotone_model=self.monotone_model,
+            seed=self.seed,
+            evaluations=self.evaluations,
             listing=self._proof,
         )
         ended = "complete"
@@ -146,11 +165,13 @@ class Driver:
             node,
             score,
             min(score, self._lower_bound()),
-            len(self._checked),
+            len(self._at_risk),
             self.judge.queries,
             self._seconds(),
             ended,
             tuple(self._trace),
+            self._tags.settled() - len(self._at_risk) if isinstance(self._tags, DenseTags) else None,
+            tuple(minimal(self._anonymous)),
         )
 
     def _converse(self, search: Search) -> None:
@@ -167,7 +188,7 @@ class Driver:
         if isinstance(request, Test):
             self._test(request.nodes)
             return [bool(self._tags.status(node)) for node in request.nodes]
-        self._score_all(self._cheapest_first(request.nodes))
+        self._score_all(self._cheapest_first(request.nodes), request.by_class_size)
         return []
 
     def _test(self, nodes: Sequence[Node]) -> None:
@@ -186,13 +207,14 @@ class Driver:
             if anonymous:
                 self._anonymous.append(node)
 
-    def _score_all(self, nodes: Sequence[Node]) -> None:
+    def _score_all(self, nodes: Sequence[Node], by_class_size: bool) -> None:
         for node in nodes:
-            if not beats(self._bound(node), self._best[0]):
+            bound, best = self._bound(node), self._best[0]
+            if beats(best, bound) or not (by_class_size or beats(bound, best)):
                 return
             if node not in self._scored:
                 self._spend()
-                self._score(node)
+                self._score(node, by_class_size)
 
     def _cheapest_first(self, nodes: Iterable[Node]) -> list[Node]:
         anonymous = (node for node in nodes if self._tags.status(node))
@@ -213,15 +235,23 @@ class Driver:
                         self._best, moved = (score, lower), True
                         break
 
-    def _score(self, node: Node) -> None:
+    def _score(self, node: Node, by_class_size: bool = False) -> None:
         figures = self._figures(node)
         score = self.metric.score(self.costs, figures)
         self._scored.add(node)
-        self._best = min(self._best, (score, node))
+        self._keep(node, score, by_class_size)
         if self._proof:
             self._proof.scored(node, above_too=self._metric_monotone)
         if figures.rows_at_risk is not None:
             self._note("score", node, figures.rows_at_risk, score)
+
+    def _keep(self, node: Node, score: float, by_class_size: bool) -> None:
+        """Keep a node if it is the best so far; of equal ones that with the smaller classes, where asked for."""
+        if beats(self._best[0], score):
+            return
+        size = METRICS["average_class_size"].score(self.costs, self.judge.classes(node)) if by_class_size else inf
+        if beats(score, self._best[0]) or (size, node) < (self._class_size, self._best[1]):
+            self._best, self._class_size = (score, node), size
 
     def _figures(self, node: Node) -> Figures:
         if self.metric.needs == "classes":
@@ -260,14 +290,21 @@ class Driver:
         return self._proof.lower_bound() if self._proof else self._bound(self.lattice.bottom)
 
     def _note(self, asked: str, node: Node, at_risk: int | None, score: float | None) -> None:
-        self._checked.add(node)
+        self._at_risk[node] = at_risk
         self._trace.append(Step(self._seconds(), asked, node, at_risk, score))
         if self.on_progress:
             best, winner = self._best
             known = None if best == inf else winner
             seconds = self._seconds()
             left = None if self.time_limit is None else max(0.0, self.time_limit - seconds)
-            self.on_progress(Progress(seconds, len(self._checked), self.lattice.size, known, best, left))
+            bound = min(best, self._bound_for_show(seconds))
+            self.on_progress(Progress(seconds, len(self._at_risk), self.lattice.size, known, best, bound, left))
+
+    def _bound_for_show(self, seconds: float) -> float:
+        """The lower bound, read now and then: on a large lattice that costs more than a test."""
+        if seconds - self._proven[0] > _BOUND_EVERY:
+            self._proven = (seconds, self._lower_bound())
+        return self._proven[1]
 
     def _spend(self) -> None:
         late = self.time_limit is not None and self._seconds() > self.time_limit

@@ -23,10 +23,12 @@ class Test:
 class Score:
     """Ask for the scores of these nodes, so that the best may be released.
 
-    Nodes that are not anonymous, or that cannot beat the best found, are passed over. The answer is empty.
+    Nodes that are not anonymous, or that cannot beat the best found, are passed over. Of nodes with equal scores
+    the one with the smaller average class is kept where `by_class_size` is set, else the first. The answer is empty.
     """
 
     nodes: Sequence[Node]
+    by_class_size: bool = False
 
 
 Search = Generator[Test | Score, list[bool], None]
@@ -59,6 +61,14 @@ class Space:
     may_suppress: int
     best: Callable[[], float]
     """The score of the best node so far; infinite while there is none."""
+    at_risk: Callable[[Node], int | None] = lambda _: None
+    """The rows at risk of a node that was tested; None where it was not."""
+    monotone_model: bool = True
+    """Whether tags may be concluded from a verdict, see `PrivacyModel.monotone`."""
+    seed: int = 0
+    """For strategies that draw."""
+    evaluations: int | None = None
+    """How many nodes a strategy that draws may look at; None for its own default."""
     listing: Listing | None = None
     """What can be asked of all nodes at once; None where there are too many to list."""
 

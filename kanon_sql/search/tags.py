@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from kanon_sql.lattice import Lattice, Node, below
+from kanon_sql.lattice import Lattice, Node
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,7 +26,7 @@ class Tags(Protocol):
 
 def tags_for(lattice: Lattice, monotone: bool) -> Tags:
     """The representation that fits the lattice's size."""
-    return DenseTags(lattice, monotone) if lattice.size <= DENSE_LIMIT else SparseTags(monotone)
+    return DenseTags(lattice, monotone) if lattice.size <= DENSE_LIMIT else SparseTags(lattice, monotone)
 
 
 class DenseTags:
@@ -47,6 +47,12 @@ class DenseTags:
             return node
         return tuple(level - low for level, low in zip(node, self._bottom, strict=True))
 
+    def settled(self) -> int:
+        """How many nodes are no longer unknown."""
+        import numpy as np
+
+        return int(np.count_nonzero(self.array))
+
     def status(self, node: Node) -> bool | None:
         """What is known of a node."""
         found = self.array[self.index(node)]
@@ -66,26 +72,84 @@ class DenseTags:
 class SparseTags:
     """For lattices too large to list: the minimal anonymous and the maximal non-anonymous nodes known."""
 
-    def __init__(self, monotone: bool) -> None:
+    def __init__(self, lattice: Lattice, monotone: bool) -> None:
         self._monotone = monotone
         self._exact: dict[Node, bool] = {}
-        self._safe: list[Node] = []
-        self._at_risk: list[Node] = []
+        self._bits = _Bits(lattice)
+        self.safe = Border(self._bits, above=True)
+        self.at_risk = Border(self._bits, above=False)
 
     def status(self, node: Node) -> bool | None:
         """What is known of a node."""
         if node in self._exact:
             return self._exact[node]
-        if any(below(safe, node) for safe in self._safe):
-            return True
-        return False if any(below(node, at_risk) for at_risk in self._at_risk) else None
+        word = self._bits.of(node)
+        if self.at_risk.covers(word):
+            return False
+        return True if self.safe.covers(word) else None
 
     def tag(self, node: Node, anonymous: bool) -> None:
         """Note a verdict, and what predictive tagging concludes from it where that is sound."""
         self._exact[node] = anonymous
-        if not self._monotone:
+        if self._monotone:
+            (self.safe if anonymous else self.at_risk).add(node)
+
+
+class _Bits:
+    """Nodes as words of bits, one per attribute and level reached: a node is below another if its bits are among its.
+
+    Comparing a node with some thousand others is then a few operations on whole arrays.
+    """
+
+    def __init__(self, lattice: Lattice) -> None:
+        self._bottom = lattice.bottom
+        self._at = [0]
+        for low, high in zip(lattice.bottom, lattice.top, strict=True):
+            self._at.append(self._at[-1] + high - low)
+        self.words = self._at[-1] // 64 + 1
+
+    def of(self, node: Node) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
+        """The words of a node."""
+        import numpy as np
+
+        bits = 0
+        for level, low, at in zip(node, self._bottom, self._at, strict=False):
+            bits |= ((1 << (level - low)) - 1) << at
+        return np.frombuffer(bits.to_bytes(8 * self.words, "little"), dtype=np.uint64)
+
+
+class Border:
+    """Known nodes of one kind, and the question whether another is above (or below) one of them.
+
+    Only the lowest (or highest) are kept: a node that is covered when it comes changes nothing.
+    """
+
+    def __init__(self, bits: _Bits, above: bool) -> None:
+        import numpy as np
+
+        self._bits, self._above = bits, above
+        self._words = np.zeros((0, bits.words), dtype=np.uint64)
+        self._nodes = np.zeros(0, dtype=object)
+
+    @property
+    def nodes(self) -> list[Node]:
+        """The nodes on the border, in the order in which they came."""
+        return list(self._nodes)
+
+    def covers(self, word: np.ndarray[tuple[int], np.dtype[np.uint64]]) -> bool:
+        """Whether a node is above (or below) one on the border."""
+        outside = self._words & ~word if self._above else word & ~self._words
+        return bool((~outside.any(axis=1)).any())
+
+    def add(self, node: Node) -> None:
+        """Put a node on the border, and take off those that it covers."""
+        import numpy as np
+
+        word = self._bits.of(node)
+        if self.covers(word):
             return
-        if anonymous:
-            self._safe = [*(other for other in self._safe if not below(node, other)), node]
-        else:
-            self._at_risk = [*(other for other in self._at_risk if not below(other, node)), node]
+        kept = (word & ~self._words if self._above else self._words & ~word).any(axis=1)
+        self._words = np.concatenate([self._words[kept], word[None]])
+        one = np.empty(1, dtype=object)
+        one[0] = node
+        self._nodes = np.concatenate([self._nodes[kept], one])
