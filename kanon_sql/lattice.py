@@ -22,10 +22,33 @@ def minimal(nodes: Iterable[Node]) -> list[Node]:
     >>> minimal([(1, 1), (0, 2), (0, 1), (2, 0)])
     [(0, 1), (2, 0)]
     """
-    found: list[Node] = []
-    for node in sorted(set(nodes), key=lambda node: (sum(node), node)):
-        if not any(below(other, node) for other in found):
-            found.append(node)
+    kept: dict[Node, int] = {}
+    for node, bits in sorted(_bits(nodes).items(), key=lambda item: (sum(item[0]), item)):
+        if all(other & ~bits for other in kept.values()):
+            kept[node] = bits
+    return list(kept)
+
+
+def maximal(nodes: Iterable[Node]) -> list[Node]:
+    """The nodes that no other of them generalizes, highest first.
+
+    >>> maximal([(0, 1), (1, 1), (2, 0)])
+    [(1, 1), (2, 0)]
+    """
+    kept: dict[Node, int] = {}
+    for node, bits in sorted(_bits(nodes).items(), key=lambda item: (-sum(item[0]), item)):
+        if all(bits & ~other for other in kept.values()):
+            kept[node] = bits
+    return list(kept)
+
+
+def _bits(nodes: Iterable[Node]) -> dict[Node, int]:
+    """A bit per attribute and level reached: a node's bits are among those of every node above it."""
+    found = dict.fromkeys(nodes, 0)
+    width = max(map(max, filter(None, found)), default=0)
+    for node in found:
+        for level in node:
+            found[node] = found[node] << width | (1 << level) - 1
     return found
 
 

@@ -73,7 +73,7 @@ class Metric:
     better, whatever is suppressed; without suppression every metric here is monotone. `parts`: per
     attribute and level a cost that never falls from level to level; `finish` of their sum is the score
     while nothing is suppressed, and suppression only adds to it, so it bounds a node and all above it
-    from below. None where no such bound is known.
+    from below. `begin` undoes `finish`. None where no such bound is known.
     """
 
     name: str
@@ -82,6 +82,7 @@ class Metric:
     always_monotone: bool = False
     parts: Callable[[Costs], LevelParts] | None = None
     finish: Callable[[float], float] = float
+    begin: Callable[[float], float] = float
 
     def bound_of(self, costs: Costs) -> Callable[[Node], float]:
         """The function that says the least that a node and any node above it can score."""
@@ -163,7 +164,7 @@ METRICS = {
         Metric("precision", "levels", lambda c, f: arithmetic(precisions(c, f.node)), True, _precision_parts),
         Metric("height", "levels", lambda _, f: float(sum(f.node)), True, _height_parts),
         Metric("loss", "losses", lambda _, f: arithmetic(_losses(f)), parts=_loss_parts),
-        Metric("loss_geometric", "losses", lambda _, f: geometric(_losses(f)), False, _geometric_parts, expm1),
+        Metric("loss_geometric", "losses", lambda _, f: geometric(_losses(f)), False, _geometric_parts, expm1, log1p),
         Metric("discernibility", "classes", _discernibility),
         Metric("average_class_size", "classes", _average_class_size),
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from kanon_sql.errors import SpecError
 from kanon_sql.search.best_first import auto, best_first
+from kanon_sql.search.certified import certified
 from kanon_sql.search.driver import Driver, Outcome, Progress, Step
 from kanon_sql.search.exhaustive import exhaustive
 from kanon_sql.search.ola import ola
@@ -30,6 +31,7 @@ STRATEGIES = {
     for found in (
         Strategy("auto", auto, "the optimum", default_seconds=60.0),
         Strategy("best_first", best_first, "the optimum"),
+        Strategy("certified", certified, "the optimum", default_seconds=60.0),
         Strategy("exhaustive", exhaustive, "the optimum"),
         Strategy("ola", ola, "the best of the k-minimal nodes"),
     )

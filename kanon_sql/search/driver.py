@@ -9,17 +9,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from kanon_sql.errors import InfeasibleError
 from kanon_sql.lattice import Lattice, Node, minimal
 from kanon_sql.loss import METRICS, Costs, Figures, Metric, unsuppressed_losses
 from kanon_sql.search.proof import Proof
 from kanon_sql.search.space import Score, Search, Space, Test, beats
-from kanon_sql.search.tags import DenseTags, tags_for
+from kanon_sql.search.tags import DenseTags, SparseTags, tags_for
+
+if TYPE_CHECKING:
+    from kanon_sql.search.clauses import Clauses
 
 BATCH = 8  # nodes tested in one statement: measured, more gains little
 _BOUND_EVERY = 0.5  # seconds between two readings of the lower bound while a search is watched
+_BOUND_SECONDS = 0.1  # for one such reading
+_LAST_BOUND_SECONDS = 2.0  # for the last, when the time may be up
 _LAST_RESORT = 16  # nodes scored after the time is up, if nothing was scored before
 
 
@@ -122,6 +127,7 @@ class Driver:
         self._tags = tags_for(self.lattice, self.monotone_model)
         self._metric_monotone = self.metric.monotone(self.may_suppress)
         self._bound = self.metric.bound_of(self.costs)
+        self._clauses: Clauses | None = None
         self._proof: Proof | None = None
         if isinstance(self._tags, DenseTags):
             self._proof = Proof(self.lattice, self._tags, self.metric, self.costs)
@@ -148,6 +154,7 @@ class Driver:
             monotone_model=self.monotone_model,
             seed=self.seed,
             evaluations=self.evaluations,
+            candidate=self._candidate,
             listing=self._proof,
         )
         ended = "complete"
@@ -164,7 +171,7 @@ class Driver:
         return Outcome(
             node,
             score,
-            min(score, self._lower_bound()),
+            min(score, self._lower_bound(_LAST_BOUND_SECONDS)),
             len(self._at_risk),
             self.judge.queries,
             self._seconds(),
@@ -192,7 +199,7 @@ class Driver:
         return []
 
     def _test(self, nodes: Sequence[Node]) -> None:
-        unknown = [node for node in nodes if self._tags.status(node) is None]
+        unknown = [node for node in dict.fromkeys(nodes) if self._tags.status(node) is None]
         for start in range(0, len(unknown), BATCH):
             self._spend()
             batch = [node for node in unknown[start : start + BATCH] if self._tags.status(node) is None]
@@ -206,6 +213,8 @@ class Driver:
             self._note("test", node, at_risk, None)
             if anonymous:
                 self._anonymous.append(node)
+            elif self._clauses:
+                self._rule_out(self._clauses, node)
 
     def _score_all(self, nodes: Sequence[Node], by_class_size: bool) -> None:
         for node in nodes:
@@ -242,6 +251,8 @@ class Driver:
         self._keep(node, score, by_class_size)
         if self._proof:
             self._proof.scored(node, above_too=self._metric_monotone)
+        if self._clauses:
+            self._close(self._clauses, node)
         if figures.rows_at_risk is not None:
             self._note("score", node, figures.rows_at_risk, score)
 
@@ -286,8 +297,41 @@ class Driver:
                 "max_level, or lower k"
             )
 
-    def _lower_bound(self) -> float:
-        return self._proof.lower_bound() if self._proof else self._bound(self.lattice.bottom)
+    def _lower_bound(self, seconds: float = inf) -> float:
+        return self._proof.lower_bound() if self._proof else self._solver().lower_bound(seconds)
+
+    def _candidate(self) -> Node | None:
+        self._spend()
+        return self._solver().candidate(self._best[0])
+
+    def _solver(self) -> Clauses:
+        """The clauses, told of all that is known when they are first asked for."""
+        if self._clauses is None:
+            from kanon_sql.search.clauses import Clauses  # its solver is loaded by who needs it
+
+            self._clauses = Clauses(self.lattice, self.metric, self.costs, self._spend)
+            for node in self._known_at_risk():
+                self._rule_out(self._clauses, node)
+            for node in self._scored:
+                self._close(self._clauses, node)
+        return self._clauses
+
+    def _known_at_risk(self) -> Iterable[Node]:
+        if self.monotone_model and isinstance(self._tags, SparseTags):
+            return self._tags.at_risk.nodes
+        return [node for node in self._at_risk if self._tags.status(node) is False]
+
+    def _rule_out(self, clauses: Clauses, node: Node) -> None:
+        if self.monotone_model:
+            clauses.rule_out_below(node)
+        else:
+            clauses.rule_out(node)
+
+    def _close(self, clauses: Clauses, node: Node) -> None:
+        if self._metric_monotone:
+            clauses.rule_out_above(node)
+        else:
+            clauses.rule_out(node)
 
     def _note(self, asked: str, node: Node, at_risk: int | None, score: float | None) -> None:
         self._at_risk[node] = at_risk
@@ -303,7 +347,7 @@ class Driver:
     def _bound_for_show(self, seconds: float) -> float:
         """The lower bound, read now and then: on a large lattice that costs more than a test."""
         if seconds - self._proven[0] > _BOUND_EVERY:
-            self._proven = (seconds, self._lower_bound())
+            self._proven = (seconds, self._lower_bound(_BOUND_SECONDS))
         return self._proven[1]
 
     def _spend(self) -> None:

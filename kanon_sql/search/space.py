@@ -69,6 +69,8 @@ class Space:
     """For strategies that draw."""
     evaluations: int | None = None
     """How many nodes a strategy that draws may look at; None for its own default."""
+    candidate: Callable[[], Node | None] = lambda: None
+    """Any node not ruled out that can still be better than the best; None if there is none, which proves it."""
     listing: Listing | None = None
     """What can be asked of all nodes at once; None where there are too many to list."""
 
@@ -104,6 +106,9 @@ class Space:
     def __post_init__(self) -> None:
         self.bound = self.metric.bound_of(self.costs)
         """The least that a node and all above it can score."""
+        free = tuple((0.0,) * (height + 1) for height in self.costs.heights)
+        self.parts = self.metric.parts(self.costs) if self.metric.parts else free
+        """What each attribute's levels add to that."""
 
     def most(self, node: Node) -> float:
         """The most that a k-minimal node at or below an anonymous node can score."""
@@ -118,7 +123,7 @@ def beats(score: float, other: float) -> bool:
     return score < other - _EQUAL * max(1.0, abs(score))
 
 
-def test(space: Space, node: Node) -> Generator[Test | Score, list[bool], bool]:
+def test(space: Space, node: Node) -> Generator[Test, list[bool], bool]:
     """Settle one node: from the tags if they know it, else by asking. Use with `yield from`."""
     known = space.tags.status(node)
     if known is None:

@@ -1,0 +1,174 @@
+"""Certified search: lazy clauses from judged nodes, and a solver that asks for what they leave open."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import suppress
+from itertools import islice
+from math import inf, log
+from random import Random
+
+from kanon_sql.lattice import Node
+from kanon_sql.search.space import Score, Search, Space, Test, test
+
+Asking = Generator[Test | Score, list[bool], None]
+Growing = Generator[Test, list[bool], Node]
+
+_LANES = 4  # cuts grown side by side, so that each statement tests as many nodes; more repeat each other
+
+
+def certified(space: Space) -> Search:
+    """Find the optimum of a lattice of any size, and prove it; needs a monotone privacy model.
+
+    A solver proposes a node that all judged nodes leave open and that can still be better than the best. If it is
+    anonymous, it is lowered until it is k-minimal, and the best. If not, it is raised as long as it is not anonymous:
+    what is then below it is ruled out, and as most attributes end at their top, by a clause of few literals.
+    When nothing is left to propose, the best is the optimum. At any time before, the cheapest node left open is the
+    lower bound.
+
+    Where the metric is monotone (precision, height; any if no row may be suppressed) that is fast. Where a higher
+    node can be better, every anonymous node whose levels alone cost less than the best has to be scored.
+
+    The implicit hitting set idea is that of E. Moreno-Centeno and R. Karp (Operations Research 61(2), 2013); the
+    reduction to small causes is U. Junker's QuickXplain (AAAI 2004), with galloping prefixes.
+    """
+    draw = Random(space.seed)
+    yield from _single_attributes(space)
+    yield Score([(yield from lowered(space, space.lattice.top, draw))])
+    while (node := space.candidate()) is not None:
+        high = _raised_to_the_limit(space, node, draw)
+        if (yield from test(space, high)):
+            yield Score([(yield from lowered(space, high, draw)), high])
+            if space.metric.monotone(space.may_suppress):
+                continue
+            high = node  # may be open still, and must not be proposed for ever
+        if (yield from test(space, high)):
+            yield Score([high])
+        else:
+            yield from side_by_side([_cut(space, high, Random(draw.random())) for _ in range(_LANES)])
+
+
+def side_by_side(searches: Sequence[Growing]) -> Asking:
+    """Run several searches in step, so that their tests go into the same statements."""
+    asked = {search: request for search in searches if (request := next(search, None))}
+    while asked:
+        answers = iter((yield Test([node for request in asked.values() for node in request.nodes])))
+        onward = {}
+        for search, request in asked.items():
+            with suppress(StopIteration):
+                onward[search] = search.send(list(islice(answers, len(request.nodes))))
+        asked = onward
+
+
+def lowered(space: Space, node: Node, draw: Random) -> Growing:
+    """A k-minimal node below an anonymous one: one attribute after the other, the dearest steps first."""
+    for j in _by_price(space, draw, dearest_first=True):
+        node = yield from _lowest(space, node, j)
+    return node
+
+
+def _lowest(space: Space, node: Node, j: int) -> Growing:
+    """Lower one attribute as far as the node stays anonymous, by bisection."""
+    at_risk, anonymous = space.lattice.bottom[j] - 1, node[j]
+    while anonymous - at_risk > 1:
+        level = (at_risk + anonymous) // 2
+        if (yield from test(space, _with(node, j, level))):
+            anonymous = level
+        else:
+            at_risk = level
+    return _with(node, j, anonymous)
+
+
+def _highest(space: Space, node: Node, j: int) -> Growing:
+    """Raise one attribute as far as the node stays not anonymous; at its top it would not."""
+    at_risk, anonymous = node[j], space.lattice.top[j]
+    while anonymous - at_risk > 1:
+        level = (at_risk + anonymous) // 2
+        if (yield from test(space, _with(node, j, level))):
+            anonymous = level
+        else:
+            at_risk = level
+    return _with(node, j, at_risk)
+
+
+def _cut(space: Space, node: Node, draw: Random) -> Growing:
+    """A maximal node that is not anonymous, above one that is not: few attributes, as high as can be."""
+    weight = [draw.uniform(0.5, 1.5) for _ in node]
+    telling = [j for j, high in enumerate(space.lattice.top) if node[j] < high]
+    telling.sort(key=lambda j: (-weight[j] * _information(space, j, node[j]), j))
+    needed: list[int] = []
+    while telling:
+        count = yield from _prefix(space, node, needed, telling)
+        needed.append(telling[count - 1])
+        telling = telling[: count - 1]
+        if not (yield from test(space, _only(space, node, needed))):
+            break
+    node = _only(space, node, needed)
+    for j in _by_price(space, draw, dearest_first=False):
+        if j in needed:
+            node = yield from _highest(space, node, j)
+    return node
+
+
+def _prefix(space: Space, node: Node, needed: list[int], telling: list[int]) -> Generator[Test, list[bool], int]:
+    """How many of the telling attributes, beside the needed ones, it takes for the node not to be anonymous."""
+    low, high, step = 0, len(telling), 1
+    while high - low > 1:
+        count = min(low + step, high - 1) if step else (low + high) // 2
+        if (yield from test(space, _only(space, node, needed + telling[:count]))):
+            low, step = count, 2 * step
+        else:
+            high, step = count, 0
+    return high
+
+
+def _only(space: Space, node: Node, attributes: Sequence[int]) -> Node:
+    """The node with all other attributes at their top."""
+    kept = set(attributes)
+    return tuple(
+        level if j in kept else high for j, (level, high) in enumerate(zip(node, space.lattice.top, strict=True))
+    )
+
+
+def _with(node: Node, j: int, level: int) -> Node:
+    return (*node[:j], level, *node[j + 1 :])
+
+
+def _information(space: Space, j: int, level: int) -> float:
+    """How much an attribute can tell rows apart: the logarithm of its labels on a level."""
+    return log(space.costs.distinct[j][level]) if space.costs.distinct else 1.0
+
+
+def _by_price(space: Space, draw: Random, dearest_first: bool) -> list[int]:
+    """The attributes by what one step costs on average, equal ones in any order."""
+    bottom, top = space.lattice.bottom, space.lattice.top
+    price = [
+        (part[high] - part[low]) / (high - low) if high > low else 0.0
+        for part, low, high in zip(space.parts, bottom, top, strict=True)
+    ]
+    order = draw.sample(range(len(price)), len(price))
+    return sorted(order, key=lambda j: -price[j] if dearest_first else price[j])
+
+
+def _single_attributes(space: Space) -> Asking:
+    """The least level at which each attribute alone would do: nothing anonymous is below it."""
+    top = space.lattice.top
+    yield from side_by_side([_lowest(space, top, j) for j in range(len(top))])
+
+
+def _raised_to_the_limit(space: Space, node: Node, draw: Random) -> Node:
+    """A node raised as far as it could still be the best: nearer to the border, and its cuts are the stronger."""
+    limit = space.metric.begin(space.best()) if space.best() < inf else inf
+    levels, left = list(node), limit - sum(part[level] for part, level in zip(space.parts, node, strict=True))
+    waiting = draw.sample(range(len(node)), len(node))
+    while waiting:
+        still = []
+        for j in waiting:
+            if levels[j] < space.lattice.top[j]:
+                price = space.parts[j][levels[j] + 1] - space.parts[j][levels[j]]
+                if price < left:
+                    levels[j], left = levels[j] + 1, left - price
+                    still.append(j)
+        waiting = still
+    raised = tuple(levels)
+    return raised if space.could_win(raised) else node
