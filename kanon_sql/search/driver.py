@@ -16,7 +16,7 @@ from kanon_sql.lattice import Lattice, Node, minimal
 from kanon_sql.loss import METRICS, Costs, Figures, Metric, unsuppressed_losses
 from kanon_sql.search.proof import Proof
 from kanon_sql.search.space import Score, Search, Space, Test, beats
-from kanon_sql.search.tags import DenseTags, tags_for
+from kanon_sql.search.tags import DenseTags, Tags, tags_for
 
 BATCH = 8  # nodes tested in one statement: measured, more gains little
 _BOUND_EVERY = 0.5  # seconds between two readings of the lower bound while a search is watched
@@ -74,7 +74,7 @@ class Outcome:
     `lower_bound`: no node of the lattice scores below it. `gap` is the score less the bound.
     `ended`: complete, time limit, or interrupted. `nodes_tagged`: settled by what was judged above or below them,
     None where the lattice is too large to count them. `minimal`: the anonymous nodes judged, without those above
-    another of them.
+    another of them. `tags`: what is known of every node.
     """
 
     node: Node
@@ -87,6 +87,7 @@ class Outcome:
     trace: tuple[Step, ...] = field(repr=False, default=())
     nodes_tagged: int | None = None
     minimal: tuple[Node, ...] = field(repr=False, default=())
+    tags: Tags | None = field(repr=False, compare=False, default=None)
 
     @property
     def proven_optimal(self) -> bool:
@@ -172,6 +173,7 @@ class Driver:
             tuple(self._trace),
             self._tags.settled() - len(self._at_risk) if isinstance(self._tags, DenseTags) else None,
             tuple(minimal(self._anonymous)),
+            self._tags,
         )
 
     def _converse(self, search: Search) -> None:
