@@ -48,7 +48,7 @@ class _Layout:
 
     @classmethod
     def of(cls, lattice: Lattice) -> _Layout:
-        box = text_width(_label(lattice.top), _SIZE) + 14
+        box = text_width(_label(lattice, lattice.top), _SIZE) + 14
         # In lexicographic order as few lines cross as after sorting by barycentres: within some percent.
         rows = [list(lattice.at_height(height)) for height in range(lattice.height + 1)]
         widest = max(map(len, rows))
@@ -64,8 +64,9 @@ class _Layout:
         return cls(lattice, places, box, width, height + 8)
 
 
-def _label(node: Node) -> str:
-    return ("" if max(node, default=0) < 10 else ".").join(map(str, node))
+def _label(lattice: Lattice, node: Node) -> str:
+    """The levels side by side, with points between them where one of the lattice has two digits."""
+    return ("" if max(lattice.top) < 10 else ".").join(map(str, node))
 
 
 def _axis(layout: _Layout, x: float, y: float) -> Iterator[Element]:
@@ -92,7 +93,7 @@ def _node(found: Searched, layout: _Layout, node: Node, x: float, y: float) -> E
     look = Look(_FILLS[found.tags.status(node)], INK, 1.8 if checked else 0.0, 4)
     parts.append(rectangle(left, top, wide, _BOX, look))
     weight = {"font_weight": "bold"} if best else {}
-    parts.append(text(_label(node), x + middle, y + height + 4, _SIZE, text_anchor="middle", **weight))
+    parts.append(text(_label(found.lattice, node), x + middle, y + height + 4, _SIZE, text_anchor="middle", **weight))
     return group(_tooltip(found, node), parts)
 
 
@@ -103,8 +104,8 @@ def _tooltip(found: Searched, node: Node) -> str:
         known = "checked" if rows is None else f"checked, {rows:,} rows at risk"
     else:
         known = "tagged" if status != "unknown" else "not checked"
-    released = ", best" if node == found.outcome.node else ""
-    return f"{found.said(node)}: {status}, {known}{released}"
+    best = ", best" if node == found.outcome.node else ""
+    return f"{found.said(node)}: {status}, {known}{best}"
 
 
 def _legend(found: Searched) -> list[tuple[Look, str]]:
@@ -116,5 +117,5 @@ def _legend(found: Searched) -> list[tuple[Look, str]]:
         (Look(AT_RISK, radius=3), f"not anonymous: {at_risk}"),
         (Look(UNKNOWN, radius=3), f"unknown: {unknown}"),
         (Look("#ffffff", INK, 1.8, 3), f"outlined: checked, {outlined}"),
-        (Look("#ffffff", INK, 3.0, 6), f"ringed: best, {_label(found.outcome.node)}"),
+        (Look("#ffffff", INK, 3.0, 6), f"ringed: best, {_label(found.lattice, found.outcome.node)}"),
     ]

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from textwrap import wrap
+from unicodedata import east_asian_width
 from xml.etree import ElementTree
 
 FONT = "DejaVu Sans, Verdana, Helvetica, Arial, sans-serif"
 INK = "#222222"
-_WIDTH = 0.62  # of a letter, in font sizes: what DejaVu Sans, the widest of the fonts, takes on average
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 Element = ElementTree.Element
@@ -27,13 +26,26 @@ class Look:
 
 
 def text_width(text: str, size: float) -> float:
-    """About how wide a text is; rather more than less."""
-    return len(text) * size * _WIDTH
+    """About how wide a text is in DejaVu Sans, the widest of the fonts; rather more than less."""
+    return size * sum(map(_letter, text))
+
+
+def _letter(letter: str) -> float:
+    if east_asian_width(letter) in "WF":
+        return 1.0
+    return 0.75 if letter.isupper() else 0.58
 
 
 def wrapped(text: str, size: float, width: float) -> list[str]:
-    """The lines of a text that is not to be wider."""
-    return wrap(text, max(8, int(width / (size * _WIDTH))))
+    """The lines of a text that is not to be wider; a word that is wider alone is broken."""
+    lines: list[str] = []
+    most = max(1, int(width / size))
+    for word in (whole[i : i + most] for whole in text.split() for i in range(0, len(whole), most)):
+        if lines and text_width(f"{lines[-1]} {word}", size) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
 
 
 def element(name: str, *children: Element, **attributes: object) -> Element:
