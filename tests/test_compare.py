@@ -33,6 +33,8 @@ SPEC: dict[str, Any] = {
     "privacy": {"k": PROBLEM.k},
     "suppression_limit": PROBLEM.limit,
 }
+WIDER = PEOPLE.assign(four=[row[0][:2] for row in ROWS])
+WIDER_SPEC = {**SPEC, "quasi_identifiers": {**SPEC["quasi_identifiers"], "four": {"hierarchy": "suppress"}}}
 ALONE = ("score", "node", "nodes_checked", "lower_bound", "gap", "proven_optimal", "loss_per_attribute")
 
 
@@ -67,11 +69,9 @@ def never(space: Space) -> Search:
 @pytest.mark.parametrize("rolled_up", [False, True])
 def test_every_search_counts_its_own(monkeypatch: pytest.MonkeyPatch, metric: str, rolled_up: bool) -> None:
     """With roll-ups too: what one search made would save the next one its queries."""
-    people, spec = PEOPLE, SPEC
+    people, spec = (WIDER, WIDER_SPEC) if rolled_up else (PEOPLE, SPEC)
     if rolled_up:
         monkeypatch.setattr(rollup, "_WORTH_ROWS", 0)
-        people = PEOPLE.assign(four=[row[0][:2] for row in ROWS])
-        spec = {**SPEC, "quasi_identifiers": {**SPEC["quasi_identifiers"], "four": {"hierarchy": "suppress"}}}
     together = compare(people, spec, strategies=STRATEGIES, metric=metric, seed=5, evaluations=200)
     assert [found.strategy for found in together.searches] == list(STRATEGIES)
     for found in together.searches:
@@ -106,12 +106,17 @@ def test_by_default_all_are_compared_that_auto_chooses_from(monkeypatch: pytest.
     assert compare(PEOPLE, SPEC, strategies=["ola", "ola"]).time_limit == 60
 
 
-def test_a_comparison_leaves_nothing_in_the_session() -> None:
+def test_a_comparison_leaves_nothing_in_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rollup, "_WORTH_ROWS", 0)
+    made = []
+    make = rollup.Rollups._make
+    monkeypatch.setattr(rollup.Rollups, "_make", lambda self, levels: made.append(levels) or make(self, levels))
     with duckdb.connect() as connection:
-        connection.register("people_frame", PEOPLE)
+        connection.register("people_frame", WIDER)
         connection.execute("CREATE TABLE people AS FROM people_frame")
         connection.unregister("people_frame")
-        compare("people", SPEC, connection=connection, strategies=["ola", "exhaustive"], into="released")
+        compare("people", WIDER_SPEC, connection=connection, strategies=["ola", "exhaustive"], into="released")
+        assert made, "roll-ups too"
         listed = connection.execute("SELECT table_name FROM duckdb_tables() UNION ALL FROM (VALUES ('end'))").fetchall()
         assert listed == [("people",), ("end",)]
 

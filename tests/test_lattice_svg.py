@@ -6,7 +6,7 @@ from itertools import combinations
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from oracle import Column, Node, Problem, problems
 from test_search import DIGITS, FAST, SPREAD, Run, keeps_a_row
@@ -118,6 +118,7 @@ def test_every_node_is_there_as_the_search_left_it(problem: Problem, name: str, 
 
 @FAST
 @given(problem=problems(bounded=True))
+@example(problem=SPREAD)
 def test_every_step_of_one_attribute_is_a_line(problem: Problem) -> None:
     lattice = Lattice(problem.nodes[0], problem.nodes[-1])
     if not keeps_a_row(problem, "height") or not hasse.fits(lattice):
