@@ -226,18 +226,18 @@ def _lettered(searched: Sequence[Found]) -> dict[tuple[int, ...], str]:
 
 
 def _right(*headers: str) -> Table:
-    """A table whose first column is a name and the others are figures."""
-    table = Table(headers[0], box=None, pad_edge=False)
-    for header in headers[1:]:
-        table.add_column(header, justify="right")
+    """A table whose first column is a name and the others are figures, of which none may lose a digit."""
+    table = Table(box=None, pad_edge=False)
+    for number, header in enumerate(headers):
+        table.add_column(header, justify="right" if number else "left", overflow="fold")
     return table
 
 
 def _found_table(searched: Sequence[Found], nodes: dict[tuple[int, ...], str]) -> Table:
-    table = _right("strategy", "node", "score", "optimum", "bound", "gap", "LOG", "LOS", "ended")
+    table = _right("strategy", "node", "score", "optimum", "bound", "gap", "ended")
     for found in searched:
         optimum = "proven" if found.proven_optimal else _yes(found.equals_best_proven)
-        figures = map(_maybe, (found.score, optimum, found.lower_bound, found.gap, found.log, found.los))
+        figures = map(_maybe, (found.score, optimum, found.lower_bound, found.gap))
         table.add_row(escape(found.strategy), nodes[tuple((found.node or {}).values())], *figures, found.ended)
     return table
 
@@ -247,12 +247,12 @@ def _yes(equals: bool | None) -> str:
 
 
 def _effort_table(searched: Sequence[Found]) -> Table:
-    table = _right("strategy", "checked", "tagged", "queries", "seconds", "suppressed rows", "accuracy")
+    table = _right("strategy", "checked", "tagged", "queries", "seconds", "LOG", "LOS", "accuracy")
     for found in searched:
         counts = (found.nodes_checked, found.nodes_tagged, found.queries)
         seconds = "" if found.seconds is None else f"{found.seconds:.2f}"
-        rest = (_maybe(found.suppressed_rows), _maybe(found.accuracy))
-        table.add_row(escape(found.strategy), *map(_maybe, counts), seconds, *rest)
+        shares = (found.log, found.los, found.accuracy)
+        table.add_row(escape(found.strategy), *map(_maybe, counts), seconds, *map(_maybe, shares))
     return table
 
 
@@ -263,15 +263,21 @@ def _maybe(value: float | str | None) -> str:
 
 
 def _nodes_tables(compared: Comparison, nodes: dict[tuple[int, ...], str]) -> Iterator[Table]:
-    """The level of each column in each node and what the column loses by it, as many nodes as stand side by side."""
-    losses = {tuple((f.node or {}).values()): f.loss_per_attribute or {} for f in compared.searches if f.node}
+    """The level of each column in each node, what the column loses by it, and the rows suppressed."""
+    found = {tuple(each.node.values()): each for each in compared.searches if each.node}
     for start in range(0, len(nodes), _ABREAST):
         abreast = list(nodes)[start : start + _ABREAST]
         table = _right("quasi-identifier", "of", *(words for node in abreast for words in (nodes[node], "loss")))
         for i, (name, height) in enumerate(compared.heights.items()):
-            cells = [words for node in abreast for words in (str(node[i]), f"{losses[node][name]:.3f}")]
+            cells = [words for node in abreast for words in (str(node[i]), _loss(found[node], name))]
             table.add_row(escape(name), str(height), *cells)
+        suppressed = [words for node in abreast for words in (_maybe(found[node].suppressed_rows), "")]
+        table.add_row("(rows suppressed)", "", *suppressed)
         yield table
+
+
+def _loss(found: Found, name: str) -> str:
+    return f"{(found.loss_per_attribute or {})[name]:.3f}"
 
 
 _ABREAST = 5  # nodes
@@ -279,7 +285,8 @@ _ABREAST = 5  # nodes
 
 def _optimum(compared: Comparison) -> str:
     if compared.proven_score is None:
-        return f"No search proved the optimum; none can be below {figure(compared.lower_bound)}."
+        bound = f"; it is not below {figure(compared.lower_bound)}" if compared.lower_bound else ""
+        return f"No search proved the optimum{bound}."
     said = f"The optimum is {figure(compared.proven_score)}."
     if not compared.minimal_nodes:
         return said
