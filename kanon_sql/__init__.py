@@ -3,13 +3,21 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from kanon_sql.comparison import Comparison, compare
     from kanon_sql.errors import KanonError
     from kanon_sql.pipeline import Release, anonymize
     from kanon_sql.spec import Spec
 
-__all__ = ["KanonError", "Release", "Spec", "anonymize"]
+__all__ = ["Comparison", "KanonError", "Release", "Spec", "anonymize", "compare"]
 
-_HOMES = {"KanonError": "errors", "Release": "pipeline", "Spec": "spec", "anonymize": "pipeline"}
+_HOMES = {
+    "Comparison": "comparison",
+    "KanonError": "errors",
+    "Release": "pipeline",
+    "Spec": "spec",
+    "anonymize": "pipeline",
+    "compare": "comparison",
+}
 
 
 def __getattr__(name: str) -> Any:

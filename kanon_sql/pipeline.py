@@ -51,8 +51,8 @@ class Opened:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """A finished search: all that is needed to write the release, and to say what it is."""
+class Counted:
+    """All that a search needs: what is asked for, and the source's frequency set."""
 
     spec: Spec
     source: Opened
@@ -61,9 +61,20 @@ class Plan:
     judge: Judge
     costs: Costs
     lattice: Lattice
+    frequency_seconds: float
+
+    @property
+    def columns(self) -> list[str]:
+        """The quasi-identifiers, in the order of a node's levels."""
+        return [attribute.column.name for attribute in self.frequency_set.attributes]
+
+
+@dataclass(frozen=True)
+class Plan(Counted):
+    """A finished search: all that is needed to write the release, and to say what it is."""
+
     outcome: Outcome
     recoding: FullDomain
-    frequency_seconds: float
 
 
 @dataclass
@@ -126,15 +137,16 @@ def anonymize(
             written = releases.write(plan.recoding, settled.target)
             watch.stage("Describing the release")
             described = manifests.describe(plan, written, started)
-            _tidy(plan)
+            tidy(plan)
         return Release(described, written.sql, plan.outcome.trace, written, found.engine)
 
 
-def _tidy(plan: Plan) -> None:
+def tidy(counted: Counted) -> None:
     """Leave nothing of ours in a session that goes on, but the release."""
-    plan.judge.drop()
-    for engine in {id(e): e for e in (plan.source.engine, plan.frequency_set.engine)}.values():
-        for relation in (HELD, plan.frequency_set.relation, *(a.coded.mapping for a in plan.frequency_set.attributes)):
+    counted.judge.drop()
+    found = counted.frequency_set
+    for engine in {id(e): e for e in (counted.source.engine, found.engine)}.values():
+        for relation in (HELD, found.relation, *(attribute.coded.mapping for attribute in found.attributes)):
             engine.run(queries.drop(relation, engine.dialect))
 
 
@@ -256,9 +268,20 @@ def _is_file(source: str) -> bool:
 
 def make_plan(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedded", keep_tuples: bool = False) -> Plan:
     """Everything up to the release: check, count, search."""
+    strategy(spec.strategy)
+    counted = count(found, spec, watch, search_in, keep_tuples)
+    watch.stage("Searching the lattice")
+    outcome = search(counted, watch)
+    at_risk = counted.judge.rows_at_risk([outcome.node])[0]
+    recoding = FullDomain(found.engine, found.table, counted.judge, outcome.node, at_risk, spec)
+    return Plan(**vars(counted), outcome=outcome, recoding=recoding)
+
+
+def count(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedded", keep_tuples: bool = False) -> Counted:
+    """Everything up to the search: check what is asked for, and count the distinct tuples."""
     check_roles(spec, found.table)
     releases.check_target(spec.target, found.engine, found.table, found.files)
-    strategy(spec.strategy), metric(spec.metric)
+    metric(spec.metric)
     if spec.mask and spec.target and spec.target.form == "view":
         raise SpecError("a view drops rows instead of masking them; give --as table with --mask")
     fitted = fits(spec, found.table, found.engine)
@@ -267,23 +290,19 @@ def make_plan(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedde
     here = found.engine if isinstance(found.engine, DuckDB) or search_in == "engine" else DuckDB()
     builders = {name: fit.build for name, fit in fitted.items()}
     frequency_set = build_frequency_set(found.engine, found.table, builders, here, keep_tuples)
-    counted = time.monotonic() - started
+    seconds = time.monotonic() - started
     _check_size(spec, frequency_set)
     judge = Judge(frequency_set, model_of(spec))
-    costs = judge.costs()
-    lattice = _bounded(spec, frequency_set)
-    watch.stage("Searching the lattice")
-    outcome = _search(spec, judge, costs, lattice, watch)
-    at_risk = judge.rows_at_risk([outcome.node])[0]
-    recoding = FullDomain(found.engine, found.table, judge, outcome.node, at_risk, spec)
-    return Plan(spec, found, fitted, frequency_set, judge, costs, lattice, outcome, recoding, counted)
+    return Counted(spec, found, fitted, frequency_set, judge, judge.costs(), _bounded(spec, frequency_set), seconds)
 
 
-def _search(spec: Spec, judge: Judge, costs: Costs, lattice: Lattice, watch: Watch) -> Outcome:
+def search(counted: Counted, watch: Watch) -> Outcome:
+    """Run the strategy of the spec; its questions go to the judge that was counted with."""
+    spec, costs, judge = counted.spec, counted.costs, counted.judge
     chosen = strategy(spec.strategy)
     limit = chosen.default_seconds if spec.time_limit is None else spec.time_limit
     driver = Driver(
-        lattice,
+        counted.lattice,
         costs,
         metric(spec.metric),
         judge,

@@ -237,6 +237,18 @@ COMMANDS: list[tuple[str, Files, str]] = [
     (f"{BUILD} age --ranges 5 --suppress", {}, "give exactly one of"),
     *((f"{BUILD} age --ranges {widths}", {}, "") for widths in ("5,x", "nan", "inf", "0", "-5", "''", "10,15")),
     *((f"{BUILD} age --ranges 5 --{bound} {value}", {}, "") for bound in ("top", "origin") for value in ("nan", "inf")),
+    (f"compare people.csv {QI} --strategies ola,magic", {}, "'magic' is not a strategy; choose one of auto"),
+    (f"compare people.csv {QI} --strategies ,", {}, "no strategy is named; choose one or more of auto"),
+    (f"compare people.csv {QI} --strategies ola --k 121", {}, "k is 121 but people.csv has only 120 rows"),
+    (f"compare people.csv {QI} --metric magic", {}, "metric: give one of precision"),
+    (f"compare people.csv {QI} --time-limit -1", {}, "time_limit: give a number of seconds of at least 0"),
+    (f"compare nope.csv {QI}", {}, "there is no file nope.csv; check the path"),
+    (f"lattice people.csv {QI} --strategy magic", {}, "'magic' is not a strategy; choose one of auto"),
+    (f"lattice people.csv {QI} --output lattice.png", {}, "lattice.png does not end in .svg; name such a file"),
+    (f"lattice people.csv {QI}", {"lattice.svg": "old"}, "the file lattice.svg exists already; give --overwrite"),
+    (f"lattice people.csv {QI} --output no/lattice.svg", {}, "there is no folder no for lattice.svg; make it first"),
+    (f"lattice people.csv {QI} --output h/age.csv/x.svg", {}, "there is no folder h/age.csv for x.svg"),
+    (f"lattice people.csv {QI} --k 121", {}, "k is 121 but people.csv has only 120 rows"),
     (f"{BUILD} zip --redact middle", {}, "give right or left, not 'middle'"),
     (f"{BUILD} zip --dates week", {}, "weeks do not nest in months"),
     (f"{BUILD} zip --taxonomy nope.csv", {}, "there is no hierarchy file nope.csv"),
@@ -456,11 +468,11 @@ def large(ward: Path) -> Path:
     return ward
 
 
-def on_a_full_disk(*arguments: object, cwd: Path) -> None:
-    """Run a command that may write no file beyond LARGE bytes: it must say so in one line."""
+def on_a_full_disk(*arguments: object, cwd: Path, largest: int = LARGE) -> None:
+    """Run a command that may write no file beyond so many bytes: it must say so in one line."""
 
     def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (LARGE, LARGE))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest))
 
     run = command(*arguments, "--overwrite", cwd=cwd, preexec_fn=limit)
     assert (run.code, run.out, run.err[:7], run.err.count("\n")) == (2, "", "kanon: ", 1), run
@@ -473,6 +485,13 @@ def test_a_full_disk_leaves_the_old_file(large: Path, target: str) -> None:
     source = ["people.csv"] if target == "old.csv" else ["people", "--database", "hospital.duckdb"]
     on_a_full_disk("anonymize", *source, *shlex.split(QI), "--output", target, cwd=large)
     assert snapshot(large) == before
+
+
+def test_a_full_disk_leaves_the_old_picture(ward: Path) -> None:
+    put(ward, {"lattice.svg": "old"})
+    before = snapshot(ward)
+    on_a_full_disk("lattice", "people.csv", *shlex.split(QI), cwd=ward, largest=2_000)
+    assert snapshot(ward) == before
 
 
 def test_a_full_disk_leaves_the_old_hierarchy(large: Path) -> None:

@@ -1,5 +1,6 @@
 """The command line as people use it: every option, exit code and printed statement, on files and both databases."""
 
+import contextlib
 import io
 import json
 import os
@@ -15,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from datetime import date
+from math import inf
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -33,6 +35,7 @@ from kanon_sql.demo_data import write_parquet
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.errors import SpecError
+from kanon_sql.search import Progress
 from kanon_sql.spec import Spec
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -256,9 +259,19 @@ def test_no_option_is_without_a_test() -> None:
     assert {str(name).rstrip("_") for name in found} - elsewhere == listed
 
 
-@pytest.mark.parametrize("words", ["", "anonymize", "explain", "verify", "profile", "demo", "hierarchy build"])
+@pytest.mark.parametrize(
+    "words", ["", "anonymize", "explain", "compare", "lattice", "verify", "profile", "demo", "hierarchy build"]
+)
 def test_every_command_has_help(words: str) -> None:
     assert re.search(rf"Usage: .*{words} \[OPTIONS\]", done(*words.split(), "--help"))
+
+
+@pytest.mark.parametrize("name", ["compare", "lattice"])
+def test_what_searches_takes_the_options_of_a_search(name: str) -> None:
+    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    ours, others = ({parameter.name for parameter in commands[each].params} for each in (name, "anonymize"))
+    written = {"mask", "shuffle", "output", "into", "as_", "overwrite", "trace", "as_json", "sql"}
+    assert others - ours - written == ({"strategy"} if name == "compare" else set())
 
 
 def test_the_launcher_of_a_checkout() -> None:
@@ -629,6 +642,135 @@ def test_a_hierarchy_with_a_header_or_another_separator(folder: Path) -> None:
     (folder / "zip.csv").write_text("value|area\n02138|2\n02139|2\n90210|9\n")
     assert "3 values, height 2" in done("hierarchy", "check", "zip.csv", "people.csv", "--header")
     assert "3 values, height 2" in done("hierarchy", "show", "zip.csv", "--header", "--separator", "|")
+
+
+# compare and lattice
+
+
+@pytest.mark.usefixtures("folder")
+def test_strategies_are_compared() -> None:
+    options = ["compare", "people.csv", *ASK, "--k", 12, "--strategies", "ola, exhaustive", "--seed", 3]
+    before = sorted(Path().rglob("*"))
+    run = kanon(*options, "--time-limit", 30, "--evaluations", 9, "--json")
+    plain = json.loads(run.out)
+    assert (run.code, run.err) == (0, "")
+    assert [found["strategy"] for found in plain["searches"]] == ["ola", "exhaustive"]
+    assert [plain[name] for name in ("k", "seed", "time_limit", "evaluations", "rows")] == [12, 3, 30, 9, 120]
+    shown = done(*options)
+    optimum = plain["proven_score"]
+    for found in plain["searches"]:
+        line = rf"^{found['strategy']} +A +{optimum:.4f} +proven +{optimum:.4f} +0 +complete$"
+        assert re.search(line, shown, re.M)
+        counts = rf"^{found['strategy']} +{found['nodes_checked']} +{found['nodes_tagged']} +{found['queries']} "
+        assert re.search(counts, shown, re.M)
+    for name, level in found["node"].items():
+        assert re.search(rf"^{name} +2 +{level} +{found['loss_per_attribute'][name]:.3f}$", shown, re.M)
+    assert re.search(rf"^\(rows suppressed\) +{found['suppressed_rows']} *$", shown, re.M)
+    assert f"The optimum is {optimum:.4f}." in shown
+    assert sorted(Path().rglob("*")) == before, "nothing is written"
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_comparison_says_what_it_does_not_know(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kanon_sql.search.tags.DENSE_LIMIT", 0)
+    options = ["people.csv", *ASK, "--k", 12, "--strategies", "best_first,ola,exhaustive", "--time-limit", 0]
+    shown = done("compare", *options)
+    assert re.search(r"^ola +A +1 +unknown +0 +1 +time limit$", shown, re.M)
+    assert re.search(r"^exhaustive +A +1 +unknown .* time limit$", shown, re.M)
+    assert "best_first was left out: best_first has to list all nodes" in shown
+    assert shown.endswith("\nNo search proved the optimum.\n")
+    assert "inf" not in shown
+    assert "None" not in shown
+
+
+def test_a_table_is_compared_wherever_it_is_searched(database: str) -> None:
+    options = ["people", "--database", database, *ASK, "--k", 12, "--strategies", "ola,exhaustive", "--json"]
+    before = tables(database)
+    found = [json.loads(done("compare", *options, "--search-in", where)) for where in ("embedded", "engine")]
+    for each in found:
+        del each["frequency_seconds"]
+        for search in each["searches"]:
+            del search["seconds"]
+    assert found[0] == found[1]
+    assert tables(database) == before
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_lattice_is_drawn() -> None:
+    options = ["lattice", "people.csv", *ASK, "--k", 12, "--strategy", "exhaustive"]
+    run = kanon(*options)
+    assert (run.code, run.err) == (0, "")
+    assert run.out.endswith("Drawn in lattice.svg\n")
+    manifest = json.loads(done("anonymize", *options[1:], "--output", "anon.csv", "--json"))
+    node = ", ".join(f"{name} {level}" for name, level in manifest["node"].items())
+    assert f"Best: {node}; loss {manifest['score']:.4f}, proven optimal." in run.out
+    first = Path("lattice.svg").read_text(encoding="utf-8")
+    assert "Strategy exhaustive, metric loss" in first
+    assert done(*options, "--output", "again.SVG", "--seed", 0).endswith("Drawn in again.SVG\n")
+    assert Path("again.SVG").read_text(encoding="utf-8") == first
+    Path("again.SVG").write_text("old")
+    done(*options, "--output", "again.SVG", "--overwrite")
+    assert Path("again.SVG").read_text(encoding="utf-8") == first
+
+
+# Watching
+
+
+def progress(**known: Any) -> Progress:
+    """A search that just began, but for what is known of it."""
+    start: dict[str, Any] = {"seconds": 1.26, "nodes_checked": 8, "lattice_size": 12960, "node": None, "score": inf}
+    return Progress(**{**start, **known})
+
+
+@pytest.mark.parametrize(
+    ("seen", "shown"),
+    [
+        (progress(), "8 of 12,960 nodes checked, 1 s"),
+        (progress(bound=inf), "8 of 12,960 nodes checked, 1 s"),
+        (progress(bound=0.25, seconds_left=58.7), "8 of 12,960 nodes checked, bound 0.2500, 1 s, 59 s left"),
+        (
+            progress(nodes_checked=12345, node=(1, 2), score=0.5, bound=0.25, seconds=3700.0),
+            "12,345 of 12,960 nodes checked, best 0.5000, bound 0.2500, gap 0.2500, 62 min",
+        ),
+        (
+            progress(lattice_size=16 * 10**18, node=(1,), score=55170356.0, bound=0.0, seconds_left=54000.0),
+            "8 of 1.6e+19 nodes checked, best 55,170,356, bound 0, gap 55,170,356, 1 s, 15.0 h left",
+        ),
+    ],
+)
+def test_progress_shows_what_is_known(seen: Progress, shown: str) -> None:
+    assert show._progress(seen) == shown
+
+
+def test_a_search_is_watched_on_a_terminal(tmp_path: Path) -> None:
+    """Strategy by strategy, with the best so far, what is proven, and the time left; none of it on standard output."""
+    write_parquet(tmp_path / "people.parquet", 2000)
+    options = ["--identifiers", "person_id", "--quasi-identifiers", ADULT_COLUMNS, "--hierarchies", str(ADULT)]
+    line = [sys.executable, "-m", "kanon_sql", "compare", "people.parquet", *options, "--strategies", "auto,exhaustive"]
+    ours, theirs = pty.openpty()
+    wide = {**os.environ, "COLUMNS": "200", "TERM": "xterm"}
+    process = subprocess.Popen(
+        [*line, "--time-limit", "4", "--json"], stdout=subprocess.PIPE, stderr=theirs, text=True, cwd=tmp_path, env=wide
+    )
+    os.close(theirs)
+    shown = b""
+    with contextlib.suppress(OSError):  # the other end is closed
+        while more := os.read(ours, 4096):
+            shown += more
+    out, _ = process.communicate(timeout=60)
+    os.close(ours)
+    assert process.returncode == 0
+    assert [found["strategy"] for found in json.loads(out)["searches"]] == ["auto", "exhaustive"]
+    text = shown.decode(errors="replace")
+    figure = r"\d(\.\d+|e-\d+)?"
+    assert re.search(
+        rf"auto, 1 of 2: [\d,]+ of [\d,]+ nodes checked, best {figure}, bound {figure}, gap {figure}, \d s, \d s left "
+        r"\(Ctrl-C goes on to the next\)",
+        text,
+    )
+    assert re.search(r"exhaustive, 2 of 2: [\d,]+ of [\d,]+ nodes checked", text)
+    assert "inf" not in text
+    assert "nan" not in text
 
 
 # demo

@@ -90,9 +90,10 @@ def run(command: list[str], place: Path) -> None:
     assert done.returncode == 0, f"{shlex.join(command)}\n{done.stderr}"
 
 
-def test_the_python_of_the_readme_works(capsys):
-    (code,) = blocks(ROOT / "README.md", "python")
-    exec(compile(code, "README.md", "exec"), {})
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
+def test_the_python_of_a_page_works(page, capsys):
+    (code,) = blocks(page, "python")
+    exec(compile(code, page.name, "exec"), {})
     assert "True" in capsys.readouterr().out
 
 

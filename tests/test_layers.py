@@ -24,7 +24,7 @@ RANKS = [
     "release",
     "manifest profile",
     "pipeline",
-    "explain",
+    "explain comparison report",
     "__init__",
     "cli",
     "__main__",

@@ -175,6 +175,101 @@ def explain(
         show.steps(steps)
 
 
+@app.command()
+def compare(
+    source: o.Source = None,
+    database: o.Database = None,
+    spec: o.SpecFile = None,
+    quasi_identifiers: o.QuasiIdentifiers = None,
+    hierarchies: o.Hierarchies = None,
+    identifiers: o.Identifiers = None,
+    sensitive: o.Sensitive = None,
+    unmapped: o.UnmappedValues = None,
+    k: o.K = None,
+    suppression_limit: o.SuppressionLimit = None,
+    metric: o.Metric = None,
+    strategies: o.Strategies = None,
+    time_limit: o.EachTimeLimit = None,
+    evaluations: o.Evaluations = None,
+    seed: o.Seed = None,
+    search_in: o.SearchWhere = o.SearchIn.embedded,
+    as_json: o.Json = False,
+) -> None:
+    """Run several search strategies on one table: what each finds, proves and asks for. Nothing is written."""
+    from kanon_sql.comparison import compare as compared
+
+    flags = o.said(
+        database=database,
+        quasi_identifiers=quasi_identifiers,
+        hierarchies=hierarchies,
+        identifiers=identifiers,
+        sensitive=sensitive,
+        unmapped=unmapped,
+        k=k,
+        suppression_limit=suppression_limit,
+        metric=metric,
+        time_limit=time_limit,
+        evaluations=evaluations,
+        seed=seed,
+    )
+    with show.watching("Ctrl-C goes on to the next") as watch:
+        found = compared(source, spec, strategies=o.names(strategies), watch=watch, search_in=search_in.value, **flags)
+    if as_json:
+        print(json.dumps(found.to_dict(), indent=2))
+    else:
+        show.comparison(found)
+
+
+@app.command()
+def lattice(
+    source: o.Source = None,
+    database: o.Database = None,
+    spec: o.SpecFile = None,
+    quasi_identifiers: o.QuasiIdentifiers = None,
+    hierarchies: o.Hierarchies = None,
+    identifiers: o.Identifiers = None,
+    sensitive: o.Sensitive = None,
+    unmapped: o.UnmappedValues = None,
+    k: o.K = None,
+    suppression_limit: o.SuppressionLimit = None,
+    metric: o.Metric = None,
+    strategy: o.Strategy = None,
+    time_limit: o.TimeLimit = None,
+    evaluations: o.Evaluations = None,
+    seed: o.Seed = None,
+    search_in: o.SearchWhere = o.SearchIn.embedded,
+    output: o.Picture = Path("lattice.svg"),
+    overwrite: o.Overwrite = False,
+) -> None:
+    """Search, and draw the lattice as SVG: which nodes are anonymous, which were checked, which is the best."""
+    from kanon_sql.report.lattice import lattice_svg, searched, summary
+
+    flags = o.said(
+        database=database,
+        quasi_identifiers=quasi_identifiers,
+        hierarchies=hierarchies,
+        identifiers=identifiers,
+        sensitive=sensitive,
+        unmapped=unmapped,
+        k=k,
+        suppression_limit=suppression_limit,
+        metric=metric,
+        strategy=strategy,
+        time_limit=time_limit,
+        evaluations=evaluations,
+        seed=seed,
+    )
+    settled = pipeline.settle_spec(source, spec, flags).model_copy(update={"target": None})
+    if output.suffix.lower() != ".svg":
+        raise SpecError(f"a lattice is drawn as SVG, and {output} does not end in .svg; name such a file")
+    release.check_file(output, overwrite, files(settled.source))
+    with _planned(source, settled, search_in.value) as plan:
+        drawn = searched(plan)
+    with release.temporary_file(output) as path:
+        path.write_text(lattice_svg(drawn), encoding="utf-8")
+    show.picture(output, summary(drawn))
+
+
 def _overwriting(spec: Spec) -> Spec:
     """Where nothing is written, a target that exists is in nobody's way."""
     target = spec.target.model_copy(update={"overwrite": True}) if spec.target else None

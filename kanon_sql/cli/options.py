@@ -97,6 +97,13 @@ Shuffle = Annotated[
 ]
 Metric = Annotated[str | None, typer.Option(help=f"{', '.join(METRICS)} (default loss).", rich_help_panel=_SEARCH)]
 Strategy = Annotated[str | None, typer.Option(help=f"{', '.join(STRATEGIES)} (default auto).", rich_help_panel=_SEARCH)]
+Strategies = Annotated[
+    str | None,
+    typer.Option(help=f"Of {', '.join(STRATEGIES)} (default all but auto).", rich_help_panel=_SEARCH),
+]
+EachTimeLimit = Annotated[
+    float | None, typer.Option("--time-limit", help="Seconds for each search (default 60).", rich_help_panel=_SEARCH)
+]
 TimeLimit = Annotated[
     float | None,
     typer.Option(help="Seconds for the search; then the best so far is released.", rich_help_panel=_SEARCH),
@@ -113,6 +120,7 @@ SearchWhere = Annotated[
 Output = Annotated[
     Path | None, typer.Option(help="Write the release to a .parquet or .csv file.", rich_help_panel=_TARGET)
 ]
+Picture = Annotated[Path, typer.Option("--output", help="The .svg file to draw.", rich_help_panel=_TARGET)]
 Into = Annotated[
     str | None, typer.Option(help="Write the release into a table of the database.", rich_help_panel=_TARGET)
 ]

@@ -7,6 +7,7 @@ import io
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from math import inf
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -17,9 +18,11 @@ from rich.syntax import Syntax
 from rich.table import Table
 
 from kanon_sql.pipeline import Release, Watch
+from kanon_sql.report.numbers import count, figure
 from kanon_sql.search import Progress
 
 if TYPE_CHECKING:
+    from kanon_sql.comparison import Comparison, Found
     from kanon_sql.explain import Step
     from kanon_sql.hierarchy import Hierarchy
     from kanon_sql.profile import Profile
@@ -35,24 +38,44 @@ out, err = _console(), _console(stderr=True)
 
 
 @contextmanager
-def watching() -> Iterator[Watch]:
-    """Progress on a terminal; silence where nobody watches."""
+def watching(interrupt: str = "Ctrl-C takes the best so far") -> Iterator[Watch]:
+    """Progress on a terminal, with what an interrupt does; silence where nobody watches."""
     if not err.is_terminal:
         yield Watch()
         return
     with err.status("Reading") as status:
+        reached = ""
+
+        def stage(text: str) -> None:
+            nonlocal reached
+            reached = text
+            status.update(escape(text))
 
         def search(progress: Progress) -> None:
-            status.update(_progress(progress))
+            status.update(escape(f"{reached}: {_progress(progress)} ({interrupt})"))
 
-        yield Watch(lambda text: status.update(escape(text)), search)
+        yield Watch(stage, search)
 
 
 def _progress(progress: Progress) -> str:
-    checked = f"{progress.nodes_checked:,} of {progress.lattice_size:,} nodes checked"
-    best = f", best {progress.score:.4g}" if progress.node else ""
-    left = f", {progress.seconds_left:.0f} s left" if progress.seconds_left is not None else ""
-    return f"Searching the lattice: {checked}{best}, {progress.seconds:.1f} s{left} (Ctrl-C releases the best so far)"
+    """Where a search stands; what is not known yet is left out."""
+    parts = [f"{count(progress.nodes_checked)} of {count(progress.lattice_size)} nodes checked"]
+    if progress.node:
+        parts += [f"best {figure(progress.score)}", f"bound {figure(progress.bound)}", f"gap {figure(progress.gap)}"]
+    elif 0 < progress.bound < inf:
+        parts.append(f"bound {figure(progress.bound)}")
+    parts.append(_duration(progress.seconds))
+    if progress.seconds_left is not None:
+        parts.append(f"{_duration(progress.seconds_left)} left")
+    return ", ".join(parts)
+
+
+def _duration(seconds: float) -> str:
+    """Seconds as long as they are few, then minutes and hours."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    minutes = seconds / 60
+    return f"{minutes:.0f} min" if minutes < 100 else f"{minutes / 60:.1f} h"
 
 
 def warn(warnings: Sequence[str]) -> None:
@@ -175,6 +198,106 @@ def verification(checked: dict[str, Any]) -> None:
 
 def _listed(checked: dict[str, Any]) -> str:
     return escape(", ".join(checked["quasi_identifiers"]))
+
+
+def comparison(compared: Comparison) -> None:
+    """Show the searches side by side: what they found, what it took, the nodes, and what to know of them."""
+    searched = [found for found in compared.searches if found.refused is None]
+    nodes = _lettered(searched)
+    size = f"a lattice of {count(compared.lattice_size)} nodes over {compared.distinct_tuples:,} distinct tuples"
+    limit = f"{100 * compared.suppression_limit:.4g} % of the rows suppressed at most"
+    out.print(f"{compared.rows:,} rows, {size}; k = {compared.k}, {limit}, metric {compared.metric}")
+    for table in (_found_table(searched, nodes), _effort_table(searched), *_nodes_tables(compared, nodes)):
+        out.print()
+        out.print(table)
+    out.print()
+    for found in searched:
+        out.print(f"{escape(found.strategy)} promises {escape(found.promise)}")
+    for found in compared.searches:
+        if found.refused is not None:
+            out.print(f"[yellow]{escape(found.strategy)} was left out:[/yellow] {escape(found.refused)}")
+    out.print(_optimum(compared))
+
+
+def _lettered(searched: Sequence[Found]) -> dict[tuple[int, ...], str]:
+    """A letter for each different node, in the order of the searches."""
+    nodes = dict.fromkeys(tuple((found.node or {}).values()) for found in searched)
+    return dict(zip(nodes, (chr(ord("A") + i) for i in range(len(nodes))), strict=True))
+
+
+def _right(*headers: str) -> Table:
+    """A table whose first column is a name and the others are figures, of which none may lose a digit."""
+    table = Table(box=None, pad_edge=False)
+    for number, header in enumerate(headers):
+        table.add_column(header, justify="right" if number else "left", overflow="fold")
+    return table
+
+
+def _found_table(searched: Sequence[Found], nodes: dict[tuple[int, ...], str]) -> Table:
+    table = _right("strategy", "node", "score", "optimum", "bound", "gap", "ended")
+    for found in searched:
+        optimum = "proven" if found.proven_optimal else _yes(found.equals_best_proven)
+        figures = map(_maybe, (found.score, optimum, found.lower_bound, found.gap))
+        table.add_row(escape(found.strategy), nodes[tuple((found.node or {}).values())], *figures, found.ended)
+    return table
+
+
+def _yes(equals: bool | None) -> str:
+    return {True: "equal", False: "no", None: "unknown"}[equals]
+
+
+def _effort_table(searched: Sequence[Found]) -> Table:
+    table = _right("strategy", "checked", "tagged", "queries", "seconds", "LOG", "LOS", "accuracy")
+    for found in searched:
+        counts = (found.nodes_checked, found.nodes_tagged, found.queries)
+        seconds = "" if found.seconds is None else f"{found.seconds:.2f}"
+        shares = (found.log, found.los, found.accuracy)
+        table.add_row(escape(found.strategy), *map(_maybe, counts), seconds, *map(_maybe, shares))
+    return table
+
+
+def _maybe(value: float | str | None) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    return count(value) if isinstance(value, int) else figure(value)
+
+
+def _nodes_tables(compared: Comparison, nodes: dict[tuple[int, ...], str]) -> Iterator[Table]:
+    """The level of each column in each node, what the column loses by it, and the rows suppressed."""
+    found = {tuple(each.node.values()): each for each in compared.searches if each.node}
+    for start in range(0, len(nodes), _ABREAST):
+        abreast = list(nodes)[start : start + _ABREAST]
+        table = _right("quasi-identifier", "of", *(words for node in abreast for words in (nodes[node], "loss")))
+        for i, (name, height) in enumerate(compared.heights.items()):
+            cells = [words for node in abreast for words in (str(node[i]), _loss(found[node], name))]
+            table.add_row(escape(name), str(height), *cells)
+        suppressed = [words for node in abreast for words in (_maybe(found[node].suppressed_rows), "")]
+        table.add_row("(rows suppressed)", "", *suppressed)
+        yield table
+
+
+def _loss(found: Found, name: str) -> str:
+    return f"{(found.loss_per_attribute or {})[name]:.3f}"
+
+
+_ABREAST = 5  # nodes
+
+
+def _optimum(compared: Comparison) -> str:
+    if compared.proven_score is None:
+        bound = f"; it is not below {figure(compared.lower_bound)}" if compared.lower_bound else ""
+        return f"No search proved the optimum{bound}."
+    said = f"The optimum is {figure(compared.proven_score)}."
+    if not compared.minimal_nodes:
+        return said
+    known = "all" if compared.minimal_nodes_complete else "the known"
+    return f"{said} Accuracy is KGen's, of the anonymous nodes checked to {known} {compared.minimal_nodes:,} k-minimal."
+
+
+def picture(path: Path, summary: str) -> None:
+    """Say what was drawn, and where it is."""
+    out.print(escape(summary))
+    out.print(f"Drawn in {escape(str(path))}")
 
 
 def steps(found: Sequence[Step]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
+from kanon_sql.errors import SpecError
 from kanon_sql.lattice import Node
 from kanon_sql.search.ola import ola
 from kanon_sql.search.space import Score, Search, Space, Test, test
@@ -19,8 +20,10 @@ def best_first(space: Space) -> Search:
 
     From an unknown node the heights above it are bisected, asking for the cheapest unknown node of each: one
     that is not anonymous rules out all below it, one that is may be the best. Finds the optimum of every metric
-    under every privacy model, and has proven it when it ends.
+    under every privacy model, and has proven it when it ends. A lattice too large to list is a SpecError.
     """
+    if not space.listable:
+        raise SpecError(f"best_first has to list all nodes, and {space.lattice.size:.1e} are too many; choose auto")
     for node in space.open_nodes():
         if not space.could_win(node):
             return

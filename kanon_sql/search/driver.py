@@ -16,7 +16,7 @@ from kanon_sql.lattice import Lattice, Node, minimal
 from kanon_sql.loss import METRICS, Costs, Figures, Metric, unsuppressed_losses
 from kanon_sql.search.proof import Proof
 from kanon_sql.search.space import Score, Search, Space, Test, beats
-from kanon_sql.search.tags import DenseTags, SparseTags, tags_for
+from kanon_sql.search.tags import DenseTags, SparseTags, Tags, tags_for
 
 if TYPE_CHECKING:
     from kanon_sql.search.clauses import Clauses
@@ -79,7 +79,7 @@ class Outcome:
     `lower_bound`: no node of the lattice scores below it. `gap` is the score less the bound.
     `ended`: complete, time limit, or interrupted. `nodes_tagged`: settled by what was judged above or below them,
     None where the lattice is too large to count them. `minimal`: the anonymous nodes judged, without those above
-    another of them.
+    another of them. `tags`: what is known of every node.
     """
 
     node: Node
@@ -92,6 +92,7 @@ class Outcome:
     trace: tuple[Step, ...] = field(repr=False, default=())
     nodes_tagged: int | None = None
     minimal: tuple[Node, ...] = field(repr=False, default=())
+    tags: Tags | None = field(repr=False, compare=False, default=None)
 
     @property
     def proven_optimal(self) -> bool:
@@ -179,6 +180,7 @@ class Driver:
             tuple(self._trace),
             self._tags.settled() - len(self._at_risk) if isinstance(self._tags, DenseTags) else None,
             tuple(minimal(self._anonymous)),
+            self._tags,
         )
 
     def _converse(self, search: Search) -> None:

@@ -1,0 +1,85 @@
+"""The picture of a searched lattice: its nodes where they can be told apart, else a strip for each level."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kanon_sql.pipeline import Plan
+from kanon_sql.report import hasse, strips
+from kanon_sql.report.numbers import count, figure
+from kanon_sql.report.searched import MARGIN, Searched
+from kanon_sql.report.svg import Element, Look, document, rectangle, text, text_width, wrapped
+
+_NAMED = 12  # columns named in the title; the best node names the others
+_LINE = 18
+
+
+def searched(plan: Plan) -> Searched:
+    """What a plan's picture shows."""
+    spec, tags = plan.spec, plan.outcome.tags
+    if tags is None:
+        raise ValueError("the search kept no tags")
+    args = (spec.strategy, spec.metric, spec.privacy.k, spec.suppression_limit)
+    return Searched(plan.columns, plan.lattice, plan.outcome, tags, *args)
+
+
+def lattice_svg(found: Searched) -> str:
+    """Draw a searched lattice as SVG: the same search gives the same text.
+
+    Blue nodes are known to be anonymous, orange ones not to be, grey ones are unknown; an outline says that the data
+    was asked, none that the status was concluded from another node. A lattice of up to 150 nodes is drawn node by
+    node, a larger one level by level.
+    """
+    draw = hasse.draw if hasse.fits(found.lattice) else strips.draw
+    body = draw(found)
+    top, height = heading(found, body.legend, body.width)
+    moved = body.elements(MARGIN, height)
+    return document(body.width, height + body.height, title(found), summary(found), [*top, *moved])
+
+
+def heading(found: Searched, legend: Sequence[tuple[Look, str]], width: float) -> tuple[list[Element], float]:
+    """The title, what was searched and released, and the legend; and where the picture may begin."""
+    room, y = width - 2 * MARGIN, float(MARGIN)
+    elements = []
+    for line in wrapped(title(found), 16, room):
+        y += 22
+        elements.append(text(line, MARGIN, y - 6, 16, font_weight="bold"))
+    for sentence in summary(found).split("\n"):
+        for line in wrapped(sentence, 12, room):
+            y += _LINE
+            elements.append(text(line, MARGIN, y - 5))
+    found_legend, y = _legend(legend, room, y + 12)
+    return elements + found_legend, y + 12
+
+
+def title(found: Searched) -> str:
+    """What lattice it is."""
+    named = len(found.columns) <= _NAMED
+    columns = ", ".join(found.columns) if named else f"{len(found.columns)} quasi-identifiers"
+    return f"Lattice of {columns}: {count(found.lattice.size)} nodes"
+
+
+def summary(found: Searched) -> str:
+    """How it was searched and what came of it, a line each."""
+    outcome = found.outcome
+    tagged = "" if outcome.nodes_tagged is None else f", {count(outcome.nodes_tagged)} tagged"
+    ended = "" if outcome.ended == "complete" else f"; ended: {outcome.ended}"
+    proof = "proven optimal" if outcome.proven_optimal else f"no node is below {figure(outcome.lower_bound)}"
+    limit = f"{100 * found.suppression_limit:.4g} %"
+    return (
+        f"k = {found.k}, at most {limit} of the rows suppressed. Strategy {found.strategy}, metric {found.metric}: "
+        f"{count(outcome.nodes_checked)} nodes checked{tagged}{ended}.\n"
+        f"Best: {found.said(outcome.node)}; {found.metric} {figure(outcome.score)}, {proof}."
+    )
+
+
+def _legend(items: Sequence[tuple[Look, str]], room: float, y: float) -> tuple[list[Element], float]:
+    """Swatches with their words, in as many lines as they need."""
+    x, elements = 0.0, []
+    for look, words in items:
+        width = 28 + text_width(words, 12) + 10
+        if x and x + width > room:
+            x, y = 0.0, y + 24
+        elements += [rectangle(MARGIN + x, y, 20, 14, look), text(words, MARGIN + x + 28, y + 11)]
+        x += width
+    return elements, y + 24

@@ -1,0 +1,32 @@
+"""Figures as people read them."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from math import isfinite
+
+_LONG = 10**9  # counts from here on are told by their magnitude
+
+
+def count(number: int) -> str:
+    """A count: exact with separators, or a power of ten where nobody reads the digits.
+
+    >>> count(12960), count(16 * 10**18)
+    ('12,960', '1.6e+19')
+    """
+    return f"{number:,}" if abs(number) < _LONG else f"{Decimal(number):.1e}"
+
+
+def figure(value: float) -> str:
+    """A score, bound or gap: four decimals, fewer where it is large, its magnitude where it is small.
+
+    >>> figure(0.31371), figure(7.0), figure(55170356.0), figure(0.00002)
+    ('0.3137', '7', '55,170,356', '2e-05')
+    """
+    if not isfinite(value):
+        return "unknown"
+    if value == int(value):
+        return count(int(value))
+    if abs(value) < 0.001:
+        return f"{value:.1g}"
+    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4f}"

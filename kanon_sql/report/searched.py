@@ -1,0 +1,55 @@
+"""What a picture of a searched lattice is made from, and what it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from kanon_sql.lattice import Lattice, Node
+from kanon_sql.report.svg import Element, Look
+from kanon_sql.search import Outcome
+from kanon_sql.search.levels import Level, levels
+from kanon_sql.search.tags import Tags
+
+# Light enough for dark text, told apart by any eye and in print without colours.
+ANONYMOUS, AT_RISK, UNKNOWN = "#6baed6", "#fdd0a2", "#ececec"
+MARGIN = 24
+
+
+@dataclass(frozen=True)
+class Searched:
+    """A searched lattice, and what was asked for."""
+
+    columns: Sequence[str]
+    lattice: Lattice
+    outcome: Outcome
+    tags: Tags
+    strategy: str
+    metric: str
+    k: int
+    suppression_limit: float
+
+    @cached_property
+    def rows_at_risk(self) -> dict[Node, int | None]:
+        """The nodes that the data was asked about, with the rows that each would suppress."""
+        return {step.node: step.rows_at_risk for step in self.outcome.trace}
+
+    @cached_property
+    def levels(self) -> list[Level]:
+        """The nodes counted level by level, the bottom's first."""
+        return levels(self.lattice, self.tags, self.rows_at_risk)
+
+    def said(self, node: Node) -> str:
+        """A node's levels by their columns' names."""
+        return ", ".join(f"{name} {level}" for name, level in zip(self.columns, node, strict=True))
+
+
+@dataclass(frozen=True)
+class Body:
+    """A picture below its heading: its size, its legend, and its elements at a place."""
+
+    width: float
+    height: float
+    legend: Sequence[tuple[Look, str]]
+    elements: Callable[[float, float], list[Element]]

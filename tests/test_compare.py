@@ -1,0 +1,275 @@
+"""Strategies side by side: each as if it ran alone, and what only all of them together tell."""
+
+import doctest
+import json
+import random
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import duckdb
+import pandas
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracle import Column, Node, Problem, problems
+from test_search import DIGITS, FAST, Run, keeps_a_row
+
+import kanon_sql
+from kanon_sql import Comparison, anonymize, compare, comparison, rollup
+from kanon_sql.errors import InfeasibleError, KanonError, SpecError
+from kanon_sql.lattice import Lattice
+from kanon_sql.report import numbers
+from kanon_sql.search import STRATEGIES, Strategy, accuracy, levels, tags
+from kanon_sql.search.space import Score, Search, Space, Test
+
+_random = random.Random(3)
+NAMES = ["one", "two", "three"]
+ROWS = [tuple(f"{_random.randrange(8):03b}" for _ in NAMES) for _ in range(150)]
+PROBLEM = Problem(ROWS, [Column(DIGITS)] * 3, 3, 0.1)
+PEOPLE = pandas.DataFrame(ROWS, columns=NAMES)
+SPEC: dict[str, Any] = {
+    "quasi_identifiers": {name: {"hierarchy": {"redact": "right"}} for name in NAMES},
+    "privacy": {"k": PROBLEM.k},
+    "suppression_limit": PROBLEM.limit,
+}
+WIDER = PEOPLE.assign(four=[row[0][:2] for row in ROWS])
+WIDER_SPEC = {**SPEC, "quasi_identifiers": {**SPEC["quasi_identifiers"], "four": {"hierarchy": "suppress"}}}
+ALONE = ("score", "node", "nodes_checked", "lower_bound", "gap", "proven_optimal", "loss_per_attribute")
+
+
+def test_docstrings() -> None:
+    for module in (comparison, accuracy, levels, numbers):
+        result = doctest.testmod(module)
+        assert result.attempted >= 1
+        assert result.failed == 0
+
+
+def register(monkeypatch: pytest.MonkeyPatch, name: str, search: Callable[[Space], Search]) -> None:
+    monkeypatch.setitem(STRATEGIES, name, Strategy(name, search, "nothing"))
+
+
+def lazy(space: Space) -> Search:
+    """Look at the top alone."""
+    yield Test([space.lattice.top])
+    yield Score([space.lattice.top])
+
+
+def never(space: Space) -> Search:
+    """Refuse any lattice, as a strategy does that needs one of another kind."""
+    if space.lattice.size:
+        raise SpecError("never needs a lattice without nodes")
+    yield Test([])
+
+
+# Each search as if it ran alone
+
+
+@pytest.mark.parametrize("metric", ["loss", "precision", "discernibility"])
+@pytest.mark.parametrize("rolled_up", [False, True])
+def test_every_search_counts_its_own(monkeypatch: pytest.MonkeyPatch, metric: str, rolled_up: bool) -> None:
+    """With roll-ups too: what one search made would save the next one its queries."""
+    people, spec = (WIDER, WIDER_SPEC) if rolled_up else (PEOPLE, SPEC)
+    if rolled_up:
+        monkeypatch.setattr(rollup, "_WORTH_ROWS", 0)
+    together = compare(people, spec, strategies=STRATEGIES, metric=metric, seed=5, evaluations=200)
+    assert [found.strategy for found in together.searches] == list(STRATEGIES)
+    for found in together.searches:
+        if found.refused is not None:
+            with pytest.raises(KanonError, match="^" + found.refused[:20]):
+                anonymize(people, spec, metric=metric, strategy=found.strategy, seed=5, evaluations=200)
+            continue
+        manifest = anonymize(
+            people, spec, metric=metric, strategy=found.strategy, seed=5, evaluations=200, time_limit=60.0
+        ).manifest
+        assert {name: getattr(found, name) for name in ALONE} == {name: manifest[name] for name in ALONE}
+        assert found.queries == manifest["queries"] - 1, "what the levels cost is asked once for all"
+        assert (found.ended, found.promise) == (manifest["search_ended"], STRATEGIES[found.strategy].promise)
+        assert found.suppressed_rows == manifest["suppressed_rows"]
+        assert found.los == manifest["suppressed_rows"] / manifest["rows"]
+        assert found.log == pytest.approx(manifest["information_loss"]["precision"])
+
+
+def test_the_frequency_set_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = []
+    build = kanon_sql.pipeline.build_frequency_set
+    monkeypatch.setattr(kanon_sql.pipeline, "build_frequency_set", lambda *a, **k: counted.append(1) or build(*a, **k))
+    compare(PEOPLE, SPEC, strategies=["ola", "exhaustive", "best_first"])
+    assert len(counted) == 1
+
+
+def test_by_default_all_are_compared_that_auto_chooses_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    register(monkeypatch, "never", never)
+    found = compare(PEOPLE, SPEC, time_limit=5.0, evaluations=50)
+    assert [each.strategy for each in found.searches] == [name for name in STRATEGIES if name != "auto"]
+    assert (found.time_limit, found.evaluations) == (5.0, 50)
+    assert compare(PEOPLE, SPEC, strategies=["ola", "ola"]).time_limit == 60
+
+
+def test_a_comparison_leaves_nothing_in_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rollup, "_WORTH_ROWS", 0)
+    made = []
+    make = rollup.Rollups._make
+    monkeypatch.setattr(rollup.Rollups, "_make", lambda self, levels: made.append(levels) or make(self, levels))
+    with duckdb.connect() as connection:
+        connection.register("people_frame", WIDER)
+        connection.execute("CREATE TABLE people AS FROM people_frame")
+        connection.unregister("people_frame")
+        compare("people", WIDER_SPEC, connection=connection, strategies=["ola", "exhaustive"], into="released")
+        assert made, "roll-ups too"
+        listed = connection.execute("SELECT table_name FROM duckdb_tables() UNION ALL FROM (VALUES ('end'))").fetchall()
+        assert listed == [("people",), ("end",)]
+
+
+# Those that cannot
+
+
+def test_a_strategy_that_refuses_says_why_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    register(monkeypatch, "never", never)
+    found = compare(PEOPLE, SPEC, strategies=["never", "ola"])
+    refused, searched = found.searches
+    assert (refused.refused, refused.promise) == ("never needs a lattice without nodes", "nothing")
+    assert {value for name, value in vars(refused).items() if name not in ("strategy", "promise", "refused")} == {None}
+    assert searched.refused is None
+    assert searched.node == dict(zip(NAMES, Run(PROBLEM, "ola", "loss").outcome.node, strict=True))
+    with pytest.raises(SpecError, match="never needs a lattice"):
+        compare(PEOPLE, SPEC, strategies=["never"])
+
+
+def test_what_no_strategy_can_do_is_an_error() -> None:
+    bounded = {name: {"hierarchy": {"redact": "right"}, "max_level": 0} for name in NAMES}
+    with pytest.raises(InfeasibleError, match="no node of the lattice meets"):
+        compare(PEOPLE, {"quasi_identifiers": bounded}, k=20, strategies=["ola", "exhaustive"])
+
+
+@pytest.mark.parametrize(
+    ("strategies", "message"),
+    [
+        (["ola", "magic"], "'magic' is not a strategy; choose one of auto"),
+        ([], "no strategy is named; choose one or more of auto"),
+        ("ola", r"strategies is a list of names, not 'ola'"),
+    ],
+)
+def test_names_are_looked_at_before_the_data(strategies: Any, message: str) -> None:
+    with pytest.raises(SpecError, match=message):
+        compare("nowhere.csv", {"quasi_identifiers": ["a"]}, strategies=strategies)
+
+
+def test_best_first_refuses_what_cannot_be_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tags, "DENSE_LIMIT", 0)
+    best_first, ola = compare(PEOPLE, SPEC, strategies=["best_first", "ola"]).searches
+    assert best_first.refused == "best_first has to list all nodes, and 6.4e+01 are too many; choose auto"
+    assert (ola.ended, ola.nodes_tagged) == ("complete", None)
+
+
+def test_without_time_nothing_is_proven() -> None:
+    found = compare(PEOPLE, SPEC, strategies=["ola", "exhaustive"], time_limit=0.0)
+    assert found.proven_score is None
+    for each in found.searches:
+        assert (each.ended, each.proven_optimal, each.equals_best_proven) == ("time limit", False, None)
+        assert each.accuracy is None
+        assert each.lower_bound <= PROBLEM.optimum("loss") < each.score
+
+
+# What only all of them together tell
+
+
+def test_one_search_proves_for_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    register(monkeypatch, "lazy", lazy)
+    found = compare(PEOPLE, SPEC, strategies=["lazy", "exhaustive"])
+    top, optimum = found.searches
+    assert (top.proven_optimal, top.equals_best_proven) == (False, False)
+    assert (optimum.proven_optimal, optimum.equals_best_proven) == (True, True)
+    assert found.proven_score == found.lower_bound == pytest.approx(PROBLEM.optimum("loss"))
+    assert (found.minimal_nodes, found.minimal_nodes_complete) == (len(PROBLEM.minimal_nodes), True)
+    assert optimum.accuracy == 1
+    assert top.accuracy == 0, "the top is as far from every minimal node as can be"
+    alone = compare(PEOPLE, SPEC, strategies=["lazy"])
+    assert (alone.searches[0].equals_best_proven, alone.proven_score) == (None, None)
+    assert not alone.minimal_nodes_complete
+
+
+def test_a_comparison_is_plain_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    register(monkeypatch, "never", never)
+    found = compare(PEOPLE, SPEC, strategies=["never", "ola"])
+    plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert isinstance(found, Comparison)
+    assert set(plain) == set(vars(found))
+    assert [set(each) for each in plain["searches"]] == [set(vars(each)) for each in found.searches]
+    assert plain["searches"][1]["node"] == found.searches[1].node
+
+
+# KGen's accuracy, by its definition
+
+
+def defined(optimal: list[Node], found: list[Node], top: Node, heights: Node) -> Fraction:
+    """The formula written out, node by node, in fractions."""
+    total = weights = Fraction(0)
+    for node in optimal:
+        weight = 1 - sum(Fraction(level, height) for level, height in zip(node, heights, strict=True)) / len(heights)
+        reached = [other for other in found if all(a <= b for a, b in zip(node, other, strict=True))]
+        room = sum(top) - sum(node)
+        shares = [1 - Fraction(sum(other) - sum(node), room) if room else Fraction(1) for other in reached]
+        total, weights = total + weight * max(shares, default=Fraction(0)), weights + weight
+    return total / weights
+
+
+@FAST
+@given(problem=problems(bounded=True), data=st.data())
+def test_the_accuracy_is_as_defined(problem: Problem, data: st.DataObject) -> None:
+    lattice = Lattice(problem.nodes[0], problem.nodes[-1])
+    optimal = problem.minimal_nodes
+    if not optimal:
+        with pytest.raises(ValueError, match="no optimal node"):
+            accuracy.accuracy([], [], lattice, problem.heights)
+        return
+    found = data.draw(st.lists(st.sampled_from(problem.anonymous_nodes), unique=True))
+    share = accuracy.accuracy(optimal, found, lattice, problem.heights)
+    if optimal == [problem.heights]:  # no weight is left
+        assert share == (problem.heights in found)
+    else:
+        assert share == pytest.approx(float(defined(optimal, found, lattice.top, problem.heights)))
+    assert accuracy.accuracy(optimal, [*found, *optimal], lattice, problem.heights) == 1
+
+
+def test_the_accuracy_by_hand() -> None:
+    """Two minimal nodes of weights 3/4 and 1/2: one found, of the other a node one of two steps above."""
+    found = [(1, 0), (1, 2)]
+    share = accuracy.accuracy([(1, 0), (0, 2)], found, Lattice((0, 0), (2, 2)), (2, 2))
+    assert share == pytest.approx((0.75 * 1 + 0.5 * 0.5) / 1.25)
+
+
+# Level by level
+
+
+@FAST
+@given(problem=problems(bounded=True), name=st.sampled_from(["exhaustive", "ola"]), dense=st.booleans())
+def test_the_counts_of_a_level_are_those_of_its_nodes(problem: Problem, name: str, dense: bool) -> None:
+    if not keeps_a_row(problem, "height"):
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tags, "DENSE_LIMIT", tags.DENSE_LIMIT if dense else 0)
+        run = Run(problem, name, "height")
+    checked = {step.node for step in run.outcome.trace}
+    found = levels.levels(run.driver.lattice, run.outcome.tags, checked)
+    assert [level.height for level in found] == list(range(sum(problem.nodes[0]), sum(problem.nodes[-1]) + 1))
+    for level in found:
+        nodes = [node for node in problem.nodes if sum(node) == level.height]
+        asked = [node for node in nodes if node in checked]
+        told = [run.status(node) for node in (nodes if dense else asked)]
+        assert (level.size, level.counted) == (len(nodes), dense)
+        assert (level.anonymous, level.at_risk) == (told.count(True), told.count(False))
+        assert level.checked_anonymous == sum(map(problem.anonymous, asked))
+        assert (level.checked, level.unknown) == (len(asked), len(nodes) - told.count(True) - told.count(False))
+
+
+@given(heights=st.lists(st.integers(0, 4), min_size=1, max_size=5))
+def test_the_sizes_of_levels_add_up(heights: list[int]) -> None:
+    lattice = Lattice((0,) * len(heights), tuple(heights))
+    assert levels.level_sizes(lattice) == [len(list(lattice.at_height(h))) for h in range(lattice.height + 1)]
+
+
+def test_a_lattice_of_any_size_has_exact_levels() -> None:
+    sizes = levels.level_sizes(Lattice((0,) * 200, (9,) * 200))
+    assert sum(sizes) == 10**200
+    assert sizes == sizes[::-1]
