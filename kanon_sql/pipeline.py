@@ -258,7 +258,8 @@ def make_plan(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedde
     """Everything up to the release: check, count, search."""
     check_roles(spec, found.table)
     releases.check_target(spec.target, found.engine, found.table, found.files)
-    strategy(spec.strategy), metric(spec.metric)
+    strategy(spec.strategy).check(model_of(spec).monotone)
+    metric(spec.metric)
     if spec.mask and spec.target and spec.target.form == "view":
         raise SpecError("a view drops rows instead of masking them; give --as table with --mask")
     fitted = fits(spec, found.table, found.engine)
@@ -294,7 +295,7 @@ def _search(spec: Spec, judge: Judge, costs: Costs, lattice: Lattice, watch: Wat
         spec.seed,
         spec.evaluations,
     )
-    return driver.run(chosen.search)
+    return driver.run(chosen)
 
 
 def check_roles(spec: Spec, table: Table) -> None:

@@ -185,6 +185,7 @@ class Driver:
             search.close()
 
     def _answer(self, request: Test | Score) -> list[bool]:
+        self._spend()  # also where tags answer: a strategy may walk long among nodes that are settled
         if isinstance(request, Test):
             self._test(request.nodes)
             return [bool(self._tags.status(node)) for node in request.nodes]
