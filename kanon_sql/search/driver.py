@@ -150,11 +150,12 @@ class Driver:
             evaluations=self.evaluations,
             listing=self._proof,
         )
+        search = strategy(space)  # refuses what it cannot do before the data is asked
         ended = "complete"
         with self._catching_interrupt():
             try:
                 self._require_top()
-                self._converse(strategy(space))
+                self._converse(search)
                 self._prefer_lower()
             except _BudgetSpent:
                 ended = "interrupted" if self._interrupted else "time limit"

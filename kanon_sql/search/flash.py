@@ -11,7 +11,7 @@ from kanon_sql.search.space import Score, Search, Space, Test, in_chunks, test
 
 Rank = tuple[int, float, float]
 
-_SORTED = 65_536  # nodes of a level that are put in order at once; a larger level is taken piece by piece
+_SORTED = 16_384  # nodes of a level that are put in order at once; a larger level is taken piece by piece
 
 
 def flash(space: Space) -> Search:

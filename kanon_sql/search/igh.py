@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import cycle
 
 from kanon_sql.errors import SpecError
@@ -24,8 +24,7 @@ def extended_igh(space: Space) -> Search:
     says from the bottom up, which would be pre-order.
     """
     check_identical(space, "extended_igh")
-    yield Test([space.lattice.bottom])
-    yield from _lowest(space, [1])
+    return _lowest(space, [1], first=[space.lattice.bottom])
 
 
 def optimal_igh(space: Space) -> Search:
@@ -36,7 +35,7 @@ def optimal_igh(space: Space) -> Search:
     question each, on common tags, until one of them is through.
     """
     check_identical(space, "optimal_igh")
-    yield from _lowest(space, [0, len(space.lattice.top)])
+    return _lowest(space, [0, len(space.lattice.top)])
 
 
 def check_identical(space: Space, name: str) -> None:
@@ -54,8 +53,9 @@ def check_identical(space: Space, name: str) -> None:
         )
 
 
-def _lowest(space: Space, orders: list[int]) -> Search:
+def _lowest(space: Space, orders: list[int], first: Sequence[Node] = ()) -> Search:
     """Settle all nodes up to the lowest level with an anonymous one, then score that level."""
+    yield Test(first)
     lowest = sum(space.lattice.top)
 
     def enter(node: Node, highest: Node) -> bool:

@@ -6,6 +6,8 @@ from collections.abc import Generator
 
 from kanon_sql.search.space import Score, Search, Space, Test, in_chunks
 
+_AT_ONCE = 32  # nodes of the last level tested together; fewer, and more of the others are spared by the best so far
+
 
 def samarati(space: Space) -> Search:
     """Find the least height that has an anonymous node, by bisection; of its anonymous nodes, the best.
@@ -22,8 +24,8 @@ def samarati(space: Space) -> Search:
             high = middle
         else:
             low = middle + 1
-    for chunk in in_chunks(space.lattice.at_height(high)):
-        yield Test(chunk)
+    for chunk in in_chunks(space.lattice.at_height(high), _AT_ONCE):
+        yield Test([node for node in chunk if space.could_win(node)])
         yield Score(chunk)
 
 
