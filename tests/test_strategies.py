@@ -6,7 +6,7 @@ import pkgutil
 import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import combinations, product
 from math import inf
 from pathlib import Path
@@ -171,6 +171,13 @@ def test_datafly_walks_the_path_of_sweeney(problem: Problem, by: str) -> None:
         assert run.outcome.score == pytest.approx(problem.scores(path[-1])[by])
 
 
+def test_datafly_leaves_an_attribute_at_its_top() -> None:
+    """Also one with more distinct values than any other."""
+    rows = [(digits, letter) for digits in (0, 3, 5) for letter in "ab" for _ in range(2)]
+    problem = Problem(rows, [Column(SCORES), Column(ABC)], 4, top=(0, 2))
+    assert Run(problem, "datafly", "loss").outcome.node == (0, 2)
+
+
 # In which order they ask
 
 
@@ -218,6 +225,23 @@ def test_the_routes_of_igh(name: str, asked: str) -> None:
     run = Run(TAXI, name, "precision")
     assert [as_digits(node) for node in run.judge.tested] == asked.split()
     assert (run.outcome.node, run.outcome.proven_optimal) == ((0, 2, 2), True)
+
+
+@pytest.mark.parametrize("name", IDENTICAL)
+def test_of_equal_nodes_igh_takes_the_one_with_the_smallest_classes(name: str) -> None:
+    """The columns the other way round, so that the node with three classes comes after the one with two."""
+    problem = Problem([row[::-1] for row in TAXI.rows], TAXI.columns, 2)
+    assert lowest_nodes(problem) == [(1, 1, 2), (2, 2, 0)]
+    for by in ("precision", "height"):
+        assert Run(problem, name, by).outcome.node == (2, 2, 0)
+
+
+@pytest.mark.parametrize("name", ["samarati", *IDENTICAL])
+@pytest.mark.parametrize("least", range(13))
+def test_the_least_height_wherever_it_is(name: str, least: int) -> None:
+    costs = Costs(100, 2, ((0.0, 0.2, 0.5, 1.0),) * 4, ((8, 4, 2, 1),) * 4, ("a", "b", "c", "d"))
+    driver = Driver(Lattice((0,) * 4, (3,) * 4), costs, metric("height"), Threshold(least), 0)
+    assert driver.run(strategy(name)).score == least
 
 
 def test_igh_leaves_levels_above_the_lowest_unvisited() -> None:
@@ -334,6 +358,33 @@ def test_a_walk_among_known_nodes_can_be_stopped(name: str) -> None:
     run = Run(problem, "exhaustive", "loss").driver
     run = Driver(run.lattice, run.costs, run.metric, run.judge, 0)
     assert run.run(search).ended == "time limit"
+
+
+@FAST
+@given(problem=problems(bounded=True, fewest_columns=2))
+def test_ola_takes_no_node_without_a_request(problem: Problem) -> None:
+    """Else it could walk a level of 10^11 nodes that cost too much, and no clock would be looked at."""
+    assume(keeps_a_row(problem, "loss"))
+    silent: list[Node] = []
+
+    class Spying(Space):
+        def at_height(self, part: Lattice, height: int) -> Iterator[Node]:
+            for node in super().at_height(part, height):
+                silent.append(node)
+                yield node
+
+    def ola(space: Space) -> Search:
+        given = {field.name: getattr(space, field.name) for field in fields(Space)}
+        search, answers = strategy("ola")(Spying(**given)), None
+        with suppress(StopIteration):
+            while True:
+                request = search.send(answers)
+                assert len(silent) <= 1
+                silent.clear()
+                answers = yield request
+
+    driver = Run(problem, "ola", "loss").driver
+    Driver(driver.lattice, driver.costs, driver.metric, driver.judge, driver.may_suppress).run(ola)
 
 
 # What they refuse
