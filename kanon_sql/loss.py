@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import expm1, inf, log1p, prod
+from math import exp, expm1, inf, log, log1p, prod
 from operator import getitem
 from typing import Literal
 
@@ -39,7 +39,7 @@ class Costs:
     rows: int
     k: int
     level_losses: tuple[tuple[float, ...], ...]
-    distinct: tuple[tuple[int, ...], ...] = ()
+    distinct: tuple[tuple[int, ...], ...]
     columns: tuple[str, ...] = ()
     odd: str | None = None
 
@@ -71,9 +71,9 @@ class Metric:
 
     `needs`: which figures the score is made of. `always_monotone`: a more general node never scores
     better, whatever is suppressed; without suppression every metric here is monotone. `parts`: per
-    attribute and level a cost that never falls from level to level; `finish` of their sum is the score
-    while nothing is suppressed, and suppression only adds to it, so it bounds a node and all above it
-    from below. `begin` undoes `finish`. None where no such bound is known.
+    attribute and level a cost that never falls from level to level; `finish` of their sum bounds the score
+    of a node and of all above it from below, whatever is suppressed. (Where a metric is made of levels or
+    losses that is the score itself while nothing is suppressed.) `begin` undoes `finish`.
     """
 
     name: str
@@ -93,7 +93,7 @@ class Metric:
 
     def most(self, bound: float, suppressed: float) -> float:
         """The most that a node with this bound can score with this share of the rows suppressed."""
-        if self.parts is None:
+        if self.parts is None or self.needs == "classes":
             return inf
         if self.needs == "levels":
             return bound
@@ -158,6 +158,22 @@ def _geometric_parts(costs: Costs) -> LevelParts:
     return tuple(tuple(log1p(x) / len(costs.heights) for x in losses) for losses in costs.level_losses)
 
 
+def _size_parts(costs: Costs) -> LevelParts:
+    """Classes are never more than the product of the attributes' labels, so rows / (classes * k) is bounded below."""
+    return _fewest_classes(costs, log(max(1, costs.rows) / costs.k))
+
+
+def _squares_parts(costs: Costs) -> LevelParts:
+    """Squares add up to no less than rows^2 / classes; a suppressed row costs more than it saves there."""
+    return _fewest_classes(costs, 2 * log(max(1, costs.rows)))
+
+
+def _fewest_classes(costs: Costs, start: float) -> LevelParts:
+    """`start`, shared out among the attributes, less the logarithm of their labels."""
+    share = start / len(costs.distinct)
+    return tuple(tuple(share - log(max(1, labels)) for labels in levels) for levels in costs.distinct)
+
+
 METRICS = {
     metric.name: metric
     for metric in (
@@ -165,8 +181,8 @@ METRICS = {
         Metric("height", "levels", lambda _, f: float(sum(f.node)), True, _height_parts),
         Metric("loss", "losses", lambda _, f: arithmetic(_losses(f)), parts=_loss_parts),
         Metric("loss_geometric", "losses", lambda _, f: geometric(_losses(f)), False, _geometric_parts, expm1, log1p),
-        Metric("discernibility", "classes", _discernibility),
-        Metric("average_class_size", "classes", _average_class_size),
+        Metric("discernibility", "classes", _discernibility, False, _squares_parts, exp, log),
+        Metric("average_class_size", "classes", _average_class_size, False, _size_parts, exp, log),
     )
 }
 

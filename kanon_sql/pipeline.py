@@ -268,7 +268,7 @@ def _is_file(source: str) -> bool:
 
 def make_plan(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedded", keep_tuples: bool = False) -> Plan:
     """Everything up to the release: check, count, search."""
-    strategy(spec.strategy)
+    strategy(spec.strategy).check(model_of(spec).monotone)
     counted = count(found, spec, watch, search_in, keep_tuples)
     watch.stage("Searching the lattice")
     outcome = search(counted, watch)
@@ -313,7 +313,7 @@ def search(counted: Counted, watch: Watch) -> Outcome:
         spec.seed,
         spec.evaluations,
     )
-    return driver.run(chosen.search)
+    return driver.run(chosen)
 
 
 def check_roles(spec: Spec, table: Table) -> None:

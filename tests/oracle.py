@@ -123,6 +123,23 @@ class Problem:
             for j, c in enumerate(self.columns)
         )
 
+    def distinct(self) -> tuple[tuple[int, ...], ...]:
+        """How many labels of each column occur on each level."""
+        return tuple(
+            tuple(len({c.label(row[j], level) for row in self.rows}) for level in range(c.height + 1))
+            for j, c in enumerate(self.columns)
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(f"q{j}" for j in range(len(self.columns)))
+
+    @property
+    def odd(self) -> str | None:
+        """The first column whose hierarchy is not the first column's."""
+        pairs = zip(self.names, self.columns, strict=True)
+        return next((name for name, column in pairs if column.leaves != self.columns[0].leaves), None)
+
     def scores(self, node: Node) -> dict[str, float]:
         """Every metric of a node, lower is better."""
         if ("scores", node) in self._memo:
@@ -194,6 +211,19 @@ def problems(
     levels = [sorted((draw(st.integers(0, c.height)), draw(st.integers(0, c.height)))) for c in found]
     bottom, top = zip(*levels, strict=True)
     return Problem(rows, found, k, limit, bottom, top)
+
+
+@st.composite
+def identical_problems(draw: st.DrawFn, bounded: bool = False) -> Problem:
+    """A table whose columns share one hierarchy, and the levels allowed if they are `bounded`."""
+    column, count = draw(columns()), draw(st.integers(1, 4))
+    row = st.tuples(*[st.sampled_from(list(column.leaves))] * count)
+    rows = draw(st.lists(row, min_size=1, max_size=24))
+    k, limit = draw(st.integers(1, min(5, len(rows)))), draw(st.sampled_from(LIMITS))
+    levels = [0, column.height]
+    if bounded:
+        levels = sorted(draw(st.integers(0, column.height)) for _ in levels)
+    return Problem(rows, [column] * count, k, limit, *((level,) * count for level in levels))
 
 
 def _values(column: Column, strays: bool) -> list[Any]:

@@ -8,9 +8,15 @@ from dataclasses import dataclass
 from kanon_sql.errors import SpecError
 from kanon_sql.search.best_first import auto, best_first
 from kanon_sql.search.certified import certified
+from kanon_sql.search.datafly import datafly
+from kanon_sql.search.depth_first import depth_first
 from kanon_sql.search.driver import Driver, Outcome, Progress, Step
 from kanon_sql.search.exhaustive import exhaustive
+from kanon_sql.search.flash import flash
+from kanon_sql.search.igh import extended_igh, optimal_igh
+from kanon_sql.search.incognito import incognito
 from kanon_sql.search.ola import ola
+from kanon_sql.search.samarati import samarati
 from kanon_sql.search.space import Search, Space
 
 __all__ = ["STRATEGIES", "Driver", "Outcome", "Progress", "Step", "Strategy", "strategy"]
@@ -18,22 +24,49 @@ __all__ = ["STRATEGIES", "Driver", "Outcome", "Progress", "Step", "Strategy", "s
 
 @dataclass(frozen=True)
 class Strategy:
-    """A named search, and what it returns when it may run to its end."""
+    """A named search, and what it returns when it may run to its end.
+
+    `monotone_only`: it concludes from a node what holds above and below it, so it needs a monotone privacy model.
+    """
 
     name: str
     search: Callable[[Space], Search]
     promise: str
     default_seconds: float | None = None
+    monotone_only: bool = False
 
+    def __call__(self, space: Space) -> Search:
+        """Start the search; SpecError if the privacy model is not for it."""
+        self.check(space.monotone_model)
+        return self.search(space)
+
+    def check(self, monotone_model: bool) -> None:
+        """Refuse a privacy model that the search cannot work with.
+
+        >>> strategy("exhaustive").check(monotone_model=False)
+        """
+        if self.monotone_only and not monotone_model:
+            raise SpecError(f"{self.name} needs a monotone privacy model; use exhaustive or best_first")
+
+
+_BEST_MINIMAL = "the best of the k-minimal nodes"
+_BEST_LOWEST = "the best of the anonymous nodes of least height"
 
 STRATEGIES = {
     found.name: found
     for found in (
         Strategy("auto", auto, "the optimum", default_seconds=60.0),
         Strategy("best_first", best_first, "the optimum"),
-        Strategy("certified", certified, "the optimum", default_seconds=60.0),
+        Strategy("certified", certified, "the optimum", monotone_only=True),
         Strategy("exhaustive", exhaustive, "the optimum"),
-        Strategy("ola", ola, "the best of the k-minimal nodes"),
+        Strategy("depth_first", depth_first, "the optimum"),
+        Strategy("flash", flash, "the optimum", monotone_only=True),
+        Strategy("ola", ola, _BEST_MINIMAL, monotone_only=True),
+        Strategy("incognito", incognito, _BEST_MINIMAL, monotone_only=True),
+        Strategy("samarati", samarati, _BEST_LOWEST, monotone_only=True),
+        Strategy("optimal_igh", optimal_igh, _BEST_LOWEST, monotone_only=True),
+        Strategy("extended_igh", extended_igh, _BEST_LOWEST, monotone_only=True),
+        Strategy("datafly", datafly, "an anonymous node"),
     )
 }
 

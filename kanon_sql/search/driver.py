@@ -158,11 +158,12 @@ class Driver:
             candidate=self._candidate,
             listing=self._proof,
         )
+        search = strategy(space)  # refuses what it cannot do before the data is asked
         ended = "complete"
         with self._catching_interrupt():
             try:
                 self._require_top()
-                self._converse(strategy(space))
+                self._converse(search)
                 self._prefer_lower()
             except _BudgetSpent:
                 ended = "interrupted" if self._interrupted else "time limit"
@@ -194,6 +195,7 @@ class Driver:
             search.close()
 
     def _answer(self, request: Test | Score) -> list[bool]:
+        self._spend()  # also where tags answer: a strategy may walk long among nodes that are settled
         if isinstance(request, Test):
             self._test(request.nodes)
             return [bool(self._tags.status(node)) for node in request.nodes]

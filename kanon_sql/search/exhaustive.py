@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
-from kanon_sql.search.space import Score, Search, Space, Test
-
-_AT_ONCE = 1024  # nodes in one request: a level of a large lattice does not fit in memory
+from kanon_sql.search.space import Score, Search, Space, Test, in_chunks
 
 
 def exhaustive(space: Space) -> Search:
@@ -16,7 +12,6 @@ def exhaustive(space: Space) -> Search:
     non-anonymous nodes and the minimal anonymous ones, no others.
     """
     for height in range(space.lattice.height + 1):
-        nodes = space.lattice.at_height(height)
-        while chunk := list(islice(nodes, _AT_ONCE)):
+        for chunk in in_chunks(space.lattice.at_height(height)):
             yield Test(chunk)
             yield Score(chunk)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import inf
 
 from kanon_sql.lattice import Lattice, Node
-from kanon_sql.search.space import Score, Search, Space, Test, beats, test
+from kanon_sql.search.space import Score, Search, Space, Test, beats
 
 Asking = Generator[Test | Score, list[bool], None]
 
@@ -55,7 +55,8 @@ def _search(space: Space, part: Lattice, found: _Found) -> Asking:
     for node in space.at_height(part, part.height // 2):
         # A node too dear to count is taken for anonymous unasked: all above it is dearer, what counts is below.
         asked = space.may_suppress == 0 or _counts(space, node, found)
-        below = (yield from _ask(space, node, found)) if asked else space.tags.status(node) is not False
+        # Either way there is a request, though the tags may know all: on a large level the clock must be looked at.
+        below = (yield from _ask(space, node, found)) if asked else (yield from _taken(space, node))
         half = Lattice(part.bottom, node) if below else Lattice(node, part.top)
         yield from _search(space, half, found)
 
@@ -67,8 +68,13 @@ def _counts(space: Space, node: Node, found: _Found) -> bool:
 
 def _ask(space: Space, node: Node, found: _Found) -> Generator[Test | Score, list[bool], bool]:
     asked = space.tags.status(node) is None
-    held = yield from test(space, node)
+    (held,) = yield Test([node])
     if asked and held:  # a k-minimal node is never tagged by another, so it is always among those asked
         found.anonymous.append(node)
         found.most = min(found.most, space.most(node))
     return held
+
+
+def _taken(space: Space, node: Node) -> Generator[Test | Score, list[bool], bool]:
+    yield Test([])
+    return space.tags.status(node) is not False

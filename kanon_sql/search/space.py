@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Protocol
 
 from kanon_sql.lattice import Lattice, Node
@@ -121,6 +122,17 @@ _EQUAL = 1e-12  # scores closer than this are the same score, summed in another 
 def beats(score: float, other: float) -> bool:
     """Whether one score is better than another by more than rounding."""
     return score < other - _EQUAL * max(1.0, abs(score))
+
+
+def in_chunks(nodes: Iterable[Node], size: int = 1024) -> Iterator[list[Node]]:
+    """Cut nodes that are made one by one into lists, since a level of a large lattice does not fit in memory.
+
+    >>> list(in_chunks([(0, 1), (1, 0), (1, 1)], 2))
+    [[(0, 1), (1, 0)], [(1, 1)]]
+    """
+    made = iter(nodes)
+    while chunk := list(islice(made, size)):
+        yield chunk
 
 
 def test(space: Space, node: Node) -> Generator[Test, list[bool], bool]:
