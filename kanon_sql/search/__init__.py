@@ -9,7 +9,10 @@ from kanon_sql.errors import SpecError
 from kanon_sql.search.best_first import auto, best_first
 from kanon_sql.search.driver import Driver, Outcome, Progress, Step
 from kanon_sql.search.exhaustive import exhaustive
+from kanon_sql.search.kgen import kgen
+from kanon_sql.search.memetic import memetic
 from kanon_sql.search.ola import ola
+from kanon_sql.search.random_nodes import random_nodes
 from kanon_sql.search.space import Search, Space
 
 __all__ = ["STRATEGIES", "Driver", "Outcome", "Progress", "Step", "Strategy", "strategy"]
@@ -32,6 +35,9 @@ STRATEGIES = {
         Strategy("best_first", best_first, "the optimum"),
         Strategy("exhaustive", exhaustive, "the optimum"),
         Strategy("ola", ola, "the best of the k-minimal nodes"),
+        Strategy("memetic", memetic, "a good node"),
+        Strategy("kgen", kgen, "the best node bred"),
+        Strategy("random", random_nodes, "the best node drawn"),
     )
 }
 
