@@ -119,16 +119,21 @@ class Descent:
                 node = moved(node, j, -1)
         return self.fitted(node)
 
-    def unknown(self, draw: Callable[[], Node | None], count: int) -> list[Node]:
-        """Draw up to `count` different nodes that are not known to be anonymous or not; none where draws run dry."""
+    def promising(self, draw: Callable[[], Node | None], count: int) -> list[Node]:
+        """Draw up to `count` different nodes worth a test or a descent; none where the draws run dry."""
         found: dict[Node, None] = {}
         for _ in range(count * _TRIES):
             node = draw()
-            if node is not None and self.space.tags.status(node) is None:
+            if node is not None and self._promises(node):
                 found[node] = None
                 if len(found) == count:
                     break
         return list(found)
+
+    def _promises(self, node: Node) -> bool:
+        """Whether a node is unknown, or known to be anonymous and cheaper than what was descended to."""
+        anonymous = self.space.tags.status(node)
+        return anonymous is None or (anonymous and beats(self._cost(node), self._least))
 
     def rows_at_risk(self, node: Node) -> float:
         """How far a node is from being anonymous; infinite where it was not tested itself."""

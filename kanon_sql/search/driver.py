@@ -192,7 +192,7 @@ class Driver:
         return []
 
     def _test(self, nodes: Sequence[Node]) -> None:
-        unknown = [node for node in nodes if self._tags.status(node) is None]
+        unknown = [node for node in dict.fromkeys(nodes) if self._tags.status(node) is None]
         for start in range(0, len(unknown), BATCH):
             self._spend()
             batch = [node for node in unknown[start : start + BATCH] if self._tags.status(node) is None]

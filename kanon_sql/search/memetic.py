@@ -83,7 +83,7 @@ class _Memetic:
         draws = [(self._neighbour, missing)] if missing > 0 else []
         draws += [(self._child, OFFSPRING)] if self.population else []
         for draw, count in [*draws, (self._stranger, OFFSPRING)]:
-            if new := self.descent.unknown(draw, count):
+            if new := self.descent.promising(draw, count):
                 return new
         return []
 
