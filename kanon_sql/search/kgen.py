@@ -47,8 +47,10 @@ def kgen(space: Space) -> Search:
 
     - The population of 100 survives by draws with replacement; the archive of minimal anonymous nodes is the
       driver's (`Outcome.minimal`), and the best of it by the space's metric is the answer.
-    - An evaluation is a node asked for, seen before or not, the crossover's meets included: `space.evaluations`,
-      5,000 if not said otherwise. The published program counts half a population for each generation.
+    - An evaluation is a node asked for, seen before or not, the crossover's meets included but not the reduction:
+      `space.evaluations`, 5,000 if not said otherwise. The published program counts half a population for each
+      generation, whatever it looks at.
+    - The horizontal mutation changes a fifth of the values, an even number and two at least.
     - The standard mutation changes one value, as the paper says; its program may change each.
 
     Nothing here rests on a monotone privacy model but the reduction, which is left out without one. The node found
