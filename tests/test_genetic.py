@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracle import Node, Problem, problems
-from test_search import SPREAD, Run, Table, keeps_a_row
+from test_search import SPREAD, Run, Table, Unordered, keeps_a_row
 
 from kanon_sql.lattice import Lattice, below
 from kanon_sql.loss import Costs, metric
@@ -134,6 +134,16 @@ def test_memetic_finds_the_optimum_before_it_settles_the_rest(problem: Problem, 
         run = Run(problem, "memetic", "precision", seed=seed)
     run.check()
     assert run.is_optimal()
+
+
+@FAST
+@given(problem=problems(most_columns=3), name=st.sampled_from(DRAWING), by=BOUNDED)
+def test_without_a_monotone_model_what_is_found_is_still_anonymous(problem: Problem, name: str, by: str) -> None:
+    problem = Unordered(problem.rows, problem.columns, 1, 0.0)
+    assume(problem.anonymous(problem.nodes[-1]))
+    run = Run(problem, name, by, monotone_model=False, evaluations=150)
+    run.check()
+    assert name != "memetic" or len(problem.nodes) > 100 or run.is_optimal()
 
 
 def test_limited_cuts_the_last_request_and_scores_what_it_found() -> None:
