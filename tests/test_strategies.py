@@ -341,7 +341,7 @@ def test_no_level_of_a_large_lattice_is_written_out(name: str) -> None:
     finally:
         tracemalloc.stop()
     assert sum(outcome.node) >= 40
-    assert outcome.ended == "time limit"
+    assert outcome.ended == ("complete" if name == "random" else "time limit")  # it asks for 1,024 nodes at once
     assert most < 60_000_000  # a level has up to 10^11 nodes
 
 

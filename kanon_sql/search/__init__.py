@@ -15,7 +15,10 @@ from kanon_sql.search.exhaustive import exhaustive
 from kanon_sql.search.flash import flash
 from kanon_sql.search.igh import extended_igh, optimal_igh
 from kanon_sql.search.incognito import incognito
+from kanon_sql.search.kgen import kgen
+from kanon_sql.search.memetic import memetic
 from kanon_sql.search.ola import ola
+from kanon_sql.search.random_nodes import random_nodes
 from kanon_sql.search.samarati import samarati
 from kanon_sql.search.space import Search, Space
 
@@ -67,6 +70,9 @@ STRATEGIES = {
         Strategy("optimal_igh", optimal_igh, _BEST_LOWEST, monotone_only=True),
         Strategy("extended_igh", extended_igh, _BEST_LOWEST, monotone_only=True),
         Strategy("datafly", datafly, "an anonymous node"),
+        Strategy("memetic", memetic, "a good node"),
+        Strategy("kgen", kgen, "the best node bred"),
+        Strategy("random", random_nodes, "the best node drawn"),
     )
 }
 
