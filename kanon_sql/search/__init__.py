@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kanon_sql.errors import SpecError
-from kanon_sql.search.best_first import auto, best_first
+from kanon_sql.search.auto import auto
+from kanon_sql.search.best_first import best_first
 from kanon_sql.search.certified import certified
 from kanon_sql.search.datafly import datafly
 from kanon_sql.search.depth_first import depth_first

@@ -6,19 +6,7 @@ from collections.abc import Generator
 
 from kanon_sql.errors import SpecError
 from kanon_sql.lattice import Node
-from kanon_sql.search.exhaustive import exhaustive
-from kanon_sql.search.ola import ola
 from kanon_sql.search.space import Score, Search, Space, Test, test
-
-
-def auto(space: Space) -> Search:
-    """Best-first where the lattice can be listed, which proves the optimum; else OLA, until its time ends.
-
-    Without a monotone privacy model, which OLA needs, the nodes of such a lattice are taken from the bottom up.
-    """
-    if space.listable:
-        return best_first(space)
-    return ola(space) if space.monotone_model else exhaustive(space)
 
 
 def best_first(space: Space) -> Search:

@@ -9,7 +9,7 @@ from math import inf, log
 from random import Random
 
 from kanon_sql.lattice import Node
-from kanon_sql.search.space import Score, Search, Space, Test, test
+from kanon_sql.search.space import Score, Search, Space, Test, beats, test
 
 Asking = Generator[Test | Score, list[bool], None]
 Growing = Generator[Test, list[bool], Node]
@@ -26,26 +26,39 @@ def certified(space: Space) -> Search:
     When nothing is left to propose, the best is the optimum. At any time before, the cheapest node left open is the
     lower bound.
 
-    Where the metric is monotone (precision, height; any if no row may be suppressed) that is fast. Where a higher
-    node can be better, every anonymous node whose levels alone cost less than the best has to be scored.
+    Where the metric is monotone (precision, height; any if no row may be suppressed) the best anonymous node is the
+    one whose levels cost least, and that is all. Where a higher node can be better, that node's cost is the first
+    lower bound; then every anonymous node whose levels cost less than the best scores has to be scored.
 
     The implicit hitting set idea is that of E. Moreno-Centeno and R. Karp (Operations Research 61(2), 2013); the
     reduction to small causes is U. Junker's QuickXplain (AAAI 2004), with galloping prefixes.
     """
     draw = Random(space.seed)
     yield from _single_attributes(space)
-    yield Score([(yield from lowered(space, space.lattice.top, draw))])
-    while (node := space.candidate()) is not None:
-        high = _raised_to_the_limit(space, node, draw)
+    least = yield from _reach(space, space.lattice.top, draw)
+    while (node := space.candidate(least)) is not None:
+        high = _raised(space, node, least, draw)
         if (yield from test(space, high)):
-            yield Score([(yield from lowered(space, high, draw)), high])
-            if space.metric.monotone(space.may_suppress):
-                continue
-            high = node  # may be open still, and must not be proposed for ever
-        if (yield from test(space, high)):
-            yield Score([high])
+            least = min(least, (yield from _reach(space, high, draw)))
         else:
-            yield from side_by_side([_cut(space, high, Random(draw.random())) for _ in range(_LANES)])
+            yield from _cuts(space, high, draw)
+    while (node := space.candidate(inf)) is not None:
+        if (yield from test(space, node)):
+            yield Score([node])
+        else:
+            yield from _cuts(space, node, draw)
+
+
+def _reach(space: Space, node: Node, draw: Random) -> Generator[Test | Score, list[bool], float]:
+    """Score a k-minimal node below an anonymous one; what its levels cost."""
+    low = yield from lowered(space, node, draw)
+    yield Score([low, node])
+    return space.bound(low)
+
+
+def _cuts(space: Space, node: Node, draw: Random) -> Asking:
+    """Rule out as much as can be with a node that is not anonymous."""
+    yield from side_by_side([_cut(space, node, Random(draw.random())) for _ in range(_LANES)])
 
 
 def side_by_side(searches: Sequence[Growing]) -> Asking:
@@ -136,7 +149,7 @@ def _with(node: Node, j: int, level: int) -> Node:
 
 def _information(space: Space, j: int, level: int) -> float:
     """How much an attribute can tell rows apart: the logarithm of its labels on a level."""
-    return log(space.costs.distinct[j][level]) if space.costs.distinct else 1.0
+    return log(max(1, space.costs.distinct[j][level]))
 
 
 def _by_price(space: Space, draw: Random, dearest_first: bool) -> list[int]:
@@ -156,10 +169,11 @@ def _single_attributes(space: Space) -> Asking:
     yield from side_by_side([_lowest(space, top, j) for j in range(len(top))])
 
 
-def _raised_to_the_limit(space: Space, node: Node, draw: Random) -> Node:
-    """A node raised as far as it could still be the best: nearer to the border, and its cuts are the stronger."""
-    limit = space.metric.begin(space.best()) if space.best() < inf else inf
-    levels, left = list(node), limit - sum(part[level] for part, level in zip(space.parts, node, strict=True))
+def _raised(space: Space, node: Node, limit: float, draw: Random) -> Node:
+    """A node raised as far as it costs less than the limit: nearer to the border, and its cuts are the stronger."""
+    limit = min(limit, space.best())
+    levels = list(node)
+    left = space.metric.begin(limit) - sum(part[level] for part, level in zip(space.parts, node, strict=True))
     waiting = draw.sample(range(len(node)), len(node))
     while waiting:
         still = []
@@ -171,4 +185,4 @@ def _raised_to_the_limit(space: Space, node: Node, draw: Random) -> Node:
                     still.append(j)
         waiting = still
     raised = tuple(levels)
-    return raised if space.could_win(raised) else node
+    return raised if beats(space.bound(raised), limit) else node

@@ -43,6 +43,7 @@ class Clauses:
         self._solver = Solver(name=_SOLVER)
         self._open = True  # whether there can be any node left
         self._last = 0  # the last variable
+        self._below_limit = self._new()  # assumed while nodes above some limit below the best are of no interest
         self._reaches = self._levels()
         parts = metric.parts(costs) if metric.parts else None
         self._costs = whole_costs(parts, lattice) if parts else None
@@ -57,25 +58,27 @@ class Clauses:
 
     def rule_out_above(self, node: Node) -> None:
         """A node and all above it cannot be better than what is known."""
-        self._add([-self._reaches[j, level] for j, level in self._steps_to(node)])
+        self._rule_out_above(node, [])
+
+    def _rule_out_above(self, node: Node, unless: list[int]) -> None:
+        self._add([*unless, *(-self._reaches[j, level] for j, level in self._steps_to(node))])
 
     def rule_out(self, node: Node) -> None:
         """One node needs no more thought."""
         lower = [-self._reaches[j, level] for j, level in self._steps_to(node)]
         self._add(lower + self._above(node))
 
-    def candidate(self, best: float) -> Node | None:
-        """An open node that can score less than `best`; None if there is none, which proves it."""
+    def candidate(self, limit: float, best: float) -> Node | None:
+        """An open node that can score less than both; None if there is none, which proves it."""
+        limit = min(limit, best)
         self._settle(best)
-        while True:
-            below = self._cheaper_than(best)
-            found = None if below is None else self._solve(below)
-            if found is None:
-                self._floor = max(self._floor, best)
-                return None
-            if beats(self._bound(found), best):
+        lower = [self._below_limit] if limit < best else []
+        while (below := self._cheaper_than(limit)) is not None and (found := self._solve(below + lower)) is not None:
+            if beats(self._bound(found), limit):
                 return found
-            self.rule_out_above(found)  # whole steps took it for cheaper than it is
+            self._rule_out_above(found, [-given for given in lower])  # whole steps took it for cheaper than it is
+        self._floor = max(self._floor, limit)
+        return None
 
     def lower_bound(self, seconds: float = inf) -> float:
         """The least that an open node can score, or less if `seconds` were too few; infinite if none is open."""
@@ -161,11 +164,11 @@ class Clauses:
             low, high = (middle, high) if beats(self._finish(self._costs.value(middle)), best) else (low, middle)
         return low
 
-    def _cheaper_than(self, best: float) -> list[int] | None:
-        """What to assume so that only nodes cheaper than `best` remain; None if none can be."""
-        if not self._sums or best == inf:
+    def _cheaper_than(self, limit: float) -> list[int] | None:
+        """What to assume so that only nodes cheaper than a limit remain; None if none can be."""
+        if not self._sums or limit == inf:
             return []
-        most = self._most(best)
+        most = self._most(limit)
         if most < self._sums[0][0]:
             return None
         return next(([-reached] for amount, reached in self._sums if amount > most), [])

@@ -304,9 +304,9 @@ class Driver:
     def _lower_bound(self, seconds: float = inf) -> float:
         return self._proof.lower_bound() if self._proof else self._solver().lower_bound(seconds)
 
-    def _candidate(self) -> Node | None:
+    def _candidate(self, limit: float) -> Node | None:
         self._spend()
-        return self._solver().candidate(self._best[0])
+        return self._solver().candidate(limit, self._best[0])
 
     def _solver(self) -> Clauses:
         """The clauses, told of all that is known when they are first asked for."""

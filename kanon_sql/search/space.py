@@ -70,8 +70,8 @@ class Space:
     """For strategies that draw."""
     evaluations: int | None = None
     """How many nodes a strategy that draws may look at; None for its own default."""
-    candidate: Callable[[], Node | None] = lambda: None
-    """Any node not ruled out that can still be better than the best; None if there is none, which proves it."""
+    candidate: Callable[[float], Node | None] = lambda _: None
+    """Any node not ruled out whose least score is below both a limit and the best; None proves that there is none."""
     listing: Listing | None = None
     """What can be asked of all nodes at once; None where there are too many to list."""
 

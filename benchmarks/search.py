@@ -1,0 +1,170 @@
+"""The searches side by side: Adult, Cargo 2000, KGen's own lattice, and tables with identical hierarchies.
+
+Run with KANON_DATA set and nothing else running: `python benchmarks/search.py [adult|c2k|kgen|genetic|igh …]`.
+Every search is one of `kanon_sql.compare`; the figures go to `benchmarks/results/search.json`, a part run again
+replacing only itself, and `python benchmarks/search_pages.py` makes the tables and plots of docs/ from them.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pandas
+from measure import ADULT_COLUMNS, adult
+
+import kanon_sql
+
+RESULTS = Path(__file__).parent / "results" / "search.json"
+HEURISTICS = ("random", "kgen", "memetic")
+IGH = ("depth_first", "flash", "optimal_igh", "extended_igh", "certified", "best_first")
+ADULT_CASES = ((2, 0.0), (2, 0.02), (5, 0.0), (5, 0.02), (5, 0.05), (5, 1.0), (10, 0.02), (100, 0.02))
+
+
+def main() -> None:
+    """Run the parts that are named, or all of them."""
+    parts = {"adult": adult_searches, "c2k": c2k, "kgen": kgen_lattice, "genetic": genetic, "igh": identical}
+    named = sys.argv[1:] or list(parts)
+    results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    for name in named:
+        results[name] = []
+        for row in parts[name]():
+            print(json.dumps(row), flush=True)
+            results[name].append(row)
+        RESULTS.parent.mkdir(exist_ok=True)
+        RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+
+
+def searched(source: Any, strategies: tuple[str, ...], say: dict[str, Any], **options: Any) -> Iterator[dict[str, Any]]:
+    """One row per strategy: what is said of the case, and what the search found."""
+    found = kanon_sql.compare(source, strategies=strategies, **options)
+    for each in found.searches:
+        yield say | {
+            "nodes": found.lattice_size,
+            "strategy": each.strategy,
+            "score": each.score,
+            "bound": each.lower_bound,
+            "proven": each.proven_optimal,
+            "checked": each.nodes_checked,
+            "queries": each.queries,
+            "seconds": each.seconds and round(each.seconds, 2),
+            "ended": each.ended,
+            "refused": each.refused,
+        }
+
+
+def adult_searches() -> Iterator[dict[str, Any]]:
+    """ARX's rows: nine quasi-identifiers, its Loss."""
+    for k, limit in ADULT_CASES:
+        yield from searched(
+            adult() / "adult.csv",
+            ("auto", "certified", "ola", "flash"),
+            {"k": k, "limit": limit},
+            quasi_identifiers=list(ADULT_COLUMNS),
+            hierarchies=str(adult() / "hierarchies"),
+            metric="loss_geometric",
+            k=k,
+            suppression_limit=limit,
+            time_limit=300.0,
+        )
+
+
+def cargo(columns: int, own: bool) -> dict[str, Any]:
+    """Cargo 2000: the first columns, k = 2, at most 19 of 3,942 rows suppressed, precision; KGen's own files or ours."""
+    folder = adult().parent / "c2k"
+    table = folder / "kgen" / "c2k_first25.csv" if own else folder / "c2k.csv"
+    with table.open() as file:
+        names = [name for name in next(csv.reader(file)) if name != "nr"][:columns]
+    return {
+        "source": table,
+        "quasi_identifiers": names,
+        "hierarchies": str((folder / "kgen" if own else folder) / "hierarchies"),
+        "k": 2,
+        "suppression_limit": 0.005,
+        "metric": "precision",
+    }
+
+
+def c2k() -> Iterator[dict[str, Any]]:
+    """The proven optimum of lattices from 10^5 to 10^19 nodes."""
+    for columns in (7, 10, 15, 20, 25):
+        case = cargo(columns, own=False)
+        yield from searched(case.pop("source"), ("certified",), {"columns": columns}, **case, time_limit=600.0)
+
+
+def kgen_lattice() -> Iterator[dict[str, Any]]:
+    """The same on the hierarchies that KGen builds."""
+    for columns in (5, 6, 7, 10, 15, 20, 25):
+        case = cargo(columns, own=True)
+        yield from searched(case.pop("source"), ("certified",), {"columns": columns}, **case, time_limit=600.0)
+
+
+def genetic(seeds: int = 3) -> Iterator[dict[str, Any]]:
+    """Searches that draw, on both: the paper's 5,000 evaluations, and the 19,000 that its program makes."""
+    for own in (True, False):
+        for columns in (7, 10, 15, 20, 25):
+            for evaluations in (5_000, 19_000):
+                for seed in range(seeds if evaluations == 5_000 else 1):
+                    say = {"own": own, "columns": columns, "evaluations": evaluations, "seed": seed}
+                    case = cargo(columns, own)
+                    yield from searched(
+                        case.pop("source"),
+                        HEURISTICS,
+                        say,
+                        **case,
+                        evaluations=evaluations,
+                        seed=seed,
+                        time_limit=600.0,
+                    )
+
+
+def identical() -> Iterator[dict[str, Any]]:
+    """Identical hierarchies of three levels, k = 5, nothing suppressed: 3^7 to 3^10 nodes."""
+    options = {"k": 5, "suppression_limit": 0.0, "metric": "precision", "time_limit": 300.0}
+    for columns in (7, 8, 9, 10):
+        for name, table in (("Jester", jester(columns)), ("taxi", taxi(columns))):
+            recipes = {column: {"hierarchy": {"file": str(ranges(name, table))}} for column in table.columns}
+            yield from searched(
+                table, IGH, {"table": name, "columns": columns}, spec={"quasi_identifiers": recipes}, **options
+            )
+
+
+def jester(columns: int) -> pandas.DataFrame:
+    """Ratings of the jokes that most people rated, -10 to 10, rounded to whole numbers."""
+    ratings = pandas.read_csv(adult().parent / "jester" / "Jester5k_wide.csv").drop(columns="user")
+    rated = ratings.columns[ratings.notna().sum().argsort(kind="stable")[::-1][:columns]]
+    return ratings[rated].dropna().round().astype(int)
+
+
+def taxi(columns: int, rows: int = 5_000) -> pandas.DataFrame:
+    """Scores from 0 to 5 as in the paper's tables, made up: people score one thing much as another."""
+    draw = numpy.random.default_rng(2021)
+    mood = draw.normal(3.2, 1.0, rows)[:, None]
+    scores = numpy.clip(numpy.rint(mood + draw.normal(0, 0.8, (rows, columns))), 0, 5).astype(int)
+    return pandas.DataFrame(scores, columns=[f"score_{j + 1}" for j in range(columns)])
+
+
+def ranges(name: str, table: pandas.DataFrame) -> Path:
+    """The one hierarchy of all columns as a file: the value, halves of the scale, the whole of it."""
+    low, high = (-10, 10) if name == "Jester" else (0, 5)
+    middle = (low + high + 1) // 2
+    path = RESULTS.parent / f"{name}.csv"
+    path.parent.mkdir(exist_ok=True)
+    with path.open("w", newline="") as file:
+        for value in range(low, high + 1):
+            half = f"{low}..{middle - 1}" if value < middle else f"{middle}..{high}"
+            csv.writer(file).writerow([value, half, "*"])
+    assert table.min().min() >= low
+    assert table.max().max() <= high
+    return path
+
+
+if __name__ == "__main__":
+    os.chdir(Path(__file__).parent)
+    main()
