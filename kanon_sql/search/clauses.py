@@ -69,7 +69,10 @@ class Clauses:
         self._add(lower + self._above(node))
 
     def candidate(self, limit: float, best: float) -> Node | None:
-        """An open node that can score less than both; None if there is none, which proves it."""
+        """An open node that can score less than both; None if there is none, which proves it.
+
+        `best` never rises from one question to the next, nor does a limit below it.
+        """
         limit = min(limit, best)
         self._settle(best)
         lower = [self._below_limit] if limit < best else []

@@ -206,7 +206,9 @@ class Driver:
         unknown = [node for node in dict.fromkeys(nodes) if self._tags.status(node) is None]
         for start in range(0, len(unknown), BATCH):
             self._spend()
-            batch = [node for node in unknown[start : start + BATCH] if self._tags.status(node) is None]
+            batch = unknown[start : start + BATCH]
+            if start:  # those before may have settled some of these
+                batch = [node for node in batch if self._tags.status(node) is None]
             if batch:
                 self._judge(batch)
 

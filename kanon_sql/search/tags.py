@@ -9,7 +9,7 @@ from kanon_sql.lattice import Lattice, Node
 if TYPE_CHECKING:
     import numpy as np
 
-DENSE_LIMIT = 20_000_000  # nodes; a byte each, so 20 MB
+DENSE_LIMIT = 2_000_000  # nodes; beyond, a tag writes a larger block than a list of borders is read
 
 UNKNOWN, SAFE, AT_RISK = 0, 1, 2
 
@@ -91,8 +91,9 @@ class SparseTags:
     def tag(self, node: Node, anonymous: bool) -> None:
         """Note a verdict, and what predictive tagging concludes from it where that is sound."""
         self._exact[node] = anonymous
-        if self._monotone:
-            (self.safe if anonymous else self.at_risk).add(node)
+        border = self.safe if anonymous else self.at_risk
+        if self._monotone and not border.covers(self._bits.of(node)):
+            border.add(node)
 
 
 class _Bits:
@@ -128,7 +129,7 @@ class Border:
         import numpy as np
 
         self._bits, self._above = bits, above
-        self._words = np.zeros((0, bits.words), dtype=np.uint64)
+        self._words = np.zeros((bits.words, 0), dtype=np.uint64)  # a column per node
         self._nodes = np.zeros(0, dtype=object)
 
     @property
@@ -138,18 +139,26 @@ class Border:
 
     def covers(self, word: np.ndarray[tuple[int], np.dtype[np.uint64]]) -> bool:
         """Whether a node is above (or below) one on the border."""
-        outside = self._words & ~word if self._above else word & ~self._words
-        return bool((~outside.any(axis=1)).any())
+        return not self._outside(word, self._above).all()
 
     def add(self, node: Node) -> None:
-        """Put a node on the border, and take off those that it covers."""
+        """Put a node that is not covered on the border, and take off those that it covers."""
         import numpy as np
 
         word = self._bits.of(node)
-        if self.covers(word):
-            return
-        kept = (word & ~self._words if self._above else self._words & ~word).any(axis=1)
-        self._words = np.concatenate([self._words[kept], word[None]])
+        kept = self._outside(word, not self._above) != 0
+        self._words = np.concatenate([self._words[:, kept], word[:, None]], axis=1)
         one = np.empty(1, dtype=object)
         one[0] = node
         self._nodes = np.concatenate([self._nodes[kept], one])
+
+    def _outside(
+        self, word: np.ndarray[tuple[int], np.dtype[np.uint64]], above: bool
+    ) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
+        """Per node on the border the bits that keep the word from being above (or below) it; none if it is."""
+        import numpy as np
+
+        outside = np.zeros(self._words.shape[1], dtype=np.uint64)
+        for known, bits in zip(self._words, word, strict=True):
+            outside |= known & ~bits if above else bits & ~known
+        return outside
