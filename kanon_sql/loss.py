@@ -69,31 +69,29 @@ class Figures:
 class Metric:
     """A way to score nodes.
 
-    `needs`: which figures the score is made of. `always_monotone`: a more general node never scores
-    better, whatever is suppressed; without suppression every metric here is monotone. `parts`: per
-    attribute and level a cost that never falls from level to level; `finish` of their sum bounds the score
-    of a node and of all above it from below, whatever is suppressed. (Where a metric is made of levels or
-    losses that is the score itself while nothing is suppressed.) `begin` undoes `finish`.
+    `needs`: which figures the score is made of. `parts`: per attribute and level a cost that never falls from
+    level to level; `finish` of their sum bounds the score of a node and of all above it from below, whatever is
+    suppressed. (Where a metric is made of levels or losses that is the score itself while nothing is suppressed.)
+    `begin` undoes `finish`. `always_monotone`: a more general node never scores better, whatever is suppressed;
+    without suppression every metric here is monotone.
     """
 
     name: str
     needs: Needs
     score: Callable[[Costs, Figures], float]
+    parts: Callable[[Costs], LevelParts]
     always_monotone: bool = False
-    parts: Callable[[Costs], LevelParts] | None = None
     finish: Callable[[float], float] = float
     begin: Callable[[float], float] = float
 
     def bound_of(self, costs: Costs) -> Callable[[Node], float]:
         """The function that says the least that a node and any node above it can score."""
-        if self.parts is None:
-            return lambda _: 0.0
         parts, finish = self.parts(costs), self.finish
         return lambda node: finish(sum(map(getitem, parts, node)))
 
     def most(self, bound: float, suppressed: float) -> float:
         """The most that a node with this bound can score with this share of the rows suppressed."""
-        if self.parts is None or self.needs == "classes":
+        if self.needs == "classes":
             return inf
         if self.needs == "levels":
             return bound
@@ -177,12 +175,12 @@ def _fewest_classes(costs: Costs, start: float) -> LevelParts:
 METRICS = {
     metric.name: metric
     for metric in (
-        Metric("precision", "levels", lambda c, f: arithmetic(precisions(c, f.node)), True, _precision_parts),
-        Metric("height", "levels", lambda _, f: float(sum(f.node)), True, _height_parts),
-        Metric("loss", "losses", lambda _, f: arithmetic(_losses(f)), parts=_loss_parts),
-        Metric("loss_geometric", "losses", lambda _, f: geometric(_losses(f)), False, _geometric_parts, expm1, log1p),
-        Metric("discernibility", "classes", _discernibility, False, _squares_parts, exp, log),
-        Metric("average_class_size", "classes", _average_class_size, False, _size_parts, exp, log),
+        Metric("precision", "levels", lambda c, f: arithmetic(precisions(c, f.node)), _precision_parts, True),
+        Metric("height", "levels", lambda _, f: float(sum(f.node)), _height_parts, True),
+        Metric("loss", "losses", lambda _, f: arithmetic(_losses(f)), _loss_parts),
+        Metric("loss_geometric", "losses", lambda _, f: geometric(_losses(f)), _geometric_parts, False, expm1, log1p),
+        Metric("discernibility", "classes", _discernibility, _squares_parts, False, exp, log),
+        Metric("average_class_size", "classes", _average_class_size, _size_parts, False, exp, log),
     )
 }
 

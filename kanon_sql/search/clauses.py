@@ -45,9 +45,8 @@ class Clauses:
         self._last = 0  # the last variable
         self._below_limit = self._new()  # assumed while nodes above some limit below the best are of no interest
         self._reaches = self._levels()
-        parts = metric.parts(costs) if metric.parts else None
-        self._costs = whole_costs(parts, lattice) if parts else None
-        self._sums: list[tuple[int, int]] | None = None  # a cost, and the variable that says it is reached
+        self._costs = whole_costs(metric.parts(costs), lattice)
+        self._sums: list[tuple[int, int]] = []  # a cost, and the variable that says it is reached
         self._pending: list[Node] = []
         self._proven = 0  # no open node costs less than the sum with this index
         self._floor = 0.0  # no open node can score less
@@ -86,8 +85,7 @@ class Clauses:
     def lower_bound(self, seconds: float = inf) -> float:
         """The least that an open node can score, or less if `seconds` were too few; infinite if none is open."""
         self._settle(inf)
-        until, step = time.monotonic() + seconds, 1
-        sums = self._sums or []
+        until, step, sums = time.monotonic() + seconds, 1, self._sums
         while self._proven < len(sums) and time.monotonic() < until:
             ahead = min(self._proven + step, len(sums))
             held = self._possible([-sums[ahead][1]] if ahead < len(sums) else [])
@@ -97,9 +95,9 @@ class Clauses:
                 break
             else:
                 step = 1
-        if self._costs and self._proven < len(sums):
-            return max(self._floor, self._finish(self._costs.value(sums[self._proven][0])))
-        return inf if sums or self._possible([]) is False else self._floor
+        if self._proven == len(sums):
+            return inf
+        return max(self._floor, self._finish(self._costs.value(sums[self._proven][0])))
 
     # What the solver is told
 
@@ -124,7 +122,7 @@ class Clauses:
 
     def _settle(self, best: float) -> None:
         """Hand over what was learned, and before the first question the costs."""
-        if self._costs and self._sums is None:
+        if not self._sums:
             self._sums = self._add_up(self._costs, inf if best == inf else self._most(best) + 1)
         for node in maximal(self._pending):
             self._add(self._above(node))
@@ -160,7 +158,6 @@ class Clauses:
 
     def _most(self, best: float) -> int:
         """The most whole steps that a node may cost that scores less than `best`; -1 if none may."""
-        assert self._costs is not None
         low, high = -1, self._costs.most + 1
         while high - low > 1:
             middle = (low + high) // 2
@@ -169,7 +166,7 @@ class Clauses:
 
     def _cheaper_than(self, limit: float) -> list[int] | None:
         """What to assume so that only nodes cheaper than a limit remain; None if none can be."""
-        if not self._sums or limit == inf:
+        if limit == inf:
             return []
         most = self._most(limit)
         if most < self._sums[0][0]:

@@ -24,7 +24,7 @@ class Descent:
     monotone privacy model, so is every affordable node above it: to look for something better it is enough to test
     affordable nodes whose every successor is not affordable, and the rows at risk of those tested tell how far they
     are from being anonymous. That is the search for a feasible solution below a falling cost limit. Where the
-    metric has no bound, the mean of level / height stands in for it.
+    metric's bound is weak, as for metrics of classes, the mean of level / height stands in for it.
 
     `best` is the node that the last descent ended at, the lattice's top before.
     """
@@ -36,9 +36,9 @@ class Descent:
     def __post_init__(self) -> None:
         metric = self.space.metric
         self.best = self.lattice.top
-        self._bounded = metric.parts is not None
+        self._tight = metric.needs != "classes"
         self._least = inf
-        self._cost = (metric if self._bounded else METRICS["precision"]).bound_of(self.space.costs)
+        self._cost = (metric if self._tight else METRICS["precision"]).bound_of(self.space.costs)
 
     def drop(self, node: Node) -> Asking:
         """Lower an anonymous node, one attribute after the other in random order, and score what is reached.
@@ -90,7 +90,7 @@ class Descent:
 
     def affordable(self, node: Node) -> bool:
         """Whether a node can be better than the best so far."""
-        return self.space.could_win(node) and (self._bounded or beats(self._cost(node), self._least))
+        return self.space.could_win(node) and (self._tight or beats(self._cost(node), self._least))
 
     def fitted(self, node: Node) -> Node | None:
         """Lower random attributes until the node is affordable, then raise random ones as far as it stays so.

@@ -237,7 +237,7 @@ class Driver:
 
     def _prefer_lower(self) -> None:
         """Of nodes that score the same, release the lowest: no label is starred where that gains nothing."""
-        moved = self.metric.parts is not None and self._best[0] < inf
+        moved = self._best[0] < inf
         while moved:
             moved = False
             for lower in self.lattice.predecessors(self._best[1]):

@@ -133,7 +133,7 @@ class _Memetic:
 
     def _sweep(self) -> Generator[Test | Score, list[bool], None]:
         """Settle what is left of a small lattice, cheapest first, until nothing can win."""
-        if self.space.metric.parts is None or self.space.lattice.size > SWEPT:
+        if self.space.lattice.size > SWEPT:
             return
         for node in self.space.open_nodes():
             while self.space.could_win(node) and self.space.tags.status(node) is None:

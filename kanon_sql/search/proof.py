@@ -26,7 +26,6 @@ class Proof:
         self._scored = np.zeros(tags.array.shape, dtype=bool)
         self._sums = _sums(lattice, metric, costs)
         self._heights = np.indices(tags.array.shape, dtype=np.int16).sum(axis=0, dtype=np.int16)
-        self._costs = self._heights if self._sums is None else self._sums
 
     def scored(self, node: Node, above_too: bool) -> None:
         """Close a node, and all above it where none of them can score better."""
@@ -35,8 +34,8 @@ class Proof:
 
     def open_nodes(self) -> Iterator[Node]:
         """The nodes still open when their turn comes, cheapest bound first."""
-        for place in np.argsort(self._costs, axis=None, kind="stable"):
-            at = np.unravel_index(place, self._costs.shape)
+        for place in np.argsort(self._sums, axis=None, kind="stable"):
+            at = np.unravel_index(place, self._sums.shape)
             if self._tags.array[at] != AT_RISK and not self._scored[at]:
                 yield tuple(int(step) + low for step, low in zip(at, self._lattice.bottom, strict=True))
 
@@ -47,7 +46,7 @@ class Proof:
         wanted = (self._heights[above] == height - sum(self._lattice.bottom)) & (self._tags.array[above] == UNKNOWN)
         if not wanted.any():
             return None
-        costs = np.where(wanted, self._costs[above], inf)
+        costs = np.where(wanted, self._sums[above], inf)
         steps = np.unravel_index(costs.argmin(), costs.shape)
         return tuple(level + int(step) for level, step in zip(node, steps, strict=True))
 
@@ -56,7 +55,7 @@ class Proof:
         block = self._block(lower, upper)
         level = self._heights[block]
         places = np.nonzero(level == level.flat[0] + height)
-        order = np.argsort(self._costs[block][places], kind="stable")
+        order = np.argsort(self._sums[block][places], kind="stable")
         steps = np.stack(places, axis=1)[order] + np.array(lower)
         return list(map(tuple, steps.tolist()))
 
@@ -70,24 +69,22 @@ class Proof:
         unknown = self._tags.array[block] == UNKNOWN
         if not unknown.any():
             return False
-        return self._sums is None or not beats(most, self._finish(float(self._sums[block][unknown].min())))
+        return not beats(most, self._finish(float(self._sums[block][unknown].min())))
 
     def lower_bound(self) -> float:
         """The least that any open node can score; infinite if none is open."""
         still_open = self._open()
         if not still_open.any():
             return inf
-        return 0.0 if self._sums is None else self._finish(float(self._sums[still_open].min()))
+        return self._finish(float(self._sums[still_open].min()))
 
     def _open(self) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
         still_open: np.ndarray[tuple[int, ...], np.dtype[np.bool_]] = (self._tags.array != AT_RISK) & ~self._scored
         return still_open
 
 
-def _sums(lattice: Lattice, metric: Metric, costs: Costs) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]] | None:
+def _sums(lattice: Lattice, metric: Metric, costs: Costs) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     """The sum of the attributes' parts for every node, in the lattice's shape."""
-    if metric.parts is None:
-        return None
     total = np.zeros(())
     for part, low, high in zip(metric.parts(costs), lattice.bottom, lattice.top, strict=True):
         total = total[..., None] + np.array(part[low : high + 1])

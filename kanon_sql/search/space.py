@@ -107,8 +107,7 @@ class Space:
     def __post_init__(self) -> None:
         self.bound = self.metric.bound_of(self.costs)
         """The least that a node and all above it can score."""
-        free = tuple((0.0,) * (height + 1) for height in self.costs.heights)
-        self.parts = self.metric.parts(self.costs) if self.metric.parts else free
+        self.parts = self.metric.parts(self.costs)
         """What each attribute's levels add to that."""
 
     def most(self, node: Node) -> float:

@@ -1,0 +1,163 @@
+"""The tables and plots of docs/search-benchmarks.md, from what `benchmarks/search.py` measured.
+
+Needs matplotlib. Run `python benchmarks/search_pages.py`; the text between the page's marks is replaced.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("svg")
+from matplotlib import pyplot
+
+HERE = Path(__file__).parent
+PAGE = HERE.parent / "docs" / "search-benchmarks.md"
+IMAGES = HERE.parent / "docs" / "images"
+Row = dict[str, Any]
+
+ARX = {
+    (2, 0.0): 218, (2, 0.02): 1045, (5, 0.0): 182, (5, 0.02): 1246,
+    (5, 0.05): 1218, (5, 1.0): 4750, (10, 0.02): 1166, (100, 0.02): 521,
+}  # fmt: skip
+# KGen's own program (Java), as published in its repository and run on the same files: score by columns.
+PUBLISHED = {7: 0.835714, 10: 0.865, 15: 0.9156}
+BLUE, ORANGE, GREY, GREEN = "#0072b2", "#d55e00", "#7f7f7f", "#009e73"  # told apart by the colour-blind too
+
+
+def main() -> None:
+    """Fill the page and draw its plots."""
+    results = json.loads((HERE / "results" / "search.json").read_text())
+    text = PAGE.read_text(encoding="utf-8")
+    for name, lines in {
+        "adult": adult(results["adult"]),
+        "c2k": proofs(results["c2k"]),
+        "kgen": proofs(results["kgen"]),
+        "genetic": genetic(results["genetic"], results["kgen"], results["c2k"]),
+        "igh": identical(results["igh"]),
+    }.items():
+        mark = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.DOTALL)
+        if not mark.search(text):
+            raise SystemExit(f"docs/search-benchmarks.md has no place for {name}")
+        text = mark.sub(lambda found, lines=lines: found[1] + "\n".join(lines) + "\n" + found[2], text)
+    PAGE.write_text(text, encoding="utf-8")
+    IMAGES.mkdir(exist_ok=True)
+    plot_proofs(results)
+    plot_genetic(results)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    """A Markdown table."""
+    lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
+    return lines + [f"| {' | '.join(map(str, row))} |" for row in rows]
+
+
+def score(row: Row | None) -> str:
+    """A score without its zero; a dash where no node was found that keeps a row apart."""
+    return "–" if row is None or row["score"] is None else f"{row['score']:.6f}".lstrip("0").rstrip("0") or "1"
+
+
+def adult(rows: list[Row]) -> list[str]:
+    """Checks of every search beside ARX's, and the seconds of the default."""
+    found = {(row["k"], row["limit"], row["strategy"]): row for row in rows}
+    names = ("auto", "certified", "ola", "flash")
+    head = ["k", "limit", "score", "ARX", *(f"`{name}`" for name in names), "`auto`, seconds"]
+    body = []
+    for (k, limit), checks in ARX.items():
+        case = [found[k, limit, name] for name in names]
+        cells = [f"{row['checked']:,}" + ("" if row["proven"] else " (not proven)") for row in case]
+        body.append([k, f"{limit:g}", f"{case[0]['score']:.5f}".lstrip("0"), f"{checks:,}", *cells, case[0]["seconds"]])
+    return table(head, body)
+
+
+def proofs(rows: list[Row]) -> list[str]:
+    """The certified search by the number of columns."""
+    head = ["columns", "nodes", "optimum", "proven", "checked", "queries", "seconds"]
+    body = [
+        [
+            row["columns"], f"{row['nodes']:.2g}".replace("e+", "·10^"), score(row), "yes" if row["proven"] else
+            f"bound {row['bound']:.4f}", f"{row['checked']:,}", f"{row['queries']:,}", row["seconds"],
+        ]
+        for row in rows
+    ]  # fmt: skip
+    return table(head, body)
+
+
+def genetic(rows: list[Row], own: list[Row], ours: list[Row]) -> list[str]:
+    """Scores of the searches that draw, by lattice, columns, evaluations and seed, beside the optimum."""
+    optimum = {(True, row["columns"]): row for row in own} | {(False, row["columns"]): row for row in ours}
+    cases: dict[tuple[bool, int, int], dict[str, list[Row]]] = {}
+    for row in rows:
+        case = cases.setdefault((row["own"], row["columns"], row["evaluations"]), {})
+        case.setdefault(row["strategy"], []).append(row)
+    body = []
+    for (is_own, columns, evaluations), by in cases.items():
+        cells = [" ".join(score(row) for row in by.get(name, [])) or "–" for name in ("random", "kgen", "memetic")]
+        took = [f"{row['seconds']:.0f}" for row in by["memetic"]]
+        best = optimum[is_own, columns]
+        lattice = "KGen's" if is_own else "ours"
+        body.append([lattice, columns, f"{evaluations:,}", score(best), *cells, f"{' '.join(took)}"])
+    head = ["hierarchies", "columns", "evaluations", "proven optimum"]
+    return table([*head, "`random`", "`kgen`, by seed", "`memetic`, by seed", "`memetic`, seconds"], body)
+
+
+def identical(rows: list[Row]) -> list[str]:
+    """Nodes checked where all hierarchies are the same."""
+    names = list(dict.fromkeys(row["strategy"] for row in rows))
+    cases: dict[tuple[str, int, int], dict[str, Row]] = {}
+    for row in rows:
+        cases.setdefault((row["table"], row["columns"], row["nodes"]), {})[row["strategy"]] = row
+    body = []
+    for (name, columns, nodes), by in sorted(cases.items()):
+        fewer = 1 - by["extended_igh"]["checked"] / by["optimal_igh"]["checked"]
+        body.append([name, columns, f"{nodes:,}", *(f"{by[s]['checked']:,}" for s in names), f"{fewer:.1%}"])
+    return table(["table", "columns", "nodes", *(f"`{s}`" for s in names), "`extended_igh` fewer"], body)
+
+
+def plot_proofs(results: dict[str, list[Row]]) -> None:
+    """Nodes checked until the optimum is proven, by columns, beside the size of the lattice."""
+    figure, axes = _axes("columns", "nodes (logarithmic)")
+    for name, colour, label in (("c2k", BLUE, "our hierarchies"), ("kgen", ORANGE, "KGen's hierarchies")):
+        columns = [row["columns"] for row in results[name]]
+        axes.plot(columns, [row["nodes"] for row in results[name]], ":", color=colour, label=f"{label}: lattice")
+        axes.plot(columns, [row["checked"] for row in results[name]], "o-", color=colour, label=f"{label}: checked")
+    axes.set_yscale("log")
+    axes.legend(frameon=False)
+    _save(figure, "proof", "Nodes of the lattice and nodes checked until the optimum is proven")
+
+
+def plot_genetic(results: dict[str, list[Row]]) -> None:
+    """How far above the proven optimum each search ends, on KGen's lattice after 5,000 evaluations."""
+    optimum = {row["columns"]: row["score"] for row in results["kgen"]}
+    figure, axes = _axes("columns", "score, less the proven optimum")
+    for name, colour, marker in (("random", GREY, "s"), ("kgen", ORANGE, "^"), ("memetic", BLUE, "o")):
+        rows = [r for r in results["genetic"] if r["own"] and r["strategy"] == name and r["evaluations"] == 5_000]
+        above = [row["score"] - optimum[row["columns"]] for row in rows]
+        axes.plot([row["columns"] for row in rows], above, marker, color=colour, label=name, alpha=0.8)
+    above = [published - optimum[columns] for columns, published in PUBLISHED.items()]
+    axes.plot(list(PUBLISHED), above, "x", color=GREEN, label="KGen's own program")
+    axes.legend(frameon=False)
+    _save(figure, "genetic", "Scores after 5,000 evaluations, less the proven optimum, by columns")
+
+
+def _axes(x: str, y: str) -> tuple[Any, Any]:
+    figure, axes = pyplot.subplots(figsize=(6.4, 3.6), layout="constrained")
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure, axes
+
+
+def _save(figure: Any, name: str, title: str) -> None:
+    matplotlib.rcParams["svg.hashsalt"] = name  # the same picture is the same file
+    figure.savefig(IMAGES / f"{name}.svg", metadata={"Date": None, "Title": title})
+    figure.savefig(Path("/tmp") / f"{name}.png", dpi=90)
+
+
+if __name__ == "__main__":
+    main()
