@@ -21,7 +21,7 @@ from kanon_sql.judge import Judge, may_suppress
 from kanon_sql.lattice import Lattice, Node, below
 from kanon_sql.loss import Costs, Figures, metric
 from kanon_sql.privacy import k_anonymity
-from kanon_sql.search import Driver, Outcome, strategy
+from kanon_sql.search import Driver, Outcome, Progress, strategy
 from kanon_sql.search.accuracy import accuracy, level_of_generalization
 from kanon_sql.search.reduction import lattice_minimum
 from kanon_sql.search.space import Score, Search, Space, Test
@@ -220,9 +220,10 @@ def test_arx_finds_the_same(k: int, limit: float, node: str, suppressed: int, cl
     assert (arx.rows_at_risk, arx.classes) == (suppressed, classes)
     arx_score = metric("loss_geometric").score(costs, judge.losses(as_node(node), costs))
     assert arx_score == pytest.approx(score, abs=5.1e-6)
-    outcome = search(found, k, limit, "loss_geometric", "auto")
-    assert outcome.score == pytest.approx(arx_score, abs=1e-12)
-    assert outcome.proven_optimal
+    for name in ("auto", "certified"):
+        outcome = search(found, k, limit, "loss_geometric", name)
+        assert outcome.score == pytest.approx(arx_score, abs=1e-12)
+        assert outcome.proven_optimal
 
 
 @needs_adult
@@ -539,6 +540,32 @@ def test_the_optimum_of_cargo(count: int, limit: float, score: float, nodes: dic
     for node, suppressed in nodes.items():
         assert level_of_generalization(as_node(node), found.heights) == pytest.approx(score, abs=5e-7)
         assert judge_of(found, 2).rows_at_risk([as_node(node)]) == [suppressed]
+
+
+@needs_c2k
+@pytest.mark.parametrize(("count", "score"), [(10, 0.848333), (15, 0.854444)])
+def test_the_optimum_of_a_lattice_that_cannot_be_listed(count: int, score: float) -> None:
+    """Complete enumeration with pruning, outside, found the same. 1.6e7 and 3.7e10 nodes."""
+    found = search(cargo(count), 2, 0.005, "precision", "certified")
+    assert found.score == pytest.approx(score, abs=5e-7)
+    assert found.proven_optimal
+    assert found.nodes_checked < 4_000
+
+
+@needs_c2k
+def test_a_search_cut_short_keeps_a_bound_below_the_optimum() -> None:
+    """.826 is the optimum of 25 columns; here there is time for 400 nodes."""
+    found = driver(cargo(25), 2, 0.005, "precision")
+
+    def stop(progress: Progress) -> None:
+        found.time_limit = -1.0 if progress.nodes_checked >= 400 else None
+
+    found.on_progress = stop
+    outcome = found.run(strategy("auto"))
+    assert outcome.ended == "time limit"
+    assert not outcome.proven_optimal
+    assert 0.36 < outcome.lower_bound <= 0.826 <= outcome.score < 0.96
+    assert outcome.gap == outcome.score - outcome.lower_bound
 
 
 @needs_c2k
