@@ -16,6 +16,15 @@ def below(lower: Node, upper: Node) -> bool:
     return all(a <= b for a, b in zip(lower, upper, strict=True))
 
 
+def at_level(node: Node, attribute: int, level: int) -> Node:
+    """The node with one attribute on another level.
+
+    >>> at_level((3, 4, 1), 1, 2)
+    (3, 2, 1)
+    """
+    return (*node[:attribute], level, *node[attribute + 1 :])
+
+
 def minimal(nodes: Iterable[Node]) -> list[Node]:
     """The nodes that generalize no other of them, lowest first.
 

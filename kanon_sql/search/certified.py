@@ -8,8 +8,9 @@ from itertools import islice
 from math import inf, log
 from random import Random
 
-from kanon_sql.lattice import Node
-from kanon_sql.search.space import Score, Search, Space, Test, beats, test
+from kanon_sql.lattice import Node, at_level
+from kanon_sql.search.reduction import lattice_minimum
+from kanon_sql.search.space import Score, Search, Space, Test, beats, least_anonymous, test
 
 Asking = Generator[Test | Score, list[bool], None]
 Growing = Generator[Test, list[bool], Node]
@@ -34,7 +35,7 @@ def certified(space: Space) -> Search:
     reduction to small causes is U. Junker's QuickXplain (AAAI 2004), with galloping prefixes.
     """
     draw = Random(space.seed)
-    yield from _single_attributes(space)
+    yield from lattice_minimum(space)  # nothing anonymous is below: the first clauses
     least = yield from _reach(space, space.lattice.top, draw)
     while (node := space.candidate(least)) is not None:
         high = _raised(space, node, least, draw)
@@ -76,32 +77,9 @@ def side_by_side(searches: Sequence[Growing]) -> Asking:
 def lowered(space: Space, node: Node, draw: Random) -> Growing:
     """A k-minimal node below an anonymous one: one attribute after the other, the dearest steps first."""
     for j in _by_price(space, draw, dearest_first=True):
-        node = yield from _lowest(space, node, j)
+        level = yield from least_anonymous(space, node, j, space.lattice.bottom[j] - 1, node[j])
+        node = at_level(node, j, level)
     return node
-
-
-def _lowest(space: Space, node: Node, j: int) -> Growing:
-    """Lower one attribute as far as the node stays anonymous, by bisection."""
-    at_risk, anonymous = space.lattice.bottom[j] - 1, node[j]
-    while anonymous - at_risk > 1:
-        level = (at_risk + anonymous) // 2
-        if (yield from test(space, _with(node, j, level))):
-            anonymous = level
-        else:
-            at_risk = level
-    return _with(node, j, anonymous)
-
-
-def _highest(space: Space, node: Node, j: int) -> Growing:
-    """Raise one attribute as far as the node stays not anonymous; at its top it would not."""
-    at_risk, anonymous = node[j], space.lattice.top[j]
-    while anonymous - at_risk > 1:
-        level = (at_risk + anonymous) // 2
-        if (yield from test(space, _with(node, j, level))):
-            anonymous = level
-        else:
-            at_risk = level
-    return _with(node, j, at_risk)
 
 
 def _cut(space: Space, node: Node, draw: Random) -> Growing:
@@ -119,7 +97,8 @@ def _cut(space: Space, node: Node, draw: Random) -> Growing:
     node = _only(space, node, needed)
     for j in _by_price(space, draw, dearest_first=False):
         if j in needed:
-            node = yield from _highest(space, node, j)
+            level = yield from least_anonymous(space, node, j, node[j], space.lattice.top[j])
+            node = at_level(node, j, level - 1)
     return node
 
 
@@ -143,10 +122,6 @@ def _only(space: Space, node: Node, attributes: Sequence[int]) -> Node:
     )
 
 
-def _with(node: Node, j: int, level: int) -> Node:
-    return (*node[:j], level, *node[j + 1 :])
-
-
 def _information(space: Space, j: int, level: int) -> float:
     """How much an attribute can tell rows apart: the logarithm of its labels on a level."""
     return log(max(1, space.costs.distinct[j][level]))
@@ -161,12 +136,6 @@ def _by_price(space: Space, draw: Random, dearest_first: bool) -> list[int]:
     ]
     order = draw.sample(range(len(price)), len(price))
     return sorted(order, key=lambda j: -price[j] if dearest_first else price[j])
-
-
-def _single_attributes(space: Space) -> Asking:
-    """The least level at which each attribute alone would do: nothing anonymous is below it."""
-    top = space.lattice.top
-    yield from side_by_side([_lowest(space, top, j) for j in range(len(top))])
 
 
 def _raised(space: Space, node: Node, limit: float, draw: Random) -> Node:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from math import inf
 from random import Random
 
-from kanon_sql.lattice import Lattice, Node
+from kanon_sql.lattice import Lattice, Node, at_level
 from kanon_sql.loss import METRICS
-from kanon_sql.search.space import Score, Space, Test, beats
+from kanon_sql.search.space import Score, Space, Test, beats, least_anonymous
 
 Asking = Generator[Test | Score, list[bool], None]
 
@@ -48,16 +48,9 @@ class Descent:
         """
         passed = [node]
         for j in self.rng.sample(range(len(node)), len(node)):
-            low, high = self.lattice.bottom[j], node[j]
-            while low < high:
-                middle = (low + high) // 2
-                lower = moved(node, j, middle - node[j])
-                (anonymous,) = yield Test([lower])
-                if anonymous:
-                    node, high = lower, middle
-                    passed.append(node)
-                else:
-                    low = middle + 1
+            level = yield from least_anonymous(self.space, node, j, self.lattice.bottom[j] - 1, node[j])
+            node = at_level(node, j, level)
+            passed.append(node)
         yield from self._reach(passed)
 
     def shrink(self, node: Node) -> Asking:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
-from kanon_sql.lattice import Lattice, Node
+from kanon_sql.lattice import Lattice, Node, at_level
 from kanon_sql.search.space import Score, Space, Test
 
 
@@ -25,19 +25,10 @@ def lattice_minimum(space: Space) -> Generator[Test | Score, list[bool], Node]:
     high = list(top)
     while space.monotone_model and low != high:
         middle = {j: (low[j] + high[j]) // 2 for j in range(len(top)) if low[j] < high[j]}
-        held = yield Test([alone(top, j, level) for j, level in middle.items()])
+        held = yield Test([at_level(top, j, level) for j, level in middle.items()])
         for (j, level), anonymous in zip(middle.items(), held, strict=True):
             low[j], high[j] = (low[j], level) if anonymous else (level + 1, high[j])
     return tuple(low)
-
-
-def alone(top: Node, attribute: int, level: int) -> Node:
-    """The node with one attribute at a level and all others at the top.
-
-    >>> alone((3, 4, 1), 1, 2)
-    (3, 2, 1)
-    """
-    return (*top[:attribute], level, *top[attribute + 1 :])
 
 
 def reduced(space: Space) -> Generator[Test | Score, list[bool], Lattice]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol
 
-from kanon_sql.lattice import Lattice, Node
+from kanon_sql.lattice import Lattice, Node, at_level
 from kanon_sql.loss import Costs, Metric
 from kanon_sql.search.tags import Tags
 
@@ -140,6 +140,19 @@ def test(space: Space, node: Node) -> Generator[Test, list[bool], bool]:
     if known is None:
         (known,) = yield Test([node])
     return known
+
+
+def least_anonymous(
+    space: Space, node: Node, attribute: int, at_risk: int, anonymous: int
+) -> Generator[Test, list[bool], int]:
+    """The least level of an attribute that makes a node anonymous, between one that does not and one that does."""
+    while anonymous - at_risk > 1:
+        level = (at_risk + anonymous) // 2
+        if (yield from test(space, at_level(node, attribute, level))):
+            anonymous = level
+        else:
+            at_risk = level
+    return anonymous
 
 
 test.__test__ = False  # type: ignore[attr-defined]
