@@ -53,7 +53,7 @@ def test_what_is_open_is_what_nothing_ruled_out(
             answer = found.candidate(limit, best)
             cheap = {other for other in left if cost[other] < min(limit, best) - 1e-9}
             assert (answer in left and cost[answer] < min(limit, best)) if answer else not cheap
-        assert found.lower_bound() <= min([best, *(cost[node] for node in left)]) + 1e-9 or not left
+        assert not left or found.lower_bound() <= min(cost[node] for node in left) + 1e-9
         if sizes[0] and by in ("precision", "height") and best == inf:
             assert found.lower_bound() == pytest.approx(min((cost[node] for node in left), default=inf))
 

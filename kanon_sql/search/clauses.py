@@ -50,6 +50,7 @@ class Clauses:
         self._pending: list[Node] = []
         self._proven = 0  # no open node costs less than the sum with this index
         self._floor = 0.0  # no open node can score less
+        self._dear = inf  # the least that a node can score that was ruled out only because it costs too much
 
     def rule_out_below(self, node: Node) -> None:
         """A node and all below it are not anonymous."""
@@ -78,7 +79,10 @@ class Clauses:
         while (below := self._cheaper_than(limit)) is not None and (found := self._solve(below + lower)) is not None:
             if beats(self._bound(found), limit):
                 return found
-            self._rule_out_above(found, [-given for given in lower])  # whole steps took it for cheaper than it is
+            # Whole steps took it for cheaper than it is.
+            self._rule_out_above(found, [-given for given in lower])
+            if not lower:
+                self._dear = min(self._dear, self._bound(found))
         self._floor = max(self._floor, limit)
         return None
 
@@ -96,8 +100,8 @@ class Clauses:
             else:
                 step = 1
         if self._proven == len(sums):
-            return inf
-        return max(self._floor, self._finish(self._costs.value(sums[self._proven][0])))
+            return self._dear
+        return max(self._floor, min(self._dear, self._finish(self._costs.value(sums[self._proven][0]))))
 
     # What the solver is told
 
@@ -181,7 +185,7 @@ class Clauses:
         model = self._solver.get_model()
         node = list(self._lattice.bottom)
         for (j, level), variable in self._reaches.items():
-            if model[variable - 1] > 0:
+            if variable <= len(model) and model[variable - 1] > 0:  # one that no clause holds is not in the model
                 node[j] = max(node[j], level)
         return tuple(node)
 
