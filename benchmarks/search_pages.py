@@ -58,8 +58,18 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
 
 
 def score(row: Row | None) -> str:
-    """A score without its zero; a dash where no node was found that keeps a row apart."""
-    return "–" if row is None or row["score"] is None else f"{row['score']:.6f}".lstrip("0").rstrip("0") or "1"
+    """A score without its zeros; nothing where there is none."""
+    return "" if row is None or row["score"] is None else f"{row['score']:.6f}".lstrip("0").rstrip("0").rstrip(".")
+
+
+def power(number: float) -> str:
+    """A large number as a power of ten.
+
+    >>> power(134_369_280)
+    '1.3·10^8'
+    """
+    mantissa, exponent = f"{number:.1e}".split("e")
+    return f"{mantissa}·10^{int(exponent)}"
 
 
 def adult(rows: list[Row]) -> list[str]:
@@ -80,8 +90,8 @@ def proofs(rows: list[Row]) -> list[str]:
     head = ["columns", "nodes", "optimum", "proven", "checked", "queries", "seconds"]
     body = [
         [
-            row["columns"], f"{row['nodes']:.2g}".replace("e+", "·10^"), score(row), "yes" if row["proven"] else
-            f"bound {row['bound']:.4f}", f"{row['checked']:,}", f"{row['queries']:,}", row["seconds"],
+            row["columns"], power(row["nodes"]), score(row), "yes" if row["proven"] else f"bound {row['bound']:.4f}",
+            f"{row['checked']:,}", f"{row['queries']:,}", f"{row['seconds']:.1f}",
         ]
         for row in rows
     ]  # fmt: skip
@@ -97,7 +107,7 @@ def genetic(rows: list[Row], own: list[Row], ours: list[Row]) -> list[str]:
         case.setdefault(row["strategy"], []).append(row)
     body = []
     for (is_own, columns, evaluations), by in cases.items():
-        cells = [" ".join(score(row) for row in by.get(name, [])) or "–" for name in ("random", "kgen", "memetic")]
+        cells = [" ".join(score(row) for row in by.get(name, [])) for name in ("random", "kgen", "memetic")]
         took = [f"{row['seconds']:.0f}" for row in by["memetic"]]
         best = optimum[is_own, columns]
         lattice = "KGen's" if is_own else "ours"
@@ -127,7 +137,7 @@ def plot_proofs(results: dict[str, list[Row]]) -> None:
         axes.plot(columns, [row["nodes"] for row in results[name]], ":", color=colour, label=f"{label}: lattice")
         axes.plot(columns, [row["checked"] for row in results[name]], "o-", color=colour, label=f"{label}: checked")
     axes.set_yscale("log")
-    axes.legend(frameon=False)
+    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     _save(figure, "proof", "Nodes of the lattice and nodes checked until the optimum is proven")
 
 
@@ -141,12 +151,13 @@ def plot_genetic(results: dict[str, list[Row]]) -> None:
         axes.plot([row["columns"] for row in rows], above, marker, color=colour, label=name, alpha=0.8)
     above = [published - optimum[columns] for columns, published in PUBLISHED.items()]
     axes.plot(list(PUBLISHED), above, "x", color=GREEN, label="KGen's own program")
-    axes.legend(frameon=False)
+    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     _save(figure, "genetic", "Scores after 5,000 evaluations, less the proven optimum, by columns")
 
 
 def _axes(x: str, y: str) -> tuple[Any, Any]:
-    figure, axes = pyplot.subplots(figsize=(6.4, 3.6), layout="constrained")
+    figure, axes = pyplot.subplots(figsize=(7.6, 3.4), layout="constrained")
+    axes.set_xticks([5, 7, 10, 15, 20, 25])
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     axes.spines[["top", "right"]].set_visible(False)
@@ -156,7 +167,6 @@ def _axes(x: str, y: str) -> tuple[Any, Any]:
 def _save(figure: Any, name: str, title: str) -> None:
     matplotlib.rcParams["svg.hashsalt"] = name  # the same picture is the same file
     figure.savefig(IMAGES / f"{name}.svg", metadata={"Date": None, "Title": title})
-    figure.savefig(Path("/tmp") / f"{name}.png", dpi=90)
 
 
 if __name__ == "__main__":
