@@ -94,7 +94,7 @@ def compare(
 ) -> Comparison:
     """Run several strategies on one frequency set; nothing is written.
 
-    `strategies`: their names; left out, all but `auto`, which chooses among them. The other arguments are those of
+    `strategies`: their names; left out, all but `auto`, which is made of them. The other arguments are those of
     `anonymize`. Every search has the same time limit (60 seconds unless said otherwise), the same seed, a judge of
     its own, and so counts of its own. A strategy that cannot search this lattice, or finds no node in its time,
     says why in `refused`; if none of them finds a node, the first one's error is raised.

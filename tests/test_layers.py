@@ -41,6 +41,7 @@ HOMES = {
     "pydantic": {"spec", "fitting"},
     "yaml": {"spec"},
     "pandas": {"engines", "pipeline", "demo_data"},
+    "pysat": {"search"},
     "numpy": {"search", "rollup", "demo_data"},
 }
 MODULES = sorted(path for path in PACKAGE.rglob("*.py"))

@@ -109,7 +109,7 @@ def _node_table(manifest: dict[str, Any]) -> Table:
 
 
 def _proof(manifest: dict[str, Any]) -> str:
-    checked = f"{manifest['nodes_checked']:,} of {manifest['lattice_size']:,} nodes checked"
+    checked = f"{manifest['nodes_checked']:,} of {count(manifest['lattice_size'])} nodes checked"
     seconds = f"{manifest['seconds']['search']:.1f} s"
     if manifest["proven_optimal"]:
         return f"proven optimal ({checked}, {seconds})"
