@@ -1,6 +1,7 @@
 """One body of tests for every engine: `pytest --engines duckdb,postgres`."""
 
 import os
+import signal
 import tempfile
 import uuid
 import warnings
@@ -131,3 +132,11 @@ def create_table(engine: Engine, name: str, types: Mapping[str, str], rows: Sequ
 
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
+
+
+@pytest.fixture
+def terminal() -> Iterator[None]:
+    """A job in the background may have been started with SIGINT ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

@@ -1,7 +1,11 @@
 """The clauses of open nodes against brute force on lattices small enough to list."""
 
+import os
+import signal
+import subprocess
 from itertools import product
 from math import inf
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -134,3 +138,25 @@ def test_lanes_share_their_statements(lanes: int) -> None:
             break
     assert asked == [[(n, step) for n in range(lanes) if step <= n] for step in range(lanes)]
     assert {node for nodes in asked for node in nodes} == {(n, s) for n, s in product(range(lanes), repeat=2) if s <= n}
+
+
+@pytest.mark.usefixtures("terminal")
+def test_ctrl_c_in_the_solver_is_ours() -> None:
+    """python-sat would take the signal itself, leave in the middle of its work and raise an error of its own."""
+    draw, lattice = Random(1), Lattice((0,) * 30, (5,) * 30)
+    costs = Costs(100, 2, ((0.0, 0.2, 0.4, 0.6, 0.8, 1.0),) * 30, ((9, 8, 7, 6, 5, 1),) * 30)
+    found = Clauses(lattice, metric("precision"), costs, lambda: None)
+    for _ in range(3_000):
+        few = draw.sample(range(30), 4)
+        found.rule_out_below(tuple(draw.randint(1, 4) if j in few else 5 for j in range(30)))
+    presses: list[int] = []
+    signal.signal(signal.SIGINT, lambda *_: presses.append(1))
+    # Another process presses: while the solver runs, no other thread of this one might.
+    pressing = subprocess.Popen(["sh", "-c", f"while sleep 0.01; do kill -INT {os.getpid()}; done"])
+    try:
+        bound = found.lower_bound(1.0)
+    finally:
+        pressing.kill()
+        pressing.wait()
+    assert presses
+    assert bound > 0

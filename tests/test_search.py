@@ -2,7 +2,7 @@
 
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from math import inf
@@ -261,14 +261,6 @@ def test_without_a_monotone_model_nothing_is_concluded(problem: Problem, name: s
 
 
 # Ctrl-C
-
-
-@pytest.fixture
-def terminal() -> Iterator[None]:
-    """A job in the background may have been started with SIGINT ignored."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.usefixtures("terminal")

@@ -95,10 +95,10 @@ class Clauses:
             held = self._possible([-sums[ahead][1]] if ahead < len(sums) else [])
             if held is False:
                 self._proven, step = ahead, 2 * step
-            elif step == 1 or held is None:
-                break
-            else:
+            elif step > 1:
                 step = 1
+            elif held:
+                break
         if self._proven == len(sums):
             return self._dear
         return max(self._floor, min(self._dear, self._finish(self._costs.value(sums[self._proven][0]))))
@@ -193,7 +193,8 @@ class Clauses:
         if not self._open:
             return False
         self._solver.conf_budget(_CONFLICTS)
-        held: bool | None = self._solver.solve_limited(assumptions=assumptions)
+        # Else the solver would take Ctrl-C for its own, and leave in the middle of its work.
+        held: bool | None = self._solver.solve_limited(assumptions=assumptions, expect_interrupt=True)
         return held
 
 
