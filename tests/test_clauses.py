@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracle import METRICS, Node, Problem, problems
-from test_search import FAST, Run, costs_of, keeps_a_row
+from test_search import FAST, Run, costs_of, keeps_a_row, lattice_of
 
 from kanon_sql.lattice import Lattice, below
 from kanon_sql.loss import Costs, metric
@@ -60,10 +60,6 @@ def test_what_is_open_is_what_nothing_ruled_out(
         assert not left or found.lower_bound() <= min(cost[node] for node in left) + 1e-9
         if sizes[0] and by in ("precision", "height") and best == inf:
             assert found.lower_bound() == pytest.approx(min((cost[node] for node in left), default=inf))
-
-
-def lattice_of(problem: Problem) -> Lattice:
-    return Lattice(problem.nodes[0], problem.nodes[-1])
 
 
 @FAST

@@ -62,6 +62,11 @@ def costs_of(problem: Problem) -> Costs:
     return Costs(len(problem.rows), problem.k, problem.level_losses(), problem.distinct(), problem.names, problem.odd)
 
 
+def lattice_of(problem: Problem) -> Lattice:
+    """All nodes of a problem."""
+    return Lattice(problem.nodes[0], problem.nodes[-1])
+
+
 class Run:
     """A search of a problem: its driver, its outcome, and the space that its strategy saw."""
 
@@ -71,8 +76,7 @@ class Run:
         stop = options.pop("stop_after", inf)
         self.judge = judge or Table(problem)
         costs = costs_of(problem)
-        lattice = Lattice(problem.nodes[0], problem.nodes[-1])
-        self.driver = Driver(lattice, costs, metric(by), self.judge, problem.may_suppress, **options)
+        self.driver = Driver(lattice_of(problem), costs, metric(by), self.judge, problem.may_suppress, **options)
         if stop < inf:
             self.judge.after = lambda asked: self._spend(asked == stop)
         self.outcome = self.driver.run(lambda space: self._seen(strategy(name), space))
@@ -227,7 +231,7 @@ def test_a_node_that_keeps_a_row_is_preferred(name: str) -> None:
 def test_a_lattice_too_large_to_list_gives_the_same(case: tuple[Problem, str], by: str) -> None:
     problem, name = case
     assume(keeps_a_row(problem, by) and name != "best_first")
-    dense = Run(problem, "ola" if name == "auto" else name, by)
+    dense = Run(problem, name, by)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tags, "DENSE_LIMIT", 0)
         sparse = Run(problem, name, by)

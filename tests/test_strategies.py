@@ -16,15 +16,16 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracle import METRICS, Column, Node, Problem, identical_problems, problems
-from test_search import ABC, FAST, IDENTICAL, OPTIMAL, Run, keeps_a_row, metrics
+from test_search import ABC, FAST, IDENTICAL, OPTIMAL, SPREAD, Run, Table, costs_of, keeps_a_row, lattice_of, metrics
 
 from kanon_sql import anonymize, pipeline, search
 from kanon_sql.errors import SpecError
 from kanon_sql.lattice import Lattice
 from kanon_sql.loss import Costs, Figures, metric
 from kanon_sql.search import STRATEGIES, Driver, strategy, tags
+from kanon_sql.search.auto import in_turns
 from kanon_sql.search.depth_first import walk
-from kanon_sql.search.space import Search, Space, Test
+from kanon_sql.search.space import Score, Search, Space, Test
 
 incognito = importlib.import_module("kanon_sql.search.incognito")
 samarati = importlib.import_module("kanon_sql.search.samarati")
@@ -447,3 +448,29 @@ def test_every_strategy_is_in_the_table_of_the_documentation() -> None:
     for name in STRATEGIES:
         assert any(row.strip().startswith(f"`{name}`") for row in rows), f"{name} has no row in docs/search.md"
     assert set(METRICS) <= {row.strip().strip("`").split("`")[0] for row in rows}
+
+
+# Side by side
+
+
+def test_searches_in_turns_share_the_tests_and_end_with_the_first() -> None:
+    problem = replace(SPREAD, limit=0.0, _memo={})
+    asked: dict[str, int] = {"first": 0, "second": 0}
+
+    def asking(name: str, nodes: list[Node], at_once: int) -> Search:
+        for start in range(0, len(nodes), at_once):
+            chunk = nodes[start : start + at_once]
+            asked[name] += sum(space_of[0].tags.status(node) is None for node in chunk)
+            yield Test(chunk)
+        yield Score([problem.nodes[-1]])
+
+    space_of: list[Space] = []
+
+    def both(space: Space) -> Search:
+        space_of.append(space)
+        bottoms, tops = problem.nodes[:24], problem.nodes[:23:-1]
+        yield from in_turns(space, asking("first", tops, 1), asking("second", bottoms, 4))
+
+    outcome = Driver(lattice_of(problem), costs_of(problem), metric("height"), Table(problem), 0).run(both)
+    assert outcome.ended == "complete"
+    assert 0 < asked["second"] <= asked["first"] + 4
