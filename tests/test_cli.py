@@ -172,6 +172,7 @@ OPTIONS: list[tuple[str, str, object]] = [
     ("--metric height", "metric", "height"),
     ("--strategy ola", "strategy", "ola"),
     ("--time-limit 1.5", "time_limit", 1.5),
+    ("--evaluations 300", "evaluations", 300),
     ("--seed 3", "seed", 3),
     ("--output new.parquet", "target.file", "new.parquet"),
     ("--into anon", "target.table", "anon"),
