@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import pkgutil
+import sys
 import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -453,7 +454,8 @@ def test_every_strategy_is_in_the_table_of_the_documentation() -> None:
 # Side by side
 
 
-def test_searches_in_turns_share_the_tests_and_end_with_the_first() -> None:
+def test_searches_in_turns_share_the_tests_and_end_with_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["kanon_sql.search.auto"], "_START", 8)  # the package's `auto` is the function
     problem = replace(SPREAD, limit=0.0, _memo={})
     asked: dict[str, int] = {"first": 0, "second": 0}
 
@@ -473,4 +475,4 @@ def test_searches_in_turns_share_the_tests_and_end_with_the_first() -> None:
 
     outcome = Driver(lattice_of(problem), costs_of(problem), metric("height"), Table(problem), 0).run(both)
     assert outcome.ended == "complete"
-    assert 0 < asked["second"] <= asked["first"] + 4
+    assert 0 < asked["second"] <= asked["first"] + 4 - 8

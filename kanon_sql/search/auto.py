@@ -4,30 +4,39 @@ from __future__ import annotations
 
 from kanon_sql.search.best_first import best_first
 from kanon_sql.search.certified import certified
+from kanon_sql.search.datafly import datafly
 from kanon_sql.search.exhaustive import exhaustive
 from kanon_sql.search.memetic import memetic
 from kanon_sql.search.space import Search, Space, Test
 
+_START = 150  # tests; enough for `certified` to come down to a first k-minimal node
 _SMALL = 50_000  # nodes; up to here listing them all saves more tests than clauses do
 
 
 def auto(space: Space) -> Search:
     """Prove the optimum where that can be done in the time, else find the best node and how far off it can be.
 
-    Small lattices are searched best first, and so are those that can be listed where a higher node may be better than
-    a k-minimal one. All others are searched by `certified`, beside `memetic`, which finds good nodes sooner.
-    Without a monotone privacy model, what cannot be listed is taken from the bottom up.
+    Small lattices are searched best first. Larger ones are searched by `certified`, beside `memetic`, which finds good
+    nodes sooner; `datafly` first, which finds one at once. Without a monotone privacy model, which tags and clauses
+    need, every lattice that can be listed is searched best first, and any other from the bottom up.
     """
-    fast = space.metric.monotone(space.may_suppress)
-    if space.listable and (space.lattice.size <= _SMALL or not (fast and space.monotone_model)):
+    if space.listable and (space.lattice.size <= _SMALL or not space.monotone_model):
         return best_first(space)
-    return in_turns(space, certified(space), memetic(space)) if space.monotone_model else exhaustive(space)
+    return _large(space) if space.monotone_model else exhaustive(space)
+
+
+def _large(space: Space) -> Search:
+    yield from datafly(space)  # a node to release after some dozens of tests
+    yield from in_turns(space, certified(space), memetic(space))
 
 
 def in_turns(space: Space, *searches: Search) -> Search:
-    """Run several searches on the same knowledge, each with its share of the tests, until the first one ends."""
+    """Run several searches on the same knowledge until the first one ends, which has a start.
+
+    Each has its share of the tests.
+    """
     requests = {search: next(search) for search in searches}
-    tested = dict.fromkeys(searches, 0)
+    tested = dict.fromkeys(searches, _START) | {searches[0]: 0}
     while searches[0] in requests:
         search = min(requests, key=tested.__getitem__)
         request = requests.pop(search)
