@@ -135,16 +135,17 @@ def test_the_optimum_is_found_and_proven(name: str, problem: Problem, by: str) -
     assert run.outcome.proven_optimal
     assert run.outcome.lower_bound == pytest.approx(run.outcome.score)
     assert run.outcome.gap == 0
-    if problem.may_suppress == 0 and run.driver.metric.parts:  # of equal nodes the lowest
+    if problem.may_suppress == 0:  # of equal nodes the lowest
         for lower in run.driver.lattice.predecessors(run.outcome.node):
             assert not problem.anonymous(lower) or problem.scores(lower)[by] != pytest.approx(run.outcome.score)
 
 
 @FAST
 @given(problem=problems(bounded=True), by=metrics)
-def test_ola_finds_the_best_of_the_minimal_nodes(problem: Problem, by: str) -> None:
+@pytest.mark.parametrize("name", ["ola", "incognito"])
+def test_the_best_of_the_minimal_nodes_is_found(name: str, problem: Problem, by: str) -> None:
     assume(keeps_a_row(problem, by))
-    run = Run(problem, "ola", by)
+    run = Run(problem, name, by)
     run.check()
     best = min(problem.scores(node)[by] for node in problem.minimal_nodes)
     if best < inf:

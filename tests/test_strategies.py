@@ -97,20 +97,6 @@ def test_the_minimal_nodes_are_those_of_brute_force(name: str, problem: Problem)
 
 
 @FAST
-@given(problem=problems(bounded=True), by=metrics)
-def test_incognito_finds_the_best_of_the_minimal_nodes(problem: Problem, by: str) -> None:
-    assume(keeps_a_row(problem, by))
-    run = Run(problem, "incognito", by)
-    run.check()
-    best = min(problem.scores(node)[by] for node in problem.minimal_nodes)
-    if best < inf:
-        assert run.outcome.node in problem.minimal_nodes
-        assert run.outcome.score == pytest.approx(best)
-    if by in ("precision", "height") or problem.may_suppress == 0:
-        assert run.outcome.proven_optimal
-
-
-@FAST
 @given(problem=problems(bounded=True), by=metrics, at_once=st.sampled_from([1, 2, 1024]))
 def test_samarati_finds_the_least_height_and_its_best_node(problem: Problem, by: str, at_once: int) -> None:
     assume(keeps_a_row(problem, by))
