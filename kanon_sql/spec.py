@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 Metric: TypeAlias = Literal["precision", "height", "loss", "loss_geometric", "discernibility", "average_class_size"]
 Form: TypeAlias = Literal["table", "view"]
+Show: TypeAlias = Literal["ranges", "labels", "common", "bounds", "mean", "median", "mode"]
 Location: TypeAlias = tuple[int | str, ...]
 
 
@@ -85,6 +86,7 @@ def _by_column(value: object) -> object:
 
 
 Text: TypeAlias = Annotated[str, StringConstraints(min_length=1)]
+Weight: TypeAlias = Annotated[StrictFloat, Field(gt=0, le=1)]
 Columns: TypeAlias = Annotated[tuple[Text, ...], BeforeValidator(_distinct)]
 Number: TypeAlias = Annotated[Decimal, BeforeValidator(_not_a_boolean)]
 LocalPath: TypeAlias = Annotated[Text, BeforeValidator(_as_text), AfterValidator(_in_folder)]
@@ -201,6 +203,9 @@ class Attribute(_Model):
     )
     min_level: StrictInt = Field(default=0, ge=0, description=_LEVEL)
     max_level: StrictInt | None = Field(default=None, ge=0, description=_LEVEL)
+    priority: StrictInt | None = Field(default=None, ge=1, description="a whole number, 1 for the most important")
+    weight: Weight | None = Field(default=None, description="a number above 0, at most 1")
+    show: Show | None = Field(default=None, description=f"one of {', '.join(get_args(Show))}")
 
     @model_validator(mode="after")
     def _levels_in_order(self) -> Attribute:
@@ -267,6 +272,11 @@ class Spec(_Model):
     )
     evaluations: StrictInt | None = Field(default=None, ge=1, description="a whole number of at least 1")
     seed: StrictInt = Field(default=0, description="a whole number")
+    show: Show | None = Field(default=None, description=f"one of {', '.join(get_args(Show))}")
+    beta: StrictFloat = Field(default=0.0, ge=0, allow_inf_nan=False, description="a number of at least 0")
+    rules: LocalPath | None = Field(default=None, description="the path of a folder with <level>_<column>.txt")
+    suppression_order: Literal["plain", "published"] = Field(default="plain", description="plain or published")
+    wildcard_suppression: StrictBool = Field(default=False, description=_TRUTH)
     unmapped: Literal["error", "top"] = Field(default="error", description="error or top")
     mask: StrictBool = Field(default=False, description=_TRUTH)
     shuffle: StrictBool = Field(default=False, description=_TRUTH)
@@ -308,8 +318,8 @@ def merge(spec: Spec | None, **overrides: Any) -> Spec:
     """Lay what the command line said over a spec; None means not said.
 
     Beside the spec's own keys, the flat names are `k`, `output` (target.file), `into` (target.table),
-    `form` (target.as) and `overwrite`. Columns listed again keep their recipe. A new place to write to
-    does not inherit the permission to overwrite.
+    `form` (target.as), `overwrite`, and `priorities` (column: priority). Columns listed again keep their recipe.
+    A new place to write to does not inherit the permission to overwrite.
     """
     said = {name: value for name, value in overrides.items() if value is not None}
     mapping: dict[str, Any] = {name: getattr(spec, name) for name in spec.model_fields_set} if spec else {}
@@ -317,6 +327,9 @@ def merge(spec: Spec | None, **overrides: Any) -> Spec:
         mapping["privacy"] = {**mapping.get("privacy", Privacy()).model_dump(), "k": said.pop("k")}
     if "quasi_identifiers" in said and spec:
         said["quasi_identifiers"] = _with_recipes(said["quasi_identifiers"], spec.quasi_identifiers)
+    if "priorities" in said:
+        columns = said.get("quasi_identifiers", mapping.get("quasi_identifiers", {}))
+        said["quasi_identifiers"] = _with_priorities(_by_column(columns), said.pop("priorities"))
     if said.keys() & {"output", "into", "form", "overwrite"}:
         mapping["target"] = _merged_target(mapping.get("target"), said)
     return parse({**mapping, **said})
@@ -326,6 +339,21 @@ def _with_recipes(columns: Any, known: Mapping[str, Attribute]) -> Any:
     if isinstance(columns, Mapping | str) or len(set(columns)) < len(columns):
         return columns
     return {column: known.get(column) for column in columns}
+
+
+def _with_priorities(columns: Any, priorities: Mapping[str, int]) -> Any:
+    """Lay priorities over the quasi-identifiers' own; a column that is not one is an error."""
+    for column in priorities:
+        if column not in columns:
+            raise SpecError(f"the priority of {column!r} names no quasi-identifier; there are {', '.join(columns)}")
+    said = {
+        name: found.model_dump(exclude_unset=True) if isinstance(found, Attribute) else found or {}
+        for name, found in columns.items()
+    }
+    return {
+        name: {**found, **({"priority": priorities[name]} if name in priorities else {})}
+        for name, found in said.items()
+    }
 
 
 def _merged_target(target: Target | None, said: dict[str, Any]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ RANKS = [
     "frequency",
     "rollup",
     "judge",
-    "search",
+    "search recode",
     "recoding",
     "release",
     "manifest profile",

@@ -80,7 +80,8 @@ RECIPE_TEXT = "a file, the word suppress, or a mapping with one of file, table, 
 NOT_YAML = "this is not YAML a spec can use"
 TOP_KEYS = (
     "source, database, identifiers, quasi_identifiers, hierarchies, sensitive, privacy, suppression_limit, "
-    "metric, strategy, time_limit, evaluations, seed, unmapped, mask, shuffle, target"
+    "metric, strategy, time_limit, evaluations, seed, show, beta, rules, suppression_order, wildcard_suppression, "
+    "unmapped, mask, shuffle, target"
 )
 
 
@@ -221,7 +222,7 @@ def test_yaml_is_imported_only_to_load() -> None:
         ("privacy: {1: 2}", "privacy.1 is not a key of a spec; the keys there are k"),
         (
             "quasi_identifiers: {age: {redact: right}}",
-            "quasi_identifiers.age.redact is not a key of a spec; the keys there are hierarchy, min_level, max_level",
+            "quasi_identifiers.age.redact is not a key of a spec; the keys there are hierarchy, min_level, max_level, priority, weight, show",
         ),
         (
             "quasi_identifiers: {age: {hierarchy: {ranges: [5], tpo: 1}}}",

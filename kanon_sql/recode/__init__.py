@@ -1,0 +1,28 @@
+"""Local recodings: each an algorithm in a file of its own, in set-based statements over the frequency set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kanon_sql.recode.task import Clock, Local, Progress, Task
+
+__all__ = ["RECODERS", "Clock", "Local", "Progress", "Recoder", "Task"]
+
+
+@dataclass(frozen=True)
+class Recoder:
+    """A named local algorithm, and what it promises."""
+
+    name: str
+    recode: Callable[[Task], Local]
+    promise: str
+    default_seconds: float | None = None
+
+    def __call__(self, task: Task) -> Local:
+        """Recode; SpecError if it cannot work with what is asked for."""
+        return self.recode(task)
+
+
+_ALL: tuple[Recoder, ...] = ()
+RECODERS = {found.name: found for found in _ALL}
