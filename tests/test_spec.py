@@ -222,7 +222,8 @@ def test_yaml_is_imported_only_to_load() -> None:
         ("privacy: {1: 2}", "privacy.1 is not a key of a spec; the keys there are k"),
         (
             "quasi_identifiers: {age: {redact: right}}",
-            "quasi_identifiers.age.redact is not a key of a spec; the keys there are hierarchy, min_level, max_level, priority, weight, show",
+            "quasi_identifiers.age.redact is not a key of a spec; the keys there are hierarchy, min_level, max_level, "
+            "priority, weight, show",
         ),
         (
             "quasi_identifiers: {age: {hierarchy: {ranges: [5], tpo: 1}}}",
