@@ -266,7 +266,7 @@ def test_unknown_keys(text: str, message: str) -> None:
         ("unmapped: warn", "unmapped: give error or top, not 'warn'"),
         (
             "metric: entropy",
-            "metric: give one of precision, height, loss, loss_geometric, discernibility, "
+            "metric: give one of precision, height, loss, loss_geometric, discernibility, distortion, "
             "average_class_size, not 'entropy'",
         ),
         ("strategy: ''", "strategy: give the name of a search strategy, not ''"),
