@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from kanon_sql.recode.mondrian import mondrian, mondrian_relaxed
 from kanon_sql.recode.task import Clock, Local, Rounds, Task
 
 __all__ = ["RECODERS", "Clock", "Local", "Recoder", "Rounds", "Task"]
@@ -28,5 +29,8 @@ class Recoder:
         return self.recode(task)
 
 
-_ALL: tuple[Recoder, ...] = ()
+_ALL: tuple[Recoder, ...] = (
+    Recoder("mondrian", mondrian, "partitions cut until no cut leaves every side safe", ranges=True),
+    Recoder("mondrian_relaxed", mondrian_relaxed, "as mondrian, rows equal to the median dealt to both", ranges=True),
+)
 RECODERS = {found.name: found for found in _ALL}

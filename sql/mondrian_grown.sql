@@ -1,0 +1,6 @@
+-- name: mondrian_grown
+-- Count the partitions that were cut in a round, and what they became.
+-- reads: moves (class, next_class)
+-- holes: $moves relation
+-- gives: cut, made
+SELECT COUNT(DISTINCT class) AS cut, COUNT(DISTINCT next_class) AS made FROM $moves
