@@ -1,15 +1,15 @@
 -- name: mondrian_branches
 -- List, per partition and attribute, the children of the lowest node that holds all its values.
--- reads: cells (class, attribute, position, number (NULL: not ordered), weight, n = rows), nodes (attribute, position, level, node, high, share, width)
+-- reads: cells (class, attribute, position, number (NULL: not ordered), most, weight, n = rows), nodes (attribute, position, level, node, high, leaves, width)
 -- holes: $cells relation, $nodes relation, $safe predicate
--- gives: class, attribute, level, node, n, safe (the child alone), width (of the partition), gain (if the child is parted from the rest)
-SELECT class, attribute, level, node, n, safe, weight * width AS width, weight * n * saved AS gain
+-- gives: class, attribute, level, node, n, safe (the child alone), weight, most, width (of the partition), saved (leaves that the child's rows need no more, parted from the rest)
+SELECT class, attribute, level, node, n, safe, weight, most, weight * width AS width, n * fewer AS saved
 FROM (
   SELECT
-    c.class, c.attribute, b.level, b.node, MIN(c.weight) AS weight, CAST(SUM(c.n) AS BIGINT) AS n,
-    COALESCE($safe, FALSE) AS safe, MIN(s.width) AS width, MIN(s.share) - MIN(b.share) AS saved
+    c.class, c.attribute, b.level, b.node, MIN(c.weight) AS weight, MIN(c.most) AS most, CAST(SUM(c.n) AS BIGINT) AS n,
+    COALESCE($safe, FALSE) AS safe, MIN(s.width) AS width, MIN(s.leaves) - MIN(b.leaves) AS fewer
   FROM (
-    SELECT l.class, l.attribute, MIN(a.level) - 1 AS level, MIN(a.share) AS share, MIN(a.width) AS width
+    SELECT l.class, l.attribute, MIN(a.level) - 1 AS level, MIN(a.leaves) AS leaves, MIN(a.width) AS width
     FROM (
       SELECT class, attribute, MIN(position) AS low, MAX(position) AS high
       FROM $cells

@@ -17,10 +17,10 @@ FROM (
       half - below + n AS dealt, below - half AS kept,
       weight * LEAST(1, (highest - lowest) / range) AS width,
       weight * (
-        total * CASE WHEN highest - lowest > range THEN 1 ELSE (high - low) / most END
-        - half * CASE WHEN number - lowest > range THEN 1 ELSE (position - low) / most END
-        - (total - half) * CASE WHEN highest - right_number > range THEN 1 ELSE (high - right_position) / most END
-      ) AS gain
+        total * CASE WHEN highest - lowest > range THEN most ELSE high - low END
+        - half * CASE WHEN number - lowest > range THEN most ELSE position - low END
+        - (total - half) * CASE WHEN highest - right_number > range THEN most ELSE high - right_position END
+      ) / most AS gain
     FROM (
       SELECT
         class, attribute, position, number, range, most, weight, n, below, total, half,

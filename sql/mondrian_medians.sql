@@ -2,16 +2,16 @@
 -- Find, per partition and ordered attribute, the cut nearest to the median that leaves both sides safe.
 -- reads: cells (class, attribute, position, number (NULL: not ordered), range, most, weight, n = rows)
 -- holes: $median value, $cells relation, $safe_left predicate, $safe_right predicate
--- gives: class, attribute, allowed, split (the last position on the left), dealt (0), kept (0), width (by number), gain (of all rows' loss)
+-- gives: class, attribute, allowed, split (the last position on the left), dealt and kept (NULL), width (by number), gain (of all rows' loss)
 -- engines: duckdb
 SELECT
-  class, attribute, best.allowed AS allowed, best.position AS split, 0 AS dealt, 0 AS kept,
+  class, attribute, best.allowed AS allowed, best.position AS split, NULL AS dealt, NULL AS kept,
   weight * LEAST(1, (highest - lowest) / range) AS width,
   weight * (
-    (best.below + best.above) * CASE WHEN highest - lowest > range THEN 1 ELSE (high - low) / most END
-    - best.below * CASE WHEN best.number - lowest > range THEN 1 ELSE (best.position - low) / most END
-    - best.above * CASE WHEN highest - best.next_number > range THEN 1 ELSE (high - best.next_position) / most END
-  ) AS gain
+    (best.below + best.above) * CASE WHEN highest - lowest > range THEN most ELSE high - low END
+    - best.below * CASE WHEN best.number - lowest > range THEN most ELSE best.position - low END
+    - best.above * CASE WHEN highest - best.next_number > range THEN most ELSE high - best.next_position END
+  ) / most AS gain
 FROM (
   SELECT
     class, attribute, MIN(weight) AS weight, MIN(range) AS range, MIN(most) AS most,

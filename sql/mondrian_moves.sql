@@ -8,7 +8,7 @@ SELECT
   (SELECT MAX(class) FROM $cells) + DENSE_RANK() OVER (ORDER BY class, part) AS next_class
 FROM (
   SELECT
-    h.class, h.attribute, c.code, 0 AS skip, CASE WHEN c.position = h.split AND h.kept > 0 THEN h.dealt END AS take,
+    h.class, h.attribute, c.code, 0 AS skip, CASE WHEN c.position = h.split THEN h.dealt END AS take,
     CASE
       WHEN h.split IS NULL THEN CASE WHEN b.safe AND b.node <> COALESCE(h.spared, -1) THEN b.node ELSE -1 END
       WHEN c.position <= h.split THEN 0

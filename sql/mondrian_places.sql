@@ -18,8 +18,11 @@ FROM (
     MIN(number) OVER () AS lowest, MAX(number) OVER () AS highest,
     COALESCE(NULLIF(MAX(number) OVER () - MIN(number) OVER (), 0), 1) AS range
   FROM (
-    SELECT p.code_0 AS code, p.position, p.value, p.starred, CASE WHEN NOT p.starred THEN $number END AS number
+    SELECT
+      p.code_0 AS code, p.position, p.value, p.starred, CASE WHEN NOT p.starred THEN $number END AS number,
+      ROW_NUMBER() OVER (PARTITION BY p.code_0 ORDER BY p.position DESC) AS choice
     FROM $positions AS p
     INNER JOIN (SELECT $code AS code FROM $frequency_set GROUP BY $code) AS found ON found.code = p.code_0
   ) AS occurring
+  WHERE choice = 1
 ) AS measured

@@ -268,7 +268,8 @@ class _Run:
 
 _NODES = {
     **dict.fromkeys(("attribute", "position", "level", "node", "low", "high"), "BIGINT"),
-    **dict.fromkeys(("share", "width"), "DOUBLE"),
+    "leaves": "BIGINT",
+    "width": "DOUBLE",
 }
 _SIDES = dict.fromkeys(("class", "parent", "attribute", "low", "high"), "BIGINT")
 _WIDTHS = {"class": "BIGINT", "attribute": "BIGINT", "width": "DOUBLE"}
