@@ -3,6 +3,7 @@
 -- reads: cells (class, attribute, position, number (NULL: not ordered), most, weight, n = rows), nodes (attribute, position, level, node, high, leaves, width)
 -- holes: $cells relation, $nodes relation, $safe predicate
 -- gives: class, attribute, level, node, n, safe (the child alone), weight, most, width (of the partition), saved (leaves that the child's rows need no more, parted from the rest)
+-- engines: duckdb
 SELECT class, attribute, level, node, n, safe, weight, most, weight * width AS width, n * fewer AS saved
 FROM (
   SELECT

@@ -3,4 +3,5 @@
 -- reads: moves (class, next_class)
 -- holes: $moves relation
 -- gives: cut, made
+-- engines: duckdb
 SELECT COUNT(DISTINCT class) AS cut, COUNT(DISTINCT next_class) AS made FROM $moves

@@ -3,6 +3,7 @@
 -- reads: chosen (class, attribute, split, dealt, kept, level, spared), cells (class, attribute, code, position), nodes (attribute, position, level, node), branches (class, attribute, node, safe)
 -- holes: $chosen relation, $cells relation, $nodes relation, $branches relation
 -- gives: class, attribute, code, part (of an ordered attribute 0 and 1, else the node, -1 for the rest), skip (rows of the value that go elsewhere first), take (rows; NULL: all), next_class (numbered after all that there are)
+-- engines: duckdb
 SELECT
   class, attribute, code, part, skip, take,
   (SELECT MAX(class) FROM $cells) + DENSE_RANK() OVER (ORDER BY class, part) AS next_class

@@ -3,6 +3,7 @@
 -- reads: cells (class, attribute, position, number (NULL: not ordered), range, n = rows), nodes (attribute, position, level, high, width)
 -- holes: $cells relation, $nodes relation
 -- gives: penalty (over the rows times the attributes: the normalized certainty penalty)
+-- engines: duckdb
 SELECT COALESCE(SUM(n * width), 0) AS penalty
 FROM (
   SELECT s.n, MIN(COALESCE(a.width, LEAST(1, (s.highest - s.lowest) / s.range))) AS width

@@ -3,6 +3,7 @@
 -- reads: positions (an attribute's order: position, codes, leaves)
 -- holes: $attribute value, $level value, $count value, $code columns, $leaves columns, $positions relation
 -- gives: attribute, position, level, node, low, high (positions under the node), leaves (under the node), width (leaves of all, 0 for one)
+-- engines: duckdb
 SELECT
   $attribute AS attribute, position, $level AS level, node,
   MIN(position) OVER (PARTITION BY node) AS low, MAX(position) OVER (PARTITION BY node) AS high,

@@ -3,6 +3,7 @@
 -- reads: positions (an attribute's order: position, number, value, starred, codes), frequency_set (one row per distinct tuple)
 -- holes: $attribute value, $weight value, $most value, $code columns, $number columns, $ordered value, $frequency_set relation, $positions relation
 -- gives: attribute, code, position, number (NULL if the attribute is not ordered), range (of the numbers that occur; 1 if they are one), most (the loss of all leaves in positions), weight
+-- engines: duckdb
 SELECT
   $attribute AS attribute, code, position,
   CASE

@@ -3,6 +3,7 @@
 -- reads: assignment (class), sides (class, parent, attribute, low, high)
 -- holes: $assignment relation, $sides relation
 -- gives: class, attribute, low, high (positions; NULL: to the end)
+-- engines: duckdb
 SELECT class, attribute, MAX(low) AS low, MIN(high) AS high
 FROM (
   WITH RECURSIVE ways AS (

@@ -3,6 +3,7 @@
 -- reads: moves (class, attribute, part, next_class), chosen (class, split, kept, level), nodes (attribute, position, level, node, low, high)
 -- holes: $moves relation, $chosen relation, $nodes relation
 -- gives: class, parent (the partition that was cut), attribute, low, high (positions; NULL: as its parent)
+-- engines: duckdb
 SELECT
   m.next_class AS class, m.class AS parent, m.attribute,
   CASE WHEN h.split IS NULL THEN MIN(o.low) WHEN m.part = 1 THEN h.split + CASE WHEN h.kept > 0 THEN 0 ELSE 1 END END AS low,

@@ -3,6 +3,7 @@
 -- reads: medians (class, attribute, width: inherited, own), chosen (class, attribute), moves (class, next_class)
 -- holes: $medians relation, $chosen relation, $moves relation
 -- gives: class, attribute, width (none for the attribute that was cut)
+-- engines: duckdb
 SELECT
   n.class, m.attribute,
   CASE WHEN m.width > c.width OR (m.width = c.width AND m.attribute < c.attribute) THEN m.own ELSE m.width END AS width

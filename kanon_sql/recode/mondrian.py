@@ -51,7 +51,7 @@ class Rule:
     dealt_in: Sequence[str] | None = None
 
 
-def mondrian(task: Task, rule: Rule = Rule()) -> Local:  # noqa: B008 (a frozen value)
+def mondrian(task: Task, rule: Rule = Rule()) -> Local:
     """Strict Mondrian: every distinct tuple is in one class.
 
     Anytime: after every round all partitions are safe. Raises InfeasibleError if not even all rows are safe together.
@@ -59,7 +59,7 @@ def mondrian(task: Task, rule: Rule = Rule()) -> Local:  # noqa: B008 (a frozen 
     return _Run(task, rule, relaxed=False).local()
 
 
-def mondrian_relaxed(task: Task, rule: Rule = Rule()) -> Local:  # noqa: B008 (a frozen value)
+def mondrian_relaxed(task: Task, rule: Rule = Rule()) -> Local:
     """Relaxed Mondrian: rows equal to the median are dealt, so that both sides are halves.
 
     Equal tuples may fall into different classes. Attributes that are cut by their hierarchy are cut as in `mondrian`.
@@ -136,7 +136,12 @@ class _Run:
         """The statements of a round: count, find every partition's cuts, choose one, and cut."""
         rule, model = self.rule, self.task.model
         codes = {"columns": self.codes, "codes": self.codes}
-        chosen = {"leftover": rule.leftover, "merge": model.monotone, "safe": model.safe, "worth": [rule.choose]}
+        chosen: dict[str, Hole] = {
+            "leftover": rule.leftover,
+            "merge": model.monotone,
+            "safe": model.safe,
+            "worth": [rule.choose],
+        }
         medians = INHERITED if rule.inherited else MEDIANS
         options = {"medians": medians, "branches": BRANCHES}
         cut = {"open": OPEN, "chosen": CHOSEN, "moves": MOVES}
