@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from kanon_sql import queries
+from kanon_sql import perturb, queries
 from kanon_sql.loss import METRICS, Figures, precisions
 from kanon_sql.release import Written
 
@@ -80,6 +80,7 @@ def describe(plan: Plan, written: Written, started: float) -> dict[str, Any]:
         "sql": {"frequency_set": list(found.sql), "release": written.sql},
         "warnings": warnings(plan, written),
         "version": package_version(),
+        **perturb.described(spec),
     }
 
 
@@ -91,6 +92,7 @@ def warnings(plan: Plan, written: Written) -> list[str]:
     if written.summary.rows == 0:
         said.append("every row was suppressed: the release is empty; lower k or suppression_limit")
     starred = {a.column.name: len(a.hierarchy.starred) for a in plan.frequency_set.attributes if a.hierarchy.starred}
+    said += perturb.warnings(plan.spec)
     said += [f"{count} values of {name!r} are in no hierarchy and became *" for name, count in starred.items()]
     said += [
         f"the column {name!r} is released as it is and almost every value of it is different; is it an identifier?"

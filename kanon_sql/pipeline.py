@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kanon_sql import manifest as manifests
-from kanon_sql import queries
+from kanon_sql import perturb, queries
 from kanon_sql import release as releases
 from kanon_sql import spec as specs
 from kanon_sql.engine import Engine, Table, refuse_equal_names
@@ -134,7 +134,8 @@ def anonymize(
         with found.engine.transaction():
             plan = make_plan(found, settled, watch, search_in)
             watch.stage("Writing the release")
-            written = releases.write(plan.recoding, settled.target)
+            shown = perturb.perturbed_source(found.engine, found.table, settled)
+            written = releases.write(replace(plan.recoding, table=shown), settled.target)
             watch.stage("Describing the release")
             described = manifests.describe(plan, written, started)
             tidy(plan)
@@ -144,6 +145,7 @@ def anonymize(
 def tidy(counted: Counted) -> None:
     """Leave nothing of ours in a session that goes on, but the release."""
     counted.judge.drop()
+    perturb.drop(counted.source.engine)
     found = counted.frequency_set
     for engine in {id(e): e for e in (counted.source.engine, found.engine)}.values():
         for relation in (HELD, found.relation, *(attribute.coded.mapping for attribute in found.attributes)):
@@ -281,6 +283,7 @@ def count(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedded", 
     """Everything up to the search: check what is asked for, and count the distinct tuples."""
     check_roles(spec, found.table)
     releases.check_target(spec.target, found.engine, found.table, found.files)
+    perturb.check(found.engine, found.table, spec)
     metric(spec.metric)
     if spec.mask and spec.target and spec.target.form == "view":
         raise SpecError("a view drops rows instead of masking them; give --as table with --mask")

@@ -15,7 +15,7 @@ RANKS = [
     "lattice hierarchy spec privacy demo_data",
     "loss queries",
     "engine",
-    "engines fitting",
+    "engines fitting perturb",
     "frequency",
     "rollup",
     "judge",

@@ -59,6 +59,8 @@ def anonymize(
     suppression_limit: o.SuppressionLimit = None,
     mask: o.Mask = False,
     shuffle: o.Shuffle = False,
+    perturb: o.Perturb = None,
+    perturb_secret: o.PerturbSecret = None,
     metric: o.Metric = None,
     strategy: o.Strategy = None,
     time_limit: o.TimeLimit = None,
@@ -96,6 +98,8 @@ def anonymize(
         suppression_limit=suppression_limit,
         mask=o.yes(mask),
         shuffle=o.yes(shuffle),
+        perturb=perturb,
+        perturb_secret=perturb_secret,
         metric=metric,
         strategy=strategy,
         time_limit=time_limit,
@@ -110,6 +114,10 @@ def anonymize(
     if sql:
         if settled.mask:
             raise SpecError("one statement drops rows instead of masking them; leave out --mask or --sql")
+        if settled.perturb:
+            raise SpecError("a perturbed release takes more than one statement, and a secret; leave out perturb or --sql")
+        if settled.target and settled.target.form == "anatomy":
+            raise SpecError("an anatomy takes more than one statement; give --as table or leave out --sql")
         with _planned(source, _overwriting(settled), search_in.value) as plan:
             statement = release.target_sql(plan.recoding, settled.target, settled.source if plan.source.files else None)
             print(f"{queries.pretty(statement, plan.source.engine.dialect)};")
