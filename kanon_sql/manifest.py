@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from kanon_sql import perturb, queries
+from kanon_sql import anatomy, perturb, queries
 from kanon_sql.loss import METRICS, Figures, precisions
 from kanon_sql.release import Written
 
@@ -81,6 +81,7 @@ def describe(plan: Plan, written: Written, started: float) -> dict[str, Any]:
         "warnings": warnings(plan, written),
         "version": package_version(),
         **perturb.described(spec),
+        **anatomy.described(spec, written),
     }
 
 
@@ -92,7 +93,7 @@ def warnings(plan: Plan, written: Written) -> list[str]:
     if written.summary.rows == 0:
         said.append("every row was suppressed: the release is empty; lower k or suppression_limit")
     starred = {a.column.name: len(a.hierarchy.starred) for a in plan.frequency_set.attributes if a.hierarchy.starred}
-    said += perturb.warnings(plan.spec)
+    said += perturb.warnings(plan.spec) + anatomy.warnings(plan.spec, plan.source.table)
     said += [f"{count} values of {name!r} are in no hierarchy and became *" for name, count in starred.items()]
     said += [
         f"the column {name!r} is released as it is and almost every value of it is different; is it an identifier?"
@@ -144,7 +145,7 @@ def _seconds(plan: Plan, written: Written, started: float) -> dict[str, float]:
 
 def _target(plan: Plan, written: Written) -> dict[str, Any]:
     if written.path:
-        return {"file": str(written.path)}
+        return {"file": str(written.path), **({"as": "anatomy"} if isinstance(written, anatomy.Separated) else {})}
     form = plan.spec.target.form if plan.spec.target else "temporary table"
     return {"table": ".".join(queries.parts(written.relation, plan.source.engine.dialect)), "as": form}
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kanon_sql import anatomy, perturb, queries
 from kanon_sql import manifest as manifests
-from kanon_sql import perturb, queries
 from kanon_sql import release as releases
 from kanon_sql import spec as specs
 from kanon_sql.engine import Engine, Table, refuse_equal_names
@@ -24,7 +24,7 @@ from kanon_sql.loss import Costs, metric
 from kanon_sql.privacy import PrivacyModel, k_anonymity
 from kanon_sql.recoding import HELD, FullDomain
 from kanon_sql.search import Driver, Outcome, Progress, Step, strategy
-from kanon_sql.spec import Spec
+from kanon_sql.spec import Spec, Target
 
 if TYPE_CHECKING:
     import pandas
@@ -135,11 +135,17 @@ def anonymize(
             plan = make_plan(found, settled, watch, search_in)
             watch.stage("Writing the release")
             shown = perturb.perturbed_source(found.engine, found.table, settled)
-            written = releases.write(replace(plan.recoding, table=shown), settled.target)
+            written = _write(replace(plan.recoding, table=shown), settled.target)
             watch.stage("Describing the release")
             described = manifests.describe(plan, written, started)
             tidy(plan)
         return Release(described, written.sql, plan.outcome.trace, written, found.engine)
+
+
+def _write(recoding: FullDomain, target: Target | None) -> releases.Written:
+    if target and target.form == "anatomy":
+        return anatomy.write(recoding, target)
+    return releases.write(recoding, target)
 
 
 def tidy(counted: Counted) -> None:
@@ -283,6 +289,7 @@ def count(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedded", 
     """Everything up to the search: check what is asked for, and count the distinct tuples."""
     check_roles(spec, found.table)
     releases.check_target(spec.target, found.engine, found.table, found.files)
+    anatomy.check(found.engine, found.table, spec)
     perturb.check(found.engine, found.table, spec)
     metric(spec.metric)
     if spec.mask and spec.target and spec.target.form == "view":

@@ -460,6 +460,7 @@ _MARK = "kanon_columns_here"
 _RELATION_MARK = "kanon_relation_here"
 _NODE_MARK = 918273645918273645
 _NODE_MARK_TEXT = str(_NODE_MARK)
+_COLUMNS = (Mapping, list, tuple)
 _LISTS = (exp.Select, exp.Group, exp.Order)
 
 
@@ -478,7 +479,9 @@ def _fill(template: exp.Expr, holes: dict[str, Hole]) -> exp.Expr:
     open_holes = {hole.name for hole in tree.find_all(exp.Placeholder)}
     if open_holes != set(holes):
         raise ValueError(f"holes {sorted(open_holes)} filled with {sorted(holes)}")
-    for hole in list(tree.find_all(exp.Placeholder)):
+    # Columns last: an item is copied for each of them, with the other holes in it.
+    in_order = sorted(tree.find_all(exp.Placeholder), key=lambda hole: isinstance(holes[hole.name], _COLUMNS))
+    for hole in in_order:
         _fill_one(hole, holes[hole.name])
     return tree
 

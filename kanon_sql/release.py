@@ -137,7 +137,7 @@ def _write_table(recoding: FullDomain, target: Target | None) -> Written:
     started = time.monotonic()
     recoding.prepare()
     if target:
-        _make_room(recoding, target, relation)
+        make_room(recoding, target, relation)
     sql = queries.create_as(relation, recoding.select_sql(), engine.dialect, temporary=target is None)
     engine.run(sql)
     written = time.monotonic()
@@ -150,7 +150,7 @@ def _write_view(recoding: FullDomain, target: Target) -> Written:
     relation = engine.place(str(target.table))
     started = time.monotonic()
     recoding.prepare()
-    _make_room(recoding, target, relation)
+    make_room(recoding, target, relation)
     for attribute, level in recoding.mapped:
         mapping = _view_mapping(relation, attribute)
         engine.run(queries.create_as(mapping, recoding.view_mapping_sql(attribute, level), engine.dialect))
@@ -222,14 +222,14 @@ def _verified(recoding: FullDomain, engine: Engine, relation: Relation) -> Summa
     return summary
 
 
-def _make_room(recoding: FullDomain, target: Target, relation: Relation) -> None:
+def make_room(recoding: FullDomain, target: Target, relation: Relation) -> None:
     """Drop the table or view that is overwritten, a view with its mapping tables; never a table of another's."""
     engine, found = recoding.engine, recoding.engine.find(str(target.table))
     if found:
         engine.run(queries.drop(found.relation, engine.dialect, found.form))
     needed = [attribute for attribute, _ in recoding.mapped] if target.form == "view" else []
     for attribute in recoding.judge.frequency_set.attributes:
-        mapping = engine.find(_quoted(_view_mapping(relation, attribute)))
+        mapping = engine.find(quoted(_view_mapping(relation, attribute)))
         if mapping and target.overwrite and [column.name for column in mapping.columns][:2] == ["value", "code"]:
             engine.run(queries.drop(mapping.relation, engine.dialect, mapping.form))
         elif mapping and attribute in needed:
@@ -237,7 +237,8 @@ def _make_room(recoding: FullDomain, target: Target, relation: Relation) -> None
             raise TargetError(f"the view {target.table} needs a table {name}, which exists already; name another view")
 
 
-def _quoted(relation: Relation) -> str:
+def quoted(relation: Relation) -> str:
+    """A relation's name as `Engine.find` reads it, whatever is in it."""
     return ".".join('"' + part.replace('"', '""') + '"' for part in relation.parts)
 
 

@@ -350,7 +350,7 @@ class Spec(_Model):
     mask: StrictBool = Field(default=False, description=_TRUTH)
     shuffle: StrictBool = Field(default=False, description=_TRUTH)
     perturb: Perturbations = Field(
-        default=MappingProxyType({}), description="a mapping such as {salary: {noise: {scale: 100}}}"
+        default_factory=dict, validate_default=True, description="a mapping such as {salary: {noise: {scale: 100}}}"
     )
     perturb_secret: LocalPath | None = Field(default=None, description="the path of a file that holds a secret")
     target: Target | None = Field(default=None, description="a mapping such as {table: patients_anon, as: view}")

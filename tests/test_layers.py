@@ -22,6 +22,7 @@ RANKS = [
     "search recode",
     "recoding",
     "release",
+    "anatomy",
     "manifest profile",
     "pipeline",
     "explain comparison report",

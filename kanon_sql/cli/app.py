@@ -115,7 +115,9 @@ def anonymize(
         if settled.mask:
             raise SpecError("one statement drops rows instead of masking them; leave out --mask or --sql")
         if settled.perturb:
-            raise SpecError("a perturbed release takes more than one statement, and a secret; leave out perturb or --sql")
+            raise SpecError(
+                "a perturbed release takes more than one statement, and a secret; leave out perturb or --sql"
+            )
         if settled.target and settled.target.form == "anatomy":
             raise SpecError("an anatomy takes more than one statement; give --as table or leave out --sql")
         with _planned(source, _overwriting(settled), search_in.value) as plan:

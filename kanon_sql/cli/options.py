@@ -46,9 +46,11 @@ def names(text: str | None) -> list[str] | None:
 def said(**options: Any) -> dict[str, Any]:
     """What the command line said, by the spec's flat names; what it did not say stays None."""
     lists = ("quasi_identifiers", "identifiers", "sensitive")
-    plain = {key: value.value if isinstance(value, StrEnum) else value for key, value in options.items()}
-    split = {key: names(value) if key in lists else value for key, value in plain.items()}
-    return {**split, "perturb": perturbations(split.get("perturb"))}
+    plain: dict[str, Any] = {
+        key: value.value if isinstance(value, StrEnum) else value for key, value in options.items()
+    }
+    readers = {**dict.fromkeys(lists, names), "perturb": perturbations}
+    return {key: readers[key](value) if key in readers else value for key, value in plain.items()}
 
 
 def perturbations(text: str | None) -> dict[str, dict[str, dict[str, float]]] | None:
@@ -64,7 +66,8 @@ def perturbations(text: str | None) -> dict[str, dict[str, dict[str, float]]] | 
             found[column] = {operator: {parameters[operator]: float(number)}}
         except (KeyError, ValueError):
             raise SpecError(
-                f"--perturb takes COLUMN=noise:SCALE, COLUMN=swap:WITHIN and COLUMN=pram:KEEP, comma between; got {said!r}"
+                "--perturb takes COLUMN=noise:SCALE, COLUMN=swap:WITHIN and COLUMN=pram:KEEP, comma between; "
+                f"got {said!r}"
             ) from None
     return found
 
@@ -161,7 +164,7 @@ As = Annotated[
     Form | None,
     typer.Option(
         "--as",
-        help="A table, a view that recounts whenever it is read, or anatomy: sensitive columns in a table of their own.",
+        help="A table, a view that recounts whenever it is read, or anatomy: sensitive columns apart.",
         rich_help_panel=_TARGET,
     ),
 ]
