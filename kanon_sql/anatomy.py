@@ -8,7 +8,8 @@ beyond that no row tells which of its group's sensitive values is its own.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from kanon_sql.recoding import FullDomain
 from kanon_sql.release import Summary, Written
 from kanon_sql.spec import Spec, Target
 
-_GROUPED, _ROWS, _COUNTS = (queries.scratch(f"kanon_anatomy_{name}") for name in ("grouped", "rows", "counts"))
+GROUPED, _ROWS, _COUNTS = (queries.scratch(f"kanon_anatomy_{name}") for name in ("grouped", "rows", "counts"))
 _OURS = ("group_id", "count")
 
 
@@ -35,19 +36,29 @@ class Separated(Written):
 
 
 @dataclass(frozen=True)
-class _Halves:
-    """The columns of both halves of an anatomy, by their names in the release: what they are called in `_GROUPED`."""
+class Halves:
+    """What an anatomy is made of: numbered rows, and the columns of both halves by their names in `grouped`.
 
+    `grouped` has a `group_id`; the columns are told as released name: name in `grouped`.
+    """
+
+    grouped: Relation
     rows: dict[str, str]
     sensitive: dict[str, str]
 
-    def rows_sql(self, dialect: str) -> str:
-        order = list(self.rows.values())
-        return queries.text("anatomy_rows", dialect, columns=self.rows, sorted=order, grouped=_GROUPED)
+    def statements(self, dialect: str) -> tuple[str, str]:
+        """The queries of both halves."""
+        rows, sensitive = list(self.rows.values()), list(self.sensitive.values())
+        return (
+            queries.text("anatomy_rows", dialect, columns=self.rows, sorted=rows, grouped=self.grouped),
+            queries.text(
+                "anatomy_sensitive", dialect, columns=self.sensitive, sensitive=sensitive, grouped=self.grouped
+            ),
+        )
 
-    def sensitive_sql(self, dialect: str) -> str:
-        order = list(self.sensitive.values())
-        return queries.text("anatomy_sensitive", dialect, columns=self.sensitive, sensitive=order, grouped=_GROUPED)
+
+# Says what is in both halves, or raises a VerificationError.
+Verify = Callable[[Engine, Relation, Relation], Summary]
 
 
 def check(engine: Engine, table: Table, spec: Spec) -> None:
@@ -94,16 +105,45 @@ def sensitive_path(path: Path) -> Path:
 
 def write(recoding: FullDomain, target: Target) -> Separated:
     """Make the release, take it apart into two tables or files, and verify what was written."""
-    whole = releases.write(recoding, None)
+    engine, whole = recoding.engine, releases.write(recoding, None)
     started = time.monotonic()
     halves = _take_apart(recoding, whole.relation)
+
+    def verify(reader: Engine, rows: Relation, _: Relation) -> Summary:
+        return _verified(recoding, reader, rows)
+
+    if target.table:
+        releases.make_room(recoding, target, engine.place(target.table))
+    found = separate(engine, target, halves, verify, whole.sql)
+    engine.run(queries.drop(whole.relation, engine.dialect))
+    return replace(
+        found,
+        write_seconds=whole.write_seconds + time.monotonic() - started - found.verify_seconds,
+        verify_seconds=whole.verify_seconds + found.verify_seconds,
+    )
+
+
+def separate(engine: Engine, target: Target, halves: Halves, verify: Verify, sql: str) -> Separated:
+    """Write both halves where nothing stands in the way, verify them, and drop the relation that they are made of."""
     if target.file:
-        found = _write_files(recoding, Path(target.file), halves, whole, started)
+        found = _write_files(engine, Path(target.file), halves, verify, sql)
     else:
-        found = _write_tables(recoding, target, halves, whole, started)
-    for relation in (whole.relation, _GROUPED):
-        recoding.engine.run(queries.drop(relation, recoding.engine.dialect))
+        found = _write_tables(engine, str(target.table), halves, verify, sql)
+    engine.run(queries.drop(halves.grouped, engine.dialect))
     return found
+
+
+def check_halves(engine: Engine, rows: Relation, counts: Relation, halves: Halves) -> None:
+    """Check what is true of every anatomy: the columns of both halves, and that the halves fit together."""
+    found = [[column.name for column in engine.table(relation).columns] for relation in (rows, counts)]
+    if found != [["group_id", *halves.rows], ["group_id", *halves.sensitive, "count"]]:
+        raise VerificationError("the written anatomy has other columns than planned; nothing was released")
+    offenders = engine.rows(queries.text("anatomy_offenders", engine.dialect, rows=rows, sensitive=counts))
+    if offenders:
+        raise VerificationError(
+            f"the halves of the written anatomy disagree on {len(offenders):,} groups; nothing was released, run "
+            "again and report this if it stays"
+        )
 
 
 def described(spec: Spec, written: Written) -> dict[str, Any]:
@@ -143,52 +183,51 @@ def warnings(spec: Spec, table: Table) -> list[str]:
 # What is done
 
 
-def _take_apart(recoding: FullDomain, whole: Relation) -> _Halves:
+def _take_apart(recoding: FullDomain, whole: Relation) -> Halves:
     """Number the classes of a release, and say what each half shows of it."""
     engine, spec = recoding.engine, recoding.spec
     columns = [column.name for column in engine.table(whole).columns]
     plain = queries.plain_names(columns)
     renamed = {new: old for old, new in plain.items()}
-    engine.send(queries.grouped_rows(whole, renamed, _classes(recoding), spec.seed, engine.dialect), engine, _GROUPED)
-    kept = {name: plain[name] for name in columns if name not in spec.sensitive}
-    return _Halves(kept, {name: plain[name] for name in columns if name in spec.sensitive})
+    engine.send(queries.grouped_rows(whole, renamed, _classes(recoding), spec.seed, engine.dialect), engine, GROUPED)
+    return halves_of(GROUPED, plain, spec.sensitive)
+
+
+def halves_of(grouped: Relation, plain: Mapping[str, str], sensitive: Collection[str]) -> Halves:
+    """Both halves of numbered rows, whose columns (released name: name in `grouped`) are `plain`."""
+    rows = {name: own for name, own in plain.items() if name not in sensitive}
+    return Halves(grouped, rows, {name: own for name, own in plain.items() if name in sensitive})
 
 
 def _classes(recoding: FullDomain) -> list[str]:
     return [attribute.column.name for attribute in recoding.judge.frequency_set.attributes]
 
 
-def _write_tables(recoding: FullDomain, target: Target, halves: _Halves, whole: Written, started: float) -> Separated:
-    engine = recoding.engine
-    rows = engine.place(str(target.table))
+def _write_tables(engine: Engine, name: str, halves: Halves, verify: Verify, sql: str) -> Separated:
+    rows = engine.place(name)
     counts = _sensitive_table(rows)
-    releases.make_room(recoding, target, rows)
+    started = time.monotonic()
     engine.run(queries.drop(counts, engine.dialect))
-    statements = (
-        queries.create_as(rows, halves.rows_sql(engine.dialect), engine.dialect),
-        queries.create_as(counts, halves.sensitive_sql(engine.dialect), engine.dialect),
+    statements = tuple(
+        queries.create_as(relation, query, engine.dialect)
+        for relation, query in zip((rows, counts), halves.statements(engine.dialect), strict=True)
     )
     for statement in statements:
         engine.run(statement)
     written = time.monotonic()
-    summary = _verified(recoding, engine, rows, counts, halves)
-    return Separated(
-        whole.sql,
-        summary,
-        whole.write_seconds + written - started,
-        whole.verify_seconds + time.monotonic() - written,
-        rows,
-        beside=".".join(queries.parts(counts, engine.dialect)),
-        statements=statements,
-    )
+    check_halves(engine, rows, counts, halves)
+    summary = verify(engine, rows, counts)
+    seconds = written - started, time.monotonic() - written
+    beside = ".".join(queries.parts(counts, engine.dialect))
+    return Separated(sql, summary, *seconds, rows, beside=beside, statements=statements)
 
 
-def _write_files(recoding: FullDomain, path: Path, halves: _Halves, whole: Written, started: float) -> Separated:
-    engine, written_as, beside = recoding.engine, file_format(path.name), sensitive_path(path)
+def _write_files(engine: Engine, path: Path, halves: Halves, verify: Verify, sql: str) -> Separated:
+    started, written_as, beside = time.monotonic(), file_format(path.name), sensitive_path(path)
     here = engine if isinstance(engine, DuckDB) else DuckDB()
     if here is not engine:
-        engine.send(queries.select_all(_GROUPED, engine.dialect), here, _GROUPED)
-    statements = halves.rows_sql(here.dialect), halves.sensitive_sql(here.dialect)
+        engine.send(queries.select_all(halves.grouped, engine.dialect), here, halves.grouped)
+    statements = halves.statements(here.dialect)
     with releases.temporary_file(path) as rows, releases.temporary_file(beside) as counts:
         here.write_file(statements[0], rows, written_as)
         here.write_file(statements[1], counts, written_as)
@@ -197,32 +236,22 @@ def _write_files(recoding: FullDomain, path: Path, halves: _Halves, whole: Writt
         for file, relation in ((rows, _ROWS), (counts, _COUNTS)):
             found = reader.read_written(file, written_as)
             reader.send(queries.select_all(found, reader.dialect), reader, relation)
-        summary = _verified(recoding, reader, _ROWS, _COUNTS, halves)
-    return Separated(
-        whole.sql,
-        summary,
-        whole.write_seconds + written - started,
-        whole.verify_seconds + time.monotonic() - written,
-        _ROWS,
-        path,
-        beside=str(beside),
-        statements=statements,
-    )
+        check_halves(reader, _ROWS, _COUNTS, halves)
+        summary = verify(reader, _ROWS, _COUNTS)
+    seconds = written - started, time.monotonic() - written
+    return Separated(sql, summary, *seconds, _ROWS, path, beside=str(beside), statements=statements)
 
 
 def _sensitive_table(rows: Relation) -> Relation:
     return rows.sibling(f"{rows.name}__sensitive")
 
 
-def _verified(recoding: FullDomain, engine: Engine, rows: Relation, counts: Relation, halves: _Halves) -> Summary:
-    """Check both halves, as a stranger would: their columns, every class, every group, and that they fit together."""
-    found = [[column.name for column in engine.table(relation).columns] for relation in (rows, counts)]
-    if found != [["group_id", *halves.rows], ["group_id", *halves.sensitive, "count"]]:
-        raise VerificationError("the written anatomy has other columns than planned; nothing was released")
-    model = recoding.judge.model
-    classes = releases.summarize(engine, rows, _classes(recoding), model)
-    groups = releases.summarize(engine, rows, ["group_id"], model)
-    both = releases.summarize(engine, rows, ["group_id", *_classes(recoding)], model)
+def _verified(recoding: FullDomain, engine: Engine, rows: Relation) -> Summary:
+    """Check the rows as a stranger would: every class, every group, and that the groups are the classes."""
+    model, names = recoding.judge.model, _classes(recoding)
+    classes, groups, both = (
+        releases.summarize(engine, rows, columns, model) for columns in (names, ["group_id"], ["group_id", *names])
+    )
     if not (classes.holds and groups.holds and both.holds):
         raise VerificationError(
             f"the written anatomy has {classes.unsafe_rows:,} rows in classes and {groups.unsafe_rows:,} in groups "
@@ -232,11 +261,5 @@ def _verified(recoding: FullDomain, engine: Engine, rows: Relation, counts: Rela
         raise VerificationError(
             f"the written anatomy has {classes.rows:,} rows in {groups.classes:,} groups for {recoding.rows:,} planned "
             f"ones in {classes.classes:,} classes; nothing was released, run again and report this if it stays"
-        )
-    offenders = engine.rows(queries.text("anatomy_offenders", engine.dialect, rows=rows, sensitive=counts))
-    if offenders:
-        raise VerificationError(
-            f"the halves of the written anatomy disagree on {len(offenders):,} groups; nothing was released, run "
-            "again and report this if it stays"
         )
     return classes

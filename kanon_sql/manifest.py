@@ -14,7 +14,9 @@ from kanon_sql.release import Written
 _SAMPLE = 100_000  # rows; enough to see that a column differs from row to row
 
 if TYPE_CHECKING:
+    from kanon_sql.engine import Engine
     from kanon_sql.pipeline import Plan
+    from kanon_sql.spec import Spec
 
 
 def package_version() -> str:
@@ -74,7 +76,7 @@ def describe(plan: Plan, written: Written, started: float) -> dict[str, Any]:
             "sensitive": list(spec.sensitive),
         },
         "source": spec.source,
-        "target": _target(plan, written),
+        "target": target_of(spec, written, plan.source.engine),
         "engine": plan.source.engine.name,
         "hierarchies": {name: fit.sha256 for name, fit in plan.fits.items()},
         "sql": {"frequency_set": list(found.sql), "release": written.sql},
@@ -143,11 +145,12 @@ def _seconds(plan: Plan, written: Written, started: float) -> dict[str, float]:
     return {stage: round(value, 4) for stage, value in seconds.items()}
 
 
-def _target(plan: Plan, written: Written) -> dict[str, Any]:
+def target_of(spec: Spec, written: Written, engine: Engine) -> dict[str, str]:
+    """Where a release is, and in which form."""
     if written.path:
         return {"file": str(written.path), **({"as": "anatomy"} if isinstance(written, anatomy.Separated) else {})}
-    form = plan.spec.target.form if plan.spec.target else "temporary table"
-    return {"table": ".".join(queries.parts(written.relation, plan.source.engine.dialect)), "as": form}
+    form = spec.target.form if spec.target else "temporary table"
+    return {"table": ".".join(queries.parts(written.relation, engine.dialect)), "as": form}
 
 
 def _finite(value: float) -> float | None:

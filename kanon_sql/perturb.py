@@ -12,9 +12,7 @@ PRAM, Gouweleeuw, Kooiman, Willenborg and de Wolf 1998, "Post randomisation for 
 from __future__ import annotations
 
 import csv
-import hmac
 import re
-import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -23,7 +21,7 @@ from math import ceil, floor, inf, isclose, nextafter
 from pathlib import Path
 from typing import Any
 
-from kanon_sql import queries
+from kanon_sql import chance, queries
 from kanon_sql.engine import Column, Engine, Table
 from kanon_sql.errors import SpecError, VerificationError
 from kanon_sql.queries import Perturbed, Relation
@@ -31,7 +29,6 @@ from kanon_sql.spec import Noise, Perturbation, Pram, Spec, Swap
 
 SOURCE = queries.scratch("kanon_perturbed")
 _ROWS, _KEY, _DRAWS, _MATRIX = (queries.scratch(f"kanon_perturb_{name}") for name in ("rows", "key", "draws", "matrix"))
-_SHORTEST_SECRET = 16
 _NUMBERS = ("integer", "decimal", "float")
 _KINDS = {
     "noise": ("integer", "decimal", "float", "date", "timestamp"),
@@ -79,7 +76,7 @@ def check(engine: Engine, table: Table, spec: Spec) -> None:
         if asked.pram and asked.pram.matrix:
             _check_matrix(engine, table, column, matrix(asked.pram.matrix))
     if spec.perturb:
-        _secret(spec)
+        chance.secret_of(spec)
 
 
 def perturbed_source(engine: Engine, table: Table, spec: Spec) -> Table:
@@ -94,7 +91,7 @@ def perturbed_source(engine: Engine, table: Table, spec: Spec) -> Table:
     every = [column.name for column in table.columns]
     rows = queries.identified_rows(table.relation, {p: old for old, p in plain.items()}, every, engine.dialect)
     engine.send(rows, engine, _ROWS)
-    secret = _secret(spec)
+    secret = chance.secret_of(spec)
     columns = [
         Perturbed(
             column.name,
@@ -122,7 +119,7 @@ def described(spec: Spec) -> dict[str, Any]:
     if not spec.perturb:
         return {}
     columns = {column: _described(asked) for column, asked in spec.perturb.items()}
-    return {"perturbation": {"columns": columns, "reproducible": spec.perturb_secret is not None}}
+    return {"perturbation": {"columns": columns, "reproducible": spec.secret is not None}}
 
 
 def warnings(spec: Spec) -> list[str]:
@@ -133,10 +130,10 @@ def warnings(spec: Spec) -> list[str]:
         f"{_listed(map(repr, spec.perturb))} perturbed: what is promised of the classes does not lean on it, "
         "and single values there are not those of the source"
     ]
-    if spec.perturb_secret is None:
+    if spec.secret is None:
         said.append(
             "the perturbation cannot be made again; a second release of these rows would let both be averaged "
-            "(give perturb_secret to have the same one)"
+            "(give a secret to have the same one)"
         )
     return said
 
@@ -165,25 +162,6 @@ def _half(name: str, swap: Swap, values: int) -> int:
             f"give {1 / values:.2g} or more"
         )
     return max(1, (reach + 1) // 2)
-
-
-def _secret(spec: Spec) -> bytes:
-    """The secret of the spec's file, or one for this run alone."""
-    if spec.perturb_secret is None:
-        return secrets.token_bytes(32)
-    path = Path(spec.perturb_secret)
-    try:
-        found = path.read_bytes().strip()
-    except OSError as error:
-        raise SpecError(
-            f"the file of perturb_secret {path} cannot be read ({error.strerror}); check the path"
-        ) from error
-    if len(found) < _SHORTEST_SECRET:
-        raise SpecError(
-            f"the secret in {path} has {len(found)} characters; give {_SHORTEST_SECRET} or more, "
-            "e.g. of `openssl rand -hex 32`"
-        )
-    return found
 
 
 def matrix(path: str) -> Matrix:
@@ -255,7 +233,7 @@ def _is_integer(text: str) -> bool:
 
 def _values(engine: Engine, column: Column, plain: str, asked: Perturbation, secret: bytes, index: int) -> Relation:
     """The perturbed values of one column, by row_id, in a relation of its own."""
-    _load_key(engine, column.name, secret, 1)
+    chance.load_key(engine, _KEY, secret, column.name)
     draws = queries.text("perturb_draws", engine.dialect, column=[plain], rows=_ROWS, key=_KEY)
     engine.send(draws, engine, _DRAWS)
     values = queries.scratch(f"kanon_perturb_{index}")
@@ -264,7 +242,7 @@ def _values(engine: Engine, column: Column, plain: str, asked: Perturbation, sec
     elif asked.swap:
         ((present,),) = engine.rows(queries.text("row_count", engine.dialect, relation=_DRAWS))
         half = _half(column.name, asked.swap, int(present))
-        _load_key(engine, column.name, secret, 2 * half)
+        chance.load_key(engine, _KEY, secret, column.name, 2 * half)
         query = queries.text("perturb_swap", engine.dialect, half=half, draws=_DRAWS, key=_KEY)
     else:
         assert asked.pram
@@ -273,13 +251,6 @@ def _values(engine: Engine, column: Column, plain: str, asked: Perturbation, sec
     _check_rows(engine, _DRAWS, values, repr(column.name))
     _drop(engine, _KEY, _DRAWS, _MATRIX)
     return values
-
-
-def _load_key(engine: Engine, column: str, secret: bytes, ranks: int) -> None:
-    """Hand over what a column's chance is made of as data: the text of a statement can be read in a server's log."""
-    key = hmac.new(secret, f"key|{column}".encode(), sha256).hexdigest()
-    shift = int(hmac.new(secret, f"shift|{column}".encode(), sha256).hexdigest(), 16) % ranks
-    engine.load(_KEY, {"key": "VARCHAR", "shift": "BIGINT"}, [[key], [shift]])
 
 
 def _noise_sql(engine: Engine, column: Column, noise: Noise) -> str:

@@ -453,7 +453,7 @@ def plain_names(columns: Sequence[str]) -> dict[str, str]:
     return names
 
 
-_RESERVED = {"n", "rows", "size", "value", "safe", "node", "classes", "content", "row_id", "group_id"}
+_RESERVED = {"n", "rows", "size", "value", "safe", "node", "classes", "content", "row_id", "group_id", "key", "digest"}
 # Without it PostgreSQL may run a reader's own function on rows of classes that are then left out.
 _VIEW_OPTIONS = {"postgres": " WITH (security_barrier = true)"}
 _MARK = "kanon_columns_here"

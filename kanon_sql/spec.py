@@ -352,7 +352,7 @@ class Spec(_Model):
     perturb: Perturbations = Field(
         default_factory=dict, validate_default=True, description="a mapping such as {salary: {noise: {scale: 100}}}"
     )
-    perturb_secret: LocalPath | None = Field(default=None, description="the path of a file that holds a secret")
+    secret: LocalPath | None = Field(default=None, description="the path of a file that holds a secret")
     target: Target | None = Field(default=None, description="a mapping such as {table: patients_anon, as: view}")
 
     @model_validator(mode="after")

@@ -84,7 +84,7 @@ def table(engine: Engine, rows: Sequence[Row], types: Sequence[str] = ("VARCHAR"
 
 def perturbed(engine: Engine, asked: dict[str, Any], secret: str, **more: Any) -> list[Row]:
     """All rows of `people` with the column x perturbed, in no order."""
-    settled = spec.parse({"source": "people", **QI, "perturb": {"x": asked}, "perturb_secret": secret, **more})
+    settled = spec.parse({"source": "people", **QI, "perturb": {"x": asked}, "secret": secret, **more})
     found = engine.find("people")
     assert found is not None
     with engine.transaction():
@@ -499,7 +499,7 @@ def test_a_secret_that_is_none_is_refused(embedded: DuckDB, tmp_path: Path, cont
     if content:
         path.write_text(content)
     with pytest.raises(SpecError, match=message):
-        released(embedded, {"pay": {"noise": {"scale": 1}}}, perturb_secret=str(path))
+        released(embedded, {"pay": {"noise": {"scale": 1}}}, secret=str(path))
 
 
 # The release
@@ -535,7 +535,7 @@ def test_a_release_is_perturbed_where_it_should_be(engine: Engine, tmp_path: Pat
         "csv": {"into": None, "output": tmp_path / "r.csv"},
         "none": {"into": None, "overwrite": None},
     }
-    found = released(engine, ALL, perturb_secret=secret, **where[target])
+    found = released(engine, ALL, secret=secret, **where[target])
     frame = found.to_df()
     assert list(frame.columns) == ["zip", "pay", "city", "day"]
     assert Counter(map(str, frame["zip"])) == Counter(row[1] for row in rows), "the classes are those of the source"
@@ -553,7 +553,7 @@ def test_the_manifest_names_the_operators_and_no_secret(engine: Engine, tmp_path
     matrix = tmp_path / "matrix.csv"
     matrix.write_text(",Bern,Thun\nBern,0.9,0.1\nThun,0.2,0.8\n")
     asked = {**ALL, "city": {"pram": {"matrix": str(matrix)}}}
-    found = released(engine, asked, perturb_secret=secret, seed=41)
+    found = released(engine, asked, secret=secret, seed=41)
     assert found.manifest["perturbation"] == {
         "columns": {
             "pay": {"noise": {"scale": 90.0, "distribution": "normal"}},
@@ -577,7 +577,7 @@ def test_the_same_secret_makes_the_same_release(engine: Engine, secret: str) -> 
     people(engine, 60)
     shown = [
         engine.rows(queries.select_all(engine.find("released").relation, engine.dialect))
-        for options in ({"perturb_secret": secret}, {"perturb_secret": secret, "seed": 3}, {}, {})
+        for options in ({"secret": secret}, {"secret": secret, "seed": 3}, {}, {})
         if released(engine, ALL, **options)
     ]
     assert shown[0] == shown[1]
@@ -594,7 +594,7 @@ def test_no_statement_holds_the_secret(engine: Engine, secret: str, monkeypatch:
     monkeypatch.setattr(engine, "rows", lambda sql: (sent.append(sql), rows(sql))[1])
     found, asked = (
         engine.find("people"),
-        spec.parse({"source": "people", **QI, "perturb": ALL, "perturb_secret": secret}),
+        spec.parse({"source": "people", **QI, "perturb": ALL, "secret": secret}),
     )
     with engine.transaction():
         perturb.perturbed_source(engine, found, asked)
@@ -628,7 +628,7 @@ def test_names_of_our_own_and_odd_ones_are_columns_like_any_other(engine: Engine
     create_table(engine, "people", dict.fromkeys(ODD, "INTEGER"), rows)
     asked = {name: {"swap": {"within": 0.3}} for name in ODD[1:]}
     settled = {"quasi_identifiers": {ODD[0]: {"hierarchy": "suppress"}}, "privacy": {"k": 1}, "perturb": asked}
-    found = anonymize("people", settled, connection=engine.connection, perturb_secret=secret).to_df()
+    found = anonymize("people", settled, connection=engine.connection, secret=secret).to_df()
     assert list(found.columns) == ODD
     for j, name in enumerate(ODD):
         assert sorted(found[name]) == [i + j for i in range(40)]

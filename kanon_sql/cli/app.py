@@ -60,7 +60,7 @@ def anonymize(
     mask: o.Mask = False,
     shuffle: o.Shuffle = False,
     perturb: o.Perturb = None,
-    perturb_secret: o.PerturbSecret = None,
+    secret: o.Secret = None,
     metric: o.Metric = None,
     strategy: o.Strategy = None,
     time_limit: o.TimeLimit = None,
@@ -99,7 +99,7 @@ def anonymize(
         mask=o.yes(mask),
         shuffle=o.yes(shuffle),
         perturb=perturb,
-        perturb_secret=perturb_secret,
+        secret=secret,
         metric=metric,
         strategy=strategy,
         time_limit=time_limit,
@@ -140,6 +140,45 @@ def anonymize(
         show.warn(made.manifest["warnings"])
     else:
         show.release(made.manifest)
+
+
+@app.command()
+def anatomize(
+    l: Annotated[int, typer.Option("--l", min=2, help="Different sensitive values in a group at least.")],  # noqa: E741
+    source: o.Source = None,
+    database: o.Database = None,
+    spec: o.SpecFile = None,
+    quasi_identifiers: o.QuasiIdentifiers = None,
+    identifiers: o.Identifiers = None,
+    sensitive: o.Sensitive = None,
+    secret: o.Secret = None,
+    output: o.Output = None,
+    into: o.Into = None,
+    overwrite: o.Overwrite = False,
+    as_json: o.Json = False,
+) -> None:
+    """Release exact rows, and apart from them the sensitive values of groups of rows. NOT k-anonymous.
+
+    Hides which of l values belongs to a row (Anatomy, Xiao and Tao 2006); anonymize --as anatomy hides the row too.
+    """
+    from kanon_sql.anatomize import anatomize as anatomized
+
+    flags = o.said(
+        database=database,
+        quasi_identifiers=quasi_identifiers,
+        identifiers=identifiers,
+        sensitive=sensitive,
+        secret=secret,
+        output=output,
+        into=into,
+        overwrite=o.yes(overwrite),
+    )
+    made = anatomized(source, spec, l=l, **flags)
+    if as_json:
+        print(json.dumps(made.manifest, indent=2))
+        show.warn(made.manifest["warnings"])
+    else:
+        show.anatomy(made.manifest)
 
 
 @app.command()

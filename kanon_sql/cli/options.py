@@ -127,7 +127,7 @@ Perturb = Annotated[
         rich_help_panel=_PRIVACY,
     ),
 ]
-PerturbSecret = Annotated[
+Secret = Annotated[
     Path | None,
     typer.Option(help="A file with the secret that makes the perturbation again.", rich_help_panel=_PRIVACY),
 ]
