@@ -19,7 +19,7 @@ from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.duckdb import DuckDB, file_format
 from kanon_sql.errors import SpecError, TargetError, VerificationError
 from kanon_sql.queries import Relation
-from kanon_sql.recoding import FullDomain
+from kanon_sql.recoding import Recoding
 from kanon_sql.release import Summary, Written
 from kanon_sql.spec import Spec, Target
 
@@ -103,7 +103,7 @@ def sensitive_path(path: Path) -> Path:
     return path.with_name(f"{path.stem}.sensitive{path.suffix}")
 
 
-def write(recoding: FullDomain, target: Target) -> Separated:
+def write(recoding: Recoding, target: Target) -> Separated:
     """Make the release, take it apart into two tables or files, and verify what was written."""
     engine, whole = recoding.engine, releases.write(recoding, None)
     started = time.monotonic()
@@ -183,13 +183,15 @@ def warnings(spec: Spec, table: Table) -> list[str]:
 # What is done
 
 
-def _take_apart(recoding: FullDomain, whole: Relation) -> Halves:
+def _take_apart(recoding: Recoding, whole: Relation) -> Halves:
     """Number the classes of a release, and say what each half shows of it."""
     engine, spec = recoding.engine, recoding.spec
     columns = [column.name for column in engine.table(whole).columns]
     plain = queries.plain_names(columns)
     renamed = {new: old for old, new in plain.items()}
-    engine.send(queries.grouped_rows(whole, renamed, _classes(recoding), spec.seed, engine.dialect), engine, GROUPED)
+    engine.send(
+        queries.grouped_rows(whole, renamed, recoding.quasi_identifiers, spec.seed, engine.dialect), engine, GROUPED
+    )
     return halves_of(GROUPED, plain, spec.sensitive)
 
 
@@ -197,10 +199,6 @@ def halves_of(grouped: Relation, plain: Mapping[str, str], sensitive: Collection
     """Both halves of numbered rows, whose columns (released name: name in `grouped`) are `plain`."""
     rows = {name: own for name, own in plain.items() if name not in sensitive}
     return Halves(grouped, rows, {name: own for name, own in plain.items() if name in sensitive})
-
-
-def _classes(recoding: FullDomain) -> list[str]:
-    return [attribute.column.name for attribute in recoding.judge.frequency_set.attributes]
 
 
 def _write_tables(engine: Engine, name: str, halves: Halves, verify: Verify, sql: str) -> Separated:
@@ -246,9 +244,9 @@ def _sensitive_table(rows: Relation) -> Relation:
     return rows.sibling(f"{rows.name}__sensitive")
 
 
-def _verified(recoding: FullDomain, engine: Engine, rows: Relation) -> Summary:
+def _verified(recoding: Recoding, engine: Engine, rows: Relation) -> Summary:
     """Check the rows as a stranger would: every class, every group, and that the groups are the classes."""
-    model, names = recoding.judge.model, _classes(recoding)
+    model, names = recoding.model, recoding.quasi_identifiers
     classes, groups, both = (
         releases.summarize(engine, rows, columns, model) for columns in (names, ["group_id"], ["group_id", *names])
     )
