@@ -196,6 +196,14 @@ def _halves(rows: Sequence[Any], counts: Rows, type_name: str = "INTEGER") -> di
     }
 
 
+_DIVERSITY = {"l": 2, "sensitive": Relation("counts")}
+_DIVERSE = ["rows", "groups", "smallest_group", "fewest_values", "unsafe_groups", "unsafe_rows"]
+_DIVERSE_COUNTS = {
+    "counts": (
+        {"group_id": "VARCHAR", "count": "VARCHAR"},
+        [("1", "1"), ("1", "1"), ("2", "2"), ("2", "1"), ("3", "2")],
+    )
+}
 _OFFENDERS = {"rows": Relation("halves of rows"), "sensitive": Relation("counts")}
 _NUMBERS = {"numbers": ({"size": "DOUBLE PRECISION"}, [(1.0,), (2.5,), (-0.25,), (None,), (-3.0,)])}
 
@@ -508,6 +516,34 @@ CASES = [
         ["group_id", "Ill", "count"],
         [(1, "flu", 1), (1, None, 2), (2, "acne", 1), (2, "flu", 2)],
         _GROUPED,
+    ),
+    Case(
+        "anatomy_groups",
+        {
+            "columns": ["ill"],
+            "sensitive": ["ill"],
+            "groups": 2,
+            "rows": Relation("cells"),
+            "key": Relation("keys"),
+        },
+        ["ill", "group_id"],
+        [("acne", 1), ("acne", 2), ("flu", 1), (None, 2)],
+        {
+            "cells": (
+                {"row_id": "VARCHAR", "ill": "VARCHAR"},
+                [("r0", "flu"), ("r1", None), ("r2", "acne"), ("r3", "acne")],
+            ),
+            "keys": ({"key": "VARCHAR", "shift": "BIGINT"}, [("k", 0)]),
+        },
+    ),
+    Case("anatomy_diversity", _DIVERSITY, _DIVERSE, [(7, 3, 2, 1, 2, 5)], _DIVERSE_COUNTS),
+    Case("anatomy_diversity", {**_DIVERSITY, "l": 1}, _DIVERSE, [(7, 3, 2, 1, 0, 0)], _DIVERSE_COUNTS),
+    Case(
+        "anatomy_diversity",
+        _DIVERSITY,
+        _DIVERSE,
+        [(0, 0, None, None, 0, 0)],
+        {"counts": (_DIVERSE_COUNTS["counts"][0], [])},
     ),
     Case("anatomy_offenders", _OFFENDERS, ["group_id", "surplus"], [], _halves([1, 2, 2], [(1, 1), (2, 1), (2, 1)])),
     Case(
