@@ -241,7 +241,7 @@ class Noise(_Model):
 class Swap(_Model):
     """Values exchanged between rows of near rank; `within` is a fraction of the column's values (Moore 1996)."""
 
-    within: Weight = Field(description="a fraction of the ranks above 0, at most 1, e.g. 0.05")
+    within: Weight = Field(description="a fraction of the ranks above 0, at most 1")
 
 
 class Pram(_Model):

@@ -25,7 +25,7 @@ RANKS = [
     "anatomy",
     "manifest profile",
     "pipeline",
-    "explain comparison report anatomize",
+    "explain comparison report exact_anatomy",
     "__init__",
     "cli",
     "__main__",

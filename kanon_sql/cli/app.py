@@ -176,7 +176,7 @@ def anatomize(
 
     Hides which of l values belongs to a row (Anatomy, Xiao and Tao 2006); anonymize --as anatomy hides the row too.
     """
-    from kanon_sql.anatomize import anatomize as anatomized
+    from kanon_sql.exact_anatomy import anatomize as anatomized
 
     flags = o.said(
         database=database,
