@@ -168,18 +168,36 @@ def test_several_sensitive_columns_are_counted_together_and_the_others_told_of(e
     assert other["anatomy"]["sensitive"].endswith("released__sensitive")
 
 
-@pytest.mark.parametrize("strategy", ["auto", "from_node"])
-def test_masked_and_local_releases_can_be_taken_apart(engine: Engine, strategy: str) -> None:
-    from kanon_sql.recode import RECODERS
+def test_masked_rows_are_a_group_like_any_other(engine: Engine) -> None:
+    people(engine, ILL[:46])
+    found = released(engine, into="released", k=4, suppression_limit=0.5, mask=True, metric="precision").manifest
+    rows = engine.rows(queries.select_all(engine.find("released").relation, engine.dialect))
+    assert found["masked_rows"] > 0
+    assert Counter(row[1] for row in rows)["*"] == found["masked_rows"]
+    assert len({row[0] for row in rows if row[1] == "*"}) == 1
+    assert len(rows) == 46 == sum(row[-1] for row in counts_of(engine))
 
-    if strategy != "auto" and strategy not in RECODERS:
-        pytest.skip(f"there is no local recoding called {strategy}")
-    people(engine, ILL)
-    options = {"mask": True} if strategy == "auto" else {}
-    found = released(engine, into="released", k=9, suppression_limit=0.5, strategy=strategy, **options)
-    assert found.manifest["released_rows"] == sum(
-        row[-1] for row in engine.rows(queries.select_all(engine.find("released__sensitive").relation, engine.dialect))
-    )
+
+@pytest.mark.parametrize("how", ["bounds", "mean"])
+def test_what_a_class_shows_instead_of_labels_can_be_taken_apart(engine: Engine, how: str) -> None:
+    rows = people(engine, ILL)
+    attributes = {
+        "zip": {"hierarchy": {"redact": "right"}, "min_level": 1},
+        "age": {"hierarchy": {"ranges": [2]}, "min_level": 1, "show": how},
+    }
+    pram = {"Ill Ness": {"pram": {"keep": 0.5}}}
+    found = released(engine, into="released", quasi_identifiers=attributes, k=4, perturb=pram)
+    columns = [column.name for column in engine.find("released").columns]
+    assert columns == ["group_id", "zip", *{"bounds": ["age_min", "age_max"], "mean": ["age"]}[how], "day"]
+    shown = engine.rows(queries.select_all(engine.find("released").relation, engine.dialect))
+    assert len({row[:-1] for row in shown}) == len({row[0] for row in shown}) == found.manifest["classes"] > 2
+    ages = {"bounds": {(20, 21), (22, 22)}, "mean": {(20.5,), (22.0,)}}[how]
+    assert {tuple(map(float, row[2:-1])) for row in shown} == ages
+    assert sum(row[-1] for row in counts_of(engine)) == len(shown) == len(rows)
+
+
+def counts_of(engine: Engine) -> list[Row]:
+    return engine.rows(queries.select_all(engine.find("released__sensitive").relation, engine.dialect))
 
 
 # What is refused, and what is left
