@@ -94,7 +94,7 @@ def _write(found: Opened, spec: Spec, l: int, groups: int) -> anatomy.Separated:
     plain, every = queries.plain_names(kept), [column.name for column in table.columns]
     rows = queries.identified_rows(table.relation, {own: name for name, own in plain.items()}, every, engine.dialect)
     engine.send(rows, engine, _ROWS)
-    chance.load_key(engine, _KEY, chance.secret_of(spec), "anatomize")
+    chance.load_key(engine, _KEY, chance.secret_of(spec), f"anatomize {l}")
     sensitive = [plain[name] for name in spec.sensitive]
     dealt = queries.text(
         "anatomy_groups",

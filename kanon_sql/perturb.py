@@ -12,9 +12,11 @@ PRAM, Gouweleeuw, Kooiman, Willenborg and de Wolf 1998, "Post randomisation for 
 from __future__ import annotations
 
 import csv
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from hashlib import sha256
 from itertools import accumulate, pairwise
 from math import ceil, floor, inf, isclose, nextafter
@@ -69,6 +71,8 @@ def check(engine: Engine, table: Table, spec: Spec) -> None:
                 f"there is no column {name!r} to perturb; there are {_listed(c.name for c in table.columns)}"
             )
         _check_kind(column, asked)
+        if asked.noise:
+            _noise_sql(engine, column, asked.noise)
         if asked.swap:
             present = queries.text("perturb_present", engine.dialect, column=[name], source=table.relation)
             ((values,),) = engine.rows(present)
@@ -233,7 +237,8 @@ def _is_integer(text: str) -> bool:
 
 def _values(engine: Engine, column: Column, plain: str, asked: Perturbation, secret: bytes, index: int) -> Relation:
     """The perturbed values of one column, by row_id, in a relation of its own."""
-    chance.load_key(engine, _KEY, secret, column.name)
+    purpose = _purpose(column.name, asked)
+    chance.load_key(engine, _KEY, secret, purpose)
     draws = queries.text("perturb_draws", engine.dialect, column=[plain], rows=_ROWS, key=_KEY)
     engine.send(draws, engine, _DRAWS)
     values = queries.scratch(f"kanon_perturb_{index}")
@@ -242,7 +247,7 @@ def _values(engine: Engine, column: Column, plain: str, asked: Perturbation, sec
     elif asked.swap:
         ((present,),) = engine.rows(queries.text("row_count", engine.dialect, relation=_DRAWS))
         half = _half(column.name, asked.swap, int(present))
-        chance.load_key(engine, _KEY, secret, column.name, 2 * half)
+        chance.load_key(engine, _KEY, secret, purpose, 2 * half)
         query = queries.text("perturb_swap", engine.dialect, half=half, draws=_DRAWS, key=_KEY)
     else:
         assert asked.pram
@@ -253,20 +258,22 @@ def _values(engine: Engine, column: Column, plain: str, asked: Perturbation, sec
     return values
 
 
+def _purpose(column: str, asked: Perturbation) -> str:
+    """What a draw is for: the column, and how it is perturbed.
+
+    Of one draw at two scales, x + 100 z and x + 50 z, anyone could compute x; so another scale is another draw.
+    """
+    return json.dumps(["perturb", column, _described(asked)], sort_keys=True)
+
+
 def _noise_sql(engine: Engine, column: Column, noise: Noise) -> str:
     asked: dict[str, Any] = {"scale": noise.scale, "draw": [noise.distribution], "draws": _DRAWS}
     if column.kind in ("date", "timestamp"):
         return queries.text(f"perturb_{column.kind}", engine.dialect, **asked)
-    form, (bottom, top) = (
-        ("perturb_whole", _whole(column, noise))
-        if column.kind == "integer"
-        else (
-            "perturb_number",
-            _bounds(column, noise),
-        )
-    )
+    whole = column.kind == "integer"
+    bottom, top = _whole(column, noise) if whole else _bounds(column, noise)
     limits = {"bottom": None if bottom is None else str(bottom), "top": None if top is None else str(top)}
-    return queries.text(form, engine.dialect, **limits, **asked)
+    return queries.text("perturb_whole" if whole else "perturb_number", engine.dialect, **limits, **asked)
 
 
 def _whole(column: Column, noise: Noise) -> tuple[int, int]:
@@ -312,7 +319,8 @@ def _described(asked: Perturbation) -> dict[str, Any]:
     if asked.pram and asked.pram.matrix:
         found = matrix(asked.pram.matrix)
         return {"pram": {"matrix": {"values": len(found.rows), "sha256": found.sha256}}}
-    return asked.model_dump(mode="json", exclude_none=True)
+    ((operator, parameters),) = asked.model_dump(exclude_none=True).items()
+    return {operator: {name: float(v) if isinstance(v, Decimal) else v for name, v in parameters.items()}}
 
 
 def _check_rows(engine: Engine, before: Relation, after: Relation, what: str) -> None:

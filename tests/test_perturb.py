@@ -55,12 +55,18 @@ def hexdigest(text: str) -> str:
     return md5(text.encode(), usedforsecurity=False).hexdigest()
 
 
-def derived(what: str, column: str) -> str:
-    return hmac.new(SECRET.encode(), f"{what}|{column}".encode(), sha256).hexdigest()
+def derived(what: str, column: str, asked: dict[str, Any]) -> str:
+    """Of the secret, for one column perturbed in one way: a draw for one scale is none for another."""
+    purpose = json.dumps(["perturb", column, asked], sort_keys=True)
+    return hmac.new(SECRET.encode(), f"{what}|{purpose}".encode(), sha256).hexdigest()
 
 
-def draws(rows: Sequence[Row], column: str) -> list[tuple[float, float]]:
-    digests = (hexdigest(derived("key", column) + row_id) for row_id in row_ids(rows))
+def noise_of(scale: float, distribution: str = "normal", **bounds: float) -> dict[str, Any]:
+    return {"noise": {"scale": float(scale), "distribution": distribution, **bounds}}
+
+
+def draws(rows: Sequence[Row], asked: dict[str, Any], column: str = "x") -> list[tuple[float, float]]:
+    digests = (hexdigest(derived("key", column, asked) + row_id) for row_id in row_ids(rows))
     return [((int(d[:8], 16) + 0.5) / 2**32, (int(d[8:16], 16) + 0.5) / 2**32) for d in digests]
 
 
@@ -122,7 +128,7 @@ def test_noise_is_that_of_the_row_and_the_secret(
     told = [(z, x if x is None or engine.name == "postgresql" else float(x)) for z, x in rows]
     expected = {
         z: None if x is None else x + 10 * standard(distribution, *uv)
-        for (z, x), uv in zip(rows, draws(told, "x"), strict=True)
+        for (z, x), uv in zip(rows, draws(told, noise_of(10, distribution)), strict=True)
     }
     found = dict(perturbed(engine, noise, secret))
     assert found.keys() == expected.keys()
@@ -150,7 +156,7 @@ def test_a_noisy_number_stays_in_its_type(
     table(engine, rows, ("VARCHAR", type_name))
     found = dict(perturbed(engine, {"noise": {"scale": 50}}, secret))
     assert all(bottom <= float(x) <= top for x in found.values())
-    for (z, x), uv in zip(rows, draws(rows, "x"), strict=True):
+    for (z, x), uv in zip(rows, draws(rows, noise_of(50)), strict=True):
         noise = 50 * standard("normal", *uv)
         if type_name == "BIGINT":
             assert found[z] == x + round(noise), "whole, and exact beyond the 53 bits of a double"
@@ -179,7 +185,7 @@ def test_time_is_moved_by_days(engine: Engine, secret: str, type_name: str, valu
     table(engine, rows, ("VARCHAR", type_name))
     found = dict(perturbed(engine, {"noise": {"scale": 3, "distribution": "uniform"}}, secret))
     assert found.pop("none") is None
-    for (z, x), (u, _) in zip(rows, draws(rows, "x"), strict=False):
+    for (z, x), (u, _) in zip(rows, draws(rows, noise_of(3, "uniform")), strict=False):
         if z in found:
             moved = timedelta(days=3 * (2 * u - 1))
             assert abs(found[z] - x - moved) <= unit / 2
@@ -241,10 +247,10 @@ def test_values_are_swapped_with_near_ranks(
 
 def swapped(rows: Sequence[Row], within: float) -> list[Any]:
     """Blocks of ranks; the lower half of each, in random order, with the upper half in random order."""
-    values, uvs, ids = [x for _, x in rows], draws(rows, "x"), row_ids(rows)
+    values, uvs, ids = [x for _, x in rows], draws(rows, {"swap": {"within": within}}), row_ids(rows)
     ranked = sorted((i for i, x in enumerate(values) if x is not None), key=lambda i: (values[i], uvs[i][0], ids[i]))
     half = max(1, (math.floor(within * len(ranked)) + 1) // 2)
-    shift = int(derived("shift", "x"), 16) % (2 * half)
+    shift = int(derived("shift", "x", {"swap": {"within": within}}), 16) % (2 * half)
     blocks: dict[int, list[int]] = {}
     for place, i in enumerate(ranked):
         blocks.setdefault((place + shift) // (2 * half), []).append(i)
@@ -314,7 +320,8 @@ def test_a_transition_is_that_of_the_row_and_the_secret(
     rows = with_zips(values)
     table(engine, rows, ("VARCHAR", "VARCHAR"))
     found = dict(perturbed(engine, {"pram": {"matrix": str(path)}}, secret_file(tmp_path_factory)))
-    for (z, x), (u, _) in zip(rows, draws(rows, "x"), strict=True):
+    asked = {"pram": {"matrix": {"values": 5, "sha256": sha256(path.read_bytes()).hexdigest()}}}
+    for (z, x), (u, _) in zip(rows, draws(rows, asked), strict=True):
         if x is None:
             assert found[z] is None
             continue
@@ -336,7 +343,7 @@ def test_what_is_not_kept_is_drawn_from_the_column(
     column = sorted(value for value in values if value is not None)
     expected = {
         z: None if x is None else x if u < keep else column[math.floor(v * len(column))]
-        for (z, x), (u, v) in zip(rows, draws(rows, "x"), strict=True)
+        for (z, x), (u, v) in zip(rows, draws(rows, {"pram": {"keep": keep}}), strict=True)
     }
     assert dict(perturbed(engine, {"pram": {"keep": keep}}, secret_file(tmp_path_factory))) == expected
 
@@ -412,7 +419,8 @@ def test_cells_do_not_run_into_each_other(engine: Engine, secret: str) -> None:
     found = perturbed(engine, {"noise": {"scale": 1e9}}, secret)
     assert len({x for _, x, _ in found}) == len(rows)
     expected = {
-        (z, o): round(1e9 * standard("normal", *uv)) for (z, _, o), uv in zip(rows, draws(rows, "x"), strict=True)
+        (z, o): round(1e9 * standard("normal", *uv))
+        for (z, _, o), uv in zip(rows, draws(rows, noise_of(1e9)), strict=True)
     }
     assert {(z, o): x for z, x, o in found} == {row: pytest.approx(x, abs=1) for row, x in expected.items()}
 
@@ -422,6 +430,15 @@ def test_columns_draw_apart(embedded: DuckDB, secret: str) -> None:
     noise = {"noise": {"scale": 1_000}}
     rows = perturbed(embedded, noise, secret, perturb={"x": noise, "other": noise})
     products = [x * other / 1e6 for _, x, other in rows]
+    assert abs(sum(products) / 2_000) < 4 / math.sqrt(2_000), "uncorrelated"
+
+
+def test_one_secret_at_two_scales_gives_nothing_away(embedded: DuckDB, secret: str) -> None:
+    """Of x + 100 z and x + 50 z anyone could compute x."""
+    rows = with_zips(range(2_000))
+    table(embedded, rows, ("VARCHAR", "BIGINT"))
+    wide, narrow = (dict(perturbed(embedded, {"noise": {"scale": scale}}, secret)) for scale in (10_000, 5_000))
+    products = [(wide[z] - x) * (narrow[z] - x) / 5e7 for z, x in rows]
     assert abs(sum(products) / 2_000) < 4 / math.sqrt(2_000), "uncorrelated"
 
 
@@ -563,7 +580,7 @@ def test_the_manifest_names_the_operators_and_no_secret(engine: Engine, tmp_path
         "reproducible": True,
     }
     said = json.dumps(found.manifest)
-    for told in (SECRET, derived("key", "pay"), "Bern", "SECRETNAME", str(rows[7][2])):
+    for told in (SECRET, derived("key", "pay", noise_of(90)), "Bern", "SECRETNAME", str(rows[7][2])):
         assert told not in said
     warned = [text for text in found.manifest["warnings"] if "perturbed" in text]
     assert warned == [
@@ -600,8 +617,8 @@ def test_no_statement_holds_the_secret(engine: Engine, secret: str, monkeypatch:
         perturb.perturbed_source(engine, found, asked)
         perturb.drop(engine)
     assert sum("MD5" in sql for sql in sent) >= 3
-    for column in ALL:
-        assert not any(derived("key", column) in sql or SECRET in sql for sql in sent)
+    for column, parameters in {**ALL, "pay": noise_of(90)}.items():
+        assert not any(derived("key", column, parameters) in sql or SECRET in sql for sql in sent)
 
 
 def test_a_view_and_a_statement_are_refused(engine: Engine) -> None:
