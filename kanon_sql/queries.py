@@ -359,6 +359,76 @@ def _ordered(columns: Sequence[tuple[exp.Expr, bool]], shuffle_seed: int | None)
     return [exp.func("MD5", _concatenated(str(shuffle_seed), [column for column, _ in columns])), *by_value]
 
 
+def identified_rows(source: Relation, columns: Mapping[str, str], told_by: Sequence[str], dialect: str) -> str:
+    """The query that gives every row of a table a `row_id`, a text that no other row has and that its place has not.
+
+    `columns` (new name: old) are kept; the row is told by its content in the columns `told_by`, and equal rows
+    by a number that each of them could have. Plain names (`plain_names`) keep clear of ours.
+    """
+    number = "MD5(content || '|' || CAST(ROW_NUMBER() OVER (PARTITION BY content ORDER BY content) AS TEXT)) AS row_id"
+    return _print(_over_content(source, columns, told_by, "", number), dialect)
+
+
+def grouped_rows(
+    source: Relation, columns: Mapping[str, str], classes: Sequence[str], seed: int | str, dialect: str
+) -> str:
+    """The query that gives the equivalence classes of a release a `group_id` each: 1, 2, … in the order of a hash.
+
+    `columns` (new name: old) are kept; `classes` are the columns, by their old names, that tell the classes.
+    """
+    number = "DENSE_RANK() OVER (ORDER BY content) AS group_id"
+    return _print(_over_content(source, columns, classes, str(seed), number), dialect)
+
+
+def _over_content(
+    source: Relation, columns: Mapping[str, str], told_by: Sequence[str], prefix: str, number: str
+) -> exp.Select:
+    content: exp.Expr = exp.Literal.string(prefix)
+    for column in told_by:
+        content = exp.DPipe(this=content, expression=_told_apart(column))
+    kept = [exp.alias_(_column(old), new, quoted=True) for new, old in columns.items()]
+    told = exp.select(*kept, exp.alias_(exp.func("MD5", content), "content")).from_(_table(source))
+    numbered = sqlglot.parse_one(number, "duckdb")
+    return exp.select(*(_column(new) for new in columns), numbered).from_(told.subquery("told"))
+
+
+def _told_apart(column: str) -> exp.Expr:
+    """A column as text that, with others behind it, still tells where it ends, and NULL from all that is not."""
+    text: exp.Expr = exp.cast(_column(column), "TEXT")
+    for mark, written in (("~", "~~"), ("|", "~p")):
+        text = exp.func("REPLACE", text, exp.Literal.string(mark), exp.Literal.string(written))
+    known = exp.func("COALESCE", text, exp.Literal.string("~n"))
+    return exp.DPipe(this=exp.Literal.string("|"), expression=known)
+
+
+@dataclass(frozen=True)
+class Perturbed:
+    """A column of the perturbed source: `column` of the identified rows, or `value` of a relation by `row_id`.
+
+    `type`: the column's own type, in the engine's words, that a perturbed value is given back.
+    """
+
+    name: str
+    column: str
+    type: str
+    values: Relation | None = None
+
+
+def perturbed_rows(rows: Relation, columns: Sequence[Perturbed], dialect: str) -> str:
+    """The query that puts perturbed values in the place of the source's; a cell without one is NULL."""
+    query = exp.select().from_(_table(rows, "r"))
+    for index, found in enumerate(columns):
+        if found.values is None:
+            shown: exp.Expr = _column(found.column, "r")
+        else:
+            alias = f"p{index}"
+            equal = exp.EQ(this=_column("row_id", alias), expression=_column("row_id", "r"))
+            query = query.join(_table(found.values, alias), on=equal, join_type="LEFT")
+            shown = exp.Cast(this=_column("value", alias), to=exp.Var(this=found.type))
+        query = query.select(exp.alias_(shown, found.name, quoted=True))
+    return _print(query, dialect)
+
+
 def _predicate(predicate: Predicate) -> exp.Expr:
     values: dict[str, Hole] = dict(predicate.values)
     return _fill(sqlglot.parse_one(predicate.text, "duckdb"), values)
@@ -633,13 +703,14 @@ def plain_names(columns: Sequence[str]) -> dict[str, str]:
     return names
 
 
-_RESERVED = {"n", "rows", "size", "value", "safe", "node", "classes"}
+_RESERVED = {"n", "rows", "size", "value", "safe", "node", "classes", "content", "row_id", "group_id", "key", "digest"}
 # Without it PostgreSQL may run a reader's own function on rows of classes that are then left out.
 _VIEW_OPTIONS = {"postgres": " WITH (security_barrier = true)"}
 _MARK = "kanon_columns_here"
 _RELATION_MARK = "kanon_relation_here"
 _NODE_MARK = 918273645918273645
 _NODE_MARK_TEXT = str(_NODE_MARK)
+_COLUMNS = (Mapping, list, tuple)
 _LISTS = (exp.Select, exp.Group, exp.Order)
 
 
@@ -658,7 +729,9 @@ def _fill(template: exp.Expr, holes: dict[str, Hole]) -> exp.Expr:
     open_holes = {hole.name for hole in tree.find_all(exp.Placeholder)}
     if open_holes != set(holes):
         raise ValueError(f"holes {sorted(open_holes)} filled with {sorted(holes)}")
-    for hole in list(tree.find_all(exp.Placeholder)):
+    # Columns last: an item is copied for each of them, with the other holes in it.
+    in_order = sorted(tree.find_all(exp.Placeholder), key=lambda hole: isinstance(holes[hole.name], _COLUMNS))
+    for hole in in_order:
         _fill_one(hole, holes[hole.name])
     return tree
 
