@@ -165,10 +165,19 @@ class _Run:
     def _strict(self, joined: Sequence[int]) -> Iterator[list[Node]]:
         """Our strict form: the smaller sets first, each level by level, `*` above the last level of rules."""
         for size in range(1, len(joined) + 1):
-            sets = [found for found in combinations(sorted(joined), size) if joined[-1] in found]
+            sets = self._promising([found for found in combinations(sorted(joined), size) if joined[-1] in found])
             for level in range(1, max(self.heights) + 1):
                 some = [found for found in sets if max(self.heights[j] for j in found) >= level]
                 yield [self.node({j: min(level, self.heights[j]) for j in found}) for found in some]
+
+    def _promising(self, sets: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
+        """The sets that form a group when they are hidden: the others form none on any level."""
+        if not self.task.model.monotone or not sets or self._exhausted:
+            return sets
+        first = len(self.nodes)
+        self._ask(self.groups_sql, self.unsafe, [self.node({j: self.heights[j] for j in found}) for found in sets])
+        found = {node - first for (node,) in self.engine.rows(self._text("used_nodes", recoded=_MEMBERS))}
+        return [sets[place] for place in sorted(found)]
 
     def node(self, levels: dict[int, int]) -> Node:
         """A transformation: the level of each attribute, 0 where it is kept."""
@@ -332,7 +341,10 @@ class _Run:
     def _facts(self) -> dict[str, Any]:
         found = wildcard.of_classes(self.coding, self.task.model, CLASSES)
         if found.unsafe_class_rows and not self.task.spec.wildcard_suppression:
-            raise InfeasibleError(f"{found.unsafe_class_rows:,} rows stay in classes that do not meet the model")
+            raise InfeasibleError(
+                f"{found.unsafe_class_rows:,} rows are in classes that do not meet {self.task.model.name} after "
+                "others joined them; choose another strategy"
+            )
         order = priority_order(self.task.spec, self.columns)
         return {
             "changed_first": [self.columns[j] for j in order],
