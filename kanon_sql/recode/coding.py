@@ -31,7 +31,7 @@ class Coding:
     """The tuples in `TUPLES` (tuple, n, `<stem>_<level>` …) and in `LABELS` what every code shows.
 
     `LABELS` has attribute, rule_level, code, label, leaves (of the hierarchy that the label may stand for) and level
-    (of the hierarchy, NULL where none has those leaves). `heights[j]` is the level that suppresses.
+    (of the hierarchy, the lowest that covers those leaves). `heights[j]` is the level that suppresses.
     """
 
     engine: Engine
@@ -125,7 +125,7 @@ class _AttributeCoding:
             return 0
         return self._rule_of[level - 1].get(value, -1 - value)
 
-    def labels(self) -> list[tuple[int, int, str | None, int, int | None]]:
+    def labels(self) -> list[tuple[int, int, str | None, int, int]]:
         """Level of rules, code, label, leaves, level of the hierarchy: for every code that there may be."""
         shown: dict[tuple[int, int], tuple[str | None, frozenset[int]]] = {}
         for level in range(len(self.levels) + 1):
@@ -144,19 +144,17 @@ class _AttributeCoding:
         ]
         return [*found, (len(self.levels) + 1, 0, *everything)]
 
-    def _described(self, codes: frozenset[int]) -> tuple[int, int | None]:
+    def _described(self, codes: frozenset[int]) -> tuple[int, int]:
         leaves = sum(self.hierarchy.leaves(0)[code] for code in codes)
-        return min(leaves, self.hierarchy.leaf_count), self._level_of.get(codes)
+        return min(leaves, self.hierarchy.leaf_count), self._covering(codes)
+
+    def _covering(self, codes: frozenset[int]) -> int:
+        """The lowest level of the hierarchy on which all these values have one label."""
+        return next(level for level, labels in enumerate(self._labels) if len({labels[code] for code in codes}) <= 1)
 
     @cached_property
-    def _level_of(self) -> dict[frozenset[int], int]:
-        """The lowest level of the hierarchy on which a set of values has one label of its own."""
-        levels: dict[frozenset[int], int] = {}
-        base = self.hierarchy.codes(0)[: self.hierarchy.leaf_count]
-        for level in range(self.hierarchy.height + 1):
-            under: dict[int, set[int]] = {}
-            for value, label in zip(base, self.hierarchy.codes(level), strict=False):
-                under.setdefault(label, set()).add(value)
-            for codes in under.values():
-                levels.setdefault(frozenset(codes), level)
-        return levels
+    def _labels(self) -> list[dict[int, int]]:
+        """Level by level, the label of every value."""
+        base = self.hierarchy.codes(0)
+        levels = range(self.hierarchy.height + 1)
+        return [dict(zip(base, self.hierarchy.codes(level), strict=True)) for level in levels]

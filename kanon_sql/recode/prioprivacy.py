@@ -23,7 +23,7 @@ from math import prod
 from typing import Any
 
 from kanon_sql import queries
-from kanon_sql.errors import InfeasibleError, SpecError
+from kanon_sql.errors import InfeasibleError
 from kanon_sql.lattice import Node
 from kanon_sql.queries import PerNode, Relation
 from kanon_sql.recode import coding, wildcard
@@ -52,12 +52,10 @@ Stage = tuple[Callable[[Sequence[Node]], None], list[Node]]
 
 
 def prioprivacy(task: Task) -> Local:
-    """Recode by the priorities of the spec; attributes without one are less important than all that have one.
+    """Recode by the priorities of the spec; attributes without one are among the least important.
 
-    The classes have labels of their own: what a rule makes, or `*`. Raises SpecError for rules that cannot be used,
-    and for bounds of levels, which have no meaning here.
+    The classes have labels of their own: what a rule makes, or `*`. Raises SpecError for rules that cannot be used.
     """
-    _check(task.spec)
     run = _Run(task)
     try:
         run.recode()
@@ -69,7 +67,7 @@ def prioprivacy(task: Task) -> Local:
 def priority_order(spec: Spec, columns: Sequence[str]) -> list[int]:
     """The places of the columns in the order in which they join: least important first, then as they stand."""
     said = [spec.quasi_identifiers[column].priority for column in columns]
-    lowest = max((priority for priority in said if priority), default=0) + 1
+    lowest = max((priority for priority in said if priority), default=1)
     return sorted(range(len(said)), key=lambda j: (-(said[j] or lowest), j))
 
 
@@ -91,16 +89,6 @@ def _bucket(text: str, capacity: int) -> int:
     for character in text:
         code = (31 * code + ord(character)) & 0xFFFFFFFF
     return (code ^ (code >> 16)) & (capacity - 1)
-
-
-def _check(spec: Spec) -> None:
-    for column, attribute in spec.quasi_identifiers.items():
-        if attribute.min_level or attribute.max_level is not None:
-            bound = "min_level" if attribute.min_level else "max_level"
-            raise SpecError(
-                f"prioprivacy keeps no {bound} of {column!r}: rows that are safe stay as they are, and the others may "
-                f"be suppressed; take {bound} out, or choose another strategy"
-            )
 
 
 class _Run:
