@@ -327,17 +327,21 @@ class _Run:
         return Local(ASSIGNMENT, classes=CLASSES, ended=self.task.clock.ended, facts=self._facts())
 
     def _facts(self) -> dict[str, Any]:
-        found = wildcard.of_classes(self.coding, self.task.model, CLASSES)
-        if found.unsafe_class_rows and not self.task.spec.wildcard_suppression:
+        model, loose = self.task.model, self.task.spec.wildcard_suppression
+        if loose:
+            found = wildcard.of_classes(self.coding, model, CLASSES)
+        else:
+            found = wildcard.of_equal_rows(self.engine, model, CLASSES)
+        if found.unsafe_rows:
             raise InfeasibleError(
-                f"{found.unsafe_class_rows:,} rows are in classes that do not meet {self.task.model.name} after "
-                "others joined them; choose another strategy"
+                f"{found.unsafe_rows:,} rows do not meet {model.name} after all that prioprivacy can do; "
+                "choose another strategy"
             )
         order = priority_order(self.task.spec, self.columns)
         return {
             "changed_first": [self.columns[j] for j in order],
             "rules": "files" if self.task.spec.rules else "hierarchies",
-            "form": "wildcard" if self.task.spec.wildcard_suppression else "strict",
+            "form": "wildcard" if loose else "strict",
             "transformations_tried": len(self.nodes) - 1,
             "absorbed_rows": self.absorbed,
             "string_classes": {"smallest": found.smallest_class, "rows_below": found.unsafe_class_rows},

@@ -60,6 +60,30 @@ def of_release(
 
 def of_classes(made: Coding, model: PrivacyModel, classes: Relation) -> Fits:
     """Ask classes (class, n, label_0, label_1, …), by one GROUP BY per pattern of levels that occurs."""
+    _begin(made.engine)
+    _count_fits(made, model, classes)
+    return _end(made.engine, model, classes)
+
+
+def of_equal_rows(engine: Engine, model: PrivacyModel, classes: Relation) -> Fits:
+    """Ask classes (class, n) for equal rows alone: each fits at least the rows that it was made of."""
+    _begin(engine)
+    return _end(engine, model, classes)
+
+
+def _begin(engine: Engine) -> None:
+    engine.load(_FITS, {"class": "INTEGER", "fits": "BIGINT", "safe": "BOOLEAN"}, [])
+
+
+def _end(engine: Engine, model: PrivacyModel, classes: Relation) -> Fits:
+    query = queries.text("wildcard_summary", engine.dialect, rows=classes, fits=_FITS, safe=model.safe)
+    rows, count, smallest, small_rows, fit, unsafe = engine.rows(query)[0]
+    engine.run(queries.drop(_FITS, engine.dialect))
+    least, fewest = (None if value is None else int(value) for value in (smallest, fit))
+    return Fits(int(rows), int(count), least, int(small_rows), fewest, int(unsafe))
+
+
+def _count_fits(made: Coding, model: PrivacyModel, classes: Relation) -> None:
     engine, dialect = made.engine, made.engine.dialect
     places = range(len(made.heights))
     levels, codes = [f"level_{j}" for j in places], [f"code_{j}" for j in places]
@@ -68,15 +92,10 @@ def of_classes(made: Coding, model: PrivacyModel, classes: Relation) -> Fits:
     query = queries.text("wildcard_patterns", dialect, readings=_READINGS, levels=levels, codes=codes)
     engine.send(query, engine, _PATTERNS)
     engine.send(queries.beside_patterns(TUPLES, _PATTERNS, made.all_columns, dialect), engine, _HELD)
-    engine.load(_FITS, {"class": "INTEGER", "fits": "BIGINT", "safe": "BOOLEAN"}, [])
     per_pattern = queries.per_node("wildcard_fits", dialect, safe=model.safe)
     found = engine.rows(queries.text("pattern_levels", dialect, patterns=_PATTERNS, levels=levels))
     texts = [per_pattern(pattern, _HELD, made.of(tuple(node))) for pattern, *node in found]
     for start in range(0, len(texts), _AT_ONCE):
         engine.run(queries.insert(_FITS, queries.union_all(texts[start : start + _AT_ONCE]), dialect))
-    query = queries.text("wildcard_summary", dialect, rows=classes, fits=_FITS, safe=model.safe)
-    rows, count, smallest, small_rows, fit, unsafe = engine.rows(query)[0]
-    for relation in (_READABLE, _READINGS, _PATTERNS, _HELD, _FITS):
+    for relation in (_READABLE, _READINGS, _PATTERNS, _HELD):
         engine.run(queries.drop(relation, dialect))
-    least, fewest = (None if value is None else int(value) for value in (smallest, fit))
-    return Fits(int(rows), int(count), least, int(small_rows), fewest, int(unsafe))
