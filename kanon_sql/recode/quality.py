@@ -9,7 +9,7 @@ F. Prasser, R. Bild, K. Kuhn, Stud. Health Technol. Inform. 228 (2016).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -144,3 +144,20 @@ def _label(hierarchy: Hierarchy, level: int, code: int) -> str | None:
 
 def _make(engine: Engine, relation: Relation, name: str, **holes: Any) -> None:
     engine.send(queries.text(name, engine.dialect, **holes), engine, relation)
+
+
+def of_class_sizes(before: Iterable[tuple[int, int]], after: Iterable[tuple[int, int]]) -> tuple[float, float]:
+    """Discernibility and average class size, normalized between the source's and one class of all rows.
+
+    `before`, `after`: (rows in a class, how many such classes) of the source and of the release.
+
+    >>> of_class_sizes([(1, 4)], [(2, 2)])
+    (0.6666666666666667, 0.6666666666666667)
+    """
+    (rows, classes, squares), (_, fewer, more) = _sums(before), _sums(after)
+    return normalized(more, squares, rows**2), normalized(rows / fewer, rows / classes, rows)
+
+
+def _sums(sizes: Iterable[tuple[int, int]]) -> tuple[int, int, int]:
+    known = list(sizes)
+    return sum(n * m for n, m in known), sum(m for _, m in known), sum(n * n * m for n, m in known)
