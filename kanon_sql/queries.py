@@ -117,6 +117,11 @@ def create_as(relation: Relation, query: str, dialect: str, form: str = "table",
     return f"CREATE {kind} {_print(_table(relation), dialect)}{option} AS {query}"
 
 
+def insert(relation: Relation, query: str, dialect: str) -> str:
+    """The statement that adds the rows of a complete query to a table."""
+    return f"INSERT INTO {_print(_table(relation), dialect)} {query}"
+
+
 def drop(relation: Relation, dialect: str, form: str = "table") -> str:
     """The statement that drops a table or view, if it is there."""
     return f"DROP {form.upper()} IF EXISTS {_print(_table(relation), dialect)}"
@@ -203,6 +208,71 @@ def _join_mapping(query: exp.Select, attribute: Coded, raw: exp.Expr, alias: str
 
 def _is_null(expression: exp.Expr) -> exp.Expr:
     return exp.Is(this=expression.copy(), expression=exp.null())
+
+
+def labelled(
+    tuples: Relation,
+    recoded: Relation,
+    nodes: Relation,
+    labels: Relation,
+    levels: Sequence[Sequence[str]],
+    dialect: str,
+) -> str:
+    """The query of what every recoded tuple shows: tuple, n, and per attribute label_j, leaves_j, level_j.
+
+    `recoded`: tuple, node; `nodes`: node, level_0, level_1, … per attribute; `labels`: attribute, rule_level, code,
+    label, leaves, level; `levels`: per attribute the columns of `tuples` that hold its codes, level by level.
+    """
+    query = exp.select(exp.column("tuple", table="t"), exp.column("n", table="t")).from_(
+        _table(tuples, "t"), copy=False
+    )
+    for relation, alias, key, other in ((recoded, "r", "tuple", "t"), (nodes, "v", "node", "r")):
+        same = exp.EQ(this=exp.column(key, table=alias), expression=exp.column(key, table=other))
+        query = query.join(_table(relation, alias), on=same, copy=False)
+    for j, columns in enumerate(levels):
+        level, code = _column(f"level_{j}", "v"), exp.Case()
+        for number, column in enumerate(columns):
+            code = code.when(exp.EQ(this=level.copy(), expression=_literal(number)), _column(column, "t"))
+        wanted = {"attribute": _literal(j), "rule_level": level, "code": code}
+        equal = exp.and_(*(exp.EQ(this=_column(name, f"a{j}"), expression=found) for name, found in wanted.items()))
+        query = query.join(_table(labels, f"a{j}"), on=equal, copy=False)
+        query = query.select(*(exp.alias_(_column(name, f"a{j}"), f"{name}_{j}", quoted=True) for name in _SHOWN))
+    return _print(query, dialect)
+
+
+_SHOWN = ("label", "leaves", "level")
+
+
+def readings(classes: Relation, labels: Relation, count: int, dialect: str) -> str:
+    """The query of what the labels of classes stand for: class, and per attribute level_j and code_j.
+
+    `classes`: class, label_0 … label_(count - 1); `labels`: attribute, label, level, code. A class with a label that
+    nothing stands for is left out.
+    """
+    query = exp.select(exp.column("class", table="k")).from_(_table(classes, "k"), copy=False)
+    for j in range(count):
+        same = exp.NullSafeEQ(this=_column("label", f"a{j}"), expression=_column(f"label_{j}", "k"))
+        equal = exp.and_(exp.EQ(this=_column("attribute", f"a{j}"), expression=_literal(j)), same)
+        query = query.join(_table(labels, f"a{j}"), on=equal, copy=False)
+        query = query.select(*(exp.alias_(_column(name, f"a{j}"), f"{name}_{j}") for name in ("level", "code")))
+    return _print(query, dialect)
+
+
+def beside_patterns(tuples: Relation, patterns: Relation, levels: Sequence[Sequence[str]], dialect: str) -> str:
+    """The query that puts patterns (pattern, class, level_j, code_j) beside the tuples, in the tuples' columns.
+
+    A pattern has a code in one column of each attribute, that of its level, and no rows (n = 0).
+    """
+    of_tuples = [*(exp.alias_(exp.null(), name) for name in ("pattern", "class")), exp.column("n")]
+    of_patterns = [exp.column("pattern"), exp.column("class"), exp.alias_(exp.Literal.number(0), "n")]
+    for j, columns in enumerate(levels):
+        for number, column in enumerate(columns):
+            here = exp.EQ(this=_column(f"level_{j}"), expression=_literal(number))
+            code = exp.Case().when(here, _column(f"code_{j}"))
+            of_tuples.append(_column(column))
+            of_patterns.append(exp.alias_(code, column, quoted=True))
+    first = exp.select(*of_tuples).from_(_table(tuples))
+    return _print(exp.union(first, exp.select(*of_patterns).from_(_table(patterns)), distinct=False), dialect)
 
 
 @dataclass(frozen=True)
