@@ -117,8 +117,8 @@ def create_as(relation: Relation, query: str, dialect: str, form: str = "table",
     return f"CREATE {kind} {_print(_table(relation), dialect)}{option} AS {query}"
 
 
-def insert_into(relation: Relation, query: str, dialect: str) -> str:
-    """The statement that adds a complete query's rows to a table, column by column in order."""
+def insert(relation: Relation, query: str, dialect: str) -> str:
+    """The statement that adds the rows of a complete query to a table."""
     return f"INSERT INTO {_print(_table(relation), dialect)} {query}"
 
 
@@ -242,6 +242,71 @@ def _join_mapping(query: exp.Select, attribute: Coded, raw: exp.Expr, alias: str
 
 def _is_null(expression: exp.Expr) -> exp.Expr:
     return exp.Is(this=expression.copy(), expression=exp.null())
+
+
+def labelled(
+    tuples: Relation,
+    recoded: Relation,
+    nodes: Relation,
+    labels: Relation,
+    levels: Sequence[Sequence[str]],
+    dialect: str,
+) -> str:
+    """The query of what every recoded tuple shows: tuple, n, and per attribute label_j, leaves_j, level_j.
+
+    `recoded`: tuple, node; `nodes`: node, level_0, level_1, … per attribute; `labels`: attribute, rule_level, code,
+    label, leaves, level; `levels`: per attribute the columns of `tuples` that hold its codes, level by level.
+    """
+    query = exp.select(exp.column("tuple", table="t"), exp.column("n", table="t")).from_(
+        _table(tuples, "t"), copy=False
+    )
+    for relation, alias, key, other in ((recoded, "r", "tuple", "t"), (nodes, "v", "node", "r")):
+        same = exp.EQ(this=exp.column(key, table=alias), expression=exp.column(key, table=other))
+        query = query.join(_table(relation, alias), on=same, copy=False)
+    for j, columns in enumerate(levels):
+        level, code = _column(f"level_{j}", "v"), exp.Case()
+        for number, column in enumerate(columns):
+            code = code.when(exp.EQ(this=level.copy(), expression=_literal(number)), _column(column, "t"))
+        wanted = {"attribute": _literal(j), "rule_level": level, "code": code}
+        equal = exp.and_(*(exp.EQ(this=_column(name, f"a{j}"), expression=found) for name, found in wanted.items()))
+        query = query.join(_table(labels, f"a{j}"), on=equal, copy=False)
+        query = query.select(*(exp.alias_(_column(name, f"a{j}"), f"{name}_{j}", quoted=True) for name in _SHOWN))
+    return _print(query, dialect)
+
+
+_SHOWN = ("label", "leaves", "level")
+
+
+def readings(classes: Relation, labels: Relation, count: int, dialect: str) -> str:
+    """The query of what the labels of classes stand for: class, and per attribute level_j and code_j.
+
+    `classes`: class, label_0 … label_(count - 1); `labels`: attribute, label, level, code. A class with a label that
+    nothing stands for is left out.
+    """
+    query = exp.select(exp.column("class", table="k")).from_(_table(classes, "k"), copy=False)
+    for j in range(count):
+        same = exp.NullSafeEQ(this=_column("label", f"a{j}"), expression=_column(f"label_{j}", "k"))
+        equal = exp.and_(exp.EQ(this=_column("attribute", f"a{j}"), expression=_literal(j)), same)
+        query = query.join(_table(labels, f"a{j}"), on=equal, copy=False)
+        query = query.select(*(exp.alias_(_column(name, f"a{j}"), f"{name}_{j}") for name in ("level", "code")))
+    return _print(query, dialect)
+
+
+def beside_patterns(tuples: Relation, patterns: Relation, levels: Sequence[Sequence[str]], dialect: str) -> str:
+    """The query that puts patterns (pattern, class, level_j, code_j) beside the tuples, in the tuples' columns.
+
+    A pattern has a code in one column of each attribute, that of its level, and no rows (n = 0).
+    """
+    of_tuples = [*(exp.alias_(exp.null(), name) for name in ("pattern", "class")), exp.column("n")]
+    of_patterns = [exp.column("pattern"), exp.column("class"), exp.alias_(exp.Literal.number(0), "n")]
+    for j, columns in enumerate(levels):
+        for number, column in enumerate(columns):
+            here = exp.EQ(this=_column(f"level_{j}"), expression=_literal(number))
+            code = exp.Case().when(here, _column(f"code_{j}"))
+            of_tuples.append(_column(column))
+            of_patterns.append(exp.alias_(code, column, quoted=True))
+    first = exp.select(*of_tuples).from_(_table(tuples))
+    return _print(exp.union(first, exp.select(*of_patterns).from_(_table(patterns)), distinct=False), dialect)
 
 
 @dataclass(frozen=True)
@@ -396,6 +461,76 @@ def _ordered(columns: Sequence[tuple[exp.Expr, bool]], shuffle_seed: int | None)
     if shuffle_seed is None:
         return by_value
     return [exp.func("MD5", _concatenated(str(shuffle_seed), [column for column, _ in columns])), *by_value]
+
+
+def identified_rows(source: Relation, columns: Mapping[str, str], told_by: Sequence[str], dialect: str) -> str:
+    """The query that gives every row of a table a `row_id`, a text that no other row has and that its place has not.
+
+    `columns` (new name: old) are kept; the row is told by its content in the columns `told_by`, and equal rows
+    by a number that each of them could have. Plain names (`plain_names`) keep clear of ours.
+    """
+    number = "MD5(content || '|' || CAST(ROW_NUMBER() OVER (PARTITION BY content ORDER BY content) AS TEXT)) AS row_id"
+    return _print(_over_content(source, columns, told_by, "", number), dialect)
+
+
+def grouped_rows(
+    source: Relation, columns: Mapping[str, str], classes: Sequence[str], seed: int | str, dialect: str
+) -> str:
+    """The query that gives the equivalence classes of a release a `group_id` each: 1, 2, … in the order of a hash.
+
+    `columns` (new name: old) are kept; `classes` are the columns, by their old names, that tell the classes.
+    """
+    number = "DENSE_RANK() OVER (ORDER BY content) AS group_id"
+    return _print(_over_content(source, columns, classes, str(seed), number), dialect)
+
+
+def _over_content(
+    source: Relation, columns: Mapping[str, str], told_by: Sequence[str], prefix: str, number: str
+) -> exp.Select:
+    content: exp.Expr = exp.Literal.string(prefix)
+    for column in told_by:
+        content = exp.DPipe(this=content, expression=_told_apart(column))
+    kept = [exp.alias_(_column(old), new, quoted=True) for new, old in columns.items()]
+    told = exp.select(*kept, exp.alias_(exp.func("MD5", content), "content")).from_(_table(source))
+    numbered = sqlglot.parse_one(number, "duckdb")
+    return exp.select(*(_column(new) for new in columns), numbered).from_(told.subquery("told"))
+
+
+def _told_apart(column: str) -> exp.Expr:
+    """A column as text that, with others behind it, still tells where it ends, and NULL from all that is not."""
+    text: exp.Expr = exp.cast(_column(column), "TEXT")
+    for mark, written in (("~", "~~"), ("|", "~p")):
+        text = exp.func("REPLACE", text, exp.Literal.string(mark), exp.Literal.string(written))
+    known = exp.func("COALESCE", text, exp.Literal.string("~n"))
+    return exp.DPipe(this=exp.Literal.string("|"), expression=known)
+
+
+@dataclass(frozen=True)
+class Perturbed:
+    """A column of the perturbed source: `column` of the identified rows, or `value` of a relation by `row_id`.
+
+    `type`: the column's own type, in the engine's words, that a perturbed value is given back.
+    """
+
+    name: str
+    column: str
+    type: str
+    values: Relation | None = None
+
+
+def perturbed_rows(rows: Relation, columns: Sequence[Perturbed], dialect: str) -> str:
+    """The query that puts perturbed values in the place of the source's; a cell without one is NULL."""
+    query = exp.select().from_(_table(rows, "r"))
+    for index, found in enumerate(columns):
+        if found.values is None:
+            shown: exp.Expr = _column(found.column, "r")
+        else:
+            alias = f"p{index}"
+            equal = exp.EQ(this=_column("row_id", alias), expression=_column("row_id", "r"))
+            query = query.join(_table(found.values, alias), on=equal, join_type="LEFT")
+            shown = exp.Cast(this=_column("value", alias), to=exp.Var(this=found.type))
+        query = query.select(exp.alias_(shown, found.name, quoted=True))
+    return _print(query, dialect)
 
 
 def _predicate(predicate: Predicate) -> exp.Expr:
@@ -672,13 +807,14 @@ def plain_names(columns: Sequence[str]) -> dict[str, str]:
     return names
 
 
-_RESERVED = {"n", "rows", "size", "value", "safe", "node", "classes"}
+_RESERVED = {"n", "rows", "size", "value", "safe", "node", "classes", "content", "row_id", "group_id", "key", "digest"}
 # Without it PostgreSQL may run a reader's own function on rows of classes that are then left out.
 _VIEW_OPTIONS = {"postgres": " WITH (security_barrier = true)"}
 _MARK = "kanon_columns_here"
 _RELATION_MARK = "kanon_relation_here"
 _NODE_MARK = 918273645918273645
 _NODE_MARK_TEXT = str(_NODE_MARK)
+_COLUMNS = (Mapping, list, tuple)
 _LISTS = (exp.Select, exp.Group, exp.Order, exp.Array)
 
 
@@ -697,7 +833,9 @@ def _fill(template: exp.Expr, holes: dict[str, Hole]) -> exp.Expr:
     open_holes = {hole.name for hole in tree.find_all(exp.Placeholder)}
     if open_holes != set(holes):
         raise ValueError(f"holes {sorted(open_holes)} filled with {sorted(holes)}")
-    for hole in list(tree.find_all(exp.Placeholder)):
+    # Columns last: an item is copied for each of them, with the other holes in it.
+    in_order = sorted(tree.find_all(exp.Placeholder), key=lambda hole: isinstance(holes[hole.name], _COLUMNS))
+    for hole in in_order:
         _fill_one(hole, holes[hole.name])
     return tree
 

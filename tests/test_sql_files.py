@@ -1,8 +1,10 @@
 """Every file of `sql/`: its header tells the truth, and given rows become the expected ones on each engine."""
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ from kanon_sql.queries import Relation
 from kanon_sql.resources import folder
 
 FILES = sorted(folder("sql").glob("*.sql"))
-KINDS = {"relation": Relation, "predicate": Predicate, "columns": (list, dict), "value": (int, str)}
+KINDS = {"relation": Relation, "predicate": Predicate, "columns": (list, dict), "value": (int, float, str, type(None))}
 HEADER = re.compile(
     r"""-- name: (?P<name>\w+)
 -- (?P<sentence>[A-Z].*\.)
@@ -163,6 +165,46 @@ _PROFILE = (
     "largest_class",
     "small_rows",
 )
+# MD5('kr') is dcf0d7d2cd120bf4…: the first eight digits make u, the next eight v.
+_U, _V = (0xDCF0D7D2 + 0.5) / 2**32, (0xCD120BF4 + 0.5) / 2**32
+_DRAWN = dict.fromkeys(["u", "v", "normal", "laplace", "uniform"], "DOUBLE PRECISION")
+
+
+def _drawn(value_type: str, *rows: Sequence[Any]) -> Mapping[str, tuple[Mapping[str, str], Rows]]:
+    """Draws as perturb_draws gives them, all chance of a row being the one number given; u and v apart."""
+    full = [(row_id, value, u, v, u, u, u) for row_id, value, u, v in rows]
+    return {"draws": ({"row_id": "VARCHAR", "value": value_type, **_DRAWN}, full)}
+
+
+def _noise(scale: float, **bounds: str | None) -> dict[str, Any]:
+    return {"scale": scale, "draw": ["laplace"], "draws": Relation("draws"), **bounds}
+
+
+_SWAPPED = [(f"r{i}", 10 * i, 0.5, v) for i, v in enumerate([0.9, 0.1, 0.2, 0.8, 0.5, 0.5, 0.3])]
+_GROUPED = {
+    "grouped": (
+        {"group_id": "INTEGER", "zip": "VARCHAR", "ill": "VARCHAR"},
+        [(2, "1*", "flu"), (1, "2*", None), (2, "1*", "flu"), (2, "1*", "acne"), (1, "2*", "flu"), (1, None, None)],
+    )
+}
+
+
+def _halves(rows: Sequence[Any], counts: Rows, type_name: str = "INTEGER") -> dict[str, Any]:
+    return {
+        "halves of rows": ({"group_id": type_name}, [(group,) for group in rows]),
+        "counts": ({"group_id": type_name, "count": type_name}, counts),
+    }
+
+
+_DIVERSITY = {"l": 2, "sensitive": Relation("counts")}
+_DIVERSE = ["rows", "groups", "smallest_group", "fewest_values", "unsafe_groups", "unsafe_rows"]
+_DIVERSE_COUNTS = {
+    "counts": (
+        {"group_id": "VARCHAR", "count": "VARCHAR"},
+        [("1", "1"), ("1", "1"), ("2", "2"), ("2", "1"), ("3", "2")],
+    )
+}
+_OFFENDERS = {"rows": Relation("halves of rows"), "sensitive": Relation("counts")}
 _NUMBERS = {"numbers": ({"size": "DOUBLE PRECISION"}, [(1.0,), (2.5,), (-0.25,), (None,), (-3.0,)])}
 
 _MEMBERS = {"members": Relation("members"), "positions": Relation("positions")}
@@ -366,6 +408,160 @@ CASES = [
         ["node", "combinations", "unique_rows", "small_rows"],
         [(5, 3, 1, 4)],
         FREQUENCY_SET,
+    ),
+    Case(
+        "perturb_draws",
+        {"column": ["x"], "rows": Relation("cells"), "key": Relation("keys")},
+        ["row_id", "value", "u", "v", "normal", "laplace", "uniform"],
+        [
+            (
+                "r",
+                7,
+                _U,
+                _V,
+                pytest.approx(math.sqrt(-2 * math.log(_U)) * math.cos(2 * math.pi * _V)),
+                pytest.approx(-math.log(2 * (1 - _U))),
+                pytest.approx(2 * _U - 1),
+            )
+        ],
+        {
+            "cells": ({"row_id": "VARCHAR", "x": "INTEGER"}, [("r", 7), ("s", None)]),
+            "keys": ({"key": "VARCHAR", "shift": "BIGINT"}, [("k", 0)]),
+        },
+    ),
+    Case(
+        "perturb_number",
+        _noise(10.0, bottom=None, top="4.5"),
+        ["row_id", "value"],
+        [("a", -8.5), ("b", 3.75), ("c", 4.5)],
+        _drawn("DOUBLE PRECISION", ("a", 1.5, -1.0, 0), ("b", 1.25, 0.25, 0), ("c", 1.5, 1.0, 0)),
+    ),
+    Case(
+        "perturb_number",
+        _noise(10.0, bottom="-8", top=None),
+        ["row_id", "value"],
+        [("a", -8), ("c", 11.5)],
+        _drawn("DOUBLE PRECISION", ("a", 1.5, -1.0, 0), ("c", 1.5, 1.0, 0)),
+    ),
+    Case(
+        "perturb_whole",
+        _noise(10.0, bottom="-5", top="4611686018427387910"),
+        ["row_id", "value"],
+        [("a", -5), ("b", 3), ("c", 4611686018427387907), ("d", 4611686018427387910)],
+        _drawn("BIGINT", ("a", 1, -1.0, 0), ("b", 1, 0.21, 0), ("c", 2**62 + 1, 0.2, 0), ("d", 2**62, 1.0, 0)),
+    ),
+    Case(
+        "perturb_date",
+        _noise(3.0),
+        ["row_id", "value"],
+        [("a", date(2020, 2, 26)), ("b", date(2020, 3, 1))],
+        _drawn("DATE", ("a", date(2020, 2, 29), -1.0, 0), ("b", date(2020, 2, 29), 0.4, 0)),
+    ),
+    Case(
+        "perturb_timestamp",
+        _noise(3.0),
+        ["row_id", "value"],
+        [("a", datetime(2020, 2, 26, 7)), ("b", datetime(2020, 2, 29, 7, 0, 1))],
+        _drawn(
+            "TIMESTAMP", ("a", datetime(2020, 2, 29, 7), -1.0, 0), ("b", datetime(2020, 2, 29, 7), 1.2 / 86400 / 3, 0)
+        ),
+    ),
+    Case(
+        "perturb_swap",
+        # Ranks from 3 on in blocks of 4: {0}, {10, 20 | 30, 40}, {50 | 60}; the lower by v 10, 20, the upper 40, 30.
+        {"half": 2, "draws": Relation("draws"), "key": Relation("keys")},
+        ["row_id", "value"],
+        [("r0", 0), ("r1", 40), ("r2", 30), ("r3", 20), ("r4", 10), ("r5", 60), ("r6", 50)],
+        {**_drawn("INTEGER", *_SWAPPED), "keys": ({"key": "VARCHAR", "shift": "BIGINT"}, [("k", 3)])},
+    ),
+    Case(
+        "perturb_swap",
+        # Ranks in blocks of 6: {0, 10, 20 | 30, 40, 50}, {60}; by v 10, 20, 0 and 40, 50, 30.
+        {"half": 3, "draws": Relation("draws"), "key": Relation("keys")},
+        ["row_id", "value"],
+        [("r0", 30), ("r1", 40), ("r2", 50), ("r3", 0), ("r4", 10), ("r5", 20), ("r6", 60)],
+        {**_drawn("INTEGER", *_SWAPPED), "keys": ({"key": "VARCHAR", "shift": "BIGINT"}, [("k", 0)])},
+    ),
+    Case(
+        "perturb_redraw",
+        {"keep": 0.5, "draws": Relation("draws")},
+        ["row_id", "value"],
+        [("a", "x"), ("b", "x"), ("c", "z")],
+        _drawn("VARCHAR", ("a", "x", 0.4, 0.9), ("b", "z", 0.5, 0.3), ("c", "x", 0.6, 0.7)),
+    ),
+    Case(
+        "perturb_transition",
+        {"draws": Relation("draws"), "matrix": Relation("matrix")},
+        ["row_id", "value"],
+        [("a", "1"), ("b", "2"), ("c", "2")],
+        {
+            **_drawn("INTEGER", ("a", 1, 0.2, 0), ("b", 1, 0.25, 0), ("c", 2, 0.9, 0), ("d", 3, 0.9, 0)),
+            "matrix": (
+                {"value": "VARCHAR", "target": "VARCHAR", "low": "DOUBLE PRECISION", "high": "DOUBLE PRECISION"},
+                [("1", "1", 0, 0.25), ("1", "2", 0.25, 1), ("2", "2", 0, 1)],
+            ),
+        },
+    ),
+    Case("perturb_present", {"column": ["Age"], "source": Relation("odd people")}, ["present"], [(5,)], PEOPLE),
+    Case(
+        "anatomy_rows",
+        {"columns": {"Zip": "zip"}, "sorted": ["zip"], "grouped": Relation("grouped")},
+        ["group_id", "Zip"],
+        [(1, "2*"), (1, "2*"), (1, None), (2, "1*"), (2, "1*"), (2, "1*")],
+        _GROUPED,
+    ),
+    Case(
+        "anatomy_sensitive",
+        {"columns": {"Ill": "ill"}, "sensitive": ["ill"], "grouped": Relation("grouped")},
+        ["group_id", "Ill", "count"],
+        [(1, "flu", 1), (1, None, 2), (2, "acne", 1), (2, "flu", 2)],
+        _GROUPED,
+    ),
+    Case(
+        "anatomy_groups",
+        {
+            "columns": ["ill"],
+            "sensitive": ["ill"],
+            "groups": 2,
+            "rows": Relation("cells"),
+            "key": Relation("keys"),
+        },
+        ["ill", "group_id"],
+        [("acne", 1), ("acne", 2), ("flu", 1), (None, 2)],
+        {
+            "cells": (
+                {"row_id": "VARCHAR", "ill": "VARCHAR"},
+                [("r0", "flu"), ("r1", None), ("r2", "acne"), ("r3", "acne")],
+            ),
+            "keys": ({"key": "VARCHAR", "shift": "BIGINT"}, [("k", 0)]),
+        },
+    ),
+    Case("anatomy_diversity", _DIVERSITY, _DIVERSE, [(7, 3, 2, 1, 2, 5)], _DIVERSE_COUNTS),
+    Case("anatomy_diversity", {**_DIVERSITY, "l": 1}, _DIVERSE, [(7, 3, 2, 1, 0, 0)], _DIVERSE_COUNTS),
+    Case(
+        "anatomy_diversity",
+        _DIVERSITY,
+        _DIVERSE,
+        [(0, 0, None, None, 0, 0)],
+        {"counts": (_DIVERSE_COUNTS["counts"][0], [])},
+    ),
+    Case("anatomy_offenders", _OFFENDERS, ["group_id", "surplus"], [], _halves([1, 2, 2], [(1, 1), (2, 1), (2, 1)])),
+    Case(
+        "anatomy_offenders",
+        _OFFENDERS,
+        ["group_id", "surplus"],
+        [(1, 1), (2, -1), (3, 1), (4, -2), (5, 0)],
+        _halves([1, 1, 2, 3], [(1, 1), (2, 2), (4, 2), (5, 0)]),
+    ),
+    Case(
+        "anatomy_offenders", _OFFENDERS, ["group_id", "surplus"], [(None, 0)], _halves([1, None], [(1, 1), (None, 1)])
+    ),
+    Case(
+        "anatomy_offenders",
+        _OFFENDERS,
+        ["group_id", "surplus"],
+        [(2, 1)],
+        _halves(["1", "2", "2"], [("1", "1"), ("2", "1")], "VARCHAR"),
     ),
     Case(
         "read_csv",

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kanon_sql.recode.mondrian import mondrian, mondrian_relaxed
+from kanon_sql.recode.prioprivacy import prioprivacy
 from kanon_sql.recode.task import Clock, Local, Rounds, Task
 
 __all__ = ["RECODERS", "Clock", "Local", "Recoder", "Rounds", "Task"]
@@ -32,5 +33,8 @@ class Recoder:
 _ALL: tuple[Recoder, ...] = (
     Recoder("mondrian", mondrian, "partitions cut until no cut leaves every side safe", ranges=True),
     Recoder("mondrian_relaxed", mondrian_relaxed, "as mondrian, rows equal to the median dealt to both", ranges=True),
+    Recoder(
+        "prioprivacy", prioprivacy, "rows that are safe stay as they are; the least important attributes change first"
+    ),
 )
 RECODERS = {found.name: found for found in _ALL}
