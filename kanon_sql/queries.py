@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 
 import sqlglot
 from sqlglot import exp
@@ -783,7 +783,8 @@ def refine_generalizations(tuples: Relation, attributes: Sequence[Climb], most: 
     Gives id, n, `key` (equal for what is equal on all these attributes), `cost`.
     """
     query = exp.select().from_(_table(tuples, "t"), copy=False)
-    keys, costs = [], []
+    keys: list[exp.Expr] = []
+    costs: list[exp.Expr] = []
     for index, attribute in enumerate(attributes):
         keys.append(_column("key", f"m{index}"))
         costs.append(_column("cost", f"m{index}"))
@@ -797,22 +798,30 @@ def refine_generalizations(tuples: Relation, attributes: Sequence[Climb], most: 
     return _print(query.select(_column("id", "t"), _column("n", "t"), *named), dialect)
 
 
-def refine_classes(state: Relation, tuples: Relation, dirty: Relation, attributes: Sequence[Climb], dialect: str) -> str:
+def refine_classes(
+    state: Relation, tuples: Relation, dirty: Relation, attributes: Sequence[Climb], dialect: str
+) -> str:
     """The query of the classes of a state: class, tuples, n, cost (of one row), dirty, and what moves are judged by.
 
     Per attribute and level below the top: the code that all members share, else -1; and the sums over the members
     of code, squared code, and cost, from which follows what the class would be without one of them.
     """
     columns: list[exp.Expr] = [_column("class", "s"), exp.alias_(exp.Count(this=exp.Star()), "tuples")]
-    columns.append(exp.alias_(exp.Sum(this=_column("n", "t")), "n"))
+    columns.append(exp.alias_(exp.cast(exp.Sum(this=_column("n", "t")), "BIGINT"), "n"))
     costs = []
     for attribute in attributes:
         shown, top = exp.Case(), attribute.coded.height
         for level in range(top):
-            code, cost, name = attribute.code(level, "t"), attribute.cost(level, "t"), attribute.coded.code_column(level)
+            code, cost, name = (
+                attribute.code(level, "t"),
+                attribute.cost(level, "t"),
+                attribute.coded.code_column(level),
+            )
             equal = exp.EQ(this=exp.Min(this=code), expression=exp.Max(this=code))
             shown = shown.when(equal, exp.Min(this=cost))
-            columns.append(exp.alias_(exp.Case().when(equal, exp.Min(this=code)).else_(_literal(-1)), name, quoted=True))
+            columns.append(
+                exp.alias_(exp.Case().when(equal, exp.Min(this=code)).else_(_literal(-1)), name, quoted=True)
+            )
             squares = exp.Mul(this=code, expression=code)
             for kind, added in (("sum", code), ("squares", squares), ("costs", cost)):
                 columns.append(exp.alias_(exp.Sum(this=added), f"{name}_{kind}", quoted=True))
@@ -837,7 +846,9 @@ def refine_rests(
     """
     members = exp.Paren(this=exp.Sub(this=_column("tuples", "c"), expression=_literal(1)))
     costs = [_rest_cost(attribute, members) for attribute in attributes]
-    rest = exp.Cast(this=exp.func("ROUND", exp.Div(this=_sum(costs), expression=members.copy())), to=_bigint())
+    rest = exp.Cast(
+        this=exp.func("ROUND", exp.Div(this=exp.Paren(this=_sum(costs)), expression=members.copy())), to=_bigint()
+    )
     rows = exp.Sub(this=_column("n", "c"), expression=_column("n", "t"))
     before = exp.Mul(this=_column("n", "c"), expression=_column("cost", "c"))
     columns = [_column("id", "t"), _column("class", "s"), _column("dirty", "c"), exp.alias_(rows, "n")]
@@ -855,10 +866,13 @@ def _rest_cost(attribute: Climb, members: exp.Expr) -> exp.Expr:
         name, code = attribute.coded.code_column(level), attribute.code(level, "t")
         added = exp.Paren(this=exp.Sub(this=_column(f"{name}_sum", "c"), expression=code))
         squares = exp.Paren(
-            this=exp.Sub(this=_column(f"{name}_squares", "c"), expression=exp.Mul(this=code.copy(), expression=code.copy()))
+            this=exp.Sub(
+                this=_column(f"{name}_squares", "c"), expression=exp.Mul(this=code.copy(), expression=code.copy())
+            )
         )
         equal = exp.EQ(
-            this=exp.Mul(this=members.copy(), expression=squares), expression=exp.Mul(this=added, expression=added.copy())
+            this=exp.Mul(this=members.copy(), expression=squares),
+            expression=exp.Mul(this=added, expression=added.copy()),
         )
         costs = exp.Sub(this=_column(f"{name}_costs", "c"), expression=attribute.cost(level, "t"))
         case = case.when(equal, costs)
@@ -914,11 +928,8 @@ def refine_gains(
 
 
 def _sum(terms: Sequence[exp.Expr]) -> exp.Expr:
-    first, *others = (term.copy() for term in terms)
-    total: exp.Expr = first
-    for term in others:
-        total = exp.Add(this=total, expression=term)
-    return total
+    copies = [term.copy() for term in terms] or [_literal(0)]
+    return reduce(lambda total, term: exp.Add(this=total, expression=term), copies)
 
 
 def _row_number(keys: Sequence[exp.Expr]) -> exp.Expr:

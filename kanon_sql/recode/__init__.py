@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from kanon_sql.recode.refine import refine
 from kanon_sql.recode.task import Clock, Local, Rounds, Task
 
 __all__ = ["RECODERS", "Clock", "Local", "Recoder", "Rounds", "Task"]
@@ -28,5 +29,5 @@ class Recoder:
         return self.recode(task)
 
 
-_ALL: tuple[Recoder, ...] = ()
+_ALL: tuple[Recoder, ...] = (Recoder("refine", refine, "little loss, every row released; stops at any time"),)
 RECODERS = {found.name: found for found in _ALL}
