@@ -741,13 +741,14 @@ class Climb:
     """An attribute that `refine` generalizes: its codes in the frequency set, and what each level costs.
 
     `levels`: a relation of `code` (level 0), `level`, `key`, `cost`, one row per value and level, `bottom` the lowest
-    one to use. `costs`: the same with one row per value, `code, cost_0, cost_1, …`.
+    one to use. `costs`: the same with one row per value, `code, cost_0, cost_1, …`. `free`: no level costs anything.
     """
 
     coded: Coded
     levels: Relation
     costs: Relation
     bottom: int = 0
+    free: bool = False
 
     def code(self, level: int, table: str) -> exp.Column:
         """The column of this attribute's codes on a level."""
@@ -885,16 +886,20 @@ def refine_gains(
     tuples: Relation,
     classes: Relation,
     attributes: Sequence[Climb],
-    places: tuple[int, int],
     dialect: str,
+    near: int | None = None,
+    places: tuple[int, int] | None = None,
 ) -> str:
     """The query of the moves that gain: tuple (id) from its class to `target`, `gain` what all rows then cost less.
 
     The cost of a target that takes a tuple in is that of the top less, for every level that both share, what the
-    level saves. Movers are those in `places`, the second left out.
+    level saves. `near`: only movers that save at most so much per row, the least that an attribute costs at its top;
+    then no attribute of the target may rise to its top, and the target is found by equal codes below it.
+    `places`: else, the movers from one place up to another, the last left out.
     """
     shared: list[exp.Expr] = []
     tops: list[exp.Expr] = []
+    equals: list[exp.Expr] = []
     for attribute in attributes:
         top = attribute.coded.height
         tops.append(attribute.cost(top, "t"))
@@ -902,29 +907,36 @@ def refine_gains(
             equal = exp.EQ(this=attribute.code(level, "d"), expression=attribute.code(level, "t"))
             saved = exp.Sub(this=attribute.cost(level + 1, "t"), expression=attribute.cost(level, "t"))
             shared.append(exp.Case().when(equal, saved).else_(_literal(0)))
-    taken = exp.Sub(this=_sum(tops), expression=exp.Paren(this=_sum(shared))) if shared else _sum(tops)
+        equals += [equal.copy()] if top and not attribute.free else []
+    taken = exp.Paren(this=exp.Sub(this=_sum(tops), expression=exp.Paren(this=_sum(shared))))
     together = exp.Paren(this=exp.Add(this=_column("n", "d"), expression=_column("own", "m")))
-    after = exp.Mul(this=together, expression=exp.Paren(this=taken))
+    after = exp.Mul(this=together, expression=taken)
     before = exp.Mul(this=_column("n", "d"), expression=_column("cost", "d"))
     gain = exp.Add(this=exp.Sub(this=_column("most", "m"), expression=after), expression=before)
-    columns = [_column("id", "m"), _column("own", "m"), _column("class", "m")]
+    columns: list[exp.Expr] = [_column(name, "m") for name in ("id", "own", "class")]
     columns += [exp.alias_(_column("class", "d"), "target"), exp.alias_(gain, "gain")]
+    # A class costs no less with one tuple more, so the tuple itself would cost at least what its new class does.
     least = exp.Mul(this=_column("cost", "d"), expression=_column("own", "m"))
-    conditions = [
+    conditions: list[exp.Expr] = [
+        *(equals if near is not None else []),
         exp.NEQ(this=_column("class", "d"), expression=_column("class", "m")),
         exp.LT(this=least, expression=_column("most", "m")),
         exp.Paren(this=exp.Or(this=_column("dirty", "m"), expression=_column("dirty", "d"))),
     ]
-    first, end = places
-    chosen = [
-        exp.GTE(this=_column("place", "m"), expression=_literal(first)),
-        exp.LT(this=_column("place", "m"), expression=_literal(end)),
-    ]
     query = exp.select(*columns).from_(_table(movers, "m"))
     query = query.join(_table(tuples, "t"), on=exp.EQ(this=_column("id", "t"), expression=_column("id", "m")))
-    query = query.join(_table(classes, "d"), on=exp.and_(*conditions)).where(*chosen)
+    query = query.join(_table(classes, "d"), on=exp.and_(*conditions)).where(*_movers(near, places))
     pairs = exp.select("id", "own", "class", "target", "gain").from_(query.subquery("pairs"))
     return _print(pairs.where(exp.GT(this=_column("gain"), expression=_literal(0))), dialect)
+
+
+def _movers(near: int | None, places: tuple[int, int] | None) -> list[exp.Expr]:
+    if near is not None:
+        most = exp.Mul(this=_column("own", "m"), expression=_literal(near))
+        return [exp.LTE(this=_column("most", "m"), expression=most)]
+    first, end = places or (1, 1)
+    place = _column("place", "m")
+    return [exp.GTE(this=place, expression=_literal(first)), exp.LT(this=place.copy(), expression=_literal(end))]
 
 
 def _sum(terms: Sequence[exp.Expr]) -> exp.Expr:

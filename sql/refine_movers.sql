@@ -2,8 +2,8 @@
 -- List the tuples that may leave their class and would gain by it: the rest holds, or nothing is left.
 -- reads: rests (id, class, dirty, n and cost of the rest, own rows, before), classes (class, tuples, n, cost, dirty), state (id, n, class)
 -- holes: $rests relation, $classes relation, $state relation, $safe predicate
--- gives: id, own (rows), class, dirty, most (what leaving saves before the tuple costs anything elsewhere), place (by that)
-SELECT id, own, class, dirty, most, ROW_NUMBER() OVER (ORDER BY most DESC, id) AS place
+-- gives: id, own (rows), class, dirty, most (what leaving saves before the tuple costs anything elsewhere), place (by that per row)
+SELECT id, own, class, dirty, CAST(most AS BIGINT) AS most, ROW_NUMBER() OVER (ORDER BY most * 1.0 / own DESC, id) AS place
 FROM (
   SELECT id, own, class, dirty, before - n * cost AS most
   FROM $rests

@@ -1,8 +1,8 @@
 """Refine: the cheapest cell for every tuple, then moves from class to class, by statements over all tuples at once.
 
-A greedy cover of the tuples by cells of the generalization lattice, in ascending loss. The iterated local recoding of ARX
-(F. Prasser et al., Software: Practice and Experience 50(7), 2020) searches the whole lattice anew for the rows left over;
-here every tuple walks its own generalizations, cheapest first, and one statement takes many of these steps.
+A greedy cover of the tuples by cells of the generalization lattice, in ascending loss. ARX's iterated local recoding
+(F. Prasser et al., Software: Practice and Experience 50(7), 2020) searches the whole lattice anew for the rows left
+over; here every tuple walks its own generalizations, cheapest first, and one statement takes many of these steps.
 Loss is that of V. Iyengar (KDD 2002), weighted, of what the classes show: their lowest common ancestors.
 """
 
@@ -63,13 +63,14 @@ class _Refinement:
     def __post_init__(self) -> None:
         self.engine = self.task.engine
         self.attributes = self.task.frequency_set.attributes
-        relations = [
-            [queries.scratch(f"kanon_refine_{kind}_{j}") for kind in ("levels", "costs")]
-            for j in range(len(self.attributes))
+        leaves = [a.hierarchy.leaf_count for a in self.attributes]
+        self.tops = [_cost(w, count, count) for w, count in zip(self.task.weights, leaves, strict=True)]
+        self.total = sum(self.tops)
+        self.suppressed = round(sum(self.task.weights) * UNIT)  # also of a column that has one value alone
+        self.climbs = [
+            Climb(a.coded, _relation("levels", j), _relation("costs", j), free=not self.tops[j])
+            for j, a in enumerate(self.attributes)
         ]
-        self.climbs = [Climb(a.coded, *found) for a, found in zip(self.attributes, relations, strict=True)]
-        tops = [a.hierarchy.leaf_count for a in self.attributes]
-        self.total = sum(_cost(w, top, top) for w, top in zip(self.task.weights, tops, strict=True))
 
     def run(self) -> Local:
         """Start, cover, improve; leave the assignment and nothing else."""
@@ -108,12 +109,11 @@ class _Refinement:
         """What the state costs all rows, those without a class at total loss."""
         self._make_classes()
         ((rows, cost),) = self.engine.rows(self._text("refine_cost", classes=_SCRATCH["classes"]))
-        return int(cost) + (self._rows - int(rows)) * self.total
+        return int(cost) + (self._rows - int(rows)) * self.suppressed
 
     def _loss(self, cost: float) -> float:
         """A cost of all rows as the mean loss of a cell."""
-        most = self.total * self._rows
-        return cost / most if most else 0.0
+        return cost / (self.suppressed * self._rows)
 
     @property
     def _rows(self) -> int:
@@ -187,8 +187,7 @@ class _Refinement:
             self._make(one, "refine_cells", generalizations=cells, safe=self.task.model.safe)
             self._make(choice, "refine_choice", cells=one)
             self._make(placed, "refine_safe", chosen=choice, safe=self.task.model.safe)
-            classes, rows = self._size(placed)
-            if not rows:
+            if not self._count(placed):
                 break
             self._advance("refine_grown", placed=placed)
             self._make(cells, "refine_open_cells", cells=one, placed=placed)
@@ -207,7 +206,7 @@ class _Refinement:
     def _take_node(self, node: Node) -> None:
         """Begin again with the classes of a node that hold."""
         choice, levels = _SCRATCH["choice"], self.task.frequency_set.level_columns(node)
-        self._make(choice, "refine_node", tuples=_SCRATCH["tuples"], levels=levels)
+        self._make(choice, "refine_node", tuples=_SCRATCH["tuples"], columns=levels)
         self._make(self.state, "refine_safe", chosen=choice, safe=self.task.model.safe)
 
     # The moves
@@ -239,23 +238,24 @@ class _Refinement:
         self._make(_SCRATCH["movers"], "refine_movers", **holes, safe=self.task.model.safe)
 
     def _find_best(self) -> int:
-        """Find every mover's best move, so many movers at a time that the clock is looked at; say how many there are."""
-        movers, classes = self._count(_SCRATCH["movers"]), self._count(_SCRATCH["classes"])
-        batch = max(1, _PAIRS // max(1, classes))
-        gains, best, spare = _SCRATCH["gains"], _SCRATCH["best"], _SCRATCH["choice"]
-        for first in range(1, max(2, movers + 1), batch):
-            if first > 1 and self.task.clock.spent:
+        """Find every mover's best move and say how many there are; the clock is looked at between two statements."""
+        near = min((top for top in self.tops if top), default=0)
+        far = self.engine.rows(self._text("refine_far", movers=_SCRATCH["movers"], near=near))[0][0]
+        self._find_gains("best", near=near)
+        batch = max(1, _PAIRS // max(1, self._count(_SCRATCH["classes"])))
+        for first in range(1, far + 1, batch):
+            if self.task.clock.spent and self._count(_SCRATCH["best"]):
                 break
-            args = _SCRATCH["movers"], _SCRATCH["tuples"], _SCRATCH["classes"], self.climbs, (first, first + batch)
-            self._create(gains, queries.refine_gains(*args, self.engine.dialect))
-            query = self._text("refine_best", gains=gains)
-            if first == 1:
-                self._create(best, query)
-                continue
-            both = [queries.select_all(best, self.engine.dialect), query]
-            self._create(spare, queries.union_all(both))
-            self._create(best, queries.select_all(spare, self.engine.dialect))
-        return self._count(best)
+            self._find_gains("gains", places=(first, min(first + batch, far + 1)))
+            self._make(_SCRATCH["choice"], "refine_joint", one=_SCRATCH["best"], other=_SCRATCH["gains"])
+            self._create(_SCRATCH["best"], queries.select_all(_SCRATCH["choice"], self.engine.dialect))
+        return self._count(_SCRATCH["best"])
+
+    def _find_gains(self, name: str, near: int | None = None, places: tuple[int, int] | None = None) -> None:
+        """Find the best move of each of some movers."""
+        args = _SCRATCH["movers"], _SCRATCH["tuples"], _SCRATCH["classes"], self.climbs, self.engine.dialect
+        self._create(_SCRATCH["choice"], queries.refine_gains(*args, near, places))
+        self._make(_SCRATCH[name], "refine_best", gains=_SCRATCH["choice"])
 
     def _move(self) -> bool:
         """Make the chosen moves; take them back if a class no longer holds."""
@@ -370,6 +370,10 @@ class _Pace:
         j = min(open_ones, key=lambda j: self.costs[j][self.bottoms[j] + 1] - self.costs[j][self.bottoms[j]])
         self.bottoms[j] += 1
         return True
+
+
+def _relation(kind: str, attribute: int) -> Relation:
+    return queries.scratch(f"kanon_refine_{kind}_{attribute}")
 
 
 def _halves(heights: Sequence[int]) -> tuple[list[int], list[int]]:
