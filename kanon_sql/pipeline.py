@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ from kanon_sql.loss import Costs, metric
 from kanon_sql.privacy import PrivacyModel, k_anonymity
 from kanon_sql.recode import RECODERS, Clock, Local, Recoder, Rounds, Task
 from kanon_sql.recode import show as shows
+from kanon_sql.recode.node import from_node
 from kanon_sql.recode.order import relation_of
 from kanon_sql.recode.task import ASSIGNMENT, CLASSES, CUTS
 from kanon_sql.recoding import HELD, FullDomain, LocalRecoding
@@ -298,7 +299,19 @@ def plan_release(found: Opened, spec: Spec, watch: Watch, search_in: str = "embe
     """Everything up to the release, by a search of the lattice or by a local recoding."""
     if spec.strategy in RECODERS:
         return make_local_plan(found, spec, watch, search_in)
+    if shows.asked(spec):
+        return _shown_otherwise(found, spec, watch, search_in)
     return make_plan(found, spec, watch, search_in)
+
+
+def _shown_otherwise(found: Opened, spec: Spec, watch: Watch, search_in: str) -> LocalPlan:
+    """A search whose classes show something else than the node's labels, such as their mean."""
+    _check_shown(found, spec, search_in)
+    plan = make_plan(found, spec, watch, search_in)
+    local = from_node(plan.frequency_set, plan.judge.model, plan.outcome.node)
+    counted = {each.name: getattr(plan, each.name) for each in fields(Counted)}
+    recoding = local_recoding(plan, local)
+    return LocalPlan(**counted, recoding=recoding, ended=plan.ended, search_seconds=plan.search_seconds)
 
 
 def make_local_plan(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedded") -> LocalPlan:
@@ -321,7 +334,7 @@ def local_recoding(counted: Counted, local: Local, recoder: Recoder | None = Non
     found, spec, table = counted.frequency_set, counted.spec, counted.source.table
     orders = shows.load_orders(found.engine, found)
     ranges = recoder is not None and recoder.ranges
-    hows = tuple(shows.how_of(spec, table, name, ranges) or "" for name in counted.columns)
+    hows = tuple("labels" if local.classes else shows.how_of(spec, table, name, ranges) for name in counted.columns)
     if local.classes is None:
         shows.make_classes(found.engine, local, orders, hows)
     labels = [f"label_{j}" for j in range(len(hows))] + [f"high_{j}" for j, how in enumerate(hows) if how == "bounds"]
@@ -341,13 +354,20 @@ def _task(counted: Counted, clock: Clock, watch: Watch) -> Task:
 
 def _check_local(found: Opened, spec: Spec, search_in: str) -> None:
     """Refuse what a local recoding cannot promise, before any long work."""
-    if search_in == "engine" and not isinstance(found.engine, DuckDB):
-        raise SpecError(f"{spec.strategy} works in DuckDB, beside {found.engine.name}; leave out --search-in engine")
+    _check_shown(found, spec, search_in)
     for name, asked in spec.quasi_identifiers.items():
         if asked.min_level or asked.max_level is not None:
             raise SpecError(
                 f"{spec.strategy} knows no levels, so min_level and max_level of {name!r} cannot hold; leave them out"
             )
+
+
+def _check_shown(found: Opened, spec: Spec, search_in: str) -> None:
+    """Refuse what a release by classes cannot do."""
+    if search_in == "engine" and not isinstance(found.engine, DuckDB):
+        raise SpecError(f"a local recoding works in DuckDB, beside {found.engine.name}; leave out --search-in engine")
+    if spec.mask:
+        raise SpecError("a local recoding has no node whose masked rows could be shown as *; leave out --mask")
     shows.check_show(spec, found.table)
 
 
@@ -371,7 +391,7 @@ def count(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedded", 
     metric(spec.metric)
     if spec.mask and spec.target and spec.target.form == "view":
         raise SpecError("a view drops rows instead of masking them; give --as table with --mask")
-    fitted = fits(spec, found.table, found.engine)
+    fitted = fits(spec, found.table, found.engine, order_will_do=spec.strategy in RECODERS)
     watch.stage("Counting the distinct tuples")
     started = time.monotonic()
     here = found.engine if isinstance(found.engine, DuckDB) or search_in == "engine" else DuckDB()

@@ -10,7 +10,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -20,7 +19,6 @@ from kanon_sql.frequency import Attribute
 from kanon_sql.hierarchy import Hierarchy
 from kanon_sql.queries import Relation
 
-NUMERIC = ("integer", "decimal", "float", "date", "timestamp", "time")
 _EPOCH = date(1970, 1, 1)
 
 
@@ -44,10 +42,10 @@ class Order:
         """Where `load` puts it."""
         return relation_of(self.attribute)
 
-    @cached_property
+    @property
     def numeric(self) -> bool:
         """Whether the positions are in the order of numbers."""
-        return self.attribute.column.kind in NUMERIC
+        return self.attribute.column.ordered
 
     @property
     def leaf_count(self) -> int:
@@ -59,7 +57,7 @@ def order_of(attribute: Attribute) -> Order:
     """Put an attribute's values in order; a number's order wins over a hierarchy that does not follow it."""
     hierarchy = attribute.hierarchy
     leaves = range(hierarchy.leaf_count)
-    if attribute.column.kind in NUMERIC:
+    if attribute.column.ordered:
         rows = sorted(leaves, key=lambda row: _number_key(hierarchy.values[row]))
     else:
         rows = sorted(leaves, key=lambda row: tuple(hierarchy.codes(level)[row] for level in _down(hierarchy)))

@@ -19,7 +19,7 @@ from kanon_sql.frequency import Attribute, FrequencySet
 from kanon_sql.loss import Costs
 from kanon_sql.queries import Relation, Shown
 from kanon_sql.recode import order as orders
-from kanon_sql.recode.order import NUMERIC, Order
+from kanon_sql.recode.order import Order
 from kanon_sql.recode.task import CLASSES, Local
 from kanon_sql.spec import Spec
 
@@ -44,13 +44,18 @@ class LocalFigures:
     levels: tuple[tuple[int, ...], ...]
 
 
+def asked(spec: Spec) -> bool:
+    """Whether the spec says what classes are to show."""
+    return spec.show is not None or any(found.show for found in spec.quasi_identifiers.values())
+
+
 def check_show(spec: Spec, table: Table) -> None:
     """Refuse what cannot be shown of a column, and names that would be there twice, before any work."""
-    for name, asked in spec.quasi_identifiers.items():
+    for name, attribute in spec.quasi_identifiers.items():
         column = table.column(name)
-        if column and asked.show and not _can_show(column, asked.show):
+        if column and attribute.show and not _can_show(column, attribute.show):
             raise SpecError(
-                f"{name!r} is of type {column.type}, which has no {asked.show}; show common, mode or labels instead"
+                f"{name!r} is of type {column.type}, which has no {attribute.show}; show common, mode or labels instead"
             )
     kept = [column.name for column in table.columns if column.name not in spec.identifiers]
     names = [new for name in kept for new in (bound_names(name) if how_of(spec, table, name) == "bounds" else (name,))]
@@ -59,19 +64,18 @@ def check_show(spec: Spec, table: Table) -> None:
         raise SpecError(f"there is a column {twice!r} already, so bounds cannot be shown; rename it, or show ranges")
 
 
-def how_of(spec: Spec, table: Table, name: str, ranges: bool = False) -> str | None:
-    """How a column's classes are shown; None for a column that is no quasi-identifier.
+def how_of(spec: Spec, table: Table, name: str, ranges: bool = False) -> str:
+    """How a column's classes are shown; nothing for a column that is no quasi-identifier.
 
     `ranges`: what is in order is shown as ranges where nobody says otherwise.
     """
-    asked = spec.quasi_identifiers.get(name)
-    column = table.column(name)
-    if asked is None or column is None:
-        return None
-    wanted = asked.show or spec.show
+    attribute, column = spec.quasi_identifiers.get(name), table.column(name)
+    if attribute is None or column is None:
+        return ""
+    wanted = attribute.show or spec.show
     if wanted and _can_show(column, wanted):
         return wanted
-    return "ranges" if ranges and column.kind in NUMERIC else "common"
+    return "ranges" if ranges and column.ordered else "common"
 
 
 def bound_names(name: str) -> tuple[str, str]:
@@ -152,7 +156,7 @@ def _levels(engine: Engine, classes: Relation, j: int, height: int) -> tuple[int
 def _can_show(column: Column, how: str) -> bool:
     if how == "mean":
         return column.kind in _NUMBERS
-    return how in ("labels", "common", "mode") or column.kind in NUMERIC
+    return how in ("labels", "common", "mode") or column.ordered
 
 
 def _shown(engine: Engine, local: Local, j: int, order: Order, how: str) -> Shown:
