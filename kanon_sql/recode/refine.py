@@ -24,7 +24,7 @@ from kanon_sql.recode.task import ASSIGNMENT, Local, Task
 
 UNIT = 10_000_000  # a cell's loss of 1 as a whole number: sums are exact, in whatever order
 _KEYS = 2**62  # a sum of one key per attribute must fit 64 bits
-_CELLS = 2_500_000  # generalizations of tuples that a step is to look at
+_CELLS = 1_500_000  # generalizations of tuples that a step is to look at
 _CROWD = 20_000_000  # where even the smallest step would look at more, low levels are given up
 _STEPS = 60  # the smallest step, as a part of the way from no loss to total loss
 _PAIRS = 20_000_000  # tuples times classes compared in one statement, between two looks at the clock
