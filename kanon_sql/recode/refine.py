@@ -43,7 +43,7 @@ def refine(task: Task) -> Local:
     class left still holds, or is empty: a run that ended `complete` has no such move of one tuple left.
     When the time is up, the tuples without a class choose among the cells above the start node, in one step.
     If the start node's classes lose less, its suppressed rows counting 1 (which happens in tables of a few rows), the
-    moves begin with them, and its suppressed rows stay so. InfeasibleError if not even one class would hold.
+    moves begin with them; suppressed rows that are too few for a class then stay so. InfeasibleError if not even one class would hold.
     """
     return _Refinement(task).run()
 
@@ -204,10 +204,12 @@ class _Refinement:
             self._advance("refine_moved", moves=_SCRATCH["moves"])
 
     def _take_node(self, node: Node) -> None:
-        """Begin again with the classes of a node that hold."""
+        """Begin again with the classes of a node that hold, and what classes its suppressed rows can make."""
         choice, levels = _SCRATCH["choice"], self.task.frequency_set.level_columns(node)
         self._make(choice, "refine_node", tuples=_SCRATCH["tuples"], columns=levels)
         self._make(self.state, "refine_safe", chosen=choice, safe=self.task.model.safe)
+        if self._find_open():
+            self._step(-1, self.total, node)  # as many suppressed rows as a class needs are better off in one
 
     # The moves
 
