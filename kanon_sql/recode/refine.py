@@ -43,7 +43,8 @@ def refine(task: Task) -> Local:
     class left still holds, or is empty: a run that ended `complete` has no such move of one tuple left.
     When the time is up, the tuples without a class choose among the cells above the start node, in one step.
     If the start node's classes lose less, its suppressed rows counting 1 (which happens in tables of a few rows), the
-    moves begin with them; suppressed rows that are too few for a class then stay so. InfeasibleError if not even one class would hold.
+    moves begin with them; suppressed rows that are too few for a class then stay so.
+    InfeasibleError if not even one class would hold.
     """
     return _Refinement(task).run()
 
