@@ -587,6 +587,170 @@ CASES = [
 ]
 
 
+# What `refine` works on: tuples with an id, states that give them a class, cells that they may share.
+_TUPLES = {"tuples": (dict.fromkeys(["id", "n", "age_0"], "BIGINT"), [(1, 1, 0), (2, 1, 0), (3, 2, 1)])}
+_STATE = {"state": (dict.fromkeys(["id", "n", "class"], "BIGINT"), [(1, 1, 7), (2, 1, 7), (3, 2, 9)])}
+_PLACED = {"placed": (dict.fromkeys(["id", "n", "class"], "BIGINT"), [(3, 2, 4), (4, 1, 4)])}
+_CELLS = {
+    "cells": (
+        dict.fromkeys(["id", "n", "key", "cost"], "BIGINT"),
+        [(1, 1, 10, 5), (1, 1, 11, 0), (2, 1, 10, 0), (3, 3, 12, 0), (3, 3, 10, 0)],
+    )
+}
+_HALVES = {
+    "one": (dict.fromkeys(["id", "n", "key", "cost"], "BIGINT"), [(1, 2, 10, 0), (1, 2, 11, 3), (2, 1, 10, 0)]),
+    "other": (dict.fromkeys(["id", "n", "key", "cost"], "BIGINT"), [(1, 2, 100, 1), (1, 2, 200, 4)]),
+}
+_COSTS = {"costs": (dict.fromkeys(["n", "cost"], "BIGINT"), [(5, 3), (2, 0)])}
+_RESTS = {
+    "rests": (
+        {"dirty": "BOOLEAN", **dict.fromkeys(["id", "class", "n", "cost", "own", "before"], "BIGINT")},
+        # of a class of 3 rows at 4 each: the rest costs less, is too small, costs the same
+        [(True, 1, 7, 2, 1, 1, 12), (True, 2, 7, 1, 0, 2, 12), (False, 3, 7, 2, 6, 1, 12)],
+    ),
+    "classes": (
+        {"dirty": "BOOLEAN", **dict.fromkeys(["class", "tuples", "n", "cost"], "BIGINT")},
+        [(True, 7, 3, 3, 4), (False, 8, 1, 2, 5), (True, 9, 1, 2, 0)],
+    ),
+    "state": (dict.fromkeys(["id", "n", "class"], "BIGINT"), [(1, 1, 7), (4, 2, 8), (5, 2, 9)]),
+}
+_GAINS = {
+    "gains": (
+        dict.fromkeys(["id", "own", "class", "target", "gain"], "BIGINT"),
+        # the best for both their classes are 2 (from 5 to 6, which 1 wants too) and 3 (alone)
+        [(1, 1, 4, 6, 3), (2, 2, 5, 6, 8), (3, 1, 7, 8, 1)],
+    )
+}
+_OF_STATE, _GAIN_COLUMNS = ("id", "n", "class"), ("id", "own", "class", "target", "gain")
+
+CASES += [
+    Case("refine_none", {"tuples": Relation("tuples")}, _OF_STATE, [], _TUPLES),
+    Case(
+        "refine_open",
+        {"tuples": Relation("tuples"), "placed": Relation("placed"), "keys": ["age_0"]},
+        ("id", "n", "age_0"),
+        [(1, 1, 0), (2, 1, 0)],
+        {**_TUPLES, **_PLACED},
+    ),
+    Case(
+        "refine_node",
+        {"tuples": Relation("tuples"), "columns": ["age_0"]},
+        _OF_STATE,
+        [(1, 1, 1), (2, 1, 1), (3, 2, 2)],
+        _TUPLES,
+    ),
+    Case(
+        "refine_cells",
+        {"generalizations": Relation("cells"), "safe": AT_LEAST_2},
+        ("id", "n", "key", "cost"),
+        [(1, 1, 10, 5), (2, 1, 10, 0), (3, 3, 12, 0), (3, 3, 10, 0)],
+        _CELLS,
+    ),
+    Case(
+        "refine_cells",
+        {"generalizations": Relation("cells"), "safe": UNKNOWN_OF_3},
+        ("id", "n", "key", "cost"),
+        [(1, 1, 10, 5), (1, 1, 11, 0), (2, 1, 10, 0), (3, 3, 10, 0)],
+        _CELLS,
+    ),
+    Case(
+        "refine_joined",
+        {"one": Relation("one"), "other": Relation("other"), "above": 1, "most": 4},
+        ("id", "n", "key", "cost"),
+        [(1, 2, 210, 4), (1, 2, 111, 4)],
+        _HALVES,
+    ),
+    Case("refine_choice", {"cells": Relation("cells")}, _OF_STATE, [(1, 1, 11), (2, 1, 10), (3, 3, 10)], _CELLS),
+    Case(
+        "refine_open_cells",
+        {"cells": Relation("cells"), "placed": Relation("placed")},
+        ("id", "n", "key", "cost"),
+        [(1, 1, 10, 5), (1, 1, 11, 0), (2, 1, 10, 0)],
+        {**_CELLS, **_PLACED},
+    ),
+    Case(
+        "refine_safe",
+        {"chosen": Relation("placed"), "safe": AT_LEAST_2},
+        _OF_STATE,
+        [(3, 2, 4), (4, 1, 4)],
+        _PLACED,
+    ),
+    Case("refine_safe", {"chosen": Relation("placed"), "safe": UNKNOWN_OF_3}, _OF_STATE, [], _PLACED),
+    Case(
+        "refine_grown",
+        {"state": Relation("state"), "placed": Relation("placed")},
+        _OF_STATE,
+        [(1, 1, 7), (2, 1, 7), (3, 2, 9), (3, 2, 4), (4, 1, 4)],
+        {**_STATE, **_PLACED},
+    ),
+    Case(
+        "refine_moved",
+        {"state": Relation("state"), "moves": Relation("placed")},
+        _OF_STATE,
+        [(1, 1, 7), (2, 1, 7), (3, 2, 4), (4, 1, 4)],
+        {**_STATE, **_PLACED},
+    ),
+    Case("refine_size", {"state": Relation("state")}, ("classes", "rows"), [(2, 4)], _STATE),
+    Case("refine_classes_of", {"state": Relation("state")}, ("class",), [(7,), (9,)], _STATE),
+    Case("refine_cost", {"classes": Relation("costs")}, ("rows", "cost"), [(7, 15)], _COSTS),
+    Case(
+        "refine_assignment",
+        {"tuples": Relation("tuples"), "state": Relation("state"), "keys": ["age_0"]},
+        ("age_0", "n", "class"),
+        [(0, 1, 1), (0, 1, 1), (1, 2, 2)],
+        {**_TUPLES, **_STATE},
+    ),
+    Case(
+        "refine_movers",
+        {**{name: Relation(name) for name in _RESTS}, "safe": AT_LEAST_2},
+        ("id", "own", "class", "dirty", "most", "place"),
+        [(1, 1, 7, True, 10, 1), (4, 2, 8, False, 10, 2)],
+        _RESTS,
+    ),
+    Case(
+        "refine_outsiders",
+        {"open": Relation("placed"), "most": 99},
+        ("id", "own", "class", "dirty", "most", "place"),
+        [(3, 2, -3, True, 99, 1), (4, 1, -4, True, 99, 2)],
+        _PLACED,
+    ),
+    Case(
+        "refine_far",
+        {"movers": Relation("movers"), "near": 3},
+        ("movers",),
+        [(1,)],
+        {"movers": (dict.fromkeys(["id", "own", "most"], "BIGINT"), [(1, 2, 7), (2, 2, 6), (3, 1, 1)])},
+    ),
+    Case(
+        "refine_best",
+        {"gains": Relation("gains")},
+        _GAIN_COLUMNS,
+        [(1, 1, 4, 6, 9), (2, 1, 5, 6, 1)],
+        {
+            "gains": (
+                dict.fromkeys(_GAIN_COLUMNS, "BIGINT"),
+                [(1, 1, 4, 7, 9), (1, 1, 4, 6, 9), (1, 1, 4, 5, 2), (2, 1, 5, 6, 1)],
+            )
+        },
+    ),
+    Case(
+        "refine_joint",
+        dict.fromkeys(["one", "other"], Relation("gains")),
+        _GAIN_COLUMNS,
+        _GAINS["gains"][1] * 2,
+        _GAINS,
+    ),
+    Case("refine_moves", {"best": Relation("gains")}, _OF_STATE, [(2, 2, 6), (3, 1, 8)], _GAINS),
+    Case(
+        "refine_dirty",
+        {"best": Relation("gains"), "moves": Relation("placed")},
+        ("class",),
+        [(4,), (5,), (7,)],
+        {**_GAINS, **_PLACED},
+    ),
+]
+
+
 def test_every_query_has_given_and_expected_rows() -> None:
     assert sorted(QUERIES) == sorted({case.query for case in CASES})
 

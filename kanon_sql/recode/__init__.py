@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kanon_sql.recode.prioprivacy import prioprivacy
+from kanon_sql.recode.refine import refine
 from kanon_sql.recode.task import Clock, Local, Rounds, Task
 
 __all__ = ["RECODERS", "Clock", "Local", "Recoder", "Rounds", "Task"]
@@ -30,6 +31,7 @@ class Recoder:
 
 
 _ALL: tuple[Recoder, ...] = (
+    Recoder("refine", refine, "little loss, every row released; stops at any time"),
     Recoder(
         "prioprivacy", prioprivacy, "rows that are safe stay as they are; the least important attributes change first"
     ),
