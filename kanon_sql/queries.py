@@ -122,6 +122,40 @@ def insert(relation: Relation, query: str, dialect: str) -> str:
     return f"INSERT INTO {_print(_table(relation), dialect)} {query}"
 
 
+def rename(relation: Relation, name: str, dialect: str) -> str:
+    """The statement that gives a table another name, where there is none of that name."""
+    return f"ALTER TABLE {_print(_table(relation), dialect)} RENAME TO {_identifier(name, dialect)}"
+
+
+def regions(relation: Relation, last: Sequence[int], dialect: str) -> str:
+    """The query of what every class was cut to, one row per class: class, low_0, high_0, low_1, …
+
+    `relation`: class, attribute, low, high (NULL: to the end). `last`: each attribute's last position.
+    """
+    group = _column("class")
+    query = exp.select(group).from_(_table(relation), copy=False).group_by(group.copy(), copy=False)
+    for j, end in enumerate(last):
+        is_j = exp.EQ(this=_column("attribute"), expression=_literal(j))
+        for side, most in (("low", 0), ("high", end)):
+            found = exp.func("MAX", exp.Case().when(is_j.copy(), _column(side)))
+            known = exp.func("COALESCE", found, _literal(most))
+            query = query.select(exp.alias_(known, f"{side}_{j}", quoted=True), copy=False)
+    return _print(query, dialect)
+
+
+def over(predicate: Predicate, window: str) -> Predicate:
+    """A predicate on a class as one on a window of rows: `window` is the name that the query gives it.
+
+    >>> over(Predicate("SUM(n) >= $k", {"k": 5}), "left_side").text
+    'SUM(n) OVER left_side >= $k'
+    """
+    tree = sqlglot.parse_one(predicate.text, "duckdb")
+    for aggregate in list(tree.find_all(exp.AggFunc)):
+        whole = aggregate.parent if isinstance(aggregate.parent, exp.Filter) else aggregate
+        whole.replace(exp.Window(this=whole.copy(), alias=exp.to_identifier(window), over="OVER"))
+    return Predicate(tree.sql("duckdb"), predicate.values)
+
+
 def drop(relation: Relation, dialect: str, form: str = "table") -> str:
     """The statement that drops a table or view, if it is there."""
     return f"DROP {form.upper()} IF EXISTS {_print(_table(relation), dialect)}"
@@ -781,7 +815,7 @@ _RELATION_MARK = "kanon_relation_here"
 _NODE_MARK = 918273645918273645
 _NODE_MARK_TEXT = str(_NODE_MARK)
 _COLUMNS = (Mapping, list, tuple)
-_LISTS = (exp.Select, exp.Group, exp.Order)
+_LISTS = (exp.Select, exp.Group, exp.Order, exp.Array)
 
 
 @cache

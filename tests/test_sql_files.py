@@ -586,6 +586,404 @@ CASES = [
     ),
 ]
 
+# Mondrian: two partitions of one ordered attribute (0) and one with a hierarchy of three levels (1).
+_BIG = dict.fromkeys
+_MON_OPEN = {"open": (_BIG(["age_0", "zip_0", "n", "class"], "BIGINT"), [(0, 1, 2, 3), (2, 0, 1, 3), (2, 0, 4, 5)])}
+_MON_CELL = ("class", "attribute", "code", "position", "number", "range", "most", "weight", "n")
+_MON_TYPES = {**_BIG(_MON_CELL, "BIGINT"), **_BIG(["number", "range", "most", "weight"], "DOUBLE PRECISION")}
+# Partition 3: ages 10 (2 rows), 11 (3), 20 (1); zip codes 0 (4 rows), 1 and 2 (1 each), of which 0 and 1 are siblings.
+_MON_CELLS = {
+    "cells": (
+        _MON_TYPES,
+        [
+            (3, 0, 7, 0, 10.0, 20.0, 4.0, 1.0, 2),
+            (3, 0, 8, 1, 11.0, 20.0, 4.0, 1.0, 3),
+            (3, 0, 9, 3, 20.0, 20.0, 4.0, 1.0, 1),
+            (3, 1, 0, 0, None, 1.0, 2.0, 0.5, 4),
+            (3, 1, 1, 1, None, 1.0, 2.0, 0.5, 1),
+            (3, 1, 2, 2, None, 1.0, 2.0, 0.5, 1),
+        ],
+    )
+}
+_MON_ODD = {
+    "cells": (
+        _MON_TYPES,
+        [
+            (3, 0, 7, 0, -40.0, 20.0, 4.0, 1.0, 2),
+            (3, 0, 8, 1, 10.0, 20.0, 4.0, 1.0, 2),
+            (3, 0, 9, 4, 30.0, 20.0, 4.0, 1.0, 2),
+        ],
+    )
+}
+_MON_NODES = {
+    "nodes": (
+        {
+            **_BIG(["attribute", "position", "level", "node", "low", "high", "leaves"], "BIGINT"),
+            "width": "DOUBLE PRECISION",
+        },
+        [
+            *((1, x, 0, x, x, x, 1, 0.0) for x in range(3)),
+            (1, 0, 1, 0, 0, 1, 2, 0.75),
+            (1, 1, 1, 0, 0, 1, 2, 0.75),
+            (1, 2, 1, 1, 2, 2, 1, 0.0),
+            *((1, x, 2, 0, 0, 2, 3, 1.0) for x in range(3)),
+        ],
+    )
+}
+_MON_MEDIAN = ("class", "attribute", "allowed", "split", "dealt", "kept", "width", "gain")
+_MON_MEDIAN_TYPES = {
+    **_BIG(_MON_MEDIAN, "BIGINT"),
+    "allowed": "BOOLEAN",
+    "width": "DOUBLE PRECISION",
+    "gain": "DOUBLE PRECISION",
+}
+_MON_BRANCH = ("class", "attribute", "level", "node", "n", "safe", "weight", "most", "width", "saved")
+_MON_BRANCH_TYPES = {
+    **_BIG(_MON_BRANCH, "BIGINT"),
+    "safe": "BOOLEAN",
+    **_BIG(["weight", "most", "width"], "DOUBLE PRECISION"),
+}
+_MON_CHOSEN = ("class", "attribute", "split", "dealt", "kept", "level", "spared")
+_MON_CHOSEN_TYPES = _BIG(_MON_CHOSEN, "BIGINT")
+_MON_MOVE = ("class", "attribute", "code", "part", "skip", "take", "next_class")
+_MON_MOVE_TYPES = _BIG(_MON_MOVE, "BIGINT")
+
+
+def _mon_medians(median: bool, at_least: int) -> dict[str, Any]:
+    left, right = (Predicate(f"SUM(n) OVER {side} >= $k", {"k": at_least}) for side in ("left_side", "right_side"))
+    return {"median": median, "cells": Relation("cells"), "safe_left": left, "safe_right": right}
+
+
+def _mon_chosen(**more: Any) -> dict[str, Any]:
+    fixed = {"medians": Relation("medians"), "branches": Relation("branches"), "safe": AT_LEAST_2}
+    return {**fixed, "worth": ["gain"], "leftover": True, "merge": True, **more}
+
+
+def _mon_options(medians: Rows, branches: Rows) -> dict[str, Any]:
+    return {"medians": (_MON_MEDIAN_TYPES, medians), "branches": (_MON_BRANCH_TYPES, branches)}
+
+
+# Children of one node, 3, 2 and 1 rows: the last one is too small, and alone it is too small for a rest.
+_MON_CHILDREN = [
+    (3, 1, 1, 0, 3, True, 1.0, 2.0, 1.0, 6),
+    (3, 1, 1, 4, 2, True, 1.0, 2.0, 1.0, 2),
+    (3, 1, 1, 5, 1, False, 1.0, 2.0, 1.0, 1),
+]
+_MON_FOUR = [*_MON_CHILDREN, (3, 1, 1, 6, 1, False, 1.0, 2.0, 1.0, 1)]
+
+CASES += [
+    Case("mondrian_whole", {"frequency_set": COUNTED, "safe": AT_LEAST_2}, ["safe"], [(True,)], FREQUENCY_SET),
+    Case("mondrian_whole", {"frequency_set": COUNTED, "safe": AT_LEAST_2}, ["safe"], [(False,)], NO_ROWS),
+    Case(
+        "mondrian_start",
+        {"columns": ["age_0", "zip_0"], "frequency_set": COUNTED},
+        ["age_0", "zip_0", "n", "class"],
+        [(0, 0, 1, 0), (0, 1, 2, 0), (1, 1, 1, 0), (2, 0, 4, 0)],
+        FREQUENCY_SET,
+    ),
+    Case(
+        "mondrian_deal_start",
+        {"columns": ["age_0", "zip_0"], "order": ["zip_0", "age_0"], "frequency_set": COUNTED},
+        ["age_0", "zip_0", "n", "first", "last", "place", "class"],
+        [(0, 0, 1, 1, 1, 1, 0), (2, 0, 4, 1, 4, 2, 0), (0, 1, 2, 1, 2, 3, 0), (1, 1, 1, 1, 1, 4, 0)],
+        FREQUENCY_SET,
+    ),
+    # Age 40 occurs and 30 does not; NULL lies below, a value in no hierarchy above, two ranges away.
+    *(
+        Case(
+            "mondrian_places",
+            {
+                "attribute": 1,
+                "weight": 1,
+                "most": 3,
+                "code": ["age_0"],
+                "number": ["number"],
+                "ordered": ordered,
+                "frequency_set": COUNTED,
+                "positions": Relation("positions"),
+            },
+            ["attribute", "code", "position", "number", "range", "most", "weight"],
+            [
+                (1, 0, 1, 20.0 if ordered else None, 20.0, 3.0, 1.0),
+                (1, 2, 3, 40.0 if ordered else None, 20.0, 3.0, 1.0),
+                (1, 3, 0, -20.0 if ordered else None, 20.0, 3.0, 1.0),
+                (1, 4, 4, 80.0 if ordered else None, 20.0, 3.0, 1.0),
+            ],
+            {
+                "positions": (
+                    {
+                        "position": "INTEGER",
+                        "number": "DOUBLE PRECISION",
+                        "value": "INTEGER",
+                        "starred": "BOOLEAN",
+                        "code_0": "INTEGER",
+                    },
+                    [
+                        (0, None, None, False, 3),
+                        (1, 20.0, 20, False, 0),
+                        (2, 30.0, 30, False, 1),
+                        (3, 40.0, 40, False, 2),
+                        (4, None, None, True, 4),
+                    ],
+                ),
+                "counted": ({"age_0": "INTEGER", "n": "INTEGER"}, [(0, 1), (0, 1), (2, 1), (3, 1), (4, 1)]),
+            },
+        )
+        for ordered in (True, False)
+    ),
+    Case(
+        "mondrian_nodes",
+        {
+            "attribute": 1,
+            "level": 1,
+            "count": 4,
+            "code": ["code_1"],
+            "leaves": ["leaves_1"],
+            "positions": Relation("positions"),
+        },
+        ["attribute", "position", "level", "node", "low", "high", "leaves", "width"],
+        [(1, 0, 1, 7, 0, 1, 2, 0.5), (1, 1, 1, 7, 0, 1, 2, 0.5), (1, 2, 1, 8, 2, 2, 1, 0.0)],
+        {"positions": (_BIG(["position", "code_1", "leaves_1"], "INTEGER"), [(0, 7, 2), (1, 7, 2), (2, 8, 1)])},
+    ),
+    Case(
+        "mondrian_cells",
+        {"codes": ["age_0", "zip_0"], "count": 2, "open": Relation("open"), "places": Relation("places")},
+        _MON_CELL,
+        [
+            (3, 0, 0, 4, 20.0, 9.0, 5.0, 1.0, 2),
+            (3, 0, 2, 6, 29.0, 9.0, 5.0, 1.0, 1),
+            (5, 0, 2, 6, 29.0, 9.0, 5.0, 1.0, 4),
+            (3, 1, 0, 1, None, 1.0, 1.0, 0.5, 1),
+            (5, 1, 0, 1, None, 1.0, 1.0, 0.5, 4),
+            (3, 1, 1, 0, None, 1.0, 1.0, 0.5, 2),
+        ],
+        {
+            **_MON_OPEN,
+            "places": (
+                {name: _MON_TYPES[name] for name in _MON_CELL[1:-1]},
+                [
+                    (0, 0, 4, 20.0, 9.0, 5.0, 1.0),
+                    (0, 2, 6, 29.0, 9.0, 5.0, 1.0),
+                    (1, 0, 1, None, 1.0, 1.0, 0.5),
+                    (1, 1, 0, None, 1.0, 1.0, 0.5),
+                ],
+            ),
+        },
+    ),
+    # With k = 2 the median cut, 2 | 4 rows or 5 | 1: half of six is three, which the second value reaches.
+    Case("mondrian_medians", _mon_medians(False, 2), _MON_MEDIAN, [(3, 0, True, 0, None, None, 0.5, 2.5)], _MON_CELLS),
+    Case("mondrian_medians", _mon_medians(True, 2), _MON_MEDIAN, [(3, 0, False, 0, None, None, 0.5, 2.5)], _MON_CELLS),
+    Case("mondrian_medians", _mon_medians(True, 1), _MON_MEDIAN, [(3, 0, True, 1, None, None, 0.5, 3.25)], _MON_CELLS),
+    Case("mondrian_medians", _mon_medians(False, 4), _MON_MEDIAN, [(3, 0, False, 0, None, None, 0.5, 2.5)], _MON_CELLS),
+    # NULL is parted from the numbers first; with them it may be anything.
+    Case("mondrian_medians", _mon_medians(False, 2), _MON_MEDIAN, [(3, 0, True, 0, None, None, 1.0, 3.0)], _MON_ODD),
+    Case(
+        "mondrian_halves",
+        {"cells": Relation("cells"), "safe": AT_LEAST_2},
+        _MON_MEDIAN,
+        [(3, 0, True, 1, 1, 2, 0.5, 2.25)],
+        _MON_CELLS,
+    ),
+    Case(
+        "mondrian_halves",
+        {"cells": Relation("cells"), "safe": UNKNOWN_OF_3},
+        _MON_MEDIAN,
+        [(3, 0, False, 1, 1, 2, 0.5, 2.25)],
+        _MON_CELLS,
+    ),
+    Case(
+        "mondrian_inherited",
+        {"medians": Relation("medians"), "widths": Relation("widths")},
+        (*_MON_MEDIAN, "own"),
+        [(3, 0, True, 5, None, None, 0.75, 2.5, 0.5), (3, 1, True, 6, None, None, 0.25, 2.5, 0.25)],
+        {
+            **_mon_options([(3, 0, True, 5, None, None, 0.5, 2.5), (3, 1, True, 6, None, None, 0.25, 2.5)], []),
+            "widths": (
+                {"class": "BIGINT", "attribute": "BIGINT", "width": "DOUBLE PRECISION"},
+                [(3, 0, 0.75), (4, 1, 1.0)],
+            ),
+        },
+    ),
+    # Attribute 1 was cut; 0 was tried before it, 2 was not.
+    Case(
+        "mondrian_widths",
+        {"medians": Relation("medians"), "chosen": Relation("chosen"), "moves": Relation("moves")},
+        ["class", "attribute", "width"],
+        [(8, 0, 0.125), (8, 2, 0.25), (9, 0, 0.125), (9, 2, 0.25)],
+        {
+            "medians": (
+                {"class": "BIGINT", "attribute": "BIGINT", "width": "DOUBLE PRECISION", "own": "DOUBLE PRECISION"},
+                [(3, 0, 0.5, 0.125), (3, 1, 0.5, 0.5), (3, 2, 0.25, 0.0625)],
+            ),
+            "chosen": (_MON_CHOSEN_TYPES, [(3, 1, 4, None, None, None, None)]),
+            "moves": (_MON_MOVE_TYPES, [(3, 1, 0, 0, 0, None, 8), (3, 1, 2, 0, 0, None, 8), (3, 1, 4, 1, 0, None, 9)]),
+        },
+    ),
+    Case(
+        "mondrian_branches",
+        {"cells": Relation("cells"), "nodes": Relation("nodes"), "safe": AT_LEAST_2},
+        _MON_BRANCH,
+        [(3, 1, 1, 0, 5, True, 0.5, 2.0, 0.5, 5), (3, 1, 1, 1, 1, False, 0.5, 2.0, 0.5, 2)],
+        {**_MON_CELLS, **_MON_NODES},
+    ),
+    # The small child takes the smallest safe one along, or the two small ones are safe together.
+    Case(
+        "mondrian_chosen", _mon_chosen(), _MON_CHOSEN, [(3, 1, None, None, None, 1, 4)], _mon_options([], _MON_CHILDREN)
+    ),
+    Case(
+        "mondrian_chosen", _mon_chosen(), _MON_CHOSEN, [(3, 1, None, None, None, 1, None)], _mon_options([], _MON_FOUR)
+    ),
+    Case("mondrian_chosen", _mon_chosen(leftover=False), _MON_CHOSEN, [], _mon_options([], _MON_FOUR)),
+    Case("mondrian_chosen", _mon_chosen(merge=False), _MON_CHOSEN, [], _mon_options([], _MON_CHILDREN)),
+    Case("mondrian_chosen", _mon_chosen(), _MON_CHOSEN, [], _mon_options([], _MON_CHILDREN[2:])),
+    # By gain, 3.0 against 4.0 and as much; by width; and never what is not allowed.
+    *(
+        Case(
+            "mondrian_chosen",
+            _mon_chosen(worth=[worth]),
+            _MON_CHOSEN,
+            [(3, *expected)],
+            _mon_options([(3, 0, True, 7, 2, 1, 0.5, gain), (3, 2, False, 8, None, None, 1.0, 9.0)], _MON_FOUR),
+        )
+        for worth, gain, expected in (
+            ("gain", 3.0, (1, None, None, None, 1, None)),
+            ("gain", 4.0, (0, 7, 2, 1, None, None)),
+            ("width", 9.0, (1, None, None, None, 1, None)),
+        )
+    ),
+    Case(
+        "mondrian_moves",
+        {name: Relation(name) for name in ("chosen", "cells", "nodes", "branches")},
+        _MON_MOVE,
+        [(3, 1, 0, 0, 0, None, 5), (3, 1, 1, 0, 0, None, 5), (3, 1, 2, -1, 0, None, 4)],
+        {
+            **_MON_CELLS,
+            **_MON_NODES,
+            "chosen": (_MON_CHOSEN_TYPES, [(3, 1, None, None, None, 1, None)]),
+            "branches": (
+                _MON_BRANCH_TYPES,
+                [(3, 1, 1, 0, 5, True, 0.5, 2.0, 0.5, 5), (3, 1, 1, 1, 1, False, 0.5, 2.0, 0.5, 2)],
+            ),
+        },
+    ),
+    *(
+        Case(
+            "mondrian_moves",
+            {name: Relation(name) for name in ("chosen", "cells", "nodes", "branches")},
+            _MON_MOVE,
+            expected,
+            {
+                **_MON_CELLS,
+                **_MON_NODES,
+                "chosen": (_MON_CHOSEN_TYPES, [(3, 0, 1, dealt, kept, None, None)]),
+                "branches": (_MON_BRANCH_TYPES, []),
+            },
+        )
+        for dealt, kept, expected in (
+            (None, None, [(3, 0, 7, 0, 0, None, 4), (3, 0, 8, 0, 0, None, 4), (3, 0, 9, 1, 0, None, 5)]),
+            (1, 2, [(3, 0, 7, 0, 0, None, 4), (3, 0, 8, 0, 0, 1, 4), (3, 0, 8, 1, 1, 2, 5), (3, 0, 9, 1, 0, None, 5)]),
+        )
+    ),
+    Case(
+        "mondrian_next",
+        {
+            "columns": ["age_0", "zip_0"],
+            "codes": ["age_0", "zip_0"],
+            **{x: Relation(x) for x in ("open", "chosen", "moves")},
+        },
+        ["age_0", "zip_0", "n", "class"],
+        [(0, 1, 2, 9), (2, 0, 1, 8)],
+        {
+            **_MON_OPEN,
+            "chosen": (_MON_CHOSEN_TYPES, [(3, 1, None, None, None, 0, None)]),
+            "moves": (_MON_MOVE_TYPES, [(3, 1, 0, 0, 0, None, 8), (3, 1, 1, 1, 0, None, 9)]),
+        },
+    ),
+    Case(
+        "mondrian_closed",
+        {"columns": ["age_0", "n", "class"], "open": Relation("open"), "chosen": Relation("chosen")},
+        ["age_0", "n", "class"],
+        [(2, 4, 5)],
+        {**_MON_OPEN, "chosen": (_MON_CHOSEN_TYPES, [(3, 1, None, None, None, 0, None)])},
+    ),
+    # Age 2 is dealt: of its five rows, the last place first, one goes left and four stay; place 1 goes left anyway.
+    Case(
+        "mondrian_deal",
+        {"columns": ["age_0"], "codes": ["age_0"], **{x: Relation(x) for x in ("open", "chosen", "moves")}},
+        ["age_0", "n", "first", "last", "place", "class"],
+        [(1, 2, 1, 2, 1, 8), (2, 1, 4, 4, 2, 8), (2, 2, 1, 2, 1, 9), (2, 2, 5, 6, 2, 9)],
+        {
+            "open": (
+                _BIG(["age_0", "n", "first", "last", "place", "class"], "BIGINT"),
+                [(1, 2, 1, 2, 1, 3), (2, 2, 1, 2, 2, 3), (2, 3, 4, 6, 3, 3)],
+            ),
+            "chosen": (_MON_CHOSEN_TYPES, [(3, 0, 2, 1, 4, None, None)]),
+            "moves": (_MON_MOVE_TYPES, [(3, 0, 1, 0, 0, None, 8), (3, 0, 2, 0, 0, 1, 8), (3, 0, 2, 1, 1, 4, 9)]),
+        },
+    ),
+    Case(
+        "mondrian_grown",
+        {"moves": Relation("moves")},
+        ["cut", "made"],
+        [(1, 2)],
+        {"moves": (_MON_MOVE_TYPES, [(3, 1, 0, 0, 0, None, 8), (3, 1, 2, 0, 0, None, 8), (3, 1, 4, 1, 0, None, 9)])},
+    ),
+    # Six rows of half the range, and six below the top, with partition 4's four of one value.
+    Case(
+        "mondrian_ncp",
+        {"cells": Relation("cells"), "nodes": Relation("nodes")},
+        ["penalty"],
+        [(9.0,)],
+        {
+            "cells": (
+                _MON_TYPES,
+                [*_MON_CELLS["cells"][1], (4, 0, 7, 0, 10.0, 20.0, 4.0, 1.0, 4), (4, 1, 0, 0, None, 1.0, 2.0, 0.5, 4)],
+            ),
+            **_MON_NODES,
+        },
+    ),
+    # An ordered attribute cut after position 1, one whose median 1 was dealt, and a tree whose first child parted.
+    *(
+        Case(
+            "mondrian_sides",
+            {"moves": Relation("moves"), "chosen": Relation("chosen"), "nodes": Relation("nodes")},
+            ["class", "parent", "attribute", "low", "high"],
+            expected,
+            {"moves": (_MON_MOVE_TYPES, moves), "chosen": (_MON_CHOSEN_TYPES, [chosen]), **_MON_NODES},
+        )
+        for chosen, moves, expected in (
+            (
+                (3, 0, 1, None, None, None, None),
+                [(3, 0, 7, 0, 0, None, 8), (3, 0, 9, 1, 0, None, 9)],
+                [(8, 3, 0, None, 1), (9, 3, 0, 2, None)],
+            ),
+            (
+                (3, 0, 1, 2, 1, None, None),
+                [(3, 0, 7, 0, 0, 2, 8), (3, 0, 7, 1, 2, 1, 9)],
+                [(8, 3, 0, None, 1), (9, 3, 0, 1, None)],
+            ),
+            (
+                (3, 1, None, None, None, 1, None),
+                [(3, 1, 0, 0, 0, None, 8), (3, 1, 2, -1, 0, None, 9)],
+                [(8, 3, 1, 0, 1), (9, 3, 1, None, None)],
+            ),
+        )
+    ),
+    Case(
+        "mondrian_regions",
+        {"assignment": Relation("assignment"), "sides": Relation("sides")},
+        ["class", "attribute", "low", "high"],
+        [(2, 0, 2, None), (3, 0, 1, 1), (3, None, None, None), (2, None, None, None)],
+        {
+            "assignment": ({"class": "BIGINT"}, [(3,), (3,), (2,)]),
+            "sides": (
+                _BIG(["class", "parent", "attribute", "low", "high"], "BIGINT"),
+                [(1, 0, 0, None, 1), (2, 0, 0, 2, None), (3, 1, 0, 1, None)],
+            ),
+        },
+    ),
+]
+
 
 # What `refine` works on: tuples with an id, states that give them a class, cells that they may share.
 _TUPLES = {"tuples": (dict.fromkeys(["id", "n", "age_0"], "BIGINT"), [(1, 1, 0), (2, 1, 0), (3, 2, 1)])}
