@@ -1,0 +1,25 @@
+-- name: kaca_block_pairs
+-- Bound the distance between classes of two blocks from below: a.n * rise + other_rise.
+-- reads: blocks (block, classes, smallest, distortion, region, codes), seekers (class, block, codes)
+-- holes: $blocks relation, $seekers relation, $columns columns, $between steps
+-- gives: block, other, shared (distortion by the blocks' columns of what the two become), rise (of the seeker's rows), other_rise (of the other class, however small)
+-- engines: duckdb
+SELECT
+  block,
+  other,
+  shared,
+  shared - distortion AS rise,
+  smallest * (shared - other_distortion) AS other_rise
+FROM (
+  SELECT
+    a.block,
+    b.block AS other,
+    own.distortion,
+    b.distortion AS other_distortion,
+    CAST(b.smallest AS DOUBLE) AS smallest,
+    CAST($between AS DOUBLE) AS shared
+  FROM (SELECT DISTINCT block, $columns FROM $seekers) AS a
+  JOIN $blocks AS own ON own.block = a.block
+  JOIN $blocks AS b ON b.region = a.region
+  WHERE a.block <> b.block OR b.classes > 1
+) AS pairs
