@@ -1,6 +1,6 @@
 -- name: kaca_block_pairs
 -- Bound the distance between classes of two blocks from below: a.n * rise + other_rise.
--- reads: blocks (block, classes, smallest, distortion, region, codes), seekers (class, block, codes)
+-- reads: blocks (block, classes, smallest, distortion, codes), seekers (class, block, codes)
 -- holes: $blocks relation, $seekers relation, $columns columns, $between steps
 -- gives: block, other, shared (distortion by the blocks' columns of what the two become), rise (of the seeker's rows), other_rise (of the other class, however small)
 -- engines: duckdb
@@ -20,6 +20,6 @@ FROM (
     CAST($between AS DOUBLE) AS shared
   FROM (SELECT DISTINCT block, $columns FROM $seekers) AS a
   JOIN $blocks AS own ON own.block = a.block
-  JOIN $blocks AS b ON b.region = a.region
+  CROSS JOIN $blocks AS b
   WHERE a.block <> b.block OR b.classes > 1
 ) AS pairs

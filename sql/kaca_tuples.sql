@@ -1,12 +1,13 @@
 -- name: kaca_tuples
--- Number the distinct tuples, and the regions outside of which no tuple of theirs may be merged.
--- reads: frequency_set (one row per distinct tuple, or several where values without a leaf look alike)
--- holes: $frequency_set relation, $values columns, $levels columns, $region columns
--- gives: tuple (from 0), region, the values' codes, the codes above them, n (rows)
+-- Number the distinct tuples, each a class of its own; values without a leaf, which look alike, are one.
+-- reads: frequency_set (one row per distinct combination of raw values; n = rows; codes per attribute and level)
+-- holes: $frequency_set relation, $values columns, $levels columns
+-- gives: tuple (from 0), class (the same), every (0, a code that all share), the values' codes, the codes above them, n (rows)
 -- engines: duckdb
 SELECT
   ROW_NUMBER() OVER (ORDER BY $values) - 1 AS tuple,
-  DENSE_RANK() OVER (ORDER BY MIN($region)) AS region,
+  ROW_NUMBER() OVER (ORDER BY $values) - 1 AS class,
+  0 AS every,
   $values,
   MIN($levels),
   CAST(SUM(n) AS BIGINT) AS n

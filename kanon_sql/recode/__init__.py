@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from kanon_sql.recode.kaca import kaca
 from kanon_sql.recode.task import Clock, Local, Rounds, Task
 
 __all__ = ["RECODERS", "Clock", "Local", "Recoder", "Rounds", "Task"]
@@ -28,5 +29,7 @@ class Recoder:
         return self.recode(task)
 
 
-_ALL: tuple[Recoder, ...] = ()
+_ALL: tuple[Recoder, ...] = (
+    Recoder("kaca", kaca, "classes of near tuples, by the steps up their hierarchies (Li et al. 2008)"),
+)
 RECODERS = {found.name: found for found in _ALL}

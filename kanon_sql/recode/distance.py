@@ -9,11 +9,11 @@ else here they are counted from the values, 0, up to the top.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import accumulate
 from typing import Any
 
 from kanon_sql.errors import SpecError
 from kanon_sql.lattice import Node
+from kanon_sql.loss import hierarchical_distances
 
 
 def weighted_hierarchical_distance(p: int, q: int, h: int, beta: float = 0.0) -> float:
@@ -27,30 +27,20 @@ def weighted_hierarchical_distance(p: int, q: int, h: int, beta: float = 0.0) ->
     """
     if not 1 <= q <= p <= h:
         raise SpecError(f"levels {p} and {q} of a hierarchy of {h} are not 1 <= q <= p <= h")
-    costs = level_costs(h - 1, beta)
-    return costs[h - q] - costs[h - p]
+    distances = hierarchical_distances(h - 1, beta)
+    return distances[h - q] - distances[h - p]
 
 
-def level_costs(height: int, beta: float = 0.0) -> tuple[float, ...]:
-    """The distance from the value up to each level, 0 for the value itself (level 0), 1 for the top (level `height`).
+def distortion(levels: Node, distances: Sequence[Sequence[float]], weights: Sequence[float] | None = None) -> float:
+    """The distortion of one tuple whose cells stand on these levels: the sum of their distances, each by its weight.
 
-    >>> level_costs(5)
-    (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
-    """
-    total = [0.0, *accumulate((height - level) ** -beta for level in range(height))]
-    return tuple(x / (total[-1] or 1.0) for x in total)
+    `distances`: one per attribute, from `kanon_sql.loss.hierarchical_distances`. That of a table is the sum over rows.
 
-
-def distortion(node: Node, costs: Sequence[Sequence[float]], weights: Sequence[float] | None = None) -> float:
-    """The distortion of one tuple that stands on these levels: the sum of its cells' distances, each by its weight.
-
-    `costs`: one per attribute, from `level_costs`. That of a table is the sum over its rows.
-
-    >>> distortion((3, 1), [level_costs(5), level_costs(1)], weights=[1.0, 0.5])
+    >>> distortion((3, 1), [hierarchical_distances(5), hierarchical_distances(1)], weights=[1.0, 0.5])
     1.1
     """
-    each = zip(node, costs, weights or [1.0] * len(node), strict=True)
-    return sum(weight * cost[level] for level, cost, weight in each)
+    each = zip(levels, distances, weights or [1.0] * len(levels), strict=True)
+    return sum(weight * of_level[level] for level, of_level, weight in each)
 
 
 def modification_rate(cells: Iterable[tuple[Any, Any]]) -> float:

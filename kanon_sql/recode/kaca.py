@@ -15,59 +15,45 @@ between blocks a lower bound of the distance is known, so that most pairs of cla
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import count
+from itertools import count, pairwise
 from math import floor, log10
 from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.errors import InfeasibleError
-from kanon_sql.judge import may_suppress
 from kanon_sql.queries import Relation, Steps
-from kanon_sql.recode.distance import level_costs
 from kanon_sql.recode.task import ASSIGNMENT, Local, Task
 
 _NAMES = (
-    "tuples start links same parts moved generalized classes "
+    "tuples links same parts moved generalized classes "
     "seekers blocks block_pairs bounds candidates nearest turns firsts merges"
 )
 _TABLES = {name: queries.scratch(f"kanon_kaca_{name}") for name in _NAMES.split()}
-_REGION = "region"
+_EVERY = "every"
 _MOST_BLOCKS = 1000  # a million pairs of them take some hundredths of a second
 _ALL = 2**31 - 1
 _EXACT = 2**24  # sums of whole numbers below it are exact in 4-byte floats
 
 
 def kaca(task: Task, batch: int | None = None) -> Local:
-    """Merge unsafe classes with their nearest until all are safe; nothing is suppressed but what must be.
+    """Merge unsafe classes with their nearest until all are safe; no row is suppressed.
 
     `batch`: how many unsafe classes look for a partner in one round; None: all, 1: one at a time, as published.
-    An attribute's `max_level` is kept: rows that would need more are suppressed. InfeasibleError if those are
-    more than the suppression limit allows, or the time is up.
+    `facts`: the rounds. InfeasibleError if the time is up, or one class holds all rows and is unsafe still.
     """
-    _check_levels(task)
     run = _Run(task)
     run.start()
-    rounds = 0
-    for rounds in count():
-        classes, unsafe = run.describe(rounds)
-        task.clock.tell(rounds, classes, unsafe)
+    for number in count():
+        classes, unsafe = run.describe(number)
+        task.clock.tell(number, classes, unsafe)
         if unsafe == 0:
-            break
+            return run.finish(number)
+        if classes == 1:
+            raise InfeasibleError("not even one class of all rows meets the privacy model; lower what it asks for")
         task.clock.refuse_if_spent("kaca")
         run.find_nearest(_ALL if batch is None else batch)
         run.merge()
-    return run.finish(rounds)
-
-
-def _check_levels(task: Task) -> None:
-    """Refuse at once what no merging can mend: too few rows that agree on the highest levels allowed."""
-    allowed = may_suppress(task.spec.suppression_limit, task.frequency_set.rows)
-    (at_risk,) = task.judge.rows_at_risk([task.lattice.top])
-    if at_risk > allowed:
-        raise InfeasibleError(
-            f"{at_risk:,} rows stay unsafe on the highest levels allowed, and {allowed:,} may be suppressed; "
-            "raise a max_level or the suppression limit"
-        )
+    raise AssertionError("unreachable")
 
 
 class _Run:
@@ -79,28 +65,22 @@ class _Run:
         self.costs = _costs(task)
         self.codes = list(self.costs)
         self.values = [attribute.coded.code_column(0) for attribute in self.attributes]
-        self.block = [_REGION]
-        self.parts = self.generalized = _TABLES["start"]
+        self.block = [_EVERY]
+        self.texts: dict[str, str] = {}
+        self.parts = self.generalized = _TABLES["tuples"]
 
     def start(self) -> None:
         """Number the tuples, make those that stand for the same one class, and choose what the blocks are made of."""
-        top, start = self.task.lattice.top, _TABLES["start"]
-        region = [a.coded.code_column(level) for a, level in zip(self.attributes, top, strict=True)]
-        levels = [column for column in self.codes if column not in (_REGION, *self.values)]
+        levels = [column for column in self.codes if column not in (_EVERY, *self.values)]
         found = self.task.frequency_set.relation
-        self._make("tuples", frequency_set=found, values=self.values, levels=levels, region=region)
-        self._make("start", tuples=_TABLES["tuples"], codes=self.codes, safe=self.task.model.safe)
-        nobody = dict.fromkeys(("class", "target", "low", "high"), "BIGINT")
-        self.task.engine.load(_TABLES["merges"], nobody, [[]] * len(nobody))
-        self._link(start)
-        self._move(start)
+        self._make("tuples", frequency_set=found, values=self.values, levels=levels)
         for column in sorted(self.codes[1:], key=self._tells, reverse=True):
-            if self._blocks([*self.block, column]) <= _MOST_BLOCKS:
+            if self._count_blocks([*self.block, column]) <= _MOST_BLOCKS:
                 self.block.append(column)
 
     def describe(self, number: int) -> tuple[int, int]:
         """Describe the classes as they are now; how many there are, and how many of them are unsafe."""
-        while len(self.block) > 1 and self._blocks(self.block) > _MOST_BLOCKS:
+        while len(self.block) > 1 and self._count_blocks(self.block) > _MOST_BLOCKS:
             self.block.pop()
         self._make(
             "classes",
@@ -120,11 +100,13 @@ class _Run:
         """Find the nearest class of at most so many unsafe ones."""
         costs, made = {column: self.costs[column] for column in self.block}, _TABLES
         rest = {column: cost for column, cost in self.costs.items() if column not in costs}
-        known = {"classes": made["classes"], "between": Steps(rest, "a", "b")}
+        known: dict[str, Any] = {"classes": made["classes"], "between": Steps(rest, "a", "b")}
         self._make("seekers", classes=made["classes"], codes=self.codes, most=most)
         seekers = made["seekers"]
         self._make("blocks", classes=made["classes"], columns=self.block, own=Steps(costs, "c"))
-        self._make("block_pairs", blocks=made["blocks"], seekers=seekers, columns=self.block, between=Steps(costs, "a", "b"))
+        self._make(
+            "block_pairs", blocks=made["blocks"], seekers=seekers, columns=self.block, between=Steps(costs, "a", "b")
+        )
         pairs = made["block_pairs"]
         self._make("bounds", seekers=seekers, pairs=pairs, **known)
         self._make("candidates", seekers=seekers, bounds=made["bounds"], pairs=pairs)
@@ -136,37 +118,30 @@ class _Run:
         self._make("turns", nearest=made["nearest"], classes=made["classes"], k=k)
         self._make("firsts", turns=made["turns"])
         self._make("merges", turns=made["turns"], firsts=made["firsts"], k=k)
-        self._link(made["classes"])
+        self._make("links", classes=made["classes"], merges=made["merges"])
         self._make("generalized", classes=made["classes"], links=made["links"], codes=self.codes)
-        self._move(made["generalized"])
+        self._make("same", generalized=made["generalized"], codes=self.codes)
+        target = made["moved" if self.parts == made["parts"] else "parts"]
+        self._make(target, "kaca_parts", parts=self.parts, links=made["links"], same=made["same"])
+        self.generalized, self.parts = made["generalized"], target
 
     def finish(self, rounds: int) -> Local:
         """The assignment, and how the run went."""
         made = _TABLES
         self._make(ASSIGNMENT, "kaca_assignment", tuples=made["tuples"], parts=self.parts, values=self.values)
         ((parts,),) = self._rows("row_count", relation=self.parts)
-        ((tuples,),) = self._rows("row_count", relation=made["start"])
+        ((tuples,),) = self._rows("row_count", relation=made["tuples"])
         for relation in made.values():
             self.task.engine.run(queries.drop(relation, self.task.engine.dialect))
         return Local(ASSIGNMENT, split=parts > tuples, facts={"rounds": rounds})
 
-    def _link(self, classes: Relation) -> None:
-        self._make("links", classes=classes, merges=_TABLES["merges"])
-
-    def _move(self, generalized: Relation) -> None:
-        """Move the rows along the links, and call classes of the same generalized tuple by one name."""
-        self._make("same", generalized=generalized, codes=self.codes)
-        target = _TABLES["moved" if self.parts == _TABLES["parts"] else "parts"]
-        self._make(target, "kaca_parts", parts=self.parts, links=_TABLES["links"], same=_TABLES["same"])
-        self.generalized, self.parts = generalized, target
-
     def _tells(self, column: str) -> float:
         """What a column adds to the distance of two rows on average."""
-        query = self._text("column_values", column=[column], tuples=_TABLES["start"])
+        query = self._text("column_values", column=[column], tuples=_TABLES["tuples"])
         rows = [float(n) for _, n in self.task.engine.rows(query)]
         return self.costs[column] * (1 - sum((n / sum(rows)) ** 2 for n in rows))
 
-    def _blocks(self, columns: Sequence[str]) -> int:
+    def _count_blocks(self, columns: Sequence[str]) -> int:
         ((blocks,),) = self._rows("kaca_block_count", generalized=self.generalized, columns=list(columns))
         return int(blocks)
 
@@ -182,18 +157,25 @@ class _Run:
         return self.task.engine.rows(self._text(query, **holes))
 
     def _text(self, query: str, **holes: Any) -> str:
-        return queries.text(query, self.task.engine.dialect, **holes)
+        """Fill a query's holes; most are filled alike every round, which takes as long as a small query itself."""
+        key = f"{query} {holes}"
+        if key not in self.texts:
+            self.texts[key] = queries.text(query, self.task.engine.dialect, **holes)
+        return self.texts[key]
 
 
 def _costs(task: Task) -> dict[str, int]:
-    """What it costs to rise above each code column, in whole numbers; the region comes first, and nobody leaves it."""
-    costs, unit = {_REGION: 0}, _unit(task.weights)
-    lattice = task.lattice
-    for j, attribute in enumerate(task.frequency_set.attributes):
-        levels = level_costs(attribute.hierarchy.height, task.spec.beta)
-        whole = [round(unit * task.weights[j] * cost) for cost in levels]
-        for level in range(lattice.bottom[j], lattice.top[j]):
-            costs[attribute.coded.code_column(level)] = whole[level + 1] - whole[level]
+    """What it costs to rise above each code column, in whole numbers: the step's distance times the weight.
+
+    First comes a column that all tuples share, so that there is always one.
+    """
+    costs, unit = {_EVERY: 0}, _unit(task.weights)
+    for attribute, weight, distances in zip(
+        task.frequency_set.attributes, task.weights, task.costs.distances, strict=True
+    ):
+        whole = [round(unit * weight * distance) for distance in distances]
+        for level, (low, high) in enumerate(pairwise(whole)):
+            costs[attribute.coded.code_column(level)] = high - low
     return costs
 
 
