@@ -2,7 +2,7 @@
 -- Bound the distance between classes of two blocks from below: a.n * rise + other_rise.
 -- reads: blocks (block, classes, smallest, distortion, codes), seekers (class, block, codes)
 -- holes: $blocks relation, $seekers relation, $columns columns, $between steps
--- gives: block, other, shared (distortion by the blocks' columns of what the two become), rise (of the seeker's rows), other_rise (of the other class, however small)
+-- gives: block, other, shared (distortion of both together, by the blocks' columns), rise, other_rise
 -- engines: duckdb
 SELECT
   block,

@@ -1,10 +1,12 @@
 -- name: kaca_bounds
 -- Bound the distance to the nearest class from above, by the classes of the nearest block.
--- reads: seekers (class, n, distortion, block, codes), classes (the same), pairs (block, other, shared, rise, other_rise)
+-- reads: seekers (class, n, distortion, block, codes), classes (the same), pairs (block, other, shared, rise, …)
 -- holes: $seekers relation, $classes relation, $pairs relation, $between steps
 -- gives: class, bound
 -- engines: duckdb
-SELECT class, MIN(CASE WHEN class <> target THEN n * (joint - distortion) + other_n * (joint - other_distortion) END) AS bound
+SELECT
+  class,
+  MIN(CASE WHEN class <> target THEN n * (joint - distortion) + other_n * (joint - other_distortion) END) AS bound
 FROM (
   SELECT
     a.class,

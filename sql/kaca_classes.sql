@@ -1,7 +1,7 @@
 -- name: kaca_classes
 -- Describe every class: its rows, whether it may be released, its distortion, its block, its place by chance.
 -- reads: generalized (class, codes), parts (tuple, class, n)
--- holes: $generalized relation, $parts relation, $codes columns, $block columns, $own steps, $safe predicate, $seed value, $round value
+-- holes: $generalized relation, $parts relation, $codes columns, $by columns, $own steps, $safe predicate, $salt value
 -- gives: class, n, safe, distortion (of one row), block, place (another order of all classes every round), the codes
 -- engines: duckdb
 SELECT
@@ -9,8 +9,8 @@ SELECT
   p.n,
   p.safe,
   CAST($own AS DOUBLE) AS distortion,
-  DENSE_RANK() OVER (ORDER BY $block) AS block,
-  ROW_NUMBER() OVER (ORDER BY MD5(CONCAT_WS('|', $seed, $round, g.class)), g.class) AS place,
+  DENSE_RANK() OVER (ORDER BY $by) AS block,
+  ROW_NUMBER() OVER (ORDER BY MD5(CONCAT_WS('|', $salt, g.class)), g.class) AS place,
   $codes
 FROM $generalized AS g
 JOIN (

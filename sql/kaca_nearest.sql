@@ -1,13 +1,17 @@
 -- name: kaca_nearest
 -- Find every seeker's nearest class, of equally near ones the first by chance.
--- reads: candidates (class, other, shared, bound), seekers (class, n, distortion, codes), classes (the same, block, place)
+-- reads: candidates (class, other, shared, bound), seekers (class, n, distortion, codes), classes (block, place, …)
 -- holes: $candidates relation, $seekers relation, $classes relation, $between steps
 -- gives: class, target, distance
 -- engines: duckdb
 SELECT class, ARG_MIN(target, ROW(distance, place)) AS target, MIN(distance) AS distance
 FROM (
   SELECT
-    class, target, place, bound, CASE WHEN class <> target THEN n * (joint - distortion) + other_n * (joint - other_distortion) END AS distance
+    class,
+    target,
+    place,
+    bound,
+    CASE WHEN class <> target THEN n * (joint - distortion) + other_n * (joint - other_distortion) END AS distance
   FROM (
     SELECT
       a.class,

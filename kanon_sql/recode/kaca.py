@@ -15,7 +15,7 @@ between blocks a lower bound of the distance is known, so that most pairs of cla
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import count, pairwise
+from itertools import pairwise
 from math import floor, log10
 from typing import Any
 
@@ -43,17 +43,13 @@ def kaca(task: Task, batch: int | None = None) -> Local:
     """
     run = _Run(task)
     run.start()
-    for number in count():
-        classes, unsafe = run.describe(number)
-        task.clock.tell(number, classes, unsafe)
-        if unsafe == 0:
-            return run.finish(number)
-        if classes == 1:
-            raise InfeasibleError("not even one class of all rows meets the privacy model; lower what it asks for")
+    rounds = 0
+    while run.describe(rounds):
         task.clock.refuse_if_spent("kaca")
         run.find_nearest(_ALL if batch is None else batch)
         run.merge()
-    raise AssertionError("unreachable")
+        rounds += 1
+    return run.finish(rounds)
 
 
 class _Run:
@@ -70,16 +66,16 @@ class _Run:
         self.parts = self.generalized = _TABLES["tuples"]
 
     def start(self) -> None:
-        """Number the tuples, make those that stand for the same one class, and choose what the blocks are made of."""
+        """Number the tuples, each a class of its own, and choose what the blocks are made of."""
         levels = [column for column in self.codes if column not in (_EVERY, *self.values)]
         found = self.task.frequency_set.relation
-        self._make("tuples", frequency_set=found, values=self.values, levels=levels)
+        self._make("tuples", frequency_set=found, values=self.values, codes=levels)
         for column in sorted(self.codes[1:], key=self._tells, reverse=True):
             if self._count_blocks([*self.block, column]) <= _MOST_BLOCKS:
                 self.block.append(column)
 
-    def describe(self, number: int) -> tuple[int, int]:
-        """Describe the classes as they are now; how many there are, and how many of them are unsafe."""
+    def describe(self, number: int) -> int:
+        """Describe the classes as they are now; how many of them are unsafe. InfeasibleError if one holds all rows."""
         while len(self.block) > 1 and self._count_blocks(self.block) > _MOST_BLOCKS:
             self.block.pop()
         self._make(
@@ -87,14 +83,16 @@ class _Run:
             generalized=self.generalized,
             parts=self.parts,
             codes=self.codes,
-            block=self.block,
+            by=self.block,
             own=Steps(self.costs, "g"),
             safe=self.task.model.safe,
-            seed=self.task.spec.seed,
-            round=number,
+            salt=f"{self.task.spec.seed}|{number}",
         )
         ((classes, unsafe),) = self._rows("kaca_unsafe", classes=_TABLES["classes"])
-        return int(classes), int(unsafe)
+        self.task.clock.tell(number, int(classes), int(unsafe))
+        if unsafe and classes == 1:
+            raise InfeasibleError("not even one class of all rows meets the privacy model; lower what it asks for")
+        return int(unsafe)
 
     def find_nearest(self, most: int) -> None:
         """Find the nearest class of at most so many unsafe ones."""
