@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from kanon_sql.recode.kaca import kaca
 from kanon_sql.recode.mondrian import mondrian, mondrian_relaxed
 from kanon_sql.recode.prioprivacy import prioprivacy
 from kanon_sql.recode.refine import refine
@@ -38,5 +39,6 @@ _ALL: tuple[Recoder, ...] = (
     Recoder(
         "prioprivacy", prioprivacy, "rows that are safe stay as they are; the least important attributes change first"
     ),
+    Recoder("kaca", kaca, "classes of near tuples, by the steps up their hierarchies (Li et al. 2008)"),
 )
 RECODERS = {found.name: found for found in _ALL}
