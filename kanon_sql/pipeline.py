@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kanon_sql import cloak, queries
 from kanon_sql import manifest as manifests
-from kanon_sql import queries
 from kanon_sql import release as releases
 from kanon_sql import spec as specs
 from kanon_sql.engine import Engine, Table, refuse_equal_names
@@ -132,6 +132,8 @@ def anonymize(
     started = time.monotonic()
     with opened(source, settled, connection, keep=settled.target is None) as found:
         with found.engine.transaction():
+            if settled.location:
+                return _cloaked(found, settled, watch, started)
             plan = make_plan(found, settled, watch, search_in)
             watch.stage("Writing the release")
             written = releases.write(plan.recoding, settled.target)
@@ -139,6 +141,11 @@ def anonymize(
             described = manifests.describe(plan, written, started)
             tidy(plan)
         return Release(described, written.sql, plan.outcome.trace, written, found.engine)
+
+
+def _cloaked(found: Opened, spec: Spec, watch: Watch, started: float) -> Release:
+    written, described = cloak.release(found.engine, found.table, found.files, spec, watch.stage, started)
+    return Release(described, written.sql, (), written, found.engine)
 
 
 def tidy(counted: Counted) -> None:
@@ -268,7 +275,8 @@ def _is_file(source: str) -> bool:
 
 def make_plan(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedded", keep_tuples: bool = False) -> Plan:
     """Everything up to the release: check, count, search."""
-    strategy(spec.strategy).check(model_of(spec).monotone)
+    if not spec.location:
+        strategy(spec.strategy).check(model_of(spec).monotone)
     counted = count(found, spec, watch, search_in, keep_tuples)
     watch.stage("Searching the lattice")
     outcome = search(counted, watch)
@@ -279,6 +287,10 @@ def make_plan(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedde
 
 def count(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedded", keep_tuples: bool = False) -> Counted:
     """Everything up to the search: check what is asked for, and count the distinct tuples."""
+    if spec.location:
+        raise SpecError(
+            "places are cloaked without a lattice, so that there is none to show; give kanon anonymize alone"
+        )
     check_roles(spec, found.table)
     releases.check_target(spec.target, found.engine, found.table, found.files)
     metric(spec.metric)

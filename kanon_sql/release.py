@@ -133,7 +133,7 @@ def target_sql(recoding: FullDomain, target: Target | None, source_files: str | 
 
 def _write_table(recoding: FullDomain, target: Target | None) -> Written:
     engine = recoding.engine
-    relation = engine.place(str(target.table)) if target else _free_name(engine)
+    relation = engine.place(str(target.table)) if target else free_name(engine)
     started = time.monotonic()
     recoding.prepare()
     if target:
@@ -241,7 +241,7 @@ def _quoted(relation: Relation) -> str:
     return ".".join('"' + part.replace('"', '""') + '"' for part in relation.parts)
 
 
-def _free_name(engine: Engine) -> Relation:
+def free_name(engine: Engine) -> Relation:
     """A temporary table of its own for every release without a target, so that none replaces another."""
     number = 1
     while engine.find(f"{RELEASE.name}_{number}"):

@@ -23,6 +23,7 @@ RANKS = [
     "recoding",
     "release",
     "manifest profile",
+    "cloak",
     "pipeline",
     "explain comparison report",
     "__init__",

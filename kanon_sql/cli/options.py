@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 
 from kanon_sql.loss import METRICS
 from kanon_sql.search import STRATEGIES
+from kanon_sql.spec import CloakMethod
 
 
 class Form(StrEnum):
@@ -43,7 +44,7 @@ def names(text: str | None) -> list[str] | None:
 
 def said(**options: Any) -> dict[str, Any]:
     """What the command line said, by the spec's flat names; what it did not say stays None."""
-    lists = ("quasi_identifiers", "identifiers", "sensitive")
+    lists = ("quasi_identifiers", "identifiers", "sensitive", "location")
     plain = {key: value.value if isinstance(value, StrEnum) else value for key, value in options.items()}
     return {key: names(value) if key in lists else value for key, value in plain.items()}
 
@@ -77,6 +78,16 @@ Hierarchies = Annotated[
 Identifiers = Annotated[str | None, typer.Option(help="Columns to drop.", rich_help_panel=_DATA)]
 Sensitive = Annotated[
     str | None, typer.Option(help="Columns kept as they are, named as sensitive.", rich_help_panel=_DATA)
+]
+Location = Annotated[
+    str | None, typer.Option(help="Two columns of a place to cloak, as in lat,lon.", rich_help_panel=_DATA)
+]
+Time = Annotated[str | None, typer.Option(help="The column of times to cloak.", rich_help_panel=_DATA)]
+Unit = Annotated[
+    str | None, typer.Option(help="The column of people or devices: k counts these; dropped.", rich_help_panel=_DATA)
+]
+Cloak = Annotated[
+    str | None, typer.Option(help=f"{', '.join(get_args(CloakMethod))} (default adaptive).", rich_help_panel=_SEARCH)
 ]
 UnmappedValues = Annotated[
     Unmapped | None,

@@ -1,0 +1,64 @@
+"""Grids in space and time whose lines are exact numbers and tell nothing of where the outermost rows are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, floor, frexp, ldexp
+
+_FINEST = 26  # bits of a coordinate above which an axis of equal values may still be cut
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Cells of one width: cell i holds `start + i * width` up to, but not with, the next one's start."""
+
+    start: float
+    width: float
+
+    def holes(self, name: str) -> dict[str, str]:
+        """The axis as a query takes it; text keeps a number's every digit."""
+        return {f"{name}_from": repr(float(self.start)), f"{name}_width": repr(float(self.width))}
+
+
+def halved(low: float, high: float, depth: int, least: float = 0.0) -> Axis:
+    """An axis from below `low` to above `high` that is halved `depth` times, its lines exact in floating point.
+
+    The whole is a power of two and begins at a multiple of its sixteenth, so that neither end is the place of a row.
+    `least`: cells are never narrower.
+
+    >>> halved(39.62, 40.31, 16)
+    Axis(start=39.5625, width=1.52587890625e-05)
+    """
+    span = max(high - low, ldexp(max(abs(low), abs(high), 2.0**-1000), -_FINEST), least * 2**depth * 15 / 16)
+    _, exponent = frexp(span * 16 / 15)
+    start = _multiple(low, ldexp(1.0, exponent - 4))
+    if high >= start + ldexp(1.0, exponent):  # the rounding of span took the last cell
+        exponent += 1
+        start = _multiple(low, ldexp(1.0, exponent - 4))
+    return Axis(start, ldexp(1.0, exponent - depth))
+
+
+def sliced(low: float, width: float) -> Axis:
+    """Slices of a width that are counted from zero, the first one that of `low`."""
+    start = _multiple(low, width)
+    return Axis(start - width if start > low else start, width)
+
+
+def whole(low: float, high: float, unit: float) -> Axis:
+    """One slice for all, from a whole number of units to another."""
+    start = _multiple(low, unit)
+    return Axis(start, (floor(high / unit) + 1) * unit - start)
+
+
+def unit_of(low: float, high: float) -> float:
+    """A power of two that divides a span into sixteen or more."""
+    return halved(low, high, 0).width / 16
+
+
+def levels(axis: Axis, high: float) -> int:
+    """How many cells it takes to hold all from the start to `high`."""
+    return max(1, ceil((high - axis.start) / axis.width) + 1)
+
+
+def _multiple(value: float, width: float) -> float:
+    return floor(value / width) * width
