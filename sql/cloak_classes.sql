@@ -2,12 +2,12 @@
 -- Count who shares every released box and interval exactly, and what it costs them.
 -- reads: released (unit, x, y, moment, t_min, t_max, own_k, dx, dy, dt, x_min, x_max, y_min, y_max, since, until)
 -- holes: $released relation
--- gives: x_min, x_max, y_min, y_max, since, until, length, rows, units, needed (the largest own k), shares (sum of 1 / own k), outside, beyond (rows out of their box, boxes out of their tolerances), room, delay (tolerances, added up)
+-- gives: x_min, x_max, y_min, y_max, since, until, length, n (rows), units, needed (the largest own k), shares (sum of 1 / own k), outside, beyond (rows out of their box, boxes out of their tolerances), room, delay (tolerances, added up)
 -- engines: duckdb
 SELECT
   x_min, x_max, y_min, y_max, since, until,
   MAX(t_max - t_min) AS length,
-  COUNT(*) AS rows,
+  COUNT(*) AS n,
   COUNT(DISTINCT unit) AS units,
   MAX(own_k) AS needed,
   SUM(1.0 / own_k) AS shares,

@@ -16,7 +16,7 @@ FROM (
     ARG_MIN(t, until - t) OVER still_open AS since,
     ARG_MIN(until, until - t) OVER still_open AS till
   FROM (
-    SELECT i.x_cell, i.y_cell, i.instant, i.t, i.until, b.opened_t, i.instant - COALESCE(b.opened, 0) - 1 AS back
+    SELECT i.x_cell, i.y_cell, i.instant, i.t, i.until, b.opened_t, GREATEST(i.instant - COALESCE(b.opened, 0) - 1, 0) AS back
     FROM $instants AS i
     ASOF LEFT JOIN (
       SELECT x_cell, y_cell, closing, MAX(instant) AS opened, MAX(t) AS opened_t

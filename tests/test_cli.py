@@ -183,6 +183,15 @@ OPTIONS: list[tuple[str, str, object]] = [
     ("--into anon --as view", "target.form", "view"),
     ("--into anon --overwrite", "target.overwrite", True),
 ]
+SAID_OF_PLACES = """
+source: people
+database: old.duckdb
+location: [x, y]
+time: seen
+unit: device
+cloak: {method: adaptive, unplaced: suppress}
+target: {table: old, as: table}
+"""
 SAID = """
 source: people
 database: old.duckdb
@@ -223,7 +232,8 @@ def at(spec: Spec, path: str) -> object:
 @pytest.mark.parametrize(("options", "path", "value"), OPTIONS, ids=[options for options, _, _ in OPTIONS])
 def test_every_option_reaches_the_spec(seen: list[Any], options: str, path: str, value: object) -> None:
     target = [] if path.startswith("target") else ["--output", "out.csv"]
-    kanon("anonymize", "people.csv", "--quasi-identifiers", "age", *target, *shlex.split(options))
+    columns = [] if "--location" in options else ["--quasi-identifiers", "age"]
+    kanon("anonymize", "people.csv", *columns, *target, *shlex.split(options))
     assert at(seen[0][0], path) == value
     assert seen[0][0].source == "people.csv"
 
@@ -233,8 +243,10 @@ def test_an_option_wins_over_the_spec_file(
     folder: Path, seen: list[Any], options: str, path: str, value: object
 ) -> None:
     (folder / "specs").mkdir()
-    (folder / "specs" / "release.yml").write_text(SAID)
+    (folder / "specs" / "release.yml").write_text(SAID_OF_PLACES if "--location" in options else SAID)
     kanon("anonymize", "--spec", "specs/release.yml")
+    if "--location" in options:  # the spec names the others
+        options = options[options.rindex("--") :]
     kanon("anonymize", "--spec", "specs/release.yml", *shlex.split(options))
     before, after = (spec for spec, _ in seen)
     assert at(before, path) != value
@@ -275,7 +287,21 @@ def test_every_command_has_help(words: str) -> None:
 def test_what_searches_takes_the_options_of_a_search(name: str) -> None:
     commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     ours, others = ({parameter.name for parameter in commands[each].params} for each in (name, "anonymize"))
-    written = {"mask", "shuffle", "output", "into", "as_", "overwrite", "trace", "as_json", "sql"}
+    written = {
+        "location",
+        "time",
+        "unit",
+        "cloak",
+        "mask",
+        "shuffle",
+        "output",
+        "into",
+        "as_",
+        "overwrite",
+        "trace",
+        "as_json",
+        "sql",
+    }
     assert others - ours - written == ({"strategy"} if name == "compare" else set())
 
 

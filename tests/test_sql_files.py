@@ -10,6 +10,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 import sqlglot
+from cloak_cases import CASES as CLOAK_CASES
 from sqlglot import exp
 
 from kanon_sql import queries
@@ -330,6 +331,9 @@ CASES = [
         files={"given.csv": 'zip,age\n02138,1\n"",\n"a""b,c",1.50\n'},
     ),
 ]
+
+
+CASES += [Case(*parts) for parts in CLOAK_CASES]
 
 
 def test_every_query_has_given_and_expected_rows() -> None:

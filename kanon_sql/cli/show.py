@@ -102,8 +102,9 @@ def cloaked(manifest: dict[str, Any]) -> None:
     """Show what was cloaked: how many, how fine, the promise, and where it is."""
     figures, promise = manifest["figures"], manifest["privacy"][0]
     out.print(
-        f"{manifest['released_rows']:,} of {manifest['rows']:,} rows released in {manifest['classes']:,} boxes, shared by "
-        f"{manifest['smallest_class']:,} or more of {manifest['units']:,} units; {manifest['suppressed_rows']:,} suppressed."
+        f"{manifest['released_rows']:,} of {manifest['rows']:,} rows released in {manifest['classes']:,} boxes, "
+        f"shared by {manifest['smallest_class']:,} or more of {manifest['units']:,} units; "
+        f"{manifest['suppressed_rows']:,} suppressed."
     )
     out.print(f"The median box has an area of {figures['median_area']:.3g} and lasts {figures['median_length']:,.6g}.")
     target = manifest["target"]

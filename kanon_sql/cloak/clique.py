@@ -30,11 +30,13 @@ class Message:
 class Stream:
     """The messages that wait, and who of them tolerates whom; the engine of CliqueCloak (Gedik and Liu 2005, 2008).
 
-    `largest`: search for the larger ks of the neighbours first (the paper's nbr-k), not for the own k alone (local-k).
+    `largest`: search for the larger ks of the neighbours first (the paper's nbr-k), not for the own k alone
+    (local-k). `tries`: members that one search may try before the message goes on waiting.
     """
 
     messages: Sequence[Message]
     largest: bool = False
+    tries: int = _TRIES
     waiting: dict[int, set[int]] = field(default_factory=dict)
     _deadlines: list[tuple[float, int]] = field(default_factory=list)
 
@@ -76,7 +78,7 @@ class Stream:
         while len(candidates) >= k - 1:
             few = {other for other in candidates if len(self.waiting[other] & candidates) < k - 2}
             if not few:
-                found = self._extend(candidates, k - 1, [_TRIES])
+                found = self._extend(candidates, k - 1, [self.tries])
                 return None if found is None else [number, *found]
             candidates -= few
         return None

@@ -40,8 +40,7 @@ def halved(low: float, high: float, depth: int, least: float = 0.0) -> Axis:
 
 def sliced(low: float, width: float) -> Axis:
     """Slices of a width that are counted from zero, the first one that of `low`."""
-    start = _multiple(low, width)
-    return Axis(start - width if start > low else start, width)
+    return Axis(_multiple(low, width), width)
 
 
 def whole(low: float, high: float, unit: float) -> Axis:
@@ -61,4 +60,6 @@ def levels(axis: Axis, high: float) -> int:
 
 
 def _multiple(value: float, width: float) -> float:
-    return floor(value / width) * width
+    """The last multiple of a width that is not above a value, division rounding as it may."""
+    found = floor(value / width) * width
+    return found - width if found > value else found
