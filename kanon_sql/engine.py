@@ -23,6 +23,11 @@ class Column:
     type: str
     kind: str
 
+    @property
+    def ordered(self) -> bool:
+        """Whether the values lie on an axis, so that a range of them means something; text does not."""
+        return self.kind in ("integer", "decimal", "float", "date", "timestamp", "time")
+
 
 @dataclass(frozen=True)
 class Table:

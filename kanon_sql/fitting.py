@@ -44,11 +44,17 @@ class Fit:
     sha256: str
 
 
-def fits(spec: Spec, table: Table, engine: Engine) -> dict[str, Fit]:
-    """Read and check the hierarchies of a spec as far as possible without looking at the data."""
+def fits(spec: Spec, table: Table, engine: Engine, order_will_do: bool = False) -> dict[str, Fit]:
+    """Read and check the hierarchies of a spec as far as possible without looking at the data.
+
+    `order_will_do`: a column whose values are in order needs no hierarchy; above the values it then has only `*`.
+    """
     found = {}
     for name, attribute in spec.quasi_identifiers.items():
-        fit = _fit(attribute, _column(table, name), spec, engine)
+        column = _column(table, name)
+        fit = (
+            _by_order(column) if order_will_do and _needs_order(spec, column) else _fit(attribute, column, spec, engine)
+        )
         found[name] = Fit(partial(_covering, fit.build, name, spec.unmapped), fit.sha256)
     return found
 
@@ -73,6 +79,24 @@ def _fit(attribute: Attribute, column: Column, spec: Spec, engine: Engine) -> Fi
             return _built(dates, lambda values: h.dates(values, dates.dates, name))
         case SuppressRecipe() as suppress:
             return _built(suppress, lambda values: h.suppress(values, name))
+
+
+def _needs_order(spec: Spec, column: Column) -> bool:
+    """Whether nothing says how to generalize a column, so that only the order of its values is left."""
+    if spec.quasi_identifiers[column.name].hierarchy is not None:
+        return False
+    if spec.hierarchies is not None and (Path(spec.hierarchies) / f"{column.name}.csv").exists():
+        return False
+    if not column.ordered:
+        raise SpecError(
+            f"column {column.name!r} has no hierarchy, and {column.type} has no order to cut by; give --hierarchies a "
+            f"folder that holds {column.name}.csv, or a recipe in the spec (redact, taxonomy, suppress)"
+        )
+    return True
+
+
+def _by_order(column: Column) -> Fit:
+    return _built(SuppressRecipe(), lambda values: h.suppress(values, column.name))
 
 
 def _ranges(recipe: RangesRecipe, column: str, values: Sequence[Any]) -> h.Hierarchy:

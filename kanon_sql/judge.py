@@ -89,6 +89,36 @@ class Judge:
         at_risk = self.frequency_set.rows - released
         return Figures(node, at_risk, None, classes, released, smallest, squares)
 
+    def kept_rows(self, node: Node) -> tuple[int, ...]:
+        """Per attribute, the released rows whose label at a node is the value itself."""
+        pairs = zip(self.frequency_set.attributes, node, strict=True)
+        return tuple(self._kept(node, attribute, level) for attribute, level in pairs)
+
+    def _kept(self, node: Node, attribute: Attribute, level: int) -> int:
+        hierarchy, coded = attribute.hierarchy, attribute.coded
+        same = zip(hierarchy.values, hierarchy.labels(level), strict=False)
+        kept = [i for i, (value, label) in enumerate(same) if label is not None and str(value) == label]
+        if level and not kept:
+            return 0
+        if not level:
+            return self.classes(node).released_rows or 0
+        relation = queries.scratch("kanon_kept")
+        codes = [hierarchy.codes(0)[i] for i in kept]
+        engine = self.frequency_set.engine
+        engine.load(relation, {"kept_code": "INTEGER"}, [codes])
+        query = queries.text(
+            "kept_rows",
+            engine.dialect,
+            frequency_set=self.frequency_set.relation,
+            kept=relation,
+            code={"code": coded.code_column(0)},
+            levels=self._levels(node),
+            safe=self.model.safe,
+        )
+        ((rows,),) = engine.rows(query)
+        engine.run(queries.drop(relation, engine.dialect))
+        return int(rows)
+
     def drop(self) -> None:
         """Drop the roll-ups, when no more nodes will be asked for."""
         self._rollups.drop()

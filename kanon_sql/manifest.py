@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from kanon_sql import queries
-from kanon_sql.loss import METRICS, Figures, precisions
+from kanon_sql.loss import METRICS, Figures, arithmetic, precisions
+from kanon_sql.recode import show as shows
+from kanon_sql.recoding import FullDomain, LocalRecoding
 from kanon_sql.release import Written
 
 _SAMPLE = 100_000  # rows; enough to see that a column differs from row to row
 
 if TYPE_CHECKING:
-    from kanon_sql.pipeline import Plan
+    from kanon_sql.pipeline import Counted, LocalPlan, Plan
 
 
 def package_version() -> str:
@@ -25,14 +28,10 @@ def package_version() -> str:
         return "unknown"
 
 
-def describe(plan: Plan, written: Written, started: float) -> dict[str, Any]:
+def describe(plan: Plan | LocalPlan, written: Written, started: float) -> dict[str, Any]:
     """The manifest of a written release, ready for JSON."""
-    spec, outcome, found = plan.spec, plan.outcome, plan.frequency_set
-    summary, node = written.summary, plan.outcome.node
-    names = [attribute.column.name for attribute in found.attributes]
-    figures = _figures(plan)
-    losses = figures.losses or ()
-    suppressed = plan.recoding.rows_at_risk
+    spec, found = plan.spec, plan.frequency_set
+    summary, suppressed = written.summary, plan.recoding.rows_at_risk
     return {
         "rows": found.rows,
         "released_rows": summary.rows,
@@ -43,21 +42,11 @@ def describe(plan: Plan, written: Written, started: float) -> dict[str, Any]:
         "classes": summary.classes,
         "smallest_class": summary.smallest_class,
         "average_class": summary.rows / summary.classes if summary.classes else None,
-        "node": dict(zip(names, node, strict=True)),
-        "heights": dict(zip(names, found.heights, strict=True)),
-        "lattice_size": plan.lattice.size,
-        "nodes_checked": outcome.nodes_checked,
-        "queries": outcome.queries,
+        "heights": dict(zip(plan.columns, found.heights, strict=True)),
+        "weights": dict(zip(plan.columns, plan.costs.weights, strict=False)),
         "metric": spec.metric,
-        "score": outcome.score,
-        "information_loss": {name: _finite(m.score(plan.costs, figures)) for name, m in METRICS.items()},
-        "loss_per_attribute": dict(zip(names, losses, strict=True)),
-        "precision_per_attribute": dict(zip(names, precisions(plan.costs, node), strict=True)),
-        "lower_bound": outcome.lower_bound,
-        "gap": outcome.gap,
-        "proven_optimal": outcome.proven_optimal,
+        **_found(plan),
         "strategy": spec.strategy,
-        "search_ended": outcome.ended,
         "seed": spec.seed,
         "seconds": _seconds(plan, written, started),
         "verified": summary.holds,
@@ -70,7 +59,7 @@ def describe(plan: Plan, written: Written, started: float) -> dict[str, Any]:
         ],
         "roles": {
             "identifiers_dropped": list(spec.identifiers),
-            "quasi_identifiers": names,
+            "quasi_identifiers": plan.columns,
             "sensitive": list(spec.sensitive),
         },
         "source": spec.source,
@@ -83,11 +72,95 @@ def describe(plan: Plan, written: Written, started: float) -> dict[str, Any]:
     }
 
 
-def warnings(plan: Plan, written: Written) -> list[str]:
+def _found(plan: Plan | LocalPlan) -> dict[str, Any]:
+    if isinstance(plan.recoding, LocalRecoding):
+        return _recoded(plan)
+    return _searched(plan)
+
+
+def _searched(plan: Plan) -> dict[str, Any]:
+    """What a search of the lattice found, and what it costs."""
+    outcome, node = plan.outcome, plan.outcome.node
+    figures, kept = _figures(plan), plan.judge.kept_rows(plan.outcome.node)
+    gone = plan.recoding.rows_at_risk / plan.costs.rows
+    distances = [of[level] * (1 - gone) + gone for of, level in zip(plan.costs.distances, node, strict=True)]
+    scores = {name: _finite(m.score(plan.costs, figures)) for name, m in METRICS.items()}
+    return {
+        "node": dict(zip(plan.columns, node, strict=True)),
+        "shown": None,
+        "lattice_size": plan.lattice.size,
+        "nodes_checked": outcome.nodes_checked,
+        "queries": outcome.queries,
+        "score": outcome.score,
+        **_costs(plan, scores, figures.losses or (), precisions(plan.costs, node), distances, kept),
+        "lower_bound": outcome.lower_bound,
+        "gap": outcome.gap,
+        "proven_optimal": outcome.proven_optimal,
+        "search_ended": outcome.ended,
+        "recoding": None,
+    }
+
+
+def _recoded(plan: LocalPlan) -> dict[str, Any]:
+    """What a local recoding made, and what it costs; nothing is proven of it but that it holds."""
+    recoding, costs, found = plan.recoding, plan.costs, plan.recoding.figures
+    figures = Figures(
+        (), recoding.rows_at_risk, found.losses, found.classes, found.released_rows, found.smallest_class, found.squares
+    )
+    levels, distances = shows.precisions(found), shows.distortions(found, costs)
+    of_levels = {
+        "precision": arithmetic(levels, costs.shares),
+        "distortion": arithmetic(distances, costs.shares),
+        "height": None,
+    }
+    counted = {name: m for name, m in METRICS.items() if name not in of_levels}
+    scores = {**of_levels, **{name: _finite(m.score(costs, figures)) for name, m in counted.items()}}
+    kept = [rows[0] for rows in found.levels]
+    return {
+        "node": None,
+        "shown": dict(zip(plan.columns, recoding.hows, strict=True)),
+        "lattice_size": None,
+        "nodes_checked": None,
+        "queries": None,
+        "score": scores[plan.spec.metric],
+        **_costs(plan, {name: scores[name] for name in METRICS}, found.losses, levels, distances, kept),
+        "lower_bound": None,
+        "gap": None,
+        "proven_optimal": False,
+        "search_ended": plan.ended,
+        "recoding": dict(recoding.local.facts),
+    }
+
+
+def _costs(
+    plan: Counted,
+    scores: dict[str, float | None],
+    losses: Sequence[float],
+    levels: Sequence[float],
+    distances: Sequence[float],
+    kept: Sequence[int],
+) -> dict[str, Any]:
+    """The metrics of the table and of each attribute; `kept`: rows whose cell is released as it was."""
+    modified = [1 - rows / plan.costs.rows for rows in kept]
+
+    def per_attribute(values: Sequence[float]) -> dict[str, float]:
+        return dict(zip(plan.columns, values, strict=True))
+
+    return {
+        "information_loss": {**scores, "modification_rate": sum(modified) / len(modified)},
+        "loss_per_attribute": per_attribute(losses),
+        "precision_per_attribute": per_attribute(levels),
+        "distortion_per_attribute": per_attribute(distances),
+        "modification_per_attribute": per_attribute(modified),
+    }
+
+
+def warnings(plan: Plan | LocalPlan, written: Written) -> list[str]:
     """What a careful reader of the release should know."""
     said = []
-    if plan.outcome.ended != "complete":
-        said.append(f"the search did not end ({plan.outcome.ended}): a better node may exist, see gap")
+    if plan.ended != "complete":
+        better = "node may exist, see gap" if isinstance(plan.recoding, FullDomain) else "recoding may exist"
+        said.append(f"the search did not end ({plan.ended}): a better {better}")
     if written.summary.rows == 0:
         said.append("every row was suppressed: the release is empty; lower k or suppression_limit")
     starred = {a.column.name: len(a.hierarchy.starred) for a in plan.frequency_set.attributes if a.hierarchy.starred}
@@ -99,7 +172,7 @@ def warnings(plan: Plan, written: Written) -> list[str]:
     return said
 
 
-def _unique_columns(plan: Plan) -> list[str]:
+def _unique_columns(plan: Counted) -> list[str]:
     """Columns that are kept as they are and differ in nearly every row: likely identifiers."""
     spec, engine = plan.spec, plan.source.engine
     handled = {*spec.identifiers, *spec.quasi_identifiers}
@@ -129,10 +202,10 @@ def _figures(plan: Plan) -> Figures:
     )
 
 
-def _seconds(plan: Plan, written: Written, started: float) -> dict[str, float]:
+def _seconds(plan: Plan | LocalPlan, written: Written, started: float) -> dict[str, float]:
     seconds = {
         "frequency_set": plan.frequency_seconds,
-        "search": plan.outcome.seconds,
+        "search": plan.search_seconds,
         "release": written.write_seconds,
         "verify": written.verify_seconds,
         "total": time.monotonic() - started,
@@ -140,7 +213,7 @@ def _seconds(plan: Plan, written: Written, started: float) -> dict[str, float]:
     return {stage: round(value, 4) for stage, value in seconds.items()}
 
 
-def _target(plan: Plan, written: Written) -> dict[str, Any]:
+def _target(plan: Counted, written: Written) -> dict[str, Any]:
     if written.path:
         return {"file": str(written.path)}
     form = plan.spec.target.form if plan.spec.target else "temporary table"

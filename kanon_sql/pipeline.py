@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +19,15 @@ from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.fitting import Fit, fits
 from kanon_sql.frequency import FrequencySet, build_frequency_set
 from kanon_sql.judge import Judge, may_suppress
-from kanon_sql.lattice import Lattice
+from kanon_sql.lattice import Lattice, Node
 from kanon_sql.loss import Costs, metric
 from kanon_sql.privacy import PrivacyModel, k_anonymity
-from kanon_sql.recoding import HELD, FullDomain
+from kanon_sql.recode import RECODERS, Clock, Local, Recoder, Rounds, Task
+from kanon_sql.recode import show as shows
+from kanon_sql.recode.node import from_node
+from kanon_sql.recode.order import relation_of
+from kanon_sql.recode.task import ASSIGNMENT, CLASSES, CUTS
+from kanon_sql.recoding import HELD, FullDomain, LocalRecoding
 from kanon_sql.search import Driver, Outcome, Progress, Step, strategy
 from kanon_sql.spec import Spec
 
@@ -34,10 +39,11 @@ IN_MEMORY = "in memory"  # what a DataFrame or an Arrow table is called in the m
 
 @dataclass
 class Watch:
-    """Whoever wants to see a long run: told of each stage, and of the search as it goes."""
+    """Whoever wants to see a long run: told of each stage, and of the search or the recoding as it goes."""
 
     stage: Callable[[str], None] = lambda _: None
     search: Callable[[Progress], None] | None = None
+    recode: Callable[[Rounds], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,25 @@ class Plan(Counted):
 
     outcome: Outcome
     recoding: FullDomain
+
+    @property
+    def ended(self) -> str:
+        """How the search ended."""
+        return self.outcome.ended
+
+    @property
+    def search_seconds(self) -> float:
+        """What the search took."""
+        return self.outcome.seconds
+
+
+@dataclass(frozen=True)
+class LocalPlan(Counted):
+    """A finished local recoding: all that is needed to write the release, and to say what it is."""
+
+    recoding: LocalRecoding
+    ended: str
+    search_seconds: float
 
 
 @dataclass
@@ -134,13 +159,14 @@ def anonymize(
         with found.engine.transaction():
             if settled.location:
                 return _cloaked(found, settled, watch, started)
-            plan = make_plan(found, settled, watch, search_in)
+            plan = plan_release(found, settled, watch, search_in)
             watch.stage("Writing the release")
             written = releases.write(plan.recoding, settled.target)
             watch.stage("Describing the release")
             described = manifests.describe(plan, written, started)
             tidy(plan)
-        return Release(described, written.sql, plan.outcome.trace, written, found.engine)
+        trace = plan.outcome.trace if isinstance(plan, Plan) else ()
+        return Release(described, written.sql, trace, written, found.engine)
 
 
 def _cloaked(found: Opened, spec: Spec, watch: Watch, started: float) -> Release:
@@ -153,7 +179,10 @@ def tidy(counted: Counted) -> None:
     counted.judge.drop()
     found = counted.frequency_set
     for engine in {id(e): e for e in (counted.source.engine, found.engine)}.values():
-        for relation in (HELD, found.relation, *(attribute.coded.mapping for attribute in found.attributes)):
+        ours = (HELD, ASSIGNMENT, CLASSES, CUTS, found.relation)
+        mappings = (attribute.coded.mapping for attribute in found.attributes)
+        orders = (relation_of(attribute) for attribute in found.attributes)
+        for relation in (*ours, *mappings, *orders):
             engine.run(queries.drop(relation, engine.dialect))
 
 
@@ -273,8 +302,86 @@ def _is_file(source: str) -> bool:
     return bool(files(source)) or Path(source).suffix.lower() in (".csv", ".parquet", ".pq", ".tsv")
 
 
+def plan_release(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedded") -> Plan | LocalPlan:
+    """Everything up to the release, by a search of the lattice or by a local recoding."""
+    if spec.strategy in RECODERS:
+        return make_local_plan(found, spec, watch, search_in)
+    if shows.asked(spec):
+        return _shown_otherwise(found, spec, watch, search_in)
+    return make_plan(found, spec, watch, search_in)
+
+
+def _shown_otherwise(found: Opened, spec: Spec, watch: Watch, search_in: str) -> LocalPlan:
+    """A search whose classes show something else than the node's labels, such as their mean."""
+    _check_shown(found, spec, search_in)
+    plan = make_plan(found, spec, watch, search_in)
+    local = from_node(plan.frequency_set, plan.judge.model, plan.outcome.node)
+    counted = {each.name: getattr(plan, each.name) for each in fields(Counted)}
+    recoding = local_recoding(plan, local)
+    return LocalPlan(**counted, recoding=recoding, ended=plan.ended, search_seconds=plan.search_seconds)
+
+
+def make_local_plan(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedded") -> LocalPlan:
+    """Everything up to the release of a local recoding: check, count, recode."""
+    recoder = RECODERS[spec.strategy]
+    _check_local(found, spec, search_in)
+    counted = count(found, spec, watch, search_in)
+    watch.stage("Recoding")
+    started = time.monotonic()
+    limit = recoder.default_seconds if spec.time_limit is None else spec.time_limit
+    clock = Clock(limit, watch.recode)
+    with clock.catching_interrupt():
+        local = recoder(_task(counted, clock, watch))
+    recoding = local_recoding(counted, local, recoder)
+    return LocalPlan(**vars(counted), recoding=recoding, ended=local.ended, search_seconds=time.monotonic() - started)
+
+
+def local_recoding(counted: Counted, local: Local, recoder: Recoder | None = None) -> LocalRecoding:
+    """Make the classes of a local algorithm's assignment show what the spec asks for."""
+    found, spec, table = counted.frequency_set, counted.spec, counted.source.table
+    orders = shows.load_orders(found.engine, found)
+    ranges = recoder is not None and recoder.ranges
+    hows = tuple("labels" if local.classes else shows.how_of(spec, table, name, ranges) for name in counted.columns)
+    if local.classes is None:
+        shows.make_classes(found.engine, local, orders, hows)
+    labels = [f"label_{j}" for j in range(len(hows))] + [f"high_{j}" for j, how in enumerate(hows) if how == "bounds"]
+    figures = shows.figures(found.engine, CLASSES, labels, found.attributes, found.rows)
+    return LocalRecoding(counted.source.engine, table, counted.judge, local, orders, hows, figures, spec)
+
+
+def _task(counted: Counted, clock: Clock, watch: Watch) -> Task:
+    def optimum(seconds: float | None) -> Node:
+        limited = counted.spec.model_copy(update={"strategy": "auto", "time_limit": seconds})
+        return search(replace(counted, spec=limited), watch).node
+
+    weights = counted.costs.weights or (1.0,) * len(counted.columns)
+    args = counted.judge, counted.costs, counted.lattice
+    return Task(counted.frequency_set, counted.judge.model, counted.spec, weights, clock, *args, optimum)
+
+
+def _check_local(found: Opened, spec: Spec, search_in: str) -> None:
+    """Refuse what a local recoding cannot promise, before any long work."""
+    _check_shown(found, spec, search_in)
+    for name, asked in spec.quasi_identifiers.items():
+        if asked.min_level or asked.max_level is not None:
+            raise SpecError(
+                f"{spec.strategy} knows no levels, so min_level and max_level of {name!r} cannot hold; leave them out"
+            )
+
+
+def _check_shown(found: Opened, spec: Spec, search_in: str) -> None:
+    """Refuse what a release by classes cannot do."""
+    if search_in == "engine" and not isinstance(found.engine, DuckDB):
+        raise SpecError(f"a local recoding works in DuckDB, beside {found.engine.name}; leave out --search-in engine")
+    if spec.mask:
+        raise SpecError("a local recoding has no node whose masked rows could be shown as *; leave out --mask")
+    shows.check_show(spec, found.table)
+
+
 def make_plan(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedded", keep_tuples: bool = False) -> Plan:
     """Everything up to the release: check, count, search."""
+    if spec.strategy in RECODERS:
+        raise SpecError(f"{spec.strategy} is a local recoding, which has no lattice to look at; name a search strategy")
     if not spec.location:
         strategy(spec.strategy).check(model_of(spec).monotone)
     counted = count(found, spec, watch, search_in, keep_tuples)
@@ -296,7 +403,7 @@ def count(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedded", 
     metric(spec.metric)
     if spec.mask and spec.target and spec.target.form == "view":
         raise SpecError("a view drops rows instead of masking them; give --as table with --mask")
-    fitted = fits(spec, found.table, found.engine)
+    fitted = fits(spec, found.table, found.engine, order_will_do=spec.strategy in RECODERS)
     watch.stage("Counting the distinct tuples")
     started = time.monotonic()
     here = found.engine if isinstance(found.engine, DuckDB) or search_in == "engine" else DuckDB()
@@ -305,7 +412,21 @@ def count(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedded", 
     seconds = time.monotonic() - started
     _check_size(spec, frequency_set)
     judge = Judge(frequency_set, model_of(spec))
-    return Counted(spec, found, fitted, frequency_set, judge, judge.costs(), _bounded(spec, frequency_set), seconds)
+    costs = replace(judge.costs(), weights=weights_of(spec), beta=spec.beta)
+    return Counted(spec, found, fitted, frequency_set, judge, costs, _bounded(spec, frequency_set), seconds)
+
+
+def weights_of(spec: Spec) -> tuple[float, ...]:
+    """One weight per quasi-identifier: its own, or (P - p + 1) / P of its priority p of 1 to P; empty if none is said.
+
+    Of PrioPrivacy's comparison (the importance of an attribute as a weight). An attribute without a priority, where
+    others have one, is among the least important.
+    """
+    asked = spec.quasi_identifiers.values()
+    if not any(a.weight or a.priority for a in asked):
+        return ()
+    last = max((a.priority for a in asked if a.priority), default=1)
+    return tuple(a.weight or (last - (a.priority or last) + 1) / last for a in asked)
 
 
 def search(counted: Counted, watch: Watch) -> Outcome:

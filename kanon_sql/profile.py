@@ -185,7 +185,7 @@ def _source(engine: Engine, table: Table) -> tuple[int, Relation, list[Relation]
     seconds = (time.monotonic() - started) * len(countable)
     if table.form != "view" or seconds < _SLOW_VIEW:
         return int(rows), table.relation, []
-    copy = queries.text("profile_copy", engine.dialect, columns=countable, source=table.relation)
+    copy = queries.text("copy", engine.dialect, columns=countable, source=table.relation)
     engine.send(copy, engine, _COPY)
     return int(rows), _COPY, [_COPY]
 

@@ -352,18 +352,16 @@ def _order(release: ReleaseQuery) -> list[exp.Expr]:
     """The order of the rows: by all that is released, quasi-identifiers first, or a seeded hash of it."""
     places = sorted(range(len(release.cells)), key=lambda i: not release.cells[i].recoded)
     # By their table too: a released column may be called o1 itself.
-    columns = [(_column(f"o{i}", _RECODED), release.cells[i].sortable) for i in places]
-    texts = [exp.cast(column, "TEXT") for column, _ in columns]
-    keys = [exp.func("COALESCE", text.copy(), exp.Literal.string("")) for text in texts]
-    by_value: list[exp.Expr] = [
-        column if sortable else text for (column, sortable), text in zip(columns, texts, strict=True)
-    ]
-    if release.shuffle_seed is None:
+    columns: list[tuple[exp.Expr, bool]] = [(_column(f"o{i}", _RECODED), release.cells[i].sortable) for i in places]
+    return _ordered(columns, release.shuffle_seed)
+
+
+def _ordered(columns: Sequence[tuple[exp.Expr, bool]], shuffle_seed: int | None) -> list[exp.Expr]:
+    """By the columns, each with whether it can be sorted, or by a seeded hash of them all."""
+    by_value = [column if sortable else exp.cast(column, "TEXT") for column, sortable in columns]
+    if shuffle_seed is None:
         return by_value
-    seeded: exp.Expr = exp.Literal.string(str(release.shuffle_seed))
-    for key in keys:
-        seeded = exp.DPipe(this=exp.DPipe(this=seeded, expression=exp.Literal.string("|")), expression=key)
-    return [exp.func("MD5", seeded), *by_value]
+    return [exp.func("MD5", _concatenated(str(shuffle_seed), [column for column, _ in columns])), *by_value]
 
 
 def _predicate(predicate: Predicate) -> exp.Expr:
@@ -470,6 +468,258 @@ def cloak_released(
         equal = exp.EQ(this=_column("row", "b"), expression=_column("row", alias))
         query = query.join(_table(relation, alias), on=equal, join_type="INNER", copy=False)
     return _print(query, dialect)
+
+
+# Local recodings: classes made of any tuples
+
+
+@dataclass(frozen=True)
+class LocalCell:
+    """A column of the source in a local release: kept (no mapping), or shown as columns of the classes.
+
+    `key`: the assignment's column of its code. `null`: the code of NULL. `shown`: released name and classes' column.
+    """
+
+    name: str
+    sortable: bool = True
+    mapping: Relation | None = None
+    key: str = ""
+    null: int | None = None
+    shown: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class LocalReleaseQuery:
+    """What a release by classes is made of; `sql` prints it.
+
+    `assignment` tells a tuple's class (`split`: of its rows first to last, counted in a seeded order), `classes`
+    what it shows. `recount`: keep only classes that are safe on the very rows that the query returns.
+    """
+
+    source: Relation
+    cells: tuple[LocalCell, ...]
+    assignment: Relation
+    classes: Relation
+    safe: Predicate
+    split: bool = False
+    recount: bool = False
+    seed: int = 0
+    shuffle: bool = False
+    values: Mapping[str, tuple[Sequence[str], Sequence[tuple[object, ...]]]] | None = None
+
+    def sql(self, dialect: str) -> str:
+        """The query in a dialect."""
+        return _print(_local_release(self), dialect)
+
+
+_CODED = "kanon_coded"
+
+
+def _local_release(release: LocalReleaseQuery) -> exp.Expr:
+    names = [(f"o{i}_{j}", shown[0]) for i, cell in enumerate(release.cells) for j, shown in enumerate(_shows(cell))]
+    query = exp.select(*(exp.alias_(_column(inner, _RECODED), name, quoted=True) for inner, name in names))
+    query = query.from_(exp.to_table(_RECODED))
+    if release.recount:
+        query = query.join(exp.to_table(_CLASSES), using=[exp.to_identifier("class")])
+    query = query.order_by(*_local_order(release))
+    for name, (columns, rows) in (release.values or {}).items():
+        selected = exp.select(*map(_column, columns)).from_(exp.values(list(rows), alias="v", columns=list(columns)))
+        query = query.with_(exp.to_identifier(name), as_=selected)
+    query = query.with_(_CODED, as_=_local_coded(release))
+    query = query.with_(_RECODED, as_=_local_recoded(release), materialized=release.recount or None)
+    if release.recount:
+        held = exp.func("COALESCE", _predicate(release.safe), exp.false())
+        group = _column("class")
+        query = query.with_(_CLASSES, as_=exp.select(group).from_(_RECODED).group_by(group.copy()).having(held))
+    return query
+
+
+def _shows(cell: LocalCell) -> tuple[tuple[str, str], ...]:
+    return cell.shown or ((cell.name, ""),)
+
+
+def _local_coded(release: LocalReleaseQuery) -> exp.Select:
+    """The source's rows: kept columns as k0, k1, …, codes as c0, c1, …, and where tuples are split a number."""
+    source = exp.select().from_(_table(release.source, "s"), copy=False)
+    codes = []
+    for i, cell in enumerate(release.cells):
+        if cell.mapping is None:
+            source = source.select(exp.alias_(_column(cell.name, "s"), f"k{i}", quoted=True), copy=False)
+            continue
+        raw = _column(cell.name, "s")
+        equal = exp.EQ(this=_column("value", f"m{i}"), expression=raw)
+        source = source.join(_table(cell.mapping, f"m{i}"), on=equal, join_type="LEFT", copy=False)
+        known = exp.func("COALESCE", _column("code_0", f"m{i}"), _literal(UNMAPPED_CODE))
+        null = _literal(UNMAPPED_CODE if cell.null is None else cell.null)
+        code = exp.Case().when(_is_null(raw), null).else_(known)
+        codes.append(code)
+        source = source.select(exp.alias_(code, f"c{i}", quoted=True), copy=False)
+    if not release.split:
+        return source
+    by_hash = exp.func("MD5", _concatenated(str(release.seed), [_column(c.name, "s") for c in release.cells]))
+    number = exp.Window(
+        this=exp.RowNumber(), partition_by=[code.copy() for code in codes], order=exp.Order(expressions=[by_hash])
+    )
+    return source.select(exp.alias_(number, "place", quoted=True), copy=False)
+
+
+def _local_recoded(release: LocalReleaseQuery) -> exp.Select:
+    """The rows with what they show (o0_0, o1_0, …), their class, and n to count them by."""
+    query = exp.select(_column("class", "k"), exp.alias_(exp.Literal.number(1), "n", quoted=True))
+    query = query.from_(exp.alias_(exp.to_table(_CODED), "r", table=True), copy=False)
+    equal: list[exp.Expr] = []
+    for i, cell in enumerate(release.cells):
+        if cell.mapping:
+            equal.append(exp.EQ(this=_column(cell.key, "a"), expression=_column(f"c{i}", "r")))
+        for j, (_, column) in enumerate(_shows(cell)):
+            shown = _column(column, "k") if cell.mapping else _column(f"k{i}", "r")
+            query = query.select(exp.alias_(shown, f"o{i}_{j}", quoted=True), copy=False)
+    if release.split:
+        within = exp.Between(this=_column("place", "r"), low=_column("first", "a"), high=_column("last", "a"))
+        equal.append(within)
+    same = exp.EQ(this=_column("class", "k"), expression=_column("class", "a"))
+    query = query.join(_table(release.assignment, "a"), on=exp.and_(*equal), copy=False)
+    return query.join(_table(release.classes, "k"), on=same, copy=False)
+
+
+def _local_order(release: LocalReleaseQuery) -> list[exp.Expr]:
+    """The order of the rows: by all that is released, quasi-identifiers first, or a seeded hash of it."""
+    places = sorted(range(len(release.cells)), key=lambda i: release.cells[i].mapping is None)
+    columns: list[tuple[exp.Expr, bool]] = [
+        (_column(f"o{i}_{j}", _RECODED), release.cells[i].sortable)
+        for i in places
+        for j in range(len(_shows(release.cells[i])))
+    ]
+    return _ordered(columns, release.seed if release.shuffle else None)
+
+
+def _concatenated(start: str, columns: Sequence[exp.Expr]) -> exp.Expr:
+    """A text of the start and all columns, one after the other."""
+    text: exp.Expr = exp.Literal.string(start)
+    for column in columns:
+        part = exp.func("COALESCE", exp.cast(column.copy(), "TEXT"), exp.Literal.string(""))
+        text = exp.DPipe(this=exp.DPipe(this=text, expression=exp.Literal.string("|")), expression=part)
+    return text
+
+
+def members(assignment: Relation, key: str, positions: Relation, dialect: str) -> str:
+    """The query of one attribute's values in every class: class, position, n."""
+    place, group = _column("position", "p"), _column("class", "a")
+    rows = exp.alias_(exp.func("SUM", _column("n", "a")), "n", quoted=True)
+    query = exp.select(group, place, rows).from_(_table(assignment, "a"), copy=False)
+    query = query.join(_table(positions, "p"), on=exp.EQ(this=_column("code_0", "p"), expression=_column(key, "a")))
+    return _print(query.where(_is_not_null(group)).group_by(group.copy(), place.copy()), dialect)
+
+
+def boxes(assignment: Relation, keys: Sequence[str], positions: Sequence[Relation], dialect: str) -> str:
+    """The query of the range of positions that every class fills: class, n, low_0, high_0, low_1, …
+
+    `keys`: the columns of the assignment that hold each attribute's level-0 code.
+    """
+    group = _column("class", "a")
+    query = exp.select(group, exp.alias_(exp.func("SUM", _column("n", "a")), "n", quoted=True))
+    query = query.from_(_table(assignment, "a"), copy=False)
+    for j, (key, relation) in enumerate(zip(keys, positions, strict=True)):
+        place = _column("position", f"p{j}")
+        query = query.select(
+            exp.alias_(exp.func("MIN", place), f"low_{j}", quoted=True),
+            exp.alias_(exp.func("MAX", place.copy()), f"high_{j}", quoted=True),
+            copy=False,
+        )
+        equal = exp.EQ(this=_column("code_0", f"p{j}"), expression=_column(key, "a"))
+        query = query.join(_table(relation, f"p{j}"), on=equal, copy=False)
+    return _print(query.where(_is_not_null(group)).group_by(group.copy()), dialect)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How the classes of a local recoding show one attribute; see `kanon_sql.recode.show` for the words of `how`.
+
+    `positions`: its order's relation. `nested`: every hierarchy node is one range of positions. `cut`: the label
+    is that of the region cut to. `statistic`: a relation of class and shown, where `how` is one.
+    """
+
+    how: str
+    positions: Relation
+    height: int
+    leaf_count: int
+    nested: bool = True
+    statistic: Relation | None = None
+
+
+def local_classes(boxes: Relation, cuts: Relation | None, shown: Sequence[Shown], dialect: str) -> str:
+    """The query of released classes: class, n, and per attribute label_j (high_j), leaves_j, level_j."""
+    query = exp.select(_column("class", "b"), _column("n", "b")).from_(_table(boxes, "b"), copy=False)
+    if cuts:
+        query = query.join(
+            _table(cuts, "c"), on=exp.EQ(this=_column("class", "c"), expression=_column("class", "b")), copy=False
+        )
+    for j, each in enumerate(shown):
+        region = "c" if each.how == "labels" and cuts else "b"
+        for end in ("low", "high"):
+            place = exp.EQ(this=_column("position", f"{end}{j}"), expression=_column(f"{end}_{j}", region))
+            query = query.join(_table(each.positions, f"{end}{j}"), on=place, copy=False)
+        if each.statistic:
+            same = exp.EQ(this=_column("class", f"s{j}"), expression=_column("class", "b"))
+            query = query.join(_table(each.statistic, f"s{j}"), on=same, copy=False)
+        query = query.select(*_shown(each, j), copy=False)
+    return _print(query, dialect)
+
+
+_RANGES = ("ranges", "bounds", "mean", "median", "mode")
+
+
+def _shown(each: Shown, j: int) -> list[exp.Expr]:
+    low, high = f"low{j}", f"high{j}"
+    single = exp.EQ(this=_column("position", low), expression=_column("position", high))
+    # NULL is the first position and what no hierarchy holds is the last: with others they make no range.
+    odd = exp.or_(_is_null(_column("value", low)), _is_null(_column("value", high)))
+    ranged = each.how in _RANGES
+    columns = [exp.alias_(_label(each, j, single, odd), f"label_{j}", quoted=True)]
+    if each.how == "bounds":
+        upper = exp.Case().when(exp.and_(odd.copy(), exp.not_(single.copy())), exp.null())
+        columns.append(exp.alias_(upper.else_(_column("value", high)), f"high_{j}", quoted=True))
+    width = exp.Add(
+        this=exp.Sub(this=_column("position", high), expression=_column("position", low)),
+        expression=exp.Literal.number(1),
+    )
+    spread = exp.Case().when(single.copy(), _column("leaves_0", low)).when(odd.copy(), _literal(each.leaf_count))
+    leaves = spread.else_(width) if ranged else _common(each, j, lambda level: _column(f"leaves_{level}", low))
+    levels = _common(each, j, lambda level: _literal(level))
+    return [*columns, exp.alias_(leaves, f"leaves_{j}", quoted=True), exp.alias_(levels, f"level_{j}", quoted=True)]
+
+
+def _label(each: Shown, j: int, single: exp.Expr, odd: exp.Expr) -> exp.Expr:
+    low, high = f"low{j}", f"high{j}"
+    if each.statistic:
+        return _column("shown", f"s{j}")
+    if each.how == "bounds":
+        return exp.Case().when(exp.and_(odd.copy(), exp.not_(single.copy())), exp.null()).else_(_column("value", low))
+    if each.how != "ranges":
+        return _common(each, j, lambda level: _column(f"label_{level}", low) if level else _value_text(low))
+    text: exp.Expr = exp.Literal.string("[")
+    for part in (_value_text(low), exp.Literal.string(", "), _value_text(high), exp.Literal.string("]")):
+        text = exp.DPipe(this=text, expression=part)
+    star = exp.Literal.string("*")
+    return exp.Case().when(single.copy(), _value_text(low)).when(odd.copy(), star).else_(text)
+
+
+def _value_text(alias: str) -> exp.Expr:
+    text = exp.cast(_column("value", alias), "TEXT")
+    return exp.Case().when(_column("starred", alias), exp.Literal.string("*")).else_(text)
+
+
+def _common(each: Shown, j: int, of: Callable[[int], exp.Expr]) -> exp.Expr:
+    """Something of the lowest level on which both ends of the range have one label; the top where nodes are torn."""
+    case = exp.Case()
+    for level in range(each.height) if each.nested else range(1):
+        equal = exp.EQ(this=_column(f"code_{level}", f"low{j}"), expression=_column(f"code_{level}", f"high{j}"))
+        case = case.when(equal, of(level))
+    return case.else_(of(each.height))
+
+
+def _is_not_null(expression: exp.Expr) -> exp.Expr:
+    return exp.not_(_is_null(expression))
 
 
 def plain_names(columns: Sequence[str]) -> dict[str, str]:

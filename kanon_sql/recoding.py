@@ -1,21 +1,77 @@
-"""A recoding: what each quasi-identifier of a row becomes, as the query that the release is made of."""
+"""A recoding: what each quasi-identifier of a row becomes, as the query that the release is made of.
+
+A full-domain recoding is a lattice node; a local one assigns every tuple to a class, and a class shows what it
+shows. Both say the same few things to whoever writes and checks the release.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from kanon_sql import queries
-from kanon_sql.engine import Engine, Table
+from kanon_sql.engine import Column, Engine, Table
+from kanon_sql.errors import SpecError
 from kanon_sql.frequency import Attribute, load_mapping
 from kanon_sql.hierarchy import STAR, Hierarchy
 from kanon_sql.judge import Judge
 from kanon_sql.lattice import Node
-from kanon_sql.queries import Cell, Relation, ReleaseQuery
+from kanon_sql.privacy import PrivacyModel
+from kanon_sql.queries import Cell, LocalCell, LocalReleaseQuery, Relation, ReleaseQuery
+from kanon_sql.recode.order import Order
+from kanon_sql.recode.show import LocalFigures, bound_names
+from kanon_sql.recode.task import ASSIGNMENT, CLASSES, Local
 from kanon_sql.spec import Spec
 
 HELD = queries.scratch("kanon_classes_held")
 _Mapping = Callable[[Attribute], Relation]
+_MOST_WRITTEN_OUT = 50_000  # tuples in a statement that stands alone: some ten megabytes of text
+
+
+class Recoding(Protocol):
+    """What the release needs to know of a recoding.
+
+    `columns`: the released columns in order; `quasi_identifiers`: those that make the classes.
+    `beside`: the tables that a view keeps beside it, by name, each with the query that fills it.
+    """
+
+    @property
+    def engine(self) -> Engine: ...
+    @property
+    def table(self) -> Table: ...
+    @property
+    def spec(self) -> Spec: ...
+    @property
+    def attributes(self) -> tuple[Attribute, ...]: ...
+    @property
+    def model(self) -> PrivacyModel: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def masks(self) -> bool: ...
+    @property
+    def rows_at_risk(self) -> int: ...
+    @property
+    def columns(self) -> list[str]: ...
+    @property
+    def quasi_identifiers(self) -> list[str]: ...
+
+    def prepare(self) -> None: ...
+    def select_sql(self) -> str: ...
+    def standalone_sql(self) -> str: ...
+    def beside(self, view: Relation) -> dict[Relation, str]: ...
+    def view_sql(self, view: Relation) -> str: ...
+
+
+def mapping_beside(view: Relation, attribute: Attribute) -> Relation:
+    """The mapping table that a view keeps of an attribute."""
+    return view.sibling(f"{view.name}__{attribute.coded.stem}")
+
+
+def classes_beside(view: Relation) -> dict[Relation, Relation]:
+    """The tables of classes that a view of a local recoding keeps, by what they are made of."""
+    return {ASSIGNMENT: view.sibling(f"{view.name}__assignment"), CLASSES: view.sibling(f"{view.name}__classes")}
 
 
 @dataclass(frozen=True)
@@ -40,6 +96,26 @@ class FullDomain:
         return self.judge.frequency_set.rows - (0 if self.masks else self.rows_at_risk)
 
     @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The quasi-identifiers."""
+        return self.judge.frequency_set.attributes
+
+    @property
+    def model(self) -> PrivacyModel:
+        """What every class must meet."""
+        return self.judge.model
+
+    @property
+    def columns(self) -> list[str]:
+        """The released columns in order."""
+        return [column.name for column in self.table.columns if column.name not in self.spec.identifiers]
+
+    @property
+    def quasi_identifiers(self) -> list[str]:
+        """The released columns that make the classes."""
+        return [attribute.column.name for attribute in self.attributes]
+
+    @property
     def mapped(self) -> list[tuple[Attribute, int]]:
         """The attributes below their top, with their levels: the others become one constant."""
         return [(a, level) for a, level in self._levels if level < a.hierarchy.height]
@@ -48,9 +124,13 @@ class FullDomain:
         """The query over the mapping tables and the classes that hold: one pass over the source."""
         return self._query(lambda a: a.coded.mapping, "code_{}", "label_{}", classes=HELD)
 
-    def view_sql(self, mapping: _Mapping) -> str:
+    def beside(self, view: Relation) -> dict[Relation, str]:
+        """The mapping tables that a view keeps beside it, each with the query that fills it."""
+        return {mapping_beside(view, a): self.view_mapping_sql(a, level) for a, level in self.mapped}
+
+    def view_sql(self, view: Relation) -> str:
         """The query of a view: it counts its classes itself, on the rows that it returns."""
-        return self._query(mapping, "code", "label")
+        return self._query(lambda attribute: mapping_beside(view, attribute), "code", "label")
 
     def standalone_sql(self) -> str:
         """The query of a view with its mapping tables written out, to be run by itself."""
@@ -67,15 +147,12 @@ class FullDomain:
         search_in = self.judge.frequency_set.engine
         if search_in is not self.engine:
             for attribute, _ in self.mapped:
-                load_mapping(self.engine, attribute, self._type_of(attribute))
+                load_mapping(self.engine, attribute, _type_of(self.table, attribute))
         search_in.send(self.judge.released_classes_sql(self.node), self.engine, HELD)
 
     @property
     def _levels(self) -> list[tuple[Attribute, int]]:
         return list(zip(self.judge.frequency_set.attributes, self.node, strict=True))
-
-    def _type_of(self, attribute: Attribute) -> str:
-        return next(c.type for c in self.table.columns if c.name == attribute.column.name)
 
     def _query(
         self,
@@ -100,6 +177,168 @@ class FullDomain:
         source = self.table.relation if classes else self.engine.lasting(self.table.relation)
         query = ReleaseQuery(source, cells, safe, classes, mask, shuffle, values)
         return query.sql(self.engine.dialect)
+
+
+@dataclass(frozen=True)
+class LocalRecoding:
+    """Classes of tuples to be released, each showing what it shows; `orders` and `hows` per attribute."""
+
+    engine: Engine
+    table: Table
+    judge: Judge
+    local: Local
+    orders: tuple[Order, ...]
+    hows: tuple[str, ...]
+    figures: LocalFigures
+    spec: Spec
+    masks: bool = False
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The quasi-identifiers."""
+        return self.judge.frequency_set.attributes
+
+    @property
+    def model(self) -> PrivacyModel:
+        """What every class must meet."""
+        return self.judge.model
+
+    @property
+    def rows(self) -> int:
+        """How many rows the release must have."""
+        return self.figures.released_rows
+
+    @property
+    def rows_at_risk(self) -> int:
+        """The rows that no class holds."""
+        return self.figures.rows - self.figures.released_rows
+
+    @property
+    def columns(self) -> list[str]:
+        """The released columns in order."""
+        return [name for cell in self._cells(_no_mapping) for name, _ in cell.shown or ((cell.name, ""),)]
+
+    @property
+    def quasi_identifiers(self) -> list[str]:
+        """The released columns that make the classes."""
+        return [name for cell in self._cells(_no_mapping) for name, _ in cell.shown]
+
+    def prepare(self) -> None:
+        """Have the mapping tables, the assignment and the classes in the engine of the source."""
+        here = self.judge.frequency_set.engine
+        if here is not self.engine:
+            for attribute in self.attributes:
+                load_mapping(self.engine, attribute, _type_of(self.table, attribute))
+            for relation in (ASSIGNMENT, CLASSES):
+                here.send(queries.select_all(relation, here.dialect), self.engine, relation)
+
+    def select_sql(self) -> str:
+        """The query over the mapping tables, the assignment and the classes: one pass over the source."""
+        return self._query(self.table.relation, lambda a: a.coded.mapping, ASSIGNMENT, CLASSES)
+
+    def standalone_sql(self) -> str:
+        """The query of a view with its tables written out, to be run by itself; SpecError if that is too much."""
+        tuples = self.judge.frequency_set.tuples
+        if tuples > _MOST_WRITTEN_OUT:
+            raise SpecError(
+                f"a statement that stands alone would spell out {tuples:,} tuples; release to --into or --output "
+                "instead, or as a view"
+            )
+        names = {a.coded.mapping: Relation(f"kanon_{a.coded.stem}") for a in self.attributes}
+        names |= {ASSIGNMENT: Relation("kanon_assignment"), CLASSES: Relation("kanon_local_classes")}
+        engine = self.judge.frequency_set.engine
+        queried = self._beside(names, engine)
+        values = {
+            relation.name: ([column.name for column in columns], engine.rows(query))
+            for relation, (query, columns) in queried.items()
+        }
+        return self._query(
+            self.table.relation,
+            lambda a: names[a.coded.mapping],
+            names[ASSIGNMENT],
+            names[CLASSES],
+            recount=True,
+            values=values,
+        )
+
+    def beside(self, view: Relation) -> dict[Relation, str]:
+        """The tables that a view keeps beside it, each with the query that fills it."""
+        names = {a.coded.mapping: mapping_beside(view, a) for a in self.attributes} | classes_beside(view)
+        return {relation: query for relation, (query, _) in self._beside(names, self.engine).items()}
+
+    def view_sql(self, view: Relation) -> str:
+        """The query of a view: it counts its classes itself, on the rows that it returns."""
+        names, source = classes_beside(view), self.engine.lasting(self.table.relation)
+        return self._query(source, lambda a: mapping_beside(view, a), names[ASSIGNMENT], names[CLASSES], recount=True)
+
+    def _beside(self, names: Mapping[Relation, Relation], engine: Engine) -> dict[Relation, tuple[str, list[Column]]]:
+        """What a release by itself needs of our relations, by new names: a query and its columns, the class first."""
+        found = {}
+        for relation, name in names.items():
+            needed = self._needed(relation)
+            columns = [column for column in engine.table(relation).columns if column.name in needed]
+            columns.sort(key=lambda column: column.name != "class")
+            query = queries.text("copy", engine.dialect, columns=[c.name for c in columns], source=relation)
+            found[name] = (query, columns)
+        return found
+
+    def _needed(self, relation: Relation) -> set[str]:
+        if relation == CLASSES:
+            return {"class", *(column for cell in self._cells(_no_mapping) for _, column in cell.shown)}
+        if relation == ASSIGNMENT:
+            places = {"first", "last"} if self.local.split else set()
+            return {"class", *places, *(a.coded.code_column(0) for a in self.attributes)}
+        return {"value", "code_0"}
+
+    def _cells(self, mapping: _Mapping) -> list[LocalCell]:
+        found = {a.column.name: (j, a) for j, a in enumerate(self.attributes)}
+        kept = [column for column in self.table.columns if column.name not in self.spec.identifiers]
+        return [
+            _local_cell(*found[column.name], self.hows[found[column.name][0]], mapping)
+            if column.name in found
+            else LocalCell(column.name, column.kind != "other")
+            for column in kept
+        ]
+
+    def _query(
+        self,
+        source: Relation,
+        mapping: _Mapping,
+        assignment: Relation,
+        classes: Relation,
+        recount: bool = False,
+        values: Mapping[str, tuple[Sequence[str], Sequence[tuple[object, ...]]]] | None = None,
+    ) -> str:
+        query = LocalReleaseQuery(
+            source,
+            tuple(self._cells(mapping)),
+            assignment,
+            classes,
+            self.model.safe,
+            self.local.split,
+            recount,
+            self.spec.seed,
+            self.spec.shuffle,
+            values,
+        )
+        return query.sql(self.engine.dialect)
+
+
+def _no_mapping(attribute: Attribute) -> Relation:
+    return attribute.coded.mapping
+
+
+def _local_cell(j: int, attribute: Attribute, how: str, mapping: _Mapping) -> LocalCell:
+    name = attribute.column.name
+    columns = (f"label_{j}", f"high_{j}") if how == "bounds" else (f"label_{j}",)
+    names = bound_names(name) if how == "bounds" else (name,)
+    null = _null(attribute.hierarchy, 0)
+    shown = tuple(zip(names, columns, strict=True))
+    return LocalCell(name, True, mapping(attribute), attribute.coded.code_column(0), null[0] if null else None, shown)
+
+
+def _type_of(table: Table, attribute: Attribute) -> str:
+    return next(c.type for c in table.columns if c.name == attribute.column.name)
 
 
 def _cell(attribute: Attribute, level: int, mapping: Relation, code: str, label: str) -> Cell:

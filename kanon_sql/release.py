@@ -13,10 +13,9 @@ from kanon_sql import queries
 from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.duckdb import DuckDB, file_format
 from kanon_sql.errors import TargetError, VerificationError
-from kanon_sql.frequency import Attribute
 from kanon_sql.privacy import PrivacyModel
 from kanon_sql.queries import Relation
-from kanon_sql.recoding import FullDomain
+from kanon_sql.recoding import Recoding, classes_beside, mapping_beside
 from kanon_sql.spec import Target
 
 RELEASE = queries.scratch("kanon_release")
@@ -107,7 +106,7 @@ def check_file(path: Path, overwrite: bool, source_files: Sequence[Path]) -> Non
         raise TargetError(f"the file {path} exists already; give --overwrite to replace it")
 
 
-def write(recoding: FullDomain, target: Target | None) -> Written:
+def write(recoding: Recoding, target: Target | None) -> Written:
     """Write a recoding where the spec says, and verify it there; VerificationError if it does not hold."""
     if target and target.file:
         return _write_file(recoding, Path(target.file))
@@ -116,7 +115,7 @@ def write(recoding: FullDomain, target: Target | None) -> Written:
     return _write_table(recoding, target)
 
 
-def target_sql(recoding: FullDomain, target: Target | None, source_files: str | None = None) -> str:
+def target_sql(recoding: Recoding, target: Target | None, source_files: str | None = None) -> str:
     """The statement of the release as one that stands alone: what `--sql` prints.
 
     `source_files`: the path or glob, where the source is not a table.
@@ -131,7 +130,7 @@ def target_sql(recoding: FullDomain, target: Target | None, source_files: str | 
     return query
 
 
-def _write_table(recoding: FullDomain, target: Target | None) -> Written:
+def _write_table(recoding: Recoding, target: Target | None) -> Written:
     engine = recoding.engine
     relation = engine.place(str(target.table)) if target else free_name(engine)
     started = time.monotonic()
@@ -145,28 +144,22 @@ def _write_table(recoding: FullDomain, target: Target | None) -> Written:
     return Written(sql, summary, written - started, time.monotonic() - written, relation)
 
 
-def _write_view(recoding: FullDomain, target: Target) -> Written:
+def _write_view(recoding: Recoding, target: Target) -> Written:
     engine = recoding.engine
     relation = engine.place(str(target.table))
     started = time.monotonic()
     recoding.prepare()
     _make_room(recoding, target, relation)
-    for attribute, level in recoding.mapped:
-        mapping = _view_mapping(relation, attribute)
-        engine.run(queries.create_as(mapping, recoding.view_mapping_sql(attribute, level), engine.dialect))
-    query = recoding.view_sql(lambda attribute: _view_mapping(relation, attribute))
-    sql = queries.create_as(relation, query, engine.dialect, "view")
+    for beside, query in recoding.beside(relation).items():
+        engine.run(queries.create_as(beside, query, engine.dialect))
+    sql = queries.create_as(relation, recoding.view_sql(relation), engine.dialect, "view")
     engine.run(sql)
     written = time.monotonic()
     summary = _verified(recoding, engine, relation)
     return Written(sql, summary, written - started, time.monotonic() - written, relation)
 
 
-def _view_mapping(view: Relation, attribute: Attribute) -> Relation:
-    return view.sibling(f"{view.name}__{attribute.coded.stem}")
-
-
-def _write_file(recoding: FullDomain, path: Path) -> Written:
+def _write_file(recoding: Recoding, path: Path) -> Written:
     engine = recoding.engine
     started = time.monotonic()
     recoding.prepare()
@@ -201,14 +194,12 @@ def temporary_file(path: Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
-def _verified(recoding: FullDomain, engine: Engine, relation: Relation) -> Summary:
+def _verified(recoding: Recoding, engine: Engine, relation: Relation) -> Summary:
     """Check what was written, as a stranger would: its columns, its rows, every class."""
-    names = [attribute.column.name for attribute in recoding.judge.frequency_set.attributes]
     found = engine.table(relation)
-    kept = [c.name for c in recoding.table.columns if c.name not in recoding.spec.identifiers]
-    if [column.name for column in found.columns] != kept:
+    if [column.name for column in found.columns] != recoding.columns:
         raise VerificationError("the written release has other columns than planned; nothing was released")
-    summary = summarize(engine, relation, names, recoding.judge.model)
+    summary = summarize(engine, relation, recoding.quasi_identifiers, recoding.model)
     if not summary.holds:
         raise VerificationError(
             f"the written release has {summary.unsafe_rows:,} rows in {summary.unsafe_classes:,} classes that do "
@@ -222,19 +213,27 @@ def _verified(recoding: FullDomain, engine: Engine, relation: Relation) -> Summa
     return summary
 
 
-def _make_room(recoding: FullDomain, target: Target, relation: Relation) -> None:
+def _make_room(recoding: Recoding, target: Target, relation: Relation) -> None:
     """Drop the table or view that is overwritten, a view with its mapping tables; never a table of another's."""
     engine, found = recoding.engine, recoding.engine.find(str(target.table))
     if found:
         engine.run(queries.drop(found.relation, engine.dialect, found.form))
-    needed = [attribute for attribute, _ in recoding.mapped] if target.form == "view" else []
-    for attribute in recoding.judge.frequency_set.attributes:
-        mapping = engine.find(_quoted(_view_mapping(relation, attribute)))
-        if mapping and target.overwrite and [column.name for column in mapping.columns][:2] == ["value", "code"]:
-            engine.run(queries.drop(mapping.relation, engine.dialect, mapping.form))
-        elif mapping and attribute in needed:
-            name = mapping.relation.name
+    needed = recoding.beside(relation) if target.form == "view" else {}
+    ours = {mapping_beside(relation, attribute): ["value", "code"] for attribute in recoding.attributes}
+    ours |= {beside: ["class"] for beside in classes_beside(relation).values()}
+    for beside, signature in ours.items():
+        there = engine.find(_quoted(beside))
+        if there and target.overwrite and _has(there, signature):
+            engine.run(queries.drop(there.relation, engine.dialect, there.form))
+        elif there and beside in needed:
+            name = there.relation.name
             raise TargetError(f"the view {target.table} needs a table {name}, which exists already; name another view")
+
+
+def _has(table: Table, columns: Sequence[str]) -> bool:
+    """Whether a table begins with these columns, or with one of ours that follows from them: `code_0` for `code`."""
+    names = [column.name.removesuffix("_0") for column in table.columns]
+    return names[: len(columns)] == list(columns)
 
 
 def _quoted(relation: Relation) -> str:

@@ -41,7 +41,9 @@ if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
     from pydantic_core import ErrorDetails
 
-Metric: TypeAlias = Literal["precision", "height", "loss", "loss_geometric", "discernibility", "average_class_size"]
+Metric: TypeAlias = Literal[
+    "precision", "height", "loss", "loss_geometric", "discernibility", "distortion", "average_class_size"
+]
 Form: TypeAlias = Literal["table", "view"]
 Show: TypeAlias = Literal["ranges", "labels", "common", "bounds", "mean", "median", "mode"]
 CloakMethod: TypeAlias = Literal["adaptive", "temporal", "both", "clique"]

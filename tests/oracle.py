@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 Node = tuple[int, ...]
 Row = tuple[Any, ...]
-METRICS = ("precision", "height", "loss", "loss_geometric", "discernibility", "average_class_size")
+METRICS = ("precision", "height", "loss", "loss_geometric", "discernibility", "distortion", "average_class_size")
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,12 @@ class Problem:
             return self._memo["scores", node]
         sizes, rows, count = list(self.released(node).values()), len(self.rows), len(self.columns)
         losses = self.column_losses(node)
+        gone = Fraction(self.rows_at_risk(node), rows)
+        distances = [
+            Fraction(level, height) * (1 - gone) + gone for level, height in zip(node, self.heights, strict=True)
+        ]
         scores = {
+            "distortion": float(sum(distances) / count),
             "precision": float(sum(Fraction(le, h) for le, h in zip(node, self.heights, strict=True)) / count),
             "height": float(sum(node)),
             "loss": sum(losses) / count,

@@ -533,9 +533,9 @@ def test_a_column_that_strings_rows_together_is_told(trips: Path) -> None:
 
 
 def test_what_a_run_suppresses_may_be_limited(trips: Path) -> None:
-    method = {"method": "clique", "dx": 0.005, "dt": 3000}
+    method = {"method": "clique", "dx": 0.02, "dt": 1500}
     release = kanon_sql.anonymize(trips, {**TRIP_ROLES, "cloak": method}, k=2)
-    assert 0 < release.manifest["success_rate"] < 0.9
+    assert 0 < release.manifest["success_rate"] < 0.98
     assert "could not be cloaked" in release.manifest["warnings"][0]
     with pytest.raises(InfeasibleError, match=r"more than suppression_limit 0\.02 allows"):
         kanon_sql.anonymize(trips, {**TRIP_ROLES, "cloak": method}, k=2, suppression_limit=0.02)

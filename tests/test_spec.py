@@ -223,7 +223,8 @@ def test_yaml_is_imported_only_to_load() -> None:
         ("privacy: {1: 2}", "privacy.1 is not a key of a spec; the keys there are k"),
         (
             "quasi_identifiers: {age: {redact: right}}",
-            "quasi_identifiers.age.redact is not a key of a spec; the keys there are hierarchy, min_level, max_level, priority, weight, show",
+            "quasi_identifiers.age.redact is not a key of a spec; the keys there are hierarchy, min_level, max_level, "
+            "priority, weight, show",
         ),
         (
             "quasi_identifiers: {age: {hierarchy: {ranges: [5], tpo: 1}}}",
@@ -266,7 +267,7 @@ def test_unknown_keys(text: str, message: str) -> None:
         ("unmapped: warn", "unmapped: give error or top, not 'warn'"),
         (
             "metric: entropy",
-            "metric: give one of precision, height, loss, loss_geometric, discernibility, "
+            "metric: give one of precision, height, loss, loss_geometric, discernibility, distortion, "
             "average_class_size, not 'entropy'",
         ),
         ("strategy: ''", "strategy: give the name of a search strategy, not ''"),

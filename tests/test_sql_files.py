@@ -166,6 +166,27 @@ _PROFILE = (
 )
 _NUMBERS = {"numbers": ({"size": "DOUBLE PRECISION"}, [(1.0,), (2.5,), (-0.25,), (None,), (-3.0,)])}
 
+_MEMBERS = {"members": Relation("members"), "positions": Relation("positions")}
+# Class 0: 10, 10, 20, 20 (the lower median and the first of the ties is 10); class 1: NULL three times, 30 twice.
+MEMBERS = {
+    "members": (
+        dict.fromkeys(["class", "position", "n"], "INTEGER"),
+        [(0, 1, 2), (0, 2, 2), (1, 0, 3), (1, 3, 2)],
+    ),
+    "positions": (
+        {"position": "INTEGER", "number": "DOUBLE PRECISION", "value": "INTEGER"},
+        [(0, None, None), (1, 10.0, 10), (2, 20.0, 20), (3, 30.0, 30)],
+    ),
+}
+_SHOWN_TYPES = {"class": "INTEGER", "n": "INTEGER", "label_0": "VARCHAR", "leaves_0": "INTEGER"}
+_SHOWN_TYPES |= {"label_1": "VARCHAR", "leaves_1": "INTEGER", "level_1": "INTEGER"}
+LOCAL = {
+    "shown": (
+        _SHOWN_TYPES,
+        [(0, 2, "a", 1, None, 1, 0), (1, 4, "b", 1, "*", 2, 1), (2, 3, "a", 1, None, 1, 0)],
+    )
+}
+
 CASES = [
     Case("node_test", _on_node(AT_LEAST_2, ["age_0"], 7), _AT_RISK, [(7, 1)], FREQUENCY_SET),
     Case("node_test", _on_node(AT_LEAST_2, ["age_0", "zip_0"], 8), _AT_RISK, [(8, 2)], FREQUENCY_SET),
@@ -300,7 +321,45 @@ CASES = [
         [(3, 1, 2, 1, 1, 5, 0)],
         PEOPLE,
     ),
-    Case("profile_copy", _PEOPLE, ["age", "zip"], PEOPLE["odd people"][1], PEOPLE),
+    Case(
+        "kept_rows",
+        {**_on_node(AT_LEAST_2, ["age_0"]), "kept": Relation("kept"), "code": {"code": "zip_0"}},
+        ["rows"],
+        [(2,)],  # of age 0, the two rows of zip 1; age 1 is not released
+        FREQUENCY_SET | {"kept": ({"kept_code": "INTEGER"}, [(1,)])},
+    ),
+    Case(
+        "node_assignment",
+        _on_node(AT_LEAST_2, ["age_0"], keys=["age_0", "zip_0"]),
+        ["age_0", "zip_0", "n", "class"],
+        [(0, 0, 1, 1), (0, 1, 2, 1), (2, 0, 4, 3)],
+        FREQUENCY_SET,
+    ),
+    Case("class_mean", _MEMBERS, ["class", "shown"], [(0, 15.0), (1, None)], MEMBERS),
+    Case("class_median", _MEMBERS, ["class", "shown"], [(0, 10), (1, None)], MEMBERS),
+    Case("class_mode", _MEMBERS, ["class", "shown"], [(0, 10), (1, None)], MEMBERS),
+    Case(
+        "local_figures",
+        {"classes": Relation("shown"), "labels": ["label_0", "label_1"], "leaves": ["leaves_0", "leaves_1"]},
+        ["classes", "released_rows", "smallest_class", "squares", "leaves_0", "leaves_1"],
+        [(2, 9, 4, 41, 9, 13)],  # classes 0 and 2 show the same, NULL included
+        LOCAL,
+    ),
+    Case(
+        "local_figures",
+        {"classes": Relation("shown"), "labels": ["label_0"], "leaves": ["leaves_0"]},
+        ["classes", "released_rows", "smallest_class", "squares", "leaves_0"],
+        [(0, 0, None, 0, 0)],
+        {name: (types, []) for name, (types, _) in LOCAL.items()},
+    ),
+    Case(
+        "local_levels",
+        {"classes": Relation("shown"), "level": ["level_1"]},
+        ["level", "n"],
+        [(0, 5), (1, 4)],
+        LOCAL,
+    ),
+    Case("copy", _PEOPLE, ["age", "zip"], PEOPLE["odd people"][1], PEOPLE),
     Case("profile_fractions", {"column": ["size"], "source": Relation("numbers")}, ["fractions"], [(2,)], _NUMBERS),
     Case(
         "profile_set",

@@ -13,7 +13,7 @@ import typer
 
 from kanon_sql import manifest, pipeline, queries, release
 from kanon_sql.cli import options as o
-from kanon_sql.cli import show
+from kanon_sql.cli import show as shown
 from kanon_sql.cli.hierarchies import hierarchy_app
 from kanon_sql.engines.duckdb import files
 from kanon_sql.errors import SourceError, SpecError
@@ -64,10 +64,16 @@ def anonymize(
     mask: o.Mask = False,
     shuffle: o.Shuffle = False,
     metric: o.Metric = None,
-    strategy: o.Strategy = None,
+    strategy: o.AnyStrategy = None,
     time_limit: o.TimeLimit = None,
     evaluations: o.Evaluations = None,
     seed: o.Seed = None,
+    show: o.ShowAs = None,
+    beta: o.Beta = None,
+    priorities: o.Priorities = None,
+    rules: o.Rules = None,
+    suppression_order: o.Order = None,
+    wildcard_suppression: o.Wildcards = False,
     search_in: o.SearchWhere = o.SearchIn.embedded,
     output: o.Output = None,
     into: o.Into = None,
@@ -109,6 +115,12 @@ def anonymize(
         time_limit=time_limit,
         evaluations=evaluations,
         seed=seed,
+        show=show,
+        beta=beta,
+        priorities=o.priorities(priorities),
+        rules=rules,
+        suppression_order=suppression_order,
+        wildcard_suppression=o.yes(wildcard_suppression),
         output=output,
         into=into,
         form=as_,
@@ -118,7 +130,10 @@ def anonymize(
     if sql:
         if settled.mask:
             raise SpecError("one statement drops rows instead of masking them; leave out --mask or --sql")
-        with _planned(source, _overwriting(settled), search_in.value) as plan:
+        asked = _overwriting(settled)
+        with pipeline.opened(source, asked) as found, found.engine.transaction():
+            with shown.watching() as watch:
+                plan = pipeline.plan_release(found, asked, watch, search_in.value)
             statement = release.target_sql(plan.recoding, settled.target, settled.source if plan.source.files else None)
             print(f"{queries.pretty(statement, plan.source.engine.dialect)};")
         return
@@ -130,18 +145,18 @@ def anonymize(
         release.check_file(trace, settled.target.overwrite, files(settled.source))
         if settled.target.file and trace.absolute() == Path(settled.target.file).absolute():
             raise SpecError(f"{trace} is to be both the release and the trace; name two files")
-    with show.watching() as watch:
+    with shown.watching() as watch:
         made = pipeline.anonymize(source, settled, watch=watch, search_in=search_in.value)
     if trace:
         with release.temporary_file(trace) as path:
             path.write_text("".join(f"{json.dumps(asdict(step))}\n" for step in made.trace), encoding="utf-8")
     if as_json:
         print(json.dumps(made.manifest, indent=2))
-        show.warn(made.manifest["warnings"])
+        shown.warn(made.manifest["warnings"])
     elif settled.location:
-        show.cloaked(made.manifest)
+        shown.cloaked(made.manifest)
     else:
-        show.release(made.manifest)
+        shown.release(made.manifest)
 
 
 @app.command()
@@ -157,6 +172,8 @@ def explain(
     k: o.K = None,
     suppression_limit: o.SuppressionLimit = None,
     metric: o.Metric = None,
+    beta: o.Beta = None,
+    priorities: o.Priorities = None,
     strategy: o.Strategy = None,
     time_limit: o.TimeLimit = None,
     search_in: o.SearchWhere = o.SearchIn.embedded,
@@ -175,6 +192,8 @@ def explain(
         k=k,
         suppression_limit=suppression_limit,
         metric=metric,
+        beta=beta,
+        priorities=o.priorities(priorities),
         strategy=strategy,
         time_limit=time_limit,
     )
@@ -184,7 +203,7 @@ def explain(
     if as_json:
         print(json.dumps([asdict(step) for step in steps], indent=2))
     else:
-        show.steps(steps)
+        shown.steps(steps)
 
 
 @app.command()
@@ -200,6 +219,8 @@ def compare(
     k: o.K = None,
     suppression_limit: o.SuppressionLimit = None,
     metric: o.Metric = None,
+    beta: o.Beta = None,
+    priorities: o.Priorities = None,
     strategies: o.Strategies = None,
     time_limit: o.EachTimeLimit = None,
     evaluations: o.Evaluations = None,
@@ -220,16 +241,18 @@ def compare(
         k=k,
         suppression_limit=suppression_limit,
         metric=metric,
+        beta=beta,
+        priorities=o.priorities(priorities),
         time_limit=time_limit,
         evaluations=evaluations,
         seed=seed,
     )
-    with show.watching("Ctrl-C goes on to the next") as watch:
+    with shown.watching("Ctrl-C goes on to the next") as watch:
         found = compared(source, spec, strategies=o.names(strategies), watch=watch, search_in=search_in.value, **flags)
     if as_json:
         print(json.dumps(found.to_dict(), indent=2))
     else:
-        show.comparison(found)
+        shown.comparison(found)
 
 
 @app.command()
@@ -245,6 +268,8 @@ def lattice(
     k: o.K = None,
     suppression_limit: o.SuppressionLimit = None,
     metric: o.Metric = None,
+    beta: o.Beta = None,
+    priorities: o.Priorities = None,
     strategy: o.Strategy = None,
     time_limit: o.TimeLimit = None,
     evaluations: o.Evaluations = None,
@@ -266,6 +291,8 @@ def lattice(
         k=k,
         suppression_limit=suppression_limit,
         metric=metric,
+        beta=beta,
+        priorities=o.priorities(priorities),
         strategy=strategy,
         time_limit=time_limit,
         evaluations=evaluations,
@@ -279,7 +306,7 @@ def lattice(
         drawn = searched(plan)
     with release.temporary_file(output) as path:
         path.write_text(lattice_svg(drawn), encoding="utf-8")
-    show.picture(output, summary(drawn))
+    shown.picture(output, summary(drawn))
 
 
 def _overwriting(spec: Spec) -> Spec:
@@ -292,7 +319,7 @@ def _overwriting(spec: Spec) -> Spec:
 def _planned(source: str | None, spec: Spec, search_in: str, keep_tuples: bool = False) -> Iterator[Plan]:
     """A finished search, inside the transaction that it was made in."""
     with pipeline.opened(source, spec) as found, found.engine.transaction():
-        with show.watching() as watch:
+        with shown.watching() as watch:
             plan = pipeline.make_plan(found, spec, watch, search_in, keep_tuples)
         yield plan
 
@@ -319,7 +346,7 @@ def verify(
     if as_json:
         print(json.dumps(checked, indent=2))
     else:
-        show.verification(checked)
+        shown.verification(checked)
     if not checked["holds"]:
         raise typer.Exit(1)
 
@@ -354,13 +381,13 @@ def profile(
     """Look at a table before anonymizing it: types, distinct counts, how unique columns and sets of them are."""
     from kanon_sql.profile import profile as profiled
 
-    with pipeline.opened_source(source, database) as found, show.watching() as watch:
+    with pipeline.opened_source(source, database) as found, shown.watching() as watch:
         watch.stage("Counting")
         seen = profiled(found.engine, found.table, largest_set, time_limit)
     if as_json:
         print(json.dumps(seen.to_dict(), indent=2))
     else:
-        show.profile(seen, source, database)
+        shown.profile(seen, source, database)
 
 
 @app.command()
@@ -378,4 +405,4 @@ def demo(
     if as_json:
         print(json.dumps(made.manifest, indent=2))
     else:
-        show.demo(made, directory)
+        shown.demo(made, directory)

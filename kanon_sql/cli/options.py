@@ -9,7 +9,9 @@ from typing import Annotated, Any, get_args
 
 import typer
 
+from kanon_sql.errors import SpecError
 from kanon_sql.loss import METRICS
+from kanon_sql.recode import RECODERS
 from kanon_sql.search import STRATEGIES
 from kanon_sql.spec import CloakMethod
 
@@ -26,6 +28,25 @@ class Unmapped(StrEnum):
 
     error = "error"
     top = "top"
+
+
+class Show(StrEnum):
+    """What a class of a local recoding shows of an attribute."""
+
+    ranges = "ranges"
+    labels = "labels"
+    common = "common"
+    bounds = "bounds"
+    mean = "mean"
+    median = "median"
+    mode = "mode"
+
+
+class SuppressionOrder(StrEnum):
+    """In which order `prioprivacy` tries to suppress cells."""
+
+    plain = "plain"
+    published = "published"
 
 
 class SearchIn(StrEnum):
@@ -49,12 +70,28 @@ def said(**options: Any) -> dict[str, Any]:
     return {key: names(value) if key in lists else value for key, value in plain.items()}
 
 
+def priorities(text: str | None) -> dict[str, int] | None:
+    """Read `age=1,"zip, code"=2` as priorities by column."""
+    if text is None:
+        return None
+    found: dict[str, int] = {}
+    for part in names(text) or ():
+        column, equals, number = part.rpartition("=")
+        if not equals or not column or not number.strip().isdecimal() or int(number) < 1:
+            raise SpecError(f"--priorities: {part!r} is not COLUMN=NUMBER; write them as in age=1,sex=2, 1 first")
+        if column.strip() in found:
+            raise SpecError(f"--priorities: {column.strip()!r} is there twice; keep one of the two")
+        found[column.strip()] = int(number)
+    return found
+
+
 def yes(flag: bool) -> bool | None:
     """A flag that was not given says nothing, so that the spec's word stands."""
     return True if flag else None
 
 
-_DATA, _PRIVACY, _SEARCH, _TARGET, _OUTPUT = "Data", "Privacy", "Search", "Target", "Output"
+_DATA, _PRIVACY, _SEARCH, _LOCAL = "Data", "Privacy", "Search", "Local recoding"
+_TARGET, _OUTPUT = "Target", "Output"
 
 Source = Annotated[
     str | None,
@@ -108,6 +145,43 @@ Shuffle = Annotated[
 ]
 Metric = Annotated[str | None, typer.Option(help=f"{', '.join(METRICS)} (default loss).", rich_help_panel=_SEARCH)]
 Strategy = Annotated[str | None, typer.Option(help=f"{', '.join(STRATEGIES)} (default auto).", rich_help_panel=_SEARCH)]
+AnyStrategy = Annotated[
+    str | None,
+    typer.Option(
+        "--strategy",
+        help=f"{', '.join(STRATEGIES)} (default auto); or a local recoding: {', '.join(RECODERS)}.",
+        rich_help_panel=_SEARCH,
+    ),
+]
+ShowAs = Annotated[
+    Show | None,
+    typer.Option("--show", help="What a class shows: a label, a range, two bounds, one value.", rich_help_panel=_LOCAL),
+]
+Beta = Annotated[
+    float | None,
+    typer.Option(
+        help="Weigh steps near the hierarchy's root more, for distortion (default 0).", rich_help_panel=_LOCAL
+    ),
+]
+Priorities = Annotated[
+    str | None,
+    typer.Option(help="What to keep most exact, as in age=1,sex=2; 1 is first.", rich_help_panel=_LOCAL),
+]
+Rules = Annotated[
+    Path | None, typer.Option(help="A folder with rule files <level>_<column>.txt.", rich_help_panel=_LOCAL)
+]
+Order = Annotated[
+    SuppressionOrder | None,
+    typer.Option("--suppression-order", help="In which order prioprivacy tries cells.", rich_help_panel=_LOCAL),
+]
+Wildcards = Annotated[
+    bool,
+    typer.Option(
+        "--wildcard-suppression",
+        help="Let single cells be * as the paper does: not k-anonymous to GROUP BY.",
+        rich_help_panel=_LOCAL,
+    ),
+]
 Strategies = Annotated[
     str | None,
     typer.Option(help=f"Of {', '.join(STRATEGIES)} (default all but auto).", rich_help_panel=_SEARCH),

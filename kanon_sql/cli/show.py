@@ -18,6 +18,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 
 from kanon_sql.pipeline import Release, Watch
+from kanon_sql.recode import Rounds
 from kanon_sql.report.numbers import count, figure
 from kanon_sql.search import Progress
 
@@ -54,7 +55,21 @@ def watching(interrupt: str = "Ctrl-C takes the best so far") -> Iterator[Watch]
         def search(progress: Progress) -> None:
             status.update(escape(f"{reached}: {_progress(progress)} ({interrupt})"))
 
-        yield Watch(stage, search)
+        def recode(rounds: Rounds) -> None:
+            status.update(escape(f"{reached}: {_rounds(rounds)}"))
+
+        yield Watch(stage, search, recode)
+
+
+def _rounds(rounds: Rounds) -> str:
+    """Where a local recoding stands."""
+    parts = [f"round {rounds.round}", f"{count(rounds.classes)} classes"]
+    if rounds.left is not None:
+        parts.append(f"{count(rounds.left)} to go")
+    parts.append(_duration(rounds.seconds))
+    if rounds.seconds_left is not None:
+        parts.append(f"{_duration(rounds.seconds_left)} left")
+    return ", ".join(parts)
 
 
 def _progress(progress: Progress) -> str:
@@ -85,15 +100,16 @@ def warn(warnings: Sequence[str]) -> None:
 
 
 def release(manifest: dict[str, Any]) -> None:
-    """Show what was released: the node, its cost, the promise, and where it is."""
-    out.print(_node_table(manifest))
+    """Show what was released: the node or what classes show, its cost, the promise, and where it is."""
+    out.print(_node_table(manifest) if manifest["node"] else _shown_table(manifest))
     suppressed = manifest["suppressed_rows"]
     masked = " (shown as *)" if manifest["masked_rows"] else ""
     out.print(
         f"{manifest['released_rows']:,} of {manifest['rows']:,} rows released in {manifest['classes']:,} classes, "
         f"the smallest of {manifest['smallest_class']} rows; {suppressed:,} suppressed{masked}."
     )
-    out.print(f"{manifest['metric']} {manifest['score']:.4f}, {_proof(manifest)}.")
+    score = "" if manifest["score"] is None else f"{manifest['metric']} {manifest['score']:.4f}, "
+    out.print(f"{score}{_proof(manifest)}.")
     out.print(_verified(manifest))
     warn(manifest["warnings"])
 
@@ -126,7 +142,20 @@ def _node_table(manifest: dict[str, Any]) -> Table:
     return table
 
 
+def _shown_table(manifest: dict[str, Any]) -> Table:
+    table = Table("quasi-identifier", "shows", "unchanged", "loss", box=None, pad_edge=False)
+    for column in table.columns[2:]:
+        column.justify = "right"
+    for name, how in manifest["shown"].items():
+        loss, modified = manifest["loss_per_attribute"][name], manifest["modification_per_attribute"][name]
+        table.add_row(escape(name), how, f"{1 - modified:.0%}", f"{loss:.3f}")
+    return table
+
+
 def _proof(manifest: dict[str, Any]) -> str:
+    if manifest["lattice_size"] is None:
+        ended = "" if manifest["search_ended"] == "complete" else f", ended: {manifest['search_ended']}"
+        return f"by {manifest['strategy']} ({manifest['seconds']['search']:.1f} s{ended})"
     checked = f"{manifest['nodes_checked']:,} of {count(manifest['lattice_size'])} nodes checked"
     seconds = f"{manifest['seconds']['search']:.1f} s"
     if manifest["proven_optimal"]:

@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kanon_sql.recode.task import Clock, Local, Progress, Task
+from kanon_sql.recode.task import Clock, Local, Rounds, Task
 
-__all__ = ["RECODERS", "Clock", "Local", "Progress", "Recoder", "Task"]
+__all__ = ["RECODERS", "Clock", "Local", "Recoder", "Rounds", "Task"]
 
 
 @dataclass(frozen=True)
 class Recoder:
-    """A named local algorithm, and what it promises."""
+    """A named local algorithm, and what it promises.
+
+    `ranges`: numbers and dates are shown as ranges where nobody says otherwise.
+    """
 
     name: str
     recode: Callable[[Task], Local]
     promise: str
     default_seconds: float | None = None
+    ranges: bool = False
 
     def __call__(self, task: Task) -> Local:
         """Recode; SpecError if it cannot work with what is asked for."""

@@ -27,7 +27,7 @@ CLASSES = queries.scratch("kanon_local_classes")
 
 
 @dataclass(frozen=True)
-class Progress:
+class Rounds:
     """Where a local algorithm stands: rounds done, classes there are, and its own measure of what is left."""
 
     seconds: float
@@ -42,7 +42,7 @@ class Clock:
     """The time that an algorithm may take, Ctrl-C, and whoever watches."""
 
     limit: float | None = None
-    watch: Callable[[Progress], None] | None = None
+    watch: Callable[[Rounds], None] | None = None
     interrupted: bool = False
     _started: float = field(default_factory=time.monotonic)
 
@@ -66,7 +66,7 @@ class Clock:
         """Report a round to whoever watches."""
         if self.watch:
             remaining = None if self.limit is None else max(0.0, self.limit - self.seconds)
-            self.watch(Progress(self.seconds, number, classes, left, remaining))
+            self.watch(Rounds(self.seconds, number, classes, left, remaining))
 
     def refuse_if_spent(self, name: str) -> None:
         """For an algorithm that has nothing safe to show before its end: InfeasibleError when the time is up."""

@@ -1,0 +1,170 @@
+"""Local recodings side by side: quality and seconds on Adult, growth with rows, priorities, cloaking.
+
+Run with KANON_DATA set and nothing else running: `python benchmarks/recoding.py [PART …]`, a part being adult,
+refine, scale, priorities or cloak. The figures go to `benchmarks/results/recoding.json`, a part run again replacing only itself, and
+`python benchmarks/recoding_pages.py` makes the tables and plots of docs/ from them.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+from measure import ADULT_COLUMNS, adult, process
+
+import kanon_sql
+from kanon_sql.cli.demo import QUASI_IDENTIFIERS
+from kanon_sql.demo_data import write_parquet
+from kanon_sql.resources import folder
+
+RESULTS = Path(__file__).parent / "results" / "recoding.json"
+Row = dict[str, Any]
+REFINE_SECONDS = (0.25, 0.5, 1.0, 2.0, 4.0, 10.0, 30.0, 60.0)
+STRATEGIES = ("auto", "mondrian", "mondrian_relaxed", "kaca", "prioprivacy", "refine")
+# PrioPrivacy's experiments: the columns of each priority, 1 first, in the order of its file.
+PRIO_COLUMNS = (
+    "sex", "salary-class", "race", "workclass", "marital-status", "occupation", "education", "native-country", "age",
+)  # fmt: skip
+ONE = ((0, 1), (2,), (3, 4), (5,), (6,), (7,), (8,))
+EXPERIMENTS = {
+    1: ONE,
+    2: ONE[::-1],
+    3: tuple((column,) for column in (8, 0, 7, 1, 6, 2, 5, 3, 4)),
+    4: tuple((column,) for column in (0, 8, 1, 7, 2, 6, 3, 5, 4)),
+}
+PAPER_SECONDS = {1: (78.0, 120.0)}
+
+
+def main() -> None:
+    """Run the parts that are named, or all of them."""
+    parts = {"adult": strategies, "refine": curve, "scale": scale, "priorities": priorities, "cloak": cloak}
+    results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    for name in sys.argv[1:] or list(parts):
+        results[name] = []
+        for row in parts[name]():
+            print(json.dumps(row), flush=True)
+            results[name].append(row)
+        RESULTS.parent.mkdir(exist_ok=True)
+        RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+
+
+def recoded(strategy: str, k: int = 5, **more: Any) -> Row:
+    """One release of Adult, nine quasi-identifiers, kept in memory."""
+    spec = {"quasi_identifiers": list(ADULT_COLUMNS), "hierarchies": str(adult() / "hierarchies"), **more}
+    said = kanon_sql.anonymize(str(adult() / "adult.csv"), spec, strategy=strategy, k=k).manifest
+    return {
+        "strategy": strategy,
+        "k": k,
+        "loss": said["information_loss"]["loss"],
+        "distortion": said["information_loss"]["distortion"],
+        "modification_rate": said["information_loss"]["modification_rate"],
+        "classes": said["classes"],
+        "smallest": said["smallest_class"],
+        "suppressed": said["suppressed_rows"],
+        "algorithm": said["seconds"]["search"],
+        "total": said["seconds"]["total"],
+        "ended": said["search_ended"],
+        "recoding": said["recoding"],
+    }
+
+
+def strategies() -> Iterator[Row]:
+    """Every local recoding, and the full-domain optimum beside them."""
+    recoded("mondrian")  # whatever is loaded or compiled once
+    for k in (5, 2, 10):
+        for strategy in STRATEGIES:
+            yield recoded(strategy, k, suppression_limit=0.0)
+    yield recoded("auto", 5, suppression_limit=0.02)
+
+
+def curve() -> Iterator[Row]:
+    """What refine reaches in so many seconds."""
+    for seconds in REFINE_SECONDS:
+        yield recoded("refine", time_limit=seconds) | {"limit": seconds}
+
+
+def scale() -> Iterator[Row]:
+    """Mondrian on made-up people, from Parquet to Parquet, each in a process of its own."""
+    with tempfile.TemporaryDirectory() as name:
+        work = Path(name)
+        for rows in (100_000, 1_000_000, 10_000_000):
+            people = work / f"{rows}.parquet"
+            write_parquet(people, rows)
+            command = (
+                sys.executable, "-m", "kanon_sql", "anonymize", str(people), "--quasi-identifiers",
+                ",".join(QUASI_IDENTIFIERS), "--hierarchies", str(folder("hierarchies") / "adult"), "--k", "5",
+                "--strategy", "mondrian", "--overwrite", "--output", str(work / "out.parquet"), "--json",
+            )  # fmt: skip
+            cost = process(*command)
+            yield {"rows": rows, "wall": cost.wall, "cpu": cost.cpu, "megabytes": cost.megabytes}
+
+
+def priorities() -> Iterator[Row]:
+    """PrioPrivacy's four experiments, as published and in the strict form."""
+    data = adult().parent / "prioprivacy"
+    for number, groups in EXPERIMENTS.items():
+        of = {PRIO_COLUMNS[column]: place for place, group in enumerate(groups, 1) for column in group}
+        for k in (2, 5, 10):
+            for wildcard in (True, False):
+                spec = {
+                    "quasi_identifiers": {
+                        name: {"priority": of[name], "hierarchy": str(adult() / "hierarchies" / f"{name}.csv")}
+                        for name in PRIO_COLUMNS
+                    },
+                    "rules": str(data / "rules"),
+                    "suppression_order": "published",
+                    "wildcard_suppression": wildcard,
+                }
+                said = kanon_sql.anonymize(str(data / "adult_9.csv"), spec, strategy="prioprivacy", k=k).manifest
+                yield {
+                    "experiment": number,
+                    "k": k,
+                    "wildcard": wildcard,
+                    "seconds": said["seconds"]["search"],
+                    "loss": said["information_loss"]["loss"],
+                    "recoding": said["recoding"],
+                }
+
+
+def cloak() -> Iterator[Row]:
+    """Cloaking made-up taxis, from Parquet to Parquet, each in a process of its own."""
+    with tempfile.TemporaryDirectory() as name:
+        work = Path(name)
+        for rows in (100_000, 1_000_000):
+            taxis = work / f"taxis{rows}.parquet"
+            duckdb.execute(_TAXIS.format(rows=rows, taxis=rows // 50, path=taxis))
+            command = (
+                sys.executable, "-m", "kanon_sql", "anonymize", str(taxis), "--strategy", "cloak", "--location",
+                "lat,lon", "--time", "ts", "--unit", "taxi", "--k", "5", "--overwrite", "--output",
+                str(work / "out.parquet"),
+            )  # fmt: skip
+            cost = process(*command)
+            yield {"rows": rows, "wall": cost.wall, "cpu": cost.cpu, "megabytes": cost.megabytes}
+
+
+_TAXIS = """
+COPY (
+  SELECT
+    hash(i, 1) % {taxis} AS taxi,
+    39.9 + 0.05 * sqrt(-2 * ln(u1)) * cos(6.2832 * u2) AS lat,
+    116.4 + 0.05 * sqrt(-2 * ln(u3)) * cos(6.2832 * u4) AS lon,
+    TIMESTAMP '2026-01-01' + INTERVAL 1 SECOND * (hash(i, 6) % 86400) AS ts
+  FROM (
+    SELECT
+      i,
+      (1 + hash(i, 2) % 1000003) / 1000004.0 AS u1,
+      (hash(i, 3) % 1000003) / 1000003.0 AS u2,
+      (1 + hash(i, 4) % 1000003) / 1000004.0 AS u3,
+      (hash(i, 5) % 1000003) / 1000003.0 AS u4
+    FROM range({rows}) AS r (i)
+  )
+) TO '{path}' (FORMAT parquet)
+"""
+
+if __name__ == "__main__":
+    main()

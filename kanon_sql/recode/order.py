@@ -1,0 +1,145 @@
+"""The order of an attribute's values: what Mondrian cuts by, and what makes a class a range of positions.
+
+Every hierarchy node is a range of positions, so the lowest common ancestor of any values is that of the lowest
+and the highest of them: all that a class shows follows from two numbers per attribute.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from itertools import pairwise
+from typing import Any
+
+from kanon_sql import queries
+from kanon_sql.engine import Engine
+from kanon_sql.frequency import Attribute
+from kanon_sql.hierarchy import Hierarchy
+from kanon_sql.queries import Relation
+
+_EPOCH = date(1970, 1, 1)
+
+
+@dataclass(frozen=True)
+class Order:
+    """An attribute's values in order, as a relation of one row per position.
+
+    The relation holds `position` (0 up, without gaps), `number` (of a numeric value; days of a date, seconds of a
+    timestamp or time; else NULL), `value`, and per level of the hierarchy `code_l`, `label_l`, `leaves_l` (how many
+    leaves have the label). Numeric values are in the order of their numbers, NULL before them; others are in the
+    order of the hierarchy's rows, as far as each of its nodes stays in one piece. Values that no hierarchy holds are
+    the last position. `nested`: every hierarchy node is in one piece; else only a range describes a class.
+    """
+
+    attribute: Attribute
+    rows: tuple[int, ...]
+    nested: bool
+
+    @property
+    def relation(self) -> Relation:
+        """Where `load` puts it."""
+        return relation_of(self.attribute)
+
+    @property
+    def numeric(self) -> bool:
+        """Whether the positions are in the order of numbers."""
+        return self.attribute.column.ordered
+
+    @property
+    def leaf_count(self) -> int:
+        """|A|: the positions of leaves, without that of values in no hierarchy."""
+        return self.attribute.hierarchy.leaf_count
+
+
+def order_of(attribute: Attribute) -> Order:
+    """Put an attribute's values in order; a number's order wins over a hierarchy that does not follow it."""
+    hierarchy = attribute.hierarchy
+    leaves = range(hierarchy.leaf_count)
+    if attribute.column.ordered:
+        rows = sorted(leaves, key=lambda row: _number_key(hierarchy.values[row]))
+    else:
+        rows = sorted(leaves, key=lambda row: tuple(hierarchy.codes(level)[row] for level in _down(hierarchy)))
+    starred = [hierarchy.leaf_count] if hierarchy.starred else []
+    return Order(attribute, (*rows, *starred), _nested(hierarchy, rows))
+
+
+def relation_of(attribute: Attribute) -> Relation:
+    """The scratch table of an attribute's order."""
+    return queries.scratch(f"kanon_order_{attribute.coded.stem}")
+
+
+def load(engine: Engine, order: Order) -> None:
+    """Load the order as a table of the engine."""
+    columns = _columns(order)
+    types = {name: _type(engine, order, name, values) for name, values in columns.items()}
+    engine.load(order.relation, types, list(columns.values()))
+
+
+def number_of(value: Any) -> float | None:
+    """A value on the axis that Mondrian measures widths on; None where it has no place there.
+
+    >>> number_of(date(1970, 1, 3)), number_of(True), number_of(float("nan"))
+    (2.0, None, None)
+    """
+    if value is None or isinstance(value, str | bool):
+        return None
+    if isinstance(value, datetime):
+        return (value.replace(tzinfo=None) - datetime(1970, 1, 1)).total_seconds()
+    if isinstance(value, date):
+        return float((value - _EPOCH).days)
+    if isinstance(value, time):
+        return value.hour * 3600.0 + value.minute * 60 + value.second + value.microsecond / 1e6
+    number = float(value)
+    return number if math.isfinite(number) else None
+
+
+def _down(hierarchy: Hierarchy) -> range:
+    return range(hierarchy.height, -1, -1)
+
+
+def _number_key(value: Any) -> tuple[int, Any]:
+    """NULL first, then numbers by their size, then NaN."""
+    if value is None:
+        return (0, 0)
+    return (2, 0) if value != value else (1, value)
+
+
+def _nested(hierarchy: Hierarchy, rows: Sequence[int]) -> bool:
+    for level in range(1, hierarchy.height + 1):
+        codes = [hierarchy.codes(level)[row] for row in rows]
+        changes = sum(one != other for one, other in pairwise(codes))
+        if changes + 1 > len(set(codes)):
+            return False
+    return True
+
+
+def _columns(order: Order) -> dict[str, list[Any]]:
+    hierarchy, rows = order.attribute.hierarchy, order.rows
+    values = [hierarchy.values[row] if row < hierarchy.leaf_count else None for row in rows]
+    columns: dict[str, list[Any]] = {
+        "position": list(range(len(rows))),
+        "number": [number_of(value) for value in values],
+        "value": values,
+    }
+    for level in range(hierarchy.height + 1):
+        codes, leaves = hierarchy.codes(level), hierarchy.leaves(level)
+        columns[f"code_{level}"] = [codes[row] for row in rows]
+        columns[f"leaves_{level}"] = [leaves[codes[row]] for row in rows]
+        if level:
+            columns[f"label_{level}"] = [hierarchy.labels(level)[row] for row in rows]
+    columns["starred"] = [row >= hierarchy.leaf_count for row in rows]
+    return columns
+
+
+def _type(engine: Engine, order: Order, name: str, values: Sequence[Any]) -> str:
+    if name == "value":
+        return order.attribute.column.type
+    if name == "number":
+        return "DOUBLE"
+    if name == "starred":
+        return "BOOLEAN"
+    if name.startswith("label"):
+        return "VARCHAR"
+    return engine.integer_type(max(values, default=0))

@@ -1,0 +1,368 @@
+"""What a local recoding releases: any classes, shown in every way, in every form, on every engine."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import accumulate
+from pathlib import Path
+from statistics import median_low
+from typing import Any
+
+import duckdb
+import pandas
+import pytest
+from conftest import MakeTable
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import kanon_sql
+from kanon_sql.engine import Engine
+from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.errors import SpecError, VerificationError
+from kanon_sql.recode import RECODERS, Local, Recoder, Task
+from kanon_sql.recode.task import ASSIGNMENT
+
+CITIES = {"Ghent": "BE", "Liège": "BE", "Delft": "NL", "Breda": "NL", "Oslo": "NO"}
+AGES = (20, 21, 29, 30, 34, 47)
+TYPES = {"name": "VARCHAR", "age": "INTEGER", "city": "VARCHAR", "ill": "VARCHAR"}
+
+
+@dataclass
+class Given:
+    """A recoder of the test's own: the class of every tuple's rows, in the order of the tuples' codes."""
+
+    classes: dict[tuple[Any, Any], list[int | None]] = field(default_factory=dict)
+    split: bool = False
+
+    def __call__(self, task: Task) -> Local:
+        age, city = task.frequency_set.attributes
+        parts = [
+            (*self._codes(task, key), first, first + n - 1, n, found)
+            for key, of_rows in self.classes.items()
+            for found, first, n in runs(of_rows)
+        ]
+        names = [age.coded.code_column(0), city.coded.code_column(0), "first", "last", "n", "class"]
+        task.engine.load(ASSIGNMENT, dict.fromkeys(names, "INTEGER"), list(zip(*parts, strict=True)))
+        return Local(split=self.split)
+
+    def _codes(self, task: Task, key: tuple[Any, Any]) -> list[int]:
+        return [
+            attribute.hierarchy.codes(0)[attribute.hierarchy.values.index(value)]
+            for attribute, value in zip(task.frequency_set.attributes, key, strict=True)
+        ]
+
+
+def runs(classes: Sequence[int | None]) -> list[tuple[int | None, int, int]]:
+    """Equal classes that stand together: which, from which place (1 up), how many."""
+    counts = sorted(Counter(classes).items(), key=repr)
+    firsts = accumulate((n for _, n in counts), initial=1)
+    return [(found, first, n) for (found, n), first in zip(counts, firsts, strict=False)]
+
+
+@pytest.fixture
+def recoder() -> Iterator[Given]:
+    given_classes = Given()
+    RECODERS["given"] = Recoder("given", given_classes, "what the test says", ranges=True)
+    yield given_classes
+    del RECODERS["given"]
+
+
+def spec_of(tmp_path: Path, k: int, **more: Any) -> dict[str, Any]:
+    """Ages in tens and all, cities in countries and all; the cities' rows are not in the countries' order."""
+    rows = [f"{city};{country};*" for city, country in sorted(CITIES.items())] + [";unknown;*"]
+    (tmp_path / "city.csv").write_text("\n".join(rows), encoding="utf-8")
+    (tmp_path / "age.csv").write_text("\n".join([*(f"{a};{a // 10}0s;*" for a in AGES), ";unknown;*"]))
+    hierarchies = {"age": {"hierarchy": str(tmp_path / "age.csv")}, "city": {"hierarchy": str(tmp_path / "city.csv")}}
+    return {
+        "source": "people",
+        "identifiers": ["name"],
+        "quasi_identifiers": hierarchies,
+        "sensitive": ["ill"],
+        "privacy": {"k": k},
+        "strategy": "given",
+        **more,
+    }
+
+
+def common(values: set[Any], labels: Callable[[Any], Sequence[str | None]]) -> str | None:
+    """The lowest common ancestor of some values."""
+    return next(of[0] for of in (list(level) for level in zip(*map(labels, values), strict=True)) if len(set(of)) == 1)
+
+
+def of_age(age: int | None) -> Sequence[str | None]:
+    return (None, "unknown", "*") if age is None else (str(age), f"{age // 10}0s", "*")
+
+
+def of_city(city: str | None) -> Sequence[str | None]:
+    return (None, "unknown", "*") if city is None else (city, CITIES[city], "*")
+
+
+def shown(ages: Sequence[int | None], how: str) -> tuple[Any, ...]:
+    """What a class of these ages shows."""
+    known = [age for age in ages if age is not None]
+    mixed = len(set(ages)) > 1 and len(known) < len(ages)
+    if how == "common":
+        return (common(set(ages), of_age),)
+    if how == "ranges":
+        low, high = (min(known), max(known)) if known else (None, None)
+        text = str(low) if low is not None and low == high else f"[{low}, {high}]"
+        return ("*" if mixed else None if low is None else text,)
+    if how == "bounds":
+        return (None, None) if len(known) < len(ages) else (min(known), max(known))
+    if how == "mean":
+        return (None if len(known) < len(ages) else float(Fraction(sum(known), len(known))),)
+    order = sorted(ages, key=lambda age: (age is not None, age or 0))
+    if how == "median":
+        return (median_low([(age is not None, age or 0, age) for age in order])[2],)
+    most = Counter(order).most_common()
+    return (next(age for age in order if dict(most)[age] == most[0][1]),)
+
+
+people = st.lists(
+    st.tuples(st.sampled_from([*AGES, None]), st.sampled_from([*CITIES, None]), st.sampled_from(["flu", "cold", None])),
+    min_size=2,
+    max_size=14,
+)
+
+
+def partition(rows: Sequence[Any], picks: Sequence[int], split: bool) -> dict[tuple[Any, Any], list[int | None]]:
+    """A class for every row of every tuple; all rows of one tuple have one class where tuples are not split."""
+    classes: dict[tuple[Any, Any], list[int | None]] = defaultdict(list)
+    for (age, city, _), pick in zip(rows, picks, strict=False):
+        whole = classes[age, city][:1] if not split else []
+        classes[age, city] += whole or [pick]
+    return dict(classes)
+
+
+@pytest.mark.parametrize("how", ["common", "ranges", "bounds", "mean", "median", "mode"])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rows=people, picks=st.lists(st.integers(0, 2), min_size=14, max_size=14), split=st.booleans())
+def test_classes_show_what_they_should(
+    recoder: Given, tmp_path: Path, how: str, rows: list[Any], picks: list[int], split: bool
+) -> None:
+    recoder.classes, recoder.split = partition(rows, picks, split), split
+    table = pandas.DataFrame([("x", *row) for row in rows], columns=list(TYPES)).astype({"age": "Int64"})
+    spec = spec_of(tmp_path, 1, source=None, show=how)
+    made = kanon_sql.anonymize(table, {k: v for k, v in spec.items() if v is not None})
+    ages: dict[Any, list[Any]] = defaultdict(list)
+    cities: dict[Any, list[Any]] = defaultdict(list)
+    for (age, city), of_rows in recoder.classes.items():
+        for found in of_rows:
+            ages[found].append(age)
+            cities[found].append(city)
+    expected = Counter(
+        (*shown(ages[found], how), mode_of(cities[found]) if how == "mode" else common(set(cities[found]), of_city))
+        for of_rows in recoder.classes.values()
+        for found in of_rows
+    )
+    frame = made.to_df().drop(columns=["ill"]).astype(object)
+    frame = frame.where(frame.notna(), None)
+    released = Counter(tuple(row) for row in frame.itertuples(index=False))
+    assert released == expected
+    assert made.manifest["classes"] == len(expected)
+    assert Counter(made.to_df()["ill"].astype(object).where(made.to_df()["ill"].notna(), None)) == Counter(
+        ill for *_, ill in rows
+    )
+
+
+# The cities as their hierarchy orders them: countries stay together, in the order of their first city; then NULL.
+IN_ORDER = ["Breda", "Delft", "Ghent", "Liège", "Oslo", None]
+
+
+def mode_of(cities: Sequence[str | None]) -> str | None:
+    """The most frequent city, the first of those that tie."""
+    counts = Counter(cities)
+    return max(IN_ORDER, key=lambda city: counts[city])
+
+
+# Where it is written
+
+ROWS = [
+    ("a", 20, "Ghent", "flu"),
+    ("b", 21, "Liège", "cold"),
+    ("c", 20, "Ghent", "flu"),
+    ("d", 47, None, "cold"),
+    ("e", 47, "Oslo", "flu"),
+    ("f", None, "Oslo", None),
+    ("g", 47, "Oslo", "cold"),
+    ("h", 47, "Oslo", "flu"),
+]
+CLASSES_OF = {(20, "Ghent"): [0, 0], (21, "Liège"): [0], (47, None): [1], (47, "Oslo"): [1, 1, 2], (None, "Oslo"): [2]}
+RELEASED = Counter({("[20, 21]", "BE"): 3, ("47", "*"): 3, ("*", "Oslo"): 2})
+
+
+def released(rows: Sequence[Sequence[Any]]) -> Counter[tuple[Any, ...]]:
+    return Counter(tuple(row[:2]) for row in rows)
+
+
+@pytest.mark.parametrize("form", ["table", "view"])
+def test_a_table_or_view_of_classes(
+    engine: Engine, make_table: MakeTable, recoder: Given, tmp_path: Path, form: str
+) -> None:
+    make_table(engine, "people", TYPES, ROWS)
+    recoder.classes, recoder.split = CLASSES_OF, True
+    spec = spec_of(tmp_path, 2, target={"table": "anon", "as": form})
+    made = kanon_sql.anonymize(None, spec, connection=engine.connection)  # type: ignore[attr-defined]
+    found = engine.rows("SELECT age, city, ill FROM anon")
+    assert released(found) == RELEASED
+    assert Counter(ill for *_, ill in found) == Counter(ill for *_, ill in ROWS)
+    assert (made.manifest["verified"], made.manifest["smallest_class"], made.manifest["suppressed_rows"]) == (
+        True,
+        2,
+        0,
+    )
+    assert (made.manifest["node"], made.manifest["shown"]) == (None, {"age": "ranges", "city": "common"})
+
+
+def test_a_view_of_classes_counts_again(engine: Engine, make_table: MakeTable, recoder: Given, tmp_path: Path) -> None:
+    make_table(engine, "people", TYPES, ROWS)
+    recoder.classes, recoder.split = CLASSES_OF, True
+    target = {"table": "anon", "as": "view"}
+    kanon_sql.anonymize(None, spec_of(tmp_path, 2, target=target), connection=engine.connection)  # type: ignore[attr-defined]
+    engine.run("DELETE FROM people WHERE name IN ('f', 'b', 'c')")
+    assert released(engine.rows("SELECT age, city, ill FROM anon")) == Counter({("47", "*"): 3})
+    engine.run("INSERT INTO people VALUES ('z', 20, 'Ghent', 'x'), ('y', 30, 'Ghent', 'x'), ('y', 20, 'Rome', 'x')")
+    assert released(engine.rows("SELECT age, city, ill FROM anon")) == Counter({("47", "*"): 3, ("[20, 21]", "BE"): 2})
+    engine.run("DELETE FROM people WHERE city = 'Rome'")
+    again = spec_of(tmp_path, 2, target={**target, "overwrite": True})
+    recoder.classes = {(20, "Ghent"): [0, 0], (47, None): [0], (47, "Oslo"): [0, 0, 0], (30, "Ghent"): [None]}
+    kanon_sql.anonymize(None, again, connection=engine.connection)  # type: ignore[attr-defined]
+    assert released(engine.rows("SELECT age, city, ill FROM anon")) == Counter({("[20, 47]", "*"): 6})
+
+
+def test_the_statement_stands_alone(engine: Engine, make_table: MakeTable, recoder: Given, tmp_path: Path) -> None:
+    from kanon_sql import pipeline
+    from kanon_sql import release as releases
+
+    make_table(engine, "people", TYPES, ROWS)
+    recoder.classes, recoder.split = CLASSES_OF, True
+    settled = pipeline.settle_spec(None, spec_of(tmp_path, 2), {})
+    with pipeline.opened(None, settled, engine.connection) as found:  # type: ignore[attr-defined]
+        plan = pipeline.plan_release(found, settled, pipeline.Watch())
+        statement = releases.target_sql(plan.recoding, None)
+        pipeline.tidy(plan)
+    assert "kanon_map" not in statement
+    assert released(engine.rows(f"SELECT age, city FROM ({statement}) AS release")) == RELEASED
+
+
+def test_a_file_of_bounds(recoder: Given, tmp_path: Path) -> None:
+    recoder.classes, recoder.split = CLASSES_OF, True
+    table, out = pandas.DataFrame(ROWS, columns=list(TYPES)).astype({"age": "Int64"}), tmp_path / "out.parquet"
+    spec = {**spec_of(tmp_path, 2, target={"file": str(out)}), "source": "x"}
+    spec["quasi_identifiers"]["age"]["show"] = "bounds"
+    kanon_sql.anonymize(table, spec)
+    found = duckdb.read_parquet(str(out))
+    assert found.columns == ["age_min", "age_max", "city", "ill"]
+    assert [str(each) for each in found.types[:2]] == ["BIGINT", "BIGINT"]
+    assert Counter(found.project("age_min, age_max, city").fetchall()) == Counter(
+        {(20, 21, "BE"): 3, (47, 47, "*"): 3, (None, None, "Oslo"): 2}
+    )
+
+
+def test_a_class_that_does_not_hold_is_never_written(
+    engine: Engine, make_table: MakeTable, recoder: Given, tmp_path: Path
+) -> None:
+    make_table(engine, "people", TYPES, ROWS)
+    recoder.classes, recoder.split = CLASSES_OF, True
+    spec = spec_of(tmp_path, 3, target={"table": "anon"})
+    with pytest.raises(VerificationError, match="2 rows in 1 classes that do not meet"):
+        kanon_sql.anonymize(None, spec, connection=engine.connection)  # type: ignore[attr-defined]
+    assert engine.find("anon") is None
+
+
+def test_a_tuple_without_a_class_is_suppressed(
+    embedded: DuckDB, make_table: MakeTable, recoder: Given, tmp_path: Path
+) -> None:
+    make_table(embedded, "people", TYPES, ROWS)
+    recoder.classes, recoder.split = {**CLASSES_OF, (47, None): [None], (None, "Oslo"): [None]}, False
+    recoder.classes[47, "Oslo"] = [1, 1, 1]
+    made = kanon_sql.anonymize(None, spec_of(tmp_path, 2), connection=embedded.connection)
+    said = made.manifest
+    assert released(made.to_df().to_numpy().tolist()) == Counter({("[20, 21]", "BE"): 3, ("47", "Oslo"): 3})
+    assert (said["suppressed_rows"], said["released_rows"]) == (2, 6)
+    # Of eight rows three of age and of city are unchanged (47, Oslo), and two are suppressed.
+    assert said["modification_per_attribute"] == {"age": 5 / 8, "city": 5 / 8}
+    assert said["distortion_per_attribute"] == {"age": pytest.approx(3.5 / 8), "city": pytest.approx(3.5 / 8)}
+    assert said["loss_per_attribute"] == {"age": pytest.approx((3 / 6 + 2) / 8), "city": pytest.approx((3 / 5 + 2) / 8)}
+    assert embedded.rows("SELECT table_name FROM information_schema.tables WHERE table_name LIKE 'kanon%'") == [
+        ("kanon_release_1",)
+    ]
+
+
+# What a search found, shown otherwise
+
+
+def test_a_node_may_show_means(tmp_path: Path) -> None:
+    table = pandas.DataFrame([row for row in ROWS if row[1] is not None], columns=list(TYPES)).astype({"age": int})
+    spec = spec_of(tmp_path, 2, strategy="exhaustive", suppression_limit=0.0, source="x")
+    spec["quasi_identifiers"]["age"]["show"] = "mean"
+    made = kanon_sql.anonymize(table, spec)
+    assert made.manifest["recoding"]["node"] == {"age": 1, "city": 2}
+    assert released(made.to_df().to_numpy().tolist()) == Counter({(61 / 3, "BE"): 3, (47.0, "*"): 4})
+
+
+# What cannot be
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"mask": True}, "no node whose masked rows"),
+        (
+            {"quasi_identifiers": {"age": {"min_level": 1}, "city": {}}},
+            "knows no levels, so min_level and max_level of 'age'",
+        ),
+        ({"quasi_identifiers": {"age": {"show": "mean"}, "city": {"show": "ranges"}}}, "'city' is of type .*no ranges"),
+        ({"quasi_identifiers": {"age": {"show": "bounds"}, "ill": {}}, "sensitive": []}, "a column 'age_min' already"),
+        ({"quasi_identifiers": {"age": {}, "ill": {}}, "sensitive": []}, "'ill' has no hierarchy, and .* has no order"),
+    ],
+)
+@pytest.mark.usefixtures("recoder")
+def test_what_cannot_be_is_said_before_any_work(tmp_path: Path, more: dict[str, Any], said: str) -> None:
+    table = pandas.DataFrame(ROWS, columns=list(TYPES)).assign(age_min=1)
+    with pytest.raises(SpecError, match=said):
+        kanon_sql.anonymize(table, {**spec_of(tmp_path, 2, source="x"), **more})
+
+
+def test_a_number_needs_no_hierarchy(recoder: Given, tmp_path: Path) -> None:
+    table = pandas.DataFrame(ROWS, columns=list(TYPES)).astype({"age": "Int64"})
+    recoder.classes, recoder.split = CLASSES_OF, True
+    spec = spec_of(tmp_path, 2, source="x")
+    spec["quasi_identifiers"]["age"] = {}
+    made = kanon_sql.anonymize(table, spec)
+    assert released(made.to_df().to_numpy().tolist()) == RELEASED
+
+
+# Weights
+
+
+def test_priorities_become_weights() -> None:
+    from kanon_sql import pipeline, spec
+
+    asked = spec.parse(
+        {
+            "source": "t",
+            "quasi_identifiers": {"a": {"priority": 1}, "b": {"priority": 3}, "c": {}, "d": {"weight": 0.5}},
+        }
+    )
+    assert pipeline.weights_of(asked) == (1.0, pytest.approx(1 / 3), pytest.approx(1 / 3), 0.5)
+    assert pipeline.weights_of(spec.parse({"source": "t", "quasi_identifiers": ["a", "b"]})) == ()
+
+
+def test_a_weight_moves_the_optimum() -> None:
+    rows = [(a, b) for a in ("x1", "x2") for b in ("y1", "y2")]
+    table = pandas.DataFrame(rows, columns=["a", "b"])
+    recipes = {"a": {"hierarchy": "suppress"}, "b": {"hierarchy": "suppress"}}
+    for important, other in (("a", "b"), ("b", "a")):
+        found = kanon_sql.anonymize(
+            table, {"quasi_identifiers": recipes}, k=2, suppression_limit=0.0, priorities={important: 1, other: 2}
+        ).manifest
+        assert found["node"] == {important: 0, other: 1}
+        assert found["score"] == pytest.approx(1 / 3)
+        assert found["weights"] == {important: 1.0, other: 0.5}
+
+
+def test_a_priority_of_no_column_is_an_error() -> None:
+    with pytest.raises(SpecError, match="the priority of 'c' names no quasi-identifier; there are a, b"):
+        kanon_sql.anonymize(pandas.DataFrame({"a": [1], "b": [2]}), quasi_identifiers=["a", "b"], priorities={"c": 1})
