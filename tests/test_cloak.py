@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -101,12 +102,14 @@ def enough(found: Sequence[Point], k: int) -> bool:
 def test_an_axis_holds_all_with_exact_lines_that_are_no_rows_place(low: float, span: float, depth: int) -> None:
     high = low + span
     axis = halved(low, high, depth)
-    end = axis.start + 2**depth * axis.width
-    assert axis.start <= low <= high < end
-    assert math.frexp(axis.width)[0] == 0.5, "a power of two"
-    assert all((axis.start + i * axis.width - axis.start) / axis.width == i for i in (1, 2**depth - 1, 2**depth))
-    assert axis.width * 2**depth <= max(4 * span, abs(high) * 2**-23, 2**-1000)
-    assert (axis.start / (axis.width * 2**depth) * 16).is_integer()
+    assert axis.start <= low <= high < axis.start + 2**depth * axis.width
+    for i in (1, 2**depth // 3, 2**depth - 1, 2**depth):
+        assert Fraction(axis.start) + i * Fraction(axis.width) == Fraction(axis.start + i * axis.width), "exact"
+    grain = unit_of(low, high)
+    assert math.frexp(grain)[0] == 0.5, "a power of two"
+    assert (axis.start / grain).is_integer()
+    assert (axis.width * 2**depth / grain) in range(1, 18)
+    assert halved(low, high, depth, least=4.0).width % 4 == 0
 
 
 @given(st.floats(-1e6, 1e6), st.floats(0, 1e6), st.sampled_from([0.1, 1.0, 900.0]))

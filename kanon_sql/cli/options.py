@@ -149,7 +149,8 @@ AnyStrategy = Annotated[
     str | None,
     typer.Option(
         "--strategy",
-        help=f"{', '.join(STRATEGIES)} (default auto); or a local recoding: {', '.join(RECODERS)}.",
+        help=f"{', '.join(STRATEGIES)} (default auto); or a local recoding: {', '.join(RECODERS)}; "
+        "or cloak, with --location.",
         rich_help_panel=_SEARCH,
     ),
 ]

@@ -23,19 +23,21 @@ class Axis:
 def halved(low: float, high: float, depth: int, least: float = 0.0) -> Axis:
     """An axis from below `low` to above `high` that is halved `depth` times, its lines exact in floating point.
 
-    The whole is a power of two and begins at a multiple of its sixteenth, so that neither end is the place of a row.
-    `least`: cells are never narrower.
+    It begins and ends at multiples of a power of two, a sixteenth of the span or more, so that neither end is the
+    place of a row. `least`: a power of two, of which the cells' width is a multiple; 0 for any width.
 
     >>> halved(39.62, 40.31, 16)
-    Axis(start=39.5625, width=1.52587890625e-05)
+    Axis(start=39.5625, width=1.1444091796875e-05)
     """
-    span = max(high - low, ldexp(max(abs(low), abs(high), 2.0**-1000), -_FINEST), least * 2**depth * 15 / 16)
-    _, exponent = frexp(span * 16 / 15)
-    start = _multiple(low, ldexp(1.0, exponent - 4))
-    if high >= start + ldexp(1.0, exponent):  # the rounding of span took the last cell
-        exponent += 1
-        start = _multiple(low, ldexp(1.0, exponent - 4))
-    return Axis(start, ldexp(1.0, exponent - depth))
+    grain = max(unit_of(low, high), least * 2**depth)
+    start = _multiple(low, grain)
+    return Axis(start, (floor((high - start) / grain) + 1) * grain / 2**depth)
+
+
+def unit_of(low: float, high: float) -> float:
+    """The power of two that divides a span into eight to sixteen."""
+    span = max(high - low, ldexp(max(abs(low), abs(high), 2.0**-1000), -_FINEST))
+    return ldexp(1.0, frexp(span)[1] - 4)
 
 
 def sliced(low: float, width: float) -> Axis:
@@ -47,11 +49,6 @@ def whole(low: float, high: float, unit: float) -> Axis:
     """One slice for all, from a whole number of units to another."""
     start = _multiple(low, unit)
     return Axis(start, (floor(high / unit) + 1) * unit - start)
-
-
-def unit_of(low: float, high: float) -> float:
-    """A power of two that divides a span into sixteen or more."""
-    return halved(low, high, 0).width / 16
 
 
 def levels(axis: Axis, high: float) -> int:

@@ -103,7 +103,7 @@ def read(engine: Engine, table: Table, spec: Spec, model: PrivacyModel, stage: C
     source = table
     if here is not engine:
         engine.send(
-            queries.text("profile_copy", engine.dialect, columns=_needed(spec, kept), source=table.relation),
+            queries.text("copy", engine.dialect, columns=_needed(spec, kept), source=table.relation),
             here,
             SOURCE,
         )
