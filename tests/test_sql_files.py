@@ -12,6 +12,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 import sqlglot
+from cloak_cases import CASES as CLOAK_CASES
 from sqlglot import exp
 
 from kanon_sql import queries
@@ -1365,6 +1366,9 @@ CASES += [
         {**_GAINS, **_PLACED},
     ),
 ]
+
+
+CASES += [Case(*parts) for parts in CLOAK_CASES]
 
 
 def test_every_query_has_given_and_expected_rows() -> None:
