@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kanon_sql import anatomy, perturb, queries
+from kanon_sql import anatomy, cloak, perturb, queries
 from kanon_sql import manifest as manifests
 from kanon_sql import release as releases
 from kanon_sql import spec as specs
@@ -157,6 +157,8 @@ def anonymize(
     started = time.monotonic()
     with opened(source, settled, connection, keep=settled.target is None) as found:
         with found.engine.transaction():
+            if settled.location:
+                return _cloaked(found, settled, watch, started)
             plan = plan_release(found, settled, watch, search_in)
             watch.stage("Writing the release")
             shown = perturb.perturbed_source(found.engine, found.table, settled)
@@ -172,6 +174,11 @@ def _write(recoding: Recoding, target: Target | None) -> releases.Written:
     if target and target.form == "anatomy":
         return anatomy.write(recoding, target)
     return releases.write(recoding, target)
+
+
+def _cloaked(found: Opened, spec: Spec, watch: Watch, started: float) -> Release:
+    written, described = cloak.release(found.engine, found.table, found.files, spec, watch.stage, started)
+    return Release(described, written.sql, (), written, found.engine)
 
 
 def tidy(counted: Counted) -> None:
@@ -383,7 +390,8 @@ def make_plan(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedde
     """Everything up to the release: check, count, search."""
     if spec.strategy in RECODERS:
         raise SpecError(f"{spec.strategy} is a local recoding, which has no lattice to look at; name a search strategy")
-    strategy(spec.strategy).check(model_of(spec).monotone)
+    if not spec.location:
+        strategy(spec.strategy).check(model_of(spec).monotone)
     counted = count(found, spec, watch, search_in, keep_tuples)
     watch.stage("Searching the lattice")
     outcome = search(counted, watch)
@@ -394,6 +402,10 @@ def make_plan(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedde
 
 def count(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedded", keep_tuples: bool = False) -> Counted:
     """Everything up to the search: check what is asked for, and count the distinct tuples."""
+    if spec.location:
+        raise SpecError(
+            "places are cloaked without a lattice, so that there is none to show; give kanon anonymize alone"
+        )
     check_roles(spec, found.table)
     releases.check_target(spec.target, found.engine, found.table, found.files)
     anatomy.check(found.engine, found.table, spec)

@@ -132,7 +132,7 @@ def target_sql(recoding: Recoding, target: Target | None, source_files: str | No
 
 def _write_table(recoding: Recoding, target: Target | None) -> Written:
     engine = recoding.engine
-    relation = engine.place(str(target.table)) if target else _free_name(engine)
+    relation = engine.place(str(target.table)) if target else free_name(engine)
     started = time.monotonic()
     recoding.prepare()
     if target:
@@ -241,7 +241,7 @@ def quoted(relation: Relation) -> str:
     return ".".join('"' + part.replace('"', '""') + '"' for part in relation.parts)
 
 
-def _free_name(engine: Engine) -> Relation:
+def free_name(engine: Engine) -> Relation:
     """A temporary table of its own for every release without a target, so that none replaces another."""
     number = 1
     while engine.find(f"{RELEASE.name}_{number}"):

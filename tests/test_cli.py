@@ -164,6 +164,10 @@ OPTIONS: list[tuple[str, str, object]] = [
     ("--hierarchies h", "hierarchies", "h"),
     ("--identifiers name,ssn", "identifiers", ["name", "ssn"]),
     ("--sensitive disease", "sensitive", ["disease"]),
+    ("--location 'lat, lon' --time ts --unit user", "unit", "user"),
+    ("--location lat,lon --unit user --time ts", "time", "ts"),
+    ("--time ts --unit user --location lat,lon", "location", ["lat", "lon"]),
+    ("--location lat,lon --time ts --unit user --cloak temporal", "cloak.method", "temporal"),
     ("--unmapped top", "unmapped", "top"),
     ("--k 7", "privacy.k", 7),
     ("--suppression-limit 0.5", "suppression_limit", 0.5),
@@ -191,6 +195,15 @@ OPTIONS: list[tuple[str, str, object]] = [
     ("--into anon --as view", "target.form", "view"),
     ("--into anon --overwrite", "target.overwrite", True),
 ]
+SAID_OF_PLACES = """
+source: people
+database: old.duckdb
+location: [x, y]
+time: seen
+unit: device
+cloak: {method: adaptive, unplaced: suppress}
+target: {table: old, as: table}
+"""
 SAID = """
 source: people
 database: old.duckdb
@@ -231,7 +244,8 @@ def at(spec: Spec, path: str) -> object:
 @pytest.mark.parametrize(("options", "path", "value"), OPTIONS, ids=[options for options, _, _ in OPTIONS])
 def test_every_option_reaches_the_spec(seen: list[Any], options: str, path: str, value: object) -> None:
     target = [] if path.startswith("target") else ["--output", "out.csv"]
-    kanon("anonymize", "people.csv", "--quasi-identifiers", "age", *target, *shlex.split(options))
+    columns = [] if "--location" in options else ["--quasi-identifiers", "age"]
+    kanon("anonymize", "people.csv", *columns, *target, *shlex.split(options))
     assert at(seen[0][0], path) == value
     assert seen[0][0].source == "people.csv"
 
@@ -241,8 +255,10 @@ def test_an_option_wins_over_the_spec_file(
     folder: Path, seen: list[Any], options: str, path: str, value: object
 ) -> None:
     (folder / "specs").mkdir()
-    (folder / "specs" / "release.yml").write_text(SAID)
+    (folder / "specs" / "release.yml").write_text(SAID_OF_PLACES if "--location" in options else SAID)
     kanon("anonymize", "--spec", "specs/release.yml")
+    if "--location" in options:  # the spec names the others
+        options = options[options.rindex("--") :]
     kanon("anonymize", "--spec", "specs/release.yml", *shlex.split(options))
     before, after = (spec for spec, _ in seen)
     assert at(before, path) != value
@@ -287,7 +303,8 @@ def test_what_searches_takes_the_options_of_a_search(name: str) -> None:
     written = {"mask", "shuffle", "output", "into", "as_", "overwrite", "trace", "as_json", "sql"}
     written |= {"perturb", "secret"}
     local = {"show", "rules", "suppression_order", "wildcard_suppression"}
-    assert others - ours - written - local == ({"strategy"} if name == "compare" else set())
+    places = {"location", "time", "unit", "cloak"}
+    assert others - ours - written - local - places == ({"strategy"} if name == "compare" else set())
 
 
 def test_the_launcher_of_a_checkout() -> None:

@@ -24,6 +24,7 @@ RANKS = [
     "release",
     "anatomy",
     "manifest profile",
+    "cloak",
     "pipeline",
     "explain comparison report exact_anatomy",
     "__init__",

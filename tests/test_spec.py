@@ -89,7 +89,8 @@ QI_TEXT = "one or more column names, each alone or with {hierarchy: …}"
 RECIPE_TEXT = "a file, the word suppress, or a mapping with one of file, table, ranges, redact, dates, taxonomy"
 NOT_YAML = "this is not YAML a spec can use"
 TOP_KEYS = (
-    "source, database, identifiers, quasi_identifiers, hierarchies, sensitive, privacy, suppression_limit, "
+    "source, database, identifiers, location, time, unit, cloak, quasi_identifiers, hierarchies, "
+    "sensitive, privacy, suppression_limit, "
     "metric, strategy, time_limit, evaluations, seed, show, beta, rules, suppression_order, wildcard_suppression, "
     "unmapped, mask, shuffle, perturb, secret, target"
 )

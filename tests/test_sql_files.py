@@ -12,16 +12,18 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 import sqlglot
+from cloak_cases import CASES as CLOAK_CASES
 from sqlglot import exp
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.privacy import Predicate
-from kanon_sql.queries import Relation
+from kanon_sql.queries import Relation, Steps
 from kanon_sql.resources import folder
 
 FILES = sorted(folder("sql").glob("*.sql"))
-KINDS = {"relation": Relation, "predicate": Predicate, "columns": (list, dict), "value": (int, float, str, type(None))}
+VALUES = (int, float, str, type(None))
+KINDS = {"relation": Relation, "predicate": Predicate, "columns": (list, dict), "value": VALUES, "steps": Steps}
 HEADER = re.compile(
     r"""-- name: (?P<name>\w+)
 -- (?P<sentence>[A-Z].*\.)
@@ -228,7 +230,224 @@ LOCAL = {
     )
 }
 
+# KACA: classes by codes a_0, a_1, -1 where they are generalized above; blocks by a_1 alone.
+_COSTS = {"a_0": 2, "a_1": 3}
+_KACA = {name: Relation(name) for name in ("classes", "seekers", "blocks", "pairs", "merges", "parts", "links", "same")}
+_PAIR = {"between": Steps({"a_0": 2}, "a", "b")}
+
+
+def _integers(columns: str, *rows: Sequence[Any]) -> tuple[Mapping[str, str], Rows]:
+    return dict.fromkeys(columns.split(), "INTEGER"), rows
+
+
+_CLASSES_OF_3 = {
+    "classes": _integers(
+        "class n safe distortion block place a_0 a_1",
+        (0, 1, False, 0, 1, 2, 0, 0),
+        (1, 4, True, 2, 1, 1, -1, 0),
+        (2, 2, False, 0, 2, 3, 5, 1),
+    )
+}
+_SEEKERS_OF_3 = {
+    "seekers": _integers("class n distortion block a_0 a_1", (0, 1, 0, 1, 0, 0), (2, 2, 0, 2, 5, 1)),
+}
+_PAIRS_OF_2 = {
+    "pairs": _integers("block other shared rise other_rise", (1, 1, 0, 0, 0), (1, 2, 3, 3, 6), (2, 1, 3, 3, 3))
+}
+
 CASES = [
+    Case(
+        "kaca_tuples",
+        {"frequency_set": COUNTED, "values": ["age_0"], "codes": ["age_1"]},
+        ["tuple", "class", "every", "age_0", "age_1", "n"],
+        [(0, 0, 0, 0, 0, 3), (1, 1, 0, 1, 0, 1), (2, 2, 0, 2, 1, 4)],
+        FREQUENCY_SET,
+    ),
+    Case(
+        "kaca_tuples",
+        {"frequency_set": COUNTED, "values": ["zip_0"], "codes": []},
+        ["tuple", "class", "every", "zip_0", "n"],
+        [(0, 0, 0, 0, 5), (1, 1, 0, 1, 3)],
+        FREQUENCY_SET,
+    ),
+    Case(
+        "kaca_same",
+        {"generalized": Relation("generalized"), "codes": ["a_0", "a_1"]},
+        ["class", "one"],
+        [(0, 0), (1, 1), (2, 0)],
+        {"generalized": _integers("class a_0 a_1", (0, -1, 1), (1, 1, 1), (2, -1, 1))},
+    ),
+    Case(
+        "kaca_parts",
+        {name: _KACA[name] for name in ("parts", "links", "same")},
+        ["tuple", "class", "n"],
+        [(7, 0, 2), (8, 0, 1), (8, 1, 4), (9, 1, 1)],  # three rows of class 1 go to 2, which is 0 by now
+        {
+            "parts": _integers("tuple class n", (8, 1, 5), (7, 1, 2), (9, 3, 1)),
+            "links": _integers("class goes_to low high", (1, 2, 0, 3), (1, 1, 3, 7), (3, 1, 0, 1)),
+            "same": _integers("class one", (1, 1), (2, 0)),
+        },
+    ),
+    Case(
+        "kaca_block_count",
+        {"generalized": Relation("classes"), "columns": ["a_1"]},
+        ["blocks"],
+        [(2,)],
+        _CLASSES_OF_3,
+    ),
+    Case(
+        "kaca_classes",
+        {
+            "generalized": Relation("generalized"),
+            "parts": Relation("parts"),
+            "codes": ["a_0", "a_1"],
+            "by": ["a_1"],
+            "own": Steps(_COSTS, "g"),
+            "safe": Predicate("NULLIF(SUM(n), 5) >= 2"),
+            "salt": "1|2",
+        },
+        ["class", "n", "safe", "distortion", "block", "place", "a_0", "a_1"],
+        # The MD5 of 1|2|0 begins with 1f, of 1|2|1 with d3, of 1|2|2 with 86.
+        [(0, 3, True, 0, 3, 1, 4, 1), (1, 1, False, 2, 2, 3, -1, 0), (2, 5, False, 5, 1, 2, -1, -1)],
+        {
+            "generalized": _integers("class a_0 a_1", (0, 4, 1), (1, -1, 0), (2, -1, -1), (3, 0, 0)),
+            "parts": _integers("tuple class n", (0, 0, 1), (1, 0, 2), (1, 1, 1), (2, 2, 5)),
+        },
+    ),
+    Case("kaca_unsafe", {"classes": _KACA["classes"]}, ["classes", "unsafe"], [(3, 2)], _CLASSES_OF_3),
+    Case(
+        "kaca_seekers",
+        {"classes": _KACA["classes"], "codes": ["a_0", "a_1"], "most": 1},
+        ["class", "n", "distortion", "block", "a_0", "a_1"],
+        [(0, 1, 0, 1, 0, 0)],
+        _CLASSES_OF_3,
+    ),
+    Case(
+        "kaca_seekers",
+        {"classes": _KACA["classes"], "codes": ["a_0", "a_1"], "most": 9},
+        ["class", "n", "distortion", "block", "a_0", "a_1"],
+        [(1, 1, 2, 1, -2, 0)],
+        {"classes": _integers("class n safe distortion block place a_0 a_1", (1, 1, False, 2, 1, 1, -1, 0))},
+    ),
+    Case(
+        "kaca_blocks",
+        {"classes": _KACA["classes"], "columns": ["a_1"], "own": Steps({"a_1": 3}, "c")},
+        ["block", "classes", "smallest", "distortion", "a_1"],
+        [(1, 2, 1, 0, 0), (2, 1, 2, 0, 1)],
+        _CLASSES_OF_3,
+    ),
+    Case(
+        "kaca_block_pairs",
+        {
+            "blocks": _KACA["blocks"],
+            "seekers": _KACA["seekers"],
+            "columns": ["a_1"],
+            "between": Steps({"a_1": 3}, "a", "b"),
+        },
+        ["block", "other", "shared", "rise", "other_rise"],
+        [(1, 1, 0, 0, 0), (1, 2, 3, 3, 6), (1, 3, 3, 3, 0), (2, 1, 3, 3, 3), (2, 3, 3, 3, 0)],
+        {
+            "blocks": _integers(
+                "block classes smallest distortion a_1", (1, 2, 1, 0, 0), (2, 1, 2, 0, 1), (3, 1, 9, 3, -1)
+            )
+        }
+        | _SEEKERS_OF_3,
+    ),
+    Case(
+        "kaca_bounds",
+        {name: _KACA[name] for name in ("seekers", "classes", "pairs")} | _PAIR,
+        ["class", "bound"],
+        # Class 0 joins 1 (generalized already) for 2; class 2 finds 0 for 2 * 5 + 5 and 1 for 2 * 5 + 4 * 3.
+        [(0, 2), (2, 15)],
+        _CLASSES_OF_3 | _SEEKERS_OF_3 | _PAIRS_OF_2,
+    ),
+    Case(
+        "kaca_candidates",
+        {"seekers": _KACA["seekers"], "bounds": Relation("bounds"), "pairs": _KACA["pairs"]},
+        ["class", "other", "shared", "bound"],
+        [(0, 1, 0, 2), (2, 1, 3, 9)],  # block 2 is 9 away from class 0 at least, block 1 from class 2 just as near
+        {"bounds": _integers("class bound", (0, 2), (2, 9))} | _SEEKERS_OF_3 | _PAIRS_OF_2,
+    ),
+    Case(
+        "kaca_nearest",
+        {"candidates": Relation("candidates"), "seekers": _KACA["seekers"], "classes": _KACA["classes"]} | _PAIR,
+        ["class", "target", "distance"],
+        [(0, 3, 4), (2, 0, 15)],  # as near as class 4, and before it by chance
+        {
+            "candidates": _integers("class other shared bound", (0, 1, 0, 9), (2, 2, 3, 20)),
+            "classes": _integers(
+                "class n distortion block place a_0 a_1",
+                (0, 1, 0, 1, 9, 0, 0),
+                (0, 1, 0, 2, 9, 0, 0),
+                (3, 1, 0, 1, 1, 7, 0),
+                (4, 1, 0, 1, 2, 8, 0),
+            ),
+        }
+        | _SEEKERS_OF_3,
+    ),
+    Case(
+        "kaca_turns",
+        {"nearest": Relation("nearest"), "classes": _KACA["classes"], "k": 3},
+        ["turn", "class", "target", "target_n", "stub"],
+        [(2, 0, 1, 5, 2), (1, 2, 0, 1, 0), (3, 3, 1, 5, 0), (4, 4, 1, 5, 1)],
+        {
+            "nearest": _integers("class target distance", (0, 1, 7), (2, 0, 7), (3, 1, 8), (4, 1, 9)),
+            # Class 3 has as many rows as k but is unsafe by another measure, so that a stub would not mend it.
+            "classes": _integers("class n place", (0, 1, 5), (1, 5, 1), (2, 1, 4), (3, 3, 2), (4, 2, 3)),
+        },
+    ),
+    Case(
+        "kaca_firsts",
+        {"turns": Relation("turns")},
+        ["class", "turn"],
+        [(0, 1), (1, 1), (2, 2)],
+        {"turns": _integers("turn class target", (1, 0, 1), (2, 2, 1), (3, 1, 0))},
+    ),
+    Case(
+        "kaca_merges",
+        {"turns": Relation("turns"), "firsts": Relation("firsts"), "k": 3},
+        ["class", "target", "low", "high"],
+        # Of class 9's seven rows stubs of 2 and 2 leave 3; another would not. 4 waits for 3, which goes to 5.
+        [(0, 9, 0, 2), (1, 9, 2, 4), (3, 5, 0, 2)],
+        {
+            "turns": _integers(
+                "turn class target target_n stub",
+                (1, 0, 9, 7, 2),
+                (2, 1, 9, 7, 2),
+                (3, 2, 9, 7, 1),
+                (4, 3, 5, 2, 0),
+                (5, 4, 3, 1, 0),
+            ),
+            "firsts": _integers("class turn", (0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 4), (9, 1)),
+        },
+    ),
+    Case(
+        "kaca_links",
+        {"classes": _KACA["classes"], "merges": _KACA["merges"]},
+        ["class", "goes_to", "low", "high"],
+        [(0, 0, 0, 1), (1, 0, 0, 2), (1, 2, 2, 3), (1, 1, 3, 9), (2, 2, 0, 1), (3, 4, 0, 1), (4, 4, 0, 2)],
+        {
+            "classes": _integers("class n", (0, 1), (1, 9), (2, 1), (3, 1), (4, 2)),
+            "merges": _integers("class target low high", (0, 1, 0, 2), (2, 1, 2, 3), (4, 3, 0, 1)),
+        },
+    ),
+    Case(
+        "kaca_generalized",
+        {"classes": _KACA["classes"], "links": _KACA["links"], "codes": ["a_0", "a_1"]},
+        ["class", "a_0", "a_1"],
+        [(0, -1, 0), (2, 5, 1)],
+        {"links": _integers("class goes_to low high", (0, 0, 0, 1), (1, 0, 0, 4), (2, 2, 0, 2))} | _CLASSES_OF_3,
+    ),
+    Case(
+        "kaca_assignment",
+        {"tuples": Relation("tuples"), "parts": _KACA["parts"], "values": ["a_0"]},
+        ["a_0", "n", "class", "first", "last"],
+        [(5, 2, 1, 1, 2), (5, 3, 4, 3, 5), (6, 1, 1, 1, 1)],
+        {
+            "tuples": _integers("tuple a_0 a_1 n", (0, 5, 0, 5), (1, 6, 0, 1)),
+            "parts": _integers("tuple class n", (0, 4, 3), (0, 1, 2), (1, 1, 1)),
+        },
+    ),
     Case("node_test", _on_node(AT_LEAST_2, ["age_0"], 7), _AT_RISK, [(7, 1)], FREQUENCY_SET),
     Case("node_test", _on_node(AT_LEAST_2, ["age_0", "zip_0"], 8), _AT_RISK, [(8, 2)], FREQUENCY_SET),
     Case("node_test", _on_node(UNKNOWN_OF_3, ["age_0"], 9), _AT_RISK, [(9, 3)], FREQUENCY_SET),
@@ -983,6 +1202,173 @@ CASES += [
         },
     ),
 ]
+
+
+# What `refine` works on: tuples with an id, states that give them a class, cells that they may share.
+_TUPLES = {"tuples": (dict.fromkeys(["id", "n", "age_0"], "BIGINT"), [(1, 1, 0), (2, 1, 0), (3, 2, 1)])}
+_STATE = {"state": (dict.fromkeys(["id", "n", "class"], "BIGINT"), [(1, 1, 7), (2, 1, 7), (3, 2, 9)])}
+_PLACED = {"placed": (dict.fromkeys(["id", "n", "class"], "BIGINT"), [(3, 2, 4), (4, 1, 4)])}
+_CELLS = {
+    "cells": (
+        dict.fromkeys(["id", "n", "key", "cost"], "BIGINT"),
+        [(1, 1, 10, 5), (1, 1, 11, 0), (2, 1, 10, 0), (3, 3, 12, 0), (3, 3, 10, 0)],
+    )
+}
+_HALVES = {
+    "one": (dict.fromkeys(["id", "n", "key", "cost"], "BIGINT"), [(1, 2, 10, 0), (1, 2, 11, 3), (2, 1, 10, 0)]),
+    "other": (dict.fromkeys(["id", "n", "key", "cost"], "BIGINT"), [(1, 2, 100, 1), (1, 2, 200, 4)]),
+}
+_COSTS = {"costs": (dict.fromkeys(["n", "cost"], "BIGINT"), [(5, 3), (2, 0)])}
+_RESTS = {
+    "rests": (
+        {"dirty": "BOOLEAN", **dict.fromkeys(["id", "class", "n", "cost", "own", "before"], "BIGINT")},
+        # of a class of 3 rows at 4 each: the rest costs less, is too small, costs the same
+        [(True, 1, 7, 2, 1, 1, 12), (True, 2, 7, 1, 0, 2, 12), (False, 3, 7, 2, 6, 1, 12)],
+    ),
+    "classes": (
+        {"dirty": "BOOLEAN", **dict.fromkeys(["class", "tuples", "n", "cost"], "BIGINT")},
+        [(True, 7, 3, 3, 4), (False, 8, 1, 2, 5), (True, 9, 1, 2, 0)],
+    ),
+    "state": (dict.fromkeys(["id", "n", "class"], "BIGINT"), [(1, 1, 7), (4, 2, 8), (5, 2, 9)]),
+}
+_GAINS = {
+    "gains": (
+        dict.fromkeys(["id", "own", "class", "target", "gain"], "BIGINT"),
+        # the best for both their classes are 2 (from 5 to 6, which 1 wants too) and 3 (alone)
+        [(1, 1, 4, 6, 3), (2, 2, 5, 6, 8), (3, 1, 7, 8, 1)],
+    )
+}
+_OF_STATE, _GAIN_COLUMNS = ("id", "n", "class"), ("id", "own", "class", "target", "gain")
+
+CASES += [
+    Case("refine_none", {"tuples": Relation("tuples")}, _OF_STATE, [], _TUPLES),
+    Case(
+        "refine_open",
+        {"tuples": Relation("tuples"), "placed": Relation("placed"), "keys": ["age_0"]},
+        ("id", "n", "age_0"),
+        [(1, 1, 0), (2, 1, 0)],
+        {**_TUPLES, **_PLACED},
+    ),
+    Case(
+        "refine_node",
+        {"tuples": Relation("tuples"), "columns": ["age_0"]},
+        _OF_STATE,
+        [(1, 1, 1), (2, 1, 1), (3, 2, 2)],
+        _TUPLES,
+    ),
+    Case(
+        "refine_cells",
+        {"generalizations": Relation("cells"), "safe": AT_LEAST_2},
+        ("id", "n", "key", "cost"),
+        [(1, 1, 10, 5), (2, 1, 10, 0), (3, 3, 12, 0), (3, 3, 10, 0)],
+        _CELLS,
+    ),
+    Case(
+        "refine_cells",
+        {"generalizations": Relation("cells"), "safe": UNKNOWN_OF_3},
+        ("id", "n", "key", "cost"),
+        [(1, 1, 10, 5), (1, 1, 11, 0), (2, 1, 10, 0), (3, 3, 10, 0)],
+        _CELLS,
+    ),
+    Case(
+        "refine_joined",
+        {"one": Relation("one"), "other": Relation("other"), "above": 1, "most": 4},
+        ("id", "n", "key", "cost"),
+        [(1, 2, 210, 4), (1, 2, 111, 4)],
+        _HALVES,
+    ),
+    Case("refine_choice", {"cells": Relation("cells")}, _OF_STATE, [(1, 1, 11), (2, 1, 10), (3, 3, 10)], _CELLS),
+    Case(
+        "refine_open_cells",
+        {"cells": Relation("cells"), "placed": Relation("placed")},
+        ("id", "n", "key", "cost"),
+        [(1, 1, 10, 5), (1, 1, 11, 0), (2, 1, 10, 0)],
+        {**_CELLS, **_PLACED},
+    ),
+    Case(
+        "refine_safe",
+        {"chosen": Relation("placed"), "safe": AT_LEAST_2},
+        _OF_STATE,
+        [(3, 2, 4), (4, 1, 4)],
+        _PLACED,
+    ),
+    Case("refine_safe", {"chosen": Relation("placed"), "safe": UNKNOWN_OF_3}, _OF_STATE, [], _PLACED),
+    Case(
+        "refine_grown",
+        {"state": Relation("state"), "placed": Relation("placed")},
+        _OF_STATE,
+        [(1, 1, 7), (2, 1, 7), (3, 2, 9), (3, 2, 4), (4, 1, 4)],
+        {**_STATE, **_PLACED},
+    ),
+    Case(
+        "refine_moved",
+        {"state": Relation("state"), "moves": Relation("placed")},
+        _OF_STATE,
+        [(1, 1, 7), (2, 1, 7), (3, 2, 4), (4, 1, 4)],
+        {**_STATE, **_PLACED},
+    ),
+    Case("refine_size", {"state": Relation("state")}, ("classes", "rows"), [(2, 4)], _STATE),
+    Case("refine_classes_of", {"state": Relation("state")}, ("class",), [(7,), (9,)], _STATE),
+    Case("refine_cost", {"classes": Relation("costs")}, ("rows", "cost"), [(7, 15)], _COSTS),
+    Case(
+        "refine_assignment",
+        {"tuples": Relation("tuples"), "state": Relation("state"), "keys": ["age_0"]},
+        ("age_0", "n", "class"),
+        [(0, 1, 1), (0, 1, 1), (1, 2, 2)],
+        {**_TUPLES, **_STATE},
+    ),
+    Case(
+        "refine_movers",
+        {**{name: Relation(name) for name in _RESTS}, "safe": AT_LEAST_2},
+        ("id", "own", "class", "dirty", "most", "place"),
+        [(1, 1, 7, True, 10, 1), (4, 2, 8, False, 10, 2)],
+        _RESTS,
+    ),
+    Case(
+        "refine_outsiders",
+        {"open": Relation("placed"), "most": 99},
+        ("id", "own", "class", "dirty", "most", "place"),
+        [(3, 2, -3, True, 99, 1), (4, 1, -4, True, 99, 2)],
+        _PLACED,
+    ),
+    Case(
+        "refine_far",
+        {"movers": Relation("movers"), "near": 3},
+        ("movers",),
+        [(1,)],
+        {"movers": (dict.fromkeys(["id", "own", "most"], "BIGINT"), [(1, 2, 7), (2, 2, 6), (3, 1, 1)])},
+    ),
+    Case(
+        "refine_best",
+        {"gains": Relation("gains")},
+        _GAIN_COLUMNS,
+        [(1, 1, 4, 6, 9), (2, 1, 5, 6, 1)],
+        {
+            "gains": (
+                dict.fromkeys(_GAIN_COLUMNS, "BIGINT"),
+                [(1, 1, 4, 7, 9), (1, 1, 4, 6, 9), (1, 1, 4, 5, 2), (2, 1, 5, 6, 1)],
+            )
+        },
+    ),
+    Case(
+        "refine_joint",
+        dict.fromkeys(["one", "other"], Relation("gains")),
+        _GAIN_COLUMNS,
+        _GAINS["gains"][1] * 2,
+        _GAINS,
+    ),
+    Case("refine_moves", {"best": Relation("gains")}, _OF_STATE, [(2, 2, 6), (3, 1, 8)], _GAINS),
+    Case(
+        "refine_dirty",
+        {"best": Relation("gains"), "moves": Relation("placed")},
+        ("class",),
+        [(4,), (5,), (7,)],
+        {**_GAINS, **_PLACED},
+    ),
+]
+
+
+CASES += [Case(*parts) for parts in CLOAK_CASES]
 
 
 def test_every_query_has_given_and_expected_rows() -> None:

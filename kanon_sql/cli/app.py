@@ -54,6 +54,10 @@ def anonymize(
     hierarchies: o.Hierarchies = None,
     identifiers: o.Identifiers = None,
     sensitive: o.Sensitive = None,
+    location: o.Location = None,
+    time: o.Time = None,
+    unit: o.Unit = None,
+    cloak: o.Cloak = None,
     unmapped: o.UnmappedValues = None,
     k: o.K = None,
     suppression_limit: o.SuppressionLimit = None,
@@ -99,6 +103,10 @@ def anonymize(
         hierarchies=hierarchies,
         identifiers=identifiers,
         sensitive=sensitive,
+        location=location,
+        time=time,
+        unit=unit,
+        cloak=cloak,
         unmapped=unmapped,
         k=k,
         suppression_limit=suppression_limit,
@@ -141,6 +149,8 @@ def anonymize(
         return
     if settled.target is None:
         raise SpecError("there is no target; give --output FILE.parquet, or --into TABLE, or --sql to only see it")
+    if trace and settled.location:
+        raise SpecError("cloaking asks nothing of a lattice, so that there is no trace; leave out --trace")
     if trace:
         release.check_file(trace, settled.target.overwrite, files(settled.source))
         if settled.target.file and trace.absolute() == Path(settled.target.file).absolute():
@@ -153,6 +163,8 @@ def anonymize(
     if as_json:
         print(json.dumps(made.manifest, indent=2))
         shown.warn(made.manifest["warnings"])
+    elif settled.location:
+        shown.cloaked(made.manifest)
     else:
         shown.release(made.manifest)
 

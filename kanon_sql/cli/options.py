@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 
@@ -13,6 +13,7 @@ from kanon_sql.errors import SpecError
 from kanon_sql.loss import METRICS
 from kanon_sql.recode import RECODERS
 from kanon_sql.search import STRATEGIES
+from kanon_sql.spec import CloakMethod
 
 
 class Form(StrEnum):
@@ -65,7 +66,7 @@ def names(text: str | None) -> list[str] | None:
 
 def said(**options: Any) -> dict[str, Any]:
     """What the command line said, by the spec's flat names; what it did not say stays None."""
-    lists = ("quasi_identifiers", "identifiers", "sensitive")
+    lists = ("quasi_identifiers", "identifiers", "sensitive", "location")
     plain: dict[str, Any] = {
         key: value.value if isinstance(value, StrEnum) else value for key, value in options.items()
     }
@@ -138,6 +139,16 @@ Identifiers = Annotated[str | None, typer.Option(help="Columns to drop.", rich_h
 Sensitive = Annotated[
     str | None, typer.Option(help="Columns kept as they are, named as sensitive.", rich_help_panel=_DATA)
 ]
+Location = Annotated[
+    str | None, typer.Option(help="Two columns of a place to cloak, as in lat,lon.", rich_help_panel=_DATA)
+]
+Time = Annotated[str | None, typer.Option(help="The column of times to cloak.", rich_help_panel=_DATA)]
+Unit = Annotated[
+    str | None, typer.Option(help="The column of people or devices: k counts these; dropped.", rich_help_panel=_DATA)
+]
+Cloak = Annotated[
+    str | None, typer.Option(help=f"{', '.join(get_args(CloakMethod))} (default adaptive).", rich_help_panel=_SEARCH)
+]
 UnmappedValues = Annotated[
     Unmapped | None,
     typer.Option("--unmapped", help="Values in no hierarchy: stop, or send them to *.", rich_help_panel=_DATA),
@@ -173,7 +184,8 @@ AnyStrategy = Annotated[
     str | None,
     typer.Option(
         "--strategy",
-        help=f"{', '.join(STRATEGIES)} (default auto); or a local recoding: {', '.join(RECODERS)}.",
+        help=f"{', '.join(STRATEGIES)} (default auto); or a local recoding: {', '.join(RECODERS)}; "
+        "or cloak, with --location.",
         rich_help_panel=_SEARCH,
     ),
 ]
