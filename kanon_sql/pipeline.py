@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kanon_sql import anatomy, cloak, perturb, queries
 from kanon_sql import manifest as manifests
-from kanon_sql import queries
 from kanon_sql import release as releases
 from kanon_sql import spec as specs
 from kanon_sql.engine import Engine, Table, refuse_equal_names
@@ -27,9 +27,9 @@ from kanon_sql.recode import show as shows
 from kanon_sql.recode.node import from_node
 from kanon_sql.recode.order import relation_of
 from kanon_sql.recode.task import ASSIGNMENT, CLASSES, CUTS
-from kanon_sql.recoding import HELD, FullDomain, LocalRecoding
+from kanon_sql.recoding import HELD, FullDomain, LocalRecoding, Recoding
 from kanon_sql.search import Driver, Outcome, Progress, Step, strategy
-from kanon_sql.spec import Spec
+from kanon_sql.spec import Spec, Target
 
 if TYPE_CHECKING:
     import pandas
@@ -157,9 +157,12 @@ def anonymize(
     started = time.monotonic()
     with opened(source, settled, connection, keep=settled.target is None) as found:
         with found.engine.transaction():
+            if settled.location:
+                return _cloaked(found, settled, watch, started)
             plan = plan_release(found, settled, watch, search_in)
             watch.stage("Writing the release")
-            written = releases.write(plan.recoding, settled.target)
+            shown = perturb.perturbed_source(found.engine, found.table, settled)
+            written = _write(replace(plan.recoding, table=shown), settled.target)
             watch.stage("Describing the release")
             described = manifests.describe(plan, written, started)
             tidy(plan)
@@ -167,9 +170,21 @@ def anonymize(
         return Release(described, written.sql, trace, written, found.engine)
 
 
+def _write(recoding: Recoding, target: Target | None) -> releases.Written:
+    if target and target.form == "anatomy":
+        return anatomy.write(recoding, target)
+    return releases.write(recoding, target)
+
+
+def _cloaked(found: Opened, spec: Spec, watch: Watch, started: float) -> Release:
+    written, described = cloak.release(found.engine, found.table, found.files, spec, watch.stage, started)
+    return Release(described, written.sql, (), written, found.engine)
+
+
 def tidy(counted: Counted) -> None:
     """Leave nothing of ours in a session that goes on, but the release."""
     counted.judge.drop()
+    perturb.drop(counted.source.engine)
     found = counted.frequency_set
     for engine in {id(e): e for e in (counted.source.engine, found.engine)}.values():
         ours = (HELD, ASSIGNMENT, CLASSES, CUTS, found.relation)
@@ -375,7 +390,8 @@ def make_plan(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedde
     """Everything up to the release: check, count, search."""
     if spec.strategy in RECODERS:
         raise SpecError(f"{spec.strategy} is a local recoding, which has no lattice to look at; name a search strategy")
-    strategy(spec.strategy).check(model_of(spec).monotone)
+    if not spec.location:
+        strategy(spec.strategy).check(model_of(spec).monotone)
     counted = count(found, spec, watch, search_in, keep_tuples)
     watch.stage("Searching the lattice")
     outcome = search(counted, watch)
@@ -386,8 +402,14 @@ def make_plan(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedde
 
 def count(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedded", keep_tuples: bool = False) -> Counted:
     """Everything up to the search: check what is asked for, and count the distinct tuples."""
+    if spec.location:
+        raise SpecError(
+            "places are cloaked without a lattice, so that there is none to show; give kanon anonymize alone"
+        )
     check_roles(spec, found.table)
     releases.check_target(spec.target, found.engine, found.table, found.files)
+    anatomy.check(found.engine, found.table, spec)
+    perturb.check(found.engine, found.table, spec)
     metric(spec.metric)
     if spec.mask and spec.target and spec.target.form == "view":
         raise SpecError("a view drops rows instead of masking them; give --as table with --mask")

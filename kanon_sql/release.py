@@ -132,11 +132,11 @@ def target_sql(recoding: Recoding, target: Target | None, source_files: str | No
 
 def _write_table(recoding: Recoding, target: Target | None) -> Written:
     engine = recoding.engine
-    relation = engine.place(str(target.table)) if target else _free_name(engine)
+    relation = engine.place(str(target.table)) if target else free_name(engine)
     started = time.monotonic()
     recoding.prepare()
     if target:
-        _make_room(recoding, target, relation)
+        make_room(recoding, target, relation)
     sql = queries.create_as(relation, recoding.select_sql(), engine.dialect, temporary=target is None)
     engine.run(sql)
     written = time.monotonic()
@@ -149,7 +149,7 @@ def _write_view(recoding: Recoding, target: Target) -> Written:
     relation = engine.place(str(target.table))
     started = time.monotonic()
     recoding.prepare()
-    _make_room(recoding, target, relation)
+    make_room(recoding, target, relation)
     for beside, query in recoding.beside(relation).items():
         engine.run(queries.create_as(beside, query, engine.dialect))
     sql = queries.create_as(relation, recoding.view_sql(relation), engine.dialect, "view")
@@ -213,7 +213,7 @@ def _verified(recoding: Recoding, engine: Engine, relation: Relation) -> Summary
     return summary
 
 
-def _make_room(recoding: Recoding, target: Target, relation: Relation) -> None:
+def make_room(recoding: Recoding, target: Target, relation: Relation) -> None:
     """Drop the table or view that is overwritten, a view with its mapping tables; never a table of another's."""
     engine, found = recoding.engine, recoding.engine.find(str(target.table))
     if found:
@@ -222,7 +222,7 @@ def _make_room(recoding: Recoding, target: Target, relation: Relation) -> None:
     ours = {mapping_beside(relation, attribute): ["value", "code"] for attribute in recoding.attributes}
     ours |= {beside: ["class"] for beside in classes_beside(relation).values()}
     for beside, signature in ours.items():
-        there = engine.find(_quoted(beside))
+        there = engine.find(quoted(beside))
         if there and target.overwrite and _has(there, signature):
             engine.run(queries.drop(there.relation, engine.dialect, there.form))
         elif there and beside in needed:
@@ -236,11 +236,12 @@ def _has(table: Table, columns: Sequence[str]) -> bool:
     return names[: len(columns)] == list(columns)
 
 
-def _quoted(relation: Relation) -> str:
+def quoted(relation: Relation) -> str:
+    """A relation's name as `Engine.find` reads it, whatever is in it."""
     return ".".join('"' + part.replace('"', '""') + '"' for part in relation.parts)
 
 
-def _free_name(engine: Engine) -> Relation:
+def free_name(engine: Engine) -> Relation:
     """A temporary table of its own for every release without a target, so that none replaces another."""
     number = 1
     while engine.find(f"{RELEASE.name}_{number}"):
