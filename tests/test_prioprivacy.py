@@ -206,9 +206,19 @@ def ranked(draw: st.DrawFn, most_columns: int = 3) -> tuple[Problem, list[int]]:
     return problem, [draw(st.integers(1, 3)) for _ in problem.columns]
 
 
+def rivals(*more: Row) -> tuple[Problem, list[int]]:
+    """The first row can share a group with the second, or with the last, not with both."""
+    rows = [("a1", "b1", "c1"), ("a2", "b1", "c2"), *more, ("a1", "b2", "c4")]
+    columns = [Column({f"{c}{i}": (f"{c}{i}", f"any {c}", "*") for i in range(1, 5)}) for c in "abc"]
+    return Problem(rows, columns, 2), [2, 2, 1]
+
+
 @pytest.mark.parametrize("order", ["plain", "published"])
 @FEW
 @given(case=ranked())
+@example(case=rivals())  # groups of two rows each: the first set of attributes comes first
+@example(case=rivals(("a3", "b1", "c3")))
+@example(case=(rivals(("a4", "b2", "c3"), ("a1", "b3", "c3"))[0], [1, 2, 2]))  # the larger group comes second
 def test_the_wildcard_form_is_the_published_algorithm(embedded: DuckDB, case: Any, order: str) -> None:
     problem, priorities = case
     found = counted(embedded, problem)
