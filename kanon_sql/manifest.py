@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from kanon_sql import queries
+from kanon_sql import anatomy, perturb, queries
 from kanon_sql.loss import METRICS, Figures, arithmetic, precisions
 from kanon_sql.recode import show as shows
 from kanon_sql.recoding import FullDomain, LocalRecoding
@@ -17,7 +17,9 @@ from kanon_sql.release import Written
 _SAMPLE = 100_000  # rows; enough to see that a column differs from row to row
 
 if TYPE_CHECKING:
+    from kanon_sql.engine import Engine
     from kanon_sql.pipeline import Counted, LocalPlan, Plan
+    from kanon_sql.spec import Spec
 
 
 def package_version() -> str:
@@ -63,12 +65,14 @@ def describe(plan: Plan | LocalPlan, written: Written, started: float) -> dict[s
             "sensitive": list(spec.sensitive),
         },
         "source": spec.source,
-        "target": _target(plan, written),
+        "target": target_of(spec, written, plan.source.engine),
         "engine": plan.source.engine.name,
         "hierarchies": {name: fit.sha256 for name, fit in plan.fits.items()},
         "sql": {"frequency_set": list(found.sql), "release": written.sql},
         "warnings": warnings(plan, written),
         "version": package_version(),
+        **perturb.described(spec),
+        **anatomy.described(spec, written),
     }
 
 
@@ -164,6 +168,7 @@ def warnings(plan: Plan | LocalPlan, written: Written) -> list[str]:
     if written.summary.rows == 0:
         said.append("every row was suppressed: the release is empty; lower k or suppression_limit")
     starred = {a.column.name: len(a.hierarchy.starred) for a in plan.frequency_set.attributes if a.hierarchy.starred}
+    said += perturb.warnings(plan.spec) + anatomy.warnings(plan.spec, plan.source.table)
     said += [f"{count} values of {name!r} are in no hierarchy and became *" for name, count in starred.items()]
     said += [
         f"the column {name!r} is released as it is and almost every value of it is different; is it an identifier?"
@@ -213,11 +218,12 @@ def _seconds(plan: Plan | LocalPlan, written: Written, started: float) -> dict[s
     return {stage: round(value, 4) for stage, value in seconds.items()}
 
 
-def _target(plan: Counted, written: Written) -> dict[str, Any]:
+def target_of(spec: Spec, written: Written, engine: Engine) -> dict[str, str]:
+    """Where a release is, and in which form."""
     if written.path:
-        return {"file": str(written.path)}
-    form = plan.spec.target.form if plan.spec.target else "temporary table"
-    return {"table": ".".join(queries.parts(written.relation, plan.source.engine.dialect)), "as": form}
+        return {"file": str(written.path), **({"as": "anatomy"} if isinstance(written, anatomy.Separated) else {})}
+    form = spec.target.form if spec.target else "temporary table"
+    return {"table": ".".join(queries.parts(written.relation, engine.dialect)), "as": form}
 
 
 def _finite(value: float) -> float | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kanon_sql import cloak, queries
+from kanon_sql import anatomy, cloak, perturb, queries
 from kanon_sql import manifest as manifests
 from kanon_sql import release as releases
 from kanon_sql import spec as specs
@@ -27,9 +27,9 @@ from kanon_sql.recode import show as shows
 from kanon_sql.recode.node import from_node
 from kanon_sql.recode.order import relation_of
 from kanon_sql.recode.task import ASSIGNMENT, CLASSES, CUTS
-from kanon_sql.recoding import HELD, FullDomain, LocalRecoding
+from kanon_sql.recoding import HELD, FullDomain, LocalRecoding, Recoding
 from kanon_sql.search import Driver, Outcome, Progress, Step, strategy
-from kanon_sql.spec import Spec
+from kanon_sql.spec import Spec, Target
 
 if TYPE_CHECKING:
     import pandas
@@ -161,12 +161,19 @@ def anonymize(
                 return _cloaked(found, settled, watch, started)
             plan = plan_release(found, settled, watch, search_in)
             watch.stage("Writing the release")
-            written = releases.write(plan.recoding, settled.target)
+            shown = perturb.perturbed_source(found.engine, found.table, settled)
+            written = _write(replace(plan.recoding, table=shown), settled.target)
             watch.stage("Describing the release")
             described = manifests.describe(plan, written, started)
             tidy(plan)
         trace = plan.outcome.trace if isinstance(plan, Plan) else ()
         return Release(described, written.sql, trace, written, found.engine)
+
+
+def _write(recoding: Recoding, target: Target | None) -> releases.Written:
+    if target and target.form == "anatomy":
+        return anatomy.write(recoding, target)
+    return releases.write(recoding, target)
 
 
 def _cloaked(found: Opened, spec: Spec, watch: Watch, started: float) -> Release:
@@ -177,6 +184,7 @@ def _cloaked(found: Opened, spec: Spec, watch: Watch, started: float) -> Release
 def tidy(counted: Counted) -> None:
     """Leave nothing of ours in a session that goes on, but the release."""
     counted.judge.drop()
+    perturb.drop(counted.source.engine)
     found = counted.frequency_set
     for engine in {id(e): e for e in (counted.source.engine, found.engine)}.values():
         ours = (HELD, ASSIGNMENT, CLASSES, CUTS, found.relation)
@@ -400,6 +408,8 @@ def count(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedded", 
         )
     check_roles(spec, found.table)
     releases.check_target(spec.target, found.engine, found.table, found.files)
+    anatomy.check(found.engine, found.table, spec)
+    perturb.check(found.engine, found.table, spec)
     metric(spec.metric)
     if spec.mask and spec.target and spec.target.form == "view":
         raise SpecError("a view drops rows instead of masking them; give --as table with --mask")

@@ -136,7 +136,7 @@ def _write_table(recoding: Recoding, target: Target | None) -> Written:
     started = time.monotonic()
     recoding.prepare()
     if target:
-        _make_room(recoding, target, relation)
+        make_room(recoding, target, relation)
     sql = queries.create_as(relation, recoding.select_sql(), engine.dialect, temporary=target is None)
     engine.run(sql)
     written = time.monotonic()
@@ -149,7 +149,7 @@ def _write_view(recoding: Recoding, target: Target) -> Written:
     relation = engine.place(str(target.table))
     started = time.monotonic()
     recoding.prepare()
-    _make_room(recoding, target, relation)
+    make_room(recoding, target, relation)
     for beside, query in recoding.beside(relation).items():
         engine.run(queries.create_as(beside, query, engine.dialect))
     sql = queries.create_as(relation, recoding.view_sql(relation), engine.dialect, "view")
@@ -213,7 +213,7 @@ def _verified(recoding: Recoding, engine: Engine, relation: Relation) -> Summary
     return summary
 
 
-def _make_room(recoding: Recoding, target: Target, relation: Relation) -> None:
+def make_room(recoding: Recoding, target: Target, relation: Relation) -> None:
     """Drop the table or view that is overwritten, a view with its mapping tables; never a table of another's."""
     engine, found = recoding.engine, recoding.engine.find(str(target.table))
     if found:
@@ -222,7 +222,7 @@ def _make_room(recoding: Recoding, target: Target, relation: Relation) -> None:
     ours = {mapping_beside(relation, attribute): ["value", "code"] for attribute in recoding.attributes}
     ours |= {beside: ["class"] for beside in classes_beside(relation).values()}
     for beside, signature in ours.items():
-        there = engine.find(_quoted(beside))
+        there = engine.find(quoted(beside))
         if there and target.overwrite and _has(there, signature):
             engine.run(queries.drop(there.relation, engine.dialect, there.form))
         elif there and beside in needed:
@@ -236,7 +236,8 @@ def _has(table: Table, columns: Sequence[str]) -> bool:
     return names[: len(columns)] == list(columns)
 
 
-def _quoted(relation: Relation) -> str:
+def quoted(relation: Relation) -> str:
+    """A relation's name as `Engine.find` reads it, whatever is in it."""
     return ".".join('"' + part.replace('"', '""') + '"' for part in relation.parts)
 
 

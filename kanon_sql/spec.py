@@ -44,7 +44,8 @@ if TYPE_CHECKING:
 Metric: TypeAlias = Literal[
     "precision", "height", "loss", "loss_geometric", "discernibility", "distortion", "average_class_size"
 ]
-Form: TypeAlias = Literal["table", "view"]
+Form: TypeAlias = Literal["table", "view", "anatomy"]
+Distribution: TypeAlias = Literal["normal", "laplace", "uniform"]
 Show: TypeAlias = Literal["ranges", "labels", "common", "bounds", "mean", "median", "mode"]
 CloakMethod: TypeAlias = Literal["adaptive", "temporal", "both", "clique"]
 Location: TypeAlias = tuple[int | str, ...]
@@ -220,6 +221,67 @@ class Attribute(_Model):
         return self
 
 
+class Noise(_Model):
+    """Random numbers added to a column, in its own units; days for dates.
+
+    `scale`: the standard deviation (normal), the mean distance (laplace), or the longest distance (uniform).
+    `bottom` and `top`: what a noisy number below or above is brought back to.
+    """
+
+    scale: StrictFloat = Field(gt=0, allow_inf_nan=False, description="a number above 0")
+    distribution: Distribution = Field(default="normal", description=f"one of {', '.join(get_args(Distribution))}")
+    bottom: Number | None = Field(default=None, description="a number")
+    top: Number | None = Field(default=None, description="a number")
+
+    @model_validator(mode="after")
+    def _bounds_in_order(self) -> Noise:
+        if self.bottom is not None and self.top is not None and self.bottom >= self.top:
+            raise ValueError(f"bottom {self.bottom} is not below top {self.top}; lower the one or raise the other")
+        return self
+
+
+class Swap(_Model):
+    """Values exchanged between rows of near rank; `within` is a fraction of the column's values (Moore 1996)."""
+
+    within: Weight = Field(description="a fraction of the ranks above 0, at most 1")
+
+
+class Pram(_Model):
+    """Categories changed at random (PRAM): by a transition matrix, or kept with a chance and else drawn anew.
+
+    `matrix`: a CSV file, first column the value, then the chance of each value, all named in the first line.
+    """
+
+    matrix: LocalPath | None = Field(default=None, description="the path of a CSV file with a transition matrix")
+    keep: Annotated[StrictFloat, Field(ge=0, lt=1)] | None = Field(
+        default=None, description="a chance from 0 to below 1, e.g. 0.8"
+    )
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Pram:
+        if (self.matrix is None) == (self.keep is None):
+            raise ValueError("give either matrix or keep")
+        return self
+
+
+_OPERATORS: dict[str, type[_Model]] = {"noise": Noise, "swap": Swap, "pram": Pram}
+_OPERATOR = f"a mapping with one of {', '.join(_OPERATORS)}"
+
+
+class Perturbation(_Model):
+    """How the values of one column are perturbed."""
+
+    noise: Noise | None = Field(default=None, description="a mapping such as {scale: 100}")
+    swap: Swap | None = Field(default=None, description="a mapping such as {within: 0.05}")
+    pram: Pram | None = Field(default=None, description="a mapping such as {keep: 0.8}")
+
+    @model_validator(mode="after")
+    def _one_operator(self) -> Perturbation:
+        if sum(operator is not None for operator in (self.noise, self.swap, self.pram)) != 1:
+            raise ValueError(f"give {_OPERATOR}")
+        return self
+
+
 class Privacy(_Model):
     """The privacy model the release must meet."""
 
@@ -231,7 +293,9 @@ class Target(_Model):
 
     file: LocalPath | None = Field(default=None, description="the path of a file to write")
     table: Text | None = Field(default=None, description="the name of a table to write")
-    form: Form = Field(default="table", validation_alias="as", serialization_alias="as", description="table or view")
+    form: Form = Field(
+        default="table", validation_alias="as", serialization_alias="as", description="table, view or anatomy"
+    )
     overwrite: StrictBool = Field(default=False, description=_TRUTH)
 
     @model_validator(mode="after")
@@ -324,6 +388,11 @@ Attributes: TypeAlias = Annotated[
     AfterValidator(MappingProxyType),
     PlainSerializer(dict, return_type=dict[str, Attribute]),
 ]
+Perturbations: TypeAlias = Annotated[
+    Mapping[Text, Perturbation],
+    AfterValidator(MappingProxyType),
+    PlainSerializer(dict, return_type=dict[str, Perturbation]),
+]
 
 
 CLOAK = "cloak"  # the strategy of a spec with a location
@@ -365,6 +434,10 @@ class Spec(_Model):
     unmapped: Literal["error", "top"] = Field(default="error", description="error or top")
     mask: StrictBool = Field(default=False, description=_TRUTH)
     shuffle: StrictBool = Field(default=False, description=_TRUTH)
+    perturb: Perturbations = Field(
+        default_factory=dict, validate_default=True, description="a mapping such as {salary: {noise: {scale: 100}}}"
+    )
+    secret: LocalPath | None = Field(default=None, description="the path of a file that holds a secret")
     target: Target | None = Field(default=None, description="a mapping such as {table: patients_anon, as: view}")
 
     @model_validator(mode="before")
@@ -417,6 +490,15 @@ class Spec(_Model):
                     )
                 if where != role:
                     raise ValueError(f"{column!r} is in both {where} and {role}; keep it in one of them")
+        return self
+
+    @model_validator(mode="after")
+    def _perturbed_are_neither(self) -> Spec:
+        roles = {"identifiers": "an identifier, which is dropped", "quasi_identifiers": "a quasi-identifier"}
+        for column in self.perturb:
+            for role, said in roles.items():
+                if column.lower() in {other.lower() for other in getattr(self, role)}:
+                    raise ValueError(f"{column!r} in perturb is {said}; only the other columns can be perturbed")
         return self
 
 
@@ -489,7 +571,7 @@ def _merged_target(target: Target | None, said: dict[str, Any]) -> dict[str, Any
     asked = {key: _as_text(said.pop(name)) for name, key in names.items() if name in said}
     kept = target.model_dump(by_alias=True, exclude_unset=True) if target else {}
     if any(asked.get(place, kept.get(place)) != kept.get(place) for place in ("file", "table")):
-        kept = {"as": kept["as"]} if "as" in kept and "table" in asked else {}
+        kept = {"as": kept["as"]} if "as" in kept and ("table" in asked or kept["as"] == "anatomy") else {}
     return {**kept, **asked}
 
 
@@ -562,17 +644,20 @@ def _sentence(detail: ErrorDetails) -> str:
         return f"{path} is not a key of a spec; {_suggestion(model, key)}"
     if detail["type"] == "value_error":
         return ": ".join([*filter(None, [path]), str(detail["ctx"]["error"])])
-    wanted = "{hierarchy: …} or nothing" if model is Attribute and not key else _keys(model)[key].description
+    wanted = _keys(model)[key].description if key else _WHOLE[model]
     if detail["type"] == "missing":
         return f"{path} is missing; give {wanted}"
     return f"{path}: give {wanted}, not {reprlib.repr(detail['input'])}"
 
 
+_WHOLE: dict[type[_Model], str] = {Attribute: "{hierarchy: …} or nothing", Perturbation: _OPERATOR}
+
+
 def _path(location: Location) -> str:
     """Write a place in the spec as its keys, without pydantic's recipe tags, key marks and list positions."""
     match location:
-        case ("quasi_identifiers", _, "[key]"):
-            location = ("quasi_identifiers",)
+        case ("quasi_identifiers" | "perturb" as whole, _, "[key]"):
+            location = (whole,)
         case ("quasi_identifiers", column, "hierarchy", _, *rest):
             location = ("quasi_identifiers", column, "hierarchy", *rest)
         case ("cloak", str(key), *_):
@@ -589,6 +674,12 @@ def _owner(location: Location) -> tuple[type[_Model], str]:
             return Attribute, ""
         case ("quasi_identifiers", _, key, *_) if key != "[key]":
             return Attribute, str(key)
+        case ("perturb", _, str(operator), key, *_) if operator in _OPERATORS:
+            return _OPERATORS[operator], str(key)
+        case ("perturb", _):
+            return Perturbation, ""
+        case ("perturb", _, key, *_) if key != "[key]":
+            return Perturbation, str(key)
         case ("privacy", key, *_):
             return Privacy, str(key)
         case ("target", key, *_):

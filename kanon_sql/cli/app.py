@@ -63,6 +63,8 @@ def anonymize(
     suppression_limit: o.SuppressionLimit = None,
     mask: o.Mask = False,
     shuffle: o.Shuffle = False,
+    perturb: o.Perturb = None,
+    secret: o.Secret = None,
     metric: o.Metric = None,
     strategy: o.AnyStrategy = None,
     time_limit: o.TimeLimit = None,
@@ -110,6 +112,8 @@ def anonymize(
         suppression_limit=suppression_limit,
         mask=o.yes(mask),
         shuffle=o.yes(shuffle),
+        perturb=perturb,
+        secret=secret,
         metric=metric,
         strategy=strategy,
         time_limit=time_limit,
@@ -130,6 +134,12 @@ def anonymize(
     if sql:
         if settled.mask:
             raise SpecError("one statement drops rows instead of masking them; leave out --mask or --sql")
+        if settled.perturb:
+            raise SpecError(
+                "a perturbed release takes more than one statement, and a secret; leave out perturb or --sql"
+            )
+        if settled.target and settled.target.form == "anatomy":
+            raise SpecError("an anatomy takes more than one statement; give --as table or leave out --sql")
         asked = _overwriting(settled)
         with pipeline.opened(source, asked) as found, found.engine.transaction():
             with shown.watching() as watch:
@@ -157,6 +167,45 @@ def anonymize(
         shown.cloaked(made.manifest)
     else:
         shown.release(made.manifest)
+
+
+@app.command()
+def anatomize(
+    l: Annotated[int, typer.Option("--l", min=2, help="Different sensitive values in a group at least.")],  # noqa: E741
+    source: o.Source = None,
+    database: o.Database = None,
+    spec: o.SpecFile = None,
+    quasi_identifiers: o.QuasiIdentifiers = None,
+    identifiers: o.Identifiers = None,
+    sensitive: o.Sensitive = None,
+    secret: o.Secret = None,
+    output: o.Output = None,
+    into: o.Into = None,
+    overwrite: o.Overwrite = False,
+    as_json: o.Json = False,
+) -> None:
+    """Release exact rows, and apart from them the sensitive values of groups of rows. NOT k-anonymous.
+
+    Hides which of l values belongs to a row (Anatomy, Xiao and Tao 2006); anonymize --as anatomy hides the row too.
+    """
+    from kanon_sql.exact_anatomy import anatomize as anatomized
+
+    flags = o.said(
+        database=database,
+        quasi_identifiers=quasi_identifiers,
+        identifiers=identifiers,
+        sensitive=sensitive,
+        secret=secret,
+        output=output,
+        into=into,
+        overwrite=o.yes(overwrite),
+    )
+    made = anatomized(source, spec, l=l, **flags)
+    if as_json:
+        print(json.dumps(made.manifest, indent=2))
+        shown.warn(made.manifest["warnings"])
+    else:
+        shown.anatomy(made.manifest)
 
 
 @app.command()

@@ -167,7 +167,23 @@ def _verified(manifest: dict[str, Any]) -> str:
     target = manifest["target"]
     where = target.get("file") or f"{target['as']} {target['table']}"
     model = manifest["privacy"][0]
+    where += f" and {manifest['anatomy']['sensitive']}" if "anatomy" in manifest else ""
     return f"[green]Verified[/green] in what was written: {model['required']}-anonymous. It is in {escape(where)}"
+
+
+def anatomy(manifest: dict[str, Any]) -> None:
+    """Show what was released without k-anonymity."""
+    model, target = manifest["privacy"][0], manifest["target"]
+    out.print(
+        f"{manifest['rows']:,} rows released as they are in {manifest['groups']:,} groups, the smallest of "
+        f"{manifest['smallest_group']} rows. [yellow]Not k-anonymous[/yellow]."
+    )
+    where = f"{target.get('file') or target['table']} and {manifest['anatomy']['sensitive']}"
+    out.print(
+        f"[green]Verified[/green] in what was written: no sensitive value has more than 1 / {model['required']} of its "
+        f"group. It is in {escape(where)}"
+    )
+    warn(manifest["warnings"])
 
 
 def demo(made: Release, directory: Path) -> None:

@@ -1,0 +1,182 @@
+"""KACA: k-anonymization by clustering in attribute hierarchies, many merges at a time.
+
+Source: J. Li, R. C.-W. Wong, A. W.-C. Fu, J. Pei, Achieving k-anonymity by clustering in attribute hierarchical
+structures, DaWaK 2006; Anonymization by local recoding in data with attribute hierarchical taxonomies, TKDE
+20(9), 2008. There a class smaller than k, picked by chance, is merged with the class that is nearest to it
+(of which it takes only a stub, if both together have 2 k rows or more), until no class is too small.
+
+Here, every round, all unsafe classes look for their nearest class, and of the merges they want all are done
+that touch no class of another, nearer first. With `batch=1` one class looks at a time: the paper's order.
+
+The nearest class is exact. Classes are gathered into blocks by the columns that tell them apart most dearly;
+between blocks a lower bound of the distance is known, so that most pairs of classes are never looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import floor, log10
+from typing import Any
+
+from kanon_sql import queries
+from kanon_sql.errors import InfeasibleError
+from kanon_sql.queries import Relation, Steps
+from kanon_sql.recode.task import ASSIGNMENT, Local, Task
+
+_NAMES = (
+    "tuples links same parts moved generalized classes "
+    "seekers blocks block_pairs bounds candidates nearest turns firsts merges"
+)
+_TABLES = {name: queries.scratch(f"kanon_kaca_{name}") for name in _NAMES.split()}
+_EVERY = "every"
+_MOST_BLOCKS = 1000  # a million pairs of them take some hundredths of a second
+_ALL = 2**31 - 1
+_EXACT = 2**24  # sums of whole numbers below it are exact in 4-byte floats
+
+
+def kaca(task: Task, batch: int | None = None) -> Local:
+    """Merge unsafe classes with their nearest until all are safe; no row is suppressed.
+
+    `batch`: how many unsafe classes look for a partner in one round; None: all, 1: one at a time, as published.
+    `facts`: the rounds. InfeasibleError if the time is up, or one class holds all rows and is unsafe still.
+    """
+    run = _Run(task)
+    run.start()
+    rounds = 0
+    while run.describe(rounds):
+        task.clock.refuse_if_spent("kaca")
+        run.find_nearest(_ALL if batch is None else batch)
+        run.merge()
+        rounds += 1
+    return run.finish(rounds)
+
+
+class _Run:
+    """One run of KACA: its scratch tables, and the columns that they have."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.attributes = task.frequency_set.attributes
+        self.costs = _costs(task)
+        self.codes = list(self.costs)
+        self.values = [attribute.coded.code_column(0) for attribute in self.attributes]
+        self.block = [_EVERY]
+        self.texts: dict[str, str] = {}
+        self.parts = self.generalized = _TABLES["tuples"]
+
+    def start(self) -> None:
+        """Number the tuples, each a class of its own, and choose what the blocks are made of."""
+        levels = [column for column in self.codes if column not in (_EVERY, *self.values)]
+        found = self.task.frequency_set.relation
+        self._make("tuples", frequency_set=found, values=self.values, codes=levels)
+        for column in sorted(self.codes[1:], key=self._tells, reverse=True):
+            if self._count_blocks([*self.block, column]) <= _MOST_BLOCKS:
+                self.block.append(column)
+
+    def describe(self, number: int) -> int:
+        """Describe the classes as they are now; how many of them are unsafe. InfeasibleError if one holds all rows."""
+        while len(self.block) > 1 and self._count_blocks(self.block) > _MOST_BLOCKS:
+            self.block.pop()
+        self._make(
+            "classes",
+            generalized=self.generalized,
+            parts=self.parts,
+            codes=self.codes,
+            by=self.block,
+            own=Steps(self.costs, "g"),
+            safe=self.task.model.safe,
+            salt=f"{self.task.spec.seed}|{number}",
+        )
+        ((classes, unsafe),) = self._rows("kaca_unsafe", classes=_TABLES["classes"])
+        self.task.clock.tell(number, int(classes), int(unsafe))
+        if unsafe and classes == 1:
+            raise InfeasibleError("not even one class of all rows meets the privacy model; lower what it asks for")
+        return int(unsafe)
+
+    def find_nearest(self, most: int) -> None:
+        """Find the nearest class of at most so many unsafe ones."""
+        costs, made = {column: self.costs[column] for column in self.block}, _TABLES
+        rest = {column: cost for column, cost in self.costs.items() if column not in costs}
+        known: dict[str, Any] = {"classes": made["classes"], "between": Steps(rest, "a", "b")}
+        self._make("seekers", classes=made["classes"], codes=self.codes, most=most)
+        seekers = made["seekers"]
+        self._make("blocks", classes=made["classes"], columns=self.block, own=Steps(costs, "c"))
+        self._make(
+            "block_pairs", blocks=made["blocks"], seekers=seekers, columns=self.block, between=Steps(costs, "a", "b")
+        )
+        pairs = made["block_pairs"]
+        self._make("bounds", seekers=seekers, pairs=pairs, **known)
+        self._make("candidates", seekers=seekers, bounds=made["bounds"], pairs=pairs)
+        self._make("nearest", seekers=seekers, candidates=made["candidates"], **known)
+
+    def merge(self) -> None:
+        """Do the merges that do not interfere."""
+        made, k = _TABLES, self.task.spec.privacy.k
+        self._make("turns", nearest=made["nearest"], classes=made["classes"], k=k)
+        self._make("firsts", turns=made["turns"])
+        self._make("merges", turns=made["turns"], firsts=made["firsts"], k=k)
+        self._make("links", classes=made["classes"], merges=made["merges"])
+        self._make("generalized", classes=made["classes"], links=made["links"], codes=self.codes)
+        self._make("same", generalized=made["generalized"], codes=self.codes)
+        target = made["moved" if self.parts == made["parts"] else "parts"]
+        self._make(target, "kaca_parts", parts=self.parts, links=made["links"], same=made["same"])
+        self.generalized, self.parts = made["generalized"], target
+
+    def finish(self, rounds: int) -> Local:
+        """The assignment, and how the run went."""
+        made = _TABLES
+        self._make(ASSIGNMENT, "kaca_assignment", tuples=made["tuples"], parts=self.parts, values=self.values)
+        ((parts,),) = self._rows("row_count", relation=self.parts)
+        ((tuples,),) = self._rows("row_count", relation=made["tuples"])
+        for relation in made.values():
+            self.task.engine.run(queries.drop(relation, self.task.engine.dialect))
+        return Local(ASSIGNMENT, split=parts > tuples, facts={"rounds": rounds})
+
+    def _tells(self, column: str) -> float:
+        """What a column adds to the distance of two rows on average."""
+        query = self._text("column_values", column=[column], tuples=_TABLES["tuples"])
+        rows = [float(n) for _, n in self.task.engine.rows(query)]
+        return self.costs[column] * (1 - sum((n / sum(rows)) ** 2 for n in rows))
+
+    def _count_blocks(self, columns: Sequence[str]) -> int:
+        ((blocks,),) = self._rows("kaca_block_count", generalized=self.generalized, columns=list(columns))
+        return int(blocks)
+
+    def _make(self, table: str | Relation, query: str = "", **holes: Any) -> None:
+        """Make a scratch table anew of what a query gives."""
+        relation = _TABLES[table] if isinstance(table, str) else table
+        dialect = self.task.engine.dialect
+        self.task.engine.run(queries.drop(relation, dialect))
+        text = self._text(query or f"kaca_{table}", **holes)
+        self.task.engine.run(queries.create_as(relation, text, dialect, temporary=True))
+
+    def _rows(self, query: str, **holes: Any) -> list[tuple[Any, ...]]:
+        return self.task.engine.rows(self._text(query, **holes))
+
+    def _text(self, query: str, **holes: Any) -> str:
+        """Fill a query's holes; most are filled alike every round, which takes as long as a small query itself."""
+        key = f"{query} {holes}"
+        if key not in self.texts:
+            self.texts[key] = queries.text(query, self.task.engine.dialect, **holes)
+        return self.texts[key]
+
+
+def _costs(task: Task) -> dict[str, int]:
+    """What it costs to rise above each code column, in whole numbers: the step's distance times the weight.
+
+    First comes a column that all tuples share, so that there is always one.
+    """
+    costs, unit = {_EVERY: 0}, _unit(task.weights)
+    for attribute, weight, distances in zip(
+        task.frequency_set.attributes, task.weights, task.costs.distances, strict=True
+    ):
+        whole = [round(unit * weight * distance) for distance in distances]
+        for level, (low, high) in enumerate(pairwise(whole)):
+            costs[attribute.coded.code_column(level)] = high - low
+    return costs
+
+
+def _unit(weights: Sequence[float]) -> int:
+    """The whole number that stands for a distance of 1: as large as sums may be exact."""
+    return int(10 ** floor(log10(_EXACT / (sum(weights) + len(weights) / 1000))))

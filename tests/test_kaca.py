@@ -1,0 +1,413 @@
+"""KACA against plain Python on small random tables, its promises on any, and weighted hierarchical distance."""
+
+import importlib
+import os
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from hashlib import md5
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pandas
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from oracle import Column, Problem, problems
+from test_judge import counted
+
+from kanon_sql import anonymize
+from kanon_sql import spec as specs
+from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.errors import InfeasibleError, SpecError
+from kanon_sql.judge import Judge
+from kanon_sql.lattice import Lattice
+from kanon_sql.loss import hierarchical_distances
+from kanon_sql.privacy import Predicate, PrivacyModel, k_anonymity
+from kanon_sql.recode import Clock, Rounds, Task
+from kanon_sql.recode.distance import distortion, modification_rate, weighted_hierarchical_distance
+from kanon_sql.recode.kaca import kaca
+
+module = importlib.import_module("kanon_sql.recode.kaca")
+BETAS, WEIGHTS, BLOCKS = (
+    st.sampled_from([0.0, 1.0, 2.5]),
+    st.sampled_from([1.0, 0.5, 0.07]),
+    st.sampled_from([1, 3, 999]),
+)
+EXAMPLES = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
+
+
+# The paper in plain Python
+
+Cells = tuple[tuple[int, Any], ...]  # per attribute the level and the label on it
+
+
+@dataclass
+class Class:
+    """A class: the level of each of its cells, one of its tuples, and how many rows of which tuples it has."""
+
+    levels: tuple[int, ...]
+    example: tuple[Any, ...]
+    parts: Counter[int]
+
+    @property
+    def n(self) -> int:
+        return sum(self.parts.values())
+
+
+class Paper:
+    """KACA on a problem's rows; distances in millionths, as rounded sums would not tell what is equally near."""
+
+    def __init__(self, problem: Problem, seed: int, beta: float, weights: Sequence[float], batch: int | None) -> None:
+        self.problem, self.seed, self.batch = problem, seed, batch
+        self.up_to = [rounded(column, beta, weight) for column, weight in zip(problem.columns, weights, strict=False)]
+        ordered = sorted(Counter(map(self.seen, problem.rows)).items())
+        self.tuples = [codes for codes, _ in ordered]
+        raw = {self.seen(row): row for row in problem.rows}
+        bottom = (0,) * len(problem.columns)
+        self.classes = {i: Class(bottom, raw[codes], Counter({i: n})) for i, (codes, n) in enumerate(ordered)}
+
+    def seen(self, row: Sequence[Any]) -> tuple[int, ...]:
+        """The codes of a row: the place of each value among the leaves, or after them."""
+        leaves = [list(column.leaves) for column in self.problem.columns]
+        return tuple(of.index(x) if x in of else len(of) for of, x in zip(leaves, row, strict=True))
+
+    def run(self) -> dict[tuple[tuple[int, ...], int], int]:
+        """How many rows of which tuple are in which class."""
+        number = 0
+        while unsafe := [i for i, found in self.classes.items() if found.n < self.problem.k]:
+            text = f"{self.seed}|{number}|"
+            self.place = {i: (md5(f"{text}{i}".encode()).hexdigest(), i) for i in self.classes}
+            seekers = sorted(unsafe, key=self.place.__getitem__)[: self.batch]
+            wanted = sorted((self.nearest(i) for i in seekers), key=lambda want: (want[0], self.place[want[1]]))
+            self.merge([(i, target) for _, i, target in wanted])
+            number += 1
+        rows = ((self.tuples[t], i, n) for i, found in self.classes.items() for t, n in found.parts.items())
+        return {(codes, i): n for codes, i, n in rows}
+
+    def nearest(self, i: int) -> tuple[int, int, int]:
+        others = ((self.distance(i, j), self.place[j], j) for j in self.classes if j != i)
+        found, _, j = min(others)
+        return found, i, j
+
+    def distance(self, i: int, j: int) -> int:
+        joint = self.cost(self.closest([self.classes[i], self.classes[j]]))
+        return sum(found.n * (joint - self.cost(found.levels)) for found in (self.classes[i], self.classes[j]))
+
+    def cost(self, levels: Sequence[int]) -> int:
+        return sum(costs[level] for costs, level in zip(self.up_to, levels, strict=True))
+
+    def closest(self, found: Sequence[Class]) -> tuple[int, ...]:
+        """The levels of the closest common generalization."""
+        return tuple(
+            next(
+                level
+                for level in range(max(each.levels[j] for each in found), column.height + 1)
+                if len({column.label(each.example[j], level) for each in found}) == 1
+            )
+            for j, column in enumerate(self.problem.columns)
+        )
+
+    def merge(self, wanted: Sequence[tuple[int, int]]) -> None:
+        """Do those that are the first to touch both their classes, or take a stub where the first took one too."""
+        k, sizes = self.problem.k, {i: found.n for i, found in self.classes.items()}
+        stubs = {(i, j): sizes[i] + sizes[j] >= 2 * k for i, j in wanted}
+        first: dict[int, tuple[int, int]] = {}
+        for pair in wanted:
+            for end in pair:
+                first.setdefault(end, pair)
+        joined: dict[int, list[Class]] = {}
+        for i, j in wanted:
+            leader = first[j]
+            follows = leader[1] == j and stubs[leader] and stubs[i, j]
+            if first[i] != (i, j) or not (leader == (i, j) or follows):
+                continue
+            if not stubs[i, j]:
+                joined[i] = [self.classes[i], self.classes.pop(j)]
+            elif self.classes[j].n - (k - sizes[i]) >= k:
+                joined[i] = [self.classes[i], self.stub(self.classes[j], k - sizes[i])]
+        for i, found in joined.items():
+            self.classes[i] = Class(self.closest(found), found[0].example, sum((x.parts for x in found), Counter()))
+        self.fuse()
+
+    def stub(self, found: Class, rows: int) -> Class:
+        """Cut so many rows off a class, those of its smallest tuples first."""
+        taken: Counter[int] = Counter()
+        line = sorted((n, t) for t, n in found.parts.items())
+        for n, t in line:
+            taken[t] = min(n, rows - taken.total())
+        found.parts -= taken
+        return Class(found.levels, found.example, +taken)
+
+    def fuse(self) -> None:
+        same: dict[Cells, list[int]] = defaultdict(list)
+        for i in sorted(self.classes):
+            found = self.classes[i]
+            labels = self.problem.labels(found.example, found.levels)
+            same[tuple(zip(found.levels, labels, strict=True))].append(i)
+        for one, *others in same.values():
+            for i in others:
+                self.classes[one].parts += self.classes.pop(i).parts
+
+
+def rounded(column: Column, beta: float, weight: float) -> list[int]:
+    """What it costs to rise to each level, in millionths."""
+    steps = [1 / (column.height - level) ** beta for level in range(column.height)]
+    return [round(10**6 * weight * sum(steps[:level]) / sum(steps)) for level in range(column.height + 1)]
+
+
+# Ours
+
+
+def task_of(
+    engine: DuckDB,
+    problem: Problem,
+    seed: int = 0,
+    beta: float = 0.0,
+    weights: Sequence[float] = (1.0,) * 4,
+    **more: Any,
+) -> Task:
+    found = counted(engine, problem)
+    columns = [attribute.column.name for attribute in found.attributes]
+    said = {"source": "t", "quasi_identifiers": columns, "privacy": {"k": problem.k}, "seed": seed, "beta": beta}
+    model = more.pop("model", k_anonymity(problem.k))
+    judge = Judge(found, model)
+    costs = replace(judge.costs(), beta=beta)
+    lattice = Lattice((0,) * len(columns), found.heights)
+    clock = more.pop("clock", Clock())
+    weights = tuple(weights[: len(columns)])
+    return Task(found, model, specs.parse(said), weights, clock, judge, costs, lattice, lambda _: found.heights)
+
+
+def assigned(task: Task) -> list[tuple[tuple[int, ...], int, int, int, int]]:
+    """The assignment: a tuple's codes, n, class, first, last."""
+    rows = task.engine.rows('SELECT * FROM "temp"."kanon_assignment"')
+    return [(row[:-4], *row[-4:]) for row in rows]
+
+
+@pytest.fixture
+def engine() -> Iterator[DuckDB]:
+    found = DuckDB()
+    yield found
+    found.close()
+
+
+@pytest.mark.parametrize("batch", [1, 2, None])
+@EXAMPLES
+@given(
+    problem=problems(strays=True, most_rows=16),
+    seed=st.integers(0, 99),
+    beta=BETAS,
+    weights=st.tuples(*[WEIGHTS] * 4),
+    blocks=BLOCKS,
+)
+def test_the_classes_are_those_of_the_paper(
+    engine: DuckDB, batch: int | None, problem: Problem, seed: int, beta: float, weights: Sequence[float], blocks: int
+) -> None:
+    task = task_of(engine, problem, seed, beta, weights)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_MOST_BLOCKS", blocks)
+        kaca(task, batch)
+    found = {(codes, number): n for codes, n, number, _, _ in assigned(task)}
+    assert found == Paper(problem, seed, beta, weights, batch).run()
+
+
+@EXAMPLES
+@given(problem=problems(most_rows=60, strays=True), seed=st.integers(0, 9))
+def test_every_row_is_in_a_class_of_k_or_more(engine: DuckDB, problem: Problem, seed: int) -> None:
+    task = task_of(engine, problem, seed)
+    local = kaca(task)
+    sizes: Counter[int] = Counter()
+    places: dict[tuple[int, ...], list[tuple[int, int]]] = defaultdict(list)
+    for codes, n, number, first, last in assigned(task):
+        assert n == last - first + 1 > 0
+        sizes[number] += n
+        places[codes].append((first, last))
+    assert min(sizes.values()) >= problem.k
+    assert local.split == any(len(parts) > 1 for parts in places.values())
+    for codes, rows in Counter(map(Paper(problem, 0, 0.0, (1.0,) * 4, 1).seen, problem.rows)).items():
+        line = sorted(places.pop(codes))
+        assert (line[0][0], line[-1][1]) == (1, rows)
+        assert all(last + 1 == first for (_, last), (first, _) in pairwise(line))
+    assert not places
+
+
+@EXAMPLES
+@given(problem=problems(most_rows=30), odd=st.integers(2, 6))
+def test_what_the_model_does_not_know_to_be_safe_is_merged_on(engine: DuckDB, problem: Problem, odd: int) -> None:
+    safe = Predicate("NULLIF(SUM(n), $odd) >= $k", {"odd": odd, "k": problem.k})
+    task = task_of(engine, problem, model=PrivacyModel("odd", problem.k, safe, monotone=False))
+    if len(problem.rows) == odd:
+        with pytest.raises(InfeasibleError, match="not even one class"):
+            kaca(task)
+        return
+    try:
+        kaca(task)
+    except InfeasibleError:  # a class of all rows is the last that can be tried
+        return
+    sizes: Counter[int] = Counter()
+    for _, n, number, _, _ in assigned(task):
+        sizes[number] += n
+    assert all(n >= problem.k and n != odd for n in sizes.values())
+
+
+def lines(rows: int = 40) -> Problem:
+    """One attribute of 40 values in fives, tens, and all; one row of each."""
+    leaves = {i: (i, f"f{i // 5}", f"t{i // 10}", "*") for i in range(40)}
+    return Problem([(i,) for i in range(rows)], [Column(leaves)], k=2)
+
+
+def test_a_round_is_told_and_time_that_is_up_ends_it(engine: DuckDB) -> None:
+    told: list[Rounds] = []
+    kaca(task_of(engine, lines(), clock=Clock(watch=told.append)))
+    assert [found.round for found in told] == list(range(len(told)))
+    assert (told[0].classes, told[0].left, told[-1].left) == (40, 40, 0)
+    with pytest.raises(InfeasibleError, match="kaca was stopped"):
+        kaca(task_of(engine, lines(), clock=Clock(limit=0.0)))
+
+
+def test_a_run_leaves_nothing_but_the_assignment(engine: DuckDB) -> None:
+    kaca(task_of(engine, lines()))
+    left = [name for (name,) in engine.rows("SELECT table_name FROM duckdb_tables()") if "kaca" in name]
+    assert left == []
+
+
+def test_the_seed_decides(engine: DuckDB) -> None:
+    def made(seed: int) -> list[Any]:
+        task = task_of(engine, lines(), seed)
+        kaca(task)
+        return sorted(assigned(task))
+
+    assert made(1) == made(1)
+    assert made(1) != made(2)
+
+
+def test_a_stub_leaves_the_large_class_as_it_is(engine: DuckDB) -> None:
+    """Two of three alike rows go with none: k = 2, and one row of another value takes one of four."""
+    problem = Problem([("a",)] * 4 + [("b",)], [Column({"a": ("a", "*"), "b": ("b", "*")})], k=2)
+    task = task_of(engine, problem)
+    assert kaca(task).split
+    assert sorted((codes, n) for codes, n, *_ in assigned(task)) == [((0,), 1), ((0,), 3), ((1,), 1)]
+
+
+# The distance
+
+
+@pytest.mark.parametrize(
+    ("p", "q", "h", "beta", "expected"),
+    [
+        (6, 3, 6, 0, 0.6),
+        (6, 3, 6, 1, 0.343066),
+        (6, 3, 6, 2, 0.145948),
+        (2, 1, 2, 0, 1),
+        (2, 1, 2, 3, 1),
+        (4, 4, 6, 1, 0),
+    ],
+)
+def test_weighted_hierarchical_distance(p: int, q: int, h: int, beta: float, expected: float) -> None:
+    assert weighted_hierarchical_distance(p, q, h, beta) == pytest.approx(expected, abs=5e-7)
+
+
+@pytest.mark.parametrize(("p", "q"), [(3, 4), (7, 1), (3, 0)])
+def test_levels_that_are_none(p: int, q: int) -> None:
+    with pytest.raises(SpecError, match="not 1 <= q <= p <= h"):
+        weighted_hierarchical_distance(p, q, 6)
+
+
+def test_five_birth_dates_in_tens_are_as_far_as_three_genders() -> None:
+    distances = [hierarchical_distances(1), hierarchical_distances(5)]
+    assert 5 * distortion((0, 3), distances) == pytest.approx(3 * distortion((1, 0), distances))
+    assert distortion((1, 3), distances, [0.5, 1.0]) == pytest.approx(1.1)
+
+
+# Gender and birth date of six people; the third and fourth are changed locally, and all of them globally.
+PEOPLE = [("male", "1962-08-13"), ("male", "1967-10-28"), ("male", "1977-01-20")]
+PEOPLE += [("female", "1973-09-15"), ("female", "1985-03-15"), ("female", "1986-05-28")]
+LOCALLY = [*PEOPLE[:2], ("*", "197*"), ("*", "197*"), *PEOPLE[4:]]
+GLOBALLY = [("*", f"{birth[:3]}*") for _, birth in PEOPLE]
+
+
+@pytest.mark.parametrize(("released", "rate"), [(PEOPLE, 0), (LOCALLY, 4 / 12), (GLOBALLY, 1)])
+def test_modification_rate(released: list[tuple[str, str]], rate: float) -> None:
+    pairs = zip(PEOPLE, released, strict=True)
+    assert modification_rate(cell for row in pairs for cell in zip(*row, strict=True)) == pytest.approx(rate)
+
+
+# From end to end
+
+
+def test_a_release() -> None:
+    people = pandas.DataFrame(
+        {"sex": [sex for sex, _ in PEOPLE], "born": pandas.to_datetime([b for _, b in PEOPLE]), "ill": list("abcdef")}
+    )
+    spec = {
+        "quasi_identifiers": {
+            "sex": {"hierarchy": "suppress", "weight": 0.1},
+            "born": {"hierarchy": {"dates": ["month", "year", "decade"]}},
+        }
+    }
+    made = anonymize(people, spec, strategy="kaca", k=2)
+    shown = made.to_df()
+    released = Counter(zip(shown["sex"], shown["born"], strict=True))
+    assert released == {("male", "1960s"): 2, ("*", "1970s"): 2, ("female", "1980s"): 2}
+    assert made.manifest["information_loss"]["modification_rate"] == pytest.approx(8 / 12)
+    assert made.manifest["information_loss"]["distortion"] == pytest.approx((0.75 + 0.1 * 2 / 6) / 1.1)
+    assert made.manifest["recoding"]["rounds"] > 0
+
+
+DATA = Path(os.environ.get("KANON_DATA", ""))
+needs_adult = pytest.mark.skipif(
+    not os.environ.get("KANON_DATA"),
+    reason="needs UCI Adult: set KANON_DATA to a folder with adult/adult.csv and adult/hierarchies/<column>.csv",
+)
+QUASI_IDENTIFIERS = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation"]
+
+
+@pytest.fixture
+def adults(tmp_path: Path) -> Path:
+    """Every tenth adult."""
+    header, *rows = (DATA / "adult" / "adult.csv").read_text().splitlines()
+    (tmp_path / "adults.csv").write_text("\n".join([header, *rows[::10]]))
+    return tmp_path / "adults.csv"
+
+
+@needs_adult
+def test_adult_loses_far_less_than_by_whole_levels(adults: Path) -> None:
+    spec = {"quasi_identifiers": QUASI_IDENTIFIERS, "hierarchies": str(DATA / "adult" / "hierarchies")}
+    spec |= {"suppression_limit": 0.0, "metric": "distortion"}
+    local = anonymize(str(adults), spec, strategy="kaca", k=5).manifest
+    whole = anonymize(str(adults), spec, k=5).manifest
+    assert (local["smallest_class"] >= 5, local["suppressed_rows"], whole["proven_optimal"]) == (True, 0, True)
+    assert local["score"] < whole["score"] / 2
+
+
+@needs_adult
+def test_many_merges_at_a_time_lose_no_more_than_one(adults: Path, tmp_path: Path, engine: DuckDB) -> None:
+    rows = adults.read_text().splitlines()[:151]
+    (tmp_path / "few.csv").write_text("\n".join(rows))
+    names = QUASI_IDENTIFIERS[:4]
+    columns = []
+    header = rows[0].split(";" if ";" in rows[0] else ",")
+    picked = [[row.split(";" if ";" in rows[0] else ",")[header.index(name)] for name in names] for row in rows[1:]]
+    for name in names:
+        text = (DATA / "adult" / "hierarchies" / f"{name}.csv").read_text().splitlines()
+        columns.append(Column({line.split(";")[0]: tuple(line.split(";")) for line in text}))
+    problem = Problem([tuple(row) for row in picked], columns, k=5)
+
+    def lost(batch: int | None) -> int:
+        task = task_of(engine, problem, 0)
+        kaca(task, batch)
+        members: dict[int, list[tuple[tuple[int, ...], int]]] = defaultdict(list)
+        for codes, n, number, *_ in assigned(task):
+            members[number].append((codes, n))
+        paper = Paper(problem, 0, 0.0, (1.0,) * 4, 1)
+        leaves = [list(column.leaves) for column in columns]
+        total = 0
+        for found in members.values():
+            examples = [tuple(of[code] for of, code in zip(leaves, codes, strict=True)) for codes, _ in found]
+            classes = [Class((0,) * len(names), example, Counter()) for example in examples]
+            total += sum(n for _, n in found) * paper.cost(paper.closest(classes))
+        return total
+
+    assert lost(None) < 1.1 * lost(1)
