@@ -312,6 +312,11 @@ def _is_file(source: str) -> bool:
 
 def plan_release(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedded") -> Plan | LocalPlan:
     """Everything up to the release, by a search of the lattice or by a local recoding."""
+    if spec.strategy != "prioprivacy" and (spec.wildcard_suppression or spec.rules):
+        asked = "--wildcard-suppression" if spec.wildcard_suppression else "--rules"
+        raise SpecError(
+            f"{asked} is for --strategy prioprivacy, and the strategy is {spec.strategy}; leave out the one"
+        )
     if spec.strategy in RECODERS:
         return make_local_plan(found, spec, watch, search_in)
     if shows.asked(spec):
@@ -370,6 +375,9 @@ def _task(counted: Counted, clock: Clock, watch: Watch) -> Task:
 def _check_local(found: Opened, spec: Spec, search_in: str) -> None:
     """Refuse what a local recoding cannot promise, before any long work."""
     _check_shown(found, spec, search_in)
+    if spec.wildcard_suppression and spec.target and spec.target.form != "table":
+        form = spec.target.form
+        raise SpecError(f"a release with wildcards has no classes that an {form} could keep; give --as table")
     for name, asked in spec.quasi_identifiers.items():
         if asked.min_level or asked.max_level is not None:
             raise SpecError(
