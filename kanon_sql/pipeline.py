@@ -17,7 +17,7 @@ from kanon_sql.engine import Engine, Table, refuse_equal_names
 from kanon_sql.engines.duckdb import DuckDB, files
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.fitting import Fit, fits
-from kanon_sql.frequency import FrequencySet, build_frequency_set
+from kanon_sql.frequency import FrequencySet, build_frequency_set, told_apart
 from kanon_sql.judge import Judge, may_suppress
 from kanon_sql.lattice import Lattice, Node
 from kanon_sql.loss import Costs, metric
@@ -427,6 +427,8 @@ def count(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedded", 
     here = found.engine if isinstance(found.engine, DuckDB) or search_in == "engine" else DuckDB()
     builders = {name: fit.build for name, fit in fitted.items()}
     frequency_set = build_frequency_set(found.engine, found.table, builders, here, keep_tuples)
+    if spec.strategy in RECODERS or shows.asked(spec):
+        frequency_set = told_apart(frequency_set)
     seconds = time.monotonic() - started
     _check_size(spec, frequency_set)
     judge = Judge(frequency_set, model_of(spec))
