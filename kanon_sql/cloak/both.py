@@ -56,6 +56,6 @@ def _meet(cloaking: Cloaking, waiting: Relation, space: int, time: int) -> Relat
     cloaking.make(MET, "cloak_met", waiting=waiting, space=space, time=time, safe=cloaking.model.safe, **shifts)
     if not cloaking.count(MET):
         return waiting
-    here.run(queries.insert_into(TAKEN, queries.select_all(MET, here.dialect), here.dialect))
+    here.run(queries.insert(TAKEN, queries.select_all(MET, here.dialect), here.dialect))
     other = WAITING[1] if waiting == WAITING[0] else WAITING[0]
     return cloaking.make(other, "cloak_unmet", waiting=waiting, met=MET)

@@ -1,0 +1,112 @@
+"""The queries of cloaking: points with a time, and the boxes that they are released in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from kanon_sql.queries import tree as t
+from kanon_sql.queries.tree import Relation
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A column of times, and what cloaking calculates with instead: a number of them.
+
+    Timestamps are counted in microseconds and dates in days since 1970-01-01; numbers are themselves.
+    `kind`, `type`: as of `kanon_sql.engine.Column`.
+    """
+
+    column: str
+    kind: str
+    type: str
+
+    @property
+    def zoned(self) -> bool:
+        """Whether a timestamp knows its time zone."""
+        return "TIME ZONE" in self.type.upper() or self.type.upper() == "TIMESTAMPTZ"
+
+    def value(self) -> exp.Expr:
+        """The time as it is released: a timestamp without what is below a microsecond."""
+        column = t.column(self.column, "s")
+        return exp.cast(column, "TIMESTAMP") if self.kind == "timestamp" and not self.zoned else column
+
+    def number(self) -> exp.Expr:
+        """The number of a time; NULL for one that is not finite."""
+        if self.kind not in ("timestamp", "date"):
+            return exp.cast(t.column(self.column, "s"), "DOUBLE")
+        counted: exp.Expr = exp.func("EPOCH_US", self.value())
+        if self.kind == "date":
+            # Infinite dates cannot be subtracted.
+            counted = exp.IntDiv(this=counted, expression=exp.Literal.number(_MICROSECONDS_A_DAY))
+        finite = exp.func("ISFINITE", self.value())
+        return exp.cast(exp.Case().when(finite, counted), "DOUBLE")
+
+    def moment(self, number: str) -> exp.Expr:
+        """The time of a column of numbers."""
+        column = t.column(number, "b")
+        if self.kind == "timestamp":
+            make = "MAKE_TIMESTAMPTZ" if self.zoned else "MAKE_TIMESTAMP"
+            return exp.func(make, exp.cast(column, "BIGINT"))
+        if self.kind == "date":
+            return exp.Paren(this=exp.Add(this=_EPOCH.copy(), expression=exp.cast(column, "INTEGER")))
+        return exp.cast(column, "BIGINT" if self.kind == "integer" else "DOUBLE")
+
+
+_MICROSECONDS_A_DAY = 86_400_000_000
+_EPOCH = exp.cast(exp.Literal.string("1970-01-01"), "DATE")
+
+
+def cloak_rows(
+    source: Relation, kept: Mapping[str, str], numbers: Mapping[str, str], unit: str, time: Moment, dialect: str
+) -> str:
+    """The query that numbers the rows to be cloaked: row, the kept columns, the numbers as DOUBLE, unit, moment, t.
+
+    `kept`, `numbers`: the source's columns by their new names.
+    """
+    columns = [exp.alias_(t.column(column, "s"), name, quoted=True) for name, column in kept.items()]
+    columns += [
+        exp.alias_(exp.cast(t.column(column, "s"), "DOUBLE"), name, quoted=True) for name, column in numbers.items()
+    ]
+    columns.append(exp.alias_(t.column(unit, "s"), "unit"))
+    columns += [exp.alias_(time.value(), "moment"), exp.alias_(time.number(), "t")]
+    number = exp.alias_(exp.Window(this=exp.RowNumber()), "row", quoted=True)
+    return t.printed(exp.select(number, *columns).from_(t.table(source, "s"), copy=False), dialect)
+
+
+def cloak_points(numbered: Relation, own: Mapping[str, str | float], ticks: float, k: int, dialect: str) -> str:
+    """The query of the points with their own k and tolerances, where there are any: each a column or one number.
+
+    `own`: own_k, and dx, dy, dt; dt in what `ticks` of make one unit of people's. Nobody's own k is below `k`.
+    """
+    values: dict[str, exp.Expr] = {
+        n: t.column(v, "p") if isinstance(v, str) else exp.cast(t.literal(repr(v)), "DOUBLE") for n, v in own.items()
+    }
+    asked = values.pop("own_k")
+    if "dt" in values:
+        values["dt"] = exp.Mul(this=values["dt"], expression=exp.cast(t.literal(repr(ticks)), "DOUBLE"))
+    columns: list[exp.Expr] = [t.column(name, "p") for name in ("row", "unit", "x", "y", "t")]
+    columns += [exp.alias_(value, name, quoted=True) for name, value in values.items()]
+    columns += [exp.alias_(asked, "asked_k"), exp.alias_(exp.func("GREATEST", asked.copy(), t.literal(k)), "own_k")]
+    return t.printed(exp.select(*columns).from_(t.table(numbered, "p"), copy=False), dialect)
+
+
+def cloak_released(
+    rows: Relation, points: Relation, boxes: Relation, kept: Sequence[str], tolerances: bool, time: Moment, dialect: str
+) -> str:
+    """The query of the rows with their boxes, the intervals in the time's own type, and all that a check needs."""
+    columns: list[exp.Expr] = [t.column(name, "s") for name in (*kept, "moment")]
+    columns += [t.column(name, "p") for name in ("unit", "x", "y", "t", "own_k")]
+    none = exp.cast(exp.null(), "DOUBLE")
+    columns += [
+        t.column(name, "p") if tolerances else exp.alias_(none.copy(), name, quoted=True) for name in ("dx", "dy", "dt")
+    ]
+    columns += [t.column(name, "b") for name in ("x_min", "x_max", "y_min", "y_max", "t_min", "t_max")]
+    columns += [exp.alias_(time.moment("t_min"), "since"), exp.alias_(time.moment("t_max"), "until")]
+    query = exp.select(*columns).from_(t.table(boxes, "b"), copy=False)
+    for relation, alias in ((points, "p"), (rows, "s")):
+        equal = exp.EQ(this=t.column("row", "b"), expression=t.column("row", alias))
+        query = query.join(t.table(relation, alias), on=equal, join_type="INNER", copy=False)
+    return t.printed(query, dialect)

@@ -1,0 +1,67 @@
+"""The coding of the distinct tuples: the query of the frequency set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from kanon_sql.queries import tree as t
+from kanon_sql.queries.tree import Relation
+
+
+@dataclass(frozen=True)
+class Coded:
+    """An attribute whose raw values a mapping table turns into codes: columns value, code_l, label_l, loss_l.
+
+    `nulls`: what NULL becomes, by column of the mapping table; None where the data hold no NULL.
+    `loss_levels`: the levels whose loss differs from value to value, so that it needs a column.
+    """
+
+    stem: str
+    mapping: Relation
+    height: int
+    loss_levels: tuple[int, ...]
+    nulls: Mapping[str, int | str | None] | None = None
+
+    def code_column(self, level: int) -> str:
+        """The frequency set's column of this attribute's codes on a level."""
+        return f"{self.stem}_{level}"
+
+    def loss_column(self, level: int) -> str:
+        """The frequency set's column of n * (leaves under the label - 1)."""
+        return f"{self.stem}_{level}_loss"
+
+
+def frequency_set(tuples: Relation, attributes: Sequence[Coded], dialect: str) -> str:
+    """The query that codes the distinct tuples: one integer column per attribute and level, and n."""
+    n = exp.column("n", table="t")
+    columns: list[exp.Expr] = []
+    for index, attribute in enumerate(attributes):
+        alias, raw = f"m{index}", t.column(attribute.stem, "t")
+        for level in range(attribute.height + 1):
+            code = _mapped(attribute, raw, alias, f"code_{level}")
+            columns.append(exp.alias_(code, attribute.code_column(level), quoted=True))
+        for level in attribute.loss_levels:
+            loss = exp.Mul(this=n.copy(), expression=_mapped(attribute, raw, alias, f"loss_{level}"))
+            columns.append(exp.alias_(loss, attribute.loss_column(level), quoted=True))
+    query = exp.select(*columns, n).from_(t.table(tuples, "t"), copy=False)
+    for index, attribute in enumerate(attributes):
+        query = _join_mapping(query, attribute, t.column(attribute.stem, "t"), f"m{index}")
+    return t.printed(query, dialect)
+
+
+def _mapped(attribute: Coded, raw: exp.Expr, alias: str, column: str) -> exp.Expr:
+    """A column of the mapping table, or what NULL becomes in it."""
+    mapped = t.column(column, alias)
+    if attribute.nulls is None:
+        return mapped
+    return exp.Case().when(t.is_null(raw), t.literal(attribute.nulls[column])).else_(mapped)
+
+
+def _join_mapping(query: exp.Select, attribute: Coded, raw: exp.Expr, alias: str) -> exp.Select:
+    # NULL never joins, and IS NOT DISTINCT FROM would forbid PostgreSQL a hash join.
+    equal = exp.EQ(this=t.column("value", alias), expression=raw.copy())
+    kind = "INNER" if attribute.nulls is None else "LEFT"
+    return query.join(t.table(attribute.mapping, alias), on=equal, join_type=kind, copy=False)

@@ -1,0 +1,333 @@
+"""The queries of local recodings: classes made of any tuples, what they show, and their release."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from kanon_sql.privacy import Predicate
+from kanon_sql.queries import tree as t
+from kanon_sql.queries.release import CLASSES, RECODED, UNMAPPED_CODE, concatenated, ordered
+from kanon_sql.queries.tree import Relation
+
+
+def regions(relation: Relation, last: Sequence[int], dialect: str) -> str:
+    """The query of what every class was cut to, one row per class: class, low_0, high_0, low_1, …
+
+    `relation`: class, attribute, low, high (NULL: to the end). `last`: each attribute's last position.
+    """
+    group = t.column("class")
+    query = exp.select(group).from_(t.table(relation), copy=False).group_by(group.copy(), copy=False)
+    for j, end in enumerate(last):
+        is_j = exp.EQ(this=t.column("attribute"), expression=t.literal(j))
+        for side, most in (("low", 0), ("high", end)):
+            found = exp.func("MAX", exp.Case().when(is_j.copy(), t.column(side)))
+            known = exp.func("COALESCE", found, t.literal(most))
+            query = query.select(exp.alias_(known, f"{side}_{j}", quoted=True), copy=False)
+    return t.printed(query, dialect)
+
+
+_SHOWN = ("label", "leaves", "level")
+
+
+def labelled(
+    tuples: Relation,
+    recoded: Relation,
+    nodes: Relation,
+    labels: Relation,
+    levels: Sequence[Sequence[str]],
+    dialect: str,
+) -> str:
+    """The query of what every recoded tuple shows: tuple, n, and per attribute label_j, leaves_j, level_j.
+
+    `recoded`: tuple, node; `nodes`: node, level_0, level_1, … per attribute; `labels`: attribute, rule_level, code,
+    label, leaves, level; `levels`: per attribute the columns of `tuples` that hold its codes, level by level.
+    """
+    query = exp.select(exp.column("tuple", table="t"), exp.column("n", table="t")).from_(
+        t.table(tuples, "t"), copy=False
+    )
+    for relation, alias, key, other in ((recoded, "r", "tuple", "t"), (nodes, "v", "node", "r")):
+        same = exp.EQ(this=exp.column(key, table=alias), expression=exp.column(key, table=other))
+        query = query.join(t.table(relation, alias), on=same, copy=False)
+    for j, columns in enumerate(levels):
+        level, code = t.column(f"level_{j}", "v"), exp.Case()
+        for number, column in enumerate(columns):
+            code = code.when(exp.EQ(this=level.copy(), expression=t.literal(number)), t.column(column, "t"))
+        wanted = {"attribute": t.literal(j), "rule_level": level, "code": code}
+        equal = exp.and_(*(exp.EQ(this=t.column(name, f"a{j}"), expression=found) for name, found in wanted.items()))
+        query = query.join(t.table(labels, f"a{j}"), on=equal, copy=False)
+        query = query.select(*(exp.alias_(t.column(name, f"a{j}"), f"{name}_{j}", quoted=True) for name in _SHOWN))
+    return t.printed(query, dialect)
+
+
+def readings(classes: Relation, labels: Relation, count: int, dialect: str) -> str:
+    """The query of what the labels of classes stand for: class, and per attribute level_j and code_j.
+
+    `classes`: class, label_0 … label_(count - 1); `labels`: attribute, label, level, code. A class with a label that
+    nothing stands for is left out.
+    """
+    query = exp.select(exp.column("class", table="k")).from_(t.table(classes, "k"), copy=False)
+    for j in range(count):
+        same = exp.NullSafeEQ(this=t.column("label", f"a{j}"), expression=t.column(f"label_{j}", "k"))
+        equal = exp.and_(exp.EQ(this=t.column("attribute", f"a{j}"), expression=t.literal(j)), same)
+        query = query.join(t.table(labels, f"a{j}"), on=equal, copy=False)
+        query = query.select(*(exp.alias_(t.column(name, f"a{j}"), f"{name}_{j}") for name in ("level", "code")))
+    return t.printed(query, dialect)
+
+
+def beside_patterns(tuples: Relation, patterns: Relation, levels: Sequence[Sequence[str]], dialect: str) -> str:
+    """The query that puts patterns (pattern, class, level_j, code_j) beside the tuples, in the tuples' columns.
+
+    A pattern has a code in one column of each attribute, that of its level, and no rows (n = 0).
+    """
+    of_tuples = [*(exp.alias_(exp.null(), name) for name in ("pattern", "class")), exp.column("n")]
+    of_patterns = [exp.column("pattern"), exp.column("class"), exp.alias_(exp.Literal.number(0), "n")]
+    for j, columns in enumerate(levels):
+        for number, column in enumerate(columns):
+            here = exp.EQ(this=t.column(f"level_{j}"), expression=t.literal(number))
+            code = exp.Case().when(here, t.column(f"code_{j}"))
+            of_tuples.append(t.column(column))
+            of_patterns.append(exp.alias_(code, column, quoted=True))
+    first = exp.select(*of_tuples).from_(t.table(tuples))
+    return t.printed(exp.union(first, exp.select(*of_patterns).from_(t.table(patterns)), distinct=False), dialect)
+
+
+# Local recodings: classes made of any tuples
+
+
+@dataclass(frozen=True)
+class LocalCell:
+    """A column of the source in a local release: kept (no mapping), or shown as columns of the classes.
+
+    `key`: the assignment's column of its code. `null`: the code of NULL. `shown`: released name and classes' column.
+    """
+
+    name: str
+    sortable: bool = True
+    mapping: Relation | None = None
+    key: str = ""
+    null: int | None = None
+    shown: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class LocalReleaseQuery:
+    """What a release by classes is made of; `sql` prints it.
+
+    `assignment` tells a tuple's class (`split`: of its rows first to last, counted in a seeded order), `classes`
+    what it shows. `recount`: keep only classes that are safe on the very rows that the query returns.
+    """
+
+    source: Relation
+    cells: tuple[LocalCell, ...]
+    assignment: Relation
+    classes: Relation
+    safe: Predicate
+    split: bool = False
+    recount: bool = False
+    seed: int = 0
+    shuffle: bool = False
+    values: Mapping[str, tuple[Sequence[str], Sequence[tuple[object, ...]]]] | None = None
+
+    def sql(self, dialect: str) -> str:
+        """The query in a dialect."""
+        return t.printed(_local_release(self), dialect)
+
+
+_CODED = "kanon_coded"
+
+
+def _local_release(release: LocalReleaseQuery) -> exp.Expr:
+    names = [(f"o{i}_{j}", shown[0]) for i, cell in enumerate(release.cells) for j, shown in enumerate(_shows(cell))]
+    query = exp.select(*(exp.alias_(t.column(inner, RECODED), name, quoted=True) for inner, name in names))
+    query = query.from_(exp.to_table(RECODED))
+    if release.recount:
+        query = query.join(exp.to_table(CLASSES), using=[exp.to_identifier("class")])
+    query = query.order_by(*_local_order(release))
+    for name, (columns, rows) in (release.values or {}).items():
+        selected = exp.select(*map(t.column, columns)).from_(exp.values(list(rows), alias="v", columns=list(columns)))
+        query = query.with_(exp.to_identifier(name), as_=selected)
+    query = query.with_(_CODED, as_=_local_coded(release))
+    query = query.with_(RECODED, as_=_local_recoded(release), materialized=release.recount or None)
+    if release.recount:
+        held = exp.func("COALESCE", t.predicate(release.safe), exp.false())
+        group = t.column("class")
+        query = query.with_(CLASSES, as_=exp.select(group).from_(RECODED).group_by(group.copy()).having(held))
+    return query
+
+
+def _shows(cell: LocalCell) -> tuple[tuple[str, str], ...]:
+    return cell.shown or ((cell.name, ""),)
+
+
+def _local_coded(release: LocalReleaseQuery) -> exp.Select:
+    """The source's rows: kept columns as k0, k1, …, codes as c0, c1, …, and where tuples are split a number."""
+    source = exp.select().from_(t.table(release.source, "s"), copy=False)
+    codes = []
+    for i, cell in enumerate(release.cells):
+        if cell.mapping is None:
+            source = source.select(exp.alias_(t.column(cell.name, "s"), f"k{i}", quoted=True), copy=False)
+            continue
+        raw = t.column(cell.name, "s")
+        equal = exp.EQ(this=t.column("value", f"m{i}"), expression=raw)
+        source = source.join(t.table(cell.mapping, f"m{i}"), on=equal, join_type="LEFT", copy=False)
+        known = exp.func("COALESCE", t.column("code_0", f"m{i}"), t.literal(UNMAPPED_CODE))
+        null = t.literal(UNMAPPED_CODE if cell.null is None else cell.null)
+        code = exp.Case().when(t.is_null(raw), null).else_(known)
+        codes.append(code)
+        source = source.select(exp.alias_(code, f"c{i}", quoted=True), copy=False)
+    if not release.split:
+        return source
+    by_hash = exp.func("MD5", concatenated(str(release.seed), [t.column(c.name, "s") for c in release.cells]))
+    number = exp.Window(
+        this=exp.RowNumber(), partition_by=[code.copy() for code in codes], order=exp.Order(expressions=[by_hash])
+    )
+    return source.select(exp.alias_(number, "place", quoted=True), copy=False)
+
+
+def _local_recoded(release: LocalReleaseQuery) -> exp.Select:
+    """The rows with what they show (o0_0, o1_0, …), their class, and n to count them by."""
+    query = exp.select(t.column("class", "k"), exp.alias_(exp.Literal.number(1), "n", quoted=True))
+    query = query.from_(exp.alias_(exp.to_table(_CODED), "r", table=True), copy=False)
+    equal: list[exp.Expr] = []
+    for i, cell in enumerate(release.cells):
+        if cell.mapping:
+            equal.append(exp.EQ(this=t.column(cell.key, "a"), expression=t.column(f"c{i}", "r")))
+        for j, (_, column) in enumerate(_shows(cell)):
+            shown = t.column(column, "k") if cell.mapping else t.column(f"k{i}", "r")
+            query = query.select(exp.alias_(shown, f"o{i}_{j}", quoted=True), copy=False)
+    if release.split:
+        within = exp.Between(this=t.column("place", "r"), low=t.column("first", "a"), high=t.column("last", "a"))
+        equal.append(within)
+    same = exp.EQ(this=t.column("class", "k"), expression=t.column("class", "a"))
+    query = query.join(t.table(release.assignment, "a"), on=exp.and_(*equal), copy=False)
+    return query.join(t.table(release.classes, "k"), on=same, copy=False)
+
+
+def _local_order(release: LocalReleaseQuery) -> list[exp.Expr]:
+    """The order of the rows: by all that is released, quasi-identifiers first, or a seeded hash of it."""
+    places = sorted(range(len(release.cells)), key=lambda i: release.cells[i].mapping is None)
+    columns: list[tuple[exp.Expr, bool]] = [
+        (t.column(f"o{i}_{j}", RECODED), release.cells[i].sortable)
+        for i in places
+        for j in range(len(_shows(release.cells[i])))
+    ]
+    return ordered(columns, release.seed if release.shuffle else None)
+
+
+def members(assignment: Relation, key: str, positions: Relation, dialect: str) -> str:
+    """The query of one attribute's values in every class: class, position, n."""
+    place, group = t.column("position", "p"), t.column("class", "a")
+    rows = exp.alias_(exp.func("SUM", t.column("n", "a")), "n", quoted=True)
+    query = exp.select(group, place, rows).from_(t.table(assignment, "a"), copy=False)
+    query = query.join(t.table(positions, "p"), on=exp.EQ(this=t.column("code_0", "p"), expression=t.column(key, "a")))
+    return t.printed(query.where(t.is_not_null(group)).group_by(group.copy(), place.copy()), dialect)
+
+
+def boxes(assignment: Relation, keys: Sequence[str], positions: Sequence[Relation], dialect: str) -> str:
+    """The query of the range of positions that every class fills: class, n, low_0, high_0, low_1, …
+
+    `keys`: the columns of the assignment that hold each attribute's level-0 code.
+    """
+    group = t.column("class", "a")
+    query = exp.select(group, exp.alias_(exp.func("SUM", t.column("n", "a")), "n", quoted=True))
+    query = query.from_(t.table(assignment, "a"), copy=False)
+    for j, (key, relation) in enumerate(zip(keys, positions, strict=True)):
+        place = t.column("position", f"p{j}")
+        query = query.select(
+            exp.alias_(exp.func("MIN", place), f"low_{j}", quoted=True),
+            exp.alias_(exp.func("MAX", place.copy()), f"high_{j}", quoted=True),
+            copy=False,
+        )
+        equal = exp.EQ(this=t.column("code_0", f"p{j}"), expression=t.column(key, "a"))
+        query = query.join(t.table(relation, f"p{j}"), on=equal, copy=False)
+    return t.printed(query.where(t.is_not_null(group)).group_by(group.copy()), dialect)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How the classes of a local recoding show one attribute; see `kanon_sql.recode.show` for the words of `how`.
+
+    `positions`: its order's relation. `nested`: every hierarchy node is one range of positions. `cut`: the label
+    is that of the region cut to. `statistic`: a relation of class and shown, where `how` is one.
+    """
+
+    how: str
+    positions: Relation
+    height: int
+    leaf_count: int
+    nested: bool = True
+    statistic: Relation | None = None
+
+
+def local_classes(boxes: Relation, cuts: Relation | None, shown: Sequence[Shown], dialect: str) -> str:
+    """The query of released classes: class, n, and per attribute label_j (high_j), leaves_j, level_j."""
+    query = exp.select(t.column("class", "b"), t.column("n", "b")).from_(t.table(boxes, "b"), copy=False)
+    if cuts:
+        query = query.join(
+            t.table(cuts, "c"), on=exp.EQ(this=t.column("class", "c"), expression=t.column("class", "b")), copy=False
+        )
+    for j, each in enumerate(shown):
+        region = "c" if each.how == "labels" and cuts else "b"
+        for end in ("low", "high"):
+            place = exp.EQ(this=t.column("position", f"{end}{j}"), expression=t.column(f"{end}_{j}", region))
+            query = query.join(t.table(each.positions, f"{end}{j}"), on=place, copy=False)
+        if each.statistic:
+            same = exp.EQ(this=t.column("class", f"s{j}"), expression=t.column("class", "b"))
+            query = query.join(t.table(each.statistic, f"s{j}"), on=same, copy=False)
+        query = query.select(*_shown(each, j), copy=False)
+    return t.printed(query, dialect)
+
+
+_RANGES = ("ranges", "bounds", "mean", "median", "mode")
+
+
+def _shown(each: Shown, j: int) -> list[exp.Expr]:
+    low, high = f"low{j}", f"high{j}"
+    single = exp.EQ(this=t.column("position", low), expression=t.column("position", high))
+    # NULL is the first position and what no hierarchy holds is the last: with others they make no range.
+    odd = exp.or_(t.is_null(t.column("value", low)), t.is_null(t.column("value", high)))
+    ranged = each.how in _RANGES
+    columns = [exp.alias_(_label(each, j, single, odd), f"label_{j}", quoted=True)]
+    if each.how == "bounds":
+        upper = exp.Case().when(exp.and_(odd.copy(), exp.not_(single.copy())), exp.null())
+        columns.append(exp.alias_(upper.else_(t.column("value", high)), f"high_{j}", quoted=True))
+    width = exp.Add(
+        this=exp.Sub(this=t.column("position", high), expression=t.column("position", low)),
+        expression=exp.Literal.number(1),
+    )
+    spread = exp.Case().when(single.copy(), t.column("leaves_0", low)).when(odd.copy(), t.literal(each.leaf_count))
+    leaves = spread.else_(width) if ranged else _common(each, j, lambda level: t.column(f"leaves_{level}", low))
+    levels = _common(each, j, lambda level: t.literal(level))
+    return [*columns, exp.alias_(leaves, f"leaves_{j}", quoted=True), exp.alias_(levels, f"level_{j}", quoted=True)]
+
+
+def _label(each: Shown, j: int, single: exp.Expr, odd: exp.Expr) -> exp.Expr:
+    low, high = f"low{j}", f"high{j}"
+    if each.statistic:
+        return t.column("shown", f"s{j}")
+    if each.how == "bounds":
+        return exp.Case().when(exp.and_(odd.copy(), exp.not_(single.copy())), exp.null()).else_(t.column("value", low))
+    if each.how != "ranges":
+        return _common(each, j, lambda level: t.column(f"label_{level}", low) if level else _value_text(low))
+    text: exp.Expr = exp.Literal.string("[")
+    for part in (_value_text(low), exp.Literal.string(", "), _value_text(high), exp.Literal.string("]")):
+        text = exp.DPipe(this=text, expression=part)
+    star = exp.Literal.string("*")
+    return exp.Case().when(single.copy(), _value_text(low)).when(odd.copy(), star).else_(text)
+
+
+def _value_text(alias: str) -> exp.Expr:
+    text = exp.cast(t.column("value", alias), "TEXT")
+    return exp.Case().when(t.column("starred", alias), exp.Literal.string("*")).else_(text)
+
+
+def _common(each: Shown, j: int, of: Callable[[int], exp.Expr]) -> exp.Expr:
+    """Something of the lowest level on which both ends of the range have one label; the top where nodes are torn."""
+    case = exp.Case()
+    for level in range(each.height) if each.nested else range(1):
+        equal = exp.EQ(this=t.column(f"code_{level}", f"low{j}"), expression=t.column(f"code_{level}", f"high{j}"))
+        case = case.when(equal, of(level))
+    return case.else_(of(each.height))

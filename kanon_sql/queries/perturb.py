@@ -1,0 +1,82 @@
+"""The queries that perturb columns beside the quasi-identifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import sqlglot
+from sqlglot import exp
+
+from kanon_sql.queries import tree as t
+from kanon_sql.queries.tree import Relation
+
+
+def identified_rows(source: Relation, columns: Mapping[str, str], told_by: Sequence[str], dialect: str) -> str:
+    """The query that gives every row of a table a `row_id`, a text that no other row has and that its place has not.
+
+    `columns` (new name: old) are kept; the row is told by its content in the columns `told_by`, and equal rows
+    by a number that each of them could have. Plain names (`plain_names`) keep clear of ours.
+    """
+    number = "MD5(content || '|' || CAST(ROW_NUMBER() OVER (PARTITION BY content ORDER BY content) AS TEXT)) AS row_id"
+    return t.printed(_over_content(source, columns, told_by, "", number), dialect)
+
+
+def grouped_rows(
+    source: Relation, columns: Mapping[str, str], classes: Sequence[str], seed: int | str, dialect: str
+) -> str:
+    """The query that gives the equivalence classes of a release a `group_id` each: 1, 2, … in the order of a hash.
+
+    `columns` (new name: old) are kept; `classes` are the columns, by their old names, that tell the classes.
+    """
+    number = "DENSE_RANK() OVER (ORDER BY content) AS group_id"
+    return t.printed(_over_content(source, columns, classes, str(seed), number), dialect)
+
+
+def _over_content(
+    source: Relation, columns: Mapping[str, str], told_by: Sequence[str], prefix: str, number: str
+) -> exp.Select:
+    content: exp.Expr = exp.Literal.string(prefix)
+    for column in told_by:
+        content = exp.DPipe(this=content, expression=_told_apart(column))
+    kept = [exp.alias_(t.column(old), new, quoted=True) for new, old in columns.items()]
+    told = exp.select(*kept, exp.alias_(exp.func("MD5", content), "content")).from_(t.table(source))
+    numbered = sqlglot.parse_one(number, "duckdb")
+    return exp.select(*(t.column(new) for new in columns), numbered).from_(told.subquery("told"))
+
+
+def _told_apart(column: str) -> exp.Expr:
+    """A column as text that, with others behind it, still tells where it ends, and NULL from all that is not."""
+    text: exp.Expr = exp.cast(t.column(column), "TEXT")
+    for mark, written in (("~", "~~"), ("|", "~p")):
+        text = exp.func("REPLACE", text, exp.Literal.string(mark), exp.Literal.string(written))
+    known = exp.func("COALESCE", text, exp.Literal.string("~n"))
+    return exp.DPipe(this=exp.Literal.string("|"), expression=known)
+
+
+@dataclass(frozen=True)
+class Perturbed:
+    """A column of the perturbed source: `column` of the identified rows, or `value` of a relation by `row_id`.
+
+    `type`: the column's own type, in the engine's words, that a perturbed value is given back.
+    """
+
+    name: str
+    column: str
+    type: str
+    values: Relation | None = None
+
+
+def perturbed_rows(rows: Relation, columns: Sequence[Perturbed], dialect: str) -> str:
+    """The query that puts perturbed values in the place of the source's; a cell without one is NULL."""
+    query = exp.select().from_(t.table(rows, "r"))
+    for index, found in enumerate(columns):
+        if found.values is None:
+            shown: exp.Expr = t.column(found.column, "r")
+        else:
+            alias = f"p{index}"
+            equal = exp.EQ(this=t.column("row_id", alias), expression=t.column("row_id", "r"))
+            query = query.join(t.table(found.values, alias), on=equal, join_type="LEFT")
+            shown = exp.Cast(this=t.column("value", alias), to=exp.Var(this=found.type))
+        query = query.select(exp.alias_(shown, found.name, quoted=True))
+    return t.printed(query, dialect)

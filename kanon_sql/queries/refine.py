@@ -1,0 +1,229 @@
+"""The queries of `refine`, whose columns vary with the attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+from sqlglot import exp
+
+from kanon_sql.queries import tree as t
+from kanon_sql.queries.coding import Coded
+from kanon_sql.queries.tree import Relation
+
+
+@dataclass(frozen=True)
+class Climb:
+    """An attribute that `refine` generalizes: its codes in the frequency set, and what each level costs.
+
+    `levels`: a relation of `code` (level 0), `level`, `key`, `cost`, one row per value and level, `bottom` the lowest
+    one to use. `costs`: the same with one row per value, `code, cost_0, cost_1, …`. `free`: no level costs anything.
+    """
+
+    coded: Coded
+    levels: Relation
+    costs: Relation
+    bottom: int = 0
+    free: bool = False
+
+    def code(self, level: int, table: str) -> exp.Column:
+        """The column of this attribute's codes on a level."""
+        return t.column(self.coded.code_column(level), table)
+
+    def cost(self, level: int, table: str) -> exp.Column:
+        """The column of what a level costs one row."""
+        return t.column(f"{self.coded.stem}_{level}_cost", table)
+
+
+def refine_tuples(frequency_set: Relation, attributes: Sequence[Climb], dialect: str) -> str:
+    """The query of the tuples that `refine` works on: id, n, and per attribute and level the code and its cost.
+
+    Codes are BIGINT here, so that their squares are exact.
+    """
+    keys = [attribute.code(0, "f") for attribute in attributes]
+    columns: list[exp.Expr] = [exp.alias_(_row_number(keys), "id"), t.column("n", "f")]
+    query = exp.select().from_(t.table(frequency_set, "f"), copy=False)
+    for index, attribute in enumerate(attributes):
+        for level in range(attribute.coded.height + 1):
+            code = exp.cast(attribute.code(level, "f"), "BIGINT")
+            columns.append(exp.alias_(code, attribute.coded.code_column(level), quoted=True))
+            cost = t.column(f"cost_{level}", f"c{index}")
+            columns.append(exp.alias_(cost, attribute.cost(level, "t").name, quoted=True))
+        equal = exp.EQ(this=t.column("code", f"c{index}"), expression=keys[index].copy())
+        query = query.join(t.table(attribute.costs, f"c{index}"), on=equal, copy=False)
+    return t.printed(query.select(*columns, copy=False), dialect)
+
+
+def refine_generalizations(tuples: Relation, attributes: Sequence[Climb], most: int, dialect: str) -> str:
+    """The query of all generalizations of every tuple on some attributes that cost at most so much.
+
+    Gives id, n, `key` (equal for what is equal on all these attributes), `cost`.
+    """
+    query = exp.select().from_(t.table(tuples, "t"), copy=False)
+    keys: list[exp.Expr] = []
+    costs: list[exp.Expr] = []
+    for index, attribute in enumerate(attributes):
+        keys.append(t.column("key", f"m{index}"))
+        costs.append(t.column("cost", f"m{index}"))
+        conditions = [
+            exp.EQ(this=t.column("code", f"m{index}"), expression=attribute.code(0, "t")),
+            exp.GTE(this=t.column("level", f"m{index}"), expression=t.literal(attribute.bottom)),
+            exp.LTE(this=_sum(costs), expression=t.literal(most)),
+        ]
+        query = query.join(t.table(attribute.levels, f"m{index}"), on=exp.and_(*conditions), copy=False)
+    named = [exp.alias_(_sum(keys), "key"), exp.alias_(_sum(costs), "cost")]
+    return t.printed(query.select(t.column("id", "t"), t.column("n", "t"), *named), dialect)
+
+
+def refine_classes(
+    state: Relation, tuples: Relation, dirty: Relation, attributes: Sequence[Climb], dialect: str
+) -> str:
+    """The query of the classes of a state: class, tuples, n, cost (of one row), dirty, and what moves are judged by.
+
+    Per attribute and level below the top: the code that all members share, else -1; and the sums over the members
+    of code, squared code, and cost, from which follows what the class would be without one of them.
+    """
+    columns: list[exp.Expr] = [t.column("class", "s"), exp.alias_(exp.Count(this=exp.Star()), "tuples")]
+    columns.append(exp.alias_(exp.cast(exp.Sum(this=t.column("n", "t")), "BIGINT"), "n"))
+    costs = []
+    for attribute in attributes:
+        shown, top = exp.Case(), attribute.coded.height
+        for level in range(top):
+            code, cost, name = (
+                attribute.code(level, "t"),
+                attribute.cost(level, "t"),
+                attribute.coded.code_column(level),
+            )
+            equal = exp.EQ(this=exp.Min(this=code), expression=exp.Max(this=code))
+            shown = shown.when(equal, exp.Min(this=cost))
+            columns.append(
+                exp.alias_(exp.Case().when(equal, exp.Min(this=code)).else_(t.literal(-1)), name, quoted=True)
+            )
+            squares = exp.Mul(this=code, expression=code)
+            for kind, added in (("sum", code), ("squares", squares), ("costs", cost)):
+                columns.append(exp.alias_(exp.Sum(this=added), f"{name}_{kind}", quoted=True))
+        last = exp.Min(this=attribute.cost(top, "t"))
+        columns.append(exp.alias_(last, f"{attribute.coded.code_column(top)}_costs", quoted=True))
+        costs.append(shown.else_(last) if top else last)
+    among = exp.select(t.column("class")).from_(t.table(dirty))
+    columns.append(exp.alias_(_sum(costs), "cost"))
+    columns.append(exp.alias_(exp.In(this=t.column("class", "s"), query=exp.Subquery(this=among)), "dirty"))
+    equal = exp.EQ(this=t.column("id", "t"), expression=t.column("id", "s"))
+    query = exp.select(*columns).from_(t.table(state, "s")).join(t.table(tuples, "t"), on=equal)
+    return t.printed(query.group_by(t.column("class", "s")), dialect)
+
+
+def refine_rests(
+    state: Relation, tuples: Relation, classes: Relation, attributes: Sequence[Climb], dialect: str
+) -> str:
+    """The query of what every class would be without each of its tuples: id, class, dirty, n and cost of the rest.
+
+    `own`: the rows of the tuple, `before`: the cost of all rows of the class with it. A class of one tuple has no rest.
+    That all other members share a code follows from its sums: (m * sum of squares) is the square of the sum just then.
+    """
+    members = exp.Paren(this=exp.Sub(this=t.column("tuples", "c"), expression=t.literal(1)))
+    costs = [_rest_cost(attribute, members) for attribute in attributes]
+    rest = exp.Cast(
+        this=exp.func("ROUND", exp.Div(this=exp.Paren(this=_sum(costs)), expression=members.copy())), to=_bigint()
+    )
+    rows = exp.Sub(this=t.column("n", "c"), expression=t.column("n", "t"))
+    before = exp.Mul(this=t.column("n", "c"), expression=t.column("cost", "c"))
+    columns = [t.column("id", "t"), t.column("class", "s"), t.column("dirty", "c"), exp.alias_(rows, "n")]
+    columns += [exp.alias_(rest, "cost"), exp.alias_(t.column("n", "t"), "own"), exp.alias_(before, "before")]
+    query = exp.select(*columns).from_(t.table(state, "s"))
+    query = query.join(t.table(tuples, "t"), on=exp.EQ(this=t.column("id", "t"), expression=t.column("id", "s")))
+    query = query.join(t.table(classes, "c"), on=exp.EQ(this=t.column("class", "c"), expression=t.column("class", "s")))
+    return t.printed(query.where(exp.GT(this=t.column("tuples", "c"), expression=t.literal(1))), dialect)
+
+
+def _rest_cost(attribute: Climb, members: exp.Expr) -> exp.Expr:
+    """What an attribute costs the rest of a class, times the tuples of the rest."""
+    case, top = exp.Case(), attribute.coded.height
+    for level in range(top):
+        name, code = attribute.coded.code_column(level), attribute.code(level, "t")
+        added = exp.Paren(this=exp.Sub(this=t.column(f"{name}_sum", "c"), expression=code))
+        squares = exp.Paren(
+            this=exp.Sub(
+                this=t.column(f"{name}_squares", "c"), expression=exp.Mul(this=code.copy(), expression=code.copy())
+            )
+        )
+        equal = exp.EQ(
+            this=exp.Mul(this=members.copy(), expression=squares),
+            expression=exp.Mul(this=added, expression=added.copy()),
+        )
+        costs = exp.Sub(this=t.column(f"{name}_costs", "c"), expression=attribute.cost(level, "t"))
+        case = case.when(equal, costs)
+    last = exp.Mul(this=members.copy(), expression=t.column(f"{attribute.coded.code_column(top)}_costs", "c"))
+    return case.else_(last) if top else last
+
+
+def refine_gains(
+    movers: Relation,
+    tuples: Relation,
+    classes: Relation,
+    attributes: Sequence[Climb],
+    dialect: str,
+    near: int | None = None,
+    places: tuple[int, int] | None = None,
+) -> str:
+    """The query of the moves that gain: tuple (id) from its class to `target`, `gain` what all rows then cost less.
+
+    The cost of a target that takes a tuple in is that of the top less, for every level that both share, what the
+    level saves. `near`: only movers that save at most so much per row, the least that an attribute costs at its top;
+    then no attribute of the target may rise to its top, and the target is found by equal codes below it.
+    `places`: else, the movers from one place up to another, the last left out.
+    """
+    shared: list[exp.Expr] = []
+    tops: list[exp.Expr] = []
+    equals: list[exp.Expr] = []
+    for attribute in attributes:
+        top = attribute.coded.height
+        tops.append(attribute.cost(top, "t"))
+        for level in range(top):
+            equal = exp.EQ(this=attribute.code(level, "d"), expression=attribute.code(level, "t"))
+            saved = exp.Sub(this=attribute.cost(level + 1, "t"), expression=attribute.cost(level, "t"))
+            shared.append(exp.Case().when(equal, saved).else_(t.literal(0)))
+        equals += [equal.copy()] if top and not attribute.free else []
+    taken = exp.Paren(this=exp.Sub(this=_sum(tops), expression=exp.Paren(this=_sum(shared))))
+    together = exp.Paren(this=exp.Add(this=t.column("n", "d"), expression=t.column("own", "m")))
+    after = exp.Mul(this=together, expression=taken)
+    before = exp.Mul(this=t.column("n", "d"), expression=t.column("cost", "d"))
+    gain = exp.Add(this=exp.Sub(this=t.column("most", "m"), expression=after), expression=before)
+    columns: list[exp.Expr] = [t.column(name, "m") for name in ("id", "own", "class")]
+    columns += [exp.alias_(t.column("class", "d"), "target"), exp.alias_(gain, "gain")]
+    # A class costs no less with one tuple more, so the tuple itself would cost at least what its new class does.
+    least = exp.Mul(this=t.column("cost", "d"), expression=t.column("own", "m"))
+    conditions: list[exp.Expr] = [
+        *(equals if near is not None else []),
+        exp.NEQ(this=t.column("class", "d"), expression=t.column("class", "m")),
+        exp.LT(this=least, expression=t.column("most", "m")),
+        exp.Paren(this=exp.Or(this=t.column("dirty", "m"), expression=t.column("dirty", "d"))),
+    ]
+    query = exp.select(*columns).from_(t.table(movers, "m"))
+    query = query.join(t.table(tuples, "t"), on=exp.EQ(this=t.column("id", "t"), expression=t.column("id", "m")))
+    query = query.join(t.table(classes, "d"), on=exp.and_(*conditions)).where(*_movers(near, places))
+    pairs = exp.select("id", "own", "class", "target", "gain").from_(query.subquery("pairs"))
+    return t.printed(pairs.where(exp.GT(this=t.column("gain"), expression=t.literal(0))), dialect)
+
+
+def _movers(near: int | None, places: tuple[int, int] | None) -> list[exp.Expr]:
+    if near is not None:
+        most = exp.Mul(this=t.column("own", "m"), expression=t.literal(near))
+        return [exp.LTE(this=t.column("most", "m"), expression=most)]
+    first, end = places or (1, 1)
+    place = t.column("place", "m")
+    return [exp.GTE(this=place, expression=t.literal(first)), exp.LT(this=place.copy(), expression=t.literal(end))]
+
+
+def _sum(terms: Sequence[exp.Expr]) -> exp.Expr:
+    copies = [term.copy() for term in terms] or [t.literal(0)]
+    return reduce(lambda total, term: exp.Add(this=total, expression=term), copies)
+
+
+def _row_number(keys: Sequence[exp.Expr]) -> exp.Expr:
+    return exp.Window(this=exp.RowNumber(), order=exp.Order(expressions=[key.copy() for key in keys]))
+
+
+def _bigint() -> exp.DataType:
+    return exp.DataType.build("BIGINT")

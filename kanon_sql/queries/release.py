@@ -1,0 +1,175 @@
+"""The query of a full-domain release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from kanon_sql.privacy import Predicate
+from kanon_sql.queries import tree as t
+from kanon_sql.queries.tree import Relation
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A column of the release: kept as it is (no mapping), or recoded through a mapping table.
+
+    `mapping` holds value, `code` and `label` (column names). `label` None keeps the value itself (level 0);
+    `constant` makes every cell that label, without a mapping. `null` is the code and label of NULL;
+    `unmapped` the label of a value that the mapping does not hold, or holds under the code `starred` (None: NULL).
+    `class_column`: the column of the classes relation that holds this cell's codes, None where all are alike.
+    """
+
+    name: str
+    sortable: bool = True
+    mapping: Relation | None = None
+    code: str = "code"
+    label: str | None = None
+    constant: str | None = None
+    null: tuple[int, str | None] | None = None
+    unmapped: str | None = None
+    starred: int | None = None
+    class_column: str | None = None
+    mask: str | None = None
+
+    @property
+    def recoded(self) -> bool:
+        """Whether this is a quasi-identifier."""
+        return self.mapping is not None or self.constant is not None
+
+
+UNMAPPED_CODE = -1
+
+
+@dataclass(frozen=True)
+class ReleaseQuery:
+    """What a release is made of; `sql` prints it.
+
+    `classes`: a relation of the classes that may be released, made from the frequency set. Without it the
+    query counts the classes itself, on the very rows that it returns, whenever it is run.
+    `values`: mapping tables to write out inside the query, so that it stands alone.
+    """
+
+    source: Relation
+    cells: tuple[Cell, ...]
+    safe: Predicate
+    classes: Relation | None = None
+    mask: bool = False
+    shuffle_seed: int | None = None
+    values: Mapping[str, Sequence[tuple[object, ...]]] | None = None
+
+    def sql(self, dialect: str) -> str:
+        """The query in a dialect."""
+        return t.printed(_release(self), dialect)
+
+
+RECODED, CLASSES = "kanon_recoded", "kanon_classes"
+
+
+def _release(release: ReleaseQuery) -> exp.Expr:
+    cells = list(enumerate(release.cells))
+    keyed = [(i, cell) for i, cell in cells if cell.class_column] or [(i, c) for i, c in cells if c.recoded][:1]
+    query = exp.select(*(exp.alias_(t.column(f"o{i}"), cell.name, quoted=True) for i, cell in cells)).from_(
+        exp.to_table(RECODED)
+    )
+    if release.classes is None:
+        query = query.join(exp.to_table(CLASSES), using=[exp.to_identifier(f"c{i}") for i, _ in keyed])
+    query = query.order_by(*_order(release))
+    for name, rows in (release.values or {}).items():
+        query = query.with_(exp.to_identifier(name), as_=_values(rows) if rows else _no_values(release, name))
+    query = query.with_(RECODED, as_=_recoded(release, keyed), materialized=release.classes is None or None)
+    if release.classes is None:
+        codes = [t.column(f"c{i}") for i, _ in keyed]
+        held = exp.func("COALESCE", t.predicate(release.safe), exp.false())
+        query = query.with_(CLASSES, as_=exp.select(*codes).from_(RECODED).group_by(*codes).having(held))
+    return query
+
+
+def _recoded(release: ReleaseQuery, keyed: Sequence[tuple[int, Cell]]) -> exp.Select:
+    """The source's rows with their labels (o0, o1, …), and what tells or counts their class."""
+    columns = [exp.alias_(_cell(c, i, release.mask), f"o{i}", quoted=True) for i, c in enumerate(release.cells)]
+    if release.classes is None:
+        columns += [exp.alias_(_code(cell, i), f"c{i}", quoted=True) for i, cell in keyed]
+        columns.append(exp.alias_(exp.Literal.number(1), "n"))
+    query = exp.select(*columns).from_(t.table(release.source, "s"), copy=False)
+    for i, cell in enumerate(release.cells):
+        if cell.mapping:
+            equal = exp.EQ(this=t.column("value", f"m{i}"), expression=t.column(cell.name, "s"))
+            query = query.join(t.table(cell.mapping, f"m{i}"), on=equal, join_type="LEFT", copy=False)
+    matches = [exp.EQ(this=t.column(c.class_column, "k"), expression=_code(c, i)) for i, c in keyed if c.class_column]
+    if release.classes is None or not matches:
+        return query
+    return query.join(
+        t.table(release.classes, "k"), on=exp.and_(*matches), join_type="LEFT" if release.mask else "INNER"
+    )
+
+
+def _values(rows: Sequence[tuple[object, ...]]) -> exp.Select:
+    """A mapping table written out: value, code and, where there is one, label."""
+    names = ["value", "code", "label"][: len(rows[0])]
+    return exp.select(*(t.column(name) for name in names)).from_(exp.values(rows, alias="v", columns=names))
+
+
+def _no_values(release: ReleaseQuery, name: str) -> exp.Select:
+    """The mapping table of a column that holds NULL alone, of the column's type."""
+    column = next(t.column(cell.name) for cell in release.cells if cell.mapping and cell.mapping.name == name)
+    query = exp.select(exp.alias_(column, "value", quoted=True), exp.alias_(exp.Literal.number(0), "code", quoted=True))
+    query = query.select(exp.alias_(exp.Literal.string(""), "label", quoted=True))
+    return query.from_(t.table(release.source)).where(exp.false())
+
+
+def _cell(cell: Cell, index: int, masked: bool) -> exp.Expr:
+    """What a cell shows."""
+    raw = t.column(cell.name, "s")
+    if not cell.recoded:
+        return raw
+    if cell.mapping is None:
+        return t.literal(cell.constant)
+    # Equal values may look different (-0, 1.00, a collation that ignores case): all show the mapping's one.
+    value = exp.func("COALESCE", t.column("value", f"m{index}"), raw.copy())
+    shown = value if cell.label is None else t.column(cell.label, f"m{index}")
+    case = exp.Case().when(t.is_null(raw), t.literal(cell.null[1] if cell.null else cell.unmapped))
+    case = case.when(t.is_null(t.column("value", f"m{index}")), t.literal(cell.unmapped))
+    if cell.starred is not None:
+        starred = exp.EQ(this=t.column(cell.code, f"m{index}"), expression=t.literal(cell.starred))
+        case = case.when(starred, t.literal(cell.unmapped))
+    case = case.else_(shown)
+    if not masked or cell.class_column is None:
+        return case
+    return exp.Case().when(t.is_null(t.column(cell.class_column, "k")), t.literal(cell.mask)).else_(case)
+
+
+def _code(cell: Cell, index: int) -> exp.Expr:
+    """The code that tells a cell's class."""
+    if cell.mapping is None:
+        return exp.Literal.number(0)
+    null = t.literal(cell.null[0] if cell.null else UNMAPPED_CODE)
+    code = exp.func("COALESCE", t.column(cell.code, f"m{index}"), t.literal(UNMAPPED_CODE))
+    return exp.Case().when(t.is_null(t.column(cell.name, "s")), null).else_(code)
+
+
+def _order(release: ReleaseQuery) -> list[exp.Expr]:
+    """The order of the rows: by all that is released, quasi-identifiers first, or a seeded hash of it."""
+    places = sorted(range(len(release.cells)), key=lambda i: not release.cells[i].recoded)
+    # By their table too: a released column may be called o1 itself.
+    columns: list[tuple[exp.Expr, bool]] = [(t.column(f"o{i}", RECODED), release.cells[i].sortable) for i in places]
+    return ordered(columns, release.shuffle_seed)
+
+
+def ordered(columns: Sequence[tuple[exp.Expr, bool]], shuffle_seed: int | None) -> list[exp.Expr]:
+    """By the columns, each with whether it can be sorted, or by a seeded hash of them all."""
+    by_value = [column if sortable else exp.cast(column, "TEXT") for column, sortable in columns]
+    if shuffle_seed is None:
+        return by_value
+    return [exp.func("MD5", concatenated(str(shuffle_seed), [column for column, _ in columns])), *by_value]
+
+
+def concatenated(start: str, columns: Sequence[exp.Expr]) -> exp.Expr:
+    """A text of the start and all columns, one after the other."""
+    text: exp.Expr = exp.Literal.string(start)
+    for column in columns:
+        part = exp.func("COALESCE", exp.cast(column.copy(), "TEXT"), exp.Literal.string(""))
+        text = exp.DPipe(this=exp.DPipe(this=text, expression=exp.Literal.string("|")), expression=part)
+    return text

@@ -1,0 +1,59 @@
+"""Statements around a complete query: create, insert, drop, copy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from kanon_sql.queries import tree as t
+from kanon_sql.queries.tree import Relation
+
+
+def create_as(relation: Relation, query: str, dialect: str, form: str = "table", temporary: bool = False) -> str:
+    """The statement that makes a table or view of a complete query."""
+    kind = f"{'TEMPORARY ' if temporary else ''}{form.upper()}"
+    option = _VIEW_OPTIONS.get(dialect, "") if form == "view" else ""
+    return f"CREATE {kind} {t.printed(t.table(relation), dialect)}{option} AS {query}"
+
+
+def insert(relation: Relation, query: str, dialect: str) -> str:
+    """The statement that adds the rows of a complete query to a table."""
+    return f"INSERT INTO {t.printed(t.table(relation), dialect)} {query}"
+
+
+def rename(relation: Relation, name: str, dialect: str) -> str:
+    """The statement that gives a table another name, where there is none of that name."""
+    return f"ALTER TABLE {t.printed(t.table(relation), dialect)} RENAME TO {t.identifier(name, dialect)}"
+
+
+def drop(relation: Relation, dialect: str, form: str = "table") -> str:
+    """The statement that drops a table or view, if it is there."""
+    return f"DROP {form.upper()} IF EXISTS {t.printed(t.table(relation), dialect)}"
+
+
+def create_table(relation: Relation, types: Mapping[str, str], dialect: str) -> str:
+    """The statement that makes an empty temporary table; types are the engine's own words."""
+    columns = [exp.ColumnDef(this=exp.to_identifier(n, quoted=True), kind=exp.Var(this=t)) for n, t in types.items()]
+    return f"CREATE TEMPORARY TABLE {t.printed(exp.Schema(this=t.table(relation), expressions=columns), dialect)}"
+
+
+def select_all(relation: Relation, dialect: str) -> str:
+    """The query that reads a whole relation."""
+    return t.printed(exp.select("*").from_(t.table(relation)), dialect)
+
+
+def insert_lists(relation: Relation, types: Mapping[str, str], dialect: str) -> str:
+    """The statement that fills a table from one list parameter per column (DuckDB)."""
+    values = ", ".join(f"CAST(UNNEST(?) AS {type_name})" for type_name in types.values())
+    return f"INSERT INTO {t.printed(t.table(relation), dialect)} SELECT {values}"
+
+
+def copy_to(query: str, path: str, file_format: str, dialect: str) -> str:
+    """The statement that writes a query's rows to a file (DuckDB)."""
+    options = "FORMAT parquet, COMPRESSION zstd" if file_format == "parquet" else "FORMAT csv, HEADER"
+    return f"COPY ({query}) TO {t.printed(t.literal(path), dialect)} ({options})"
+
+
+# Without it PostgreSQL may run a reader's own function on rows of classes that are then left out.
+_VIEW_OPTIONS = {"postgres": " WITH (security_barrier = true)"}

@@ -1,0 +1,294 @@
+"""`sql/` to text in an engine's dialect: files filled on the tree; this package alone knows sqlglot.
+
+A query is a file of `sql/`, parsed once. Its holes are `$name`, of five kinds: a value (a number or text), columns (a
+list of names, or new names for old ones), a predicate (SQL of ours with value holes of its own), a relation, and steps
+(what it costs to tell two rows apart). Holes are filled on the tree, so no name or value can leave its place, whatever
+it holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import sqlglot
+from sqlglot import exp
+
+from kanon_sql.privacy import Predicate
+from kanon_sql.resources import folder
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A table or view by the parts of its name, unquoted: `Relation("main", "patients")`."""
+
+    parts: tuple[str, ...]
+
+    def __init__(self, *parts: str) -> None:
+        object.__setattr__(self, "parts", parts)
+
+    @property
+    def name(self) -> str:
+        """The last part: the table's own name."""
+        return self.parts[-1]
+
+    def sibling(self, name: str) -> Relation:
+        """The relation called `name` in the same schema."""
+        return Relation(*self.parts[:-1], name)
+
+
+_SCRATCH = "kanon scratch"
+_SCRATCH_SCHEMAS = {"duckdb": "temp", "postgres": "pg_temp"}
+
+
+def scratch(name: str) -> Relation:
+    """A temporary table of ours: never anyone's table of the same name, in whatever engine.
+
+    >>> text("row_count", "postgres", relation=scratch("kanon_tuples"))
+    'SELECT COUNT(*) AS rows FROM "pg_temp"."kanon_tuples"'
+    """
+    return Relation(_SCRATCH, name)
+
+
+def parts(relation: Relation, dialect: str) -> tuple[str, ...]:
+    """A relation's name in an engine, for the driver's own quoting."""
+    return tuple(_SCRATCH_SCHEMAS[dialect] if part == _SCRATCH else part for part in relation.parts)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What two rows, by their aliases, add up where a column of theirs differs; a row alone, where one is negative.
+
+    Whole numbers with a sum below 2^24 are exact in the 4-byte floats that this is worked out in.
+    """
+
+    costs: Mapping[str, int]
+    left: str
+    right: str | None = None
+
+
+Columns = Sequence[str] | Mapping[str, str]
+Hole = Relation | Predicate | Columns | Steps | str | int | float | None
+
+
+def text(name: str, dialect: str, **holes: Hole) -> str:
+    """Print the query `sql/<name>.sql` in `dialect`, its holes filled.
+
+    >>> text("row_count", "postgres", relation=Relation("public", 'odd "name"'))
+    'SELECT COUNT(*) AS rows FROM "public"."odd ""name\"""'
+    """
+    return printed(_fill(_template(name), holes), dialect)
+
+
+PerNode = Callable[[int, Relation, Iterable[str]], str]
+
+
+def per_node(name: str, dialect: str, **holes: Hole) -> PerNode:
+    """Fill a query's holes but `$node`, `$frequency_set` and `$levels`; return the function that fills those.
+
+    Filling and printing a tree costs about a millisecond, as much as a small query itself; here it is
+    paid once. The level columns must have plain names (letters, digits, underscores).
+
+    >>> query = per_node("released_classes", "duckdb", safe=Predicate("SUM(n) >= 2"))
+    >>> query(0, Relation("f"), ["age_1", "zip_0"])
+    'SELECT "age_1", "zip_0" FROM "f" GROUP BY "age_1", "zip_0" HAVING COALESCE(SUM(n) >= 2, FALSE)'
+    """
+    numbered = {"node": _NODE_MARK} if "node" in _holes(name) else {}
+    printed = text(name, dialect, **holes, **numbered, levels=[_MARK], frequency_set=Relation(_RELATION_MARK))
+    pieces = printed.replace(identifier(_RELATION_MARK, dialect), _RELATION_MARK).split(identifier(_MARK, dialect))
+
+    def fill(node: int, relation: Relation, names: Iterable[str]) -> str:
+        levels = ", ".join(_plain(name, dialect) for name in names)
+        filled = levels.join(pieces).replace(_RELATION_MARK, _relation(relation, dialect))
+        return filled.replace(_NODE_MARK_TEXT, str(node))
+
+    return fill
+
+
+def sentence(name: str) -> str:
+    """What the header of `sql/<name>.sql` says the query does."""
+    lines = (folder("sql") / f"{name}.sql").read_text(encoding="utf-8").splitlines()
+    return lines[1].removeprefix("-- ")
+
+
+def pretty(sql: str, dialect: str) -> str:
+    """A statement of ours laid out over several lines, for people."""
+    return sqlglot.parse_one(sql, dialect).sql(dialect=dialect, pretty=True)
+
+
+def union_all(queries: Sequence[str]) -> str:
+    """Put complete queries of the same columns in one statement."""
+    return " UNION ALL ".join(queries)
+
+
+def over(predicate: Predicate, window: str) -> Predicate:
+    """A predicate on a class as one on a window of rows: `window` is the name that the query gives it.
+
+    >>> over(Predicate("SUM(n) >= $k", {"k": 5}), "left_side").text
+    'SUM(n) OVER left_side >= $k'
+    """
+    tree = sqlglot.parse_one(predicate.text, "duckdb")
+    for aggregate in list(tree.find_all(exp.AggFunc)):
+        whole = aggregate.parent if isinstance(aggregate.parent, exp.Filter) else aggregate
+        whole.replace(exp.Window(this=whole.copy(), alias=exp.to_identifier(window), over="OVER"))
+    return Predicate(tree.sql("duckdb"), predicate.values)
+
+
+def is_null(expression: exp.Expr) -> exp.Expr:
+    """Whether something is NULL."""
+    return exp.Is(this=expression.copy(), expression=exp.null())
+
+
+def predicate(said: Predicate) -> exp.Expr:
+    """A condition with its values in place."""
+    values: dict[str, Hole] = dict(said.values)
+    return _fill(sqlglot.parse_one(said.text, "duckdb"), values)
+
+
+def is_not_null(expression: exp.Expr) -> exp.Expr:
+    """Whether something is not NULL."""
+    return exp.not_(is_null(expression))
+
+
+def plain_names(columns: Sequence[str]) -> dict[str, str]:
+    """Give every column a plain, short, distinct name for our own relations; its own where that is one.
+
+    >>> plain_names(["age", "marital-status", "n", "Prénom"])
+    {'age': 'age', 'marital-status': 'marital_status', 'n': 'attribute2', 'Prénom': 'pr_nom'}
+    """
+    names: dict[str, str] = {}
+    for index, column in enumerate(columns):
+        stem = "".join(c if c.isascii() and c.isalnum() else "_" for c in column.lower()).strip("_")
+        # A name of ours that is another column's own could be taken for it in a GROUP BY.
+        taken = {other.lower() for other in columns if other != column} | set(names.values()) | _RESERVED
+        while not (stem and stem[0].isalpha() and len(stem) <= 40) or stem in taken:
+            stem = f"attribute{index}" if stem[:9] != "attribute" else f"{stem}x"
+        names[column] = stem
+    return names
+
+
+_RESERVED = {"n", "rows", "size", "value", "safe", "node", "classes", "content", "row_id", "group_id", "key", "digest"}
+_MARK = "kanon_columns_here"
+_RELATION_MARK = "kanon_relation_here"
+_NODE_MARK = 918273645918273645
+_NODE_MARK_TEXT = str(_NODE_MARK)
+_COLUMNS = (Mapping, list, tuple)
+_LISTS = (exp.Select, exp.Group, exp.Order, exp.Array)
+
+
+@cache
+def _template(name: str) -> exp.Expr:
+    body = (folder("sql") / f"{name}.sql").read_text(encoding="utf-8")
+    return sqlglot.parse_one("\n".join(line for line in body.splitlines() if not line.startswith("--")), "duckdb")
+
+
+def _holes(name: str) -> set[str]:
+    return {hole.name for hole in _template(name).find_all(exp.Placeholder)}
+
+
+def _fill(template: exp.Expr, holes: dict[str, Hole]) -> exp.Expr:
+    tree = template.copy()
+    open_holes = {hole.name for hole in tree.find_all(exp.Placeholder)}
+    if open_holes != set(holes):
+        raise ValueError(f"holes {sorted(open_holes)} filled with {sorted(holes)}")
+    # Columns last: an item is copied for each of them, with the other holes in it.
+    while in_order := sorted(tree.find_all(exp.Placeholder), key=lambda hole: isinstance(holes[hole.name], _COLUMNS)):
+        hole = in_order[0]
+        _fill_one(hole, holes[hole.name])
+    return tree
+
+
+def _fill_one(hole: exp.Expr, filling: Hole) -> None:
+    if isinstance(filling, Relation):
+        place = hole.parent if isinstance(hole.parent, exp.Table) else hole
+        alias = place.args.get("alias")
+        place.replace(table(filling, alias.name if alias else None))
+    elif isinstance(filling, Predicate):
+        hole.replace(predicate(filling))
+    elif isinstance(filling, Steps):
+        hole.replace(_steps(filling))
+    elif isinstance(filling, Mapping):
+        _repeat(hole, list(filling.items()))
+    elif isinstance(filling, (list, tuple)):
+        _repeat(hole, [(name, name) for name in filling])
+    else:
+        hole.replace(literal(filling))
+
+
+def _repeat(hole: exp.Expr, columns: Sequence[tuple[str, str]]) -> None:
+    """Repeat the list item that a columns hole stands in, once per column: SUM($c) gives SUM(a), SUM(b)."""
+    item = hole
+    while item.parent and not (item.arg_key == "expressions" and isinstance(item.parent, _LISTS)):
+        item = item.parent
+    selected = isinstance(item.parent, exp.Select)
+    items = []
+    for name, filling in columns:
+        copy = exp.Paren(this=item.copy())  # a parent, so that a bare hole can be replaced like any other
+        for same in [p for p in copy.find_all(exp.Placeholder) if p.name == hole.name]:
+            same.replace(column(filling))
+        filled = copy.this
+        named = isinstance(filled, exp.Alias) or (isinstance(filled, exp.Column) and name == filling)
+        items.append(exp.alias_(filled, name, quoted=True) if selected and not named else filled)
+    item.replace(items)
+
+
+def _steps(steps: Steps) -> exp.Expr:
+    # Not CASE, or anything with NULL, which take two to six times as long over millions of pairs.
+    total: exp.Expr = exp.cast(exp.Literal.number(0), "FLOAT")
+    for name, cost in steps.costs.items():
+        left = column(name, steps.left)
+        if steps.right is None:
+            found: exp.Expr = exp.LT(this=left, expression=exp.Literal.number(0))
+        else:
+            found = exp.NEQ(this=left, expression=column(name, steps.right))
+        step = exp.Mul(this=exp.cast(found, "FLOAT"), expression=exp.cast(exp.Literal.number(cost), "FLOAT"))
+        total = exp.Add(this=total, expression=step)
+    return exp.Paren(this=total)
+
+
+def printed(tree: exp.Expr, dialect: str) -> str:
+    """A tree as text; our scratch tables are where the engine keeps such."""
+    for named in tree.find_all(exp.Table):
+        if named.db == _SCRATCH:
+            named.set("db", exp.to_identifier(_SCRATCH_SCHEMAS[dialect], quoted=True))
+    return tree.sql(dialect=dialect, comments=False)
+
+
+def table(relation: Relation, alias: str | None = None) -> exp.Table:
+    """A relation to select from."""
+    *path, name = (exp.to_identifier(part, quoted=True) for part in relation.parts)
+    schema = path[-1] if path else None
+    catalog = path[-2] if len(path) > 1 else None
+    named = exp.Table(this=name, db=schema, catalog=catalog)
+    if alias:
+        named.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
+    return named
+
+
+def column(name: str, table: str | None = None) -> exp.Column:
+    """A column, of the table of that alias."""
+    return exp.column(exp.to_identifier(name, quoted=True), table=table)
+
+
+def literal(value: object) -> exp.Expr:
+    """A number, text, date, NULL, …"""
+    return exp.convert(value)
+
+
+@cache
+def _relation(relation: Relation, dialect: str) -> str:
+    return printed(table(relation), dialect)
+
+
+@cache
+def _plain(name: str, dialect: str) -> str:
+    if not (name.isascii() and name.replace("_", "a").isalnum()):
+        raise ValueError(f"not a plain column name: {name!r}")
+    return identifier(name, dialect)
+
+
+@cache
+def identifier(name: str, dialect: str) -> str:
+    """A name in quotes."""
+    return exp.to_identifier(name, quoted=True).sql(dialect=dialect)
