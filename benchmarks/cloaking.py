@@ -53,7 +53,7 @@ def trips(rows: int, seed: int = 0) -> pd.DataFrame:
 
 
 def measure(rows: int) -> None:
-    """Print one line per method: how much is released, how fine, and the processor's time for it, Parquet to Parquet."""
+    """Print one line per method: how much is released, how fine, and the processor's time, Parquet to Parquet."""
     print("| run | rows | k | success | classes | median area | mean area | median length | CPU seconds |")
     print("|---|--:|--:|--:|--:|--:|--:|--:|--:|")
     with tempfile.TemporaryDirectory() as folder:

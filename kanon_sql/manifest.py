@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_sql import anatomy, perturb, queries
 from kanon_sql.loss import METRICS, Figures, arithmetic, precisions
+from kanon_sql.privacy import PrivacyModel
 from kanon_sql.recode import show as shows
 from kanon_sql.recoding import FullDomain, LocalRecoding
-from kanon_sql.release import Written
+from kanon_sql.release import Summary, Written
 
 _SAMPLE = 100_000  # rows; enough to see that a column differs from row to row
 
@@ -51,14 +52,8 @@ def describe(plan: Plan | LocalPlan, written: Written, started: float) -> dict[s
         "strategy": spec.strategy,
         "seed": spec.seed,
         "seconds": _seconds(plan, written, started),
-        "verified": summary.holds,
-        "privacy": [
-            {
-                "model": plan.judge.model.name,
-                "required": plan.judge.model.required,
-                "achieved": summary.smallest_class,
-            }
-        ],
+        "verified": summary.as_asked,
+        "privacy": _privacy(plan.judge.model, summary),
         "roles": {
             "identifiers_dropped": list(spec.identifiers),
             "quasi_identifiers": plan.columns,
@@ -74,6 +69,14 @@ def describe(plan: Plan | LocalPlan, written: Written, started: float) -> dict[s
         **perturb.described(spec),
         **anatomy.described(spec, written),
     }
+
+
+def _privacy(model: PrivacyModel, summary: Summary) -> list[dict[str, Any]]:
+    """What was required and what is there; a release with wildcards is never called by the model's own name."""
+    if summary.fits is None:
+        return [{"model": model.name, "required": model.required, "achieved": summary.smallest_class}]
+    weaker = {"required": model.required, "achieved": summary.fits.smallest_fit}
+    return [{"model": f"NOT {model.name}: every row fits that many source rows, * as a wildcard", **weaker}]
 
 
 def _found(plan: Plan | LocalPlan) -> dict[str, Any]:
@@ -165,6 +168,12 @@ def warnings(plan: Plan | LocalPlan, written: Written) -> list[str]:
     if plan.ended != "complete":
         better = "node may exist, see gap" if isinstance(plan.recoding, FullDomain) else "recoding may exist"
         said.append(f"the search did not end ({plan.ended}): a better {better}")
+    if written.summary.fits:
+        below = written.summary.fits.unsafe_class_rows
+        said.append(
+            f"the release is not k-anonymous for who counts equal rows: {below:,} rows are in smaller classes, and are "
+            "safe only if every * is read as any value"
+        )
     if written.summary.rows == 0:
         said.append("every row was suppressed: the release is empty; lower k or suppression_limit")
     starred = {a.column.name: len(a.hierarchy.starred) for a in plan.frequency_set.attributes if a.hierarchy.starred}

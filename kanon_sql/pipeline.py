@@ -17,7 +17,7 @@ from kanon_sql.engine import Engine, Table, refuse_equal_names
 from kanon_sql.engines.duckdb import DuckDB, files
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.fitting import Fit, fits
-from kanon_sql.frequency import FrequencySet, build_frequency_set
+from kanon_sql.frequency import FrequencySet, build_frequency_set, told_apart
 from kanon_sql.judge import Judge, may_suppress
 from kanon_sql.lattice import Lattice, Node
 from kanon_sql.loss import Costs, metric
@@ -312,6 +312,11 @@ def _is_file(source: str) -> bool:
 
 def plan_release(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedded") -> Plan | LocalPlan:
     """Everything up to the release, by a search of the lattice or by a local recoding."""
+    if spec.strategy != "prioprivacy" and (spec.wildcard_suppression or spec.rules):
+        asked = "--wildcard-suppression" if spec.wildcard_suppression else "--rules"
+        raise SpecError(
+            f"{asked} is for --strategy prioprivacy, and the strategy is {spec.strategy}; leave out the one"
+        )
     if spec.strategy in RECODERS:
         return make_local_plan(found, spec, watch, search_in)
     if shows.asked(spec):
@@ -370,6 +375,9 @@ def _task(counted: Counted, clock: Clock, watch: Watch) -> Task:
 def _check_local(found: Opened, spec: Spec, search_in: str) -> None:
     """Refuse what a local recoding cannot promise, before any long work."""
     _check_shown(found, spec, search_in)
+    if spec.wildcard_suppression and spec.target and spec.target.form != "table":
+        form = spec.target.form
+        raise SpecError(f"a release with wildcards has no classes that an {form} could keep; give --as table")
     for name, asked in spec.quasi_identifiers.items():
         if asked.min_level or asked.max_level is not None:
             raise SpecError(
@@ -419,6 +427,8 @@ def count(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedded", 
     here = found.engine if isinstance(found.engine, DuckDB) or search_in == "engine" else DuckDB()
     builders = {name: fit.build for name, fit in fitted.items()}
     frequency_set = build_frequency_set(found.engine, found.table, builders, here, keep_tuples)
+    if spec.strategy in RECODERS or shows.asked(spec):
+        frequency_set = told_apart(frequency_set)
     seconds = time.monotonic() - started
     _check_size(spec, frequency_set)
     judge = Judge(frequency_set, model_of(spec))

@@ -6,7 +6,7 @@ import contextlib
 import os
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kanon_sql import queries
@@ -15,6 +15,7 @@ from kanon_sql.engines.duckdb import DuckDB, file_format
 from kanon_sql.errors import TargetError, VerificationError
 from kanon_sql.privacy import PrivacyModel
 from kanon_sql.queries import Relation
+from kanon_sql.recode.wildcard import Fits
 from kanon_sql.recoding import Recoding, classes_beside, mapping_beside
 from kanon_sql.spec import Target
 
@@ -23,18 +24,27 @@ RELEASE = queries.scratch("kanon_release")
 
 @dataclass(frozen=True)
 class Summary:
-    """What an independent query found in a relation; see `sql/class_summary.sql`."""
+    """What an independent query found in a relation; see `sql/class_summary.sql`.
+
+    `fits`: the other notion of safety, where a star was asked to be a wildcard; see `kanon_sql.recode.wildcard`.
+    """
 
     rows: int
     classes: int
     smallest_class: int | None
     unsafe_classes: int
     unsafe_rows: int
+    fits: Fits | None = None
 
     @property
     def holds(self) -> bool:
         """Whether every class meets the model."""
         return self.unsafe_classes == 0
+
+    @property
+    def as_asked(self) -> bool:
+        """Whether the release is what was asked for, by the notion that was asked for."""
+        return self.fits.holds if self.fits else self.holds
 
 
 @dataclass(frozen=True)
@@ -200,7 +210,13 @@ def _verified(recoding: Recoding, engine: Engine, relation: Relation) -> Summary
     if [column.name for column in found.columns] != recoding.columns:
         raise VerificationError("the written release has other columns than planned; nothing was released")
     summary = summarize(engine, relation, recoding.quasi_identifiers, recoding.model)
-    if not summary.holds:
+    summary = replace(summary, fits=recoding.fits(engine, relation))
+    if summary.fits and not summary.as_asked:
+        raise VerificationError(
+            f"the written release has {summary.fits.unsafe_rows:,} rows that fit too few rows of the source; nothing "
+            "was released, run again and report this if it stays"
+        )
+    if not summary.as_asked:
         raise VerificationError(
             f"the written release has {summary.unsafe_rows:,} rows in {summary.unsafe_classes:,} classes that do "
             "not meet the privacy model; nothing was released, run again and report this if it stays"

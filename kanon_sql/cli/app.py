@@ -134,6 +134,8 @@ def anonymize(
     if sql:
         if settled.mask:
             raise SpecError("one statement drops rows instead of masking them; leave out --mask or --sql")
+        if settled.wildcard_suppression:
+            raise SpecError("one statement counts equal rows; leave out --wildcard-suppression or --sql")
         if settled.perturb:
             raise SpecError(
                 "a perturbed release takes more than one statement, and a secret; leave out perturb or --sql"

@@ -168,7 +168,10 @@ def _verified(manifest: dict[str, Any]) -> str:
     where = target.get("file") or f"{target['as']} {target['table']}"
     model = manifest["privacy"][0]
     where += f" and {manifest['anatomy']['sensitive']}" if "anatomy" in manifest else ""
-    return f"[green]Verified[/green] in what was written: {model['required']}-anonymous. It is in {escape(where)}"
+    kept = f"{model['required']}-anonymous"
+    if model["model"].startswith("NOT "):
+        kept = f"every row fits {model['required']} source rows, each * read as any value; [yellow]not[/yellow] {kept}"
+    return f"[green]Verified[/green] in what was written: {kept}. It is in {escape(where)}"
 
 
 def anatomy(manifest: dict[str, Any]) -> None:
