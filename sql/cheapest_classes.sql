@@ -3,6 +3,7 @@
 -- reads: matches (class, tuple, attribute, level, n, rows, loss), common (class, attribute, level, code, n, loss)
 -- holes: $matches relation, $common relation
 -- gives: tuple, class
+-- engines: duckdb
 SELECT tuple, class
 FROM (
   SELECT m.tuple, m.class, ROW_NUMBER() OVER (PARTITION BY m.tuple ORDER BY SUM((m.n + m.rows) * m.loss - m.n * k.loss), m.class) AS place

@@ -3,6 +3,7 @@
 -- reads: cells (attribute, level, tuple, code), numbered (class, tuple, n), recoded (tuple, node), nodes (node, attribute, level), labels (attribute, rule_level, code, leaves), attributes (attribute, weight)
 -- holes: $cells relation, $numbered relation, $recoded relation, $nodes relation, $labels relation, $attributes relation
 -- gives: class, attribute, level, code, n (rows), loss (of one cell, weighted)
+-- engines: duckdb
 SELECT k.class, k.attribute, k.level, k.code, k.n, s.leaves * a.weight AS loss
 FROM (
   SELECT

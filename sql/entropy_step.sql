@@ -3,6 +3,7 @@
 -- reads: levels (value, level, n), mapping (code_0, code_1, …)
 -- holes: $levels relation, $mapping relation, $fine columns, $coarse columns, $level value
 -- gives: bits
+-- engines: duckdb
 SELECT COALESCE(SUM(n * LOG(2, coarse / fine)), 0) AS bits
 FROM (
   SELECT n, SUM(n) OVER (PARTITION BY fine) AS fine, SUM(n) OVER (PARTITION BY coarse) AS coarse

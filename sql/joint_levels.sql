@@ -3,6 +3,7 @@
 -- reads: matches (class, tuple, attribute, level, n, rows, loss), chosen (tuple, class)
 -- holes: $matches relation, $chosen relation
 -- gives: class, attribute, level
+-- engines: duckdb
 SELECT class, attribute, MIN(level) AS level
 FROM (
   SELECT m.class, m.attribute, m.level

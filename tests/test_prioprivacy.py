@@ -268,7 +268,7 @@ def _holds(problem: Problem, found: FrequencySet, local: Local) -> Counter[Row]:
     return classes
 
 
-@settings(FEW, max_examples=150)
+@settings(FEW, max_examples=60)
 @given(case=ranked(most_columns=4))
 def test_every_class_of_the_strict_form_is_safe_and_true(embedded: DuckDB, case: Any) -> None:
     problem, priorities = case

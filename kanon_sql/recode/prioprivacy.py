@@ -75,7 +75,7 @@ def hash_map_order(sets: Iterable[Sequence[int]]) -> list[Sequence[int]]:
     """The order in which a Java HashMap gives back the texts "i j k" that were put into it in this order.
 
     >>> hash_map_order([(8, 7), (8, 10), (7, 10)])
-    [(7, 10), (8, 7), (8, 10)]
+    [(7, 10), (8, 10), (8, 7)]
     """
     texts = [(" ".join(map(str, found)), found) for found in sets]
     capacity = 16
