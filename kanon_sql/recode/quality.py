@@ -121,14 +121,14 @@ def _parts(engine: Engine, attribute: Attribute, j: int, assignment: Relation, c
 def _bits(engine: Engine, attribute: Attribute, fine: int, coarse: int, level: int) -> float:
     """What rows on `level` or above lose from one level of the hierarchy to another."""
     mapping, columns = attribute.coded.mapping, {"fine": [f"code_{fine}"], "coarse": [f"code_{coarse}"]}
-    query = queries.text("entropy_step", engine.dialect, levels=_LEVELS, mapping=mapping, level=level, **columns)
+    query = queries.text("quality_entropy", engine.dialect, levels=_LEVELS, mapping=mapping, level=level, **columns)
     return float(engine.rows(query)[0][0])
 
 
 def _lowest_levels(engine: Engine, attribute: Attribute) -> list[Sequence[Any]]:
     """Every label with the lowest level that has it and the leaves under it there; `*` is always the top."""
     hierarchy = attribute.hierarchy
-    texts = dict(engine.rows(queries.text("rule_values", engine.dialect, mapping=attribute.coded.mapping)))
+    texts = dict(engine.rows(queries.text("prio_rule_values", engine.dialect, mapping=attribute.coded.mapping)))
     found: dict[str | None, tuple[int, int]] = {STAR: (hierarchy.height, hierarchy.leaf_count)}
     for level in range(hierarchy.height + 1):
         for code, leaves in enumerate(hierarchy.leaves(level)):

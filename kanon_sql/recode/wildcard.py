@@ -87,13 +87,13 @@ def _count_fits(made: Coding, model: PrivacyModel, classes: Relation) -> None:
     engine, dialect = made.engine, made.engine.dialect
     places = range(len(made.heights))
     levels, codes = [f"level_{j}" for j in places], [f"code_{j}" for j in places]
-    engine.send(queries.text("readable_labels", dialect, labels=LABELS), engine, _READABLE)
+    engine.send(queries.text("wildcard_labels", dialect, labels=LABELS), engine, _READABLE)
     engine.send(queries.readings(classes, _READABLE, len(places), dialect), engine, _READINGS)
     query = queries.text("wildcard_patterns", dialect, readings=_READINGS, levels=levels, codes=codes)
     engine.send(query, engine, _PATTERNS)
     engine.send(queries.beside_patterns(TUPLES, _PATTERNS, made.all_columns, dialect), engine, _HELD)
     per_pattern = queries.per_node("wildcard_fits", dialect, safe=model.safe)
-    found = engine.rows(queries.text("pattern_levels", dialect, patterns=_PATTERNS, levels=levels))
+    found = engine.rows(queries.text("wildcard_levels", dialect, patterns=_PATTERNS, levels=levels))
     texts = [per_pattern(pattern, _HELD, made.of(tuple(node))) for pattern, *node in found]
     for start in range(0, len(texts), _AT_ONCE):
         engine.run(queries.insert(_FITS, queries.union_all(texts[start : start + _AT_ONCE]), dialect))

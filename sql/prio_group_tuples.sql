@@ -1,4 +1,4 @@
--- name: group_tuples
+-- name: prio_group_tuples
 -- List the tuples of the chosen groups.
 -- reads: members (node, class, tuple), chosen (node, class)
 -- holes: $members relation, $chosen relation

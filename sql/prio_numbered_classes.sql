@@ -1,4 +1,4 @@
--- name: numbered_classes
+-- name: prio_numbered_classes
 -- Number the classes: the tuples that show the same labels are one.
 -- reads: labelled (tuple, n, the cells; the labels are some of them)
 -- holes: $labels columns, $cells columns, $labelled relation

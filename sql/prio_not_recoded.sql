@@ -1,4 +1,4 @@
--- name: not_recoded
+-- name: prio_not_recoded
 -- Give the tuples that no transformation has taken one transformation.
 -- reads: tuples (tuple, and anything else), recoded (tuple, and anything else)
 -- holes: $node value, $tuples relation, $recoded relation

@@ -1,4 +1,4 @@
--- name: numbered_tuples
+-- name: prio_numbered_tuples
 -- Give every distinct tuple a number of its own, the same in every run.
 -- reads: tuples (one row per distinct tuple; n = rows; integer columns)
 -- holes: $columns columns, $tuples relation

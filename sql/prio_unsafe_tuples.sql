@@ -1,4 +1,4 @@
--- name: unsafe_tuples
+-- name: prio_unsafe_tuples
 -- Keep the distinct tuples that do not meet the privacy model as they are.
 -- reads: tuples (tuple, n, and anything else)
 -- holes: $tuples relation, $safe predicate

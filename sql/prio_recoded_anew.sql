@@ -1,4 +1,4 @@
--- name: recoded_anew
+-- name: prio_recoded_anew
 -- Put the tuples whose transformation changed back among the others.
 -- reads: kept (tuple, node), moved (tuple, node)
 -- holes: $kept relation, $moved relation

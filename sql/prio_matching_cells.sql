@@ -1,4 +1,4 @@
--- name: matching_cells
+-- name: prio_matching_cells
 -- Find the levels on which a tuple that is left over is equal to all tuples of a class.
 -- reads: common (class, attribute, level, code, n, loss), cells (attribute, level, tuple, code), left_over (tuple, n)
 -- holes: $common relation, $cells relation, $left_over relation

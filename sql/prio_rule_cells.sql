@@ -1,4 +1,4 @@
--- name: rule_cells
+-- name: prio_rule_cells
 -- List what one level makes of one attribute of every tuple.
 -- reads: tuples (tuple, one integer column per attribute and level)
 -- holes: $attribute value, $level value, $column columns, $tuples relation

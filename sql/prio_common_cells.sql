@@ -1,4 +1,4 @@
--- name: common_cells
+-- name: prio_common_cells
 -- Find the levels, from the present one up, on which all tuples of a class are equal in an attribute.
 -- reads: cells (attribute, level, tuple, code), numbered (class, tuple, n), recoded (tuple, node), nodes (node, attribute, level), labels (attribute, rule_level, code, leaves), attributes (attribute, weight)
 -- holes: $cells relation, $numbered relation, $recoded relation, $nodes relation, $labels relation, $attributes relation

@@ -1,4 +1,4 @@
--- name: rule_keys
+-- name: prio_rule_keys
 -- Count the rows of every distinct tuple, by the codes of its values alone.
 -- reads: frequency_set (one row per distinct tuple; n = rows; one integer column per attribute and level)
 -- holes: $columns columns, $frequency_set relation

@@ -1,4 +1,4 @@
--- name: open_tuples
+-- name: prio_open_tuples
 -- Mark the tuples that are still to be recoded, among all.
 -- reads: tuples (tuple, n, the columns), remaining (tuple, and anything else)
 -- holes: $tuples relation, $remaining relation, $columns columns

@@ -1,4 +1,4 @@
--- name: joint_levels
+-- name: prio_joint_levels
 -- Find the lowest levels on which a class and all tuples that join it are equal.
 -- reads: matches (class, tuple, attribute, level, n, rows, loss), chosen (tuple, class)
 -- holes: $matches relation, $chosen relation

@@ -1,4 +1,4 @@
--- name: cheapest_classes
+-- name: prio_cheapest_classes
 -- Choose for every tuple that is left over the class that it joins at the least loss, its own and the class's.
 -- reads: matches (class, tuple, attribute, level, n, rows, loss), common (class, attribute, level, code, n, loss)
 -- holes: $matches relation, $common relation

@@ -1,4 +1,4 @@
--- name: own_assignment
+-- name: prio_own_assignment
 -- Say which class every distinct tuple is in.
 -- reads: tuples (tuple, n, the columns), numbered (class, tuple)
 -- holes: $columns columns, $tuples relation, $numbered relation

@@ -1,4 +1,4 @@
--- name: entropy_step
+-- name: quality_entropy
 -- Add up the bits that rows lose from one level of a hierarchy to a higher one, among those that reach it.
 -- reads: levels (value, level, n), mapping (code_0, code_1, …)
 -- holes: $levels relation, $mapping relation, $fine columns, $coarse columns, $level value

@@ -1,4 +1,4 @@
--- name: suppressible
+-- name: prio_suppressible
 -- Hide the same cells of all tuples, and list the open ones whose pattern fits enough original rows.
 -- reads: frequency_set (tuple, n = rows, open, one integer column per attribute)
 -- holes: $node value, $frequency_set relation, $levels columns, $safe predicate

@@ -1,4 +1,4 @@
--- name: best_groups
+-- name: prio_best_groups
 -- Choose every group that comes before all groups it shares a tuple with: a greedy choice would take each of them.
 -- reads: members (node, class, tuple), places (node, class, place)
 -- holes: $members relation, $places relation

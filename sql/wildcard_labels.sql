@@ -1,4 +1,4 @@
--- name: readable_labels
+-- name: wildcard_labels
 -- Say what a released label stands for: the highest level that makes it, since it may have been made there.
 -- reads: labels (attribute, rule_level, code, label, leaves, level)
 -- holes: $labels relation

@@ -1,4 +1,4 @@
--- name: rule_values
+-- name: prio_rule_values
 -- List the values of one quasi-identifier as text, by their codes.
 -- reads: mapping (value, code_0 … code_h)
 -- holes: $mapping relation

@@ -1,4 +1,4 @@
--- name: group_places
+-- name: prio_group_places
 -- Put the groups that meet the privacy model in order: the largest first, the earlier transformation on ties.
 -- reads: members (node, class, tuple), tuples (tuple, n)
 -- holes: $members relation, $tuples relation, $safe predicate

@@ -1,4 +1,4 @@
--- name: first_suppressions
+-- name: prio_first_suppressions
 -- Choose for every tuple the first pattern that leaves at least k values possible for the hidden cells.
 -- reads: candidates (node, n, others, tuple), nodes (node, domain = product of the hidden columns' domain sizes)
 -- holes: $candidates relation, $nodes relation, $k value

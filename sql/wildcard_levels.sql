@@ -1,4 +1,4 @@
--- name: pattern_levels
+-- name: wildcard_levels
 -- List the patterns of a release by the levels of their cells.
 -- reads: patterns (pattern, class, the levels)
 -- holes: $levels columns, $patterns relation

@@ -1,4 +1,4 @@
--- name: remaining
+-- name: prio_remaining
 -- Leave out the tuples that have been recoded.
 -- reads: tuples (tuple, and anything else), recoded (tuple, and anything else)
 -- holes: $tuples relation, $recoded relation

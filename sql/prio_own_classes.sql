@@ -1,4 +1,4 @@
--- name: own_classes
+-- name: prio_own_classes
 -- Describe the classes of an algorithm that makes its own labels.
 -- reads: numbered (class, tuple, n, the cells, equal within a class)
 -- holes: $cells columns, $numbered relation

@@ -1,4 +1,4 @@
--- name: used_nodes
+-- name: prio_used_nodes
 -- List the transformations that some tuple has taken.
 -- reads: recoded (tuple, node)
 -- holes: $recoded relation

@@ -1,4 +1,4 @@
--- name: rule_groups
+-- name: prio_rule_groups
 -- Transform all remaining tuples alike, and list the members of the groups that meet the privacy model.
 -- reads: frequency_set (tuple, n = rows, one integer column per attribute and level)
 -- holes: $node value, $frequency_set relation, $levels columns, $safe predicate

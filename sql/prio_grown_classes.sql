@@ -1,4 +1,4 @@
--- name: grown_classes
+-- name: prio_grown_classes
 -- List the tuples of the classes that others have joined, and those others, with the class's new transformation.
 -- reads: numbered (class, tuple), chosen (tuple, class), grown (class, node)
 -- holes: $numbered relation, $chosen relation, $grown relation
