@@ -137,7 +137,7 @@ class _Run:
         """What a column adds to the distance of two rows on average."""
         query = self._text("column_values", column=[column], tuples=_TABLES["tuples"])
         rows = [float(n) for _, n in self.task.engine.rows(query)]
-        return self.costs[column] * (1 - sum((n / sum(rows)) ** 2 for n in rows))
+        return self.costs[column] * (1.0 - sum((n / sum(rows)) ** 2 for n in rows))
 
     def _count_blocks(self, columns: Sequence[str]) -> int:
         ((blocks,),) = self._rows("kaca_block_count", generalized=self.generalized, columns=list(columns))
@@ -179,4 +179,4 @@ def _costs(task: Task) -> dict[str, int]:
 
 def _unit(weights: Sequence[float]) -> int:
     """The whole number that stands for a distance of 1: as large as sums may be exact."""
-    return 10 ** floor(log10(_EXACT / (sum(weights) + len(weights) / 1000)))
+    return int(10 ** floor(log10(_EXACT / (sum(weights) + len(weights) / 1000))))
