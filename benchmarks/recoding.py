@@ -1,8 +1,8 @@
 """Local recodings side by side: quality and seconds on Adult, growth with rows, priorities, cloaking.
 
 Run with KANON_DATA set and nothing else running: `python benchmarks/recoding.py [PART …]`, a part being adult,
-refine, scale, priorities or cloak. The figures go to `benchmarks/results/recoding.json`, a part run again replacing only itself, and
-`python benchmarks/recoding_pages.py` makes the tables and plots of docs/ from them.
+refine, scale, priorities or cloak. The figures go to `benchmarks/results/recoding.json`, a part run again replacing
+only itself, and `python benchmarks/recoding_pages.py` makes the tables and plots of docs/ from them.
 """
 
 from __future__ import annotations

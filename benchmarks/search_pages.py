@@ -6,20 +6,13 @@ Needs matplotlib. Run `python benchmarks/search_pages.py`; the text between the 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import matplotlib
-
-matplotlib.use("svg")
-from matplotlib import pyplot
+from pages import BLUE, GREEN, GREY, ORANGE, Row, axes, fill, save, table
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "search-benchmarks.md"
-IMAGES = HERE.parent / "docs" / "images"
-Row = dict[str, Any]
 
 ARX = {
     (2, 0.0): 218, (2, 0.02): 1045, (5, 0.0): 182, (5, 0.02): 1246,
@@ -27,34 +20,21 @@ ARX = {
 }  # fmt: skip
 # KGen's own program (Java), as published in its repository and run on the same files: score by columns.
 PUBLISHED = {7: 0.835714, 10: 0.865, 15: 0.9156}
-BLUE, ORANGE, GREY, GREEN = "#0072b2", "#d55e00", "#7f7f7f", "#009e73"  # told apart by the colour-blind too
 
 
 def main() -> None:
     """Fill the page and draw its plots."""
     results = json.loads((HERE / "results" / "search.json").read_text())
-    text = PAGE.read_text(encoding="utf-8")
-    for name, lines in {
+    parts = {
         "adult": adult(results["adult"]),
         "c2k": proofs(results["c2k"]),
         "kgen": proofs(results["kgen"]),
         "genetic": genetic(results["genetic"], results["kgen"], results["c2k"]),
         "igh": identical(results["igh"]),
-    }.items():
-        mark = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.DOTALL)
-        if not mark.search(text):
-            raise SystemExit(f"docs/search-benchmarks.md has no place for {name}")
-        text = mark.sub(lambda found, lines=lines: found[1] + "\n".join(lines) + "\n" + found[2], text)
-    PAGE.write_text(text, encoding="utf-8")
-    IMAGES.mkdir(exist_ok=True)
+    }
+    fill(PAGE, parts)
     plot_proofs(results)
     plot_genetic(results)
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    """A Markdown table."""
-    lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
-    return lines + [f"| {' | '.join(map(str, row))} |" for row in rows]
 
 
 def score(row: Row | None) -> str:
@@ -131,42 +111,34 @@ def identical(rows: list[Row]) -> list[str]:
 
 def plot_proofs(results: dict[str, list[Row]]) -> None:
     """Nodes checked until the optimum is proven, by columns, beside the size of the lattice."""
-    figure, axes = _axes("columns", "nodes (logarithmic)")
+    figure, drawn = _axes("columns", "nodes (logarithmic)")
     for name, colour, label in (("c2k", BLUE, "our hierarchies"), ("kgen", ORANGE, "KGen's hierarchies")):
         columns = [row["columns"] for row in results[name]]
-        axes.plot(columns, [row["nodes"] for row in results[name]], ":", color=colour, label=f"{label}: lattice")
-        axes.plot(columns, [row["checked"] for row in results[name]], "o-", color=colour, label=f"{label}: checked")
-    axes.set_yscale("log")
-    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
-    _save(figure, "proof", "Nodes of the lattice and nodes checked until the optimum is proven")
+        drawn.plot(columns, [row["nodes"] for row in results[name]], ":", color=colour, label=f"{label}: lattice")
+        drawn.plot(columns, [row["checked"] for row in results[name]], "o-", color=colour, label=f"{label}: checked")
+    drawn.set_yscale("log")
+    drawn.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    save(figure, "proof", "Nodes of the lattice and nodes checked until the optimum is proven")
 
 
 def plot_genetic(results: dict[str, list[Row]]) -> None:
     """How far above the proven optimum each search ends, on KGen's lattice after 5,000 evaluations."""
     optimum = {row["columns"]: row["score"] for row in results["kgen"]}
-    figure, axes = _axes("columns", "score, less the proven optimum")
+    figure, drawn = _axes("columns", "score, less the proven optimum")
     for name, colour, marker in (("random", GREY, "s"), ("kgen", ORANGE, "^"), ("memetic", BLUE, "o")):
         rows = [r for r in results["genetic"] if r["own"] and r["strategy"] == name and r["evaluations"] == 5_000]
         above = [row["score"] - optimum[row["columns"]] for row in rows]
-        axes.plot([row["columns"] for row in rows], above, marker, color=colour, label=name, alpha=0.8)
+        drawn.plot([row["columns"] for row in rows], above, marker, color=colour, label=name, alpha=0.8)
     above = [published - optimum[columns] for columns, published in PUBLISHED.items()]
-    axes.plot(list(PUBLISHED), above, "x", color=GREEN, label="KGen's own program")
-    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
-    _save(figure, "genetic", "Scores after 5,000 evaluations, less the proven optimum, by columns")
+    drawn.plot(list(PUBLISHED), above, "x", color=GREEN, label="KGen's own program")
+    drawn.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    save(figure, "genetic", "Scores after 5,000 evaluations, less the proven optimum, by columns")
 
 
 def _axes(x: str, y: str) -> tuple[Any, Any]:
-    figure, axes = pyplot.subplots(figsize=(7.6, 3.4), layout="constrained")
-    axes.set_xticks([5, 7, 10, 15, 20, 25])
-    axes.set_xlabel(x)
-    axes.set_ylabel(y)
-    axes.spines[["top", "right"]].set_visible(False)
-    return figure, axes
-
-
-def _save(figure: Any, name: str, title: str) -> None:
-    matplotlib.rcParams["svg.hashsalt"] = name  # the same picture is the same file
-    figure.savefig(IMAGES / f"{name}.svg", metadata={"Date": None, "Title": title})
+    figure, drawn = axes(x, y)
+    drawn.set_xticks([5, 7, 10, 15, 20, 25])
+    return figure, drawn
 
 
 if __name__ == "__main__":

@@ -5,16 +5,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kanon_sql.comparison import Comparison, compare
     from kanon_sql.errors import KanonError
+    from kanon_sql.exact_anatomy import anatomize
     from kanon_sql.pipeline import Release, anonymize
     from kanon_sql.spec import Spec
 
-__all__ = ["Comparison", "KanonError", "Release", "Spec", "anonymize", "compare"]
+__all__ = ["Comparison", "KanonError", "Release", "Spec", "anatomize", "anonymize", "compare"]
 
 _HOMES = {
     "Comparison": "comparison",
     "KanonError": "errors",
     "Release": "pipeline",
     "Spec": "spec",
+    "anatomize": "exact_anatomy",
     "anonymize": "pipeline",
     "compare": "comparison",
 }

@@ -8,7 +8,7 @@ are fitted to the values that occur, loaded as mapping tables, and joined to giv
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -21,6 +21,7 @@ from kanon_sql.queries import Coded, Relation
 
 TUPLES = queries.scratch("kanon_tuples")
 FREQUENCY_SET = queries.scratch("kanon_frequency_set")
+TOLD_APART = queries.scratch("kanon_told_apart")
 Build = Callable[[Sequence[Any]], Hierarchy]
 
 
@@ -84,6 +85,25 @@ def build_frequency_set(
     if not keep_tuples:
         search_in.run(queries.drop(TUPLES, search_in.dialect))
     return frequency_set
+
+
+def told_apart(found: FrequencySet) -> FrequencySet:
+    """The frequency set with one row per combination of codes: values in no hierarchy share one.
+
+    A node does not mind such rows, since it adds up; who names a tuple by its codes does.
+    """
+    if not any(attribute.hierarchy.starred for attribute in found.attributes):
+        return found
+    engine, names = found.engine, [column.name for column in found.engine.table(found.relation).columns]
+    keys = [attribute.coded.code_column(0) for attribute in found.attributes]
+    sums = ["n", *(a.coded.loss_column(level) for a in found.attributes for level in a.coded.loss_levels)]
+    levels = [name for name in names if name not in (*keys, *sums)]
+    query = queries.text("rollup", engine.dialect, frequency_set=found.relation, keys=keys, levels=levels, sums=sums)
+    engine.run(queries.drop(TOLD_APART, engine.dialect))
+    engine.run(queries.create_as(TOLD_APART, query, engine.dialect, temporary=True))
+    engine.run(queries.drop(found.relation, engine.dialect))
+    ((tuples,),) = engine.rows(queries.text("row_count", engine.dialect, relation=TOLD_APART))
+    return replace(found, relation=TOLD_APART, tuples=int(tuples))
 
 
 def _attribute(engine: Engine, stem: str, column: Column, build: Build) -> Attribute:

@@ -8,16 +8,19 @@ from importlib.metadata import PackageNotFoundError, version
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from kanon_sql import queries
+from kanon_sql import anatomy, perturb, queries
 from kanon_sql.loss import METRICS, Figures, arithmetic, precisions
+from kanon_sql.privacy import PrivacyModel
 from kanon_sql.recode import show as shows
 from kanon_sql.recoding import FullDomain, LocalRecoding
-from kanon_sql.release import Written
+from kanon_sql.release import Summary, Written
 
 _SAMPLE = 100_000  # rows; enough to see that a column differs from row to row
 
 if TYPE_CHECKING:
+    from kanon_sql.engine import Engine
     from kanon_sql.pipeline import Counted, LocalPlan, Plan
+    from kanon_sql.spec import Spec
 
 
 def package_version() -> str:
@@ -49,27 +52,31 @@ def describe(plan: Plan | LocalPlan, written: Written, started: float) -> dict[s
         "strategy": spec.strategy,
         "seed": spec.seed,
         "seconds": _seconds(plan, written, started),
-        "verified": summary.holds,
-        "privacy": [
-            {
-                "model": plan.judge.model.name,
-                "required": plan.judge.model.required,
-                "achieved": summary.smallest_class,
-            }
-        ],
+        "verified": summary.as_asked,
+        "privacy": _privacy(plan.judge.model, summary),
         "roles": {
             "identifiers_dropped": list(spec.identifiers),
             "quasi_identifiers": plan.columns,
             "sensitive": list(spec.sensitive),
         },
         "source": spec.source,
-        "target": _target(plan, written),
+        "target": target_of(spec, written, plan.source.engine),
         "engine": plan.source.engine.name,
         "hierarchies": {name: fit.sha256 for name, fit in plan.fits.items()},
         "sql": {"frequency_set": list(found.sql), "release": written.sql},
         "warnings": warnings(plan, written),
         "version": package_version(),
+        **perturb.described(spec),
+        **anatomy.described(spec, written),
     }
+
+
+def _privacy(model: PrivacyModel, summary: Summary) -> list[dict[str, Any]]:
+    """What was required and what is there; a release with wildcards is never called by the model's own name."""
+    if summary.fits is None:
+        return [{"model": model.name, "required": model.required, "achieved": summary.smallest_class}]
+    weaker = {"required": model.required, "achieved": summary.fits.smallest_fit}
+    return [{"model": f"NOT {model.name}: every row fits that many source rows, * as a wildcard", **weaker}]
 
 
 def _found(plan: Plan | LocalPlan) -> dict[str, Any]:
@@ -161,9 +168,16 @@ def warnings(plan: Plan | LocalPlan, written: Written) -> list[str]:
     if plan.ended != "complete":
         better = "node may exist, see gap" if isinstance(plan.recoding, FullDomain) else "recoding may exist"
         said.append(f"the search did not end ({plan.ended}): a better {better}")
+    if written.summary.fits:
+        below = written.summary.fits.unsafe_class_rows
+        said.append(
+            f"the release is not k-anonymous for who counts equal rows: {below:,} rows are in smaller classes, and are "
+            "safe only if every * is read as any value"
+        )
     if written.summary.rows == 0:
         said.append("every row was suppressed: the release is empty; lower k or suppression_limit")
     starred = {a.column.name: len(a.hierarchy.starred) for a in plan.frequency_set.attributes if a.hierarchy.starred}
+    said += perturb.warnings(plan.spec) + anatomy.warnings(plan.spec, plan.source.table)
     said += [f"{count} values of {name!r} are in no hierarchy and became *" for name, count in starred.items()]
     said += [
         f"the column {name!r} is released as it is and almost every value of it is different; is it an identifier?"
@@ -213,11 +227,12 @@ def _seconds(plan: Plan | LocalPlan, written: Written, started: float) -> dict[s
     return {stage: round(value, 4) for stage, value in seconds.items()}
 
 
-def _target(plan: Counted, written: Written) -> dict[str, Any]:
+def target_of(spec: Spec, written: Written, engine: Engine) -> dict[str, str]:
+    """Where a release is, and in which form."""
     if written.path:
-        return {"file": str(written.path)}
-    form = plan.spec.target.form if plan.spec.target else "temporary table"
-    return {"table": ".".join(queries.parts(written.relation, plan.source.engine.dialect)), "as": form}
+        return {"file": str(written.path), **({"as": "anatomy"} if isinstance(written, anatomy.Separated) else {})}
+    form = spec.target.form if spec.target else "temporary table"
+    return {"table": ".".join(queries.parts(written.relation, engine.dialect)), "as": form}
 
 
 def _finite(value: float) -> float | None:

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kanon_sql import anatomy, cloak, perturb, queries
 from kanon_sql import manifest as manifests
-from kanon_sql import queries
 from kanon_sql import release as releases
 from kanon_sql import spec as specs
 from kanon_sql.engine import Engine, Table, refuse_equal_names
 from kanon_sql.engines.duckdb import DuckDB, files
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.fitting import Fit, fits
-from kanon_sql.frequency import FrequencySet, build_frequency_set
+from kanon_sql.frequency import FrequencySet, build_frequency_set, told_apart
 from kanon_sql.judge import Judge, may_suppress
 from kanon_sql.lattice import Lattice, Node
 from kanon_sql.loss import Costs, metric
@@ -27,9 +27,9 @@ from kanon_sql.recode import show as shows
 from kanon_sql.recode.node import from_node
 from kanon_sql.recode.order import relation_of
 from kanon_sql.recode.task import ASSIGNMENT, CLASSES, CUTS
-from kanon_sql.recoding import HELD, FullDomain, LocalRecoding
+from kanon_sql.recoding import HELD, FullDomain, LocalRecoding, Recoding
 from kanon_sql.search import Driver, Outcome, Progress, Step, strategy
-from kanon_sql.spec import Spec
+from kanon_sql.spec import Spec, Target
 
 if TYPE_CHECKING:
     import pandas
@@ -157,9 +157,12 @@ def anonymize(
     started = time.monotonic()
     with opened(source, settled, connection, keep=settled.target is None) as found:
         with found.engine.transaction():
+            if settled.location:
+                return _cloaked(found, settled, watch, started)
             plan = plan_release(found, settled, watch, search_in)
             watch.stage("Writing the release")
-            written = releases.write(plan.recoding, settled.target)
+            shown = perturb.perturbed_source(found.engine, found.table, settled)
+            written = _write(replace(plan.recoding, table=shown), settled.target)
             watch.stage("Describing the release")
             described = manifests.describe(plan, written, started)
             tidy(plan)
@@ -167,9 +170,21 @@ def anonymize(
         return Release(described, written.sql, trace, written, found.engine)
 
 
+def _write(recoding: Recoding, target: Target | None) -> releases.Written:
+    if target and target.form == "anatomy":
+        return anatomy.write(recoding, target)
+    return releases.write(recoding, target)
+
+
+def _cloaked(found: Opened, spec: Spec, watch: Watch, started: float) -> Release:
+    written, described = cloak.release(found.engine, found.table, found.files, spec, watch.stage, started)
+    return Release(described, written.sql, (), written, found.engine)
+
+
 def tidy(counted: Counted) -> None:
     """Leave nothing of ours in a session that goes on, but the release."""
     counted.judge.drop()
+    perturb.drop(counted.source.engine)
     found = counted.frequency_set
     for engine in {id(e): e for e in (counted.source.engine, found.engine)}.values():
         ours = (HELD, ASSIGNMENT, CLASSES, CUTS, found.relation)
@@ -297,6 +312,11 @@ def _is_file(source: str) -> bool:
 
 def plan_release(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedded") -> Plan | LocalPlan:
     """Everything up to the release, by a search of the lattice or by a local recoding."""
+    if spec.strategy != "prioprivacy" and (spec.wildcard_suppression or spec.rules):
+        asked = "--wildcard-suppression" if spec.wildcard_suppression else "--rules"
+        raise SpecError(
+            f"{asked} is for --strategy prioprivacy, and the strategy is {spec.strategy}; leave out the one"
+        )
     if spec.strategy in RECODERS:
         return make_local_plan(found, spec, watch, search_in)
     if shows.asked(spec):
@@ -355,6 +375,9 @@ def _task(counted: Counted, clock: Clock, watch: Watch) -> Task:
 def _check_local(found: Opened, spec: Spec, search_in: str) -> None:
     """Refuse what a local recoding cannot promise, before any long work."""
     _check_shown(found, spec, search_in)
+    if spec.wildcard_suppression and spec.target and spec.target.form != "table":
+        form = spec.target.form
+        raise SpecError(f"a release with wildcards has no classes that an {form} could keep; give --as table")
     for name, asked in spec.quasi_identifiers.items():
         if asked.min_level or asked.max_level is not None:
             raise SpecError(
@@ -375,7 +398,8 @@ def make_plan(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedde
     """Everything up to the release: check, count, search."""
     if spec.strategy in RECODERS:
         raise SpecError(f"{spec.strategy} is a local recoding, which has no lattice to look at; name a search strategy")
-    strategy(spec.strategy).check(model_of(spec).monotone)
+    if not spec.location:
+        strategy(spec.strategy).check(model_of(spec).monotone)
     counted = count(found, spec, watch, search_in, keep_tuples)
     watch.stage("Searching the lattice")
     outcome = search(counted, watch)
@@ -386,8 +410,14 @@ def make_plan(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedde
 
 def count(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedded", keep_tuples: bool = False) -> Counted:
     """Everything up to the search: check what is asked for, and count the distinct tuples."""
+    if spec.location:
+        raise SpecError(
+            "places are cloaked without a lattice, so that there is none to show; give kanon anonymize alone"
+        )
     check_roles(spec, found.table)
     releases.check_target(spec.target, found.engine, found.table, found.files)
+    anatomy.check(found.engine, found.table, spec)
+    perturb.check(found.engine, found.table, spec)
     metric(spec.metric)
     if spec.mask and spec.target and spec.target.form == "view":
         raise SpecError("a view drops rows instead of masking them; give --as table with --mask")
@@ -397,6 +427,8 @@ def count(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedded", 
     here = found.engine if isinstance(found.engine, DuckDB) or search_in == "engine" else DuckDB()
     builders = {name: fit.build for name, fit in fitted.items()}
     frequency_set = build_frequency_set(found.engine, found.table, builders, here, keep_tuples)
+    if spec.strategy in RECODERS or shows.asked(spec):
+        frequency_set = told_apart(frequency_set)
     seconds = time.monotonic() - started
     _check_size(spec, frequency_set)
     judge = Judge(frequency_set, model_of(spec))

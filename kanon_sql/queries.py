@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 
 import sqlglot
 from sqlglot import exp
@@ -129,6 +129,45 @@ def create_as(relation: Relation, query: str, dialect: str, form: str = "table",
     return f"CREATE {kind} {_print(_table(relation), dialect)}{option} AS {query}"
 
 
+def insert(relation: Relation, query: str, dialect: str) -> str:
+    """The statement that adds the rows of a complete query to a table."""
+    return f"INSERT INTO {_print(_table(relation), dialect)} {query}"
+
+
+def rename(relation: Relation, name: str, dialect: str) -> str:
+    """The statement that gives a table another name, where there is none of that name."""
+    return f"ALTER TABLE {_print(_table(relation), dialect)} RENAME TO {_identifier(name, dialect)}"
+
+
+def regions(relation: Relation, last: Sequence[int], dialect: str) -> str:
+    """The query of what every class was cut to, one row per class: class, low_0, high_0, low_1, …
+
+    `relation`: class, attribute, low, high (NULL: to the end). `last`: each attribute's last position.
+    """
+    group = _column("class")
+    query = exp.select(group).from_(_table(relation), copy=False).group_by(group.copy(), copy=False)
+    for j, end in enumerate(last):
+        is_j = exp.EQ(this=_column("attribute"), expression=_literal(j))
+        for side, most in (("low", 0), ("high", end)):
+            found = exp.func("MAX", exp.Case().when(is_j.copy(), _column(side)))
+            known = exp.func("COALESCE", found, _literal(most))
+            query = query.select(exp.alias_(known, f"{side}_{j}", quoted=True), copy=False)
+    return _print(query, dialect)
+
+
+def over(predicate: Predicate, window: str) -> Predicate:
+    """A predicate on a class as one on a window of rows: `window` is the name that the query gives it.
+
+    >>> over(Predicate("SUM(n) >= $k", {"k": 5}), "left_side").text
+    'SUM(n) OVER left_side >= $k'
+    """
+    tree = sqlglot.parse_one(predicate.text, "duckdb")
+    for aggregate in list(tree.find_all(exp.AggFunc)):
+        whole = aggregate.parent if isinstance(aggregate.parent, exp.Filter) else aggregate
+        whole.replace(exp.Window(this=whole.copy(), alias=exp.to_identifier(window), over="OVER"))
+    return Predicate(tree.sql("duckdb"), predicate.values)
+
+
 def drop(relation: Relation, dialect: str, form: str = "table") -> str:
     """The statement that drops a table or view, if it is there."""
     return f"DROP {form.upper()} IF EXISTS {_print(_table(relation), dialect)}"
@@ -149,6 +188,11 @@ def insert_lists(relation: Relation, types: Mapping[str, str], dialect: str) -> 
     """The statement that fills a table from one list parameter per column (DuckDB)."""
     values = ", ".join(f"CAST(UNNEST(?) AS {type_name})" for type_name in types.values())
     return f"INSERT INTO {_print(_table(relation), dialect)} SELECT {values}"
+
+
+def insert_into(relation: Relation, query: str, dialect: str) -> str:
+    """The statement that adds a query's rows to a table of ours."""
+    return f"INSERT INTO {_print(_table(relation), dialect)} {query}"
 
 
 def copy_to(query: str, path: str, file_format: str, dialect: str) -> str:
@@ -215,6 +259,71 @@ def _join_mapping(query: exp.Select, attribute: Coded, raw: exp.Expr, alias: str
 
 def _is_null(expression: exp.Expr) -> exp.Expr:
     return exp.Is(this=expression.copy(), expression=exp.null())
+
+
+def labelled(
+    tuples: Relation,
+    recoded: Relation,
+    nodes: Relation,
+    labels: Relation,
+    levels: Sequence[Sequence[str]],
+    dialect: str,
+) -> str:
+    """The query of what every recoded tuple shows: tuple, n, and per attribute label_j, leaves_j, level_j.
+
+    `recoded`: tuple, node; `nodes`: node, level_0, level_1, … per attribute; `labels`: attribute, rule_level, code,
+    label, leaves, level; `levels`: per attribute the columns of `tuples` that hold its codes, level by level.
+    """
+    query = exp.select(exp.column("tuple", table="t"), exp.column("n", table="t")).from_(
+        _table(tuples, "t"), copy=False
+    )
+    for relation, alias, key, other in ((recoded, "r", "tuple", "t"), (nodes, "v", "node", "r")):
+        same = exp.EQ(this=exp.column(key, table=alias), expression=exp.column(key, table=other))
+        query = query.join(_table(relation, alias), on=same, copy=False)
+    for j, columns in enumerate(levels):
+        level, code = _column(f"level_{j}", "v"), exp.Case()
+        for number, column in enumerate(columns):
+            code = code.when(exp.EQ(this=level.copy(), expression=_literal(number)), _column(column, "t"))
+        wanted = {"attribute": _literal(j), "rule_level": level, "code": code}
+        equal = exp.and_(*(exp.EQ(this=_column(name, f"a{j}"), expression=found) for name, found in wanted.items()))
+        query = query.join(_table(labels, f"a{j}"), on=equal, copy=False)
+        query = query.select(*(exp.alias_(_column(name, f"a{j}"), f"{name}_{j}", quoted=True) for name in _SHOWN))
+    return _print(query, dialect)
+
+
+_SHOWN = ("label", "leaves", "level")
+
+
+def readings(classes: Relation, labels: Relation, count: int, dialect: str) -> str:
+    """The query of what the labels of classes stand for: class, and per attribute level_j and code_j.
+
+    `classes`: class, label_0 … label_(count - 1); `labels`: attribute, label, level, code. A class with a label that
+    nothing stands for is left out.
+    """
+    query = exp.select(exp.column("class", table="k")).from_(_table(classes, "k"), copy=False)
+    for j in range(count):
+        same = exp.NullSafeEQ(this=_column("label", f"a{j}"), expression=_column(f"label_{j}", "k"))
+        equal = exp.and_(exp.EQ(this=_column("attribute", f"a{j}"), expression=_literal(j)), same)
+        query = query.join(_table(labels, f"a{j}"), on=equal, copy=False)
+        query = query.select(*(exp.alias_(_column(name, f"a{j}"), f"{name}_{j}") for name in ("level", "code")))
+    return _print(query, dialect)
+
+
+def beside_patterns(tuples: Relation, patterns: Relation, levels: Sequence[Sequence[str]], dialect: str) -> str:
+    """The query that puts patterns (pattern, class, level_j, code_j) beside the tuples, in the tuples' columns.
+
+    A pattern has a code in one column of each attribute, that of its level, and no rows (n = 0).
+    """
+    of_tuples = [*(exp.alias_(exp.null(), name) for name in ("pattern", "class")), exp.column("n")]
+    of_patterns = [exp.column("pattern"), exp.column("class"), exp.alias_(exp.Literal.number(0), "n")]
+    for j, columns in enumerate(levels):
+        for number, column in enumerate(columns):
+            here = exp.EQ(this=_column(f"level_{j}"), expression=_literal(number))
+            code = exp.Case().when(here, _column(f"code_{j}"))
+            of_tuples.append(_column(column))
+            of_patterns.append(exp.alias_(code, column, quoted=True))
+    first = exp.select(*of_tuples).from_(_table(tuples))
+    return _print(exp.union(first, exp.select(*of_patterns).from_(_table(patterns)), distinct=False), dialect)
 
 
 @dataclass(frozen=True)
@@ -371,9 +480,180 @@ def _ordered(columns: Sequence[tuple[exp.Expr, bool]], shuffle_seed: int | None)
     return [exp.func("MD5", _concatenated(str(shuffle_seed), [column for column, _ in columns])), *by_value]
 
 
+def identified_rows(source: Relation, columns: Mapping[str, str], told_by: Sequence[str], dialect: str) -> str:
+    """The query that gives every row of a table a `row_id`, a text that no other row has and that its place has not.
+
+    `columns` (new name: old) are kept; the row is told by its content in the columns `told_by`, and equal rows
+    by a number that each of them could have. Plain names (`plain_names`) keep clear of ours.
+    """
+    number = "MD5(content || '|' || CAST(ROW_NUMBER() OVER (PARTITION BY content ORDER BY content) AS TEXT)) AS row_id"
+    return _print(_over_content(source, columns, told_by, "", number), dialect)
+
+
+def grouped_rows(
+    source: Relation, columns: Mapping[str, str], classes: Sequence[str], seed: int | str, dialect: str
+) -> str:
+    """The query that gives the equivalence classes of a release a `group_id` each: 1, 2, … in the order of a hash.
+
+    `columns` (new name: old) are kept; `classes` are the columns, by their old names, that tell the classes.
+    """
+    number = "DENSE_RANK() OVER (ORDER BY content) AS group_id"
+    return _print(_over_content(source, columns, classes, str(seed), number), dialect)
+
+
+def _over_content(
+    source: Relation, columns: Mapping[str, str], told_by: Sequence[str], prefix: str, number: str
+) -> exp.Select:
+    content: exp.Expr = exp.Literal.string(prefix)
+    for column in told_by:
+        content = exp.DPipe(this=content, expression=_told_apart(column))
+    kept = [exp.alias_(_column(old), new, quoted=True) for new, old in columns.items()]
+    told = exp.select(*kept, exp.alias_(exp.func("MD5", content), "content")).from_(_table(source))
+    numbered = sqlglot.parse_one(number, "duckdb")
+    return exp.select(*(_column(new) for new in columns), numbered).from_(told.subquery("told"))
+
+
+def _told_apart(column: str) -> exp.Expr:
+    """A column as text that, with others behind it, still tells where it ends, and NULL from all that is not."""
+    text: exp.Expr = exp.cast(_column(column), "TEXT")
+    for mark, written in (("~", "~~"), ("|", "~p")):
+        text = exp.func("REPLACE", text, exp.Literal.string(mark), exp.Literal.string(written))
+    known = exp.func("COALESCE", text, exp.Literal.string("~n"))
+    return exp.DPipe(this=exp.Literal.string("|"), expression=known)
+
+
+@dataclass(frozen=True)
+class Perturbed:
+    """A column of the perturbed source: `column` of the identified rows, or `value` of a relation by `row_id`.
+
+    `type`: the column's own type, in the engine's words, that a perturbed value is given back.
+    """
+
+    name: str
+    column: str
+    type: str
+    values: Relation | None = None
+
+
+def perturbed_rows(rows: Relation, columns: Sequence[Perturbed], dialect: str) -> str:
+    """The query that puts perturbed values in the place of the source's; a cell without one is NULL."""
+    query = exp.select().from_(_table(rows, "r"))
+    for index, found in enumerate(columns):
+        if found.values is None:
+            shown: exp.Expr = _column(found.column, "r")
+        else:
+            alias = f"p{index}"
+            equal = exp.EQ(this=_column("row_id", alias), expression=_column("row_id", "r"))
+            query = query.join(_table(found.values, alias), on=equal, join_type="LEFT")
+            shown = exp.Cast(this=_column("value", alias), to=exp.Var(this=found.type))
+        query = query.select(exp.alias_(shown, found.name, quoted=True))
+    return _print(query, dialect)
+
+
 def _predicate(predicate: Predicate) -> exp.Expr:
     values: dict[str, Hole] = dict(predicate.values)
     return _fill(sqlglot.parse_one(predicate.text, "duckdb"), values)
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A column of times, and what cloaking calculates with instead: a number of them.
+
+    Timestamps are counted in microseconds and dates in days since 1970-01-01; numbers are themselves.
+    `kind`, `type`: as of `kanon_sql.engine.Column`.
+    """
+
+    column: str
+    kind: str
+    type: str
+
+    @property
+    def zoned(self) -> bool:
+        """Whether a timestamp knows its time zone."""
+        return "TIME ZONE" in self.type.upper() or self.type.upper() == "TIMESTAMPTZ"
+
+    def value(self) -> exp.Expr:
+        """The time as it is released: a timestamp without what is below a microsecond."""
+        column = _column(self.column, "s")
+        return exp.cast(column, "TIMESTAMP") if self.kind == "timestamp" and not self.zoned else column
+
+    def number(self) -> exp.Expr:
+        """The number of a time; NULL for one that is not finite."""
+        if self.kind not in ("timestamp", "date"):
+            return exp.cast(_column(self.column, "s"), "DOUBLE")
+        counted: exp.Expr = exp.func("EPOCH_US", self.value())
+        if self.kind == "date":
+            # Infinite dates cannot be subtracted.
+            counted = exp.IntDiv(this=counted, expression=exp.Literal.number(_MICROSECONDS_A_DAY))
+        finite = exp.func("ISFINITE", self.value())
+        return exp.cast(exp.Case().when(finite, counted), "DOUBLE")
+
+    def moment(self, number: str) -> exp.Expr:
+        """The time of a column of numbers."""
+        column = _column(number, "b")
+        if self.kind == "timestamp":
+            make = "MAKE_TIMESTAMPTZ" if self.zoned else "MAKE_TIMESTAMP"
+            return exp.func(make, exp.cast(column, "BIGINT"))
+        if self.kind == "date":
+            return exp.Paren(this=exp.Add(this=_EPOCH.copy(), expression=exp.cast(column, "INTEGER")))
+        return exp.cast(column, "BIGINT" if self.kind == "integer" else "DOUBLE")
+
+
+_MICROSECONDS_A_DAY = 86_400_000_000
+_EPOCH = exp.cast(exp.Literal.string("1970-01-01"), "DATE")
+
+
+def cloak_rows(
+    source: Relation, kept: Mapping[str, str], numbers: Mapping[str, str], unit: str, time: Moment, dialect: str
+) -> str:
+    """The query that numbers the rows to be cloaked: row, the kept columns, the numbers as DOUBLE, unit, moment, t.
+
+    `kept`, `numbers`: the source's columns by their new names.
+    """
+    columns = [exp.alias_(_column(column, "s"), name, quoted=True) for name, column in kept.items()]
+    columns += [
+        exp.alias_(exp.cast(_column(column, "s"), "DOUBLE"), name, quoted=True) for name, column in numbers.items()
+    ]
+    columns.append(exp.alias_(_column(unit, "s"), "unit"))
+    columns += [exp.alias_(time.value(), "moment"), exp.alias_(time.number(), "t")]
+    number = exp.alias_(exp.Window(this=exp.RowNumber()), "row", quoted=True)
+    return _print(exp.select(number, *columns).from_(_table(source, "s"), copy=False), dialect)
+
+
+def cloak_points(numbered: Relation, own: Mapping[str, str | float], ticks: float, k: int, dialect: str) -> str:
+    """The query of the points with their own k and tolerances, where there are any: each a column or one number.
+
+    `own`: own_k, and dx, dy, dt; dt in what `ticks` of make one unit of people's. Nobody's own k is below `k`.
+    """
+    values: dict[str, exp.Expr] = {
+        n: _column(v, "p") if isinstance(v, str) else exp.cast(_literal(repr(v)), "DOUBLE") for n, v in own.items()
+    }
+    asked = values.pop("own_k")
+    if "dt" in values:
+        values["dt"] = exp.Mul(this=values["dt"], expression=exp.cast(_literal(repr(ticks)), "DOUBLE"))
+    columns: list[exp.Expr] = [_column(name, "p") for name in ("row", "unit", "x", "y", "t")]
+    columns += [exp.alias_(value, name, quoted=True) for name, value in values.items()]
+    columns += [exp.alias_(asked, "asked_k"), exp.alias_(exp.func("GREATEST", asked.copy(), _literal(k)), "own_k")]
+    return _print(exp.select(*columns).from_(_table(numbered, "p"), copy=False), dialect)
+
+
+def cloak_released(
+    rows: Relation, points: Relation, boxes: Relation, kept: Sequence[str], tolerances: bool, time: Moment, dialect: str
+) -> str:
+    """The query of the rows with their boxes, the intervals in the time's own type, and all that a check needs."""
+    columns: list[exp.Expr] = [_column(name, "s") for name in (*kept, "moment")]
+    columns += [_column(name, "p") for name in ("unit", "x", "y", "t", "own_k")]
+    none = exp.cast(exp.null(), "DOUBLE")
+    columns += [
+        _column(name, "p") if tolerances else exp.alias_(none.copy(), name, quoted=True) for name in ("dx", "dy", "dt")
+    ]
+    columns += [_column(name, "b") for name in ("x_min", "x_max", "y_min", "y_max", "t_min", "t_max")]
+    columns += [exp.alias_(time.moment("t_min"), "since"), exp.alias_(time.moment("t_max"), "until")]
+    query = exp.select(*columns).from_(_table(boxes, "b"), copy=False)
+    for relation, alias in ((points, "p"), (rows, "s")):
+        equal = exp.EQ(this=_column("row", "b"), expression=_column("row", alias))
+        query = query.join(_table(relation, alias), on=equal, join_type="INNER", copy=False)
+    return _print(query, dialect)
 
 
 # Local recodings: classes made of any tuples
@@ -645,14 +925,15 @@ def plain_names(columns: Sequence[str]) -> dict[str, str]:
     return names
 
 
-_RESERVED = {"n", "rows", "size", "value", "safe", "node", "classes"}
+_RESERVED = {"n", "rows", "size", "value", "safe", "node", "classes", "content", "row_id", "group_id", "key", "digest"}
 # Without it PostgreSQL may run a reader's own function on rows of classes that are then left out.
 _VIEW_OPTIONS = {"postgres": " WITH (security_barrier = true)"}
 _MARK = "kanon_columns_here"
 _RELATION_MARK = "kanon_relation_here"
 _NODE_MARK = 918273645918273645
 _NODE_MARK_TEXT = str(_NODE_MARK)
-_LISTS = (exp.Select, exp.Group, exp.Order)
+_COLUMNS = (Mapping, list, tuple)
+_LISTS = (exp.Select, exp.Group, exp.Order, exp.Array)
 
 
 @cache
@@ -670,7 +951,9 @@ def _fill(template: exp.Expr, holes: dict[str, Hole]) -> exp.Expr:
     open_holes = {hole.name for hole in tree.find_all(exp.Placeholder)}
     if open_holes != set(holes):
         raise ValueError(f"holes {sorted(open_holes)} filled with {sorted(holes)}")
-    while hole := tree.find(exp.Placeholder):
+    # Columns last: an item is copied for each of them, with the other holes in it.
+    while in_order := sorted(tree.find_all(exp.Placeholder), key=lambda hole: isinstance(holes[hole.name], _COLUMNS)):
+        hole = in_order[0]
         _fill_one(hole, holes[hole.name])
     return tree
 
@@ -763,3 +1046,219 @@ def _plain(name: str, dialect: str) -> str:
 @cache
 def _identifier(name: str, dialect: str) -> str:
     return exp.to_identifier(name, quoted=True).sql(dialect=dialect)
+
+
+@dataclass(frozen=True)
+class Climb:
+    """An attribute that `refine` generalizes: its codes in the frequency set, and what each level costs.
+
+    `levels`: a relation of `code` (level 0), `level`, `key`, `cost`, one row per value and level, `bottom` the lowest
+    one to use. `costs`: the same with one row per value, `code, cost_0, cost_1, …`. `free`: no level costs anything.
+    """
+
+    coded: Coded
+    levels: Relation
+    costs: Relation
+    bottom: int = 0
+    free: bool = False
+
+    def code(self, level: int, table: str) -> exp.Column:
+        """The column of this attribute's codes on a level."""
+        return _column(self.coded.code_column(level), table)
+
+    def cost(self, level: int, table: str) -> exp.Column:
+        """The column of what a level costs one row."""
+        return _column(f"{self.coded.stem}_{level}_cost", table)
+
+
+def refine_tuples(frequency_set: Relation, attributes: Sequence[Climb], dialect: str) -> str:
+    """The query of the tuples that `refine` works on: id, n, and per attribute and level the code and its cost.
+
+    Codes are BIGINT here, so that their squares are exact.
+    """
+    keys = [attribute.code(0, "f") for attribute in attributes]
+    columns: list[exp.Expr] = [exp.alias_(_row_number(keys), "id"), _column("n", "f")]
+    query = exp.select().from_(_table(frequency_set, "f"), copy=False)
+    for index, attribute in enumerate(attributes):
+        for level in range(attribute.coded.height + 1):
+            code = exp.cast(attribute.code(level, "f"), "BIGINT")
+            columns.append(exp.alias_(code, attribute.coded.code_column(level), quoted=True))
+            cost = _column(f"cost_{level}", f"c{index}")
+            columns.append(exp.alias_(cost, attribute.cost(level, "t").name, quoted=True))
+        equal = exp.EQ(this=_column("code", f"c{index}"), expression=keys[index].copy())
+        query = query.join(_table(attribute.costs, f"c{index}"), on=equal, copy=False)
+    return _print(query.select(*columns, copy=False), dialect)
+
+
+def refine_generalizations(tuples: Relation, attributes: Sequence[Climb], most: int, dialect: str) -> str:
+    """The query of all generalizations of every tuple on some attributes that cost at most so much.
+
+    Gives id, n, `key` (equal for what is equal on all these attributes), `cost`.
+    """
+    query = exp.select().from_(_table(tuples, "t"), copy=False)
+    keys: list[exp.Expr] = []
+    costs: list[exp.Expr] = []
+    for index, attribute in enumerate(attributes):
+        keys.append(_column("key", f"m{index}"))
+        costs.append(_column("cost", f"m{index}"))
+        conditions = [
+            exp.EQ(this=_column("code", f"m{index}"), expression=attribute.code(0, "t")),
+            exp.GTE(this=_column("level", f"m{index}"), expression=_literal(attribute.bottom)),
+            exp.LTE(this=_sum(costs), expression=_literal(most)),
+        ]
+        query = query.join(_table(attribute.levels, f"m{index}"), on=exp.and_(*conditions), copy=False)
+    named = [exp.alias_(_sum(keys), "key"), exp.alias_(_sum(costs), "cost")]
+    return _print(query.select(_column("id", "t"), _column("n", "t"), *named), dialect)
+
+
+def refine_classes(
+    state: Relation, tuples: Relation, dirty: Relation, attributes: Sequence[Climb], dialect: str
+) -> str:
+    """The query of the classes of a state: class, tuples, n, cost (of one row), dirty, and what moves are judged by.
+
+    Per attribute and level below the top: the code that all members share, else -1; and the sums over the members
+    of code, squared code, and cost, from which follows what the class would be without one of them.
+    """
+    columns: list[exp.Expr] = [_column("class", "s"), exp.alias_(exp.Count(this=exp.Star()), "tuples")]
+    columns.append(exp.alias_(exp.cast(exp.Sum(this=_column("n", "t")), "BIGINT"), "n"))
+    costs = []
+    for attribute in attributes:
+        shown, top = exp.Case(), attribute.coded.height
+        for level in range(top):
+            code, cost, name = (
+                attribute.code(level, "t"),
+                attribute.cost(level, "t"),
+                attribute.coded.code_column(level),
+            )
+            equal = exp.EQ(this=exp.Min(this=code), expression=exp.Max(this=code))
+            shown = shown.when(equal, exp.Min(this=cost))
+            columns.append(
+                exp.alias_(exp.Case().when(equal, exp.Min(this=code)).else_(_literal(-1)), name, quoted=True)
+            )
+            squares = exp.Mul(this=code, expression=code)
+            for kind, added in (("sum", code), ("squares", squares), ("costs", cost)):
+                columns.append(exp.alias_(exp.Sum(this=added), f"{name}_{kind}", quoted=True))
+        last = exp.Min(this=attribute.cost(top, "t"))
+        columns.append(exp.alias_(last, f"{attribute.coded.code_column(top)}_costs", quoted=True))
+        costs.append(shown.else_(last) if top else last)
+    among = exp.select(_column("class")).from_(_table(dirty))
+    columns.append(exp.alias_(_sum(costs), "cost"))
+    columns.append(exp.alias_(exp.In(this=_column("class", "s"), query=exp.Subquery(this=among)), "dirty"))
+    equal = exp.EQ(this=_column("id", "t"), expression=_column("id", "s"))
+    query = exp.select(*columns).from_(_table(state, "s")).join(_table(tuples, "t"), on=equal)
+    return _print(query.group_by(_column("class", "s")), dialect)
+
+
+def refine_rests(
+    state: Relation, tuples: Relation, classes: Relation, attributes: Sequence[Climb], dialect: str
+) -> str:
+    """The query of what every class would be without each of its tuples: id, class, dirty, n and cost of the rest.
+
+    `own`: the rows of the tuple, `before`: the cost of all rows of the class with it. A class of one tuple has no rest.
+    That all other members share a code follows from its sums: (m * sum of squares) is the square of the sum just then.
+    """
+    members = exp.Paren(this=exp.Sub(this=_column("tuples", "c"), expression=_literal(1)))
+    costs = [_rest_cost(attribute, members) for attribute in attributes]
+    rest = exp.Cast(
+        this=exp.func("ROUND", exp.Div(this=exp.Paren(this=_sum(costs)), expression=members.copy())), to=_bigint()
+    )
+    rows = exp.Sub(this=_column("n", "c"), expression=_column("n", "t"))
+    before = exp.Mul(this=_column("n", "c"), expression=_column("cost", "c"))
+    columns = [_column("id", "t"), _column("class", "s"), _column("dirty", "c"), exp.alias_(rows, "n")]
+    columns += [exp.alias_(rest, "cost"), exp.alias_(_column("n", "t"), "own"), exp.alias_(before, "before")]
+    query = exp.select(*columns).from_(_table(state, "s"))
+    query = query.join(_table(tuples, "t"), on=exp.EQ(this=_column("id", "t"), expression=_column("id", "s")))
+    query = query.join(_table(classes, "c"), on=exp.EQ(this=_column("class", "c"), expression=_column("class", "s")))
+    return _print(query.where(exp.GT(this=_column("tuples", "c"), expression=_literal(1))), dialect)
+
+
+def _rest_cost(attribute: Climb, members: exp.Expr) -> exp.Expr:
+    """What an attribute costs the rest of a class, times the tuples of the rest."""
+    case, top = exp.Case(), attribute.coded.height
+    for level in range(top):
+        name, code = attribute.coded.code_column(level), attribute.code(level, "t")
+        added = exp.Paren(this=exp.Sub(this=_column(f"{name}_sum", "c"), expression=code))
+        squares = exp.Paren(
+            this=exp.Sub(
+                this=_column(f"{name}_squares", "c"), expression=exp.Mul(this=code.copy(), expression=code.copy())
+            )
+        )
+        equal = exp.EQ(
+            this=exp.Mul(this=members.copy(), expression=squares),
+            expression=exp.Mul(this=added, expression=added.copy()),
+        )
+        costs = exp.Sub(this=_column(f"{name}_costs", "c"), expression=attribute.cost(level, "t"))
+        case = case.when(equal, costs)
+    last = exp.Mul(this=members.copy(), expression=_column(f"{attribute.coded.code_column(top)}_costs", "c"))
+    return case.else_(last) if top else last
+
+
+def refine_gains(
+    movers: Relation,
+    tuples: Relation,
+    classes: Relation,
+    attributes: Sequence[Climb],
+    dialect: str,
+    near: int | None = None,
+    places: tuple[int, int] | None = None,
+) -> str:
+    """The query of the moves that gain: tuple (id) from its class to `target`, `gain` what all rows then cost less.
+
+    The cost of a target that takes a tuple in is that of the top less, for every level that both share, what the
+    level saves. `near`: only movers that save at most so much per row, the least that an attribute costs at its top;
+    then no attribute of the target may rise to its top, and the target is found by equal codes below it.
+    `places`: else, the movers from one place up to another, the last left out.
+    """
+    shared: list[exp.Expr] = []
+    tops: list[exp.Expr] = []
+    equals: list[exp.Expr] = []
+    for attribute in attributes:
+        top = attribute.coded.height
+        tops.append(attribute.cost(top, "t"))
+        for level in range(top):
+            equal = exp.EQ(this=attribute.code(level, "d"), expression=attribute.code(level, "t"))
+            saved = exp.Sub(this=attribute.cost(level + 1, "t"), expression=attribute.cost(level, "t"))
+            shared.append(exp.Case().when(equal, saved).else_(_literal(0)))
+        equals += [equal.copy()] if top and not attribute.free else []
+    taken = exp.Paren(this=exp.Sub(this=_sum(tops), expression=exp.Paren(this=_sum(shared))))
+    together = exp.Paren(this=exp.Add(this=_column("n", "d"), expression=_column("own", "m")))
+    after = exp.Mul(this=together, expression=taken)
+    before = exp.Mul(this=_column("n", "d"), expression=_column("cost", "d"))
+    gain = exp.Add(this=exp.Sub(this=_column("most", "m"), expression=after), expression=before)
+    columns: list[exp.Expr] = [_column(name, "m") for name in ("id", "own", "class")]
+    columns += [exp.alias_(_column("class", "d"), "target"), exp.alias_(gain, "gain")]
+    # A class costs no less with one tuple more, so the tuple itself would cost at least what its new class does.
+    least = exp.Mul(this=_column("cost", "d"), expression=_column("own", "m"))
+    conditions: list[exp.Expr] = [
+        *(equals if near is not None else []),
+        exp.NEQ(this=_column("class", "d"), expression=_column("class", "m")),
+        exp.LT(this=least, expression=_column("most", "m")),
+        exp.Paren(this=exp.Or(this=_column("dirty", "m"), expression=_column("dirty", "d"))),
+    ]
+    query = exp.select(*columns).from_(_table(movers, "m"))
+    query = query.join(_table(tuples, "t"), on=exp.EQ(this=_column("id", "t"), expression=_column("id", "m")))
+    query = query.join(_table(classes, "d"), on=exp.and_(*conditions)).where(*_movers(near, places))
+    pairs = exp.select("id", "own", "class", "target", "gain").from_(query.subquery("pairs"))
+    return _print(pairs.where(exp.GT(this=_column("gain"), expression=_literal(0))), dialect)
+
+
+def _movers(near: int | None, places: tuple[int, int] | None) -> list[exp.Expr]:
+    if near is not None:
+        most = exp.Mul(this=_column("own", "m"), expression=_literal(near))
+        return [exp.LTE(this=_column("most", "m"), expression=most)]
+    first, end = places or (1, 1)
+    place = _column("place", "m")
+    return [exp.GTE(this=place, expression=_literal(first)), exp.LT(this=place.copy(), expression=_literal(end))]
+
+
+def _sum(terms: Sequence[exp.Expr]) -> exp.Expr:
+    copies = [term.copy() for term in terms] or [_literal(0)]
+    return reduce(lambda total, term: exp.Add(this=total, expression=term), copies)
+
+
+def _row_number(keys: Sequence[exp.Expr]) -> exp.Expr:
+    return exp.Window(this=exp.RowNumber(), order=exp.Order(expressions=[key.copy() for key in keys]))
+
+
+def _bigint() -> exp.DataType:
+    return exp.DataType.build("BIGINT")

@@ -19,9 +19,11 @@ from kanon_sql.judge import Judge
 from kanon_sql.lattice import Node
 from kanon_sql.privacy import PrivacyModel
 from kanon_sql.queries import Cell, LocalCell, LocalReleaseQuery, Relation, ReleaseQuery
+from kanon_sql.recode import wildcard
 from kanon_sql.recode.order import Order
 from kanon_sql.recode.show import LocalFigures, bound_names
 from kanon_sql.recode.task import ASSIGNMENT, CLASSES, Local
+from kanon_sql.recode.wildcard import Fits
 from kanon_sql.spec import Spec
 
 HELD = queries.scratch("kanon_classes_held")
@@ -34,6 +36,7 @@ class Recoding(Protocol):
 
     `columns`: the released columns in order; `quasi_identifiers`: those that make the classes.
     `beside`: the tables that a view keeps beside it, by name, each with the query that fills it.
+    `fits`: asks a written release for the other notion of safety, None where equal rows are what was asked for.
     """
 
     @property
@@ -57,6 +60,7 @@ class Recoding(Protocol):
     @property
     def quasi_identifiers(self) -> list[str]: ...
 
+    def fits(self, engine: Engine, release: Relation) -> Fits | None: ...
     def prepare(self) -> None: ...
     def select_sql(self) -> str: ...
     def standalone_sql(self) -> str: ...
@@ -114,6 +118,9 @@ class FullDomain:
     def quasi_identifiers(self) -> list[str]:
         """The released columns that make the classes."""
         return [attribute.column.name for attribute in self.attributes]
+
+    def fits(self, engine: Engine, release: Relation) -> None:
+        """Equal rows are what counts."""
 
     @property
     def mapped(self) -> list[tuple[Attribute, int]]:
@@ -222,6 +229,16 @@ class LocalRecoding:
     def quasi_identifiers(self) -> list[str]:
         """The released columns that make the classes."""
         return [name for cell in self._cells(_no_mapping) for name, _ in cell.shown]
+
+    def fits(self, engine: Engine, release: Relation) -> Fits | None:
+        """What a release whose stars are wildcards is by that notion; None where equal rows are what counts."""
+        if not self.spec.wildcard_suppression:
+            return None
+        found = self.judge.frequency_set
+        # The hierarchies' order, which is not that of the columns.
+        return wildcard.of_release(
+            found, self.spec, self.model, engine, release, [a.column.name for a in found.attributes]
+        )
 
     def prepare(self) -> None:
         """Have the mapping tables, the assignment and the classes in the engine of the source."""

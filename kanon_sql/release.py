@@ -6,7 +6,7 @@ import contextlib
 import os
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kanon_sql import queries
@@ -15,6 +15,7 @@ from kanon_sql.engines.duckdb import DuckDB, file_format
 from kanon_sql.errors import TargetError, VerificationError
 from kanon_sql.privacy import PrivacyModel
 from kanon_sql.queries import Relation
+from kanon_sql.recode.wildcard import Fits
 from kanon_sql.recoding import Recoding, classes_beside, mapping_beside
 from kanon_sql.spec import Target
 
@@ -23,18 +24,27 @@ RELEASE = queries.scratch("kanon_release")
 
 @dataclass(frozen=True)
 class Summary:
-    """What an independent query found in a relation; see `sql/class_summary.sql`."""
+    """What an independent query found in a relation; see `sql/class_summary.sql`.
+
+    `fits`: the other notion of safety, where a star was asked to be a wildcard; see `kanon_sql.recode.wildcard`.
+    """
 
     rows: int
     classes: int
     smallest_class: int | None
     unsafe_classes: int
     unsafe_rows: int
+    fits: Fits | None = None
 
     @property
     def holds(self) -> bool:
         """Whether every class meets the model."""
         return self.unsafe_classes == 0
+
+    @property
+    def as_asked(self) -> bool:
+        """Whether the release is what was asked for, by the notion that was asked for."""
+        return self.fits.holds if self.fits else self.holds
 
 
 @dataclass(frozen=True)
@@ -132,11 +142,11 @@ def target_sql(recoding: Recoding, target: Target | None, source_files: str | No
 
 def _write_table(recoding: Recoding, target: Target | None) -> Written:
     engine = recoding.engine
-    relation = engine.place(str(target.table)) if target else _free_name(engine)
+    relation = engine.place(str(target.table)) if target else free_name(engine)
     started = time.monotonic()
     recoding.prepare()
     if target:
-        _make_room(recoding, target, relation)
+        make_room(recoding, target, relation)
     sql = queries.create_as(relation, recoding.select_sql(), engine.dialect, temporary=target is None)
     engine.run(sql)
     written = time.monotonic()
@@ -149,7 +159,7 @@ def _write_view(recoding: Recoding, target: Target) -> Written:
     relation = engine.place(str(target.table))
     started = time.monotonic()
     recoding.prepare()
-    _make_room(recoding, target, relation)
+    make_room(recoding, target, relation)
     for beside, query in recoding.beside(relation).items():
         engine.run(queries.create_as(beside, query, engine.dialect))
     sql = queries.create_as(relation, recoding.view_sql(relation), engine.dialect, "view")
@@ -200,7 +210,13 @@ def _verified(recoding: Recoding, engine: Engine, relation: Relation) -> Summary
     if [column.name for column in found.columns] != recoding.columns:
         raise VerificationError("the written release has other columns than planned; nothing was released")
     summary = summarize(engine, relation, recoding.quasi_identifiers, recoding.model)
-    if not summary.holds:
+    summary = replace(summary, fits=recoding.fits(engine, relation))
+    if summary.fits and not summary.as_asked:
+        raise VerificationError(
+            f"the written release has {summary.fits.unsafe_rows:,} rows that fit too few rows of the source; nothing "
+            "was released, run again and report this if it stays"
+        )
+    if not summary.as_asked:
         raise VerificationError(
             f"the written release has {summary.unsafe_rows:,} rows in {summary.unsafe_classes:,} classes that do "
             "not meet the privacy model; nothing was released, run again and report this if it stays"
@@ -213,7 +229,7 @@ def _verified(recoding: Recoding, engine: Engine, relation: Relation) -> Summary
     return summary
 
 
-def _make_room(recoding: Recoding, target: Target, relation: Relation) -> None:
+def make_room(recoding: Recoding, target: Target, relation: Relation) -> None:
     """Drop the table or view that is overwritten, a view with its mapping tables; never a table of another's."""
     engine, found = recoding.engine, recoding.engine.find(str(target.table))
     if found:
@@ -222,7 +238,7 @@ def _make_room(recoding: Recoding, target: Target, relation: Relation) -> None:
     ours = {mapping_beside(relation, attribute): ["value", "code"] for attribute in recoding.attributes}
     ours |= {beside: ["class"] for beside in classes_beside(relation).values()}
     for beside, signature in ours.items():
-        there = engine.find(_quoted(beside))
+        there = engine.find(quoted(beside))
         if there and target.overwrite and _has(there, signature):
             engine.run(queries.drop(there.relation, engine.dialect, there.form))
         elif there and beside in needed:
@@ -236,11 +252,12 @@ def _has(table: Table, columns: Sequence[str]) -> bool:
     return names[: len(columns)] == list(columns)
 
 
-def _quoted(relation: Relation) -> str:
+def quoted(relation: Relation) -> str:
+    """A relation's name as `Engine.find` reads it, whatever is in it."""
     return ".".join('"' + part.replace('"', '""') + '"' for part in relation.parts)
 
 
-def _free_name(engine: Engine) -> Relation:
+def free_name(engine: Engine) -> Relation:
     """A temporary table of its own for every release without a target, so that none replaces another."""
     number = 1
     while engine.find(f"{RELEASE.name}_{number}"):

@@ -33,6 +33,7 @@ from pydantic import (
     model_serializer,
     model_validator,
 )
+from pydantic_core import PydanticCustomError
 
 from kanon_sql.errors import SpecError
 
@@ -43,8 +44,10 @@ if TYPE_CHECKING:
 Metric: TypeAlias = Literal[
     "precision", "height", "loss", "loss_geometric", "discernibility", "distortion", "average_class_size"
 ]
-Form: TypeAlias = Literal["table", "view"]
+Form: TypeAlias = Literal["table", "view", "anatomy"]
+Distribution: TypeAlias = Literal["normal", "laplace", "uniform"]
 Show: TypeAlias = Literal["ranges", "labels", "common", "bounds", "mean", "median", "mode"]
+CloakMethod: TypeAlias = Literal["adaptive", "temporal", "both", "clique"]
 Location: TypeAlias = tuple[int | str, ...]
 
 
@@ -218,6 +221,67 @@ class Attribute(_Model):
         return self
 
 
+class Noise(_Model):
+    """Random numbers added to a column, in its own units; days for dates.
+
+    `scale`: the standard deviation (normal), the mean distance (laplace), or the longest distance (uniform).
+    `bottom` and `top`: what a noisy number below or above is brought back to.
+    """
+
+    scale: StrictFloat = Field(gt=0, allow_inf_nan=False, description="a number above 0")
+    distribution: Distribution = Field(default="normal", description=f"one of {', '.join(get_args(Distribution))}")
+    bottom: Number | None = Field(default=None, description="a number")
+    top: Number | None = Field(default=None, description="a number")
+
+    @model_validator(mode="after")
+    def _bounds_in_order(self) -> Noise:
+        if self.bottom is not None and self.top is not None and self.bottom >= self.top:
+            raise ValueError(f"bottom {self.bottom} is not below top {self.top}; lower the one or raise the other")
+        return self
+
+
+class Swap(_Model):
+    """Values exchanged between rows of near rank; `within` is a fraction of the column's values (Moore 1996)."""
+
+    within: Weight = Field(description="a fraction of the ranks above 0, at most 1")
+
+
+class Pram(_Model):
+    """Categories changed at random (PRAM): by a transition matrix, or kept with a chance and else drawn anew.
+
+    `matrix`: a CSV file, first column the value, then the chance of each value, all named in the first line.
+    """
+
+    matrix: LocalPath | None = Field(default=None, description="the path of a CSV file with a transition matrix")
+    keep: Annotated[StrictFloat, Field(ge=0, lt=1)] | None = Field(
+        default=None, description="a chance from 0 to below 1, e.g. 0.8"
+    )
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Pram:
+        if (self.matrix is None) == (self.keep is None):
+            raise ValueError("give either matrix or keep")
+        return self
+
+
+_OPERATORS: dict[str, type[_Model]] = {"noise": Noise, "swap": Swap, "pram": Pram}
+_OPERATOR = f"a mapping with one of {', '.join(_OPERATORS)}"
+
+
+class Perturbation(_Model):
+    """How the values of one column are perturbed."""
+
+    noise: Noise | None = Field(default=None, description="a mapping such as {scale: 100}")
+    swap: Swap | None = Field(default=None, description="a mapping such as {within: 0.05}")
+    pram: Pram | None = Field(default=None, description="a mapping such as {keep: 0.8}")
+
+    @model_validator(mode="after")
+    def _one_operator(self) -> Perturbation:
+        if sum(operator is not None for operator in (self.noise, self.swap, self.pram)) != 1:
+            raise ValueError(f"give {_OPERATOR}")
+        return self
+
+
 class Privacy(_Model):
     """The privacy model the release must meet."""
 
@@ -229,7 +293,9 @@ class Target(_Model):
 
     file: LocalPath | None = Field(default=None, description="the path of a file to write")
     table: Text | None = Field(default=None, description="the name of a table to write")
-    form: Form = Field(default="table", validation_alias="as", serialization_alias="as", description="table or view")
+    form: Form = Field(
+        default="table", validation_alias="as", serialization_alias="as", description="table, view or anatomy"
+    )
     overwrite: StrictBool = Field(default=False, description=_TRUTH)
 
     @model_validator(mode="after")
@@ -243,13 +309,93 @@ class Target(_Model):
         return self
 
 
+def _some_unless_cloaked(value: object, info: ValidationInfo) -> object:
+    """A release of places and times generalizes no columns; any other generalizes one at least."""
+    if isinstance(value, Mapping) and not value and info.data.get("location", "refused") is None:
+        raise PydanticCustomError("too_short", "no quasi-identifier")
+    return value
+
+
+Tolerance: TypeAlias = Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)] | Text
+_TOLERANCE = "a number of at least 0, or the name of a column of such numbers"
+_SIZE = "a number above 0"
+
+
+class Cloak(_Model):
+    """How places and times are cloaked; `docs/cloaking.md` says what each method does.
+
+    Lengths of time are in seconds for timestamps, in days for dates, else in the column's own unit; lengths in
+    space are in the unit of the location's columns.
+    """
+
+    method: CloakMethod = Field(default="adaptive", description=f"one of {', '.join(get_args(CloakMethod))}")
+    shared: StrictBool = Field(default=True, description=_TRUTH)
+    depth: StrictInt = Field(default=16, ge=1, le=20, description="a whole number from 1 to 20")
+    interval: StrictFloat | None = Field(default=None, gt=0, allow_inf_nan=False, description=_SIZE)
+    level: StrictInt | None = Field(default=None, ge=0, le=20, description="a whole number from 0 to 20")
+    cell: StrictFloat | None = Field(default=None, gt=0, allow_inf_nan=False, description=_SIZE)
+    dx: Tolerance | None = Field(default=None, description=_TOLERANCE)
+    dy: Tolerance | None = Field(default=None, description=_TOLERANCE)
+    dt: Tolerance | None = Field(default=None, description=_TOLERANCE)
+    k: Text | None = Field(default=None, description="the name of a column of whole numbers")
+    search: Literal["local-k", "nbr-k"] = Field(default="local-k", description="local-k or nbr-k")
+    unplaced: Literal["error", "suppress"] = Field(default="error", description="error or suppress")
+
+    @property
+    def tolerant(self) -> bool:
+        """Whether the method keeps every row inside tolerances."""
+        return self.method in ("both", "clique")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that hold tolerances or the rows' own k; they are not released."""
+        return tuple(dict.fromkeys(name for name in (self.dx, self.dy, self.dt, self.k) if isinstance(name, str)))
+
+    @model_validator(mode="after")
+    def _fits_the_method(self) -> Cloak:
+        for key, methods in _CLOAK_KEYS.items():
+            if getattr(self, key) != type(self).model_fields[key].default and self.method not in methods:
+                raise ValueError(f"{key} is for {' and '.join(methods)}, not for {self.method}; leave it out")
+        if self.tolerant and (self.dx is None or self.dt is None):
+            raise ValueError(f"{self.method} keeps tolerances; give dx (and dy) and dt, numbers or columns")
+        if self.tolerant and not self.shared:
+            raise ValueError(f"{self.method} has no other form than the shared one; leave shared out")
+        if self.level is not None and self.cell is not None:
+            raise ValueError("both level and cell say how large a cell is; keep one of them")
+        return self
+
+
+_CLOAK_KEYS: dict[str, tuple[CloakMethod, ...]] = {
+    "depth": ("adaptive", "both"),
+    "interval": ("adaptive",),
+    "level": ("temporal",),
+    "cell": ("temporal",),
+    **dict.fromkeys(("dx", "dy", "dt"), ("both", "clique")),
+    "k": ("clique",),
+    "search": ("clique",),
+}
+
+
+def _method_alone(value: object) -> object:
+    return {"method": value} if isinstance(value, str) else value
+
+
 Attributes: TypeAlias = Annotated[
     Mapping[Text, Attribute],
+    BeforeValidator(_some_unless_cloaked),
     BeforeValidator(_by_column),
     BeforeValidator(_distinct),
     AfterValidator(MappingProxyType),
     PlainSerializer(dict, return_type=dict[str, Attribute]),
 ]
+Perturbations: TypeAlias = Annotated[
+    Mapping[Text, Perturbation],
+    AfterValidator(MappingProxyType),
+    PlainSerializer(dict, return_type=dict[str, Perturbation]),
+]
+
+
+CLOAK = "cloak"  # the strategy of a spec with a location
 
 
 class Spec(_Model):
@@ -258,9 +404,15 @@ class Spec(_Model):
     source: Source = Field(description="the name of a table or the path of a file")
     database: LocalPath | None = Field(default=None, repr=False, description="a DuckDB file or postgresql://…")
     identifiers: Columns = Field(default=(), description="a list of column names, as text")
-    quasi_identifiers: Attributes = Field(
-        min_length=1, description="one or more column names, each alone or with {hierarchy: …}"
+    location: Annotated[Columns, Field(min_length=2, max_length=2)] | None = Field(
+        default=None, description="the two columns of a place, such as [lat, lon]"
     )
+    time: Text | None = Field(default=None, description="the name of the column of times")
+    unit: Text | None = Field(default=None, description="the name of the column that tells people or devices apart")
+    cloak: Annotated[Cloak, BeforeValidator(_method_alone)] = Field(
+        default=Cloak(), description="a method, or a mapping such as {method: clique, dx: 0.01, dt: 600}"
+    )
+    quasi_identifiers: Attributes = Field(description="one or more column names, each alone or with {hierarchy: …}")
     hierarchies: LocalPath | None = Field(default=None, description="the path of a folder with <column>.csv")
     sensitive: Columns = Field(default=(), description="a list of column names, as text")
     privacy: Privacy = Field(default=Privacy(), description="a mapping such as {k: 5}")
@@ -282,13 +434,55 @@ class Spec(_Model):
     unmapped: Literal["error", "top"] = Field(default="error", description="error or top")
     mask: StrictBool = Field(default=False, description=_TRUTH)
     shuffle: StrictBool = Field(default=False, description=_TRUTH)
+    perturb: Perturbations = Field(
+        default_factory=dict, validate_default=True, description="a mapping such as {salary: {noise: {scale: 100}}}"
+    )
+    secret: LocalPath | None = Field(default=None, description="the path of a file that holds a secret")
     target: Target | None = Field(default=None, description="a mapping such as {table: patients_anon, as: view}")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _nothing_to_generalize(cls, value: Any) -> Any:
+        if isinstance(value, Mapping) and value.get("location") and not value.get("quasi_identifiers"):
+            return {**value, "quasi_identifiers": {}}
+        return value
+
+    @model_validator(mode="after")
+    def _cloaked_or_generalized(self) -> Spec:
+        if self.location is None:
+            said = "time" if self.time else "unit" if self.unit else "cloak" if self.cloak != Cloak() else None
+            if said or self.strategy == CLOAK:
+                raise ValueError(f"{said or 'strategy cloak'} is for places; give the location too, two columns")
+            return self
+        if self.time is None or self.unit is None:
+            raise ValueError(f"a location needs {'a time' if self.time is None else 'a unit'} too; name its column")
+        if self.quasi_identifiers:
+            raise ValueError(
+                "a location is cloaked and quasi_identifiers are generalized, one of them in a run; generalize first, "
+                "or list the columns among the identifiers to drop them"
+            )
+        if self.strategy not in ("auto", CLOAK):
+            raise ValueError(f"the strategy {self.strategy} searches a lattice, which places have not; leave it out")
+        if self.mask:
+            raise ValueError("a suppressed place has no star to show; leave mask out")
+        if self.target and self.target.form == "view":
+            raise ValueError("a view cannot cloak again whenever it is read; release a table or a file")
+        return self
 
     @model_validator(mode="after")
     def _one_role_each(self) -> Spec:
         seen: dict[str, tuple[str, str]] = {}
-        for role in ("identifiers", "quasi_identifiers", "sensitive"):
-            for column in getattr(self, role):
+        roles: dict[str, tuple[str, ...]] = {
+            "location": self.location or (),
+            "time": (self.time,) if self.time else (),
+            "unit": (self.unit,) if self.unit and self.unit not in self.identifiers else (),
+            "cloak": self.cloak.columns,
+            "identifiers": self.identifiers,
+            "quasi_identifiers": tuple(self.quasi_identifiers),
+            "sensitive": self.sensitive,
+        }
+        for role, columns in roles.items():
+            for column in columns:
                 other, where = seen.setdefault(column.lower(), (column, role))
                 if other != column:
                     raise ValueError(
@@ -298,13 +492,23 @@ class Spec(_Model):
                     raise ValueError(f"{column!r} is in both {where} and {role}; keep it in one of them")
         return self
 
+    @model_validator(mode="after")
+    def _perturbed_are_neither(self) -> Spec:
+        roles = {"identifiers": "an identifier, which is dropped", "quasi_identifiers": "a quasi-identifier"}
+        for column in self.perturb:
+            for role, said in roles.items():
+                if column.lower() in {other.lower() for other in getattr(self, role)}:
+                    raise ValueError(f"{column!r} in perturb is {said}; only the other columns can be perturbed")
+        return self
+
 
 def load(path: str | os.PathLike[str], **overrides: Any) -> Spec:
     """Read a spec file, its relative paths taken from its own folder, with `overrides` as in `merge`.
 
     What the file leaves out and a run needs (source, quasi_identifiers) may come from the overrides.
     """
-    needed = {name: value for name, value in overrides.items() if name in ("source", "quasi_identifiers")}
+    one_of = ("source", "quasi_identifiers", "location", "time", "unit")
+    needed = {name: value for name, value in overrides.items() if name in one_of}
     spec = _validated({**_said(needed), **_said(_read(Path(path)))}, folder=Path(path).parent)
     return merge(spec, **overrides)
 
@@ -332,6 +536,9 @@ def merge(spec: Spec | None, **overrides: Any) -> Spec:
     if "priorities" in said:
         columns = said.get("quasi_identifiers", mapping.get("quasi_identifiers", {}))
         said["quasi_identifiers"] = _with_priorities(_by_column(columns), said.pop("priorities"))
+    if isinstance(said.get("cloak"), str) and spec:
+        kept = spec.cloak.model_dump(exclude_unset=True)
+        said["cloak"] = {**kept, "method": said["cloak"]}
     if said.keys() & {"output", "into", "form", "overwrite"}:
         mapping["target"] = _merged_target(mapping.get("target"), said)
     return parse({**mapping, **said})
@@ -364,7 +571,7 @@ def _merged_target(target: Target | None, said: dict[str, Any]) -> dict[str, Any
     asked = {key: _as_text(said.pop(name)) for name, key in names.items() if name in said}
     kept = target.model_dump(by_alias=True, exclude_unset=True) if target else {}
     if any(asked.get(place, kept.get(place)) != kept.get(place) for place in ("file", "table")):
-        kept = {"as": kept["as"]} if "as" in kept and "table" in asked else {}
+        kept = {"as": kept["as"]} if "as" in kept and ("table" in asked or kept["as"] == "anatomy") else {}
     return {**kept, **asked}
 
 
@@ -437,19 +644,24 @@ def _sentence(detail: ErrorDetails) -> str:
         return f"{path} is not a key of a spec; {_suggestion(model, key)}"
     if detail["type"] == "value_error":
         return ": ".join([*filter(None, [path]), str(detail["ctx"]["error"])])
-    wanted = "{hierarchy: …} or nothing" if model is Attribute and not key else _keys(model)[key].description
+    wanted = _keys(model)[key].description if key else _WHOLE[model]
     if detail["type"] == "missing":
         return f"{path} is missing; give {wanted}"
     return f"{path}: give {wanted}, not {reprlib.repr(detail['input'])}"
 
 
+_WHOLE: dict[type[_Model], str] = {Attribute: "{hierarchy: …} or nothing", Perturbation: _OPERATOR}
+
+
 def _path(location: Location) -> str:
     """Write a place in the spec as its keys, without pydantic's recipe tags, key marks and list positions."""
     match location:
-        case ("quasi_identifiers", _, "[key]"):
-            location = ("quasi_identifiers",)
+        case ("quasi_identifiers" | "perturb" as whole, _, "[key]"):
+            location = (whole,)
         case ("quasi_identifiers", column, "hierarchy", _, *rest):
             location = ("quasi_identifiers", column, "hierarchy", *rest)
+        case ("cloak", str(key), *_):
+            location = ("cloak", key)
     return ".".join(str(part) for part in location if not isinstance(part, int))
 
 
@@ -462,10 +674,18 @@ def _owner(location: Location) -> tuple[type[_Model], str]:
             return Attribute, ""
         case ("quasi_identifiers", _, key, *_) if key != "[key]":
             return Attribute, str(key)
+        case ("perturb", _, str(operator), key, *_) if operator in _OPERATORS:
+            return _OPERATORS[operator], str(key)
+        case ("perturb", _):
+            return Perturbation, ""
+        case ("perturb", _, key, *_) if key != "[key]":
+            return Perturbation, str(key)
         case ("privacy", key, *_):
             return Privacy, str(key)
         case ("target", key, *_):
             return Target, str(key)
+        case ("cloak", key, *_):
+            return Cloak, str(key)
     return Spec, str(next(iter(location), ""))
 
 
@@ -475,7 +695,7 @@ def _keys(model: type[_Model]) -> dict[str, FieldInfo]:
 
 
 def _suggestion(model: type[_Model], key: str) -> str:
-    parts: dict[str, type[_Model]] = {"privacy": Privacy, "target": Target} if model is Spec else {}
+    parts: dict[str, type[_Model]] = {"privacy": Privacy, "target": Target, "cloak": Cloak} if model is Spec else {}
     key = key.lower()
     deeper = [f"{part}.{key}" for part, inner in parts.items() if key in _keys(inner)]
     near = deeper or get_close_matches(key, _keys(model), n=1)

@@ -36,7 +36,7 @@ from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.errors import SpecError
 from kanon_sql.search import Progress
-from kanon_sql.spec import Spec
+from kanon_sql.spec import Noise, Perturbation, Pram, Spec, Swap
 
 ROOT = Path(__file__).resolve().parent.parent
 ADULT = ROOT / "hierarchies" / "adult"
@@ -164,11 +164,21 @@ OPTIONS: list[tuple[str, str, object]] = [
     ("--hierarchies h", "hierarchies", "h"),
     ("--identifiers name,ssn", "identifiers", ["name", "ssn"]),
     ("--sensitive disease", "sensitive", ["disease"]),
+    ("--location 'lat, lon' --time ts --unit user", "unit", "user"),
+    ("--location lat,lon --unit user --time ts", "time", "ts"),
+    ("--time ts --unit user --location lat,lon", "location", ["lat", "lon"]),
+    ("--location lat,lon --time ts --unit user --cloak temporal", "cloak.method", "temporal"),
     ("--unmapped top", "unmapped", "top"),
     ("--k 7", "privacy.k", 7),
     ("--suppression-limit 0.5", "suppression_limit", 0.5),
     ("--mask", "mask", True),
     ("--shuffle", "shuffle", True),
+    (
+        "--perturb 'pay=noise:100, \"a,b=c\"=swap:0.05,city=pram:0.8'",
+        "perturb",
+        ["pay", "a,b=c", "city"],
+    ),
+    ("--secret secret.txt", "secret", "secret.txt"),
     ("--metric height", "metric", "height"),
     ("--strategy ola", "strategy", "ola"),
     ("--time-limit 1.5", "time_limit", 1.5),
@@ -185,6 +195,15 @@ OPTIONS: list[tuple[str, str, object]] = [
     ("--into anon --as view", "target.form", "view"),
     ("--into anon --overwrite", "target.overwrite", True),
 ]
+SAID_OF_PLACES = """
+source: people
+database: old.duckdb
+location: [x, y]
+time: seen
+unit: device
+cloak: {method: adaptive, unplaced: suppress}
+target: {table: old, as: table}
+"""
 SAID = """
 source: people
 database: old.duckdb
@@ -225,7 +244,8 @@ def at(spec: Spec, path: str) -> object:
 @pytest.mark.parametrize(("options", "path", "value"), OPTIONS, ids=[options for options, _, _ in OPTIONS])
 def test_every_option_reaches_the_spec(seen: list[Any], options: str, path: str, value: object) -> None:
     target = [] if path.startswith("target") else ["--output", "out.csv"]
-    kanon("anonymize", "people.csv", "--quasi-identifiers", "age", *target, *shlex.split(options))
+    columns = [] if "--location" in options else ["--quasi-identifiers", "age"]
+    kanon("anonymize", "people.csv", *columns, *target, *shlex.split(options))
     assert at(seen[0][0], path) == value
     assert seen[0][0].source == "people.csv"
 
@@ -235,8 +255,10 @@ def test_an_option_wins_over_the_spec_file(
     folder: Path, seen: list[Any], options: str, path: str, value: object
 ) -> None:
     (folder / "specs").mkdir()
-    (folder / "specs" / "release.yml").write_text(SAID)
+    (folder / "specs" / "release.yml").write_text(SAID_OF_PLACES if "--location" in options else SAID)
     kanon("anonymize", "--spec", "specs/release.yml")
+    if "--location" in options:  # the spec names the others
+        options = options[options.rindex("--") :]
     kanon("anonymize", "--spec", "specs/release.yml", *shlex.split(options))
     before, after = (spec for spec, _ in seen)
     assert at(before, path) != value
@@ -267,7 +289,8 @@ def test_no_option_is_without_a_test() -> None:
 
 
 @pytest.mark.parametrize(
-    "words", ["", "anonymize", "explain", "compare", "lattice", "verify", "profile", "demo", "hierarchy build"]
+    "words",
+    ["", "anonymize", "anatomize", "explain", "compare", "lattice", "verify", "profile", "demo", "hierarchy build"],
 )
 def test_every_command_has_help(words: str) -> None:
     assert re.search(rf"Usage: .*{words} \[OPTIONS\]", done(*words.split(), "--help"))
@@ -278,8 +301,10 @@ def test_what_searches_takes_the_options_of_a_search(name: str) -> None:
     commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     ours, others = ({parameter.name for parameter in commands[each].params} for each in (name, "anonymize"))
     written = {"mask", "shuffle", "output", "into", "as_", "overwrite", "trace", "as_json", "sql"}
+    written |= {"perturb", "secret"}
     local = {"show", "rules", "suppression_order", "wildcard_suppression"}
-    assert others - ours - written - local == ({"strategy"} if name == "compare" else set())
+    places = {"location", "time", "unit", "cloak"}
+    assert others - ours - written - local - places == ({"strategy"} if name == "compare" else set())
 
 
 def test_the_launcher_of_a_checkout() -> None:
@@ -780,6 +805,88 @@ def test_a_search_is_watched_on_a_terminal(tmp_path: Path) -> None:
     assert re.search(r"exhaustive, 2 of 2: [\d,]+ of [\d,]+ nodes checked", text)
     assert "inf" not in text
     assert "nan" not in text
+
+
+# Perturbation and anatomy
+
+
+def test_a_column_is_perturbed_by_an_option(database: str, folder: Path) -> None:
+    (folder / "secret.txt").write_text("a secret of more than sixteen characters")
+    options = [*ASK[:-2], "--k", 12, "--perturb", "disease=pram:0.3", "--secret", "secret.txt", "--json"]
+    shown = []
+    for name in ("anon_1", "anon_2"):
+        manifest = json.loads(done("anonymize", "people", "--database", database, *options, "--into", name))
+        shown.append(ask(database, f"SELECT * FROM {name}"))
+    assert shown[0] == shown[1]
+    plain = released(manifest["node"], 12)
+    assert texts([row[:2] for row in shown[0]]) == texts([row[:2] for row in plain])
+    assert texts(shown[0]) != texts(plain)
+    assert manifest["perturbation"] == {"columns": {"disease": {"pram": {"keep": 0.3}}}, "reproducible": True}
+    assert not [name for name, _ in tables(database) if "perturb" in name]
+
+
+def test_an_option_of_perturbation_is_read(seen: list[Any]) -> None:
+    said = 'pay=noise:100,"a,b=c"=swap:0.05,city=pram:0.8'
+    kanon("anonymize", "people.csv", "--quasi-identifiers", "age", "--output", "out.csv", "--perturb", said)
+    assert dict(seen[0][0].perturb) == {
+        "pay": Perturbation(noise=Noise(scale=100)),
+        "a,b=c": Perturbation(swap=Swap(within=0.05)),
+        "city": Perturbation(pram=Pram(keep=0.8)),
+    }
+
+
+@pytest.mark.parametrize(
+    "said", ["disease", "disease=pram", "disease=pram:x", "disease=blur:1", "=noise", "a=noise:1:2"]
+)
+def test_a_perturbation_that_cannot_be_read_is_refused(folder: Path, said: str) -> None:
+    run = kanon("anonymize", "people.csv", *ASK, "--output", "anon.csv", "--perturb", said)
+    assert run.code == 2
+    assert "--perturb takes COLUMN=noise:SCALE, COLUMN=swap:WITHIN and COLUMN=pram:KEEP" in run.err
+    assert repr(said) in run.err
+    assert not (folder / "anon.csv").exists()
+
+
+def test_what_is_no_one_statement_is_not_printed_as_one(database: str) -> None:
+    ask_sql = ["anonymize", "people", "--database", database, *ASK, "--sql"]
+    run = kanon(*ask_sql, "--perturb", "disease=pram:0.3")
+    assert (run.code, run.out) == (2, "")
+    assert "a perturbed release takes more than one statement, and a secret; leave out perturb or --sql" in run.err
+    run = kanon(*ask_sql, "--into", "anon", "--as", "anatomy")
+    assert (run.code, run.out) == (2, "")
+    assert "an anatomy takes more than one statement" in run.err
+
+
+@pytest.mark.parametrize("target", ["--into anon", "--output anon.csv", "--output anon.parquet"])
+def test_an_anatomy_says_where_its_halves_are(database: str, folder: Path, target: str) -> None:
+    options = ["--database", database, *ASK, "--k", 12, *target.split(), "--as", "anatomy"]
+    shown = done("anonymize", "people", *options)
+    beside = {"anon": "anon__sensitive", "anon.csv": "anon.sensitive.csv"}.get(
+        target.split()[1], "anon.sensitive.parquet"
+    )
+    assert re.search(
+        rf"Verified in what was written: 12-anonymous\. It is in .*anon.* and .*{re.escape(beside)}", shown
+    )
+    if "--output" in target:
+        assert (folder / beside).exists()
+        counted = ask("", f"SELECT SUM(count) FROM '{beside}'")
+        rows = ask("", f"SELECT COUNT(*) FROM '{target.split()[1]}'")
+    else:
+        counted, rows = ask(database, f"SELECT SUM(count) FROM {beside}"), ask(database, "SELECT COUNT(*) FROM anon")
+    assert [int(counted[0][0])] == [rows[0][0]]
+
+
+def test_an_anatomy_of_exact_rows_says_what_it_is_not(database: str) -> None:
+    options = ["--database", database, *ASK[:4], "--sensitive", "disease", "--l", 2]
+    run = kanon("anatomize", "people", *options, "--into", "anon")
+    assert run.code == 0, run
+    assert "120 rows released as they are in 60 groups, the smallest of 2 rows. Not k-anonymous." in run.out
+    assert "no sensitive value has more than 1 / 2 of its group. It is in" in run.out
+    assert "anonymous" not in run.out.replace("Not k-anonymous", "")
+    assert "who knows them finds the person's row" in run.err
+    manifest = json.loads(done("anatomize", "people", *options, "--into", "anon", "--overwrite", "--json"))
+    assert (manifest["k_anonymous"], manifest["groups"]) == (False, 60)
+    assert [name for name, _ in tables(database)] == ["anon", "anon__sensitive", "people"]
+    assert kanon("verify", "anon", "--database", database, "--quasi-identifiers", "age,zip", "--k", 30).code == 1
 
 
 # demo

@@ -46,9 +46,22 @@ def place(tmp_path: Path) -> Path:
     (tmp_path / "places.csv").write_text("Bern;Switzerland\nThun;Switzerland\nGraz;Austria\nSwitzerland;*\nAustria;*\n")
     with duckdb.connect(str(tmp_path / "hospital.duckdb")) as connection:
         connection.execute(PATIENTS)
+    write_trips(tmp_path / "trips.parquet")
     (spec,) = blocks(ROOT / "README.md", "yaml")
     (tmp_path / "release.yml").write_text(spec, encoding="utf-8")
+    (trips,) = blocks(ROOT / "docs" / "cloaking.md", "yaml")
+    (tmp_path / "trips.yml").write_text(trips, encoding="utf-8")
     return tmp_path
+
+
+def write_trips(path: Path) -> None:
+    """Twenty taxis on a spiral."""
+    query = """
+    SELECT i % 20 AS taxi, 46.9 + i * cos(i) / 9000 AS lat, 7.4 + i * sin(i) / 9000 AS lon,
+      TIMESTAMP '2025-03-01' + INTERVAL (i * 71) SECOND AS ts, i % 90 AS speed
+    FROM range(1000) AS t(i)
+    """
+    duckdb.sql(query).write_parquet(str(path))
 
 
 def copy_patients(place: Path, dsn: str) -> None:

@@ -302,6 +302,54 @@ def test_a_node_may_show_means(tmp_path: Path) -> None:
     assert released(made.to_df().to_numpy().tolist()) == Counter({(61 / 3, "BE"): 3, (47.0, "*"): 4})
 
 
+# Every local strategy, from a table to its release
+
+tables = st.lists(
+    st.tuples(st.sampled_from([*AGES, None]), st.sampled_from([*CITIES, None, "Rome", "Bonn", "*"])), max_size=30
+)
+
+
+@pytest.mark.parametrize("name", sorted(RECODERS))
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rows=tables, k=st.integers(1, 4), show=st.sampled_from([None, "common", "ranges", "bounds"]))
+def test_every_row_is_released_under_labels_that_cover_it(
+    tmp_path: Path, name: str, rows: list[Any], k: int, show: str | None
+) -> None:
+    if len(rows) < k:
+        return
+    table = pandas.DataFrame([(f"p{i}", *row, i) for i, row in enumerate(rows)], columns=[*TYPES]).astype(
+        {"age": "Int64"}
+    )
+    spec = spec_of(tmp_path, k, strategy=name, unmapped="top", source="x")
+    if show and name != "prioprivacy":  # which has labels of its own
+        spec["quasi_identifiers"]["age"]["show"] = show
+    made = kanon_sql.anonymize(table, spec)
+    frame = made.to_df().astype(object)
+    released = [tuple(None if pandas.isna(cell) else cell for cell in row) for row in frame.itertuples(index=False)]
+    assert len(released) == len(rows) - made.manifest["suppressed_rows"]
+    assert min(Counter(row[:-1] for row in released).values(), default=k) >= k
+    assert len({row[-1] for row in released}) == len(released)
+    for *ages, city, place in released:
+        age, found = rows[place]
+        assert city in of_any_city(found)
+        assert covers(ages, age)
+
+
+def of_any_city(city: str | None) -> Sequence[str | None]:
+    return of_city(city) if city is None or city in CITIES else ("*",)
+
+
+def covers(shown: Sequence[Any], age: int | None) -> bool:
+    """Whether what is shown of an age may stand for it: a label, a range, or two bounds."""
+    if len(shown) == 2:
+        return shown == [None, None] or (age is not None and shown[0] <= age <= shown[1])
+    (label,) = shown
+    if label is None or not label.startswith("["):
+        return label in of_age(age)
+    low, high = map(int, label.strip("[]").split(","))
+    return age is not None and low <= age <= high
+
+
 # What cannot be
 
 

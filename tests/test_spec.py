@@ -15,11 +15,15 @@ from kanon_sql.spec import (
     Attribute,
     DatesRecipe,
     FileRecipe,
+    Noise,
+    Perturbation,
+    Pram,
     Privacy,
     RangesRecipe,
     RedactRecipe,
     Spec,
     SuppressRecipe,
+    Swap,
     TableRecipe,
     Target,
     TaxonomyRecipe,
@@ -54,6 +58,12 @@ seed: 3
 unmapped: top
 mask: true
 shuffle: true
+perturb:
+  salary: {noise: {scale: 100, distribution: laplace, bottom: 0, top: 9000}}
+  visits: {swap: {within: 0.05}}
+  town:   {pram: {keep: 0.8}}
+  job2:   {pram: {matrix: jobs_matrix.csv}}
+secret: secret.txt
 target: {table: patients_anon, as: view, overwrite: true}
 """
 ATTRIBUTES = {
@@ -79,9 +89,10 @@ QI_TEXT = "one or more column names, each alone or with {hierarchy: …}"
 RECIPE_TEXT = "a file, the word suppress, or a mapping with one of file, table, ranges, redact, dates, taxonomy"
 NOT_YAML = "this is not YAML a spec can use"
 TOP_KEYS = (
-    "source, database, identifiers, quasi_identifiers, hierarchies, sensitive, privacy, suppression_limit, "
+    "source, database, identifiers, location, time, unit, cloak, quasi_identifiers, hierarchies, "
+    "sensitive, privacy, suppression_limit, "
     "metric, strategy, time_limit, evaluations, seed, show, beta, rules, suppression_order, wildcard_suppression, "
-    "unmapped, mask, shuffle, target"
+    "unmapped, mask, shuffle, perturb, secret, target"
 )
 
 
@@ -117,6 +128,13 @@ def test_every_key_of_the_declaration_is_read() -> None:
     assert (spec.suppression_limit, spec.time_limit, spec.seed) == (0.05, 60.0, 3)
     assert (spec.metric, spec.strategy, spec.unmapped) == ("precision", "flash", "top")
     assert (spec.mask, spec.shuffle) == (True, True)
+    assert dict(spec.perturb) == {
+        "salary": Perturbation(noise=Noise(scale=100, distribution="laplace", bottom=Decimal(0), top=Decimal(9000))),
+        "visits": Perturbation(swap=Swap(within=0.05)),
+        "town": Perturbation(pram=Pram(keep=0.8)),
+        "job2": Perturbation(pram=Pram(matrix="jobs_matrix.csv")),
+    }
+    assert spec.secret == "secret.txt"
     assert spec.target == Target(table="patients_anon", form="view", overwrite=True)
 
 
@@ -315,6 +333,56 @@ def test_wrong_quasi_identifiers(text: str, message: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[pay]", ": give a mapping such as {salary: {noise: {scale: 100}}}, not ['pay']"),
+        ("{5: {swap: {within: 0.1}}}", ": give a mapping such as {salary: {noise: {scale: 100}}}, not 5"),
+        ("{pay: }", ".pay: give a mapping with one of noise, swap, pram, not None"),
+        ("{pay: {}}", ".pay: give a mapping with one of noise, swap, pram"),
+        ("{pay: {swap: {within: 1}, pram: {keep: 0}}}", ".pay: give a mapping with one of noise, swap, pram"),
+        ("{pay: {nois: {scale: 1}}}", ".pay.nois is not a key of a spec; did you mean 'noise'?"),
+        ("{pay: {noise: 5}}", ".pay.noise: give a mapping such as {scale: 100}, not 5"),
+        ("{pay: {noise: {}}}", ".pay.noise.scale is missing; give a number above 0"),
+        ("{pay: {noise: {scale: 0}}}", ".pay.noise.scale: give a number above 0, not 0"),
+        ("{pay: {noise: {scale: .inf}}}", ".pay.noise.scale: give a number above 0, not inf"),
+        (
+            "{pay: {noise: {scale: 1, distribution: cauchy}}}",
+            ".pay.noise.distribution: give one of normal, laplace, uniform, not 'cauchy'",
+        ),
+        (
+            "{pay: {noise: {scale: 1, bottom: 3, top: 3}}}",
+            ".pay.noise: bottom 3 is not below top 3; lower the one or raise the other",
+        ),
+        ("{pay: {swap: {within: 0}}}", ".pay.swap.within: give a fraction of the ranks above 0, at most 1, not 0"),
+        ("{pay: {swap: {within: 5}}}", ".pay.swap.within: give a fraction of the ranks above 0, at most 1, not 5"),
+        ("{pay: {pram: {}}}", ".pay.pram: give either matrix or keep"),
+        ("{pay: {pram: {keep: 0.5, matrix: a.csv}}}", ".pay.pram: give either matrix or keep"),
+        ("{pay: {pram: {keep: 1}}}", ".pay.pram.keep: give a chance from 0 to below 1, e.g. 0.8, not 1"),
+        ("{pay: {pram: {kep: 1}}}", ".pay.pram.kep is not a key of a spec; did you mean 'keep'?"),
+    ],
+)
+def test_wrong_perturbations(text: str, message: str) -> None:
+    assert error(f"perturb: {text}") == f"perturb{message}"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "perturb: {Age: {swap: {within: 1}}}",
+            "'Age' in perturb is a quasi-identifier; only the other columns can be",
+        ),
+        (
+            "{identifiers: [id], perturb: {id: {swap: {within: 1}}}}",
+            "'id' in perturb is an identifier, which is dropped; only the other columns can be",
+        ),
+    ],
+)
+def test_a_perturbed_column_is_neither_quasi_identifier_nor_identifier(text: str, message: str) -> None:
+    assert error(text) == f"{message} perturbed"
+
+
+@pytest.mark.parametrize(
     ("recipe", "message"),
     [
         ("{}", f": give {RECIPE_TEXT}, not {{}}"),
@@ -371,7 +439,7 @@ def test_one_role_for_each_column(text: str, message: str) -> None:
         ("{}", "target: neither a file nor a table is named; give one of them"),
         ("{file: a, table: b}", "target: both a file and a table are named; keep one of them"),
         ("{file: a, as: view}", "target: a view needs a name; give it as table"),
-        ("{table: a, as: index}", "target.as: give table or view, not 'index'"),
+        ("{table: a, as: index}", "target.as: give table, view or anatomy, not 'index'"),
         ("a.csv", "target: give a mapping such as {table: patients_anon, as: view}, not 'a.csv'"),
     ],
 )
@@ -583,4 +651,4 @@ def test_merging_leaves_the_first_as_it_was() -> None:
 
 
 def test_the_database_and_its_password_are_not_shown() -> None:
-    assert "secret" not in repr(small(database="postgresql://u:secret@h/d"))
+    assert "hush" not in repr(small(database="postgresql://u:hush@h/d"))

@@ -54,11 +54,17 @@ def anonymize(
     hierarchies: o.Hierarchies = None,
     identifiers: o.Identifiers = None,
     sensitive: o.Sensitive = None,
+    location: o.Location = None,
+    time: o.Time = None,
+    unit: o.Unit = None,
+    cloak: o.Cloak = None,
     unmapped: o.UnmappedValues = None,
     k: o.K = None,
     suppression_limit: o.SuppressionLimit = None,
     mask: o.Mask = False,
     shuffle: o.Shuffle = False,
+    perturb: o.Perturb = None,
+    secret: o.Secret = None,
     metric: o.Metric = None,
     strategy: o.AnyStrategy = None,
     time_limit: o.TimeLimit = None,
@@ -97,11 +103,17 @@ def anonymize(
         hierarchies=hierarchies,
         identifiers=identifiers,
         sensitive=sensitive,
+        location=location,
+        time=time,
+        unit=unit,
+        cloak=cloak,
         unmapped=unmapped,
         k=k,
         suppression_limit=suppression_limit,
         mask=o.yes(mask),
         shuffle=o.yes(shuffle),
+        perturb=perturb,
+        secret=secret,
         metric=metric,
         strategy=strategy,
         time_limit=time_limit,
@@ -122,6 +134,14 @@ def anonymize(
     if sql:
         if settled.mask:
             raise SpecError("one statement drops rows instead of masking them; leave out --mask or --sql")
+        if settled.wildcard_suppression:
+            raise SpecError("one statement counts equal rows; leave out --wildcard-suppression or --sql")
+        if settled.perturb:
+            raise SpecError(
+                "a perturbed release takes more than one statement, and a secret; leave out perturb or --sql"
+            )
+        if settled.target and settled.target.form == "anatomy":
+            raise SpecError("an anatomy takes more than one statement; give --as table or leave out --sql")
         asked = _overwriting(settled)
         with pipeline.opened(source, asked) as found, found.engine.transaction():
             with shown.watching() as watch:
@@ -131,6 +151,8 @@ def anonymize(
         return
     if settled.target is None:
         raise SpecError("there is no target; give --output FILE.parquet, or --into TABLE, or --sql to only see it")
+    if trace and settled.location:
+        raise SpecError("cloaking asks nothing of a lattice, so that there is no trace; leave out --trace")
     if trace:
         release.check_file(trace, settled.target.overwrite, files(settled.source))
         if settled.target.file and trace.absolute() == Path(settled.target.file).absolute():
@@ -143,8 +165,49 @@ def anonymize(
     if as_json:
         print(json.dumps(made.manifest, indent=2))
         shown.warn(made.manifest["warnings"])
+    elif settled.location:
+        shown.cloaked(made.manifest)
     else:
         shown.release(made.manifest)
+
+
+@app.command()
+def anatomize(
+    l: Annotated[int, typer.Option("--l", min=2, help="Different sensitive values in a group at least.")],  # noqa: E741
+    source: o.Source = None,
+    database: o.Database = None,
+    spec: o.SpecFile = None,
+    quasi_identifiers: o.QuasiIdentifiers = None,
+    identifiers: o.Identifiers = None,
+    sensitive: o.Sensitive = None,
+    secret: o.Secret = None,
+    output: o.Output = None,
+    into: o.Into = None,
+    overwrite: o.Overwrite = False,
+    as_json: o.Json = False,
+) -> None:
+    """Release exact rows, and apart from them the sensitive values of groups of rows. NOT k-anonymous.
+
+    Hides which of l values belongs to a row (Anatomy, Xiao and Tao 2006); anonymize --as anatomy hides the row too.
+    """
+    from kanon_sql.exact_anatomy import anatomize as anatomized
+
+    flags = o.said(
+        database=database,
+        quasi_identifiers=quasi_identifiers,
+        identifiers=identifiers,
+        sensitive=sensitive,
+        secret=secret,
+        output=output,
+        into=into,
+        overwrite=o.yes(overwrite),
+    )
+    made = anatomized(source, spec, l=l, **flags)
+    if as_json:
+        print(json.dumps(made.manifest, indent=2))
+        shown.warn(made.manifest["warnings"])
+    else:
+        shown.anatomy(made.manifest)
 
 
 @app.command()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 
@@ -13,6 +13,7 @@ from kanon_sql.errors import SpecError
 from kanon_sql.loss import METRICS
 from kanon_sql.recode import RECODERS
 from kanon_sql.search import STRATEGIES
+from kanon_sql.spec import CloakMethod
 
 
 class Form(StrEnum):
@@ -20,6 +21,7 @@ class Form(StrEnum):
 
     table = "table"
     view = "view"
+    anatomy = "anatomy"
 
 
 class Unmapped(StrEnum):
@@ -64,9 +66,31 @@ def names(text: str | None) -> list[str] | None:
 
 def said(**options: Any) -> dict[str, Any]:
     """What the command line said, by the spec's flat names; what it did not say stays None."""
-    lists = ("quasi_identifiers", "identifiers", "sensitive")
-    plain = {key: value.value if isinstance(value, StrEnum) else value for key, value in options.items()}
-    return {key: names(value) if key in lists else value for key, value in plain.items()}
+    lists = ("quasi_identifiers", "identifiers", "sensitive", "location")
+    plain: dict[str, Any] = {
+        key: value.value if isinstance(value, StrEnum) else value for key, value in options.items()
+    }
+    readers = {**dict.fromkeys(lists, names), "perturb": perturbations}
+    return {key: readers[key](value) if key in readers else value for key, value in plain.items()}
+
+
+def perturbations(text: str | None) -> dict[str, dict[str, dict[str, float]]] | None:
+    """Read `salary=noise:100,city=pram:0.8` as the spec writes it."""
+    if text is None:
+        return None
+    parameters = {"noise": "scale", "swap": "within", "pram": "keep"}
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for said in names(text) or []:
+        column, _, asked = said.rpartition("=")
+        operator, _, number = asked.partition(":")
+        try:
+            found[column] = {operator: {parameters[operator]: float(number)}}
+        except (KeyError, ValueError):
+            raise SpecError(
+                "--perturb takes COLUMN=noise:SCALE, COLUMN=swap:WITHIN and COLUMN=pram:KEEP, comma between; "
+                f"got {said!r}"
+            ) from None
+    return found
 
 
 def priorities(text: str | None) -> dict[str, int] | None:
@@ -115,6 +139,16 @@ Identifiers = Annotated[str | None, typer.Option(help="Columns to drop.", rich_h
 Sensitive = Annotated[
     str | None, typer.Option(help="Columns kept as they are, named as sensitive.", rich_help_panel=_DATA)
 ]
+Location = Annotated[
+    str | None, typer.Option(help="Two columns of a place to cloak, as in lat,lon.", rich_help_panel=_DATA)
+]
+Time = Annotated[str | None, typer.Option(help="The column of times to cloak.", rich_help_panel=_DATA)]
+Unit = Annotated[
+    str | None, typer.Option(help="The column of people or devices: k counts these; dropped.", rich_help_panel=_DATA)
+]
+Cloak = Annotated[
+    str | None, typer.Option(help=f"{', '.join(get_args(CloakMethod))} (default adaptive).", rich_help_panel=_SEARCH)
+]
 UnmappedValues = Annotated[
     Unmapped | None,
     typer.Option("--unmapped", help="Values in no hierarchy: stop, or send them to *.", rich_help_panel=_DATA),
@@ -132,13 +166,26 @@ Mask = Annotated[
 Shuffle = Annotated[
     bool, typer.Option("--shuffle", help="Order rows by seeded hash, not sorted.", rich_help_panel=_PRIVACY)
 ]
+Perturb = Annotated[
+    str | None,
+    typer.Option(
+        help="Noise, rank swapping or PRAM for other columns: pay=noise:100,visit=swap:0.05,city=pram:0.8; "
+        "bounds, distributions and matrices in a spec.",
+        rich_help_panel=_PRIVACY,
+    ),
+]
+Secret = Annotated[
+    Path | None,
+    typer.Option(help="A file with the secret that makes the perturbation again.", rich_help_panel=_PRIVACY),
+]
 Metric = Annotated[str | None, typer.Option(help=f"{', '.join(METRICS)} (default loss).", rich_help_panel=_SEARCH)]
 Strategy = Annotated[str | None, typer.Option(help=f"{', '.join(STRATEGIES)} (default auto).", rich_help_panel=_SEARCH)]
 AnyStrategy = Annotated[
     str | None,
     typer.Option(
         "--strategy",
-        help=f"{', '.join(STRATEGIES)} (default auto); or a local recoding: {', '.join(RECODERS)}.",
+        help=f"{', '.join(STRATEGIES)} (default auto); or a local recoding: {', '.join(RECODERS)}; "
+        "or cloak, with --location.",
         rich_help_panel=_SEARCH,
     ),
 ]
@@ -200,7 +247,11 @@ Into = Annotated[
 ]
 As = Annotated[
     Form | None,
-    typer.Option("--as", help="A table, or a view that recounts whenever it is read.", rich_help_panel=_TARGET),
+    typer.Option(
+        "--as",
+        help="A table, a view that recounts whenever it is read, or anatomy: sensitive columns apart.",
+        rich_help_panel=_TARGET,
+    ),
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a target that exists.", rich_help_panel=_TARGET)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON alone on standard output.", rich_help_panel=_OUTPUT)]

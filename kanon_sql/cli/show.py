@@ -114,6 +114,24 @@ def release(manifest: dict[str, Any]) -> None:
     warn(manifest["warnings"])
 
 
+def cloaked(manifest: dict[str, Any]) -> None:
+    """Show what was cloaked: how many, how fine, the promise, and where it is."""
+    figures, promise = manifest["figures"], manifest["privacy"][0]
+    out.print(
+        f"{manifest['released_rows']:,} of {manifest['rows']:,} rows released in {manifest['classes']:,} boxes, "
+        f"shared by {manifest['smallest_class']:,} or more of {manifest['units']:,} units; "
+        f"{manifest['suppressed_rows']:,} suppressed."
+    )
+    out.print(f"The median box has an area of {figures['median_area']:.3g} and lasts {figures['median_length']:,.6g}.")
+    target = manifest["target"]
+    where = target.get("file") or f"{target['as']} {target['table']}"
+    out.print(
+        f"[green]Verified[/green] in what was written: {promise['required']} {promise['model']}, at least. "
+        f"It is in {escape(where)}"
+    )
+    warn(manifest["warnings"])
+
+
 def _node_table(manifest: dict[str, Any]) -> Table:
     table = Table("quasi-identifier", "level", "of", "loss", box=None, pad_edge=False)
     for column in ("level", "of", "loss"):
@@ -149,7 +167,26 @@ def _verified(manifest: dict[str, Any]) -> str:
     target = manifest["target"]
     where = target.get("file") or f"{target['as']} {target['table']}"
     model = manifest["privacy"][0]
-    return f"[green]Verified[/green] in what was written: {model['required']}-anonymous. It is in {escape(where)}"
+    where += f" and {manifest['anatomy']['sensitive']}" if "anatomy" in manifest else ""
+    kept = f"{model['required']}-anonymous"
+    if model["model"].startswith("NOT "):
+        kept = f"every row fits {model['required']} source rows, each * read as any value; [yellow]not[/yellow] {kept}"
+    return f"[green]Verified[/green] in what was written: {kept}. It is in {escape(where)}"
+
+
+def anatomy(manifest: dict[str, Any]) -> None:
+    """Show what was released without k-anonymity."""
+    model, target = manifest["privacy"][0], manifest["target"]
+    out.print(
+        f"{manifest['rows']:,} rows released as they are in {manifest['groups']:,} groups, the smallest of "
+        f"{manifest['smallest_group']} rows. [yellow]Not k-anonymous[/yellow]."
+    )
+    where = f"{target.get('file') or target['table']} and {manifest['anatomy']['sensitive']}"
+    out.print(
+        f"[green]Verified[/green] in what was written: no sensitive value has more than 1 / {model['required']} of its "
+        f"group. It is in {escape(where)}"
+    )
+    warn(manifest["warnings"])
 
 
 def demo(made: Release, directory: Path) -> None:

@@ -208,6 +208,7 @@ class DuckDB:
         """Show a file that was just written as a temporary view, as its reader will see it."""
         reader = "read_parquet" if written_as == "parquet" else "read_written_csv"
         query = queries.text(reader, self.dialect, path=_quoted_path(str(path)))
+        self.run(queries.drop(SOURCE_VIEW, self.dialect, "view"))
         self.run(queries.create_as(SOURCE_VIEW, query, self.dialect, "view", temporary=True))
         return SOURCE_VIEW
 

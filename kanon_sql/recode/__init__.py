@@ -6,6 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kanon_sql.recode.kaca import kaca
+from kanon_sql.recode.mondrian import mondrian, mondrian_relaxed
+from kanon_sql.recode.prioprivacy import prioprivacy
+from kanon_sql.recode.refine import refine
 from kanon_sql.recode.task import Clock, Local, Rounds, Task
 
 __all__ = ["RECODERS", "Clock", "Local", "Recoder", "Rounds", "Task"]
@@ -30,6 +33,12 @@ class Recoder:
 
 
 _ALL: tuple[Recoder, ...] = (
+    Recoder("refine", refine, "little loss, every row released; stops at any time"),
+    Recoder("mondrian", mondrian, "partitions cut until no cut leaves every side safe", ranges=True),
+    Recoder("mondrian_relaxed", mondrian_relaxed, "as mondrian, rows equal to the median dealt to both", ranges=True),
+    Recoder(
+        "prioprivacy", prioprivacy, "rows that are safe stay as they are; the least important attributes change first"
+    ),
     Recoder("kaca", kaca, "classes of near tuples, by the steps up their hierarchies (Li et al. 2008)"),
 )
 RECODERS = {found.name: found for found in _ALL}

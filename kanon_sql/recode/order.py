@@ -62,6 +62,9 @@ def order_of(attribute: Attribute) -> Order:
     else:
         rows = sorted(leaves, key=lambda row: tuple(hierarchy.codes(level)[row] for level in _down(hierarchy)))
     starred = [hierarchy.leaf_count] if hierarchy.starred else []
+    # A leaf that is called * is what such values become: one code, and so one position.
+    if starred and hierarchy.codes(0)[-1] in (hierarchy.codes(0)[row] for row in leaves):
+        starred = []
     return Order(attribute, (*rows, *starred), _nested(hierarchy, rows))
 
 

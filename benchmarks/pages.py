@@ -1,0 +1,50 @@
+"""What the pages of measurements share: Markdown tables, marks to put them between, and the look of a plot."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("svg")
+from matplotlib import pyplot
+
+IMAGES = Path(__file__).parent.parent / "docs" / "images"
+Row = dict[str, Any]
+BLUE, ORANGE, GREY, GREEN = "#0072b2", "#d55e00", "#7f7f7f", "#009e73"  # told apart by the colour-blind too
+
+
+def fill(page: Path, parts: Mapping[str, Sequence[str]]) -> None:
+    """Replace what stands between the marks `<!-- name -->` and `<!-- end -->` of a page."""
+    text = page.read_text(encoding="utf-8")
+    for name, lines in parts.items():
+        mark = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.DOTALL)
+        if not mark.search(text):
+            raise SystemExit(f"{page.name} has no place for {name}")
+        text = mark.sub(lambda found, lines=lines: found[1] + "\n".join(lines) + "\n" + found[2], text)
+    page.write_text(text, encoding="utf-8")
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    """A Markdown table."""
+    lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
+    return lines + [f"| {' | '.join(map(str, row))} |" for row in rows]
+
+
+def axes(x: str, y: str) -> tuple[Any, Any]:
+    """A figure and its axes."""
+    figure, drawn = pyplot.subplots(figsize=(7.6, 3.4), layout="constrained")
+    drawn.set_xlabel(x)
+    drawn.set_ylabel(y)
+    drawn.spines[["top", "right"]].set_visible(False)
+    return figure, drawn
+
+
+def save(figure: Any, name: str, title: str) -> None:
+    """Write the picture; the same picture is the same file."""
+    IMAGES.mkdir(exist_ok=True)
+    matplotlib.rcParams["svg.hashsalt"] = name
+    figure.savefig(IMAGES / f"{name}.svg", metadata={"Date": None, "Title": title})

@@ -1,0 +1,263 @@
+"""Anatomy: the quasi-identifiers in one table, the sensitive values in another, joined by the number of a group.
+
+After Xiao and Tao 2006, "Anatomy: simple and effective privacy preservation" (VLDB), with one difference: a group
+here is an equivalence class of the recoding. So the quasi-identifiers are k-anonymous as in any other release, and
+beyond that no row tells which of its group's sensitive values is its own.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from kanon_sql import queries
+from kanon_sql import release as releases
+from kanon_sql.engine import Engine, Table
+from kanon_sql.engines.duckdb import DuckDB, file_format
+from kanon_sql.errors import SpecError, TargetError, VerificationError
+from kanon_sql.queries import Relation
+from kanon_sql.recoding import Recoding
+from kanon_sql.release import Summary, Written
+from kanon_sql.spec import Spec, Target
+
+GROUPED, _ROWS, _COUNTS = (queries.scratch(f"kanon_anatomy_{name}") for name in ("grouped", "rows", "counts"))
+_OURS = ("group_id", "count")
+
+
+@dataclass(frozen=True)
+class Separated(Written):
+    """A verified anatomy: `Written` tells of the rows, `beside` is where the sensitive values are."""
+
+    beside: str = ""
+    statements: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Halves:
+    """What an anatomy is made of: numbered rows, and the columns of both halves by their names in `grouped`.
+
+    `grouped` has a `group_id`; the columns are told as released name: name in `grouped`.
+    """
+
+    grouped: Relation
+    rows: dict[str, str]
+    sensitive: dict[str, str]
+
+    def statements(self, dialect: str) -> tuple[str, str]:
+        """The queries of both halves."""
+        rows, sensitive = list(self.rows.values()), list(self.sensitive.values())
+        return (
+            queries.text("anatomy_rows", dialect, columns=self.rows, sorted=rows, grouped=self.grouped),
+            queries.text(
+                "anatomy_sensitive", dialect, columns=self.sensitive, sensitive=sensitive, grouped=self.grouped
+            ),
+        )
+
+
+# Says what is in both halves, or raises a VerificationError.
+Verify = Callable[[Engine, Relation, Relation], Summary]
+
+
+def check(engine: Engine, table: Table, spec: Spec) -> None:
+    """Refuse an anatomy that cannot be made, before any long work."""
+    target = spec.target
+    if target is None or target.form != "anatomy":
+        return
+    if not spec.sensitive:
+        raise SpecError("an anatomy keeps the sensitive columns apart, and none is named; give --sensitive")
+    for column in table.columns:
+        if column.name.lower() in _OURS and column.name not in spec.identifiers:
+            raise SpecError(f"an anatomy has a column {column.name.lower()!r} of its own; rename that of the source")
+        if column.name in spec.sensitive and column.kind == "other":
+            raise SpecError(f"{column.name!r} is a {column.type}, whose values cannot be counted; select what is in it")
+    if target.file:
+        releases.check_file(sensitive_path(Path(target.file)), target.overwrite, ())
+    else:
+        _check_table(engine, table, target)
+
+
+def _check_table(engine: Engine, source: Table, target: Target) -> None:
+    relation = _sensitive_table(engine.place(str(target.table)))
+    engine.place(releases.quoted(relation))
+    found = engine.find(releases.quoted(relation))
+    if found is None:
+        return
+    if found.relation == source.relation:
+        raise TargetError(f"the anatomy needs a table {relation.name}, which is the source; name another target")
+    names = [column.name for column in found.columns]
+    ours = found.form == "table" and (names[:1], names[-1:]) == (["group_id"], ["count"])
+    if not (target.overwrite and ours):
+        next_step = "name another target" if target.overwrite else "give --overwrite to replace it"
+        raise TargetError(f"the {found.form} {relation.name} exists already; {next_step}")
+
+
+def sensitive_path(path: Path) -> Path:
+    """Where the sensitive values go, beside a file of rows.
+
+    >>> sensitive_path(Path("anon.parquet")).name
+    'anon.sensitive.parquet'
+    """
+    return path.with_name(f"{path.stem}.sensitive{path.suffix}")
+
+
+def write(recoding: Recoding, target: Target) -> Separated:
+    """Make the release, take it apart into two tables or files, and verify what was written."""
+    engine, whole = recoding.engine, releases.write(recoding, None)
+    started = time.monotonic()
+    halves = _take_apart(recoding, whole.relation)
+
+    def verify(reader: Engine, rows: Relation, _: Relation) -> Summary:
+        return _verified(recoding, reader, rows)
+
+    if target.table:
+        releases.make_room(recoding, target, engine.place(target.table))
+    found = separate(engine, target, halves, verify, whole.sql)
+    engine.run(queries.drop(whole.relation, engine.dialect))
+    return replace(
+        found,
+        write_seconds=whole.write_seconds + time.monotonic() - started - found.verify_seconds,
+        verify_seconds=whole.verify_seconds + found.verify_seconds,
+    )
+
+
+def separate(engine: Engine, target: Target, halves: Halves, verify: Verify, sql: str) -> Separated:
+    """Write both halves where nothing stands in the way, verify them, and drop the relation that they are made of."""
+    if target.file:
+        found = _write_files(engine, Path(target.file), halves, verify, sql)
+    else:
+        found = _write_tables(engine, str(target.table), halves, verify, sql)
+    engine.run(queries.drop(halves.grouped, engine.dialect))
+    return found
+
+
+def check_halves(engine: Engine, rows: Relation, counts: Relation, halves: Halves) -> None:
+    """Check what is true of every anatomy: the columns of both halves, and that the halves fit together."""
+    found = [[column.name for column in engine.table(relation).columns] for relation in (rows, counts)]
+    if found != [["group_id", *halves.rows], ["group_id", *halves.sensitive, "count"]]:
+        raise VerificationError("the written anatomy has other columns than planned; nothing was released")
+    offenders = engine.rows(queries.text("anatomy_offenders", engine.dialect, rows=rows, sensitive=counts))
+    if offenders:
+        raise VerificationError(
+            f"the halves of the written anatomy disagree on {len(offenders):,} groups; nothing was released, run "
+            "again and report this if it stays"
+        )
+
+
+def described(spec: Spec, written: Written) -> dict[str, Any]:
+    """What the manifest says of an anatomy beyond what it says of any release."""
+    if not isinstance(written, Separated):
+        return {}
+    return {
+        "anatomy": {
+            "sensitive": str(written.beside),
+            "sensitive_columns": list(spec.sensitive),
+            "groups": written.summary.classes,
+            "sql": list(written.statements),
+        }
+    }
+
+
+def warnings(spec: Spec, table: Table) -> list[str]:
+    """What a reader of an anatomy should know."""
+    if spec.target is None or spec.target.form != "anatomy":
+        return []
+    handled = {*spec.identifiers, *spec.quasi_identifiers, *spec.sensitive}
+    others = [repr(column.name) for column in table.columns if column.name not in handled]
+    said = []
+    if others:
+        said.append(
+            f"{', '.join(others)} stand in the rows of the anatomy: who can tell a sensitive value from them "
+            "joins what was taken apart; name them in sensitive, or in identifiers to drop them"
+        )
+    if len(spec.sensitive) > 1:
+        said.append(
+            f"{', '.join(map(repr, spec.sensitive))} are counted together: who knows the one of a person may learn "
+            "the others"
+        )
+    return said
+
+
+# What is done
+
+
+def _take_apart(recoding: Recoding, whole: Relation) -> Halves:
+    """Number the classes of a release, and say what each half shows of it."""
+    engine, spec = recoding.engine, recoding.spec
+    columns = [column.name for column in engine.table(whole).columns]
+    plain = queries.plain_names(columns)
+    renamed = {new: old for old, new in plain.items()}
+    engine.send(
+        queries.grouped_rows(whole, renamed, recoding.quasi_identifiers, spec.seed, engine.dialect), engine, GROUPED
+    )
+    return halves_of(GROUPED, plain, spec.sensitive)
+
+
+def halves_of(grouped: Relation, plain: Mapping[str, str], sensitive: Collection[str]) -> Halves:
+    """Both halves of numbered rows, whose columns (released name: name in `grouped`) are `plain`."""
+    rows = {name: own for name, own in plain.items() if name not in sensitive}
+    return Halves(grouped, rows, {name: own for name, own in plain.items() if name in sensitive})
+
+
+def _write_tables(engine: Engine, name: str, halves: Halves, verify: Verify, sql: str) -> Separated:
+    rows = engine.place(name)
+    counts = _sensitive_table(rows)
+    started = time.monotonic()
+    engine.run(queries.drop(counts, engine.dialect))
+    statements = tuple(
+        queries.create_as(relation, query, engine.dialect)
+        for relation, query in zip((rows, counts), halves.statements(engine.dialect), strict=True)
+    )
+    for statement in statements:
+        engine.run(statement)
+    written = time.monotonic()
+    check_halves(engine, rows, counts, halves)
+    summary = verify(engine, rows, counts)
+    seconds = written - started, time.monotonic() - written
+    beside = ".".join(queries.parts(counts, engine.dialect))
+    return Separated(sql, summary, *seconds, rows, beside=beside, statements=statements)
+
+
+def _write_files(engine: Engine, path: Path, halves: Halves, verify: Verify, sql: str) -> Separated:
+    started, written_as, beside = time.monotonic(), file_format(path.name), sensitive_path(path)
+    here = engine if isinstance(engine, DuckDB) else DuckDB()
+    if here is not engine:
+        engine.send(queries.select_all(halves.grouped, engine.dialect), here, halves.grouped)
+    statements = halves.statements(here.dialect)
+    with releases.temporary_file(path) as rows, releases.temporary_file(beside) as counts:
+        here.write_file(statements[0], rows, written_as)
+        here.write_file(statements[1], counts, written_as)
+        written = time.monotonic()
+        reader = DuckDB()
+        for file, relation in ((rows, _ROWS), (counts, _COUNTS)):
+            found = reader.read_written(file, written_as)
+            reader.send(queries.select_all(found, reader.dialect), reader, relation)
+        check_halves(reader, _ROWS, _COUNTS, halves)
+        summary = verify(reader, _ROWS, _COUNTS)
+    seconds = written - started, time.monotonic() - written
+    return Separated(sql, summary, *seconds, _ROWS, path, beside=str(beside), statements=statements)
+
+
+def _sensitive_table(rows: Relation) -> Relation:
+    return rows.sibling(f"{rows.name}__sensitive")
+
+
+def _verified(recoding: Recoding, engine: Engine, rows: Relation) -> Summary:
+    """Check the rows as a stranger would: every class, every group, and that the groups are the classes."""
+    model, names = recoding.model, recoding.quasi_identifiers
+    classes, groups, both = (
+        releases.summarize(engine, rows, columns, model) for columns in (names, ["group_id"], ["group_id", *names])
+    )
+    if not (classes.holds and groups.holds and both.holds):
+        raise VerificationError(
+            f"the written anatomy has {classes.unsafe_rows:,} rows in classes and {groups.unsafe_rows:,} in groups "
+            "that do not meet the privacy model; nothing was released, run again and report this if it stays"
+        )
+    if not classes.classes == groups.classes == both.classes or classes.rows != recoding.rows:
+        raise VerificationError(
+            f"the written anatomy has {classes.rows:,} rows in {groups.classes:,} groups for {recoding.rows:,} planned "
+            f"ones in {classes.classes:,} classes; nothing was released, run again and report this if it stays"
+        )
+    return classes

@@ -1,0 +1,42 @@
+"""Chance that can be repeated, and that nobody can guess: derived from a secret, never from an engine's sampling."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from hashlib import sha256
+from pathlib import Path
+
+from kanon_sql.engine import Engine
+from kanon_sql.errors import SpecError
+from kanon_sql.queries import Relation
+from kanon_sql.spec import Spec
+
+_SHORTEST = 16
+
+
+def secret_of(spec: Spec) -> bytes:
+    """The secret in the spec's file, or one drawn for this run alone; SpecError if the file holds none."""
+    if spec.secret is None:
+        return secrets.token_bytes(32)
+    path = Path(spec.secret)
+    try:
+        found = path.read_bytes().strip()
+    except OSError as error:
+        raise SpecError(f"the file of the secret {path} cannot be read ({error.strerror}); check the path") from error
+    if len(found) < _SHORTEST:
+        raise SpecError(
+            f"the secret in {path} has {len(found)} characters; give {_SHORTEST} or more, "
+            "e.g. of `openssl rand -hex 32`"
+        )
+    return found
+
+
+def load_key(engine: Engine, relation: Relation, secret: bytes, purpose: str, places: int = 1) -> None:
+    """Make a table of one row: `key`, a text for MD5(key || row), and `shift`, one of the numbers below `places`.
+
+    Both are derived from the secret (HMAC-SHA-256) for one purpose. They go to the database as data, because the
+    text of a statement can be read in a server's log.
+    """
+    key, shift = (hmac.new(secret, f"{what}|{purpose}".encode(), sha256).hexdigest() for what in ("key", "shift"))
+    engine.load(relation, {"key": "VARCHAR", "shift": "BIGINT"}, [[key], [int(shift, 16) % places]])

@@ -1,0 +1,61 @@
+"""Cloaking in space and time at once, inside the tolerances of every row."""
+
+from __future__ import annotations
+
+from kanon_sql import queries
+from kanon_sql.cloak.grid import halved
+from kanon_sql.cloak.points import Cloaking
+from kanon_sql.queries import Relation
+
+_NAMES = ("cells", "met", "taken", "boxes")
+CELLS, MET, TAKEN, BOXES = (queries.scratch(f"kanon_cloak_{name}") for name in _NAMES)
+WAITING = (queries.scratch("kanon_cloak_waiting_0"), queries.scratch("kanon_cloak_waiting_1"))
+
+
+def both(cloaking: Cloaking) -> Relation:
+    """Cloak every row by the first cell of grids in space and time that k willing units share.
+
+    The two ways of Gruteser and Grunwald 2003 together, bounded by tolerances as in Gedik and Liu 2008. The grids
+    are all pairs of a spatial level and a temporal one, from the smallest cells to the largest. A row is willing
+    to take a cell that lies inside its tolerances (x ± dx, y ± dy, t ± dt). A cell in which k different units are
+    still waiting and willing is theirs. Who is never met is suppressed.
+    """
+    cloak, found = cloaking.spec.cloak, cloaking.extent
+    depth, least = cloak.depth, 1.0 if cloaking.whole else 0.0
+    axes = {
+        "x": halved(found.x_low, found.x_high, depth),
+        "y": halved(found.y_low, found.y_high, depth),
+        "t": halved(found.t_low, found.t_high, depth, least),
+    }
+    holes = {name: value for axis in axes for name, value in axes[axis].holes(axis).items()}
+    cloaking.stage("Finding what everyone tolerates")
+    cloaking.make(CELLS, "cloak_cells", points=cloaking.points, **holes)
+    waiting = cloaking.make(WAITING[0], "cloak_reach", points=cloaking.points, cells=CELLS, depth=depth, **holes)
+    cloaking.engine.load(TAKEN, {"row": "BIGINT", "space": "BIGINT", "time": "BIGINT"}, [[], [], []])
+    for space, time in _grids(cloaking, waiting, depth):
+        cloaking.stage(f"Meeting in cells of level {space} in space and {time} in time")
+        waiting = _meet(cloaking, waiting, space, time)
+    cloaking.make(BOXES, "cloak_blocks", cells=CELLS, met=TAKEN, depth=depth, **holes)
+    cloaking.drop(CELLS, MET, TAKEN, *WAITING)
+    return BOXES
+
+
+def _grids(cloaking: Cloaking, waiting: Relation, depth: int) -> list[tuple[int, int]]:
+    """The pairs of levels that anyone is willing to go to, the smallest cells first."""
+    ((space, time),) = cloaking.rows("cloak_coarsest", waiting=waiting)
+    if space is None:
+        return []
+    pairs = [(s, t) for s in range(space, depth + 1) for t in range(time, depth + 1)]
+    return sorted(pairs, key=lambda pair: (-(2 * pair[0] + pair[1]), -pair[0]))
+
+
+def _meet(cloaking: Cloaking, waiting: Relation, space: int, time: int) -> Relation:
+    """Take those who meet in the cells of one grid; give those who go on waiting."""
+    depth, here = cloaking.spec.cloak.depth, cloaking.engine
+    shifts = {"space_shift": depth - space, "time_shift": depth - time}
+    cloaking.make(MET, "cloak_met", waiting=waiting, space=space, time=time, safe=cloaking.model.safe, **shifts)
+    if not cloaking.count(MET):
+        return waiting
+    here.run(queries.insert_into(TAKEN, queries.select_all(MET, here.dialect), here.dialect))
+    other = WAITING[1] if waiting == WAITING[0] else WAITING[0]
+    return cloaking.make(other, "cloak_unmet", waiting=waiting, met=MET)

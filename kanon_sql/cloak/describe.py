@@ -1,0 +1,115 @@
+"""The manifest of a cloaked release: aggregates only, never a place."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from kanon_sql import queries
+from kanon_sql.cloak.points import Cloaking, kept_columns
+from kanon_sql.cloak.written import CLASSES, Summary, telling
+from kanon_sql.engine import Engine, Table
+from kanon_sql.manifest import package_version
+from kanon_sql.release import Written
+from kanon_sql.spec import CLOAK
+
+
+def describe(
+    cloaking: Cloaking,
+    engine: Engine,
+    table: Table,
+    summary: Summary,
+    written: Written,
+    inside: int | None,
+    seconds: dict[str, float],
+    started: float,
+) -> dict[str, Any]:
+    """The manifest, ready for JSON.
+
+    `figures`, over the released rows: relative anonymity is the units that share a row's box, by its own k; relative
+    resolutions are sqrt(2 dx * 2 dy / area) and 2 dt / length (Gedik and Liu 2008, section 6), where the box is more
+    than a point. Areas are in the squared unit of the location's columns; lengths in seconds for timestamps, days for
+    dates, else the column's own unit.
+    """
+    spec, found = cloaking.spec, cloaking.extent
+    ((area, length),) = cloaking.rows("cloak_medians", classes=CLASSES)
+    suppressed = found.rows - summary.rows
+    seconds = {**seconds, "release": written.write_seconds, "verify": written.verify_seconds}
+    return {
+        "rows": found.rows,
+        "units": found.units,
+        "released_rows": summary.rows,
+        "suppressed_rows": suppressed,
+        "unplaced_rows": found.rows - found.placed,
+        "success_rate": summary.rows / found.rows,
+        "classes": summary.classes,
+        "smallest_class": summary.smallest,
+        "average_class": summary.rows / summary.classes,
+        "cloak": spec.cloak.model_dump(exclude_none=True),
+        "figures": {
+            "relative_anonymity": summary.relative_anonymity,
+            "relative_spatial_resolution": summary.relative_space,
+            "relative_temporal_resolution": summary.relative_time,
+            "mean_area": summary.mean_area,
+            "median_area": area,
+            "mean_length": summary.mean_length / cloaking.ticks,
+            "median_length": length / cloaking.ticks,
+        },
+        "privacy": _privacy(cloaking, summary, inside),
+        "verified": True,
+        "strategy": CLOAK,
+        "seed": spec.seed,
+        "seconds": {
+            stage: round(value, 4) for stage, value in {**seconds, "total": time.monotonic() - started}.items()
+        },
+        "roles": {
+            "identifiers_dropped": list(dict.fromkeys([*spec.identifiers, str(spec.unit), *spec.cloak.columns])),
+            "location": list(spec.location or ()),
+            "time": spec.time,
+            "unit": spec.unit,
+            "sensitive": list(spec.sensitive),
+            "kept": kept_columns(table, spec),
+        },
+        "source": spec.source,
+        "target": _target(cloaking, engine, written),
+        "engine": engine.name,
+        "sql": {"release": written.sql},
+        "warnings": _warnings(cloaking, table, summary, suppressed, inside),
+        "version": package_version(),
+    }
+
+
+def _privacy(cloaking: Cloaking, summary: Summary, inside: int | None) -> list[dict[str, Any]]:
+    """The promise that holds first; in the published form the stronger one is told beside it."""
+    k = cloaking.model.required
+    shared = {"model": "units that share a released box and interval", "required": k, "achieved": summary.smallest}
+    if inside is None:
+        return [shared]
+    within = {"model": "units seen inside a released box and interval", "required": k, "achieved": inside}
+    return [within, {**shared, "required": None, "short_rows": summary.unsafe_rows}]
+
+
+def _warnings(cloaking: Cloaking, table: Table, summary: Summary, suppressed: int, inside: int | None) -> Sequence[str]:
+    said, spec = [], cloaking.spec
+    if inside is not None:
+        said.append(
+            f"as published, {summary.unsafe_rows:,} rows have a box and interval that fewer than "
+            f"{cloaking.model.required} units share: the release is not k-anonymous; "
+            "leave out shared: false for one that is"
+        )
+    if suppressed > spec.suppression_limit * cloaking.extent.rows:
+        said.append(f"{suppressed:,} of {cloaking.extent.rows:,} rows were suppressed, as they could not be cloaked")
+    said += [
+        f"the column {name!r} is released as it is and tells most units apart, so that their rows can be strung "
+        "together; is it an identifier?"
+        for name in telling(cloaking, summary.rows, table)
+    ]
+    return said
+
+
+def _target(cloaking: Cloaking, engine: Engine, written: Written) -> dict[str, Any]:
+    if written.path:
+        return {"file": str(written.path)}
+    form = "table" if cloaking.spec.target else "temporary table"
+    return {"table": ".".join(queries.parts(written.relation, engine.dialect)), "as": form}

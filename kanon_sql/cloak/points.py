@@ -1,0 +1,250 @@
+"""What is cloaked: the rows of a source as points in space and time, each of a unit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kanon_sql import queries
+from kanon_sql.engine import Engine, Table
+from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.errors import SourceError, SpecError
+from kanon_sql.privacy import PrivacyModel
+from kanon_sql.queries import Moment, Relation
+from kanon_sql.spec import Spec
+
+SOURCE = queries.scratch("kanon_cloak_source")
+ROWS = queries.scratch("kanon_cloak_rows")
+POINTS = queries.scratch("kanon_cloak_points")
+
+_NUMBERS = ("integer", "decimal", "float")
+_EXACT = 2**53  # whole numbers that a double holds
+_TOLERANCES = ("dx", "dy", "dt")
+
+
+@dataclass(frozen=True)
+class Extent:
+    """What there is to cloak; see `sql/cloak_extent.sql`."""
+
+    rows: int
+    no_place: int
+    no_time: int
+    no_unit: int
+    placed: int
+    units: int
+    x_low: float
+    x_high: float
+    y_low: float
+    y_high: float
+    t_low: float
+    t_high: float
+
+
+@dataclass(frozen=True)
+class Cloaking:
+    """All that a method of cloaking is given; it works in an embedded DuckDB.
+
+    `points`: row, unit (numbered from 1), x, y, t, own_k; with a tolerant method dx, dy, dt too. t counts
+    microseconds for timestamps and days for dates; `ticks` of them are one of the unit that a spec speaks in.
+    `kept`: the released columns that stay as they are, by the names that they have in `ROWS`.
+    """
+
+    engine: DuckDB
+    spec: Spec
+    model: PrivacyModel
+    time: Moment
+    extent: Extent
+    kept: dict[str, str]
+    stage: Callable[[str], None]
+    points: Relation = POINTS
+
+    @property
+    def ticks(self) -> float:
+        """Seconds are given for timestamps, and counted in microseconds."""
+        return ticks(self.time.kind)
+
+    @property
+    def whole(self) -> bool:
+        """Whether a time that is released must be a whole number."""
+        return self.time.kind in ("timestamp", "date", "integer")
+
+    def rows(self, name: str, **holes: Any) -> list[tuple[Any, ...]]:
+        """The rows of a query of ours."""
+        return self.engine.rows(queries.text(name, self.engine.dialect, **holes))
+
+    def make(self, relation: Relation, name: str, **holes: Any) -> Relation:
+        """Make a scratch table of a query of ours, which must not read a table of that name."""
+        self.engine.send(queries.text(name, self.engine.dialect, **holes), self.engine, relation)
+        return relation
+
+    def count(self, relation: Relation) -> int:
+        """The rows of a relation."""
+        ((rows,),) = self.rows("row_count", relation=relation)
+        return int(rows)
+
+    def drop(self, *relations: Relation) -> None:
+        """Drop scratch tables that are no longer needed."""
+        for relation in relations:
+            self.engine.run(queries.drop(relation, self.engine.dialect))
+
+
+def ticks(kind: str) -> float:
+    """How many of what a time is counted in are one of the unit that people give."""
+    return 1e6 if kind == "timestamp" else 1.0
+
+
+def read(engine: Engine, table: Table, spec: Spec, model: PrivacyModel, stage: Callable[[str], None]) -> Cloaking:
+    """Check the columns, number the rows, and refuse those without a place, a time or a unit."""
+    check_columns(table, spec)
+    stage("Reading the places")
+    here = engine if isinstance(engine, DuckDB) else DuckDB()
+    kept = kept_columns(table, spec)
+    source = table
+    if here is not engine:
+        engine.send(
+            queries.text("copy", engine.dialect, columns=_needed(spec, kept), source=table.relation),
+            here,
+            SOURCE,
+        )
+        source = here.table(SOURCE)
+    names = {f"c{index}": name for index, name in enumerate(kept)}
+    column = source.column(str(spec.time))
+    assert column is not None
+    time = Moment(column.name, column.kind, column.type)
+    here.send(
+        queries.cloak_rows(source.relation, names, _numbers(spec), str(spec.unit), time, here.dialect), here, ROWS
+    )
+    ((*found,),) = here.rows(queries.text("cloak_extent", here.dialect, points=ROWS))
+    extent = Extent(*found)
+    check_extent(extent, spec, time)
+    cloaking = Cloaking(here, spec, model, time, extent, names, stage)
+    _make_points(cloaking)
+    if spec.cloak.tolerant or spec.cloak.k:
+        _check_own(cloaking)
+    return cloaking
+
+
+def kept_columns(table: Table, spec: Spec) -> list[str]:
+    """The columns that are released as they are."""
+    gone = {*(spec.location or ()), spec.time, spec.unit, *spec.identifiers, *spec.cloak.columns}
+    return [column.name for column in table.columns if column.name not in gone]
+
+
+def box_columns(spec: Spec) -> dict[str, str]:
+    """The released box and interval: our names of the columns, by those in the release."""
+    first, second = spec.location or ("", "")
+    return {
+        f"{first}_min": "x_min",
+        f"{first}_max": "x_max",
+        f"{second}_min": "y_min",
+        f"{second}_max": "y_max",
+        f"{spec.time}_from": "since",
+        f"{spec.time}_to": "until",
+    }
+
+
+def check_columns(table: Table, spec: Spec) -> None:
+    """Refuse columns that are not there, or not of a kind that can be calculated with, before any work."""
+    location, tolerances = spec.location or (), [getattr(spec.cloak, name) for name in (*_TOLERANCES, "k")]
+    numeric = [*location, *(name for name in tolerances if isinstance(name, str))]
+    for role, names in {
+        "location": location,
+        "time": (str(spec.time),),
+        "unit": (str(spec.unit),),
+        "cloak": spec.cloak.columns,
+        "identifier": spec.identifiers,
+        "sensitive": spec.sensitive,
+    }.items():
+        for name in names:
+            column = table.column(name)
+            if column is None:
+                known = ", ".join(each.name for each in table.columns)
+                near = next(
+                    (f"; did you mean {c.name!r}?" for c in table.columns if c.name.lower() == name.lower()), ""
+                )
+                raise SpecError(f"there is no {role} column {name!r}{near or f'; there are {known}'}")
+            if name in numeric and column.kind not in _NUMBERS:
+                raise SpecError(f"the {role} column {name!r} holds {column.type}, not numbers; cast it in a view first")
+            if role == "time" and column.kind not in (*_NUMBERS, "timestamp", "date"):
+                raise SpecError(
+                    f"the time column {name!r} holds {column.type}, not timestamps, dates or numbers; "
+                    "cast it in a view first"
+                )
+    released = {name.lower() for name in box_columns(spec)}
+    clash = next((name for name in kept_columns(table, spec) if name.lower() in released), None)
+    if clash or len(released) < 6:
+        raise SpecError(
+            f"the release would have two columns called {clash or min(released)!r}; rename one in a view first"
+        )
+
+
+def check_extent(extent: Extent, spec: Spec, time: Moment) -> None:
+    """Refuse rows that cannot be placed, and what no cloak can hide."""
+    if extent.rows == 0:
+        raise SourceError(f"{spec.source} has no rows; there is nothing to cloak")
+    missing = {"place": extent.no_place, "time": extent.no_time, "unit": extent.no_unit}
+    if spec.cloak.unplaced == "error" and extent.placed < extent.rows:
+        said = " and ".join(f"{count:,} rows without a {what}" for what, count in missing.items() if count)
+        raise SourceError(
+            f"{spec.source} has {said} (NULL, NaN or infinite); leave them out, or suppress them with "
+            "cloak: {unplaced: suppress}"
+        )
+    if spec.privacy.k > extent.units:
+        raise SpecError(
+            f"k is {spec.privacy.k:,} but there are only {extent.units:,} different {spec.unit!r}, so that not even "
+            "the whole area could hide one; lower k"
+        )
+    if time.kind == "integer" and max(abs(extent.t_low), abs(extent.t_high)) > _EXACT:
+        raise SpecError(
+            f"the times in {time.column!r} are beyond 2^53, where numbers lose their last digits; divide them"
+        )
+
+
+def _needed(spec: Spec, kept: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys([*kept, *(spec.location or ()), str(spec.time), str(spec.unit), *spec.cloak.columns]))
+
+
+def _numbers(spec: Spec) -> dict[str, str]:
+    first, second = spec.location or ("", "")
+    own = {name: getattr(spec.cloak, name) for name in ("dx", "dy", "dt")} | {"own_k": spec.cloak.k}
+    return {"x": first, "y": second} | {name: column for name, column in own.items() if isinstance(column, str)}
+
+
+def _make_points(cloaking: Cloaking) -> None:
+    cloak, here = cloaking.spec.cloak, cloaking.engine
+    columns = ["x", "y", "t"] + [name for name in _numbers(cloaking.spec) if name not in ("x", "y")]
+    numbered = queries.scratch("kanon_cloak_numbered")
+    cloaking.make(numbered, "cloak_points", points=ROWS, columns=columns)
+    given = {name: getattr(cloak, name) for name in _TOLERANCES} if cloak.tolerant else {}
+    if cloak.tolerant and cloak.dy is None:
+        given["dy"] = cloak.dx
+    own = {name: _own(name, value, cloaking) for name, value in given.items()}
+    own["own_k"] = "own_k" if cloak.k else float(cloaking.model.required)
+    query = queries.cloak_points(numbered, own, cloaking.ticks, cloaking.model.required, here.dialect)
+    here.send(query, here, POINTS)
+    cloaking.drop(numbered)
+
+
+def _own(name: str, value: float | str, cloaking: Cloaking) -> str | float:
+    """A tolerance as a column of ours, or a number."""
+    same = name == "dy" and isinstance(value, str) and cloaking.spec.cloak.dy is None
+    return ("dx" if same else name) if isinstance(value, str) else value
+
+
+def _check_own(cloaking: Cloaking) -> None:
+    """Refuse tolerances and own ks that mean nothing."""
+    cloak = cloaking.spec.cloak
+    found = cloaking.rows("cloak_own", points=POINTS) if cloak.tolerant else [(0, 0)]
+    ((negative, whole),) = found
+    if negative:
+        raise SourceError(
+            f"{negative:,} rows have a tolerance that is negative, or none; correct {', '.join(cloak.columns)}"
+        )
+    if whole:
+        raise SourceError(
+            f"{whole:,} rows have an own k in {cloak.k!r} that is not a whole number of at least 1; correct it"
+        )
+
+
+__all__ = ["POINTS", "ROWS", "Cloaking", "Extent", "read", "replace"]

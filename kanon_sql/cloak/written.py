@@ -1,0 +1,178 @@
+"""The cloaked release: judge it with the units still there, write it without them, and compare the two."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kanon_sql import queries
+from kanon_sql import release as releases
+from kanon_sql.cloak.points import ROWS, Cloaking, box_columns, kept_columns
+from kanon_sql.engine import Engine, Table
+from kanon_sql.engines.duckdb import DuckDB, file_format
+from kanon_sql.errors import InfeasibleError, VerificationError
+from kanon_sql.queries import Relation
+from kanon_sql.release import Written
+from kanon_sql.spec import Target
+
+RELEASED = queries.scratch("kanon_cloak_released")
+CLASSES = queries.scratch("kanon_cloak_classes")
+WRITTEN = queries.scratch("kanon_cloak_written")
+SENT = queries.scratch("kanon_cloak_sent")
+BOX = ("x_min", "x_max", "y_min", "y_max", "since", "until")
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What an independent query found in the rows about to be released; see `sql/cloak_summary.sql`."""
+
+    rows: int
+    classes: int
+    smallest: int
+    unsafe_classes: int
+    unsafe_rows: int
+    outside: int
+    beyond: int
+    relative_anonymity: float
+    mean_area: float
+    mean_length: float
+    relative_space: float | None
+    relative_time: float | None
+
+    def shown(self) -> releases.Summary:
+        """The same as a release without places tells it; a class counts units."""
+        return releases.Summary(self.rows, self.classes, self.smallest, self.unsafe_classes, self.unsafe_rows)
+
+
+def judge(cloaking: Cloaking, boxes: Relation, inside: int | None) -> Summary:
+    """Hold the rows with their boxes against the promise, the unit still beside them; VerificationError if it fails.
+
+    `inside`: the fewest units seen inside a released box, for the published form, which promises no more.
+    """
+    _join(cloaking, boxes)
+    cloaking.make(CLASSES, "cloak_classes", released=RELEASED)
+    ((*found,),) = cloaking.rows("cloak_summary", classes=CLASSES)
+    summary = Summary(*(int(value) for value in found[:7]), *found[7:])
+    problems = {
+        f"{summary.outside:,} rows outside their boxes": summary.outside,
+        f"{summary.beyond:,} boxes beyond their rows' tolerances": summary.beyond,
+    }
+    if inside is None:
+        unsafe = f"{summary.unsafe_rows:,} rows in {summary.unsafe_classes:,} boxes that too few units share"
+        problems[unsafe] = summary.unsafe_classes
+    else:
+        problems[f"a box in which only {inside:,} units were"] = int(inside < cloaking.model.required)
+    wrong = next((problem for problem, count in problems.items() if count), None)
+    if wrong:
+        raise VerificationError(f"the release would have {wrong}; nothing was released, report this")
+    return summary
+
+
+def refuse_if_suppressed(cloaking: Cloaking, boxes: Relation) -> None:
+    """Refuse a release of nothing, or with more rows suppressed than the spec allows, where it says."""
+    spec, rows, released = cloaking.spec, cloaking.extent.rows, cloaking.count(boxes)
+    if released == 0:
+        looser = "raise dx, dy or dt" if spec.cloak.tolerant else "give larger cells or a longer interval"
+        raise InfeasibleError(f"no row could be cloaked with {cloaking.model.required:,} units; lower k, or {looser}")
+    if "suppression_limit" in spec.model_fields_set and rows - released > spec.suppression_limit * rows:
+        raise InfeasibleError(
+            f"{rows - released:,} of {rows:,} rows could not be cloaked, more than suppression_limit "
+            f"{spec.suppression_limit} allows; raise it, or lower k"
+        )
+
+
+def write(cloaking: Cloaking, engine: Engine, table: Table, summary: Summary) -> Written:
+    """Write the rows where the spec says, without their units, and compare the boxes there with those judged."""
+    target, started = cloaking.spec.target, time.monotonic()
+    sql = release_sql(cloaking, table)
+    if target and target.file:
+        return _write_file(cloaking, table, summary, sql, Path(target.file), started)
+    relation = engine.place(str(target.table)) if target else releases.free_name(engine)
+    _make_room(engine, target)
+    query = sql
+    if engine is not cloaking.engine:
+        cloaking.engine.send(sql, engine, SENT)
+        query = queries.select_all(SENT, engine.dialect)
+    engine.run(queries.create_as(relation, query, engine.dialect, temporary=target is None))
+    if engine is not cloaking.engine:
+        engine.run(queries.drop(SENT, engine.dialect))
+    written = time.monotonic()
+    _compare(cloaking, table, engine, relation)
+    return Written(sql, summary.shown(), written - started, time.monotonic() - written, relation)
+
+
+def release_sql(cloaking: Cloaking, table: Table) -> str:
+    """The query that shows the rows as they are released."""
+    columns, spec, dialect = released_columns(cloaking, table), cloaking.spec, cloaking.engine.dialect
+    if spec.shuffle:
+        return queries.text("cloak_shuffled", dialect, released=RELEASED, columns=columns, seed=str(spec.seed))
+    return queries.text("cloak_release", dialect, released=RELEASED, columns=columns)
+
+
+def released_columns(cloaking: Cloaking, table: Table) -> dict[str, str]:
+    """The columns of the release, where the source had them, by our names: a box instead of a place."""
+    spec, boxes = cloaking.spec, box_columns(cloaking.spec)
+    first, second = spec.location or ("", "")
+    instead = {first: (f"{first}_min", f"{first}_max"), second: (f"{second}_min", f"{second}_max")}
+    instead[str(spec.time)] = (f"{spec.time}_from", f"{spec.time}_to")
+    kept = {name: ours for ours, name in cloaking.kept.items()}
+    columns: dict[str, str] = {}
+    for column in table.columns:
+        if column.name in instead:
+            columns |= {name: boxes[name] for name in instead[column.name]}
+        elif column.name in kept:
+            columns[column.name] = kept[column.name]
+    return columns
+
+
+def _join(cloaking: Cloaking, boxes: Relation) -> None:
+    here, cloak = cloaking.engine, cloaking.spec.cloak
+    query = queries.cloak_released(
+        ROWS, cloaking.points, boxes, list(cloaking.kept), cloak.tolerant, cloaking.time, here.dialect
+    )
+    here.send(query, here, RELEASED)
+
+
+def _write_file(cloaking: Cloaking, table: Table, summary: Summary, sql: str, path: Path, started: float) -> Written:
+    written_as = file_format(path.name)
+    with releases.temporary_file(path) as temporary:
+        cloaking.engine.write_file(sql, temporary, written_as)
+        written = time.monotonic()
+        reader = DuckDB()
+        _compare(cloaking, table, reader, reader.read_written(temporary, written_as))
+    return Written(sql, summary.shown(), written - started, time.monotonic() - written, releases.RELEASE, path)
+
+
+def _compare(cloaking: Cloaking, table: Table, engine: Engine, relation: Relation) -> None:
+    """Read what was written, as a stranger would: its columns, and every box as often as it was judged."""
+    columns = released_columns(cloaking, table)
+    if [column.name for column in engine.table(relation).columns] != list(columns):
+        raise VerificationError("the written release has other columns than planned; nothing was released")
+    names = {ours: name for name, ours in box_columns(cloaking.spec).items()}
+    found = queries.text("tuples", engine.dialect, columns={ours: names[ours] for ours in BOX}, source=relation)
+    engine.send(found, cloaking.engine, WRITTEN)
+    ((differences,),) = cloaking.rows("cloak_differences", planned=CLASSES, written=WRITTEN, columns=list(BOX))
+    cloaking.drop(WRITTEN)
+    if differences:
+        raise VerificationError(
+            f"the written release has {differences:,} boxes another number of times than planned; nothing was released"
+        )
+
+
+def _make_room(engine: Engine, target: Target | None) -> None:
+    found = engine.find(str(target.table)) if target else None
+    if found:
+        engine.run(queries.drop(found.relation, engine.dialect, found.form))
+
+
+def telling(cloaking: Cloaking, rows: int, table: Table, most: float = 0.5) -> Sequence[str]:
+    """The released columns whose value belongs to one unit alone in more than `most` of the rows."""
+    named = {ours: name for ours, name in cloaking.kept.items() if name in kept_columns(table, cloaking.spec)}
+    found = []
+    for ours, name in named.items():
+        ((alone,),) = cloaking.rows("cloak_telling", column=[ours], released=RELEASED)
+        if alone > most * rows:
+            found.append(name)
+    return found

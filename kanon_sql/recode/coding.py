@@ -1,0 +1,160 @@
+"""The tuples under rules: every distinct tuple, and what each level of rules makes of each of its values.
+
+An attribute has a column of codes per level: level 0 is the value, level l what the rules of level l make of it (the
+value itself where no rule holds it), and the level above the last is suppression, one code for all. So a
+transformation is nothing but a level per attribute, and its groups are one GROUP BY.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from kanon_sql import queries
+from kanon_sql.engine import Engine
+from kanon_sql.frequency import Attribute, FrequencySet
+from kanon_sql.hierarchy import STAR, Hierarchy
+from kanon_sql.lattice import Node
+from kanon_sql.queries import Coded, Relation
+from kanon_sql.recode.rules import Levels
+
+TUPLES = queries.scratch("kanon_rule_tuples")
+LABELS = queries.scratch("kanon_rule_labels")
+_KEYS = queries.scratch("kanon_rule_keys")
+_CODED = queries.scratch("kanon_rule_coded")
+
+
+@dataclass(frozen=True)
+class Coding:
+    """The tuples in `TUPLES` (tuple, n, `<stem>_<level>` …) and in `LABELS` what every code shows.
+
+    `LABELS` has attribute, rule_level, code, label, leaves (of the hierarchy that the label may stand for) and level
+    (of the hierarchy, the lowest that covers those leaves). `heights[j]` is the level that suppresses.
+    """
+
+    engine: Engine
+    attributes: tuple[Attribute, ...]
+    heights: Node
+
+    def columns(self, level: int = 0) -> list[str]:
+        """The columns of one level of all attributes."""
+        return [f"{attribute.coded.stem}_{level}" for attribute in self.attributes]
+
+    def of(self, node: Node) -> list[str]:
+        """The columns that tell a transformation's groups apart; suppressed ones do not."""
+        pairs = list(zip(self.attributes, node, self.heights, strict=True))
+        telling = [f"{a.coded.stem}_{level}" for a, level, height in pairs if level < height]
+        return telling or [f"{self.attributes[0].coded.stem}_{node[0]}"]
+
+    @cached_property
+    def all_columns(self) -> list[list[str]]:
+        """Per attribute its columns, level by level."""
+        pairs = zip(self.attributes, self.heights, strict=True)
+        return [[f"{a.coded.stem}_{level}" for level in range(height + 1)] for a, height in pairs]
+
+
+def code(found: FrequencySet, rules: Sequence[Levels]) -> Coding:
+    """Make `TUPLES` and `LABELS` in the frequency set's engine; `rules` per attribute, in its order."""
+    engine = found.engine
+    heights = tuple(len(levels) + 1 for levels in rules)
+    coding = Coding(engine, found.attributes, heights)
+    keys = {a.coded.stem: a.coded.code_column(0) for a in found.attributes}
+    engine.send(_text(engine, "rule_keys", columns=keys, frequency_set=found.relation), engine, _KEYS)
+    coded, labels = [], []
+    for j, (attribute, levels) in enumerate(zip(found.attributes, rules, strict=True)):
+        made = _AttributeCoding(attribute.hierarchy, levels, _value_texts(engine, attribute))
+        mapping = queries.scratch(f"kanon_rules_{attribute.coded.stem}")
+        _load_rules(engine, mapping, made)
+        coded.append(Coded(attribute.coded.stem, mapping, len(levels) + 1, ()))
+        labels += [(j, *label) for label in made.labels()]
+    engine.send(queries.frequency_set(_KEYS, coded, engine.dialect), engine, _CODED)
+    columns = [column for columns in coding.all_columns for column in columns]
+    engine.send(_text(engine, "numbered_tuples", columns=columns, tuples=_CODED), engine, TUPLES)
+    integers, texts = dict.fromkeys(("attribute", "rule_level", "code"), "INTEGER"), {"label": "VARCHAR"}
+    types = {**integers, **texts, "leaves": "INTEGER", "level": "INTEGER"}
+    engine.load(LABELS, types, list(zip(*labels, strict=True)))
+    for relation in (_KEYS, _CODED, *(c.mapping for c in coded)):
+        engine.run(queries.drop(relation, engine.dialect))
+    return coding
+
+
+def drop(engine: Engine) -> None:
+    """Drop what `code` made."""
+    for relation in (TUPLES, LABELS):
+        engine.run(queries.drop(relation, engine.dialect))
+
+
+def _text(engine: Engine, name: str, **holes: Any) -> str:
+    return queries.text(name, engine.dialect, **holes)
+
+
+def _value_texts(engine: Engine, attribute: Attribute) -> dict[int, str | None]:
+    """What every value shows when it is kept; several values without a leaf share one code, and show `*`."""
+    texts = dict(engine.rows(_text(engine, "rule_values", mapping=attribute.coded.mapping)))
+    if attribute.hierarchy.starred:
+        texts[attribute.hierarchy.codes(0)[-1]] = STAR
+    return texts
+
+
+def _load_rules(engine: Engine, relation: Relation, made: _AttributeCoding) -> None:
+    values = list(made.texts)
+    columns = [[made.code(value, level) for value in values] for level in range(len(made.levels) + 2)]
+    types = {"value": "INTEGER", **{f"code_{level}": "INTEGER" for level in range(len(columns))}}
+    engine.load(relation, types, [values, *columns])
+
+
+class _AttributeCoding:
+    """One attribute's values (by their code), rules and labels."""
+
+    def __init__(self, hierarchy: Hierarchy, levels: Levels, texts: dict[int, str | None]) -> None:
+        self.hierarchy, self.levels, self.texts = hierarchy, levels, texts
+        code_of = dict(zip(hierarchy.values, hierarchy.codes(0), strict=False))
+        self.members = [
+            [frozenset(code_of[value] for value in rule.values if value in code_of) for rule in rules]
+            for rules in levels
+        ]
+        self._rule_of = [{code: i for i, codes in enumerate(rules) for code in codes} for rules in self.members]
+
+    def code(self, value: int, level: int) -> int:
+        """The code of a value on a level; a value that no rule holds is itself there, below 0."""
+        if level == 0:
+            return value
+        if level > len(self.levels):
+            return 0
+        return self._rule_of[level - 1].get(value, -1 - value)
+
+    def labels(self) -> list[tuple[int, int, str | None, int, int]]:
+        """Level of rules, code, label, leaves, level of the hierarchy: for every code that there may be."""
+        shown: dict[tuple[int, int], tuple[str | None, frozenset[int]]] = {}
+        for level in range(len(self.levels) + 1):
+            for value, text in self.texts.items():
+                shown[level, value if level == 0 else -1 - value] = (text, frozenset([value]))
+        for level, (rules, members) in enumerate(zip(self.levels, self.members, strict=True), start=1):
+            for i, (rule, codes) in enumerate(zip(rules, members, strict=True)):
+                shown[level, i] = (rule.label, codes)
+        meant: dict[str | None, frozenset[int]] = {}
+        for text, codes in shown.values():  # who reads a label that two rules make cannot tell which one did
+            meant[text] = meant.get(text, frozenset()) | codes
+        everything = (STAR, self.hierarchy.leaf_count, self.hierarchy.height)
+        found = [
+            (level, code, *(everything if text == STAR else (text, *self._described(meant[text]))))
+            for (level, code), (text, _) in shown.items()
+        ]
+        return [*found, (len(self.levels) + 1, 0, *everything)]
+
+    def _described(self, codes: frozenset[int]) -> tuple[int, int]:
+        leaves = sum(self.hierarchy.leaves(0)[code] for code in codes)
+        return min(leaves, self.hierarchy.leaf_count), self._covering(codes)
+
+    def _covering(self, codes: frozenset[int]) -> int:
+        """The lowest level of the hierarchy on which all these values have one label."""
+        return next(level for level, labels in enumerate(self._labels) if len({labels[code] for code in codes}) <= 1)
+
+    @cached_property
+    def _labels(self) -> list[dict[int, int]]:
+        """Level by level, the label of every value."""
+        base = self.hierarchy.codes(0)
+        levels = range(self.hierarchy.height + 1)
+        return [dict(zip(base, self.hierarchy.codes(level), strict=True)) for level in levels]

@@ -1,0 +1,398 @@
+"""Refine: the cheapest cell for every tuple, then moves from class to class, by statements over all tuples at once.
+
+A greedy cover of the tuples by cells of the generalization lattice, in ascending loss. ARX's iterated local recoding
+(F. Prasser et al., Software: Practice and Experience 50(7), 2020) searches the whole lattice anew for the rows left
+over; here every tuple walks its own generalizations, cheapest first, and one statement takes many of these steps.
+Loss is that of V. Iyengar (KDD 2002), weighted, of what the classes show: their lowest common ancestors.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from math import prod
+from typing import Any
+
+from kanon_sql import queries
+from kanon_sql.errors import InfeasibleError
+from kanon_sql.frequency import Attribute
+from kanon_sql.lattice import Node
+from kanon_sql.queries import Climb, Hole, Relation
+from kanon_sql.recode.task import ASSIGNMENT, Local, Task
+
+UNIT = 10_000_000  # a cell's loss of 1 as a whole number: sums are exact, in whatever order
+_KEYS = 2**62  # a sum of one key per attribute must fit 64 bits
+_CELLS = 1_500_000  # generalizations of tuples that a step is to look at
+_CROWD = 20_000_000  # where even the smallest step would look at more, low levels are given up
+_STEPS = 60  # the smallest step, as a part of the way from no loss to total loss
+_PAIRS = 20_000_000  # tuples times classes compared in one statement, between two looks at the clock
+_START_SECONDS = 1.0  # for the node to start from
+
+_NAMES = "tuples state_a state_b open cells one other choice placed classes rests movers gains best moves dirty"
+_SCRATCH = {name: queries.scratch(f"kanon_refine_{name}") for name in _NAMES.split()}
+
+
+def refine(task: Task) -> Local:
+    """Release every row, in classes as cheap as can be found in the time, never at more loss than the start node's.
+
+    Every tuple without a class chooses the cheapest cell, of any lattice node, that enough such tuples share; cells
+    that enough of them choose become classes, in ascending order of loss. Tuples left over, fewer than a class needs,
+    join the class where they cost least. Then tuples move from class to class while a move lessens the loss and the
+    class left still holds, or is empty: a run that ended `complete` has no such move of one tuple left.
+    When the time is up, the tuples without a class choose among the cells above the start node, in one step.
+    If the start node's classes lose less, its suppressed rows counting 1 (which happens in tables of a few rows), the
+    moves begin with them; suppressed rows that are too few for a class then stay so.
+    InfeasibleError if not even one class would hold.
+    """
+    return _Refinement(task).run()
+
+
+@dataclass
+class _Refinement:
+    """One run. The state is a relation of the tuples that have a class: id, n, class."""
+
+    task: Task
+    state: Relation = _SCRATCH["state_a"]
+    spare: Relation = _SCRATCH["state_b"]
+    rounds: int = 0
+    moves: int = 0
+    ended: str | None = None
+    _facts: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.engine = self.task.engine
+        self.attributes = self.task.frequency_set.attributes
+        leaves = [a.hierarchy.leaf_count for a in self.attributes]
+        self.tops = [_cost(w, count, count) for w, count in zip(self.task.weights, leaves, strict=True)]
+        self.total = sum(self.tops)
+        self.suppressed = round(sum(self.task.weights) * UNIT)  # also of a column that has one value alone
+        self.climbs = [
+            Climb(a.coded, _relation("levels", j), _relation("costs", j), free=not self.tops[j])
+            for j, a in enumerate(self.attributes)
+        ]
+
+    def run(self) -> Local:
+        """Start, cover, improve; leave the assignment and nothing else."""
+        limit = self.task.clock.limit
+        start = self.task.optimum(_START_SECONDS if limit is None else min(_START_SECONDS, limit / 4))
+        try:
+            self._prepare()
+            self._cover(start)
+            self._take_in_outsiders()
+            self._choose_beginning(start)
+            self._improve()
+            self._keep_assignment()
+        finally:
+            self._tidy()
+        return Local(ended=self.ended or self.task.clock.ended, facts=self._facts)
+
+    def _choose_beginning(self, start: Node) -> None:
+        """Begin the moves with what the cover made, or with the start node's classes if those lose less."""
+        begun, covered = self._node_cost(start), self._state_cost()
+        if covered > begun:
+            self._take_node(start)
+        if not self._count(self.state):
+            raise InfeasibleError("no class meets the privacy model, whatever is generalized; lower k")
+        names = [attribute.column.name for attribute in self.attributes]
+        self._facts |= {"start": dict(zip(names, start, strict=True)), "start_loss": self._loss(begun)}
+        self._facts |= {"cover_loss": self._loss(covered), "steps": self.rounds}
+
+    # What it costs
+
+    def _node_cost(self, node: Node) -> float:
+        """What a node costs all rows, its suppressed ones at total loss."""
+        losses = self.task.judge.losses(node, self.task.costs).losses or ()
+        return sum(w * loss for w, loss in zip(self.task.weights, losses, strict=True)) * self._rows * UNIT
+
+    def _state_cost(self) -> int:
+        """What the state costs all rows, those without a class at total loss."""
+        self._make_classes()
+        ((rows, cost),) = self.engine.rows(self._text("refine_cost", classes=_SCRATCH["classes"]))
+        return int(cost) + (self._rows - int(rows)) * self.suppressed
+
+    def _loss(self, cost: float) -> float:
+        """A cost of all rows as the mean loss of a cell."""
+        return cost / (self.suppressed * self._rows)
+
+    @property
+    def _rows(self) -> int:
+        return self.task.frequency_set.rows
+
+    # The cover
+
+    def _prepare(self) -> None:
+        """Load what levels cost, and the tuples with all their codes and costs."""
+        for j, (attribute, climb) in enumerate(zip(self.attributes, self.climbs, strict=True)):
+            self._load_levels(j, attribute, climb)
+        found = self.task.frequency_set.relation
+        self._create(_SCRATCH["tuples"], queries.refine_tuples(found, self.climbs, self.engine.dialect))
+        self._make(self.state, "refine_none", tuples=_SCRATCH["tuples"])
+
+    def _load_levels(self, j: int, attribute: Attribute, climb: Climb) -> None:
+        """Load what every value costs on every level: a row per value, and a row per value and level."""
+        hierarchy, levels = attribute.hierarchy, range(attribute.hierarchy.height + 1)
+        codes = [hierarchy.codes(level) for level in levels]
+        first = list(dict(zip(reversed(codes[0]), reversed(range(len(codes[0]))), strict=True)).values())
+        leaves = [hierarchy.leaves(level) for level in levels]
+        costs = [
+            [_cost(self.task.weights[j], leaves[level][codes[level][i]], hierarchy.leaf_count) for i in first]
+            for level in levels
+        ]
+        values = [codes[0][i] for i in first]
+        types = {"code": "BIGINT"} | {f"cost_{level}": "BIGINT" for level in levels}
+        self.engine.load(climb.costs, types, [values, *costs])
+        rows = [
+            (code, level, _key(j, level, codes[level][i], len(self.attributes)), cost)
+            for level in levels
+            for code, i, cost in zip(values, first, costs[level], strict=True)
+        ]
+        types = {"code": "BIGINT", "level": "INTEGER", "key": "BIGINT", "cost": "BIGINT"}
+        self.engine.load(climb.levels, types, list(zip(*rows, strict=True)))
+
+    def _cover(self, start: Node) -> None:
+        """Give the tuples their cheapest cells, up to a loss that rises from step to step."""
+        pace = _Pace(self.total, self._level_costs(), [0] * len(self.attributes))
+        while pace.reached < self.total and (tuples := self._find_open()):
+            if self.task.clock.spent:
+                self._step(-1, self.total, start)
+                break
+            above, most = pace.reached, pace.advance(tuples)
+            self._step(above, most, pace.bottoms)
+        self._find_open()
+
+    def _level_costs(self) -> list[list[float]]:
+        """The mean cost of each attribute's levels."""
+        pairs = zip(self.task.weights, self.task.costs.level_losses, strict=True)
+        return [[weight * loss * UNIT for loss in losses] for weight, losses in pairs]
+
+    def _find_open(self) -> int:
+        """List the tuples that have no class, and say how many."""
+        keys = [attribute.coded.code_column(0) for attribute in self.attributes]
+        self._make(_SCRATCH["open"], "refine_open", tuples=_SCRATCH["tuples"], placed=self.state, keys=keys)
+        return self._count(_SCRATCH["open"])
+
+    def _step(self, above: int, most: int, bottoms: Sequence[int]) -> None:
+        """Make classes of the cells that cost more than `above`, at most `most`, on levels from `bottoms` up."""
+        cells, choice, placed = _SCRATCH["cells"], _SCRATCH["choice"], _SCRATCH["placed"]
+        one, other = _SCRATCH["one"], _SCRATCH["other"]
+        self.rounds += 1
+        for half, indexes in zip((one, other), _halves([a.hierarchy.height for a in self.attributes]), strict=True):
+            climbs = [replace(self.climbs[j], bottom=bottoms[j]) for j in indexes]
+            found = queries.refine_generalizations(_SCRATCH["open"], climbs, most, self.engine.dialect)
+            self._create(cells, found)
+            self._make(half, "refine_cells", generalizations=cells, safe=self.task.model.safe)
+        self._make(cells, "refine_joined", one=one, other=other, above=above, most=most)
+        while True:
+            self._make(one, "refine_cells", generalizations=cells, safe=self.task.model.safe)
+            self._make(choice, "refine_choice", cells=one)
+            self._make(placed, "refine_safe", chosen=choice, safe=self.task.model.safe)
+            if not self._count(placed):
+                break
+            self._advance("refine_grown", placed=placed)
+            self._make(cells, "refine_open_cells", cells=one, placed=placed)
+        self._tell()
+
+    def _take_in_outsiders(self) -> None:
+        """Let the tuples without a class join the class where they cost least, whatever that is."""
+        while self._find_open() and self._count(self.state):
+            self._make_classes()
+            most = (self._rows + 1) * self.total + 1
+            self._make(_SCRATCH["movers"], "refine_outsiders", open=_SCRATCH["open"], most=most)
+            self._find_best()
+            self._make(_SCRATCH["moves"], "refine_moves", best=_SCRATCH["best"])
+            self._advance("refine_moved", moves=_SCRATCH["moves"])
+
+    def _take_node(self, node: Node) -> None:
+        """Begin again with the classes of a node that hold, and what classes its suppressed rows can make."""
+        choice, levels = _SCRATCH["choice"], self.task.frequency_set.level_columns(node)
+        self._make(choice, "refine_node", tuples=_SCRATCH["tuples"], columns=levels)
+        self._make(self.state, "refine_safe", chosen=choice, safe=self.task.model.safe)
+        if self._find_open():
+            self._step(-1, self.total, node)  # as many suppressed rows as a class needs are better off in one
+
+    # The moves
+
+    def _improve(self) -> None:
+        """Move tuples while that lessens the loss; only classes that changed are looked at again."""
+        dirty: Relation | None = None
+        while not self.task.clock.spent:
+            self._make_classes(dirty)
+            self._tell()
+            self._find_movers()
+            found = self._find_best()
+            if self.task.clock.spent:
+                return
+            if not found:
+                self.ended = "complete"
+                return
+            self._make(_SCRATCH["moves"], "refine_moves", best=_SCRATCH["best"])
+            if not self._move():
+                return
+            self._make(_SCRATCH["dirty"], "refine_dirty", best=_SCRATCH["best"], moves=_SCRATCH["moves"])
+            dirty = _SCRATCH["dirty"]
+
+    def _find_movers(self) -> None:
+        """List the tuples that their classes can do without, and what leaving saves."""
+        args = self.state, _SCRATCH["tuples"], _SCRATCH["classes"], self.climbs, self.engine.dialect
+        self._create(_SCRATCH["rests"], queries.refine_rests(*args))
+        holes = {"rests": _SCRATCH["rests"], "classes": _SCRATCH["classes"], "state": self.state}
+        self._make(_SCRATCH["movers"], "refine_movers", **holes, safe=self.task.model.safe)
+
+    def _find_best(self) -> int:
+        """Find every mover's best move and say how many there are; the clock is looked at between two statements."""
+        near = min((top for top in self.tops if top), default=0)
+        far = self.engine.rows(self._text("refine_far", movers=_SCRATCH["movers"], near=near))[0][0]
+        self._find_gains("best", near=near)
+        batch = max(1, _PAIRS // max(1, self._count(_SCRATCH["classes"])))
+        for first in range(1, far + 1, batch):
+            if self.task.clock.spent and self._count(_SCRATCH["best"]):
+                break
+            self._find_gains("gains", places=(first, min(first + batch, far + 1)))
+            self._make(_SCRATCH["choice"], "refine_joint", one=_SCRATCH["best"], other=_SCRATCH["gains"])
+            self._create(_SCRATCH["best"], queries.select_all(_SCRATCH["choice"], self.engine.dialect))
+        return self._count(_SCRATCH["best"])
+
+    def _find_gains(self, name: str, near: int | None = None, places: tuple[int, int] | None = None) -> None:
+        """Find the best move of each of some movers."""
+        args = _SCRATCH["movers"], _SCRATCH["tuples"], _SCRATCH["classes"], self.climbs, self.engine.dialect
+        self._create(_SCRATCH["choice"], queries.refine_gains(*args, near, places))
+        self._make(_SCRATCH[name], "refine_best", gains=_SCRATCH["choice"])
+
+    def _move(self) -> bool:
+        """Make the chosen moves; take them back if a class no longer holds."""
+        before = self.state
+        self._advance("refine_moved", moves=_SCRATCH["moves"])
+        self._make(_SCRATCH["placed"], "refine_safe", chosen=self.state, safe=self.task.model.safe)
+        if self._count(_SCRATCH["placed"]) < self._count(self.state):
+            self.state, self.spare = before, self.state
+            return False
+        self.moves += self._count(_SCRATCH["moves"])
+        return True
+
+    def _make_classes(self, dirty: Relation | None = None) -> None:
+        """Describe the classes of the state; without `dirty` all of them are to be looked at."""
+        if dirty is None:
+            dirty = _SCRATCH["dirty"]
+            self._make(dirty, "refine_classes_of", state=self.state)
+        args = self.state, _SCRATCH["tuples"], dirty, self.climbs, self.engine.dialect
+        self._create(_SCRATCH["classes"], queries.refine_classes(*args))
+
+    # The end
+
+    def _keep_assignment(self) -> None:
+        """Write the assignment, checked once more, and what the run says of itself."""
+        self._make(_SCRATCH["placed"], "refine_safe", chosen=self.state, safe=self.task.model.safe)
+        if self._count(_SCRATCH["placed"]) < self._count(self.state):
+            raise InfeasibleError("a class does not meet the privacy model; choose another strategy")
+        self._facts |= {"moves": self.moves, "loss": self._loss(self._state_cost())}
+        keys = [attribute.coded.code_column(0) for attribute in self.attributes]
+        self._make(ASSIGNMENT, "refine_assignment", tuples=_SCRATCH["tuples"], state=self.state, keys=keys)
+
+    def _tidy(self) -> None:
+        levels = [relation for climb in self.climbs for relation in (climb.levels, climb.costs)]
+        for relation in (*_SCRATCH.values(), *levels):
+            self.engine.run(queries.drop(relation, self.engine.dialect))
+
+    def _tell(self) -> None:
+        classes, rows = self._size(self.state)
+        self.task.clock.tell(self.rounds + self.moves, classes, self._rows - rows)
+
+    # Statements
+
+    def _text(self, query: str, **holes: Hole) -> str:
+        return queries.text(query, self.engine.dialect, **holes)
+
+    def _make(self, relation: Relation, query: str, **holes: Hole) -> None:
+        self._create(relation, self._text(query, **holes))
+
+    def _create(self, relation: Relation, query: str) -> None:
+        self.engine.run(queries.drop(relation, self.engine.dialect))
+        self.engine.run(queries.create_as(relation, query, self.engine.dialect, temporary=True))
+
+    def _advance(self, query: str, **holes: Hole) -> None:
+        """Go on to the state that a query makes of this one."""
+        self._make(self.spare, query, state=self.state, **holes)
+        self.state, self.spare = self.spare, self.state
+
+    def _count(self, relation: Relation) -> int:
+        ((count,),) = self.engine.rows(self._text("row_count", relation=relation))
+        return int(count)
+
+    def _size(self, state: Relation) -> tuple[int, int]:
+        ((classes, rows),) = self.engine.rows(self._text("refine_size", state=state))
+        return int(classes), int(rows)
+
+
+@dataclass
+class _Pace:
+    """How far each step of the cover goes: so far that it looks at about so many generalizations of tuples.
+
+    How many nodes cost so much is counted by the attributes' mean costs per level, in bins. Where even the least step
+    would look at too many (many attributes, many tuples), the cheapest levels are given up one by one.
+    """
+
+    total: int
+    costs: list[list[float]]
+    bottoms: list[int]
+    reached: int = -1
+
+    def advance(self, tuples: int) -> int:
+        """The cost up to which the next step goes."""
+        if self.reached < 0:
+            self.reached = 0
+            return 0
+        step = max(1, -(-self.total // _STEPS))
+        nodes = self._nodes(step)
+        place = self.reached // step + 1
+        while tuples * nodes[min(place, _STEPS)] > _CROWD and self._give_up_a_level():
+            nodes = self._nodes(step)
+        while place < _STEPS and tuples * nodes[place + 1] <= _CELLS:
+            place += 1
+        self.reached = min(place * step, self.total)
+        return self.reached
+
+    def _nodes(self, step: int) -> list[int]:
+        """How many nodes cost at most 0, 1, 2, … steps."""
+        counts = [1] + [0] * _STEPS
+        for costs, bottom in zip(self.costs, self.bottoms, strict=True):
+            sums = [0] * (_STEPS + 1)
+            for cost in costs[bottom:]:
+                shift = round(cost / step)
+                for place in range(_STEPS + 1 - shift):
+                    sums[place + shift] += counts[place]
+            counts = sums
+        return list(accumulate(counts))
+
+    def _give_up_a_level(self) -> bool:
+        """Raise the bottom of the attribute whose next level costs least; whether there is one."""
+        open_ones = [j for j, bottom in enumerate(self.bottoms) if bottom + 1 < len(self.costs[j])]
+        if not open_ones:
+            return False
+        j = min(open_ones, key=lambda j: self.costs[j][self.bottoms[j] + 1] - self.costs[j][self.bottoms[j]])
+        self.bottoms[j] += 1
+        return True
+
+
+def _relation(kind: str, attribute: int) -> Relation:
+    return queries.scratch(f"kanon_refine_{kind}_{attribute}")
+
+
+def _halves(heights: Sequence[int]) -> tuple[list[int], list[int]]:
+    """The attributes in two halves, whose lattices are about as large."""
+    halves: tuple[list[int], list[int]] = [], []
+    for j in sorted(range(len(heights)), key=lambda j: -heights[j]):
+        min(halves, key=lambda half: prod(heights[i] + 1 for i in half)).append(j)
+    return halves
+
+
+def _cost(weight: float, leaves: int, leaf_count: int) -> int:
+    """A label's loss (M - 1) / (|A| - 1), weighted, in units."""
+    return round(weight * (leaves - 1) / (leaf_count - 1) * UNIT) if leaf_count > 1 else 0
+
+
+def _key(attribute: int, level: int, code: int, attributes: int) -> int:
+    """A label's part of the key of a cell; cells of equal keys are one, which would cost loss but never safety."""
+    found = hashlib.blake2b(f"{attribute} {level} {code}".encode(), digest_size=8).digest()
+    return int.from_bytes(found, "big") % (_KEYS // attributes)

@@ -1,0 +1,673 @@
+"""Cloaking against plain Python: quadtrees by recursion, intervals and cliques by trying all; and what is refused."""
+
+import json
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kanon_sql
+from kanon_sql import cloak
+from kanon_sql.cloak import written as cloak_written
+from kanon_sql.cloak.clique import Message, Stream
+from kanon_sql.cloak.grid import halved, sliced, unit_of, whole
+from kanon_sql.errors import InfeasibleError, SourceError, SpecError, TargetError, VerificationError
+
+BOX = ["x_min", "x_max", "y_min", "y_max", "t_from", "t_to"]
+ROLES = {"location": ["x", "y"], "time": "t", "unit": "unit"}
+
+
+@dataclass(frozen=True)
+class Point:
+    """A row of the source."""
+
+    x: float
+    y: float
+    t: int
+    unit: int
+
+
+def points(size: int = 8, most: int = 30, times: int = 12, units: int = 6) -> st.SearchStrategy[list[Point]]:
+    """Points on a coarse lattice, so that many share cells, instants and units."""
+    axis = st.integers(0, size * 4).map(lambda n: n / 4)
+    point = st.builds(Point, axis, axis, st.integers(0, times), st.integers(1, units))
+    return st.lists(point, min_size=1, max_size=most)
+
+
+def frame(found: Sequence[Point], **more: Sequence[Any]) -> pandas.DataFrame:
+    """The points as a table, with a number to know the rows by."""
+    columns = {name: [getattr(point, name) for point in found] for name in ("x", "y", "t", "unit")}
+    return pandas.DataFrame({**columns, "id": range(len(found)), **more})
+
+
+def cloaked(found: Sequence[Point], k: int, method: dict[str, Any], **more: Any) -> dict[int, tuple[float, ...]]:
+    """The released box and interval of every row, by its number."""
+    release = kanon_sql.anonymize(frame(found, **more), {**ROLES, "cloak": method}, k=k)
+    return boxes(release.to_df())
+
+
+def boxes(released: pandas.DataFrame) -> dict[int, tuple[float, ...]]:
+    return {row["id"]: tuple(row[name] for name in BOX) for row in released.to_dict("records")}
+
+
+def cloaked_or_none(*arguments: Any, **named: Any) -> dict[int, tuple[float, ...]]:
+    """The same, where nothing may come out of it."""
+    try:
+        return cloaked(*arguments, **named)
+    except InfeasibleError:
+        return {}
+
+
+def units(found: Sequence[Point], rows: Sequence[int]) -> int:
+    return len({found[row].unit for row in rows})
+
+
+def sharing(released: dict[int, tuple[float, ...]]) -> dict[tuple[float, ...], list[int]]:
+    shared = defaultdict(list)
+    for row, box in released.items():
+        shared[box].append(row)
+    return shared
+
+
+def assert_shared(found: Sequence[Point], released: dict[int, tuple[float, ...]], k: int) -> None:
+    """The promise itself: every box holds its rows, and k different units have exactly it."""
+    for (x_min, x_max, y_min, y_max, start, end), rows in sharing(released).items():
+        assert units(found, rows) >= k
+        for row in rows:
+            point = found[row]
+            assert x_min <= point.x <= x_max
+            assert y_min <= point.y <= y_max
+            assert start <= point.t <= end
+
+
+def enough(found: Sequence[Point], k: int) -> bool:
+    return len({point.unit for point in found}) >= k
+
+
+# Grids
+
+
+@given(st.floats(-1e9, 1e9), st.floats(0, 1e9), st.integers(0, 20))
+def test_an_axis_holds_all_with_exact_lines_that_are_no_rows_place(low: float, span: float, depth: int) -> None:
+    high = low + span
+    axis = halved(low, high, depth)
+    assert axis.start <= low <= high < axis.start + 2**depth * axis.width
+    for i in (1, 2**depth // 3, 2**depth - 1, 2**depth):
+        assert Fraction(axis.start) + i * Fraction(axis.width) == Fraction(axis.start + i * axis.width), "exact"
+    grain = unit_of(low, high)
+    assert math.frexp(grain)[0] == 0.5, "a power of two"
+    assert (axis.start / grain).is_integer()
+    assert (axis.width * 2**depth / grain) in range(1, 18)
+    assert halved(low, high, depth, least=4.0).width % 4 == 0
+
+
+@given(st.floats(-1e6, 1e6), st.floats(0, 1e6), st.sampled_from([0.1, 1.0, 900.0]))
+def test_slices_begin_at_multiples_of_their_length(low: float, span: float, width: float) -> None:
+    axis = sliced(low, width)
+    assert axis.start <= low < axis.start + 2 * width
+    assert axis.start / width == pytest.approx(round(axis.start / width))
+    one = whole(low, low + span, unit_of(low, low + span))
+    assert one.start <= low <= low + span < one.start + one.width
+
+
+# Adaptive
+
+
+def quadrant(point: Point, level: int, axes: tuple[Any, Any], depth: int) -> tuple[int, int]:
+    x, y = (
+        (value - axis.start) // (axis.width * 2 ** (depth - level))
+        for value, axis in zip((point.x, point.y), axes, strict=True)
+    )
+    return int(x), int(y)
+
+
+def box_of(level: int, cell: tuple[int, int], axes: tuple[Any, Any], depth: int) -> tuple[float, ...]:
+    found = []
+    for axis, number in zip(axes, cell, strict=True):
+        width = axis.width * 2 ** (depth - level)
+        found += [axis.start + number * width, axis.start + (number + 1) * width]
+    return tuple(found)
+
+
+def published(found: Sequence[Point], rows: Sequence[int], k: int, axes: Any, depth: int) -> dict[int, Any]:
+    """Gruteser and Grunwald's recursion for every row by itself."""
+    answer = {}
+    for row in rows:
+        inside, level, cell = list(rows), 0, (0, 0)
+        if units(found, inside) < k:
+            continue
+        while level < depth:
+            deeper = quadrant(found[row], level + 1, axes, depth)
+            still = [other for other in inside if quadrant(found[other], level + 1, axes, depth) == deeper]
+            if units(found, still) < k:
+                break
+            inside, level, cell = still, level + 1, deeper
+        answer[row] = box_of(level, cell, axes, depth)
+    return answer
+
+
+def reciprocal(found: Sequence[Point], rows: Sequence[int], k: int, axes: Any, depth: int) -> dict[int, Any]:
+    """The bottom-up form by recursion: classes are [level, cell, rows]; those without k units wait for the parent."""
+
+    def morton(cell: tuple[int, int]) -> int:
+        return sum((cell[0] >> b & 1) << (2 * b + 1) | (cell[1] >> b & 1) << (2 * b) for b in range(depth))
+
+    def visit(level: int, cell: tuple[int, int], inside: list[int]) -> tuple[list[int], list[list[Any]]]:
+        waiting, classes = inside, []
+        if level < depth:
+            below = defaultdict(list)
+            for row in inside:
+                below[quadrant(found[row], level + 1, axes, depth)].append(row)
+            parts = [visit(level + 1, child, some) for child, some in below.items()]
+            waiting = [row for left, _ in parts for row in left]
+            classes = [each for _, some in parts for each in some]
+        if units(found, waiting) >= k:
+            return [], [*classes, [level, cell, waiting]]
+        if waiting and classes:
+            added = {i: len(c[2]) * (1 - 0.25 ** (c[0] - level)) for i, c in enumerate(classes)}
+            best = min(added, key=lambda i: (added[i], -classes[i][0], morton(classes[i][1])))
+            if added[best] <= 3 * len(waiting) or level == 0:
+                pulled = classes.pop(best)
+                return [], [*classes, [level, cell, waiting + pulled[2]]]
+        return waiting, classes
+
+    _, classes = visit(0, (0, 0), list(rows))
+    return {row: box_of(level, cell, axes, depth) for level, cell, some in classes for row in some}
+
+
+def by_slice(found: Sequence[Point], interval: int | None) -> dict[tuple[int, int], list[int]]:
+    slices = defaultdict(list)
+    low, high = min(p.t for p in found), max(p.t for p in found)
+    for row, point in enumerate(found):
+        if interval:
+            slices[point.t // interval * interval, (point.t // interval + 1) * interval].append(row)
+        else:
+            unit = max(1, unit_of(low, high))
+            slices[low // unit * unit, (high // unit + 1) * unit].append(row)
+    return slices
+
+
+@pytest.mark.parametrize(("shared", "reference"), [(True, reciprocal), (False, published)])
+@given(points(), st.integers(1, 4), st.integers(1, 5), st.sampled_from([None, 4]))
+@settings(max_examples=12)
+def test_adaptive_cloaking_is_the_recursion(
+    shared: bool, reference: Callable[..., dict[int, Any]], found: list[Point], k: int, depth: int, interval: int | None
+) -> None:
+    if not enough(found, k):
+        return
+    axes = tuple(halved(min(v), max(v), depth) for v in zip(*((p.x, p.y) for p in found), strict=True))
+    expected = {
+        row: (*box, *span)
+        for span, rows in by_slice(found, interval).items()
+        for row, box in reference(found, rows, k, axes, depth).items()
+    }
+    method = {"depth": depth, "shared": shared, **({"interval": interval} if interval else {})}
+    released = cloaked_or_none(found, k, method)
+    assert released == expected
+    if shared:
+        assert_shared(found, released, k)
+
+
+def test_an_outlier_is_not_alone_in_its_box() -> None:
+    """Three units close together and one far off: as published the far one has the whole area to itself."""
+    found = [Point(0, 0, 0, 1), Point(0.1, 0, 0, 2), Point(0, 0.1, 0, 3), Point(8, 8, 0, 4)]
+    one = sharing(cloaked(found, 2, {"shared": False}))
+    assert [3] in one.values()
+    both = sharing(cloaked(found, 2, {}))
+    assert [len(rows) for rows in both.values()] == [4]
+
+
+def test_the_published_form_says_what_it_is() -> None:
+    found = [Point(0, 0, 0, 1), Point(0.1, 0, 0, 2), Point(0, 0.1, 0, 3), Point(8, 8, 0, 4)]
+    release = kanon_sql.anonymize(frame(found).drop(columns="id"), {**ROLES, "cloak": {"shared": False}}, k=2)
+    inside, shared = release.manifest["privacy"]
+    assert (inside["model"], inside["required"], inside["achieved"]) == (
+        "units seen inside a released box and interval",
+        2,
+        3,
+    )
+    assert (shared["required"], shared["achieved"], shared["short_rows"]) == (None, 1, 1)
+    assert "not k-anonymous" in release.manifest["warnings"][0]
+
+
+# Temporal
+
+
+def cells(found: Sequence[Point], size: float) -> dict[tuple[float, float], list[int]]:
+    grouped = defaultdict(list)
+    for row, point in enumerate(found):
+        grouped[point.x // size, point.y // size].append(row)
+    return grouped
+
+
+def batches(found: Sequence[Point], rows: Sequence[int], k: int) -> dict[int, tuple[int, int]]:
+    """Hold rows back until k units have come, one instant after another; the rest joins the last batch."""
+    done: list[list[int]] = []
+    held: list[int] = []
+    for instant in sorted({found[row].t for row in rows}):
+        held += [row for row in rows if found[row].t == instant]
+        if units(found, held) >= k:
+            done.append(held)
+            held = []
+    if not done:
+        return {}
+    done[-1] += held
+    return {row: (min(found[r].t for r in b), max(found[r].t for r in b)) for b in done for row in b}
+
+
+def shortest(found: Sequence[Point], rows: Sequence[int], k: int) -> dict[int, int]:
+    """The length of the shortest interval around a row with k units in it, by trying all."""
+    instants = sorted({found[row].t for row in rows})
+    answer = {}
+    for row in rows:
+        lengths = [
+            end - start
+            for start in instants
+            for end in instants
+            if start <= found[row].t <= end
+            and units(found, [other for other in rows if start <= found[other].t <= end]) >= k
+        ]
+        if lengths:
+            answer[row] = min(lengths)
+    return answer
+
+
+@given(points(size=2), st.integers(1, 4))
+@settings(max_examples=12)
+def test_temporal_cloaking_holds_back_until_k_units_came(found: list[Point], k: int) -> None:
+    if not enough(found, k):
+        return
+    released = cloaked_or_none(found, k, {"method": "temporal", "cell": 1.0})
+    assert_shared(found, released, k)
+    expected = {row: span for rows in cells(found, 1.0).values() for row, span in batches(found, rows, k).items()}
+    assert {row: box[4:] for row, box in released.items()} == expected
+    assert all(box[0] == found[row].x // 1 and box[1] == box[0] + 1 for row, box in released.items())
+
+
+@given(points(size=2), st.integers(1, 4))
+@settings(max_examples=12)
+def test_the_shortest_interval_is_the_shortest(found: list[Point], k: int) -> None:
+    if not enough(found, k):
+        return
+    released = cloaked_or_none(found, k, {"method": "temporal", "cell": 1.0, "shared": False})
+    expected = {row: length for rows in cells(found, 1.0).values() for row, length in shortest(found, rows, k).items()}
+    assert {row: box[5] - box[4] for row, box in released.items()} == expected
+    for row, box in released.items():
+        assert box[4] <= found[row].t <= box[5]
+        inside = [
+            other
+            for other, point in enumerate(found)
+            if (point.x // 1, point.y // 1) == (box[0], box[2]) and box[4] <= point.t <= box[5]
+        ]
+        assert units(found, inside) >= k
+
+
+# Both, and cliques
+
+TOLERANCES = st.tuples(st.sampled_from([0.0, 0.5, 1.0, 3.0]), st.sampled_from([0.5, 2.0]), st.sampled_from([0, 2, 5]))
+
+
+def inside_tolerances(point: Point, box: tuple[float, ...], tolerance: tuple[float, float, float]) -> bool:
+    centre = (point.x, point.y, point.t)
+    return all(
+        value - box[2 * axis] <= most and box[2 * axis + 1] - value <= most
+        for axis, (value, most) in enumerate(zip(centre, tolerance, strict=True))
+    )
+
+
+def meetings(found: Sequence[Point], k: int, tolerances: Sequence[Any], depth: int) -> dict[int, tuple[float, ...]]:
+    """All pairs of grids, the smallest cells first; k willing units that still wait take their cell."""
+    values = list(zip(*((p.x, p.y, p.t) for p in found), strict=True))
+    axes = [halved(min(v), max(v), depth, 1.0 if i == 2 else 0.0) for i, v in enumerate(values)]
+    released: dict[int, tuple[float, ...]] = {}
+    levels = [(s, t) for s in range(depth + 1) for t in range(depth + 1)]
+    for space, time in sorted(levels, key=lambda pair: (-(2 * pair[0] + pair[1]), -pair[0])):
+        willing = defaultdict(list)
+        for row, point in enumerate(found):
+            box: list[float] = []
+            for axis, value, level in zip(axes, (point.x, point.y, point.t), (space, space, time), strict=True):
+                width = axis.width * 2 ** (depth - level)
+                low = axis.start + (value - axis.start) // width * width
+                box += [low, low + width]
+            if row not in released and inside_tolerances(point, tuple(box), tolerances[row]):
+                willing[tuple(box)].append(row)
+        for box_, rows in willing.items():
+            if units(found, rows) >= k:
+                released |= dict.fromkeys(rows, box_)
+    return released
+
+
+@given(st.data(), points(size=3, times=8), st.integers(1, 3), st.integers(1, 4))
+@settings(max_examples=12)
+def test_both_meets_inside_everyones_tolerances(data: Any, found: list[Point], k: int, depth: int) -> None:
+    if not enough(found, k):
+        return
+    tolerances = data.draw(st.lists(TOLERANCES, min_size=len(found), max_size=len(found)))
+    columns = {name: [float(t[i]) for t in tolerances] for i, name in enumerate(("wide", "high", "late"))}
+    method = {"method": "both", "dx": "wide", "dy": "high", "dt": "late", "depth": depth}
+    released = cloaked_or_none(found, k, method, **columns)
+    assert_shared(found, released, k)
+    assert all(inside_tolerances(found[row], box, tolerances[row]) for row, box in released.items())
+    assert released == meetings(found, k, tolerances, depth)
+
+
+@pytest.mark.parametrize("search", ["local-k", "nbr-k"])
+@given(st.data(), points(size=2, times=8), st.integers(1, 2))
+@settings(max_examples=12)
+def test_cliques_keep_every_senders_word(search: str, data: Any, found: list[Point], k: int) -> None:
+    if not enough(found, k):
+        return
+    tolerances = data.draw(st.lists(TOLERANCES, min_size=len(found), max_size=len(found)))
+    own = data.draw(st.lists(st.integers(1, 4), min_size=len(found), max_size=len(found)))
+    columns = {name: [float(t[i]) for t in tolerances] for i, name in enumerate(("wide", "high", "late"))}
+    method = {"method": "clique", "dx": "wide", "dy": "high", "dt": "late", "k": "mine", "search": search}
+    released = cloaked_or_none(found, k, method, **columns, mine=own)
+    assert_shared(found, released, k)
+    for box, rows in sharing(released).items():
+        for row in rows:
+            assert units(found, rows) >= max(own[row], k)
+            assert inside_tolerances(found[row], box, tolerances[row])
+            assert box[5] <= found[row].t + tolerances[row][2], "gone by the deadline"
+    expected = streamed(found, [max(mine, k) for mine in own], tolerances, search)
+    assert set(released) == expected
+
+
+def streamed(found: Sequence[Point], own: Sequence[int], tolerances: Sequence[Any], search: str) -> set[int]:
+    """The paper's stream with a brute-force search: the first clique in the order of arrival that there is."""
+    order = sorted(range(len(found)), key=lambda row: (found[row].t, row))
+    place = {row: i for i, row in enumerate(order)}
+    waiting: set[int] = set()
+    gone: set[int] = set()
+
+    def near(a: int, b: int) -> bool:
+        gaps = (abs(found[a].x - found[b].x), abs(found[a].y - found[b].y), abs(found[a].t - found[b].t))
+        tolerated = all(gap <= min(tolerances[a][i], tolerances[b][i]) for i, gap in enumerate(gaps))
+        return tolerated and found[a].unit != found[b].unit
+
+    for row in order:
+        waiting = {w for w in waiting if found[w].t + tolerances[w][2] >= found[row].t}
+        friends = sorted((w for w in waiting if near(row, w)), key=place.__getitem__)
+        larger = {own[w] for w in friends if own[w] > own[row]} if search == "nbr-k" else set()
+        waiting.add(row)
+        for size in sorted({own[row], *larger}, reverse=True):
+            some = (m for m in combinations([w for w in friends if own[w] <= size], size - 1))
+            clique = next((m for m in some if all(near(a, b) for a, b in combinations(m, 2))), None)
+            if clique is not None:
+                gone |= {row, *clique}
+                waiting -= {row, *clique}
+                break
+    return gone
+
+
+def test_a_late_neighbour_meets_nobody() -> None:
+    stream = Stream([Message(2, 0, 5), Message(2, 6, 9), Message(2, 7, 9)])
+    assert stream.arrive(0, []) is None
+    assert stream.arrive(1, [0]) is None, "who waited has gone at its deadline"
+    assert stream.arrive(2, [0, 1]) == [2, 1]
+    assert not stream.waiting
+
+
+def test_a_search_gives_up_and_the_message_waits() -> None:
+    """Four that tolerate each other, but a search that may try one member only."""
+    stream = Stream([Message(4, 0, 5)] * 4, tries=1)
+    assert [stream.arrive(i, range(i)) for i in range(4)] == [None] * 4
+    assert len(stream.waiting) == 4
+
+
+# From place to place, in every type of time
+
+DAY = datetime(2024, 3, 1)
+TRIPS = [
+    (i % 9, 47 + (i * 37 % 101) / 500, 8 + (i * 53 % 97) / 400, DAY + timedelta(seconds=i * 61), i % 7, f"note {i}")
+    for i in range(300)
+]
+TRIP_COLUMNS = ["Person", "lat", "lon", "ts", "speed", "note"]
+TRIP_ROLES = {"location": ["lat", "lon"], "time": "ts", "unit": "Person", "identifiers": ["note"]}
+TRIP_BOX = ["lat_min", "lat_max", "lon_min", "lon_max", "ts_from", "ts_to"]
+
+
+@pytest.fixture
+def trips(tmp_path: Path) -> Path:
+    path = tmp_path / "trips.parquet"
+    pandas.DataFrame(TRIPS, columns=TRIP_COLUMNS).to_parquet(path)
+    return path
+
+
+METHODS = [
+    {"interval": 3600},
+    {"method": "temporal", "level": 2},
+    {"method": "both", "dx": 0.2, "dt": 4000, "depth": 6},
+    {"method": "clique", "dx": 0.1, "dt": 3000},
+]
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.get("method", "adaptive"))
+@pytest.mark.parametrize("name", ["out.parquet", "out.csv"])
+def test_a_file_becomes_a_file(trips: Path, method: dict[str, Any], name: str) -> None:
+    target = trips.with_name(name)
+    release = kanon_sql.anonymize(trips, {**TRIP_ROLES, "cloak": method}, k=3, output=target)
+    found, manifest = release.to_df(), release.manifest
+    assert list(found.columns) == [*TRIP_BOX, "speed"]
+    sizes = found.groupby(TRIP_BOX).size()
+    assert (len(found), len(sizes)) == (manifest["released_rows"], manifest["classes"])
+    assert sizes.min() >= 3
+    assert manifest["verified"]
+    assert manifest["success_rate"] == len(found) / 300
+    assert json.loads(json.dumps(manifest)) == manifest
+    assert "note" not in json.dumps(manifest["sql"])
+    assert found.values.tolist() == sorted(found.values.tolist()), "the order tells nothing"
+
+
+@pytest.mark.parametrize(
+    ("type_name", "interval"),
+    [
+        ("TIMESTAMP", 3600),
+        ("TIMESTAMP WITH TIME ZONE", 3600),
+        ("TIMESTAMP_NS", 3600),
+        ("DATE", 1),
+        ("BIGINT", 3600),
+        ("DOUBLE", 0.5),
+    ],
+)
+def test_the_interval_has_the_type_of_the_time(trips: Path, type_name: str, interval: float) -> None:
+    with duckdb.connect(str(trips.with_name("trips.duckdb"))) as connection:
+        number = f"epoch(ts) / {3600 if type_name == 'DOUBLE' else 1}"
+        value = number if type_name in ("BIGINT", "DOUBLE") else "ts"
+        query = f"SELECT * REPLACE (CAST({value} AS {type_name}) AS ts) FROM '{trips}'"
+        connection.execute(f"CREATE TABLE trips AS {query}")
+        release = kanon_sql.anonymize(
+            "trips", {**TRIP_ROLES, "cloak": {"interval": interval}}, k=3, connection=connection, into="cloaked"
+        )
+        types = dict(connection.execute("SELECT column_name, column_type FROM (DESCRIBE cloaked)").fetchall())
+        shown = "TIMESTAMP" if type_name == "TIMESTAMP_NS" else type_name
+        assert (types["ts_from"], types["ts_to"]) == (shown, shown)
+        lasts = connection.execute("SELECT DISTINCT ts_to - ts_from FROM cloaked").fetchall()
+        assert lasts in ([(timedelta(seconds=interval),)], [(interval,)])
+        assert release.manifest["figures"]["median_length"] == interval
+        left = connection.execute("SELECT table_name FROM duckdb_tables() WHERE table_name LIKE 'kanon%'").fetchall()
+        assert left == [], "nothing of ours stays"
+
+
+def test_a_server_is_cloaked_beside_it_and_written_into_it(postgres_dsn: str) -> None:
+    import psycopg
+
+    with psycopg.connect(postgres_dsn, autocommit=True) as connection:
+        connection.execute(
+            'CREATE TABLE trips ("Person" int, lat float8, lon numeric(8, 5), ts timestamptz, speed int, note text)'
+        )
+        with connection.cursor().copy("COPY trips FROM STDIN") as copy:
+            for row in TRIPS:
+                copy.write_row(row)
+        spec = {**TRIP_ROLES, "cloak": {"interval": 7200}}
+        release = kanon_sql.anonymize("trips", spec, k=3, connection=connection, into="cloaked")
+        names = ", ".join(TRIP_BOX)
+        sizes = connection.execute(f"SELECT count(*) FROM cloaked GROUP BY {names}").fetchall()
+        assert sum(n for (n,) in sizes) == release.manifest["released_rows"] > 200
+        assert min(n for (n,) in sizes) >= 3
+        assert connection.execute("SELECT pg_typeof(ts_from)::text FROM cloaked LIMIT 1").fetchone() == (
+            "timestamp with time zone",
+        )
+
+
+def test_shuffled_rows_are_the_same_rows(trips: Path) -> None:
+    plain, mixed, again = (
+        kanon_sql.anonymize(trips, TRIP_ROLES, k=3, **more).to_df().values.tolist()
+        for more in ({}, {"shuffle": True, "seed": 4}, {"shuffle": True, "seed": 4})
+    )
+    assert mixed == again != plain
+    assert Counter(map(str, mixed)) == Counter(map(str, plain))
+
+
+def test_a_column_that_strings_rows_together_is_told(trips: Path) -> None:
+    spec = {**TRIP_ROLES, "identifiers": []}
+    (warning,) = kanon_sql.anonymize(trips, spec, k=3).manifest["warnings"]
+    assert "'note' is released as it is and tells most units apart" in warning
+
+
+def test_what_a_run_suppresses_may_be_limited(trips: Path) -> None:
+    method = {"method": "clique", "dx": 0.02, "dt": 1500}
+    release = kanon_sql.anonymize(trips, {**TRIP_ROLES, "cloak": method}, k=2)
+    assert 0 < release.manifest["success_rate"] < 0.98
+    assert "could not be cloaked" in release.manifest["warnings"][0]
+    with pytest.raises(InfeasibleError, match=r"more than suppression_limit 0\.02 allows"):
+        kanon_sql.anonymize(trips, {**TRIP_ROLES, "cloak": method}, k=2, suppression_limit=0.02)
+
+
+# Verification
+
+
+def _spoiled(change: str) -> Callable[[Any], Any]:
+    """The adaptive method, with one row's box changed behind its back."""
+
+    def method(cloaking: Any) -> Any:
+        found = cloak.METHODS_AS_THEY_ARE["adaptive"](cloaking)  # type: ignore[attr-defined]
+        cloaking.engine.run(f"UPDATE temp.{found.name} SET {change} WHERE row = 1")
+        return found
+
+    return method
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ("x_min = x_min - 1", "boxes that too few units share"),
+        ("x_min = x_max", "rows outside their boxes"),
+        ("t_min = t_max + 1e6", "rows outside their boxes"),
+        ("x_min = NULL", "rows outside their boxes"),
+    ],
+)
+def test_boxes_that_break_the_promise_are_not_released(
+    trips: Path, monkeypatch: pytest.MonkeyPatch, change: str, problem: str
+) -> None:
+    monkeypatch.setattr(cloak, "METHODS_AS_THEY_ARE", dict(cloak.METHODS), raising=False)
+    monkeypatch.setitem(cloak.METHODS, "adaptive", _spoiled(change))
+    target = trips.with_name("out.parquet")
+    with pytest.raises(VerificationError, match=problem):
+        kanon_sql.anonymize(trips, TRIP_ROLES, k=3, output=target)
+    assert not target.exists()
+
+
+def test_a_release_that_was_written_wrong_is_rolled_back(trips: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = cloak_written.release_sql
+    wrong = lambda *given: f"SELECT * REPLACE (lat_min - 1 AS lat_min) FROM ({plain(*given)})"  # noqa: E731
+    monkeypatch.setattr(cloak_written, "release_sql", wrong)
+    target = trips.with_name("out.parquet")
+    with pytest.raises(VerificationError, match="another number of times than planned"):
+        kanon_sql.anonymize(trips, TRIP_ROLES, k=3, output=target)
+    assert [path.name for path in trips.parent.iterdir()] == ["trips.parquet"]
+
+
+# What is refused
+
+Change = Callable[[pandas.DataFrame], Any]
+
+
+def _set(column: str, value: Any) -> Change:
+    def change(table: pandas.DataFrame) -> None:
+        table.loc[3:5, column] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "spec", "problem"),
+    [
+        (_set("lat", None), {}, "3 rows without a place"),
+        (_set("lon", math.inf), {}, "3 rows without a place"),
+        (_set("ts", None), {}, "3 rows without a time"),
+        (_set("Person", None), {}, "3 rows without a unit"),
+        (None, {"privacy": {"k": 10}}, "k is 10 but there are only 9 different 'Person'"),
+        (None, {"location": ["lat", "note"], "identifiers": []}, "location column 'note' holds VARCHAR, not numbers"),
+        (None, {"location": ["Lat", "lon"]}, "there is no location column 'Lat'; did you mean 'lat'?"),
+        (None, {"time": "note", "identifiers": []}, "time column 'note' holds VARCHAR"),
+        (None, {"cloak": {"method": "both", "dx": "wide", "dt": 5}}, "there is no cloak column 'wide'"),
+        (None, {"cloak": {"method": "both", "dx": "note", "dt": 5}, "identifiers": []}, "holds VARCHAR, not numbers"),
+        (None, {"cloak": {"interval": 1e-9}}, "cannot show parts of a microsecond"),
+        (None, {"cloak": {"interval": 1e-5}}, "cannot be numbered"),
+        (lambda t: t.insert(0, "lat_min", 1), {}, "two columns called 'lat_min'"),
+        (lambda t: t[:0], {}, "has no rows"),
+        (
+            lambda t: t.insert(0, "d", -1.0),
+            {"cloak": {"method": "clique", "dx": "d", "dt": 9}},
+            "300 rows have a tolerance",
+        ),
+        (
+            lambda t: t.insert(0, "q", 2.5),
+            {"cloak": {"method": "clique", "dx": 1, "dt": 9, "k": "q"}},
+            "300 rows have an own k in 'q'",
+        ),
+        (None, {"cloak": {"method": "clique", "dx": 0, "dt": 0}}, "no row could be cloaked with 3 units"),
+    ],
+)
+def test_what_cannot_be_cloaked_is_said_before_anything_is_written(
+    tmp_path: Path, change: Change | None, spec: dict[str, Any], problem: str
+) -> None:
+    table = pandas.DataFrame(TRIPS, columns=TRIP_COLUMNS).astype({"Person": "Int64"})
+    changed = change(table) if change else None
+    table = table if changed is None else changed
+    with pytest.raises((SourceError, SpecError, InfeasibleError)) as caught:
+        kanon_sql.anonymize(table, {**TRIP_ROLES, "privacy": {"k": 3}, **spec}, output=tmp_path / "out.parquet")
+    assert problem in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_rows_without_a_place_may_be_suppressed() -> None:
+    table = pandas.DataFrame(TRIPS, columns=TRIP_COLUMNS)
+    _set("lat", None)(table)
+    manifest = kanon_sql.anonymize(table, {**TRIP_ROLES, "cloak": {"unplaced": "suppress"}}, k=3).manifest
+    assert (manifest["unplaced_rows"], manifest["released_rows"], manifest["suppressed_rows"]) == (3, 297, 3)
+
+
+def test_a_target_that_exists_stays(trips: Path) -> None:
+    target = trips.with_name("out.csv")
+    target.write_text("here before")
+    with pytest.raises(TargetError, match="exists already"):
+        kanon_sql.anonymize(trips, TRIP_ROLES, k=3, output=target)
+    assert target.read_text() == "here before"
+
+
+def test_there_is_no_lattice_to_show(trips: Path) -> None:
+    from kanon_sql import pipeline
+    from kanon_sql.pipeline import Watch
+
+    spec = pipeline.settle_spec(str(trips), TRIP_ROLES, {})
+    with pipeline.opened(str(trips), spec) as found, pytest.raises(SpecError, match="without a lattice"):
+        pipeline.make_plan(found, spec, Watch())
+
+
+def test_equal_dates_are_one_day() -> None:
+    table = pandas.DataFrame({"x": [1.0, 2.0], "y": [1.0, 1.0], "t": [date(1960, 5, 1)] * 2, "unit": ["a", "b"]})
+    released = kanon_sql.anonymize(table, ROLES, k=2).to_df()
+    assert released["t_from"].astype(str).tolist() == ["1960-05-01"] * 2
+    assert released["t_to"].astype(str).tolist() == ["1960-05-02"] * 2

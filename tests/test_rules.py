@@ -1,0 +1,113 @@
+"""Rule files: what they say, what they may be called, and what is wrong with them."""
+
+from pathlib import Path
+
+import pytest
+
+from kanon_sql import hierarchy as h
+from kanon_sql.errors import KanonError, SpecError
+from kanon_sql.recode.rules import Levels, Rule, from_hierarchy, read
+
+KINDS = {"city": "text", "age": "integer"}
+
+
+def written(folder: Path, **files: str) -> Levels:
+    """The rules of `age` in a folder of files; names are the arguments without their first letter."""
+    for name, text in files.items():
+        (folder / f"{name[1:]}.txt").write_text(text, encoding="utf-8")
+    return read(folder, KINDS)["age"]
+
+
+def test_rules_keep_their_order_and_take_the_type_of_the_column(tmp_path: Path) -> None:
+    found = written(tmp_path, f1_age="31,40 => 31-40\r\n\r\n20,030, => young or unknown\n", f2_age="20,31 => low\n")
+    assert found == (
+        (Rule((31, 40), "31-40"), Rule((20, 30, None), "young or unknown")),
+        (Rule((20, 31), "low"),),
+    )
+
+
+def test_a_value_in_quotes_may_hold_a_comma(tmp_path: Path) -> None:
+    (tmp_path / "1_city.txt").write_text('"Paris, TX",Austin => Texas\n', encoding="utf-8-sig")
+    assert read(tmp_path, KINDS) == {"city": ((Rule(("Paris, TX", "Austin"), "Texas"),),), "age": ()}
+
+
+@pytest.mark.parametrize("name", ["1_age.txt", "1_1.txt", "hierarchy_age_1.txt", "hierarchy_1_1.txt"])
+def test_a_file_is_named_by_level_and_column(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("20 => low\n", encoding="utf-8")
+    (tmp_path / "notes.md").write_text("no rules", encoding="utf-8")
+    assert read(tmp_path, KINDS)["age"] == ((Rule((20,), "low"),),)
+
+
+def test_a_column_that_is_called_like_a_place_comes_first(tmp_path: Path) -> None:
+    (tmp_path / "1_0.txt").write_text("a => b\n", encoding="utf-8")
+    assert read(tmp_path, {"age": "text", "0": "text"}) == {"age": (), "0": ((Rule(("a",), "b"),),)}
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("20 => low\n31,20 => high\n", r"1_age.txt, line 2: the value '20' is in line 1 too"),
+        ("20,31,20 => low\n", r"1_age.txt, line 1: the value '20' is in line 1 too"),
+        ("\n20;31 -> low\n", r"1_age.txt, line 2: there is no `=>`"),
+        ("20,31 =>  \n", r"1_age.txt, line 1: there is no label after `=>`"),
+        (" => low\n", r"1_age.txt, line 1: there is no value before `=>`"),
+        ("20 => *\n", r"1_age.txt, line 1: a rule makes no `\*`"),
+        ('20,"31 => low\n', r"1_age.txt, line 1: .*mend the quotes"),
+        ("\n", r"1_age.txt holds no rule"),
+    ],
+)
+def test_what_is_wrong_is_told_with_file_and_line(tmp_path: Path, text: str, problem: str) -> None:
+    with pytest.raises(SpecError, match=problem):
+        written(tmp_path, f1_age=text)
+
+
+def test_values_of_another_column_are_an_error(tmp_path: Path) -> None:
+    with pytest.raises(KanonError, match=r"1_age.txt: none of its values \('Ghent', …\) is of the column's type"):
+        written(tmp_path, f1_age="Ghent => BE\n")
+
+
+def test_two_texts_of_one_number_in_two_rules_are_an_error(tmp_path: Path) -> None:
+    with pytest.raises(KanonError, match=r"1_age.txt: 20 has the labels"):
+        written(tmp_path, f1_age="20 => low\n020 => high\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("1_agee", "'agee', which is no quasi-identifier; did you mean 'age'"),
+        ("1_7", "'7', which is no quasi-identifier; there are city, age"),
+        ("0_age", "level 0, the values themselves"),
+        ("2_age", "has rules on level 2 and none on level 1"),
+        ("rules", "called neither <level>_<column>.txt nor"),
+    ],
+)
+def test_a_file_that_names_no_level_of_a_column_is_an_error(tmp_path: Path, name: str, problem: str) -> None:
+    (tmp_path / f"{name}.txt").write_text("20 => low\n", encoding="utf-8")
+    with pytest.raises(SpecError, match=problem):
+        read(tmp_path, KINDS)
+
+
+def test_two_files_of_one_level_are_an_error(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="are both level 1 of 'age'"):
+        written(tmp_path, f1_age="20 => low\n", f1_1="20 => low\n")
+
+
+def test_a_folder_that_is_not_there_or_empty_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="there is no folder"):
+        read(tmp_path / "none", KINDS)
+    with pytest.raises(SpecError, match="has no rule files"):
+        read(tmp_path, KINDS)
+
+
+def test_a_file_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "1_age.txt").write_bytes(b"\xff\xfe\xfa")
+    with pytest.raises(SpecError, match=r"1_age\.txt cannot be read: it is not UTF-8"):
+        read(tmp_path, KINDS)
+
+
+def test_the_rules_of_a_hierarchy_hide_nothing() -> None:
+    """The labels that the top has too, and NULL for NULL, are no rules."""
+    rows = [["39", "30s", "*"], ["31", "30s", "*"], ["?", "*", "*"], ["", "", "*"], ["40", "40s", "*"]]
+    found = from_hierarchy(h.from_rows(rows, "age.csv"))
+    assert found == ((Rule(("39", "31"), "30s"), Rule(("40",), "40s")),)
+    assert from_hierarchy(h.suppress(["a"], "city")) == ()
