@@ -137,7 +137,7 @@ class _Run:
         """What a column adds to the distance of two rows on average."""
         query = self._text("column_values", column=[column], tuples=_TABLES["tuples"])
         rows = [float(n) for _, n in self.task.engine.rows(query)]
-        return self.costs[column] * (1 - sum((n / sum(rows)) ** 2 for n in rows))
+        return self.costs[column] * (1.0 - sum((n / sum(rows)) ** 2 for n in rows))
 
     def _count_blocks(self, columns: Sequence[str]) -> int:
         ((blocks,),) = self._rows("kaca_block_count", generalized=self.generalized, columns=list(columns))
