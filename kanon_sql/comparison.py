@@ -13,6 +13,7 @@ from kanon_sql.judge import Judge
 from kanon_sql.lattice import Node
 from kanon_sql.loss import Figures
 from kanon_sql.pipeline import Counted, Watch
+from kanon_sql.recode import RECODERS
 from kanon_sql.search import STRATEGIES, Outcome, strategy
 from kanon_sql.search.accuracy import accuracy, level_of_generalization
 from kanon_sql.search.space import beats
@@ -123,6 +124,8 @@ def chosen(strategies: Iterable[str] | None) -> list[str]:
         raise SpecError(f"strategies is a list of names, not {strategies!r}; write [{strategies!r}]")
     names = [name for name in STRATEGIES if name != "auto"] if strategies is None else list(dict.fromkeys(strategies))
     for name in names:
+        if name in RECODERS:
+            raise SpecError(f"{name} is a local recoding and has no node to compare; release by it, and see its loss")
         strategy(name)
     if not names:
         raise SpecError(f"no strategy is named; choose one or more of {', '.join(STRATEGIES)}")

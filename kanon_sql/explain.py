@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kanon_sql import frequency, queries
+from kanon_sql import queries
 from kanon_sql import release as releases
 from kanon_sql.engine import Engine
-from kanon_sql.pipeline import Plan
+from kanon_sql.pipeline import LocalPlan, Plan
 from kanon_sql.queries import Relation
+from kanon_sql.recode.task import CLASSES
 from kanon_sql.recoding import HELD
 
 _FREQUENCY_SET = "Turn the distinct tuples into codes: one integer column per attribute and level."
+_CLASSES = "What every class shows that {} made, with its rows, the leaves under each cell and its level."
 _RELEASE = "Write every row with its labels, if its class is one that holds; sorted by what is released."
 
 
@@ -28,17 +30,39 @@ class Step:
     gave: str
 
 
-def steps(plan: Plan) -> Iterator[Step]:
-    """Run a finished search's statements one by one; the release goes to a temporary table only.
+def steps(plan: Plan | LocalPlan) -> Iterator[Step]:
+    """Run a finished search's or recoding's statements one by one; the release goes to a temporary table only.
 
-    The plan must have been made with `keep_tuples`, inside the source engine's transaction.
+    The plan must have been made with `keep_tuples`, inside the source engine's transaction. What a local recoding did
+    is told by its manifest: its dozens of statements are those of `sql/`, over and over.
     """
-    source, found, judge = plan.source.engine, plan.frequency_set, plan.judge
-    here, node = found.engine, plan.outcome.node
+    source, found = plan.source.engine, plan.frequency_set
     scan, coding = found.sql
     yield _step("tuples", source, scan, gave=f"{found.tuples:,} distinct tuples of {found.rows:,} rows")
-    columns = len(here.table(frequency.FREQUENCY_SET).columns)
-    yield _step("frequency_set", here, coding, _FREQUENCY_SET, f"{found.tuples:,} rows, {columns} columns")
+    columns = len(found.engine.table(found.relation).columns)
+    yield _step("frequency_set", found.engine, coding, _FREQUENCY_SET, f"{found.tuples:,} rows, {columns} columns")
+    if isinstance(plan, Plan):
+        yield from _node(plan)
+    else:
+        figures = plan.recoding.figures
+        gave = f"{figures.classes:,} classes, {figures.released_rows:,} rows, smallest {figures.smallest_class}"
+        sql = queries.select_all(CLASSES, found.engine.dialect)
+        yield _step("classes", found.engine, sql, _CLASSES.format(plan.spec.strategy), gave)
+    written = releases.write(plan.recoding, None)
+    if isinstance(plan, Plan):
+        held = plan.judge.released_classes_sql(plan.outcome.node)
+        yield _step("released_classes", found.engine, held, gave=f"{_count(source, HELD):,} classes")
+    query = plan.recoding.select_sql()
+    yield _step("release", source, query, _RELEASE, f"{written.summary.rows:,} rows")
+    check = releases.summary_sql(source, written.relation, plan.recoding.quasi_identifiers, plan.judge.model)
+    gave = f"smallest class {written.summary.smallest_class}, {written.summary.unsafe_rows} rows that do not hold"
+    yield _step("class_summary", source, check, gave=gave)
+
+
+def _node(plan: Plan) -> Iterator[Step]:
+    """The questions that the chosen node answered."""
+    found, judge, node = plan.frequency_set, plan.judge, plan.outcome.node
+    here = found.engine
     for each in dict.fromkeys([plan.lattice.bottom, node]):
         sql = judge.node_test_sql(each)
         levels = ", ".join(f"{a.column.name} {level}" for a, level in zip(found.attributes, each, strict=True))
@@ -46,15 +70,6 @@ def steps(plan: Plan) -> Iterator[Step]:
     sql = judge.node_classes_sql(node)
     _, classes, released, smallest, _ = here.rows(sql)[0]
     yield _step("node_classes", here, sql, gave=f"{classes:,} classes, {released:,} rows, smallest {smallest}")
-    written = releases.write(plan.recoding, None)
-    held = judge.released_classes_sql(node)
-    yield _step("released_classes", here, held, gave=f"{_count(source, HELD):,} classes")
-    query = plan.recoding.select_sql()
-    yield _step("release", source, query, _RELEASE, f"{written.summary.rows:,} rows")
-    names = [attribute.column.name for attribute in found.attributes]
-    check = releases.summary_sql(source, written.relation, names, judge.model)
-    gave = f"smallest class {written.summary.smallest_class}, {written.summary.unsafe_rows} rows that do not hold"
-    yield _step("class_summary", source, check, gave=gave)
 
 
 def _step(name: str, engine: Engine, sql: str, sentence: str | None = None, gave: str = "") -> Step:

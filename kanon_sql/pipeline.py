@@ -28,7 +28,7 @@ from kanon_sql.recode.node import from_node
 from kanon_sql.recode.order import relation_of
 from kanon_sql.recode.task import ASSIGNMENT, CLASSES, CUTS
 from kanon_sql.recoding import HELD, FullDomain, LocalRecoding, Recoding
-from kanon_sql.search import Driver, Outcome, Progress, Step, strategy
+from kanon_sql.search import STRATEGIES, Driver, Outcome, Progress, Step, strategy
 from kanon_sql.spec import Spec, Target
 
 if TYPE_CHECKING:
@@ -310,7 +310,9 @@ def _is_file(source: str) -> bool:
     return bool(files(source)) or Path(source).suffix.lower() in (".csv", ".parquet", ".pq", ".tsv")
 
 
-def plan_release(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedded") -> Plan | LocalPlan:
+def plan_release(
+    found: Opened, spec: Spec, watch: Watch, search_in: str = "embedded", keep_tuples: bool = False
+) -> Plan | LocalPlan:
     """Everything up to the release, by a search of the lattice or by a local recoding."""
     if spec.strategy != "prioprivacy" and (spec.wildcard_suppression or spec.rules):
         asked = "--wildcard-suppression" if spec.wildcard_suppression else "--rules"
@@ -318,27 +320,33 @@ def plan_release(found: Opened, spec: Spec, watch: Watch, search_in: str = "embe
             f"{asked} is for --strategy prioprivacy, and the strategy is {spec.strategy}; leave out the one"
         )
     if spec.strategy in RECODERS:
-        return make_local_plan(found, spec, watch, search_in)
+        return make_local_plan(found, spec, watch, search_in, keep_tuples)
+    if spec.strategy not in STRATEGIES:
+        raise SpecError(
+            f"{spec.strategy!r} is not a strategy; choose one of {', '.join((*STRATEGIES, *RECODERS, 'cloak'))}"
+        )
     if shows.asked(spec):
-        return _shown_otherwise(found, spec, watch, search_in)
-    return make_plan(found, spec, watch, search_in)
+        return _shown_otherwise(found, spec, watch, search_in, keep_tuples)
+    return make_plan(found, spec, watch, search_in, keep_tuples)
 
 
-def _shown_otherwise(found: Opened, spec: Spec, watch: Watch, search_in: str) -> LocalPlan:
+def _shown_otherwise(found: Opened, spec: Spec, watch: Watch, search_in: str, keep_tuples: bool) -> LocalPlan:
     """A search whose classes show something else than the node's labels, such as their mean."""
     _check_shown(found, spec, search_in)
-    plan = make_plan(found, spec, watch, search_in)
+    plan = make_plan(found, spec, watch, search_in, keep_tuples)
     local = from_node(plan.frequency_set, plan.judge.model, plan.outcome.node)
     counted = {each.name: getattr(plan, each.name) for each in fields(Counted)}
     recoding = local_recoding(plan, local)
     return LocalPlan(**counted, recoding=recoding, ended=plan.ended, search_seconds=plan.search_seconds)
 
 
-def make_local_plan(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedded") -> LocalPlan:
+def make_local_plan(
+    found: Opened, spec: Spec, watch: Watch, search_in: str = "embedded", keep_tuples: bool = False
+) -> LocalPlan:
     """Everything up to the release of a local recoding: check, count, recode."""
     recoder = RECODERS[spec.strategy]
     _check_local(found, spec, search_in)
-    counted = count(found, spec, watch, search_in)
+    counted = count(found, spec, watch, search_in, keep_tuples)
     watch.stage("Recoding")
     started = time.monotonic()
     limit = recoder.default_seconds if spec.time_limit is None else spec.time_limit

@@ -249,7 +249,9 @@ def explain(
         time_limit=time_limit,
     )
     settled = pipeline.settle_spec(source, spec, flags).model_copy(update={"target": None})
-    with _planned(source, settled, search_in.value, keep_tuples=True) as plan:
+    with pipeline.opened(source, settled) as found, found.engine.transaction():
+        with shown.watching() as watch:
+            plan = pipeline.plan_release(found, settled, watch, search_in.value, keep_tuples=True)
         steps = list(explained.steps(plan))
     if as_json:
         print(json.dumps([asdict(step) for step in steps], indent=2))
@@ -367,11 +369,11 @@ def _overwriting(spec: Spec) -> Spec:
 
 
 @contextmanager
-def _planned(source: str | None, spec: Spec, search_in: str, keep_tuples: bool = False) -> Iterator[Plan]:
+def _planned(source: str | None, spec: Spec, search_in: str) -> Iterator[Plan]:
     """A finished search, inside the transaction that it was made in."""
     with pipeline.opened(source, spec) as found, found.engine.transaction():
         with shown.watching() as watch:
-            plan = pipeline.make_plan(found, spec, watch, search_in, keep_tuples)
+            plan = pipeline.make_plan(found, spec, watch, search_in)
         yield plan
 
 
