@@ -238,18 +238,25 @@ def test_every_row_is_in_a_class_of_k_or_more(engine: DuckDB, problem: Problem, 
 def test_what_the_model_does_not_know_to_be_safe_is_merged_on(engine: DuckDB, problem: Problem, odd: int) -> None:
     safe = Predicate("NULLIF(SUM(n), $odd) >= $k", {"odd": odd, "k": problem.k})
     task = task_of(engine, problem, model=PrivacyModel("odd", problem.k, safe, monotone=False))
-    if len(problem.rows) == odd:
-        with pytest.raises(InfeasibleError, match="not even one class"):
-            kaca(task)
-        return
     try:
         kaca(task)
-    except InfeasibleError:  # a class of all rows is the last that can be tried
+    except InfeasibleError:
+        assert len(problem.rows) == odd  # one class of all rows is the last that can be tried
         return
     sizes: Counter[int] = Counter()
     for _, n, number, _, _ in assigned(task):
         sizes[number] += n
     assert all(n >= problem.k and n != odd for n in sizes.values())
+
+
+def test_a_model_that_not_even_all_rows_meet(engine: DuckDB) -> None:
+    leaves = {value: (value, "*") for value in "abc"}
+    safe = Predicate("NULLIF(SUM(n), 3) >= 2")
+    task = task_of(
+        engine, Problem([("a",), ("b",), ("c",)], [Column(leaves)], k=2), model=PrivacyModel("odd", 2, safe, False)
+    )
+    with pytest.raises(InfeasibleError, match="not even one class"):
+        kaca(task)
 
 
 def lines(rows: int = 40) -> Problem:
