@@ -1,7 +1,6 @@
 """What every engine promises, by one body of tests; then what PostgreSQL promises besides."""
 
 import math
-import re
 import subprocess
 import sys
 import tempfile
@@ -24,9 +23,7 @@ from kanon_sql.engine import Engine, name_readings, refuse_equal_names
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.errors import KanonError, SourceError, TargetError
-from kanon_sql.privacy import Predicate
 from kanon_sql.queries import Relation
-from kanon_sql.resources import folder
 
 NASTY = [
     "",
@@ -394,34 +391,6 @@ def test_columns_equal_but_for_case_are_refused() -> None:
         refuse_equal_names(["Age", "sex", "age"], "patients")
     with pytest.raises(SourceError, match="'STRASSE' and 'straße'"):
         refuse_equal_names(["STRASSE", "straße"], "patients")
-
-
-# sql/: every query prints and runs on every engine
-
-
-def portable_queries() -> list[str]:
-    files = sorted(folder("sql").glob("*.sql"))
-    return [path.stem for path in files if "\n-- engines: duckdb\n" not in path.read_text(encoding="utf-8")]
-
-
-@pytest.mark.parametrize("name", portable_queries())
-def test_every_portable_query_runs(engine: Engine, make_table: Any, name: str) -> None:
-    rows = [(1, 1, 3, "x"), (1, 2, 4, "y"), (2, None, 5, None)]
-    types = {"a": "INTEGER", "b": "INTEGER", "n": "BIGINT", "value": "VARCHAR"}
-    table = make_table(engine, 'Odd; "table"', types, rows)
-    fillings: dict[str, Any] = {
-        "value": 7,
-        "relation": table.relation,
-        "columns": ["a"],
-        "predicate": Predicate("SUM(n) >= $k", {"k": 5}),
-    }
-    header = re.search(r"^-- holes: (.*)$", (folder("sql") / f"{name}.sql").read_text("utf-8"), re.MULTILINE)
-    assert header
-    holes = dict(re.findall(r"\$(\w+) (value|relation|columns|predicate)", header[1]))
-    filled = {hole: fillings[kind] for hole, kind in holes.items()}
-    for dialect in ("duckdb", "postgres"):
-        assert "$" not in queries.text(name, dialect, **filled)
-    assert engine.rows(queries.text(name, engine.dialect, **filled))
 
 
 # PostgreSQL

@@ -252,7 +252,8 @@ def test_a_file_of_bounds(recoder: Given, tmp_path: Path) -> None:
     spec = {**spec_of(tmp_path, 2, target={"file": str(out)}), "source": "x"}
     spec["quasi_identifiers"]["age"]["show"] = "bounds"
     kanon_sql.anonymize(table, spec)
-    found = duckdb.read_parquet(str(out))
+    connection = duckdb.connect()
+    found = connection.read_parquet(str(out))
     assert found.columns == ["age_min", "age_max", "city", "ill"]
     assert [str(each) for each in found.types[:2]] == ["BIGINT", "BIGINT"]
     assert Counter(found.project("age_min, age_max, city").fetchall()) == Counter(
