@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+Row = dict[str, Any]
 
 ADULT_COLUMNS = (
     "sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation", "salary-class",
@@ -46,3 +51,15 @@ def process(*command: str) -> Cost:
     if done.returncode:
         sys.exit(done.stderr)
     return Cost(*(float(figure) for figure in done.stdout.split()))
+
+
+def record(path: Path, parts: Mapping[str, Callable[[], Iterator[Row]]]) -> None:
+    """Run the parts that the command line names, or all; what they give goes to a JSON file as soon as it is there."""
+    results = json.loads(path.read_text()) if path.exists() else {}
+    for name in sys.argv[1:] or list(parts):
+        results[name] = []
+        for row in parts[name]():
+            print(json.dumps(row), flush=True)
+            results[name].append(row)
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(results, indent=1) + "\n")

@@ -7,7 +7,7 @@ only itself, and `python benchmarks/recoding_pages.py` makes the tables and plot
 
 from __future__ import annotations
 
-import json
+import csv
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-from measure import ADULT_COLUMNS, adult, process
+from measure import ADULT_COLUMNS, Row, adult, process, record
 
 import kanon_sql
 from kanon_sql.cli.demo import QUASI_IDENTIFIERS
@@ -23,7 +23,6 @@ from kanon_sql.demo_data import write_parquet
 from kanon_sql.resources import folder
 
 RESULTS = Path(__file__).parent / "results" / "recoding.json"
-Row = dict[str, Any]
 REFINE_SECONDS = (0.25, 0.5, 1.0, 2.0, 4.0, 10.0, 30.0, 60.0)
 STRATEGIES = ("auto", "mondrian", "mondrian_relaxed", "kaca", "prioprivacy", "refine")
 # PrioPrivacy's experiments: the columns of each priority, 1 first, in the order of its file.
@@ -37,20 +36,11 @@ EXPERIMENTS = {
     3: tuple((column,) for column in (8, 0, 7, 1, 6, 2, 5, 3, 4)),
     4: tuple((column,) for column in (0, 8, 1, 7, 2, 6, 3, 5, 4)),
 }
-PAPER_SECONDS = {1: (78.0, 120.0)}
 
 
 def main() -> None:
     """Run the parts that are named, or all of them."""
-    parts = {"adult": strategies, "refine": curve, "scale": scale, "priorities": priorities, "cloak": cloak}
-    results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    for name in sys.argv[1:] or list(parts):
-        results[name] = []
-        for row in parts[name]():
-            print(json.dumps(row), flush=True)
-            results[name].append(row)
-        RESULTS.parent.mkdir(exist_ok=True)
-        RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+    record(RESULTS, {"adult": strategies, "refine": curve, "scale": scale, "priorities": priorities, "cloak": cloak})
 
 
 def recoded(strategy: str, k: int = 5, **more: Any) -> Row:
@@ -107,13 +97,31 @@ def scale() -> Iterator[Row]:
 def priorities() -> Iterator[Row]:
     """PrioPrivacy's four experiments, as published and in the strict form."""
     data = adult().parent / "prioprivacy"
+    with tempfile.TemporaryDirectory() as name:
+        hyphenated(data / "adult_9.csv", Path(name))
+        yield from experiments(data, Path(name))
+
+
+def hyphenated(table: Path, made: Path) -> None:
+    """ARX's hierarchies with the rule files' spelling (hyphens for blanks), of the values that occur: the domains."""
+    with table.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file, delimiter=";"))
+    for name in PRIO_COLUMNS:
+        occurring = {row[name] for row in rows}
+        lines = (adult() / "hierarchies" / f"{name}.csv").read_text(encoding="utf-8").replace(" ", "-").splitlines()
+        kept = [line for line in lines if line.split(";")[0] in occurring]
+        (made / f"{name}.csv").write_text("\n".join(kept) + "\n", encoding="utf-8")
+
+
+def experiments(data: Path, hierarchies: Path) -> Iterator[Row]:
+    """Every experiment, k, and form."""
     for number, groups in EXPERIMENTS.items():
         of = {PRIO_COLUMNS[column]: place for place, group in enumerate(groups, 1) for column in group}
         for k in (2, 5, 10):
             for wildcard in (True, False):
                 spec = {
                     "quasi_identifiers": {
-                        name: {"priority": of[name], "hierarchy": str(adult() / "hierarchies" / f"{name}.csv")}
+                        name: {"priority": of[name], "hierarchy": str(hierarchies / f"{name}.csv")}
                         for name in PRIO_COLUMNS
                     },
                     "rules": str(data / "rules"),

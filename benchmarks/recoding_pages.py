@@ -84,10 +84,10 @@ def priorities(rows: list[Row]) -> list[str]:
     """The experiments in both forms."""
     body = [
         [row["experiment"], row["k"], "as published" if row["wildcard"] else "strict", f"{row['seconds']:.1f} s",
-         number(row["loss"])]
+         number(row["recoding"]["quality"]["entropy"]), number(row["loss"])]
         for row in rows
     ]  # fmt: skip
-    return table(["experiment", "k", "form", "algorithm", "loss"], body)
+    return table(["experiment", "k", "form", "algorithm", "entropy", "loss"], body)
 
 
 def plot(results: dict[str, list[Row]]) -> None:

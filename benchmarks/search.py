@@ -8,8 +8,6 @@ replacing only itself, and `python benchmarks/search_pages.py` makes the tables 
 from __future__ import annotations
 
 import csv
-import json
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +15,7 @@ from typing import Any
 
 import numpy
 import pandas
-from measure import ADULT_COLUMNS, adult
+from measure import ADULT_COLUMNS, adult, record
 
 import kanon_sql
 
@@ -28,16 +26,7 @@ ADULT_CASES = ((2, 0.0), (2, 0.02), (5, 0.0), (5, 0.02), (5, 0.05), (5, 1.0), (1
 
 def main() -> None:
     """Run the parts that are named, or all of them."""
-    parts = {"adult": adult_searches, "c2k": c2k, "kgen": kgen_lattice, "genetic": genetic, "igh": identical}
-    named = sys.argv[1:] or list(parts)
-    results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    for name in named:
-        results[name] = []
-        for row in parts[name]():
-            print(json.dumps(row), flush=True)
-            results[name].append(row)
-        RESULTS.parent.mkdir(exist_ok=True)
-        RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+    record(RESULTS, {"adult": adult_searches, "c2k": c2k, "kgen": kgen_lattice, "genetic": genetic, "igh": identical})
 
 
 def searched(source: Any, strategies: tuple[str, ...], say: dict[str, Any], **options: Any) -> Iterator[dict[str, Any]]:

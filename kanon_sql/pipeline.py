@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kanon_sql import anatomy, cloak, perturb, queries
+from kanon_sql import anatomy, cloak, interrupts, perturb, queries
 from kanon_sql import manifest as manifests
 from kanon_sql import release as releases
 from kanon_sql import spec as specs
@@ -351,7 +351,7 @@ def make_local_plan(
     started = time.monotonic()
     limit = recoder.default_seconds if spec.time_limit is None else spec.time_limit
     clock = Clock(limit, watch.recode)
-    with clock.catching_interrupt():
+    with interrupts.caught(clock.interrupt):
         local = recoder(_task(counted, clock, watch))
     recoding = local_recoding(counted, local, recoder)
     return LocalPlan(**vars(counted), recoding=recoding, ended=local.ended, search_seconds=time.monotonic() - started)

@@ -79,12 +79,28 @@ def classes_beside(view: Relation) -> dict[Relation, Relation]:
 
 
 @dataclass(frozen=True)
-class FullDomain:
-    """A lattice node to be released: every value of a column goes to the same level."""
+class _Judged:
+    """What recodings share: the source, and the judge of its frequency set."""
 
     engine: Engine
     table: Table
     judge: Judge
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The quasi-identifiers."""
+        return self.judge.frequency_set.attributes
+
+    @property
+    def model(self) -> PrivacyModel:
+        """What every class must meet."""
+        return self.judge.model
+
+
+@dataclass(frozen=True)
+class FullDomain(_Judged):
+    """A lattice node to be released: every value of a column goes to the same level."""
+
     node: Node
     rows_at_risk: int
     spec: Spec
@@ -98,16 +114,6 @@ class FullDomain:
     def rows(self) -> int:
         """How many rows the release must have."""
         return self.judge.frequency_set.rows - (0 if self.masks else self.rows_at_risk)
-
-    @property
-    def attributes(self) -> tuple[Attribute, ...]:
-        """The quasi-identifiers."""
-        return self.judge.frequency_set.attributes
-
-    @property
-    def model(self) -> PrivacyModel:
-        """What every class must meet."""
-        return self.judge.model
 
     @property
     def columns(self) -> list[str]:
@@ -187,28 +193,15 @@ class FullDomain:
 
 
 @dataclass(frozen=True)
-class LocalRecoding:
+class LocalRecoding(_Judged):
     """Classes of tuples to be released, each showing what it shows; `orders` and `hows` per attribute."""
 
-    engine: Engine
-    table: Table
-    judge: Judge
     local: Local
     orders: tuple[Order, ...]
     hows: tuple[str, ...]
     figures: LocalFigures
     spec: Spec
     masks: bool = False
-
-    @property
-    def attributes(self) -> tuple[Attribute, ...]:
-        """The quasi-identifiers."""
-        return self.judge.frequency_set.attributes
-
-    @property
-    def model(self) -> PrivacyModel:
-        """What every class must meet."""
-        return self.judge.model
 
     @property
     def rows(self) -> int:

@@ -625,6 +625,16 @@ def test_explain_shows_every_statement_and_leaves_nothing(database: str, folder:
     assert steps[0]["gave"] == f"{len({row[1:3] for row in PEOPLE})} distinct tuples of 120 rows"
 
 
+@pytest.mark.parametrize("strategy", ["mondrian", "prioprivacy"])
+def test_explain_shows_the_classes_of_a_local_recoding(database: str, strategy: str) -> None:
+    before = tables(database)
+    steps = json.loads(done("explain", "people", "--database", database, *ASK, "--strategy", strategy, "--json"))
+    assert [step["name"] for step in steps] == ["tuples", "frequency_set", "classes", "release", "class_summary"]
+    assert re.fullmatch(r"\d+ classes, 120 rows, smallest \d+", steps[2]["gave"])
+    assert strategy in steps[2]["sentence"]
+    assert tables(database) == before
+
+
 # hierarchy
 
 

@@ -18,6 +18,7 @@ from kanon_sql.cli.hierarchies import hierarchy_app
 from kanon_sql.engines.duckdb import files
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.pipeline import Opened, Plan
+from kanon_sql.search import STRATEGIES
 from kanon_sql.spec import Spec
 
 app = typer.Typer(
@@ -153,6 +154,8 @@ def anonymize(
         raise SpecError("there is no target; give --output FILE.parquet, or --into TABLE, or --sql to only see it")
     if trace and settled.location:
         raise SpecError("cloaking asks nothing of a lattice, so that there is no trace; leave out --trace")
+    if trace and settled.strategy not in STRATEGIES:
+        raise SpecError(f"{settled.strategy} asks no nodes that a trace could list; leave out --trace")
     if trace:
         release.check_file(trace, settled.target.overwrite, files(settled.source))
         if settled.target.file and trace.absolute() == Path(settled.target.file).absolute():

@@ -18,15 +18,16 @@ that is still large enough belongs to one combination of c rules: no combination
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict
 from itertools import combinations
 from math import prod
 from typing import Any
 
 from kanon_sql import queries
-from kanon_sql.errors import InfeasibleError
+from kanon_sql.errors import HierarchyError, InfeasibleError
 from kanon_sql.lattice import Node
 from kanon_sql.queries import PerNode, Relation
-from kanon_sql.recode import coding, wildcard
+from kanon_sql.recode import coding, quality, wildcard
 from kanon_sql.recode.coding import LABELS, TUPLES
 from kanon_sql.recode.rules import Levels, rules_of
 from kanon_sql.recode.task import ASSIGNMENT, CLASSES, Local, Task
@@ -346,7 +347,16 @@ class _Run:
             "absorbed_rows": self.absorbed,
             "string_classes": {"smallest": found.smallest_class, "rows_below": found.unsafe_class_rows},
             "wildcard": {"smallest": found.smallest_fit, "rows_below": found.unsafe_rows},
+            "quality": self._quality(),
         }
+
+    def _quality(self) -> dict[str, float] | None:
+        """The paper's figures of the table; None if a rule makes a label that is on no level of its hierarchy."""
+        try:
+            table, _ = quality.measure(self.engine, self.task.frequency_set.attributes)
+        except HierarchyError:
+            return None
+        return asdict(table)
 
     def drop(self) -> None:
         """Leave nothing but the result."""

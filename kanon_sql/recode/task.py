@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -76,22 +73,9 @@ class Clock:
                 "raise the time limit"
             )
 
-    @contextmanager
-    def catching_interrupt(self) -> Iterator[None]:
-        """The first Ctrl-C ends the algorithm at the next safe place; a second one ends the run."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-
-        def interrupt(*_: Any) -> None:
-            self.interrupted = True
-            signal.signal(signal.SIGINT, before)
-
-        before = signal.signal(signal.SIGINT, interrupt)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, before)
+    def interrupt(self) -> None:
+        """Stop at the next safe place."""
+        self.interrupted = True
 
 
 @dataclass(frozen=True)

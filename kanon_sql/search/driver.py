@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from math import inf
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from kanon_sql import interrupts
 from kanon_sql.errors import InfeasibleError
 from kanon_sql.lattice import Lattice, Node, minimal
 from kanon_sql.loss import METRICS, Costs, Figures, Metric, unsuppressed_losses
@@ -160,7 +158,7 @@ class Driver:
         )
         search = strategy(space)  # refuses what it cannot do before the data is asked
         ended = "complete"
-        with self._catching_interrupt():
+        with interrupts.caught(self._interrupt):
             try:
                 self._require_top()
                 self._converse(search)
@@ -364,19 +362,5 @@ class Driver:
     def _seconds(self) -> float:
         return time.monotonic() - self._started
 
-    @contextmanager
-    def _catching_interrupt(self) -> Iterator[None]:
-        """The first Ctrl-C ends the search with what it has; a second one ends the run."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-
-        def interrupt(*_: Any) -> None:
-            self._interrupted = True
-            signal.signal(signal.SIGINT, before)
-
-        before = signal.signal(signal.SIGINT, interrupt)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, before)
+    def _interrupt(self) -> None:
+        self._interrupted = True
