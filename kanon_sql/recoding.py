@@ -28,7 +28,7 @@ from kanon_sql.spec import Spec
 
 HELD = queries.scratch("kanon_classes_held")
 _Mapping = Callable[[Attribute], Relation]
-_MOST_WRITTEN_OUT = 50_000  # tuples in a statement that stands alone: some ten megabytes of text
+_MOST_WRITTEN_OUT = 5_000  # tuples in a statement that stands alone: it takes seconds to lay out, and nobody reads more
 
 
 class Recoding(Protocol):
@@ -263,7 +263,7 @@ class LocalRecoding(_Judged):
             for relation, (query, columns) in queried.items()
         }
         return self._query(
-            self.table.relation,
+            self.engine.lasting(self.table.relation),
             lambda a: names[a.coded.mapping],
             names[ASSIGNMENT],
             names[CLASSES],

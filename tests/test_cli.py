@@ -524,12 +524,15 @@ def test_the_printed_statement_alone_gives_the_release(visits: str, folder: Path
     )
 
 
-@pytest.mark.parametrize("source", ["people.csv", "people.parquet", "p*e.parquet"])
+@pytest.mark.parametrize(
+    ("source", "strategy"),
+    [("people.csv", "auto"), ("people.parquet", "auto"), ("p*e.parquet", "auto"), ("people.csv", "mondrian_relaxed")],
+)
 def test_the_printed_statement_reads_files_itself(
-    folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, source: str
+    folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, source: str, strategy: str
 ) -> None:
     ask("", "COPY (FROM 'people.csv') TO 'people.parquet'")
-    options = ["anonymize", source, *ASK, "--k", 12]
+    options = ["anonymize", source, *ASK, "--k", 12, "--strategy", strategy]
     done(*options, "--output", "made.csv")
     query = done(*options, "--sql")
     copies = [done(*options, "--output", folder / f"copied.{form}", "--sql") for form in ("csv", "parquet")]
