@@ -74,8 +74,9 @@ def strategies() -> Iterator[Row]:
 
 def curve() -> Iterator[Row]:
     """What refine reaches in so many seconds."""
-    for seconds in REFINE_SECONDS:
-        yield recoded("refine", time_limit=seconds) | {"limit": seconds}
+    for show in ("common", "ranges"):
+        for seconds in REFINE_SECONDS:
+            yield recoded("refine", time_limit=seconds, show=show) | {"limit": seconds, "show": show}
 
 
 def scale() -> Iterator[Row]:

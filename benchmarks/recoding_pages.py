@@ -63,11 +63,13 @@ def adult(rows: list[Row]) -> list[str]:
 def refine(rows: list[Row]) -> list[str]:
     """Loss by time limit."""
     body = [
-        [f"{row['limit']:g} s", f"{row['algorithm']:.2f} s", number(row["loss"]), number(1 - row["loss"]),
-         f"{row['classes']:,}", row["ended"]]
+        [
+            f"`{row['show']}`", f"{row['limit']:g} s", f"{row['algorithm']:.2f} s", number(row["loss"]),
+            number(1 - row["loss"]), f"{row['classes']:,}", row["ended"],
+        ]
         for row in rows
     ]  # fmt: skip
-    return table(["time limit", "taken", "loss", "granularity", "classes", "ended"], body)
+    return table(["shown", "time limit", "taken", "loss", "granularity", "classes", "ended"], body)
 
 
 def grown(rows: list[Row]) -> list[str]:
@@ -93,8 +95,10 @@ def priorities(rows: list[Row]) -> list[str]:
 def plot(results: dict[str, list[Row]]) -> None:
     """Loss by seconds on Adult, k = 5."""
     figure, drawn = axes("seconds of the algorithm (logarithmic)", "loss")
-    curve = sorted(results["refine"], key=lambda row: row["algorithm"])
-    drawn.plot([r["algorithm"] for r in curve], [r["loss"] for r in curve], "o-", color=BLUE, label="refine, by limit")
+    for show, line in (("common", "o-"), ("ranges", "o:")):
+        curve = sorted((r for r in results["refine"] if r["show"] == show), key=lambda row: row["algorithm"])
+        taken, losses = [row["algorithm"] for row in curve], [row["loss"] for row in curve]
+        drawn.plot(taken, losses, line, color=BLUE, label=f"refine, by limit, --show {show}")
     ours = [row for row in results["adult"] if row["k"] == 5 and row["strategy"] not in ("refine", "auto")]
     for row, marker in zip(ours, "sD^v", strict=False):
         drawn.plot(row["algorithm"], row["loss"], marker, color=ORANGE, label=row["strategy"])
