@@ -143,10 +143,13 @@ class _Refinement:
         values = [codes[0][i] for i in first]
         types = {"code": "BIGINT"} | {f"cost_{level}": "BIGINT" for level in levels}
         self.engine.load(climb.costs, types, [values, *costs])
+        # A label that costs what the one above it costs is never better: that one gathers more.
+        above: list[Sequence[int | None]] = [*costs[1:], [None] * len(first)]
         rows = [
             (code, level, _key(j, level, codes[level][i], len(self.attributes)), cost)
             for level in levels
-            for code, i, cost in zip(values, first, costs[level], strict=True)
+            for code, i, cost, next_cost in zip(values, first, costs[level], above[level], strict=True)
+            if cost != next_cost
         ]
         types = {"code": "BIGINT", "level": "INTEGER", "key": "BIGINT", "cost": "BIGINT"}
         self.engine.load(climb.levels, types, list(zip(*rows, strict=True)))
@@ -156,11 +159,18 @@ class _Refinement:
         pace = _Pace(self.total, self._level_costs(), [0] * len(self.attributes))
         while pace.reached < self.total and (tuples := self._find_open()):
             if self.task.clock.spent:
-                self._step(-1, self.total, start)
+                self._step(-1, self.total, self._few_nodes_above(start, tuples))
                 break
             above, most = pace.reached, pace.advance(tuples)
             self._step(above, most, pace.bottoms)
         self._find_open()
+
+    def _few_nodes_above(self, node: Node, tuples: int) -> list[int]:
+        """The bottom of a lattice above a node that one step can look at, its cheapest levels given up if need be."""
+        pace = _Pace(self.total, self._level_costs(), list(node))
+        while tuples * pace.nodes_left > _CELLS and pace.give_up_a_level():
+            pass
+        return pace.bottoms
 
     def _level_costs(self) -> list[list[float]]:
         """The mean cost of each attribute's levels."""
@@ -209,8 +219,8 @@ class _Refinement:
         choice, levels = _SCRATCH["choice"], self.task.frequency_set.level_columns(node)
         self._make(choice, "refine_node", tuples=_SCRATCH["tuples"], columns=levels)
         self._make(self.state, "refine_safe", chosen=choice, safe=self.task.model.safe)
-        if self._find_open():
-            self._step(-1, self.total, node)  # as many suppressed rows as a class needs are better off in one
+        if tuples := self._find_open():  # as many suppressed rows as a class needs are better off in one
+            self._step(-1, self.total, self._few_nodes_above(node, tuples))
 
     # The moves
 
@@ -346,7 +356,7 @@ class _Pace:
         step = max(1, -(-self.total // _STEPS))
         nodes = self._nodes(step)
         place = self.reached // step + 1
-        while tuples * nodes[min(place, _STEPS)] > _CROWD and self._give_up_a_level():
+        while tuples * nodes[min(place, _STEPS)] > _CROWD and self.give_up_a_level():
             nodes = self._nodes(step)
         while place < _STEPS and tuples * nodes[place + 1] <= _CELLS:
             place += 1
@@ -365,7 +375,12 @@ class _Pace:
             counts = sums
         return list(accumulate(counts))
 
-    def _give_up_a_level(self) -> bool:
+    @property
+    def nodes_left(self) -> int:
+        """How many nodes there are from the bottoms up."""
+        return prod(len(costs) - bottom for costs, bottom in zip(self.costs, self.bottoms, strict=True))
+
+    def give_up_a_level(self) -> bool:
         """Raise the bottom of the attribute whose next level costs least; whether there is one."""
         open_ones = [j for j, bottom in enumerate(self.bottoms) if bottom + 1 < len(self.costs[j])]
         if not open_ones:
