@@ -168,7 +168,8 @@ def plain_names(columns: Sequence[str]) -> dict[str, str]:
     return names
 
 
-_RESERVED = {"n", "rows", "size", "value", "safe", "node", "classes", "content", "row_id", "group_id", "key", "digest"}
+_RESERVED = {"n", "rows", "size", "value", "safe", "node", "classes", "assignment", "content", "row_id", "group_id"}
+_RESERVED |= {"key", "digest"}
 _MARK = "kanon_columns_here"
 _RELATION_MARK = "kanon_relation_here"
 _NODE_MARK = 918273645918273645
