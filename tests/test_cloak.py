@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 import duckdb
 import pandas
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import kanon_sql
@@ -34,14 +35,17 @@ class Point:
 
     x: float
     y: float
-    t: int
+    t: float
     unit: int
 
 
-def points(size: int = 8, most: int = 30, times: int = 12, units: int = 6) -> st.SearchStrategy[list[Point]]:
+def points(
+    size: int = 8, most: int = 30, times: int | st.SearchStrategy[float] = 12, units: int = 6
+) -> st.SearchStrategy[list[Point]]:
     """Points on a coarse lattice, so that many share cells, instants and units."""
     axis = st.integers(0, size * 4).map(lambda n: n / 4)
-    point = st.builds(Point, axis, axis, st.integers(0, times), st.integers(1, units))
+    instant = st.integers(0, times) if isinstance(times, int) else times
+    point = st.builds(Point, axis, axis, instant, st.integers(1, units))
     return st.lists(point, min_size=1, max_size=most)
 
 
@@ -266,7 +270,7 @@ def batches(found: Sequence[Point], rows: Sequence[int], k: int) -> dict[int, tu
     return {row: (min(found[r].t for r in b), max(found[r].t for r in b)) for b in done for row in b}
 
 
-def shortest(found: Sequence[Point], rows: Sequence[int], k: int) -> dict[int, int]:
+def shortest(found: Sequence[Point], rows: Sequence[int], k: int) -> dict[int, float]:
     """The length of the shortest interval around a row with k units in it, by trying all."""
     instants = sorted({found[row].t for row in rows})
     answer = {}
@@ -295,9 +299,16 @@ def test_temporal_cloaking_holds_back_until_k_units_came(found: list[Point], k: 
     assert all(box[0] == found[row].x // 1 and box[1] == box[0] + 1 for row, box in released.items())
 
 
-@given(points(size=2), st.integers(1, 4))
+# Tenths that no double holds, whose differences are rounded, and any others.
+TENTHS = st.integers(-200, 200).map(lambda n: n / 10)
+TIMES = [12, TENTHS, st.floats(-1e3, 1e3)]
+
+
+@pytest.mark.parametrize("times", TIMES, ids=["whole", "tenths", "floats"])
+@given(data=st.data(), k=st.integers(1, 4))
 @settings(max_examples=12)
-def test_the_shortest_interval_is_the_shortest(found: list[Point], k: int) -> None:
+def test_the_shortest_interval_is_the_shortest(times: Any, data: Any, k: int) -> None:
+    found = data.draw(points(size=2, times=times))
     if not enough(found, k):
         return
     released = cloaked_or_none(found, k, {"method": "temporal", "cell": 1.0, "shared": False})
@@ -311,6 +322,24 @@ def test_the_shortest_interval_is_the_shortest(found: list[Point], k: int) -> No
             if (point.x // 1, point.y // 1) == (box[0], box[2]) and box[4] <= point.t <= box[5]
         ]
         assert units(found, inside) >= k
+
+
+@given(points(size=2, times=TENTHS), st.integers(2, 4))
+@example([Point(0, 0, 0.1, 1), Point(0, 0, 1.1, 2)], 2)
+@settings(max_examples=12)
+def test_decimal_times_are_seen_in_their_own_intervals(found: list[Point], k: int) -> None:
+    if not enough(found, k):
+        return
+    source = frame(found, at=[Decimal(str(point.t)) for point in found]).drop(columns="t")
+    method = {"method": "temporal", "cell": 1.0, "shared": False}
+    expected = [len(shortest(found, rows, k)) for rows in cells(found, 1.0).values()]
+    try:
+        release = kanon_sql.anonymize(source, {**ROLES, "time": "at", "cloak": method}, k=k)
+    except InfeasibleError:
+        assert sum(expected) == 0
+    else:
+        assert release.manifest["released_rows"] == sum(expected)
+        assert release.manifest["privacy"][0]["achieved"] >= k
 
 
 # Both, and cliques
