@@ -7,9 +7,10 @@ if TYPE_CHECKING:
     from kanon_sql.errors import KanonError
     from kanon_sql.exact_anatomy import anatomize
     from kanon_sql.pipeline import Release, anonymize
+    from kanon_sql.refreshing import refresh
     from kanon_sql.spec import Spec
 
-__all__ = ["Comparison", "KanonError", "Release", "Spec", "anatomize", "anonymize", "compare"]
+__all__ = ["Comparison", "KanonError", "Release", "Spec", "anatomize", "anonymize", "compare", "refresh"]
 
 _HOMES = {
     "Comparison": "comparison",
@@ -19,6 +20,7 @@ _HOMES = {
     "anatomize": "exact_anatomy",
     "anonymize": "pipeline",
     "compare": "comparison",
+    "refresh": "refreshing",
 }
 
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from kanon_sql import queries
+from kanon_sql import queries, tables
 from kanon_sql import release as releases
 from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.duckdb import DuckDB, file_format
-from kanon_sql.errors import SpecError, TargetError, VerificationError
+from kanon_sql.errors import SpecError, VerificationError
 from kanon_sql.queries import Relation
 from kanon_sql.recoding import Recoding
 from kanon_sql.release import Summary, Written
@@ -76,22 +76,9 @@ def check(engine: Engine, table: Table, spec: Spec) -> None:
     if target.file:
         releases.check_file(sensitive_path(Path(target.file)), target.overwrite, ())
     else:
-        _check_table(engine, table, target)
-
-
-def _check_table(engine: Engine, source: Table, target: Target) -> None:
-    relation = _sensitive_table(engine.place(str(target.table)))
-    engine.place(releases.quoted(relation))
-    found = engine.find(releases.quoted(relation))
-    if found is None:
-        return
-    if found.relation == source.relation:
-        raise TargetError(f"the anatomy needs a table {relation.name}, which is the source; name another target")
-    names = [column.name for column in found.columns]
-    ours = found.form == "table" and (names[:1], names[-1:]) == (["group_id"], ["count"])
-    if not (target.overwrite and ours):
-        next_step = "name another target" if target.overwrite else "give --overwrite to replace it"
-        raise TargetError(f"the {found.form} {relation.name} exists already; {next_step}")
+        counts = _sensitive_table(engine.place(str(target.table)))
+        engine.place(tables.quoted(counts))  # which must not be cut, since it is told
+        tables.check_beside(engine, target, table, [counts])
 
 
 def sensitive_path(path: Path) -> Path:
@@ -112,9 +99,8 @@ def write(recoding: Recoding, target: Target) -> Separated:
     def verify(reader: Engine, rows: Relation, _: Relation) -> Summary:
         return _verified(recoding, reader, rows)
 
-    if target.table:
-        releases.make_room(recoding, target, engine.place(target.table))
-    found = separate(engine, target, halves, verify, whole.sql)
+    about = releases.promise(recoding.spec, recoding.quasi_identifiers)
+    found = separate(engine, target, halves, verify, whole.sql, about)
     engine.run(queries.drop(whole.relation, engine.dialect))
     return replace(
         found,
@@ -123,12 +109,14 @@ def write(recoding: Recoding, target: Target) -> Separated:
     )
 
 
-def separate(engine: Engine, target: Target, halves: Halves, verify: Verify, sql: str) -> Separated:
-    """Write both halves where nothing stands in the way, verify them, and drop the relation that they are made of."""
+def separate(
+    engine: Engine, target: Target, halves: Halves, verify: Verify, sql: str, about: Mapping[str, Any]
+) -> Separated:
+    """Write both halves, verify them, and drop the relation that they are made of; `about` is for a comment."""
     if target.file:
         found = _write_files(engine, Path(target.file), halves, verify, sql)
     else:
-        found = _write_tables(engine, str(target.table), halves, verify, sql)
+        found = _write_tables(engine, target, halves, verify, sql, about)
     engine.run(queries.drop(halves.grouped, engine.dialect))
     return found
 
@@ -201,17 +189,18 @@ def halves_of(grouped: Relation, plain: Mapping[str, str], sensitive: Collection
     return Halves(grouped, rows, {name: own for name, own in plain.items() if name in sensitive})
 
 
-def _write_tables(engine: Engine, name: str, halves: Halves, verify: Verify, sql: str) -> Separated:
-    rows = engine.place(name)
-    counts = _sensitive_table(rows)
+def _write_tables(
+    engine: Engine, target: Target, halves: Halves, verify: Verify, sql: str, about: Mapping[str, Any]
+) -> Separated:
     started = time.monotonic()
-    engine.run(queries.drop(counts, engine.dialect))
-    statements = tuple(
-        queries.create_as(relation, query, engine.dialect)
-        for relation, query in zip((rows, counts), halves.statements(engine.dialect), strict=True)
+    room = tables.make_room(engine, target)
+    rows, counts = room.relation, _sensitive_table(room.relation)
+    of_rows, of_counts = halves.statements(engine.dialect)
+    statements = (
+        tables.make(room, of_rows, "table", {**about, "half": "rows"}),
+        tables.make_beside(room, counts, of_counts, "the sensitive values of an anatomy", released=True),
     )
-    for statement in statements:
-        engine.run(statement)
+    tables.finish(room)
     written = time.monotonic()
     check_halves(engine, rows, counts, halves)
     summary = verify(engine, rows, counts)

@@ -31,7 +31,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A table or view that exists: where, what (table or view), and its columns in order."""
+    """A table or view that exists: where, what (table, view, materialized view, …), and its columns in order."""
 
     relation: Relation
     form: str
@@ -42,11 +42,30 @@ class Table:
         return next((c for c in self.columns if c.name == name), None)
 
 
+@dataclass(frozen=True)
+class Grant:
+    """A right that somebody (None: everybody) has to a relation, or to one column of it."""
+
+    privilege: str
+    grantee: str | None
+    may_grant: bool = False
+    column: str | None = None
+
+
+@dataclass(frozen=True)
+class Rights:
+    """Who owns a relation, where that can be told, and what others may do with it."""
+
+    owner: str | None = None
+    grants: tuple[Grant, ...] = ()
+
+
 class Engine(Protocol):
     """A connection to one database. Every statement it gets was printed for its `dialect`."""
 
     dialect: str
     name: str
+    has_materialized_views: bool
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Run a query and fetch all its rows."""
@@ -67,7 +86,22 @@ class Engine(Protocol):
         """Describe a relation that is known to exist."""
 
     def place(self, name: str) -> Relation:
-        """Where a new table called `name` would go."""
+        """The one place that `name` means as a target, whether there is a table or not; TargetError if there is none.
+
+        The schema is the one named, or else the current one.
+        """
+
+    def existing(self, relation: Relation) -> Table | None:
+        """The table or view in exactly this place, if there is one."""
+
+    def comments(self, relation: Relation) -> dict[Relation, str]:
+        """The comments on the tables and views in the schema of a relation."""
+
+    def rights(self, relation: Relation) -> Rights:
+        """Who may do what with a relation that exists."""
+
+    def set_owner(self, owner: str, forms: Mapping[Relation, str]) -> bool:
+        """Give relations, each with its form, to an owner who can read them; False if that cannot be, with no harm."""
 
     def send(self, query: str, target: Engine, relation: Relation) -> None:
         """Create a temporary table, here or in another engine, of what a query gives here."""

@@ -114,16 +114,8 @@ def _write(found: Opened, spec: Spec, l: int, groups: int) -> anatomy.Separated:
     def verify(reader: Engine, _: Relation, counts: Relation) -> Summary:
         return _verified(reader, counts, l, (int(planned), groups))
 
-    if target.table:
-        _make_room(engine, target.table)
-    made = anatomy.separate(engine, target, halves, verify, dealt)
+    made = anatomy.separate(engine, target, halves, verify, dealt, {"l": l})
     return replace(made, write_seconds=time.monotonic() - started - made.verify_seconds)
-
-
-def _make_room(engine: Engine, name: str) -> None:
-    found = engine.find(name)
-    if found:
-        engine.run(queries.drop(found.relation, engine.dialect, found.form))
 
 
 def _verified(engine: Engine, counts: Relation, l: int, planned: Sequence[int]) -> Summary:  # noqa: E741

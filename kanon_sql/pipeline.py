@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kanon_sql import anatomy, cloak, interrupts, perturb, queries
+from kanon_sql import anatomy, cloak, interrupts, perturb, queries, tables
 from kanon_sql import manifest as manifests
 from kanon_sql import release as releases
 from kanon_sql import spec as specs
@@ -27,7 +27,7 @@ from kanon_sql.recode import show as shows
 from kanon_sql.recode.node import from_node
 from kanon_sql.recode.order import relation_of
 from kanon_sql.recode.task import ASSIGNMENT, CLASSES, CUTS
-from kanon_sql.recoding import HELD, FullDomain, LocalRecoding, Recoding
+from kanon_sql.recoding import HELD, FullDomain, LocalRecoding, Recoding, names_beside
 from kanon_sql.search import STRATEGIES, Driver, Outcome, Progress, Step, strategy
 from kanon_sql.spec import Spec, Target
 
@@ -268,7 +268,7 @@ def _find(engine: Engine, spec: Spec, owned: bool) -> Opened:
     if table is None and _is_file(spec.source):
         if not isinstance(engine, DuckDB):
             raise SpecError(f"{spec.source} is a file, which {engine.name} cannot read; load it into a table first")
-        if spec.target and spec.target.form == "view":
+        if spec.target and spec.target.stays_a_query:
             raise SpecError("a view needs a table below it; load the file into the database, or give --as table")
         return Opened(engine, engine.read_file(spec.source), tuple(files(spec.source)), owned)
     if table is None:
@@ -427,15 +427,19 @@ def count(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedded", 
     anatomy.check(found.engine, found.table, spec)
     perturb.check(found.engine, found.table, spec)
     metric(spec.metric)
-    if spec.mask and spec.target and spec.target.form == "view":
+    if spec.mask and spec.target and spec.target.stays_a_query:
         raise SpecError("a view drops rows instead of masking them; give --as table with --mask")
     fitted = fits(spec, found.table, found.engine, order_will_do=spec.strategy in RECODERS)
+    local = spec.strategy in RECODERS or shows.asked(spec)
+    if spec.target and spec.target.stays_a_query:
+        view = found.engine.place(str(spec.target.table))
+        tables.check_beside(found.engine, spec.target, found.table, names_beside(view, list(fitted), local))
     watch.stage("Counting the distinct tuples")
     started = time.monotonic()
     here = found.engine if isinstance(found.engine, DuckDB) or search_in == "engine" else DuckDB()
     builders = {name: fit.build for name, fit in fitted.items()}
     frequency_set = build_frequency_set(found.engine, found.table, builders, here, keep_tuples)
-    if spec.strategy in RECODERS or shows.asked(spec):
+    if local:
         frequency_set = told_apart(frequency_set)
     seconds = time.monotonic() - started
     _check_size(spec, frequency_set)

@@ -73,6 +73,12 @@ def mapping_beside(view: Relation, attribute: Attribute) -> Relation:
     return view.sibling(f"{view.name}__{attribute.coded.stem}")
 
 
+def names_beside(view: Relation, columns: Sequence[str], local: bool) -> list[Relation]:
+    """All tables that a view of these quasi-identifiers may keep beside it, known before any work."""
+    mappings = [view.sibling(f"{view.name}__{stem}") for stem in queries.plain_names(columns).values()]
+    return [*mappings, *classes_beside(view).values()] if local else mappings
+
+
 def classes_beside(view: Relation) -> dict[Relation, Relation]:
     """The tables of classes that a view of a local recoding keeps, by what they are made of."""
     return {ASSIGNMENT: view.sibling(f"{view.name}__assignment"), CLASSES: view.sibling(f"{view.name}__classes")}

@@ -8,16 +8,17 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from kanon_sql import queries
+from kanon_sql import queries, tables
 from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.duckdb import DuckDB, file_format
-from kanon_sql.errors import TargetError, VerificationError
+from kanon_sql.errors import SpecError, TargetError, VerificationError
 from kanon_sql.privacy import PrivacyModel
 from kanon_sql.queries import Relation
 from kanon_sql.recode.wildcard import Fits
-from kanon_sql.recoding import Recoding, classes_beside, mapping_beside
-from kanon_sql.spec import Target
+from kanon_sql.recoding import Recoding
+from kanon_sql.spec import Spec, Target
 
 RELEASE = queries.scratch("kanon_release")
 
@@ -94,14 +95,11 @@ def check_target(target: Target | None, engine: Engine, source: Table, source_fi
         file_format(target.file)
         check_file(Path(target.file), target.overwrite, source_files)
         return
-    name = str(target.table)
-    found = engine.find(name)
-    if found is None:
-        return
-    if found.relation == source.relation:
-        raise TargetError(f"the target {name} is the source; name another table")
-    if not target.overwrite:
-        raise TargetError(f"the {found.form} {name} exists already; give --overwrite to replace it")
+    if target.form == "materialized" and not engine.has_materialized_views:
+        raise SpecError(
+            f"{engine.name} has no materialized views; give --as table, and run it again with --overwrite to refresh it"
+        )
+    tables.check(engine, target, source)
 
 
 def check_file(path: Path, overwrite: bool, source_files: Sequence[Path]) -> None:
@@ -120,9 +118,9 @@ def write(recoding: Recoding, target: Target | None) -> Written:
     """Write a recoding where the spec says, and verify it there; VerificationError if it does not hold."""
     if target and target.file:
         return _write_file(recoding, Path(target.file))
-    if target and target.form == "view":
-        return _write_view(recoding, target)
-    return _write_table(recoding, target)
+    if target:
+        return _write_table(recoding, target)
+    return _write_temporary(recoding)
 
 
 def target_sql(recoding: Recoding, target: Target | None, source_files: str | None = None) -> str:
@@ -140,33 +138,40 @@ def target_sql(recoding: Recoding, target: Target | None, source_files: str | No
     return query
 
 
-def _write_table(recoding: Recoding, target: Target | None) -> Written:
+def _write_temporary(recoding: Recoding) -> Written:
     engine = recoding.engine
-    relation = engine.place(str(target.table)) if target else free_name(engine)
+    relation = free_name(engine)
     started = time.monotonic()
     recoding.prepare()
-    if target:
-        make_room(recoding, target, relation)
-    sql = queries.create_as(relation, recoding.select_sql(), engine.dialect, temporary=target is None)
+    sql = queries.create_as(relation, recoding.select_sql(), engine.dialect, temporary=True)
     engine.run(sql)
+    return _written(recoding, sql, relation, started)
+
+
+def _write_table(recoding: Recoding, target: Target) -> Written:
+    """Make a table; or a view, materialized or not, over the source and the tables that it keeps beside it."""
+    started = time.monotonic()
+    recoding.prepare()
+    room = tables.make_room(recoding.engine, target)
+    beside = recoding.beside(room.relation) if target.stays_a_query else {}
+    for relation, query in beside.items():
+        tables.make_beside(room, relation, query, "a table that the view needs")
+    query = recoding.view_sql(room.relation) if target.stays_a_query else recoding.select_sql()
+    sql = tables.make(room, query, target.form, promise(recoding.spec, recoding.quasi_identifiers))
+    tables.finish(room)
+    return _written(recoding, sql, room.relation, started)
+
+
+def _written(recoding: Recoding, sql: str, relation: Relation, started: float) -> Written:
     written = time.monotonic()
-    summary = _verified(recoding, engine, relation)
+    summary = _verified(recoding, recoding.engine, relation)
     return Written(sql, summary, written - started, time.monotonic() - written, relation)
 
 
-def _write_view(recoding: Recoding, target: Target) -> Written:
-    engine = recoding.engine
-    relation = engine.place(str(target.table))
-    started = time.monotonic()
-    recoding.prepare()
-    make_room(recoding, target, relation)
-    for beside, query in recoding.beside(relation).items():
-        engine.run(queries.create_as(beside, query, engine.dialect))
-    sql = queries.create_as(relation, recoding.view_sql(relation), engine.dialect, "view")
-    engine.run(sql)
-    written = time.monotonic()
-    summary = _verified(recoding, engine, relation)
-    return Written(sql, summary, written - started, time.monotonic() - written, relation)
+def promise(spec: Spec, quasi_identifiers: Sequence[str]) -> dict[str, Any]:
+    """What the comment on a release says of it, enough to verify it later: no value of the data."""
+    found = {"k": spec.privacy.k, "quasi_identifiers": list(quasi_identifiers)}
+    return found | ({"wildcard_suppression": True} if spec.wildcard_suppression else {})
 
 
 def _write_file(recoding: Recoding, path: Path) -> Written:
@@ -227,34 +232,6 @@ def _verified(recoding: Recoding, engine: Engine, relation: Relation) -> Summary
             "released. If the source changed meanwhile, run again"
         )
     return summary
-
-
-def make_room(recoding: Recoding, target: Target, relation: Relation) -> None:
-    """Drop the table or view that is overwritten, a view with its mapping tables; never a table of another's."""
-    engine, found = recoding.engine, recoding.engine.find(str(target.table))
-    if found:
-        engine.run(queries.drop(found.relation, engine.dialect, found.form))
-    needed = recoding.beside(relation) if target.form == "view" else {}
-    ours = {mapping_beside(relation, attribute): ["value", "code"] for attribute in recoding.attributes}
-    ours |= {beside: ["class"] for beside in classes_beside(relation).values()}
-    for beside, signature in ours.items():
-        there = engine.find(quoted(beside))
-        if there and target.overwrite and _has(there, signature):
-            engine.run(queries.drop(there.relation, engine.dialect, there.form))
-        elif there and beside in needed:
-            name = there.relation.name
-            raise TargetError(f"the view {target.table} needs a table {name}, which exists already; name another view")
-
-
-def _has(table: Table, columns: Sequence[str]) -> bool:
-    """Whether a table begins with these columns, or with one of ours that follows from them: `code_0` for `code`."""
-    names = [column.name.removesuffix("_0") for column in table.columns]
-    return names[: len(columns)] == list(columns)
-
-
-def quoted(relation: Relation) -> str:
-    """A relation's name as `Engine.find` reads it, whatever is in it."""
-    return ".".join('"' + part.replace('"', '""') + '"' for part in relation.parts)
 
 
 def free_name(engine: Engine) -> Relation:

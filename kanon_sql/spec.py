@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 Metric: TypeAlias = Literal[
     "precision", "height", "loss", "loss_geometric", "discernibility", "distortion", "average_class_size"
 ]
-Form: TypeAlias = Literal["table", "view", "anatomy"]
+Form: TypeAlias = Literal["table", "view", "materialized", "anatomy"]
 Distribution: TypeAlias = Literal["normal", "laplace", "uniform"]
 Show: TypeAlias = Literal["ranges", "labels", "common", "bounds", "mean", "median", "mode"]
 CloakMethod: TypeAlias = Literal["adaptive", "temporal", "both", "clique"]
@@ -294,15 +294,23 @@ class Target(_Model):
     file: LocalPath | None = Field(default=None, description="the path of a file to write")
     table: Text | None = Field(default=None, description="the name of a table to write")
     form: Form = Field(
-        default="table", validation_alias="as", serialization_alias="as", description="table, view or anatomy"
+        default="table",
+        validation_alias="as",
+        serialization_alias="as",
+        description="table, view, materialized or anatomy",
     )
     overwrite: StrictBool = Field(default=False, description=_TRUTH)
+
+    @property
+    def stays_a_query(self) -> bool:
+        """Whether the release asks its source again: a view whenever it is read, a materialized one when refreshed."""
+        return self.form in ("view", "materialized")
 
     @model_validator(mode="after")
     def _one_place(self) -> Target:
         if self.file is not None and self.table is not None:
             raise ValueError("both a file and a table are named; keep one of them")
-        if self.form == "view" and self.table is None:
+        if self.stays_a_query and self.table is None:
             raise ValueError("a view needs a name; give it as table")
         if self.file is None and self.table is None:
             raise ValueError("neither a file nor a table is named; give one of them")
@@ -465,7 +473,7 @@ class Spec(_Model):
             raise ValueError(f"the strategy {self.strategy} searches a lattice, which places have not; leave it out")
         if self.mask:
             raise ValueError("a suppressed place has no star to show; leave mask out")
-        if self.target and self.target.form == "view":
+        if self.target and self.target.stays_a_query:
             raise ValueError("a view cannot cloak again whenever it is read; release a table or a file")
         return self
 

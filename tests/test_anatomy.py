@@ -233,10 +233,9 @@ def test_names_that_the_halves_need_are_refused(engine: Engine, name: str) -> No
 def test_the_second_table_never_replaces_one_of_anothers(engine: Engine, beside: str) -> None:
     people(engine, ILL)
     engine.run(beside.format("released__sensitive"))
-    with pytest.raises(TargetError, match="released__sensitive exists already; name another target"):
-        released(engine, into="released")
-    with pytest.raises(TargetError, match="released__sensitive exists already; give --overwrite"):
-        released(engine, into="released", overwrite=None)
+    for overwrite in (True, None):
+        with pytest.raises(TargetError, match="released__sensitive, which exists already; name another target"):
+            released(engine, into="released", overwrite=overwrite)
     assert engine.rows("SELECT precious FROM released__sensitive") == [(1,)]
 
 
@@ -255,7 +254,7 @@ def test_an_anatomy_is_replaced_only_when_told(engine: Engine, tmp_path: Path) -
     if engine.find("released"):
         engine.run(queries.drop(engine.find("released").relation, engine.dialect))
     (tmp_path / "released.csv").unlink()
-    with pytest.raises(TargetError, match="released__sensitive exists already; give --overwrite"):
+    with pytest.raises(TargetError, match="released__sensitive, which exists already; give --overwrite"):
         released(engine, into="released", overwrite=None)
     with pytest.raises(TargetError, match=r"released\.sensitive\.csv exists already; give --overwrite"):
         released(engine, output=tmp_path / "released.csv", overwrite=None)

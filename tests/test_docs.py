@@ -83,10 +83,12 @@ def copy_patients(place: Path, dsn: str) -> None:
 def test_the_commands_of_a_page_work_as_typed(page, place, request):
     if page.name == "guarantees.md":
         run(["kanon", "demo", "--rows", "4000", "--directory", "."], place)
+    dsn = None
     for command in commands(page):
         if any(word.startswith("postgresql://") for word in command):
-            dsn = request.getfixturevalue("postgres_dsn")
-            copy_patients(place, dsn)
+            if dsn is None:
+                dsn = request.getfixturevalue("postgres_dsn")
+                copy_patients(place, dsn)
             command = [dsn if word.startswith("postgresql://") else word for word in command]
         run(command, place)
 

@@ -300,7 +300,13 @@ def test_place_is_where_a_new_table_goes(engine: Engine) -> None:
 
 
 def test_place_in_a_schema(engine: Engine) -> None:
-    assert engine.place('hr."odd.name"').parts[-2:] == ("hr", "odd.name")
+    engine.run('CREATE SCHEMA "odd schema"')
+    try:
+        assert engine.place('odd schema."odd.name"').parts[-2:] == ("odd schema", "odd.name")
+    finally:
+        engine.run('DROP SCHEMA "odd schema"')
+    with pytest.raises(TargetError, match="there is no schema odd schema for x; make it first"):
+        engine.place("odd schema.x")
 
 
 # Every engine: all or nothing
@@ -530,7 +536,7 @@ def test_find_among_names_that_differ_in_case(postgres: PostgreSQL, make_table: 
 @pytest.mark.parametrize(
     ("statement", "form"),
     [
-        ("CREATE MATERIALIZED VIEW found AS SELECT 1 AS a", "view"),
+        ("CREATE MATERIALIZED VIEW found AS SELECT 1 AS a", "materialized view"),
         ("CREATE TABLE found (a INTEGER) PARTITION BY LIST (a)", "table"),
         ("CREATE UNLOGGED TABLE found (a INTEGER)", "table"),
         ("CREATE TEMPORARY VIEW found AS SELECT 1 AS a", "view"),

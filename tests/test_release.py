@@ -464,7 +464,8 @@ def test_an_old_file_is_replaced_only_when_told(people: People, tmp_path: Path, 
 
 def test_the_target_is_never_the_source(people: People, tmp_path: Path) -> None:
     before = table_rows(people.engine, people.name)
-    for name in (people.name, people.name.upper(), _quoted(people.name)):
+    other = [people.name.upper()] if people.engine.dialect == "duckdb" else []  # elsewhere capitals make a name
+    for name in (people.name, _quoted(people.name), *other):
         with pytest.raises(TargetError, match="is the source"):
             people.release(into=name, overwrite=True)
     assert table_rows(people.engine, people.name) == before

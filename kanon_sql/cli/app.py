@@ -427,6 +427,22 @@ def _checked(found: Opened, spec: Spec) -> dict[str, Any]:
 
 
 @app.command()
+def refresh(
+    name: Annotated[str, typer.Argument(help="What anonymize --as materialized made.")],
+    database: o.Database = None,
+    as_json: o.Json = False,
+) -> None:
+    """Fill a materialized release anew from its source, and verify it; if it does not hold, the old one stays."""
+    from kanon_sql.refreshing import refresh as refreshed
+
+    made = refreshed(name, database=database)
+    if as_json:
+        print(json.dumps(made, indent=2))
+    else:
+        shown.refreshed(made)
+
+
+@app.command()
 def profile(
     source: o.NeededSource,
     database: o.Database = None,

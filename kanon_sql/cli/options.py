@@ -21,6 +21,7 @@ class Form(StrEnum):
 
     table = "table"
     view = "view"
+    materialized = "materialized"
     anatomy = "anatomy"
 
 
@@ -249,7 +250,8 @@ As = Annotated[
     Form | None,
     typer.Option(
         "--as",
-        help="A table, a view that recounts whenever it is read, or anatomy: sensitive columns apart.",
+        help="A table; a view that recounts whenever it is read; a materialized one, filled anew by kanon refresh "
+        "(PostgreSQL); or anatomy: sensitive columns apart.",
         rich_help_panel=_TARGET,
     ),
 ]

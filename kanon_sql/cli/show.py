@@ -114,6 +114,19 @@ def release(manifest: dict[str, Any]) -> None:
     warn(manifest["warnings"])
 
 
+def refreshed(manifest: dict[str, Any]) -> None:
+    """Show what is in a materialized release now."""
+    out.print(
+        f"{manifest['released_rows']:,} rows in {manifest['classes']:,} classes, "
+        f"the smallest of {manifest['smallest_class'] or 0} rows."
+    )
+    promise = manifest["privacy"][0]
+    out.print(
+        f"[green]Verified[/green] in what is there now: {promise['required']}-anonymous. "
+        f"It is in materialized view {escape(manifest['target']['table'])}"
+    )
+
+
 def cloaked(manifest: dict[str, Any]) -> None:
     """Show what was cloaked: how many, how fine, the promise, and where it is."""
     figures, promise = manifest["figures"], manifest["privacy"][0]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kanon_sql import queries
+from kanon_sql import queries, tables
 from kanon_sql import release as releases
 from kanon_sql.cloak.points import ROWS, Cloaking, box_columns, kept_columns
 from kanon_sql.engine import Engine, Table
@@ -89,13 +89,11 @@ def write(cloaking: Cloaking, engine: Engine, table: Table, summary: Summary) ->
     sql = release_sql(cloaking, table)
     if target and target.file:
         return _write_file(cloaking, table, summary, sql, Path(target.file), started)
-    relation = engine.place(str(target.table)) if target else releases.free_name(engine)
-    _make_room(engine, target)
     query = sql
     if engine is not cloaking.engine:
         cloaking.engine.send(sql, engine, SENT)
         query = queries.select_all(SENT, engine.dialect)
-    engine.run(queries.create_as(relation, query, engine.dialect, temporary=target is None))
+    relation = _make(cloaking, engine, target, query)
     if engine is not cloaking.engine:
         engine.run(queries.drop(SENT, engine.dialect))
     written = time.monotonic()
@@ -161,10 +159,15 @@ def _compare(cloaking: Cloaking, table: Table, engine: Engine, relation: Relatio
         )
 
 
-def _make_room(engine: Engine, target: Target | None) -> None:
-    found = engine.find(str(target.table)) if target else None
-    if found:
-        engine.run(queries.drop(found.relation, engine.dialect, found.form))
+def _make(cloaking: Cloaking, engine: Engine, target: Target | None, query: str) -> Relation:
+    if target is None:
+        relation = releases.free_name(engine)
+        engine.run(queries.create_as(relation, query, engine.dialect, temporary=True))
+        return relation
+    room = tables.make_room(engine, target)
+    tables.make(room, query, "table", {"cloaked": cloaking.spec.cloak.method, "k": cloaking.model.required})
+    tables.finish(room)
+    return room.relation
 
 
 def telling(cloaking: Cloaking, rows: int, table: Table, most: float = 0.5) -> Sequence[str]:

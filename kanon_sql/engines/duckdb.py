@@ -16,7 +16,7 @@ from typing import Any
 import duckdb
 
 from kanon_sql import queries
-from kanon_sql.engine import Column, Engine, Table, name_readings, refuse_equal_names
+from kanon_sql.engine import Column, Engine, Rights, Table, name_readings, refuse_equal_names
 from kanon_sql.errors import KanonError, SourceError, TargetError
 from kanon_sql.queries import Relation
 
@@ -60,6 +60,7 @@ class DuckDB:
 
     dialect = "duckdb"
     name = "duckdb"
+    has_materialized_views = False
 
     def __init__(self, connection: duckdb.DuckDBPyConnection | None = None) -> None:
         self.connection = connection or _in_memory()
@@ -89,16 +90,30 @@ class DuckDB:
 
     def find(self, name: str) -> Table | None:
         """Look up a table or view by the name a user gave."""
-        for parts in name_readings(name):
-            found = self._look_up(parts)
-            if found:
-                return self.table(Relation(*found[:3]), found[3])
+        for *path, table in name_readings(name):
+            homes = [self._home(path)] if path else [("temp", "main"), self._home(path)]
+            for home in homes:
+                found = self.existing(Relation(*home, table)) if home else None
+                if found:
+                    return found
         return None
 
-    def _look_up(self, parts: tuple[str, ...]) -> tuple[str, str, str, str] | None:
-        schema, catalog = (parts[-2] if len(parts) > 1 else None), (parts[-3] if len(parts) > 2 else None)
-        found = self.connection.execute(_LOOK_UP, [parts[-1], schema, catalog]).fetchall()
-        return found[0] if found else None
+    def existing(self, relation: Relation) -> Table | None:
+        """The table or view in exactly this place; DuckDB's names are the same in any case of a to z."""
+        *home, name = relation.parts
+        listed = self.connection.execute(_LOOK_UP, home).fetchall()
+        found = next(((stored, form) for stored, form in listed if _folded(stored) == _folded(name)), None)
+        return self.table(Relation(*home, found[0]), found[1]) if found else None
+
+    def _home(self, path: Sequence[str]) -> tuple[str, str] | None:
+        """The database and the schema that the first parts of a name mean, as they are spelled there."""
+        here, schema = self.rows("SELECT current_database(), current_schema()")[0]
+        homes = self.rows("SELECT catalog_name, schema_name FROM information_schema.schemata")
+        # A schema of this database comes before another database.
+        wanted = [path, (here, *path), (*path, "main")] if path else [(here, schema)]
+        spelled = [_folded("\0".join(parts)) for parts in wanted]
+        order = {_folded("\0".join(home)): home for home in homes}
+        return next((order[home] for home in spelled if home in order), None)
 
     def table(self, relation: Relation, form: str = "table") -> Table:
         """Describe a relation that is known to exist."""
@@ -107,10 +122,27 @@ class DuckDB:
         return Table(relation, form, tuple(Column(name, found, kind_of(found)) for name, found in types.items()))
 
     def place(self, name: str) -> Relation:
-        """Where a new table called `name` would go."""
+        """The one place that `name` means as a target; what is there in other capitals keeps them."""
         *path, table = name_readings(name)[-1]
-        here = self.rows("SELECT current_database(), current_schema()")[0]
-        return Relation(*here[: 2 - len(path)], *path, table)
+        home = self._home(path)
+        if home is None:
+            raise TargetError(f"there is no schema {'.'.join(path)} for {table}; make it first, or name another")
+        relation = Relation(*home, table)
+        found = self.existing(relation)
+        return found.relation if found else relation
+
+    def comments(self, relation: Relation) -> dict[Relation, str]:
+        """The comments on the tables and views in the schema of a relation."""
+        *home, _ = relation.parts
+        return {Relation(*home, name): text for name, text in self.connection.execute(_COMMENTS, home).fetchall()}
+
+    def rights(self, _: Relation) -> Rights:
+        """DuckDB knows no owners and no grants."""
+        return Rights()
+
+    def set_owner(self, _: str, __: Mapping[Relation, str]) -> bool:
+        """DuckDB knows no owners."""
+        return False
 
     def register(self, data: Any) -> Table:
         """Show a DataFrame, an Arrow table, or anything else that DuckDB can scan, as the source."""
@@ -247,13 +279,20 @@ def files(pattern: str) -> list[Path]:
 
 
 _LOOK_UP = """
-SELECT table_catalog, table_schema, table_name, CASE WHEN table_type = 'VIEW' THEN 'view' ELSE 'table' END
+SELECT table_name, CASE WHEN table_type = 'VIEW' THEN 'view' ELSE 'table' END
 FROM information_schema.tables
-WHERE lower(table_name) = lower($1)
-  AND CASE WHEN $2 IS NULL THEN table_schema = current_schema() OR table_catalog = 'temp' ELSE table_schema = $2 END
-  AND CASE WHEN $3 IS NULL THEN table_catalog IN (current_database(), 'temp') ELSE table_catalog = $3 END
-ORDER BY table_name = $1 DESC, table_catalog = 'temp' DESC
+WHERE table_catalog = $1 AND table_schema = $2
 """
+_COMMENTS = """
+SELECT table_name, comment FROM duckdb_tables() WHERE database_name = $1 AND schema_name = $2 AND comment IS NOT NULL
+UNION ALL
+SELECT view_name, comment FROM duckdb_views() WHERE database_name = $1 AND schema_name = $2 AND comment IS NOT NULL
+"""
+
+
+def _folded(name: str) -> bytes:
+    """A name as DuckDB compares it: in any case of a to z, and of no other letter."""
+    return name.encode().lower()
 
 
 def _names(data: Any) -> list[str]:

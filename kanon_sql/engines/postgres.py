@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kanon_sql import queries
-from kanon_sql.engine import Column, Engine, Table, name_readings, refuse_equal_names
+from kanon_sql.engine import Column, Engine, Grant, Rights, Table, name_readings, refuse_equal_names
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import SourceError, TargetError
 from kanon_sql.queries import Relation
@@ -59,6 +59,7 @@ class PostgreSQL:
 
     dialect = "postgres"
     name = "postgresql"
+    has_materialized_views = True
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self.connection = connection
@@ -127,15 +128,63 @@ class PostgreSQL:
         )
         return Table(relation, form, tuple(columns))
 
+    def existing(self, relation: Relation) -> Table | None:
+        """The table or view in exactly this place, in its own capitals."""
+        schema, name = relation.parts
+        stored = name.encode()[:_LONGEST].decode(errors="ignore")  # what PostgreSQL makes of a longer one
+        found = next((form for _, _, form, exact in self._look_up((schema, stored)) if exact), None)
+        return self.table(Relation(schema, stored), found) if found else None
+
     def place(self, name: str) -> Relation:
-        """Where a new table called `name` would go."""
+        """The one place that `name` means as a target, in its own capitals."""
         *path, table = name_readings(name)[-1]
-        schema, longest = self.rows("SELECT current_schema(), current_setting('max_identifier_length')")[0]
-        if len(table.encode()) > int(longest):
-            raise TargetError(f"{table} is longer than the {longest} bytes of a PostgreSQL name; shorten it")
-        if not path and schema is None:
+        here, database = self.rows("SELECT current_schema(), current_database()")[0]
+        *catalog, schema = path or [here]
+        if len(table.encode()) > _LONGEST:
+            raise TargetError(f"{table} is longer than the {_LONGEST} bytes of a PostgreSQL name; shorten it")
+        if schema is None:
             raise TargetError(f"the search_path has no schema for {table}; name one, as in public.{table}")
-        return Relation(*(path or [schema]), table)
+        if catalog not in ([], [database]):
+            raise TargetError(f"{name} is in another database than {database}; give that one as --database")
+        self._refuse_missing_schema(schema, table)
+        return Relation(schema, table)
+
+    def _refuse_missing_schema(self, schema: str, table: str) -> None:
+        with _told():
+            found = [name for (name,) in self._cursor.execute(_SCHEMAS, [schema]).fetchall()]
+        if schema not in (*found, "pg_temp"):
+            other = f"; there is {found[0]}, in its own capitals" if found else "; make it first, or name another"
+            raise TargetError(f"there is no schema {schema} for {table}{other}")
+
+    def comments(self, relation: Relation) -> dict[Relation, str]:
+        """The comments on the tables and views in the schema of a relation."""
+        schema, _ = relation.parts
+        with _told():
+            return {
+                Relation(schema, name): text
+                for name, text in self._cursor.execute(_COMMENTS, [schema, schema]).fetchall()
+            }
+
+    def rights(self, relation: Relation) -> Rights:
+        """Who owns a relation, and what others may do with it."""
+        with _told():
+            found = self._cursor.execute(_RIGHTS, [_sql("{}", relation.parts)]).fetchall()
+        owner = found[0][0]
+        return Rights(owner, tuple(Grant(*grant) for _, *grant in found if grant[0]))
+
+    def set_owner(self, owner: str, forms: Mapping[Relation, str]) -> bool:
+        """Give relations to an owner who can read them; False if that cannot be, with no harm."""
+        self.run("SAVEPOINT kanon_owner")
+        try:
+            for relation, form in forms.items():
+                self.run(queries.set_owner(relation, owner, self.dialect, form))
+            for relation, form in forms.items():
+                self.run(queries.refresh(relation, self.dialect) if form == _MATERIALIZED else _nothing_of(relation))
+        except SourceError:
+            self.run("ROLLBACK TO SAVEPOINT kanon_owner")
+            return False
+        self.run("RELEASE SAVEPOINT kanon_owner")
+        return True
 
     def lasting(self, relation: Relation) -> Relation:
         """The name of a relation as a view may keep it: PostgreSQL keeps what it stands for."""
@@ -236,6 +285,11 @@ class PostgreSQL:
         return self._cursor.rowcount
 
 
+def _nothing_of(relation: Relation) -> str:
+    """The query that reads no row of a relation, and fails where its owner may not."""
+    return _sql("SELECT FROM {} LIMIT 0", relation.parts)
+
+
 def _in_duckdb(type_name: str) -> str:
     return _IN_DUCKDB.get(re.sub(r"\(.*\)", "", type_name), "VARCHAR")
 
@@ -326,7 +380,9 @@ FROM
     SELECT
       CASE WHEN n.oid = pg_my_temp_schema() THEN 'pg_temp' ELSE n.nspname END AS schema,
       c.relname AS name,
-      CASE WHEN c.relkind IN ('v', 'm') THEN 'view' ELSE 'table' END AS form,
+      CASE c.relkind
+        WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'f' THEN 'foreign table' ELSE 'table'
+      END AS form,
       pg_table_is_visible(c.oid) AS visible
     FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
     WHERE c.relkind IN ('r', 'p', 'f', 'v', 'm')
@@ -335,6 +391,34 @@ WHERE lower(r.name COLLATE "default") = lower(w.name)
   AND CASE WHEN w.schema IS NULL THEN r.visible ELSE lower(r.schema COLLATE "default") = lower(w.schema) END
   AND COALESCE(w.catalog, current_database()) = current_database()
 ORDER BY exact DESC, r.schema, r.name
+"""
+_MATERIALIZED = "materialized view"
+_LONGEST = 63  # bytes of a name
+_SCHEMAS = """
+SELECT nspname FROM pg_namespace WHERE lower(nspname COLLATE "default") = lower(%s::text) ORDER BY nspname
+"""
+_COMMENTS = """
+SELECT c.relname, d.description
+FROM pg_class AS c JOIN pg_description AS d ON d.objoid = c.oid
+WHERE d.classoid = 'pg_class'::regclass AND d.objsubid = 0
+  AND c.relnamespace = CASE %s::text
+    WHEN 'pg_temp' THEN pg_my_temp_schema() ELSE (SELECT oid FROM pg_namespace WHERE nspname = %s::text) END
+"""
+# The owner in every row, then a right of somebody else; of the whole relation, and of its columns.
+_RIGHTS = """
+WITH relation AS (SELECT oid, relowner, relacl FROM pg_class WHERE oid = %s::regclass),
+rights AS (
+  SELECT NULL::name AS name, (aclexplode(relacl)).* FROM relation
+  UNION ALL
+  SELECT a.attname, (aclexplode(a.attacl)).*
+  FROM pg_attribute AS a JOIN relation ON a.attrelid = relation.oid
+  WHERE a.attnum > 0 AND NOT a.attisdropped
+)
+SELECT
+  pg_get_userbyid(relowner), r.privilege_type, CASE WHEN r.grantee <> 0 THEN pg_get_userbyid(r.grantee) END,
+  r.is_grantable, r.name
+FROM relation LEFT JOIN rights AS r ON r.grantee <> relowner
+ORDER BY r.name NULLS FIRST, r.grantee, r.privilege_type
 """
 _COLUMNS = """
 WITH RECURSIVE described AS (

@@ -25,14 +25,19 @@ from kanon_sql.queries.refine import (
 )
 from kanon_sql.queries.release import UNMAPPED_CODE, Cell, ReleaseQuery
 from kanon_sql.queries.statements import (
+    comment,
     copy_to,
     create_as,
     create_table,
     drop,
+    grant,
     insert,
     insert_lists,
+    refresh,
     rename,
+    revoke,
     select_all,
+    set_owner,
 )
 from kanon_sql.queries.tree import (
     Columns,
@@ -72,11 +77,13 @@ __all__ = [
     "cloak_points",
     "cloak_released",
     "cloak_rows",
+    "comment",
     "copy_to",
     "create_as",
     "create_table",
     "drop",
     "frequency_set",
+    "grant",
     "grouped_rows",
     "identified_rows",
     "insert",
@@ -96,11 +103,14 @@ __all__ = [
     "refine_generalizations",
     "refine_rests",
     "refine_tuples",
+    "refresh",
     "regions",
     "rename",
+    "revoke",
     "scratch",
     "select_all",
     "sentence",
+    "set_owner",
     "text",
     "union_all",
 ]

@@ -12,7 +12,7 @@ from kanon_sql.queries.tree import Relation
 
 def create_as(relation: Relation, query: str, dialect: str, form: str = "table", temporary: bool = False) -> str:
     """The statement that makes a table or view of a complete query."""
-    kind = f"{'TEMPORARY ' if temporary else ''}{form.upper()}"
+    kind = f"{'TEMPORARY ' if temporary else ''}{_kind(form)}"
     option = _VIEW_OPTIONS.get(dialect, "") if form == "view" else ""
     return f"CREATE {kind} {t.printed(t.table(relation), dialect)}{option} AS {query}"
 
@@ -29,7 +29,45 @@ def rename(relation: Relation, name: str, dialect: str) -> str:
 
 def drop(relation: Relation, dialect: str, form: str = "table") -> str:
     """The statement that drops a table or view, if it is there."""
-    return f"DROP {form.upper()} IF EXISTS {t.printed(t.table(relation), dialect)}"
+    return f"DROP {_kind(form)} IF EXISTS {t.printed(t.table(relation), dialect)}"
+
+
+def comment(relation: Relation, text: str, dialect: str, form: str = "table") -> str:
+    """The statement that says something of a table or view."""
+    return f"COMMENT ON {_kind(form)} {t.printed(t.table(relation), dialect)} IS {t.printed(t.literal(text), dialect)}"
+
+
+def grant(
+    relation: Relation, privilege: str, grantee: str | None, dialect: str, column: str | None, may_grant: bool
+) -> str:
+    """The statement that gives somebody (None: everybody) a right to a table or view, or to a column of it."""
+    right = f"{privilege} ({t.identifier(column, dialect)})" if column else privilege
+    given = f"GRANT {right} ON TABLE {t.printed(t.table(relation), dialect)} TO {_role(grantee, dialect)}"
+    return f"{given} WITH GRANT OPTION" if may_grant else given
+
+
+def revoke(relation: Relation, grantee: str | None, dialect: str) -> str:
+    """The statement that takes all rights to a table or view from somebody (None: everybody)."""
+    return f"REVOKE ALL ON TABLE {t.printed(t.table(relation), dialect)} FROM {_role(grantee, dialect)}"
+
+
+def set_owner(relation: Relation, owner: str, dialect: str, form: str = "table") -> str:
+    """The statement that gives a table or view to another owner."""
+    return f"ALTER {_kind(form)} {t.printed(t.table(relation), dialect)} OWNER TO {t.identifier(owner, dialect)}"
+
+
+def refresh(relation: Relation, dialect: str) -> str:
+    """The statement that fills a materialized view anew."""
+    return f"REFRESH MATERIALIZED VIEW {t.printed(t.table(relation), dialect)}"
+
+
+def _role(name: str | None, dialect: str) -> str:
+    return "PUBLIC" if name is None else t.identifier(name, dialect)
+
+
+def _kind(form: str) -> str:
+    """The words for a form, as an engine tells it or a target asks for it."""
+    return "MATERIALIZED VIEW" if form == "materialized" else form.upper()
 
 
 def create_table(relation: Relation, types: Mapping[str, str], dialect: str) -> str:
