@@ -514,6 +514,15 @@ def test_a_materialized_release_shows_the_source_of_its_last_refresh(server: Pos
     assert "rare" not in json.dumps(made)
 
 
+def test_a_local_recoding_can_be_materialized_too(server: PostgreSQL) -> None:
+    anonymize("pupils", LOCAL, connection=server.connection, into="school", form="materialized", strategy="mondrian")
+    assert "school__assignment" in there(server)
+    server.run("DELETE FROM pupils WHERE name < 'p3'")
+    made = refresh("school", connection=server.connection)
+    assert made["smallest_class"] >= 3
+    assert 0 < made["released_rows"] == len(rows(server, "school")) <= len(rows(server, "pupils")) < len(PUPILS)
+
+
 def test_a_refresh_that_does_not_hold_leaves_the_old_rows(server: PostgreSQL, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(releases, "promise", lambda *_: {"k": 40, "quasi_identifiers": ["age", "zip"]})
     release(server, "materialized")  # which promises more than it keeps
@@ -589,11 +598,12 @@ def test_estimates_of_a_live_view_tell_of_suppressed_rows_and_those_of_a_materia
         for hidden in (False, True):
             _released_payroll(server, reader, kind, hidden)
             told[kind, hidden] = _guess(reader, "school")
-            if hidden and kind == "view":
+            if hidden and kind == "view" and server.connection.info.server_version >= 170000:
                 found = _bisected(reader)
     assert told["materialized", True] == told["materialized", False]
     assert told["view", True] != told["view", False]
-    assert found == pytest.approx(HIDDEN, rel=0.05), "the hidden pay, found without reading a row of it"
+    if server.connection.info.server_version >= 170000:  # which shows a query the statistics of its CTE
+        assert found == pytest.approx(HIDDEN, rel=0.05), "the hidden pay, found without reading a row of it"
 
 
 def _bisected(reader: Role) -> float:
