@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from kanon_sql.queries import tree as t
+from kanon_sql.queries.pieces import in_pieces
 from kanon_sql.queries.tree import Relation
 
 
@@ -49,7 +50,7 @@ def frequency_set(tuples: Relation, attributes: Sequence[Coded], dialect: str) -
     query = exp.select(*columns, n).from_(t.table(tuples, "t"), copy=False)
     for index, attribute in enumerate(attributes):
         query = _join_mapping(query, attribute, t.column(attribute.stem, "t"), f"m{index}")
-    return t.printed(query, dialect)
+    return t.printed(in_pieces(query, [f"m{index}" for index in range(len(attributes))]), dialect)
 
 
 def _mapped(attribute: Coded, raw: exp.Expr, alias: str, column: str) -> exp.Expr:

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from kanon_sql.privacy import Predicate
 from kanon_sql.queries import tree as t
+from kanon_sql.queries.pieces import in_pieces
 from kanon_sql.queries.release import CLASSES, RECODED, UNMAPPED_CODE, concatenated, ordered
 from kanon_sql.queries.tree import Relation
 
@@ -59,7 +60,7 @@ def labelled(
         equal = exp.and_(*(exp.EQ(this=t.column(name, f"a{j}"), expression=found) for name, found in wanted.items()))
         query = query.join(t.table(labels, f"a{j}"), on=equal, copy=False)
         query = query.select(*(exp.alias_(t.column(name, f"a{j}"), f"{name}_{j}", quoted=True) for name in _SHOWN))
-    return t.printed(query, dialect)
+    return t.printed(in_pieces(query, [f"a{j}" for j, _ in enumerate(levels)]), dialect)
 
 
 def readings(classes: Relation, labels: Relation, count: int, dialect: str) -> str:
@@ -74,7 +75,7 @@ def readings(classes: Relation, labels: Relation, count: int, dialect: str) -> s
         equal = exp.and_(exp.EQ(this=t.column("attribute", f"a{j}"), expression=t.literal(j)), same)
         query = query.join(t.table(labels, f"a{j}"), on=equal, copy=False)
         query = query.select(*(exp.alias_(t.column(name, f"a{j}"), f"{name}_{j}") for name in ("level", "code")))
-    return t.printed(query, dialect)
+    return t.printed(in_pieces(query, [f"a{j}" for j in range(count)]), dialect)
 
 
 def beside_patterns(tuples: Relation, patterns: Relation, levels: Sequence[Sequence[str]], dialect: str) -> str:
@@ -178,13 +179,14 @@ def _local_coded(release: LocalReleaseQuery) -> exp.Select:
         code = exp.Case().when(t.is_null(raw), null).else_(known)
         codes.append(code)
         source = source.select(exp.alias_(code, f"c{i}", quoted=True), copy=False)
+    mappings = [f"m{i}" for i, _ in enumerate(release.cells)]
     if not release.split:
-        return source
+        return in_pieces(source, mappings)
     by_hash = exp.func("MD5", concatenated(str(release.seed), [t.column(c.name, "s") for c in release.cells]))
     number = exp.Window(
         this=exp.RowNumber(), partition_by=[code.copy() for code in codes], order=exp.Order(expressions=[by_hash])
     )
-    return source.select(exp.alias_(number, "place", quoted=True), copy=False)
+    return in_pieces(source.select(exp.alias_(number, "place", quoted=True), copy=False), mappings)
 
 
 def _local_recoded(release: LocalReleaseQuery) -> exp.Select:
@@ -243,7 +245,8 @@ def boxes(assignment: Relation, keys: Sequence[str], positions: Sequence[Relatio
         )
         equal = exp.EQ(this=t.column("code_0", f"p{j}"), expression=t.column(key, "a"))
         query = query.join(t.table(relation, f"p{j}"), on=equal, copy=False)
-    return t.printed(query.where(t.is_not_null(group)).group_by(group.copy()), dialect)
+    query = query.where(t.is_not_null(group)).group_by(group.copy())
+    return t.printed(in_pieces(query, [f"p{j}" for j, _ in enumerate(keys)]), dialect)
 
 
 @dataclass(frozen=True)
@@ -278,7 +281,8 @@ def local_classes(boxes: Relation, cuts: Relation | None, shown: Sequence[Shown]
             same = exp.EQ(this=t.column("class", f"s{j}"), expression=t.column("class", "b"))
             query = query.join(t.table(each.statistic, f"s{j}"), on=same, copy=False)
         query = query.select(*_shown(each, j), copy=False)
-    return t.printed(query, dialect)
+    joined = [f"{alias}{j}" for j, _ in enumerate(shown) for alias in ("low", "high", "s")]
+    return t.printed(in_pieces(query, joined), dialect)
 
 
 _RANGES = ("ranges", "bounds", "mean", "median", "mode")

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from kanon_sql.queries import tree as t
 from kanon_sql.queries.coding import Coded
+from kanon_sql.queries.pieces import in_pieces
 from kanon_sql.queries.tree import Relation
 
 
@@ -52,7 +53,8 @@ def refine_tuples(frequency_set: Relation, attributes: Sequence[Climb], dialect:
             columns.append(exp.alias_(cost, attribute.cost(level, "t").name, quoted=True))
         equal = exp.EQ(this=t.column("code", f"c{index}"), expression=keys[index].copy())
         query = query.join(t.table(attribute.costs, f"c{index}"), on=equal, copy=False)
-    return t.printed(query.select(*columns, copy=False), dialect)
+    query = query.select(*columns, copy=False)
+    return t.printed(in_pieces(query, [f"c{index}" for index, _ in enumerate(attributes)]), dialect)
 
 
 def refine_generalizations(tuples: Relation, attributes: Sequence[Climb], most: int, dialect: str) -> str:

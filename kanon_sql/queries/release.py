@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from kanon_sql.privacy import Predicate
 from kanon_sql.queries import tree as t
+from kanon_sql.queries.pieces import in_pieces
 from kanon_sql.queries.tree import Relation
 
 
@@ -99,11 +100,10 @@ def _recoded(release: ReleaseQuery, keyed: Sequence[tuple[int, Cell]]) -> exp.Se
             equal = exp.EQ(this=t.column("value", f"m{i}"), expression=t.column(cell.name, "s"))
             query = query.join(t.table(cell.mapping, f"m{i}"), on=equal, join_type="LEFT", copy=False)
     matches = [exp.EQ(this=t.column(c.class_column, "k"), expression=_code(c, i)) for i, c in keyed if c.class_column]
-    if release.classes is None or not matches:
-        return query
-    return query.join(
-        t.table(release.classes, "k"), on=exp.and_(*matches), join_type="LEFT" if release.mask else "INNER"
-    )
+    if release.classes is not None and matches:
+        kind = "LEFT" if release.mask else "INNER"
+        query = query.join(t.table(release.classes, "k"), on=exp.and_(*matches), join_type=kind, copy=False)
+    return in_pieces(query, [f"m{i}" for i, _ in enumerate(release.cells)])
 
 
 def _values(rows: Sequence[tuple[object, ...]]) -> exp.Select:

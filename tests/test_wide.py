@@ -1,0 +1,91 @@
+"""Very many quasi-identifiers: no statement with more joins than an engine can plan, and the same releases."""
+
+import random
+from typing import Any
+
+import duckdb
+import pytest
+import sqlglot
+from conftest import MakeTable
+from sqlglot import exp
+
+import kanon_sql
+from kanon_sql.engine import Engine
+from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.queries import pieces
+
+VALUES = [None, "aa", "ab", "ba", "bb", "b"]
+
+
+def rows(count: int, columns: int) -> list[list[Any]]:
+    draw = random.Random(7)
+    return [[str(i), *(draw.choice(VALUES) for _ in range(columns))] for i in range(count)]
+
+
+def spec(columns: int, **more: Any) -> dict[str, Any]:
+    of_one = {"hierarchy": {"redact": "right"}}
+    return {"quasi_identifiers": {f"q{i}": of_one for i in range(columns)}, "identifiers": ["id"], **more}
+
+
+def types(columns: int) -> dict[str, str]:
+    return {"id": "VARCHAR(9)", **{f"q{i}": "VARCHAR(9)" for i in range(columns)}}
+
+
+ASKED: list[dict[str, Any]] = [
+    {"strategy": "best_first", "form": "view"},
+    {"strategy": "best_first", "mask": True, "suppression_limit": 0.4},
+    {"strategy": "best_first", "search_in": "engine"},
+    {"strategy": "mondrian", "show": "mode"},
+    {"strategy": "mondrian", "form": "view"},
+    {"strategy": "mondrian_relaxed"},
+    {"strategy": "refine", "seed": 3},
+    {"strategy": "prioprivacy", "wildcard_suppression": True},
+]
+
+
+@pytest.mark.parametrize("asked", ASKED, ids=str)
+def test_a_release_in_pieces_is_the_same_release(
+    engine: Engine, make_table: MakeTable, monkeypatch: pytest.MonkeyPatch, asked: dict[str, Any]
+) -> None:
+    make_table(engine, "people", types(4), rows(60, 4))
+    asked = {"connection": engine.connection, "k": 3, "suppression_limit": 0.1, **asked}  # type: ignore[attr-defined]
+    released = []
+    for most in (pieces.MOST_JOINS, 1, 3):
+        monkeypatch.setattr(pieces, "MOST_JOINS", most)
+        release = kanon_sql.anonymize("people", spec(4), into=f"anon{most}", **asked)
+        assert ("kanon_piece_1" in release.manifest["sql"]["frequency_set"][1]) == (most < 4)
+        released.append(str((release.to_df().values.tolist(), release.manifest["information_loss"])))
+    assert released[1:] == released[:1] * 2
+
+
+@pytest.fixture
+def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Every statement that a DuckDB is given."""
+    found: list[str] = []
+    for method in ("run", "rows"):
+        before = getattr(DuckDB, method)
+
+        def told(self: DuckDB, sql: str, before: Any = before) -> Any:
+            found.append(sql)
+            return before(self, sql)
+
+        monkeypatch.setattr(DuckDB, method, told)
+    return found
+
+
+@pytest.mark.parametrize("strategy", ["auto", "mondrian", "refine"])
+def test_no_select_joins_more_than_can_be_planned(statements: list[str], strategy: str) -> None:
+    """DuckDB plans a hundred joins in some seconds and three hundred in minutes, and cannot be interrupted in it."""
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE people AS SELECT range AS id FROM RANGE(40)")
+    for i in range(30):
+        connection.execute(f"ALTER TABLE people ADD COLUMN q{i} VARCHAR DEFAULT 'a'")
+        connection.execute(f"UPDATE people SET q{i} = IF(id % {i + 2} = 0, 'ab', 'bb')")
+    release = kanon_sql.anonymize("people", spec(30), connection=connection, k=2, strategy=strategy, time_limit=1)
+    assert release.manifest["verified"]
+    joins = [len(s.args.get("joins") or ()) for sql in statements for s in select_trees(sql)]
+    assert 2 <= max(joins) <= pieces.MOST_JOINS + 1
+
+
+def select_trees(sql: str) -> list[exp.Select]:
+    return list(sqlglot.parse_one(sql, "duckdb").find_all(exp.Select)) if sql.count("JOIN") > pieces.MOST_JOINS else []
