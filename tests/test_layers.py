@@ -12,6 +12,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "kanon_sql"
 # From the ground up: a module imports from lower lines only, or from its own room.
 RANKS = [
     "errors resources interrupts",
+    "staging",
     "lattice hierarchy spec privacy demo_data",
     "loss queries",
     "engine",

@@ -1,0 +1,267 @@
+"""Files on their way: written where nobody else can read them, and given their names in one step at the end.
+
+    with Staging() as staging:
+        with staging.file(path, overwrite=False) as temporary:
+            ...  # write it, read it back, check it
+        ...  # everything else that can fail
+        staging.place()
+
+If the block raises, every file is as it was. A process that is killed leaves at most a folder called
+`.kanon-HOST-PID-RANDOM`, beside the target or where DuckDB spilled; `abandoned` says whether it may be removed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import stat
+import sys
+import tempfile
+import time
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from types import TracebackType
+
+from kanon_sql.errors import TargetError
+
+if sys.platform != "win32":
+    import fcntl
+
+_HOST = re.sub(r"[^\w.-]", "_", socket.gethostname())[:64]
+_NAME = re.compile(r"\.kanon-(?P<host>.*)-(?P<pid>\d+)-[^-]*")
+_SETTLED = 60  # seconds until a folder is locked for certain, if its process lives
+
+
+class PrivateFolder:
+    """A folder of mode 0700 with a name of ours; removed with all that is in it by `remove`, or at the latest at exit.
+
+    It is locked as long as its process lives: a number of a process may be given again, and in another container.
+    """
+
+    def __init__(self, parent: Path) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix=f".kanon-{_HOST}-{os.getpid()}-", dir=parent))
+        self.remove = weakref.finalize(self, _remove, self.path, _lock(self.path))
+
+
+def abandoned(folder: Path) -> bool:
+    """Whether a folder is what a killed process of this machine left, so that nobody needs it any more."""
+    name = _NAME.fullmatch(folder.name)
+    if not name or name["host"] != _HOST or not folder.is_dir() or folder.is_symlink():
+        return False
+    try:
+        lock = _lock(folder)
+    except BlockingIOError:
+        return False
+    if lock is None:
+        return not _alive(int(name["pid"]))
+    os.close(lock)
+    return not _alive(int(name["pid"])) or time.time() - folder.stat().st_mtime > _SETTLED
+
+
+@dataclass
+class _Staged:
+    """A file on its way; `identity` is that of the file itself, whatever it is called."""
+
+    file: Path
+    target: Path
+    overwrite: bool
+    identity: tuple[int, int] = (0, 0)
+    replaces: bool = False
+
+    @property
+    def old(self) -> Path:
+        """Where the file that is replaced is kept until all is done."""
+        return self.file.with_name(f"{self.file.name}-old")
+
+
+class Staging:
+    """A few files that become visible together, the first of them last."""
+
+    def __init__(self) -> None:
+        self._folders: dict[Path, PrivateFolder] = {}
+        self._numbers = count()
+        self._waiting: list[_Staged] = []
+        self._placed: list[_Staged] = []
+
+    def __enter__(self) -> Staging:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if error is not None:
+            self._take_back()
+        for folder in self._folders.values():
+            folder.remove()
+
+    @contextmanager
+    def file(self, path: Path, overwrite: bool) -> Iterator[Path]:
+        """An empty file of mode 0600 to be written, which `place` gives the name `path`; TargetError if it cannot be.
+
+        `overwrite`: whether it may replace a file that is there by then.
+        """
+        target = path.absolute()
+        with _told(path):
+            if target.parent not in self._folders:
+                self._folders[target.parent] = PrivateFolder(target.parent)
+            # Its ending is no data file's, so that no glob takes it for a source if the process is killed.
+            staged = _Staged(self._folders[target.parent].path / str(next(self._numbers)), target, overwrite)
+            self._waiting.append(staged)
+            staged.file.touch(mode=0o600, exist_ok=False)
+            yield staged.file
+            staged.identity = _flushed(staged.file)
+
+    def place(self) -> None:
+        """Give every file its name: the last first, so that the first is the step that makes the release visible."""
+        for staged in self._waiting:
+            with _told(staged.target):
+                _set_mode(staged)
+        folders = {staged.target.parent for staged in self._waiting}
+        while self._waiting:
+            staged = self._waiting.pop()
+            self._placed.append(staged)
+            with _told(staged.target):
+                _replace(staged, must_keep=bool(self._waiting)) if staged.overwrite else _link(staged)
+        for folder in folders:
+            with suppress(OSError):  # it is visible; when the folder reaches the disk is the file system's affair
+                _flushed(folder)
+
+    def _take_back(self) -> None:
+        while self._placed:
+            staged = self._placed.pop()
+            with suppress(OSError):
+                if _identity(staged.target) != staged.identity:
+                    continue
+                if staged.old.exists():
+                    os.replace(staged.old, staged.target)
+                elif not staged.replaces:
+                    staged.target.unlink()
+
+
+def _link(staged: _Staged) -> None:
+    """Place a file where there is none, or fail: of two runs at once, one is first."""
+    try:
+        try:
+            os.link(staged.file, staged.target)
+        except FileExistsError:
+            raise
+        except OSError:
+            _reserve_and_replace(staged)
+    except FileExistsError:
+        raise TargetError(
+            f"{staged.target} was made by somebody else meanwhile, and nothing was released; give --overwrite to "
+            "replace it, or name another file"
+        ) from None
+
+
+def _reserve_and_replace(staged: _Staged) -> None:
+    """The same where a file system knows no hard links: an empty file takes the name, for nobody else can."""
+    os.close(os.open(staged.target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    try:
+        os.replace(staged.file, staged.target)
+    except BaseException:
+        staged.target.unlink()
+        raise
+
+
+def _replace(staged: _Staged, must_keep: bool) -> None:
+    """Place a file whatever is there; what was there is kept aside in case that all is to be taken back."""
+    staged.replaces = os.path.lexists(staged.target)
+    if staged.replaces:
+        try:
+            os.link(staged.target, staged.old, follow_symlinks=False)
+        except OSError:
+            if must_keep:
+                shutil.copy2(staged.target, staged.old, follow_symlinks=False)
+    os.replace(staged.file, staged.target)
+
+
+def _set_mode(staged: _Staged) -> None:
+    """The mode, owner and group of the file that is replaced, as far as we may; else what the umask gives."""
+    try:
+        old = staged.target.stat() if staged.overwrite else None
+    except FileNotFoundError:
+        old = None
+    if old is None:
+        staged.file.chmod(_ordinary_mode(staged.file.parent))
+        return
+    mode = stat.S_IMODE(old.st_mode) & 0o777
+    try:
+        os.chown(staged.file, -1, old.st_gid)
+    except OSError:
+        mode &= ~0o070  # the rights were that group's, and not those of ours
+    with suppress(OSError):
+        os.chown(staged.file, old.st_uid, -1)
+    staged.file.chmod(mode)
+
+
+def _ordinary_mode(folder: Path) -> int:
+    """The mode that the umask gives a file; it can be read without changing it for all threads in this way alone."""
+    probe = folder / "mode"
+    probe.unlink(missing_ok=True)
+    os.close(os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    return stat.S_IMODE(probe.stat().st_mode)
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    found = path.stat(follow_symlinks=False)
+    return found.st_dev, found.st_ino
+
+
+def _flushed(path: Path) -> tuple[int, int]:
+    """Have a file, or a folder's names, on the disk; gives its identity."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    return _identity(path)
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or error
+        raise TargetError(f"{path} cannot be written: {reason}; make room, or name another place") from error
+
+
+def _remove(folder: Path, lock: int | None) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    if lock is not None:
+        os.close(lock)
+
+
+def _lock(folder: Path) -> int | None:
+    """Lock a folder until the descriptor is closed; None where that cannot be, BlockingIOError if another holds it."""
+    if sys.platform == "win32":
+        return None
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(descriptor)
+        if isinstance(error, BlockingIOError):
+            raise
+        return None
+    return descriptor
+
+
+def _alive(process: int) -> bool:
+    if sys.platform == "win32":  # where signal 0 is no question
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
