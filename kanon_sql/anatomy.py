@@ -7,9 +7,11 @@ beyond that no row tells which of its group's sensitive values is its own.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
+from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +24,11 @@ from kanon_sql.queries import Relation
 from kanon_sql.recoding import Recoding
 from kanon_sql.release import Summary, Written
 from kanon_sql.spec import Spec, Target
+from kanon_sql.staging import Staging
 
 GROUPED, _ROWS, _COUNTS = (queries.scratch(f"kanon_anatomy_{name}") for name in ("grouped", "rows", "counts"))
 _OURS = ("group_id", "count")
+_HALVES = "sha256"  # the key of the file that names both halves
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,8 @@ def check(engine: Engine, table: Table, spec: Spec) -> None:
         if column.name in spec.sensitive and column.kind == "other":
             raise SpecError(f"{column.name!r} is a {column.type}, whose values cannot be counted; select what is in it")
     if target.file:
-        releases.check_file(sensitive_path(Path(target.file)), target.overwrite, ())
+        for beside in (sensitive_path(Path(target.file)), halves_path(Path(target.file))):
+            releases.check_file(beside, target.overwrite, ())
     else:
         counts = _sensitive_table(engine.place(str(target.table)))
         engine.place(tables.quoted(counts))  # which must not be cut, since it is told
@@ -90,9 +95,43 @@ def sensitive_path(path: Path) -> Path:
     return path.with_name(f"{path.stem}.sensitive{path.suffix}")
 
 
-def write(recoding: Recoding, target: Target) -> Separated:
+def halves_path(path: Path) -> Path:
+    """The file that names both halves beside a file of rows, so that no half is taken for another's.
+
+    >>> halves_path(Path("anon.parquet")).name
+    'anon.parquet.anatomy.json'
+    """
+    return path.parent / f"{path.name}.anatomy.json"
+
+
+def torn(path: Path) -> str | None:
+    """What is wrong with the halves of an anatomy in files, by its file of rows; None of any other file.
+
+    The halves are replaced one after the other, so that a process that is killed may leave the half of one release
+    beside that of another.
+    """
+    named = halves_path(path)
+    if not named.is_file() or (path.is_file() and not _has_groups(path)):
+        return None
+    try:
+        halves = {path.with_name(name): sha256 for name, sha256 in json.loads(named.read_bytes())[_HALVES].items()}
+        wrong = [half for half, sha256 in halves.items() if not half.is_file() or _sha256(half) != sha256]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return f"{named} cannot be read; write the anatomy anew, with --overwrite"
+    if not wrong:
+        return None
+    names = " and ".join(f"{half} is {'another file' if half.is_file() else 'missing'}" for half in wrong)
+    return f"{names}, where {named} names the halves of the anatomy; write it anew, with --overwrite"
+
+
+def _has_groups(path: Path) -> bool:
+    """Whether a file could be a half, and not a release of another kind that took its name."""
+    return DuckDB().read_file(str(path)).column("group_id") is not None
+
+
+def write(recoding: Recoding, target: Target, staging: Staging) -> Separated:
     """Make the release, take it apart into two tables or files, and verify what was written."""
-    engine, whole = recoding.engine, releases.write(recoding, None)
+    engine, whole = recoding.engine, releases.keep(recoding)
     started = time.monotonic()
     halves = _take_apart(recoding, whole.relation)
 
@@ -100,7 +139,7 @@ def write(recoding: Recoding, target: Target) -> Separated:
         return _verified(recoding, reader, rows)
 
     about = releases.promise(recoding.spec, recoding.quasi_identifiers)
-    found = separate(engine, target, halves, verify, whole.sql, about)
+    found = separate(engine, target, halves, verify, whole.sql, about, staging)
     engine.run(queries.drop(whole.relation, engine.dialect))
     return replace(
         found,
@@ -110,11 +149,11 @@ def write(recoding: Recoding, target: Target) -> Separated:
 
 
 def separate(
-    engine: Engine, target: Target, halves: Halves, verify: Verify, sql: str, about: Mapping[str, Any]
+    engine: Engine, target: Target, halves: Halves, verify: Verify, sql: str, about: Mapping[str, Any], staging: Staging
 ) -> Separated:
     """Write both halves, verify them, and drop the relation that they are made of; `about` is for a comment."""
     if target.file:
-        found = _write_files(engine, Path(target.file), halves, verify, sql)
+        found = _write_files(engine, target, halves, verify, sql, staging)
     else:
         found = _write_tables(engine, target, halves, verify, sql, about)
     engine.run(queries.drop(halves.grouped, engine.dialect))
@@ -141,6 +180,7 @@ def described(spec: Spec, written: Written) -> dict[str, Any]:
     return {
         "anatomy": {
             "sensitive": str(written.beside),
+            **({"checksums": str(halves_path(written.path))} if written.path else {}),
             "sensitive_columns": list(spec.sensitive),
             "groups": written.summary.classes,
             "sql": list(written.statements),
@@ -209,13 +249,17 @@ def _write_tables(
     return Separated(sql, summary, *seconds, rows, beside=beside, statements=statements)
 
 
-def _write_files(engine: Engine, path: Path, halves: Halves, verify: Verify, sql: str) -> Separated:
-    started, written_as, beside = time.monotonic(), file_format(path.name), sensitive_path(path)
+def _write_files(
+    engine: Engine, target: Target, halves: Halves, verify: Verify, sql: str, staging: Staging
+) -> Separated:
+    started, path = time.monotonic(), Path(str(target.file))
+    written_as, beside = file_format(path.name), sensitive_path(path)
     here = engine if isinstance(engine, DuckDB) else DuckDB()
     if here is not engine:
         engine.send(queries.select_all(halves.grouped, engine.dialect), here, halves.grouped)
     statements = halves.statements(here.dialect)
-    with releases.temporary_file(path) as rows, releases.temporary_file(beside) as counts:
+    # What is staged last is placed first: a row is never there before its other half, and what tells both.
+    with staging.file(path, target.overwrite) as rows, staging.file(beside, target.overwrite) as counts:
         here.write_file(statements[0], rows, written_as)
         here.write_file(statements[1], counts, written_as)
         written = time.monotonic()
@@ -225,8 +269,20 @@ def _write_files(engine: Engine, path: Path, halves: Halves, verify: Verify, sql
             reader.send(queries.select_all(found, reader.dialect), reader, relation)
         check_halves(reader, _ROWS, _COUNTS, halves)
         summary = verify(reader, _ROWS, _COUNTS)
+        with staging.file(halves_path(path), target.overwrite) as named:
+            named.write_text(_named({path: rows, beside: counts}), encoding="utf-8")
     seconds = written - started, time.monotonic() - written
     return Separated(sql, summary, *seconds, _ROWS, path, beside=str(beside), statements=statements)
+
+
+def _named(files: Mapping[Path, Path]) -> str:
+    """The names of both files, and the SHA-256 of what is in them."""
+    return json.dumps({_HALVES: {path.name: _sha256(file) for path, file in files.items()}}, indent=2) + "\n"
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
 
 
 def _sensitive_table(rows: Relation) -> Relation:

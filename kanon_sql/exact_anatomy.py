@@ -18,10 +18,11 @@ from kanon_sql import manifest as manifests
 from kanon_sql import release as releases
 from kanon_sql.engine import Engine
 from kanon_sql.errors import InfeasibleError, SourceError, SpecError, VerificationError
-from kanon_sql.pipeline import Opened, Release, check_roles, opened, settle_spec
+from kanon_sql.pipeline import Opened, Release, check_roles, releasing, settle_spec
 from kanon_sql.queries import Relation
 from kanon_sql.release import Summary
 from kanon_sql.spec import Spec
+from kanon_sql.staging import Staging
 
 _ROWS, _KEY = queries.scratch("kanon_anatomize_rows"), queries.scratch("kanon_anatomize_key")
 
@@ -46,9 +47,9 @@ def anatomize(
     """
     started = time.monotonic()
     settled = _settled(settle_spec(source, spec, {**overrides, "form": "anatomy"}), l)
-    with opened(source, settled, connection) as found, found.engine.transaction():
+    with releasing(source, settled, connection) as (found, staging):
         groups = _count_groups(found, settled, l)
-        written = _write(found, settled, l, groups)
+        written = _write(found, settled, l, groups, staging)
         described = _described(found, settled, l, written, started)
     return Release(described, written.sql, (), written, found.engine)
 
@@ -86,7 +87,7 @@ def _count_groups(found: Opened, spec: Spec, l: int) -> int:  # noqa: E741
     return rows // l
 
 
-def _write(found: Opened, spec: Spec, l: int, groups: int) -> anatomy.Separated:  # noqa: E741
+def _write(found: Opened, spec: Spec, l: int, groups: int, staging: Staging) -> anatomy.Separated:  # noqa: E741
     engine, table, target = found.engine, found.table, spec.target
     assert target
     started = time.monotonic()
@@ -114,7 +115,7 @@ def _write(found: Opened, spec: Spec, l: int, groups: int) -> anatomy.Separated:
     def verify(reader: Engine, _: Relation, counts: Relation) -> Summary:
         return _verified(reader, counts, l, (int(planned), groups))
 
-    made = anatomy.separate(engine, target, halves, verify, dealt, {"l": l})
+    made = anatomy.separate(engine, target, halves, verify, dealt, {"l": l}, staging)
     return replace(made, write_seconds=time.monotonic() - started - made.verify_seconds)
 
 

@@ -48,7 +48,7 @@ def steps(plan: Plan | LocalPlan) -> Iterator[Step]:
         gave = f"{figures.classes:,} classes, {figures.released_rows:,} rows, smallest {figures.smallest_class}"
         sql = queries.select_all(CLASSES, found.engine.dialect)
         yield _step("classes", found.engine, sql, _CLASSES.format(plan.spec.strategy), gave)
-    written = releases.write(plan.recoding, None)
+    written = releases.keep(plan.recoding)
     if isinstance(plan, Plan):
         held = plan.judge.released_classes_sql(plan.outcome.node)
         yield _step("released_classes", found.engine, held, gave=f"{_count(source, HELD):,} classes")

@@ -81,7 +81,7 @@ def build_frequency_set(
     for attribute in attributes:
         load_mapping(search_in, attribute, attribute.column.type)
     frequency_set = _code(search_in, attributes, scan)
-    _check_rows(engine, table, frequency_set)
+    check_rows(engine, table, frequency_set)
     if not keep_tuples:
         search_in.run(queries.drop(TUPLES, search_in.dialect))
     return frequency_set
@@ -158,7 +158,8 @@ def _code(engine: Engine, attributes: tuple[Attribute, ...], scan: str) -> Frequ
     return FrequencySet(engine, FREQUENCY_SET, attributes, int(rows), int(tuples), (scan, query))
 
 
-def _check_rows(engine: Engine, table: Table, frequency_set: FrequencySet) -> None:
+def check_rows(engine: Engine, table: Table, frequency_set: FrequencySet) -> None:
+    """Stop where the frequency set does not account for every row of the source."""
     ((rows,),) = engine.rows(queries.text("row_count", engine.dialect, relation=table.relation))
     if rows != frequency_set.rows:
         raise SourceError(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +15,10 @@ from kanon_sql import manifest as manifests
 from kanon_sql import release as releases
 from kanon_sql import spec as specs
 from kanon_sql.engine import Engine, Table, refuse_equal_names
-from kanon_sql.engines.duckdb import DuckDB, files
-from kanon_sql.errors import SourceError, SpecError
+from kanon_sql.engines.duckdb import DuckDB, Fingerprint, files, fingerprints
+from kanon_sql.errors import KanonError, SourceError, SpecError
 from kanon_sql.fitting import Fit, fits
-from kanon_sql.frequency import FrequencySet, build_frequency_set, told_apart
+from kanon_sql.frequency import FrequencySet, build_frequency_set, check_rows, told_apart
 from kanon_sql.judge import Judge, may_suppress
 from kanon_sql.lattice import Lattice, Node
 from kanon_sql.loss import Costs, metric
@@ -30,6 +31,7 @@ from kanon_sql.recode.task import ASSIGNMENT, CLASSES, CUTS
 from kanon_sql.recoding import HELD, FullDomain, LocalRecoding, Recoding, names_beside
 from kanon_sql.search import STRATEGIES, Driver, Outcome, Progress, Step, strategy
 from kanon_sql.spec import Spec, Target
+from kanon_sql.staging import Staging
 
 if TYPE_CHECKING:
     import pandas
@@ -48,12 +50,24 @@ class Watch:
 
 @dataclass(frozen=True)
 class Opened:
-    """A source that is open: its engine, its table, and the files it is read from."""
+    """A source that is open: its engine, its table, and the files it is read from, as they were before."""
 
     engine: Engine
     table: Table
-    files: tuple[Path, ...] = ()
+    fingerprints: Mapping[Path, Fingerprint] = field(default_factory=dict)
     owned: bool = True
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that the source is read from, none for a table."""
+        return tuple(self.fingerprints)
+
+    def check_unchanged(self, source: str) -> None:
+        """Stop a release of files that are others now: what was counted is not what was written."""
+        if self.fingerprints and fingerprints(source) != self.fingerprints:
+            raise SourceError(
+                f"{source} changed while it was read, and nothing was released; run again when nobody writes to it"
+            )
 
 
 @dataclass(frozen=True)
@@ -132,6 +146,7 @@ def anonymize(
     connection: Any = None,
     watch: Watch | None = None,
     search_in: str = "embedded",
+    trace: Path | None = None,
     **overrides: Any,
 ) -> Release:
     """Anonymize a table, write the release where the spec says, and verify it there.
@@ -141,7 +156,8 @@ def anonymize(
     own. `spec`: a `Spec`, a mapping of the same shape, or the path of a YAML file; keyword arguments win
     over it (`k=5`, `quasi_identifiers=["age"]`, `hierarchies="folder"`, `into="patients_anon"`, …).
     Without a target the release is kept in a temporary table. `search_in`: where a server's frequency set
-    is searched, `embedded` (DuckDB beside us) or `engine`. Raises KanonError; then nothing was written.
+    is searched, `embedded` (DuckDB beside us) or `engine`. `trace`: a file for every question of the search, as lines
+    of JSON. Raises KanonError; then nothing was written.
 
     >>> import pandas
     >>> people = pandas.DataFrame({"name": list("abcd"), "zip": ["12", "13", "21", "22"], "ill": list("xyxy")})
@@ -155,29 +171,58 @@ def anonymize(
     watch = watch or Watch()
     settled = settle_spec(source, spec, overrides)
     started = time.monotonic()
-    with opened(source, settled, connection, keep=settled.target is None) as found:
-        with found.engine.transaction():
-            if settled.location:
-                return _cloaked(found, settled, watch, started)
-            plan = plan_release(found, settled, watch, search_in)
-            watch.stage("Writing the release")
-            shown = perturb.perturbed_source(found.engine, found.table, settled)
-            written = _write(replace(plan.recoding, table=shown), settled.target)
-            watch.stage("Describing the release")
-            described = manifests.describe(plan, written, started)
-            tidy(plan)
-        trace = plan.outcome.trace if isinstance(plan, Plan) else ()
-        return Release(described, written.sql, trace, written, found.engine)
+    with releasing(source, settled, connection, keep=settled.target is None) as (found, staging):
+        made = _made(found, settled, watch, search_in, staging, started)
+        if trace:
+            with staging.file(trace, settled.target is not None and settled.target.overwrite) as path:
+                path.write_text("".join(f"{json.dumps(asdict(step))}\n" for step in made.trace), encoding="utf-8")
+        return made
 
 
-def _write(recoding: Recoding, target: Target | None) -> releases.Written:
+@contextlib.contextmanager
+def releasing(source: Any, spec: Spec, connection: Any = None, keep: bool = False) -> Iterator[tuple[Opened, Staging]]:
+    """Open the source for one release, all of which becomes visible at the end of the block, or nothing.
+
+    Files are placed when the source is read and closed. A table is there when the transaction ends, and files beside
+    it just before.
+    """
+    with Staging() as staging:
+        with opened(source, spec, connection, keep) as found, found.engine.transaction():
+            try:
+                yield found, staging
+            except KanonError:
+                found.check_unchanged(spec.source)  # else it is no wonder that something does not fit
+                raise
+            found.check_unchanged(spec.source)
+            if spec.target and spec.target.table:
+                staging.place()
+        staging.place()
+
+
+def _made(found: Opened, spec: Spec, watch: Watch, search_in: str, staging: Staging, started: float) -> Release:
+    if spec.location:
+        return _cloaked(found, spec, staging, watch, started)
+    plan = plan_release(found, spec, watch, search_in)
+    watch.stage("Writing the release")
+    shown = perturb.perturbed_source(found.engine, found.table, spec)
+    written = _write(replace(plan.recoding, table=shown), spec.target, staging)
+    watch.stage("Describing the release")
+    described = manifests.describe(plan, written, started)
+    if found.table.form == "view" and not found.files and isinstance(found.engine, DuckDB):
+        check_rows(found.engine, found.table, plan.frequency_set)  # the view may read files, of any other database too
+    tidy(plan)
+    trace = plan.outcome.trace if isinstance(plan, Plan) else ()
+    return Release(described, written.sql, trace, written, found.engine)
+
+
+def _write(recoding: Recoding, target: Target | None, staging: Staging) -> releases.Written:
     if target and target.form == "anatomy":
-        return anatomy.write(recoding, target)
-    return releases.write(recoding, target)
+        return anatomy.write(recoding, target, staging)
+    return releases.write(recoding, target, staging)
 
 
-def _cloaked(found: Opened, spec: Spec, watch: Watch, started: float) -> Release:
-    written, described = cloak.release(found.engine, found.table, found.files, spec, watch.stage, started)
+def _cloaked(found: Opened, spec: Spec, staging: Staging, watch: Watch, started: float) -> Release:
+    written, described = cloak.release(found.engine, found.table, found.files, spec, staging, watch.stage, started)
     return Release(described, written.sql, (), written, found.engine)
 
 
@@ -224,28 +269,15 @@ def model_of(spec: Spec) -> PrivacyModel:
 @contextlib.contextmanager
 def opened(source: Any, spec: Spec, connection: Any = None, keep: bool = False) -> Iterator[Opened]:
     """Open the source; what was opened here is closed again, unless it is to be kept and all went well."""
-    with _no_database_left_by_a_failure(spec.database):
-        found = open_source(source, spec, connection)
-        try:
-            yield found
-        except BaseException:
-            keep = False
-            raise
-        finally:
-            if found.owned and not keep:
-                found.engine.close()
-
-
-@contextlib.contextmanager
-def _no_database_left_by_a_failure(database: str | None) -> Iterator[None]:
-    """Remove the DuckDB file again that a run made for its release and then could not fill."""
-    made = None if database is None or _is_url(database) or Path(database).exists() else Path(database)
+    found = open_source(source, spec, connection)
     try:
-        yield
+        yield found
     except BaseException:
-        for left in (made, made.with_name(f"{made.name}.wal")) if made else ():
-            left.unlink(missing_ok=True)
+        keep = False
         raise
+    finally:
+        if found.owned and not keep:
+            found.engine.close()
 
 
 def open_source(source: Any, spec: Spec, connection: Any = None) -> Opened:
@@ -270,7 +302,8 @@ def _find(engine: Engine, spec: Spec, owned: bool) -> Opened:
             raise SpecError(f"{spec.source} is a file, which {engine.name} cannot read; load it into a table first")
         if spec.target and spec.target.stays_a_query:
             raise SpecError("a view needs a table below it; load the file into the database, or give --as table")
-        return Opened(engine, engine.read_file(spec.source), tuple(files(spec.source)), owned)
+        before = fingerprints(spec.source)
+        return Opened(engine, engine.read_file(spec.source), before, owned)
     if table is None:
         raise SourceError(f"there is no table {spec.source} in the database; check its name, or its schema")
     refuse_equal_names([column.name for column in table.columns], spec.source)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ from kanon_sql.queries import Relation
 from kanon_sql.recode.wildcard import Fits
 from kanon_sql.recoding import Recoding
 from kanon_sql.spec import Spec, Target
+from kanon_sql.staging import Staging
 
 RELEASE = queries.scratch("kanon_release")
 
@@ -114,13 +113,16 @@ def check_file(path: Path, overwrite: bool, source_files: Sequence[Path]) -> Non
         raise TargetError(f"the file {path} exists already; give --overwrite to replace it")
 
 
-def write(recoding: Recoding, target: Target | None) -> Written:
-    """Write a recoding where the spec says, and verify it there; VerificationError if it does not hold."""
+def write(recoding: Recoding, target: Target | None, staging: Staging) -> Written:
+    """Write a recoding where the spec says, and verify it there; VerificationError if it does not hold.
+
+    A file is staged, and has its name when `staging` places it; a table has it when the transaction ends.
+    """
     if target and target.file:
-        return _write_file(recoding, Path(target.file))
+        return _write_file(recoding, Path(target.file), target.overwrite, staging)
     if target:
         return _write_table(recoding, target)
-    return _write_temporary(recoding)
+    return keep(recoding)
 
 
 def target_sql(recoding: Recoding, target: Target | None, source_files: str | None = None) -> str:
@@ -138,7 +140,8 @@ def target_sql(recoding: Recoding, target: Target | None, source_files: str | No
     return query
 
 
-def _write_temporary(recoding: Recoding) -> Written:
+def keep(recoding: Recoding) -> Written:
+    """Write a recoding to a temporary table, and verify it there."""
     engine = recoding.engine
     relation = free_name(engine)
     started = time.monotonic()
@@ -174,12 +177,12 @@ def promise(spec: Spec, quasi_identifiers: Sequence[str]) -> dict[str, Any]:
     return found | ({"wildcard_suppression": True} if spec.wildcard_suppression else {})
 
 
-def _write_file(recoding: Recoding, path: Path) -> Written:
+def _write_file(recoding: Recoding, path: Path, overwrite: bool, staging: Staging) -> Written:
     engine = recoding.engine
     started = time.monotonic()
     recoding.prepare()
     sql, written_as = recoding.select_sql(), file_format(path.name)
-    with temporary_file(path) as temporary:
+    with staging.file(path, overwrite) as temporary:
         if isinstance(engine, DuckDB):
             engine.write_file(sql, temporary, written_as)
         else:
@@ -190,23 +193,6 @@ def _write_file(recoding: Recoding, path: Path) -> Written:
         reader = DuckDB()
         summary = _verified(recoding, reader, reader.read_written(temporary, written_as))
     return Written(sql, summary, written - started, time.monotonic() - written, RELEASE, path)
-
-
-@contextlib.contextmanager
-def temporary_file(path: Path) -> Iterator[Path]:
-    """A file beside the target that takes its name if all goes well, and else is removed.
-
-    Its own ending is no data file's, so that no glob takes it for a source if the process is killed.
-    """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.kanon")
-    try:
-        yield temporary
-        os.replace(temporary, path)
-    except OSError as error:
-        reason = error.strerror or error
-        raise TargetError(f"{path} cannot be written: {reason}; make room, or name another place") from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _verified(recoding: Recoding, engine: Engine, relation: Relation) -> Summary:

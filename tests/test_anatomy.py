@@ -332,7 +332,7 @@ def test_nothing_but_both_halves_is_left(engine: Engine, tmp_path: Path, target:
     released(engine, **where(target, tmp_path))
     new = {name for _, name, _ in set(everything(engine)) - set(before)}
     assert new == ({"released", "released__sensitive"} if target == "table" else set())
-    files = {"released.csv", "released.sensitive.csv"} if target == "csv" else set()
+    files = {"released.csv", "released.sensitive.csv", "released.csv.anatomy.json"} if target == "csv" else set()
     assert {path.name for path in tmp_path.iterdir()} == files
 
 

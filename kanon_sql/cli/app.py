@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kanon_sql import manifest, pipeline, queries, release
+from kanon_sql import anatomy, manifest, pipeline, queries, release
 from kanon_sql.cli import options as o
 from kanon_sql.cli import show as shown
 from kanon_sql.cli.hierarchies import hierarchy_app
@@ -20,6 +20,7 @@ from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.pipeline import Opened, Plan
 from kanon_sql.search import STRATEGIES
 from kanon_sql.spec import Spec
+from kanon_sql.staging import Staging
 
 app = typer.Typer(
     name="kanon",
@@ -161,10 +162,7 @@ def anonymize(
         if settled.target.file and trace.absolute() == Path(settled.target.file).absolute():
             raise SpecError(f"{trace} is to be both the release and the trace; name two files")
     with shown.watching() as watch:
-        made = pipeline.anonymize(source, settled, watch=watch, search_in=search_in.value)
-    if trace:
-        with release.temporary_file(trace) as path:
-            path.write_text("".join(f"{json.dumps(asdict(step))}\n" for step in made.trace), encoding="utf-8")
+        made = pipeline.anonymize(source, settled, watch=watch, search_in=search_in.value, trace=trace)
     if as_json:
         print(json.dumps(made.manifest, indent=2))
         shown.warn(made.manifest["warnings"])
@@ -360,8 +358,10 @@ def lattice(
     release.check_file(output, overwrite, files(settled.source))
     with _planned(source, settled, search_in.value) as plan:
         drawn = searched(plan)
-    with release.temporary_file(output) as path:
-        path.write_text(lattice_svg(drawn), encoding="utf-8")
+    with Staging() as staging:
+        with staging.file(output, overwrite) as path:
+            path.write_text(lattice_svg(drawn), encoding="utf-8")
+        staging.place()
     shown.picture(output, summary(drawn))
 
 
@@ -397,8 +397,12 @@ def verify(
     # The spec of a release will do: that its identifiers are gone is as it should be.
     unasked = {"target": None, "identifiers": (), "sensitive": ()}
     settled = pipeline.settle_spec(source, spec, flags).model_copy(update=unasked)
-    with pipeline.opened(source, settled) as found:
-        checked = _checked(found, settled)
+    torn = anatomy.torn(Path(settled.source))
+    if torn:
+        checked = {"source": settled.source, "holds": False, "problem": torn}
+    else:
+        with pipeline.opened(source, settled) as found:
+            checked = _checked(found, settled)
     if as_json:
         print(json.dumps(checked, indent=2))
     else:

@@ -15,6 +15,7 @@ from kanon_sql.cli import show
 from kanon_sql.engines.duckdb import files
 from kanon_sql.errors import SpecError
 from kanon_sql.spec import parse
+from kanon_sql.staging import Staging
 
 hierarchy_app = typer.Typer(
     help="Build, check and show hierarchies: what each value becomes, level by level.", no_args_is_help=True
@@ -62,7 +63,7 @@ def build(
         raise SpecError("give exactly one of --ranges, --redact, --dates, --taxonomy and --suppress")
     release.check_file(output, overwrite, files(source))
     made = _fitted(source, database, column, recipes[0])
-    _write(made, output)
+    _write(made, output, overwrite)
     show.hierarchy(made, str(output), rows=8)
 
 
@@ -85,9 +86,11 @@ def _fitted(source: str, database: str | None, column: str, recipe: Any) -> h.Hi
         return fit.build(pipeline.column_values(found, column))
 
 
-def _write(made: h.Hierarchy, output: Path) -> None:
-    with release.temporary_file(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, delimiter=";", lineterminator="\n").writerows(made.rows())
+def _write(made: h.Hierarchy, output: Path, overwrite: bool) -> None:
+    with Staging() as staging:
+        with staging.file(output, overwrite) as path, path.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file, delimiter=";", lineterminator="\n").writerows(made.rows())
+        staging.place()
 
 
 @hierarchy_app.command()

@@ -263,6 +263,9 @@ def _shown(cell: Any) -> str:
 
 def verification(checked: dict[str, Any]) -> None:
     """Say whether a table holds, and the sizes of the classes that do not."""
+    if "problem" in checked:
+        out.print(f"[red]does not hold[/red]: {escape(checked['problem'])}")
+        return
     said = f"{checked['rows']:,} rows in {checked['classes']:,} classes, the smallest of {checked['smallest_class']}"
     if checked["holds"]:
         out.print(f"[green]holds[/green]: {checked['required']}-anonymous on {_listed(checked)}; {said}")

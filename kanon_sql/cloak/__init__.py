@@ -22,6 +22,7 @@ from kanon_sql.privacy import k_anonymity
 from kanon_sql.queries import Relation
 from kanon_sql.release import Written
 from kanon_sql.spec import CloakMethod, Spec
+from kanon_sql.staging import Staging
 
 METHODS: dict[CloakMethod, Callable[[Cloaking], Relation]] = {
     "adaptive": adaptive,
@@ -40,6 +41,7 @@ def release(
     table: Table,
     files: Sequence[Path],
     spec: Spec,
+    staging: Staging,
     stage: Callable[[str], None],
     started: float,
 ) -> tuple[Written, dict[str, Any]]:
@@ -47,7 +49,7 @@ def release(
 
     Every released box and interval is shared, exactly equal, by k different units of the release, unless the spec
     says `shared: false`. The work is done in an embedded DuckDB; a server's rows are fetched first.
-    Raises KanonError; then nothing was written.
+    A file is staged, a table there when the transaction ends. Raises KanonError; then nothing was written.
     """
     check_columns(table, spec)
     releases.check_target(spec.target, engine, table, files)
@@ -61,7 +63,7 @@ def release(
     stage("Verifying the boxes")
     summary = judge(cloaking, boxes, inside)
     stage("Writing the release")
-    written = write(cloaking, engine, table, summary)
+    written = write(cloaking, engine, table, summary, staging)
     stage("Describing the release")
     manifest = describe(cloaking, engine, table, summary, written, inside, seconds, started)
     cloaking.drop(boxes, SOURCE, ROWS, POINTS, RELEASED, CLASSES, quadrants.KEYS)

@@ -16,6 +16,7 @@ from kanon_sql.errors import InfeasibleError, VerificationError
 from kanon_sql.queries import Relation
 from kanon_sql.release import Written
 from kanon_sql.spec import Target
+from kanon_sql.staging import Staging
 
 RELEASED = queries.scratch("kanon_cloak_released")
 CLASSES = queries.scratch("kanon_cloak_classes")
@@ -83,12 +84,13 @@ def refuse_if_suppressed(cloaking: Cloaking, boxes: Relation) -> None:
         )
 
 
-def write(cloaking: Cloaking, engine: Engine, table: Table, summary: Summary) -> Written:
+def write(cloaking: Cloaking, engine: Engine, table: Table, summary: Summary, staging: Staging) -> Written:
     """Write the rows where the spec says, without their units, and compare the boxes there with those judged."""
     target, started = cloaking.spec.target, time.monotonic()
     sql = release_sql(cloaking, table)
     if target and target.file:
-        return _write_file(cloaking, table, summary, sql, Path(target.file), started)
+        with staging.file(Path(target.file), target.overwrite) as temporary:
+            return _write_file(cloaking, table, summary, sql, target, temporary)
     query = sql
     if engine is not cloaking.engine:
         cloaking.engine.send(sql, engine, SENT)
@@ -133,13 +135,15 @@ def _join(cloaking: Cloaking, boxes: Relation) -> None:
     here.send(query, here, RELEASED)
 
 
-def _write_file(cloaking: Cloaking, table: Table, summary: Summary, sql: str, path: Path, started: float) -> Written:
+def _write_file(
+    cloaking: Cloaking, table: Table, summary: Summary, sql: str, target: Target, temporary: Path
+) -> Written:
+    path, started = Path(str(target.file)), time.monotonic()
     written_as = file_format(path.name)
-    with releases.temporary_file(path) as temporary:
-        cloaking.engine.write_file(sql, temporary, written_as)
-        written = time.monotonic()
-        reader = DuckDB()
-        _compare(cloaking, table, reader, reader.read_written(temporary, written_as))
+    cloaking.engine.write_file(sql, temporary, written_as)
+    written = time.monotonic()
+    reader = DuckDB()
+    _compare(cloaking, table, reader, reader.read_written(temporary, written_as))
     return Written(sql, summary.shown(), written - started, time.monotonic() - written, releases.RELEASE, path)
 
 

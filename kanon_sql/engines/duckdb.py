@@ -19,6 +19,7 @@ from kanon_sql import queries
 from kanon_sql.engine import Column, Engine, Rights, Table, name_readings, refuse_equal_names
 from kanon_sql.errors import KanonError, SourceError, TargetError
 from kanon_sql.queries import Relation
+from kanon_sql.staging import PrivateFolder
 
 SOURCE_VIEW = queries.scratch("kanon_source")
 _KINDS = {
@@ -63,7 +64,9 @@ class DuckDB:
     has_materialized_views = False
 
     def __init__(self, connection: duckdb.DuckDBPyConnection | None = None) -> None:
-        self.connection = connection or _in_memory()
+        self.connection = connection or duckdb.connect()
+        self._made: Path | None = None
+        self._spilled = None if connection else _spill_apart(self.connection, Path(tempfile.gettempdir()))
 
     @classmethod
     def open(cls, path: str, create: bool = False) -> DuckDB:
@@ -72,7 +75,12 @@ class DuckDB:
             raise SourceError(f"there is no database file {path}; check --database")
         _refuse_other_formats(path)
         with _told(f"the database {path} cannot be opened"):
-            return cls(duckdb.connect(path))
+            new = not Path(path).exists()
+            engine = cls(duckdb.connect(path))
+        engine._spilled = _spill_apart(engine.connection, Path(path).absolute().parent)
+        # Another run may have made it at the same moment; from now on nobody else can.
+        engine._made = Path(path).absolute() if new and engine._empty() else None
+        return engine
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Run a query and fetch all its rows."""
@@ -158,8 +166,23 @@ class DuckDB:
         return self.connection.execute(queries.select_all(relation, self.dialect)).df()
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection; a database that was made for a release and could not be filled is removed."""
+        made = self._made if self._empty() else None
+        if self._spilled:
+            # A program may have the same database open beside us, and spill too: then the folder stays until exit.
+            with suppress(duckdb.Error):
+                self.connection.execute("RESET temp_directory")
+                self._spilled.remove()
         self.connection.close()
+        for left in (made, made.with_name(f"{made.name}.wal")) if made else ():
+            left.unlink(missing_ok=True)
+
+    def _empty(self) -> bool:
+        """Whether nothing lasts here; after an error on the disk nothing does."""
+        try:
+            return not self.connection.execute(_LASTING).fetchall()
+        except duckdb.Error:
+            return True
 
     def lasting(self, relation: Relation) -> Relation:
         """The name of a relation as a view may keep it: the database file may be renamed."""
@@ -229,9 +252,12 @@ class DuckDB:
         return [column.name for column in found.columns], shown
 
     def write_file(self, query: str, path: Path, written_as: str) -> None:
-        """Write the rows of a query to a Parquet or CSV file, in the query's order; OSError if that fails."""
+        """Write the rows of a query to a Parquet or CSV file, in the query's order; OSError if that fails.
+
+        A file that exists keeps its mode.
+        """
         try:
-            self.connection.execute(queries.copy_to(query, str(path), written_as, self.dialect))
+            self.connection.execute(queries.copy_to(query, str(path), written_as, self.dialect, in_place=True))
         except duckdb.Error as error:
             refused = re.search(r'"errno":"(\d+)"', str(error))
             raise OSError(os.strerror(int(refused[1])) if refused else _first_line(error)) from error
@@ -278,6 +304,19 @@ def files(pattern: str) -> list[Path]:
     return [Path(path) for path in sorted(glob.glob(pattern, recursive=True, include_hidden=True))]
 
 
+Fingerprint = tuple[int, int, int]  # of a file: its inode, its bytes, and when it was written, in ns
+
+
+def fingerprints(pattern: str) -> dict[Path, Fingerprint]:
+    """What tells a file from itself after a change, for each of a path or glob that is there."""
+    found = {}
+    for path in files(pattern):
+        with suppress(FileNotFoundError):
+            seen = path.stat()
+            found[path] = (seen.st_ino, seen.st_size, seen.st_mtime_ns)
+    return found
+
+
 _LOOK_UP = """
 SELECT table_name, CASE WHEN table_type = 'VIEW' THEN 'view' ELSE 'table' END
 FROM information_schema.tables
@@ -295,15 +334,21 @@ def _folded(name: str) -> bytes:
     return name.encode().lower()
 
 
+_LASTING = "SELECT 1 FROM information_schema.tables WHERE table_catalog = CURRENT_DATABASE() LIMIT 1"
+
+
 def _names(data: Any) -> list[str]:
     names = data.column_names if hasattr(data, "column_names") else getattr(data, "columns", ())
     return [str(name) for name in names]
 
 
-def _in_memory() -> duckdb.DuckDBPyConnection:
-    connection = duckdb.connect()
-    connection.execute("SET temp_directory = ?", [tempfile.gettempdir()])
-    return connection
+def _spill_apart(connection: duckdb.DuckDBPyConnection, parent: Path) -> PrivateFolder | None:
+    """Have a database spill into a folder of its own: DuckDB's files are readable to all, whatever is in them."""
+    with suppress(OSError, duckdb.Error):  # nobody may write there, or the database has spilled before we came
+        folder = PrivateFolder(parent)
+        connection.execute("SET temp_directory = ?", [str(folder.path)])
+        return folder
+    return None
 
 
 def _quoted_path(pattern: str) -> str:
