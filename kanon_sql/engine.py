@@ -112,6 +112,12 @@ class Engine(Protocol):
     def frame(self, relation: Relation) -> Any:
         """A relation's rows as a pandas DataFrame."""
 
+    def interrupt(self) -> None:
+        """Stop the statement that is running, if any: it raises SourceError. To be called from another thread.
+
+        Inside a transaction, the transaction is lost with it.
+        """
+
     def close(self) -> None:
         """Close the connection."""
 

@@ -25,6 +25,7 @@ from kanon_sql.loss import Costs, metric
 from kanon_sql.privacy import PrivacyModel, k_anonymity
 from kanon_sql.recode import RECODERS, Clock, Local, Recoder, Rounds, Task
 from kanon_sql.recode import show as shows
+from kanon_sql.recode.bench import bench, bring_back
 from kanon_sql.recode.node import from_node
 from kanon_sql.recode.order import relation_of
 from kanon_sql.recode.task import ASSIGNMENT, CLASSES, CUTS
@@ -384,8 +385,10 @@ def make_local_plan(
     started = time.monotonic()
     limit = recoder.default_seconds if spec.time_limit is None else spec.time_limit
     clock = Clock(limit, watch.recode)
-    with interrupts.caught(clock.interrupt):
-        local = recoder(_task(counted, clock, watch))
+    with interrupts.caught(clock.interrupt), bench(counted.frequency_set, found.engine) as moved:
+        beside = replace(counted, frequency_set=moved, judge=Judge(moved, counted.judge.model))
+        local = recoder(_task(beside, clock, watch))
+        bring_back(local, moved.engine, counted.frequency_set.engine)
     recoding = local_recoding(counted, local, recoder)
     return LocalPlan(**vars(counted), recoding=recoding, ended=local.ended, search_seconds=time.monotonic() - started)
 

@@ -1,9 +1,11 @@
 -- name: refine_movers
 -- List the tuples that may leave their class and would gain by it: the rest holds, or nothing is left.
 -- reads: rests (id, class, dirty, n and cost of the rest, own rows, before), classes (class, tuples, n, cost, dirty), state (id, n, class)
--- holes: $rests relation, $classes relation, $state relation, $safe predicate
--- gives: id, own (rows), class, dirty, most (what leaving saves before the tuple costs anything elsewhere), place (by that per row)
-SELECT id, own, class, dirty, CAST(most AS BIGINT) AS most, ROW_NUMBER() OVER (ORDER BY most * 1.0 / own DESC, id) AS place
+-- holes: $rests relation, $classes relation, $state relation, $near value, $safe predicate
+-- gives: id, own (rows), class, dirty, most (what leaving saves before the tuple costs anything elsewhere), place (those that save more per row than `near` first, of them those of dirty classes)
+SELECT id, own, class, dirty, CAST(most AS BIGINT) AS most, ROW_NUMBER() OVER (
+  ORDER BY CASE WHEN most > own * $near THEN 0 ELSE 1 END, CASE WHEN dirty THEN 0 ELSE 1 END, most * 1.0 / own DESC, id
+) AS place
 FROM (
   SELECT id, own, class, dirty, before - n * cost AS most
   FROM $rests

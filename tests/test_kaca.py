@@ -265,13 +265,49 @@ def lines(rows: int = 40) -> Problem:
     return Problem([(i,) for i in range(rows)], [Column(leaves)], k=2)
 
 
-def test_a_round_is_told_and_time_that_is_up_ends_it(engine: DuckDB) -> None:
+def test_a_round_is_told(engine: DuckDB) -> None:
     told: list[Rounds] = []
     kaca(task_of(engine, lines(), clock=Clock(watch=told.append)))
     assert [found.round for found in told] == list(range(len(told)))
     assert (told[0].classes, told[0].left, told[-1].left) == (40, 40, 0)
-    with pytest.raises(InfeasibleError, match="kaca was stopped"):
-        kaca(task_of(engine, lines(), clock=Clock(limit=0.0)))
+
+
+@pytest.mark.parametrize("rounds", [0, 1, 2])
+@EXAMPLES
+@given(problem=problems(most_rows=60, strays=True), seed=st.integers(0, 9))
+def test_when_the_time_is_up_what_is_unsafe_is_cut(engine: DuckDB, rounds: int, problem: Problem, seed: int) -> None:
+    """After so many rounds; the first is told before any merge."""
+    clock = Clock()
+    clock.watch = lambda found: setattr(clock, "interrupted", found.round >= rounds)
+    task = task_of(engine, problem, seed, clock=clock)
+    local = kaca(task)
+    sizes: Counter[int] = Counter()
+    for _, n, number, first, last in assigned(task):
+        assert n == last - first + 1 > 0
+        sizes[number] += n
+    assert (min(sizes.values()) >= problem.k, sizes.total()) == (True, len(problem.rows))
+    assert local.ended in ("interrupted", "complete")
+    assert local.facts["cut_rows"] == 0 or local.ended == "interrupted"
+
+
+def test_without_any_time_there_is_something_to_release(engine: DuckDB) -> None:
+    task = task_of(engine, lines(), clock=Clock(limit=0.0))
+    local = kaca(task)
+    sizes: Counter[int] = Counter()
+    for _, n, number, _, _ in assigned(task):
+        sizes[number] += n
+    assert (local.ended, local.facts["cut_rows"], sizes.total()) == ("time limit", 40, 40)
+    assert min(sizes.values()) >= 2
+
+
+def test_many_seekers_look_in_several_goes(engine: DuckDB) -> None:
+    task = task_of(engine, lines())
+    kaca(task)
+    expected = sorted(assigned(task))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_SEEKERS", 7)
+        kaca(task)
+    assert sorted(assigned(task)) == expected
 
 
 def test_a_run_leaves_nothing_but_the_assignment(engine: DuckDB) -> None:

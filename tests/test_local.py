@@ -12,6 +12,7 @@ from typing import Any
 import duckdb
 import pandas
 import pytest
+from answers import survey
 from conftest import MakeTable
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -19,8 +20,8 @@ from hypothesis import strategies as st
 import kanon_sql
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
-from kanon_sql.errors import SpecError, VerificationError
-from kanon_sql.recode import RECODERS, Local, Recoder, Task
+from kanon_sql.errors import SourceError, SpecError, VerificationError
+from kanon_sql.recode import RECODERS, Clock, Local, Recoder, Task
 from kanon_sql.recode.task import ASSIGNMENT
 
 CITIES = {"Ghent": "BE", "Liège": "BE", "Delft": "NL", "Breda": "NL", "Oslo": "NO"}
@@ -441,3 +442,48 @@ def test_a_weight_moves_the_optimum() -> None:
 def test_a_priority_of_no_column_is_an_error() -> None:
     with pytest.raises(SpecError, match="the priority of 'c' names no quasi-identifier; there are a, b"):
         kanon_sql.anonymize(pandas.DataFrame({"a": [1], "b": [2]}), quasi_identifiers=["a", "b"], priorities={"c": 1})
+
+
+# The end of the time
+
+
+def test_what_runs_when_the_time_is_up_is_interrupted() -> None:
+    """Hours of work in one statement end at once; what was there before still is, and work goes on."""
+    engine = DuckDB()
+    engine.run("CREATE TEMPORARY TABLE made AS SELECT 1 AS x")
+    clock = Clock(0.05)
+    began: list[str] = []
+    task = _Timed(engine, clock)
+    with Task.working(task):  # type: ignore[arg-type]
+        began.append("the long one")
+        engine.run("CREATE TEMPORARY TABLE lost AS SELECT a.range FROM range(10000000) AS a, range(10000000) AS b")
+        began.append("what comes after it")
+    assert (began, clock.ended) == (["the long one"], "time limit")
+    assert engine.rows("SELECT table_name FROM duckdb_tables()") == [("made",)]
+
+
+def test_an_error_is_not_taken_for_the_end_of_the_time() -> None:
+    task = _Timed(DuckDB(), Clock(60.0))
+    with pytest.raises(SourceError, match="no_such_table"), Task.working(task):  # type: ignore[arg-type]
+        task.engine.run("FROM no_such_table")
+
+
+@pytest.mark.parametrize("name", sorted(RECODERS))
+def test_nearly_all_rows_differ_and_there_is_hardly_any_time(name: str, tmp_path: Path) -> None:
+    """Inside the run's transaction, and under a small limit of memory."""
+    people, spec = survey(tmp_path, 3_000)
+    connection = duckdb.connect()
+    connection.execute("SET memory_limit = '500MB'")
+    connection.execute("CREATE TABLE people AS FROM people")
+    made = kanon_sql.anonymize("people", {**spec, "time_limit": 0.5}, connection=connection, strategy=name, k=5)
+    assert (made.manifest["verified"], made.manifest["released_rows"]) == (True, 3_000)
+    assert made.manifest["search_ended"] in ("time limit", "complete")
+    assert connection.execute("SELECT COUNT(*) FROM people").fetchone() == (len(people),)
+
+
+@dataclass
+class _Timed:
+    """What `Task.working` needs of a task."""
+
+    engine: DuckDB
+    clock: Clock

@@ -317,14 +317,49 @@ CASES = [
     Case("kaca_unsafe", {"classes": _KACA["classes"]}, ["classes", "unsafe"], [(3, 2)], _CLASSES_OF_3),
     Case(
         "kaca_seekers",
-        {"classes": _KACA["classes"], "codes": ["a_0", "a_1"], "most": 1},
+        {"classes": _KACA["classes"], "codes": ["a_0", "a_1"], "after": 0, "most": 1},
         ["class", "n", "distortion", "block", "a_0", "a_1"],
         [(0, 1, 0, 1, 0, 0)],
         _CLASSES_OF_3,
     ),
     Case(
         "kaca_seekers",
-        {"classes": _KACA["classes"], "codes": ["a_0", "a_1"], "most": 9},
+        {"classes": _KACA["classes"], "codes": ["a_0", "a_1"], "after": 1, "most": 9},
+        ["class", "n", "distortion", "block", "a_0", "a_1"],
+        [],
+        {"classes": _integers("class n safe distortion block place a_0 a_1", (1, 1, False, 2, 1, 1, -1, 0))},
+    ),
+    Case(
+        "kaca_rest",
+        {"parts": _KACA["parts"], "tuples": Relation("tuples"), "values": ["a_0"], "safe": AT_LEAST_2},
+        ["tuple", "a_0", "n"],
+        [(1, 6, 2)],
+        {
+            "parts": _integers("tuple class n", (0, 7, 2), (1, 8, 1), (1, 9, 1), (2, 7, 1)),
+            "tuples": _integers("tuple a_0", (0, 5), (1, 6), (2, 7)),
+        },
+    ),
+    Case(
+        "kaca_cut",
+        {
+            "parts": _KACA["parts"],
+            "rest": Relation("rest"),
+            "assignment": Relation("assignment"),
+            "values": ["a_0"],
+            "above": 100,
+            "safe": AT_LEAST_2,
+        },
+        ["tuple", "class", "n"],
+        [(0, 7, 2), (2, 7, 1), (1, 103, 2), (3, 104, 1)],
+        {
+            "parts": _integers("tuple class n", (0, 7, 2), (1, 8, 1), (1, 9, 1), (2, 7, 1), (3, 6, 1)),
+            "rest": _integers("tuple a_0 n", (1, 6, 2), (3, 5, 1)),
+            "assignment": _integers("a_0 class", (5, 4), (6, 3)),
+        },
+    ),
+    Case(
+        "kaca_seekers",
+        {"classes": _KACA["classes"], "codes": ["a_0", "a_1"], "after": 0, "most": 9},
         ["class", "n", "distortion", "block", "a_0", "a_1"],
         [(1, 1, 2, 1, -2, 0)],
         {"classes": _integers("class n safe distortion block place a_0 a_1", (1, 1, False, 2, 1, 1, -1, 0))},
@@ -1241,6 +1276,13 @@ _GAINS = {
 _OF_STATE, _GAIN_COLUMNS = ("id", "n", "class"), ("id", "own", "class", "target", "gain")
 
 CASES += [
+    Case(
+        "mapping_codes",
+        {"mapping": Relation("mapping"), "codes": ["code_0", "code_1"]},
+        ("value", "code_0", "code_1"),
+        [("7", 0, 1), (None, 1, 1)],
+        {"mapping": (dict.fromkeys(["value", "code_0", "code_1"], "INTEGER"), [(7, 0, 1), (None, 1, 1)])},
+    ),
     Case("refine_none", {"tuples": Relation("tuples")}, _OF_STATE, [], _TUPLES),
     Case(
         "refine_open",
@@ -1307,6 +1349,21 @@ CASES += [
         [(1, 1, 7), (2, 1, 7), (3, 2, 4), (4, 1, 4)],
         {**_STATE, **_PLACED},
     ),
+    Case(
+        "refine_cut",
+        {
+            **{name: Relation(name) for name in ("state", "open", "assignment")},
+            "keys": ["age_0", "zip_0"],
+            "above": 100,
+        },
+        _OF_STATE,
+        [(1, 1, 7), (2, 1, 7), (3, 2, 9), (4, 1, 101), (5, 3, 100)],
+        {
+            **_STATE,
+            "open": (dict.fromkeys(["id", "n", "age_0", "zip_0"], "BIGINT"), [(4, 1, 0, 2), (5, 3, 0, 1)]),
+            "assignment": (dict.fromkeys(["age_0", "zip_0", "class"], "BIGINT"), [(0, 1, 0), (0, 2, 1)]),
+        },
+    ),
     Case("refine_size", {"state": Relation("state")}, ("classes", "rows"), [(2, 4)], _STATE),
     Case("refine_classes_of", {"state": Relation("state")}, ("class",), [(7,), (9,)], _STATE),
     Case("refine_cost", {"classes": Relation("costs")}, ("rows", "cost"), [(7, 15)], _COSTS),
@@ -1319,7 +1376,7 @@ CASES += [
     ),
     Case(
         "refine_movers",
-        {**{name: Relation(name) for name in _RESTS}, "safe": AT_LEAST_2},
+        {**{name: Relation(name) for name in _RESTS}, "near": 10, "safe": AT_LEAST_2},
         ("id", "own", "class", "dirty", "most", "place"),
         [(1, 1, 7, True, 10, 1), (4, 2, 8, False, 10, 2)],
         _RESTS,
@@ -1338,32 +1395,17 @@ CASES += [
         [(1,)],
         {"movers": (dict.fromkeys(["id", "own", "most"], "BIGINT"), [(1, 2, 7), (2, 2, 6), (3, 1, 1)])},
     ),
-    Case(
-        "refine_best",
-        {"gains": Relation("gains")},
-        _GAIN_COLUMNS,
-        [(1, 1, 4, 6, 9), (2, 1, 5, 6, 1)],
-        {
-            "gains": (
-                dict.fromkeys(_GAIN_COLUMNS, "BIGINT"),
-                [(1, 1, 4, 7, 9), (1, 1, 4, 6, 9), (1, 1, 4, 5, 2), (2, 1, 5, 6, 1)],
-            )
-        },
-    ),
-    Case(
-        "refine_joint",
-        dict.fromkeys(["one", "other"], Relation("gains")),
-        _GAIN_COLUMNS,
-        _GAINS["gains"][1] * 2,
-        _GAINS,
-    ),
     Case("refine_moves", {"best": Relation("gains")}, _OF_STATE, [(2, 2, 6), (3, 1, 8)], _GAINS),
     Case(
         "refine_dirty",
-        {"best": Relation("gains"), "moves": Relation("placed")},
+        {"best": Relation("gains"), "moves": Relation("placed"), "movers": Relation("movers"), "seen": 1, "far": 3},
         ("class",),
-        [(4,), (5,), (7,)],
-        {**_GAINS, **_PLACED},
+        [(4,), (5,), (7,), (12,), (13,)],
+        {
+            **_GAINS,
+            **_PLACED,
+            "movers": (dict.fromkeys(["class", "place"], "BIGINT"), [(11, 1), (12, 2), (13, 3), (14, 4)]),
+        },
     ),
 ]
 

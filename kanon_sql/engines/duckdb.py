@@ -10,6 +10,7 @@ import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,9 @@ _KINDS = {
     "text": ("VARCHAR", "ENUM", "CHAR", "TEXT"),
 }
 
+_SENT = queries.scratch("kanon_sent")
+# Types that another connection reads as they are; of others (HUGEINT, DECIMAL, TIME …) it may make something else.
+_STREAMED = frozenset(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "VARCHAR"))
 _PORTABLE = {"integer": "BIGINT", "float": "DOUBLE PRECISION", "text": "VARCHAR"}
 
 
@@ -54,6 +58,16 @@ def kind_of(type_name: str) -> str:
     if base.startswith(("TIMESTAMP", "DATETIME")):
         return "timestamp"
     return next((kind for kind, bases in _KINDS.items() if base in bases), "other")
+
+
+@dataclass(frozen=True)
+class _Stream:
+    """A query's result as another connection can scan it, which must not see whose it is."""
+
+    result: duckdb.DuckDBPyRelation
+
+    def __arrow_c_stream__(self, schema: object = None) -> object:
+        return self.result.__arrow_c_stream__(schema)
 
 
 class DuckDB:
@@ -165,6 +179,18 @@ class DuckDB:
         """A relation's rows as a pandas DataFrame."""
         return self.connection.execute(queries.select_all(relation, self.dialect)).df()
 
+    def interrupt(self) -> None:
+        """Stop the statement that is running."""
+        self.connection.interrupt()
+
+    def beside(self) -> DuckDB:
+        """A database of its own in memory, under the same limits of memory and threads."""
+        made = DuckDB()
+        ((memory, threads),) = self.rows("SELECT current_setting('memory_limit'), current_setting('threads')")
+        made.connection.execute("SET memory_limit = ?", [memory])
+        made.connection.execute("SET threads = ?", [threads])
+        return made
+
     def close(self) -> None:
         """Close the connection; a database that was made for a release and could not be filled is removed."""
         made = self._made if self._empty() else None
@@ -206,10 +232,21 @@ class DuckDB:
         if target is self:
             self.run(queries.drop(relation, self.dialect))
             self.run(queries.create_as(relation, query, self.dialect, temporary=True))
+            return
+        described = {name: type_name for name, type_name, *_ in self.rows(f"DESCRIBE {query}")}
+        if isinstance(target, DuckDB) and _STREAMED.issuperset(described.values()):
+            target._receive(_Stream(self.connection.sql(query)), relation)
         else:
-            described = self.rows(f"DESCRIBE {query}")
-            types = {name: _PORTABLE.get(kind_of(type_name), type_name) for name, type_name, *_ in described}
+            types = {name: _PORTABLE.get(kind_of(type_name), type_name) for name, type_name in described.items()}
             target.load(relation, types, list(zip(*self.rows(query), strict=True)))
+
+    def _receive(self, stream: _Stream, relation: Relation) -> None:
+        """Create a temporary table of what another connection sends, batch by batch."""
+        with _told():
+            self.connection.register(_SENT.name, stream)
+            self.run(queries.drop(relation, self.dialect))
+            self.run(queries.create_as(relation, queries.select_all(_SENT, self.dialect), self.dialect, temporary=True))
+            self.connection.unregister(_SENT.name)
 
     def integer_type(self, largest: int) -> str:
         """The smallest signed integer type that holds `largest`."""

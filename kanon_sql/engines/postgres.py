@@ -216,6 +216,10 @@ class PostgreSQL:
         self.fetch_into(queries.select_all(relation, self.dialect), embedded, fetched)
         return embedded.frame(fetched)
 
+    def interrupt(self) -> None:
+        """Stop the statement that is running."""
+        self.connection.cancel()
+
     def close(self) -> None:
         """Close the connection."""
         self.connection.close()

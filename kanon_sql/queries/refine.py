@@ -18,14 +18,13 @@ from kanon_sql.queries.tree import Relation
 class Climb:
     """An attribute that `refine` generalizes: its codes in the frequency set, and what each level costs.
 
-    `levels`: a relation of `code` (level 0), `level`, `key`, `cost`, one row per value and level, `bottom` the lowest
-    one to use. `costs`: the same with one row per value, `code, cost_0, cost_1, …`. `free`: no level costs anything.
+    `levels`: a relation of `code` (level 0), `level`, `key`, `cost`, one row per value and level. `costs`: the same
+    with one row per value, `code, cost_0, cost_1, …`. `free`: no level costs anything.
     """
 
     coded: Coded
     levels: Relation
     costs: Relation
-    bottom: int = 0
     free: bool = False
 
     def code(self, level: int, table: str) -> exp.Column:
@@ -76,7 +75,6 @@ def _one_more(inner: exp.Select, attribute: Climb, codes: Sequence[str], most: i
     key, cost = (exp.Add(this=t.column(name, "t"), expression=t.column(name, "m")) for name in ("key", "cost"))
     conditions = [
         exp.EQ(this=t.column("code", "m"), expression=attribute.code(0, "t")),
-        exp.GTE(this=t.column("level", "m"), expression=t.literal(attribute.bottom)),
         exp.LTE(this=cost.copy(), expression=t.literal(most)),
     ]
     kept = [t.column(name, "t") for name in ("id", "n")]
@@ -175,7 +173,9 @@ def refine_gains(
     near: int | None = None,
     places: tuple[int, int] | None = None,
 ) -> str:
-    """The query of the moves that gain: tuple (id) from its class to `target`, `gain` what all rows then cost less.
+    """The query of each mover's best move: tuple (id) from its class to `target`, `gain` what all rows then cost less.
+
+    Only moves that gain; of equally good ones the first target.
 
     The cost of a target that takes a tuple in is that of the top less, for every level that both share, what the
     level saves. `near`: only movers that save at most so much per row, the least that an attribute costs at its top;
@@ -211,8 +211,14 @@ def refine_gains(
     query = exp.select(*columns).from_(t.table(movers, "m"))
     query = query.join(t.table(tuples, "t"), on=exp.EQ(this=t.column("id", "t"), expression=t.column("id", "m")))
     query = query.join(t.table(classes, "d"), on=exp.and_(*conditions)).where(*_movers(near, places))
-    pairs = exp.select("id", "own", "class", "target", "gain").from_(query.subquery("pairs"))
-    return t.printed(pairs.where(exp.GT(this=t.column("gain"), expression=t.literal(0))), dialect)
+    pairs = query.subquery("pairs")
+    gains = exp.GT(this=t.column("gain"), expression=t.literal(0))
+    # Aggregated as they come: all the pairs that gain are far more than there is room for.
+    order = exp.func("ROW", exp.Neg(this=t.column("gain")), t.column("target"))
+    first = exp.func("ARG_MIN", t.column("target"), order)
+    same = [exp.alias_(exp.Min(this=t.column(name)), name) for name in ("own", "class")]
+    best = [exp.alias_(first, "target"), exp.alias_(exp.Max(this=t.column("gain")), "gain")]
+    return t.printed(exp.select("id", *same, *best).from_(pairs).where(gains).group_by("id"), dialect)
 
 
 def _movers(near: int | None, places: tuple[int, int] | None) -> list[exp.Expr]:

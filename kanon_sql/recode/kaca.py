@@ -8,6 +8,8 @@ structures, DaWaK 2006; Anonymization by local recoding in data with attribute h
 Here, every round, all unsafe classes look for their nearest class, and of the merges they want all are done
 that touch no class of another, nearer first. With `batch=1` one class looks at a time: the paper's order.
 
+When the time is up, the tuples of the classes that are still unsafe are cut as Mondrian cuts them.
+
 The nearest class is exact. Classes are gathered into blocks by the columns that tell them apart most dearly;
 between blocks a lower bound of the distance is known, so that most pairs of classes are never looked at.
 """
@@ -22,16 +24,18 @@ from typing import Any
 from kanon_sql import queries
 from kanon_sql.errors import InfeasibleError
 from kanon_sql.queries import Relation, Steps
+from kanon_sql.recode.mondrian import cut, time_to_cut
 from kanon_sql.recode.task import ASSIGNMENT, Local, Task
 
 _NAMES = (
-    "tuples links same parts moved generalized classes "
+    "tuples links same parts moved generalized regeneralized classes rest "
     "seekers blocks block_pairs bounds candidates nearest turns firsts merges"
 )
 _TABLES = {name: queries.scratch(f"kanon_kaca_{name}") for name in _NAMES.split()}
 _EVERY = "every"
 _MOST_BLOCKS = 1000  # a million pairs of them take some hundredths of a second
 _ALL = 2**31 - 1
+_SEEKERS = 4_000  # classes that look for the nearest in one go: with so many blocks each, some million candidates
 _EXACT = 2**24  # sums of whole numbers below it are exact in 4-byte floats
 
 
@@ -39,17 +43,23 @@ def kaca(task: Task, batch: int | None = None) -> Local:
     """Merge unsafe classes with their nearest until all are safe; no row is suppressed.
 
     `batch`: how many unsafe classes look for a partner in one round; None: all, 1: one at a time, as published.
-    `facts`: the rounds. InfeasibleError if the time is up, or one class holds all rows and is unsafe still.
+    `facts`: the rounds, and the rows that were cut when the time was up. InfeasibleError if one class holds all rows
+    and is unsafe still.
     """
-    run = _Run(task)
+    run, clock, rounds = _Run(task), task.clock.part(time_to_cut(task)), 0
     run.start()
-    rounds = 0
-    while run.describe(rounds):
-        task.clock.refuse_if_spent("kaca")
-        run.find_nearest(_ALL if batch is None else batch)
+    with task.working(clock):
+        while run.describe(rounds) and not clock.spent:
+            run.find_nearest(_ALL if batch is None else batch)
+            run.merge()
+            rounds += 1
+    ended = clock.ended if run.unsafe else "complete"
+    cut = run.cut_what_is_unsafe()
+    while cut is None and run.describe(rounds):  # less than a class: few, and soon done
+        run.find_nearest(_ALL)
         run.merge()
         rounds += 1
-    return run.finish(rounds)
+    return run.finish(ended, {"rounds": rounds, "cut_rows": cut or 0})
 
 
 class _Run:
@@ -64,6 +74,7 @@ class _Run:
         self.block = [_EVERY]
         self.texts: dict[str, str] = {}
         self.parts = self.generalized = _TABLES["tuples"]
+        self.unsafe = task.frequency_set.tuples
 
     def start(self) -> None:
         """Number the tuples, each a class of its own, and choose what the blocks are made of."""
@@ -89,26 +100,33 @@ class _Run:
             salt=f"{self.task.spec.seed}|{number}",
         )
         ((classes, unsafe),) = self._rows("kaca_unsafe", classes=_TABLES["classes"])
-        self.task.clock.tell(number, int(classes), int(unsafe))
+        self.unsafe = int(unsafe)
+        self.task.clock.tell(number, int(classes), self.unsafe)
         if unsafe and classes == 1:
             raise InfeasibleError("not even one class of all rows meets the privacy model; lower what it asks for")
-        return int(unsafe)
+        return self.unsafe
 
     def find_nearest(self, most: int) -> None:
-        """Find the nearest class of at most so many unsafe ones."""
+        """Find the nearest class of at most so many unsafe ones, some of them in one go."""
+        costs = {column: self.costs[column] for column in self.block}
+        self._make("blocks", classes=_TABLES["classes"], columns=self.block, own=Steps(costs, "c"))
+        self._make("nearest", self._nearest(0, min(most, _SEEKERS)))
+        for after in range(_SEEKERS, min(most, self.unsafe), _SEEKERS):
+            found = self._nearest(after, min(most - after, _SEEKERS))
+            self.task.engine.run(queries.insert(_TABLES["nearest"], found, self.task.engine.dialect))
+
+    def _nearest(self, after: int, most: int) -> str:
+        """The query of the nearest classes of so many unsafe ones, after so many others."""
         costs, made = {column: self.costs[column] for column in self.block}, _TABLES
         rest = {column: cost for column, cost in self.costs.items() if column not in costs}
         known: dict[str, Any] = {"classes": made["classes"], "between": Steps(rest, "a", "b")}
-        self._make("seekers", classes=made["classes"], codes=self.codes, most=most)
-        seekers = made["seekers"]
-        self._make("blocks", classes=made["classes"], columns=self.block, own=Steps(costs, "c"))
-        self._make(
-            "block_pairs", blocks=made["blocks"], seekers=seekers, columns=self.block, between=Steps(costs, "a", "b")
-        )
-        pairs = made["block_pairs"]
+        seekers, pairs, bounds = made["seekers"], made["block_pairs"], made["bounds"]
+        both = Steps(costs, "a", "b")
+        self._make("seekers", classes=made["classes"], codes=self.codes, after=after, most=most)
+        self._make("block_pairs", blocks=made["blocks"], seekers=seekers, columns=self.block, between=both)
         self._make("bounds", seekers=seekers, pairs=pairs, **known)
-        self._make("candidates", seekers=seekers, bounds=made["bounds"], pairs=pairs)
-        self._make("nearest", seekers=seekers, candidates=made["candidates"], **known)
+        self._make("candidates", seekers=seekers, bounds=bounds, pairs=pairs)
+        return self._text("kaca_nearest", seekers=seekers, candidates=made["candidates"], **known)
 
     def merge(self) -> None:
         """Do the merges that do not interfere."""
@@ -117,21 +135,38 @@ class _Run:
         self._make("firsts", turns=made["turns"])
         self._make("merges", turns=made["turns"], firsts=made["firsts"], k=k)
         self._make("links", classes=made["classes"], merges=made["merges"])
-        self._make("generalized", classes=made["classes"], links=made["links"], codes=self.codes)
-        self._make("same", generalized=made["generalized"], codes=self.codes)
-        target = made["moved" if self.parts == made["parts"] else "parts"]
-        self._make(target, "kaca_parts", parts=self.parts, links=made["links"], same=made["same"])
-        self.generalized, self.parts = made["generalized"], target
+        generalized = made["regeneralized" if self.generalized == made["generalized"] else "generalized"]
+        holes = {"classes": made["classes"], "links": made["links"]}
+        self._make(generalized, self._text("kaca_generalized", **holes, codes=self.codes))
+        self._make("same", generalized=generalized, codes=self.codes)
+        parts = made["moved" if self.parts == made["parts"] else "parts"]
+        self._make(parts, self._text("kaca_parts", parts=self.parts, links=made["links"], same=made["same"]))
+        self.generalized, self.parts = generalized, parts
 
-    def finish(self, rounds: int) -> Local:
+    def cut_what_is_unsafe(self) -> int | None:
+        """Cut the tuples of all unsafe classes anew: how many rows; None if all of them together are unsafe."""
+        rest, safe = _TABLES["rest"], self.task.model.safe
+        self._make("rest", parts=self.parts, tuples=_TABLES["tuples"], values=self.values, safe=safe)
+        ((rows,),) = self._rows("total_rows", counted=rest)
+        if rows and not cut(self.task, rest, int(rows)):
+            return None
+        if rows:
+            holes = {"rest": rest, "assignment": ASSIGNMENT, "values": self.values, "safe": safe}
+            parts = _TABLES["moved" if self.parts == _TABLES["parts"] else "parts"]
+            self._make(parts, self._text("kaca_cut", parts=self.parts, above=self.task.frequency_set.tuples, **holes))
+            self.parts = parts
+        return int(rows)
+
+    def finish(self, ended: str, facts: dict[str, Any]) -> Local:
         """The assignment, and how the run went."""
         made = _TABLES
-        self._make(ASSIGNMENT, "kaca_assignment", tuples=made["tuples"], parts=self.parts, values=self.values)
+        holes = {"tuples": made["tuples"], "parts": self.parts, "values": self.values}
+        self._make(ASSIGNMENT, self._text("kaca_assignment", **holes))
         ((parts,),) = self._rows("row_count", relation=self.parts)
         ((tuples,),) = self._rows("row_count", relation=made["tuples"])
         for relation in made.values():
             self.task.engine.run(queries.drop(relation, self.task.engine.dialect))
-        return Local(ASSIGNMENT, split=parts > tuples, facts={"rounds": rounds})
+        return Local(ASSIGNMENT, split=parts > tuples, ended=ended, facts=facts)
 
     def _tells(self, column: str) -> float:
         """What a column adds to the distance of two rows on average."""
@@ -144,11 +179,11 @@ class _Run:
         return int(blocks)
 
     def _make(self, table: str | Relation, query: str = "", **holes: Any) -> None:
-        """Make a scratch table anew of what a query gives."""
+        """Make a scratch table anew of what a query gives: its text, or that of the table's name."""
         relation = _TABLES[table] if isinstance(table, str) else table
         dialect = self.task.engine.dialect
+        text = query or self._text(f"kaca_{table}", **holes)
         self.task.engine.run(queries.drop(relation, dialect))
-        text = self._text(query or f"kaca_{table}", **holes)
         self.task.engine.run(queries.create_as(relation, text, dialect, temporary=True))
 
     def _rows(self, query: str, **holes: Any) -> list[tuple[Any, ...]]:

@@ -10,7 +10,7 @@ J. Naughton, VLDB 2009), where the basic algorithm would give the cut up.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from kanon_sql import queries
@@ -28,6 +28,8 @@ MOVES, SIDES = scratch("kanon_mondrian_moves"), scratch("kanon_mondrian_sides")
 WIDTHS, INHERITED = scratch("kanon_mondrian_widths"), scratch("kanon_mondrian_inherited")
 REGIONS = scratch("kanon_mondrian_regions")
 _TABLES = (PLACES, NODES, OPEN, NEXT, CELLS, MEDIANS, BRANCHES, CHOSEN, MOVES, SIDES, WIDTHS, INHERITED, REGIONS)
+
+_CUT_SECONDS, _CELL_SECONDS = 0.5, 4e-6  # about what cutting takes at least, and for one attribute of one tuple
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,29 @@ class Rule:
     ordered: Collection[str] | None = None
     inherited: bool = False
     dealt_in: Sequence[str] | None = None
+
+
+def cut(task: Task, tuples: Relation, rows: int) -> bool:
+    """Put some of a task's tuples into classes, as far as there is time and a moment more, by their hierarchies alone.
+
+    `tuples`: a relation of the level-0 columns and n. Leaves `ASSIGNMENT`; False if not even all of them are safe
+    together, and then there is none.
+    """
+    found = replace(task.frequency_set, relation=tuples, rows=rows)
+    clock = task.clock.last_part(_CUT_SECONDS / 2)
+    run = _Run(replace(task, frequency_set=found, clock=clock), Rule(), relaxed=False, ranges=False)
+    if not run.is_safe_as_a_whole:
+        return False
+    run.cut()
+    run.tidy()
+    return True
+
+
+def time_to_cut(task: Task) -> float | None:
+    """When to leave off other work, in seconds of the task's clock, so that there is time to `cut`; None: never."""
+    limit, now = task.clock.limit, task.clock.seconds
+    cells = task.frequency_set.tuples * len(task.frequency_set.attributes)
+    return None if limit is None else limit - min((limit - now) / 2, _CUT_SECONDS + cells * _CELL_SECONDS)
 
 
 def mondrian(task: Task, rule: Rule = Rule()) -> Local:
@@ -74,6 +99,7 @@ class _Run:
     task: Task
     rule: Rule
     relaxed: bool
+    ranges: bool = True
     statements: int = 0
     orders: tuple[Order, ...] = field(init=False)
     codes: list[str] = field(init=False)
@@ -86,29 +112,52 @@ class _Run:
             raise ValueError("widths are inherited of ordered columns only, and chosen by")
 
     def local(self) -> Local:
-        """Cut, round by round, while there is something to cut and time."""
+        """Cut all tuples, and say how that went."""
         self._refuse_what_is_unsafe_as_a_whole()
+        rounds, ended = self.cut()
+        cuts = self._cuts() if self._shows_regions else None
+        facts = {"ncp": self._ncp(), "rounds": rounds, "statements": self.statements}
+        self.tidy()
+        return Local(split=self.relaxed, cuts=cuts, ended=ended, facts=facts)
+
+    def cut(self) -> tuple[int, str]:
+        """Cut, round by round, while there is something to cut and time: rounds, and how it ended."""
         self._start()
         clock, rounds, classes, open_ones = self.task.clock, 0, 1, 1
-        statements = self._round()
-        while open_ones and not clock.spent:
-            self._run(*statements)
-            ((cut, open_ones),) = self._rows("mondrian_grown", moves=MOVES)
+        look, take = self._look(), self._take()
+        while open_ones and not clock.spent and (found := self._cuts_found(look)):
+            self._run(*take)
+            cut, open_ones = found
             rounds, classes = rounds + 1, classes + open_ones - cut
             clock.tell(rounds, classes, open_ones)
         ended = clock.ended if open_ones else "complete"
         self._run(self._add(ASSIGNMENT, self._text("copy", columns=self._kept, source=OPEN)))
-        cuts = self._cuts() if self._shows_regions else None
-        facts = {"ncp": self._ncp(), "rounds": rounds, "statements": self.statements}
-        self._run(*(queries.drop(table, self._dialect) for table in _TABLES))
-        return Local(split=self.relaxed, cuts=cuts, ended=ended, facts=facts)
+        return rounds, ended
 
-    def _refuse_what_is_unsafe_as_a_whole(self) -> None:
+    def _cuts_found(self, statements: Sequence[str]) -> tuple[int, int] | None:
+        """Look for every partition's cut: how many are cut, and into how many; None if the time is up before."""
+        with self.task.working():
+            self._run(*statements)
+            ((cut, made),) = self._rows("mondrian_grown", moves=MOVES)
+            return int(cut), int(made)
+        return None
+
+    def tidy(self) -> None:
+        """Leave nothing but the assignment, and the regions where they are shown."""
+        self._run(*(queries.drop(table, self._dialect) for table in _TABLES))
+
+    @property
+    def is_safe_as_a_whole(self) -> bool:
+        """Whether all tuples together are a class."""
         found = self.task.frequency_set
         ((safe,),) = self._rows("mondrian_whole", frequency_set=found.relation, safe=self.task.model.safe)
-        if not safe:
+        return bool(safe)
+
+    def _refuse_what_is_unsafe_as_a_whole(self) -> None:
+        if not self.is_safe_as_a_whole:
             raise InfeasibleError(
-                f"all {found.rows:,} rows together do not meet {self.task.model.name}, so no class can; ask for less"
+                f"all {self.task.frequency_set.rows:,} rows together do not meet {self.task.model.name}, so no class "
+                "can; ask for less"
             )
 
     def _start(self) -> None:
@@ -132,8 +181,8 @@ class _Run:
             start = self._text("mondrian_start", columns=self.codes, frequency_set=found)
         self._run(*self._make(OPEN, start), *self._make(ASSIGNMENT, self._closed(OPEN)))
 
-    def _round(self) -> list[str]:
-        """The statements of a round: count, find every partition's cuts, choose one, and cut."""
+    def _look(self) -> list[str]:
+        """The first statements of a round, which may be lost: count, find every partition's cuts, choose one, cut."""
         rule, model = self.rule, self.task.model
         codes = {"columns": self.codes, "codes": self.codes}
         chosen: dict[str, Hole] = {
@@ -145,7 +194,7 @@ class _Run:
         medians = INHERITED if rule.inherited else MEDIANS
         options = {"medians": medians, "branches": BRANCHES}
         cut = {"open": OPEN, "chosen": CHOSEN, "moves": MOVES}
-        statements = [
+        return [
             *self._make(CELLS, self._cells(OPEN)),
             *self._make(MEDIANS, self._medians()),
             *self._make(BRANCHES, self._text("mondrian_branches", cells=CELLS, nodes=NODES, safe=model.safe)),
@@ -154,12 +203,17 @@ class _Run:
             *self._make(
                 MOVES, self._text("mondrian_moves", chosen=CHOSEN, cells=CELLS, nodes=NODES, branches=BRANCHES)
             ),
-            self._add(ASSIGNMENT, self._closed(CHOSEN)),
             *self._make(NEXT, self._text("mondrian_deal" if self.relaxed else "mondrian_next", **codes, **cut)),
+        ]
+
+    def _take(self) -> list[str]:
+        """The last statements of a round, which are short: keep what was found."""
+        statements = [
+            self._add(ASSIGNMENT, self._closed(CHOSEN)),
             queries.drop(OPEN, self._dialect),
             queries.rename(NEXT, OPEN.name, self._dialect),
         ]
-        if rule.inherited:
+        if self.rule.inherited:
             handed = self._text("mondrian_widths", medians=INHERITED, chosen=CHOSEN, moves=MOVES)
             statements += self._make(WIDTHS, handed)
         if self._shows_regions:
@@ -214,6 +268,8 @@ class _Run:
         return order.numeric and not (order.nested and self._show(name) in ("labels", "common"))
 
     def _show(self, name: str) -> str | None:
+        if not self.ranges:
+            return "common"
         return self.task.spec.quasi_identifiers[name].show or self.task.spec.show
 
     @property

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
-from itertools import combinations
+from itertools import combinations, islice
 from math import prod
 from typing import Any
 
@@ -30,7 +30,7 @@ from kanon_sql.queries import PerNode, Relation
 from kanon_sql.recode import coding, quality, wildcard
 from kanon_sql.recode.coding import LABELS, TUPLES
 from kanon_sql.recode.rules import Levels, rules_of
-from kanon_sql.recode.task import ASSIGNMENT, CLASSES, Local, Task
+from kanon_sql.recode.task import ASSIGNMENT, CLASSES, Clock, Local, Task
 from kanon_sql.spec import Spec
 
 _UNSAFE, _STILL_UNSAFE = queries.scratch("kanon_prio_unsafe"), queries.scratch("kanon_prio_still_unsafe")
@@ -47,6 +47,8 @@ _SCRATCH = (
     *(_LABELLED, _NUMBERED, _CELLS, _COMMON, _MATCHES, _ATTRIBUTES, _GROWN, _KEPT),
 )
 _AT_ONCE = 16  # transformations tried in one statement
+_MOST_MEMBERS = 4_000_000  # of the groups that are compared with each other
+_MOST_SETS = 1_024  # sets of attributes that are tried together, one level after the other
 _MOST = 2**60  # a larger product of domain sizes says no more
 
 Stage = tuple[Callable[[Sequence[Node]], None], list[Node]]
@@ -115,22 +117,32 @@ class _Run:
         safe = self.task.model.safe
         self._make(_UNSAFE, "prio_unsafe_tuples", tuples=TUPLES, safe=safe)
         self.engine.load(_RECODED, {"tuple": "INTEGER", "node": "INTEGER"}, [])
-        self._count_left()
+        with self.task.working(self._time_to_recode()):
+            self._count_left()
+            self._take_turns()
+        self._finish()
+
+    def _time_to_recode(self) -> Clock:
+        """The time that there is, but for what comes after, which takes about twice as long as what came before."""
+        clock = self.task.clock
+        return clock.part(None if clock.limit is None else clock.limit - min(clock.limit / 4, 2 * clock.seconds))
+
+    def _take_turns(self) -> None:
         joined: list[int] = []
         for j in priority_order(self.task.spec, self.columns):
             joined.append(j)
             for work, nodes in self._stages(joined):
                 if self._exhausted:
-                    break
+                    return
                 work(nodes)
-        self._finish()
 
     def _stages(self, joined: Sequence[int]) -> Iterator[Stage]:
         if not self.task.spec.wildcard_suppression:
             yield from ((self._form_groups, nodes) for nodes in self._strict(joined))
             return
         yield from ((self._form_groups, nodes) for nodes in self._generalizations(joined))
-        yield from ((self._hide_cells, self._suppressions(joined, size)) for size in range(1, len(joined) + 1))
+        for size in range(1, len(joined) + 1):
+            yield from ((self._hide_cells, nodes) for nodes in self._suppressions(joined, size))
 
     def _generalizations(self, joined: Sequence[int]) -> Iterator[list[Node]]:
         """As published: level by level, sets of attributes with rules on that level, the smaller ones first.
@@ -143,29 +155,39 @@ class _Run:
                 sets = (found for found in combinations(ruled, size) if joined[-1] in found)
                 yield [self.node(dict.fromkeys(found, level)) for found in sets]
 
-    def _suppressions(self, joined: Sequence[int], size: int) -> list[Node]:
+    def _suppressions(self, joined: Sequence[int], size: int) -> Iterator[list[Node]]:
         """The sets of attributes to hide: in the order of their places, or in the published program's."""
-        published = self.task.spec.suppression_order == "published"
-        sets = combinations(joined if published else sorted(joined), size)
-        new: list[Sequence[int]] = [found for found in sets if joined[-1] in found]
-        ordered = hash_map_order(new) if published else new
-        return [self.node({j: self.heights[j] for j in found}) for found in ordered]
+        if self.task.spec.suppression_order == "published":
+            found = (found for found in combinations(joined, size) if joined[-1] in found)
+            sets: Iterable[list[Sequence[int]]] = [hash_map_order(found)]
+        else:
+            sets = self._sets(joined, size)
+        yield from ([self.node({j: self.heights[j] for j in found}) for found in some] for some in sets)
+
+    def _sets(self, joined: Sequence[int], size: int) -> Iterator[list[Sequence[int]]]:
+        """The sets of so many attributes with the one that joined last, all at once or, if they are many, in pieces."""
+        sets = (found for found in combinations(sorted(joined), size) if joined[-1] in found)
+        while some := list(islice(sets, _MOST_SETS)):
+            yield [*some]
 
     def _strict(self, joined: Sequence[int]) -> Iterator[list[Node]]:
         """Our strict form: the smaller sets first, each level by level, `*` above the last level of rules."""
         for size in range(1, len(joined) + 1):
-            sets = self._promising([found for found in combinations(sorted(joined), size) if joined[-1] in found])
-            for level in range(1, max(self.heights) + 1):
-                some = [found for found in sets if max(self.heights[j] for j in found) >= level]
-                yield [self.node({j: min(level, self.heights[j]) for j in found}) for found in some]
+            for some in self._sets(joined, size):
+                sets = self._promising(some)
+                for level in range(1, max(self.heights) + 1):
+                    high = [found for found in sets if max(self.heights[j] for j in found) >= level]
+                    yield [self.node({j: min(level, self.heights[j]) for j in found}) for found in high]
 
-    def _promising(self, sets: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    def _promising(self, sets: list[Sequence[int]]) -> list[Sequence[int]]:
         """The sets that form a group when they are hidden: the others form none on any level."""
-        if not self.task.model.monotone or not sets or self._exhausted:
+        if not self.task.model.monotone or self._exhausted:
             return sets
+        nodes, found = [self.node({j: self.heights[j] for j in found}) for found in sets], set()
         first = len(self.nodes)
-        self._ask(self.groups_sql, self.unsafe, [self.node({j: self.heights[j] for j in found}) for found in sets])
-        found = {node - first for (node,) in self.engine.rows(self._text("prio_used_nodes", recoded=_MEMBERS))}
+        while nodes:
+            nodes = nodes[self._ask(self.groups_sql, self.unsafe, nodes) :]
+            found |= {node - first for (node,) in self.engine.rows(self._text("prio_used_nodes", recoded=_MEMBERS))}
         return [sets[place] for place in sorted(found)]
 
     def node(self, levels: dict[int, int]) -> Node:
@@ -179,10 +201,15 @@ class _Run:
         return self.rows_left == 0 or (too_few and self.task.model.monotone) or self.task.clock.spent
 
     def _form_groups(self, nodes: Sequence[Node]) -> None:
-        """Take the largest group that a transformation forms, the earlier one on ties; again, until there is none."""
-        if not nodes:
-            return
-        self._ask(self.groups_sql, self.unsafe, nodes)
+        """Take the largest group that a transformation forms, the earlier one on ties; again, until there is none.
+
+        Where the groups of all of them have too many members, those of the first come first.
+        """
+        while nodes:
+            nodes = nodes[self._ask(self.groups_sql, self.unsafe, nodes) :]
+            self._take_groups()
+
+    def _take_groups(self) -> None:
         members, spare = _MEMBERS, _OTHER_MEMBERS
         while True:
             self._make(_PLACES, "prio_group_places", members=members, tuples=self.unsafe, safe=self.task.model.safe)
@@ -197,31 +224,48 @@ class _Run:
 
     def _hide_cells(self, nodes: Sequence[Node]) -> None:
         """Hide the first set of cells that makes a tuple fit enough original rows; safe ones count too."""
+        while nodes:
+            nodes = nodes[self._hide_some_cells(nodes) :]
+
+    def _hide_some_cells(self, nodes: Sequence[Node]) -> int:
         first = len(self.nodes)
         # All cells may be hidden, and then the one code of a suppressed attribute makes the one group.
         columns = [*self.coding.columns(), self.coding.of(self.heights)[0]]
         self._make(_OPEN, "prio_open_tuples", tuples=TUPLES, remaining=self.unsafe, columns=columns)
-        self._ask(self.suppressible_sql, _OPEN, nodes)
-        domains = [prod(d for d, level in zip(self.domains, node, strict=True) if level) for node in nodes]
+        asked = self._ask(self.suppressible_sql, _OPEN, nodes)
+        domains = [prod(d for d, level in zip(self.domains, node, strict=True) if level) for node in nodes[:asked]]
         numbers = range(first, len(self.nodes))
         types = {"node": "INTEGER", "domain": "BIGINT"}
         self.engine.load(_NODES, types, [list(numbers), [min(domain, _MOST) for domain in domains]])
         k = self.task.model.required
         self._make(_MOVED, "prio_first_suppressions", candidates=_MEMBERS, nodes=_NODES, k=k)
         self._move()
+        return asked
 
-    def _ask(self, query: PerNode, source: Relation, nodes: Sequence[Node]) -> None:
-        """Try transformations, some in one statement; what they find goes to `_MEMBERS`."""
-        texts = [query(number, source, self.coding.of(node)) for number, node in enumerate(nodes, len(self.nodes))]
-        self.nodes += nodes
-        self.engine.send(queries.union_all(texts[:_AT_ONCE]), self.engine, _MEMBERS)
-        for start in range(_AT_ONCE, len(texts), _AT_ONCE):
-            self._insert(_MEMBERS, queries.union_all(texts[start : start + _AT_ONCE]))
+    def _ask(self, query: PerNode, source: Relation, nodes: Sequence[Node]) -> int:
+        """Try transformations, some in one statement, until they have found much; how many were tried.
+
+        What they find goes to `_MEMBERS`.
+        """
+        asked = 0
+        while asked < len(nodes) and (not asked or self._rows_of(_MEMBERS) < _MOST_MEMBERS):
+            some = nodes[asked : asked + _AT_ONCE]
+            text = queries.union_all([query(number, source, self.coding.of(n)) for number, n in self._numbered(some)])
+            if asked:
+                self._insert(_MEMBERS, text)
+            else:
+                self.engine.send(text, self.engine, _MEMBERS)
+            self.nodes += some
+            asked += len(some)
+        return asked
+
+    def _numbered(self, nodes: Sequence[Node]) -> Iterator[tuple[int, Node]]:
+        return enumerate(nodes, len(self.nodes))
 
     def _move(self) -> None:
         """The tuples in `_MOVED` have their transformation; they are unsafe no more."""
-        self._insert(_RECODED, queries.select_all(_MOVED, self.engine.dialect))
         self._make(self.spare, "prio_remaining", tuples=self.unsafe, recoded=_MOVED)
+        self._insert(_RECODED, queries.select_all(_MOVED, self.engine.dialect))  # the last that can be interrupted
         self.unsafe, self.spare = self.spare, self.unsafe
         self.rounds += 1
         self._count_left()
@@ -235,6 +279,7 @@ class _Run:
         a class that meets a monotone model still does with more rows.
         """
         self._keep_safe()
+        self._count_left()
         if not self.rows_left:
             return
         if self.task.spec.wildcard_suppression or self._left_is_safe():

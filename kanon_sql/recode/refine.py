@@ -9,8 +9,10 @@ Loss is that of V. Iyengar (KDD 2002), weighted, of what the classes show: their
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import accumulate
 from math import prod
 from typing import Any
@@ -20,17 +22,20 @@ from kanon_sql.errors import InfeasibleError
 from kanon_sql.frequency import Attribute
 from kanon_sql.lattice import Node
 from kanon_sql.queries import Climb, Hole, Relation
+from kanon_sql.recode.mondrian import cut, time_to_cut
+from kanon_sql.recode.node import from_node
 from kanon_sql.recode.task import ASSIGNMENT, Local, Task
 
 UNIT = 10_000_000  # a cell's loss of 1 as a whole number: sums are exact, in whatever order
 _KEYS = 2**62  # a sum of one key per attribute must fit 64 bits
 _CELLS = 1_500_000  # generalizations of tuples that a step is to look at
-_CROWD = 20_000_000  # where even the smallest step would look at more, low levels are given up
+_CROWD = 4_000_000  # where even the smallest step would look at more, the cover ends
 _STEPS = 60  # the smallest step, as a part of the way from no loss to total loss
-_PAIRS = 20_000_000  # tuples times classes compared in one statement, between two looks at the clock
+_PAIRS = 20_000_000  # tuples times classes compared in one statement
+_BATCHES = 10  # such statements before the moves that were found are made
 _START_SECONDS = 1.0  # for the node to start from
 
-_NAMES = "tuples state_a state_b open cells one other choice placed classes rests movers gains best moves dirty"
+_NAMES = "tuples state_a state_b open cells one other choice placed classes rests movers best moves dirty"
 _SCRATCH = {name: queries.scratch(f"kanon_refine_{name}") for name in _NAMES.split()}
 
 
@@ -38,12 +43,11 @@ def refine(task: Task) -> Local:
     """Release every row, in classes as cheap as can be found in the time, never at more loss than the start node's.
 
     Every tuple without a class chooses the cheapest cell, of any lattice node, that enough such tuples share; cells
-    that enough of them choose become classes, in ascending order of loss. Tuples left over, fewer than a class needs,
-    join the class where they cost least. Then tuples move from class to class while a move lessens the loss and the
-    class left still holds, or is empty: a run that ended `complete` has no such move of one tuple left.
-    When the time is up, the tuples without a class choose among the cells above the start node, in one step.
-    If the start node's classes lose less, its suppressed rows counting 1 (which happens in tables of a few rows), the
-    moves begin with them; suppressed rows that are too few for a class then stay so.
+    that enough of them choose become classes, in ascending order of loss. What is left when that would look at too
+    many cells, or when the time runs short, is cut as Mondrian cuts it. Tuples still left, fewer than a class needs,
+    join the class where they cost least. If the start node's classes, its suppressed rows counting 1, lose less, the
+    moves begin with them: tuples move from class to class while a move lessens the loss and the class left still
+    holds, or is empty. A run that ended `complete` has no such move of one tuple left.
     InfeasibleError if not even one class would hold.
     """
     return _Refinement(task).run()
@@ -51,7 +55,7 @@ def refine(task: Task) -> Local:
 
 @dataclass
 class _Refinement:
-    """One run. The state is a relation of the tuples that have a class: id, n, class."""
+    """One run. The state is a relation of the tuples that have a class: id, n, class. It is replaced, never changed."""
 
     task: Task
     state: Relation = _SCRATCH["state_a"]
@@ -59,6 +63,7 @@ class _Refinement:
     rounds: int = 0
     moves: int = 0
     ended: str | None = None
+    _describing: float = 0.0
     _facts: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -68,6 +73,7 @@ class _Refinement:
         self.tops = [_cost(w, count, count) for w, count in zip(self.task.weights, leaves, strict=True)]
         self.total = sum(self.tops)
         self.suppressed = round(sum(self.task.weights) * UNIT)  # also of a column that has one value alone
+        self.keys = [attribute.coded.code_column(0) for attribute in self.attributes]
         self.climbs = [
             Climb(a.coded, _relation("levels", j), _relation("costs", j), free=not self.tops[j])
             for j, a in enumerate(self.attributes)
@@ -75,18 +81,27 @@ class _Refinement:
 
     def run(self) -> Local:
         """Start, cover, improve; leave the assignment and nothing else."""
-        limit = self.task.clock.limit
-        start = self.task.optimum(_START_SECONDS if limit is None else min(_START_SECONDS, limit / 4))
+        clock = self.task.clock
+        start = self._find_start()
         try:
-            self._prepare()
-            self._cover(start)
+            if not self._prepare():
+                return replace(from_node(self.task.frequency_set, self.task.model, start), ended=clock.ended)
+            self._cover()
+            self._cut_the_rest()
             self._take_in_outsiders()
             self._choose_beginning(start)
             self._improve()
             self._keep_assignment()
         finally:
             self._tidy()
-        return Local(ended=self.ended or self.task.clock.ended, facts=self._facts)
+        return Local(ended=self.ended or clock.ended, facts=self._facts)
+
+    def _find_start(self) -> Node:
+        """The node that a search finds in its short time; the top, which is safe, if it finds none."""
+        limit = self.task.clock.limit
+        with self.task.working(self.task.clock.last_part(_START_SECONDS)):
+            return self.task.optimum(_START_SECONDS if limit is None else min(_START_SECONDS, limit / 4))
+        return self.task.lattice.top
 
     def _choose_beginning(self, start: Node) -> None:
         """Begin the moves with what the cover made, or with the start node's classes if those lose less."""
@@ -108,7 +123,9 @@ class _Refinement:
 
     def _state_cost(self) -> int:
         """What the state costs all rows, those without a class at total loss."""
+        started = time.monotonic()
         self._make_classes()
+        self._describing = time.monotonic() - started
         ((rows, cost),) = self.engine.rows(self._text("refine_cost", classes=_SCRATCH["classes"]))
         return int(cost) + (self._rows - int(rows)) * self.suppressed
 
@@ -122,13 +139,16 @@ class _Refinement:
 
     # The cover
 
-    def _prepare(self) -> None:
-        """Load what levels cost, and the tuples with all their codes and costs."""
-        for j, (attribute, climb) in enumerate(zip(self.attributes, self.climbs, strict=True)):
-            self._load_levels(j, attribute, climb)
-        found = self.task.frequency_set.relation
-        self._create(_SCRATCH["tuples"], queries.refine_tuples(found, self.climbs, self.engine.dialect))
-        self._make(self.state, "refine_none", tuples=_SCRATCH["tuples"])
+    def _prepare(self) -> bool:
+        """Load what levels cost, and the tuples with all their codes and costs; whether there was time for it."""
+        with self.task.working(self.task.clock.last_part(_START_SECONDS)):
+            for j, (attribute, climb) in enumerate(zip(self.attributes, self.climbs, strict=True)):
+                self._load_levels(j, attribute, climb)
+            found = self.task.frequency_set.relation
+            self._create(_SCRATCH["tuples"], queries.refine_tuples(found, self.climbs, self.engine.dialect))
+            self._make(self.state, "refine_none", tuples=_SCRATCH["tuples"])
+            return True
+        return False
 
     def _load_levels(self, j: int, attribute: Attribute, climb: Climb) -> None:
         """Load what every value costs on every level: a row per value, and a row per value and level."""
@@ -154,23 +174,24 @@ class _Refinement:
         types = {"code": "BIGINT", "level": "INTEGER", "key": "BIGINT", "cost": "BIGINT"}
         self.engine.load(climb.levels, types, list(zip(*rows, strict=True)))
 
-    def _cover(self, start: Node) -> None:
+    def _cover(self) -> None:
         """Give the tuples their cheapest cells, up to a loss that rises from step to step."""
-        pace = _Pace(self.total, self._level_costs(), [0] * len(self.attributes))
-        while pace.reached < self.total and (tuples := self._find_open()):
-            if self.task.clock.spent:
-                self._step(-1, self.total, self._few_nodes_above(start, tuples))
-                break
-            above, most = pace.reached, pace.advance(tuples)
-            self._step(above, most, pace.bottoms)
-        self._find_open()
+        clock, pace = self.task.clock.part(time_to_cut(self.task)), _Pace(self.total, self._level_costs())
+        with self.task.working(clock):
+            while not clock.spent and pace.reached < self.total and (tuples := self._find_open()):
+                above, most = pace.reached, pace.advance(tuples)
+                if most is None:
+                    break
+                self._step(above, most)
 
-    def _few_nodes_above(self, node: Node, tuples: int) -> list[int]:
-        """The bottom of a lattice above a node that one step can look at, its cheapest levels given up if need be."""
-        pace = _Pace(self.total, self._level_costs(), list(node))
-        while tuples * pace.nodes_left > _CELLS and pace.give_up_a_level():
-            pass
-        return pace.bottoms
+    def _cut_the_rest(self) -> None:
+        """Cut the tuples that have no class yet, if all of them together are one."""
+        if not self._find_open():
+            return
+        ((rows,),) = self.engine.rows(self._text("total_rows", counted=_SCRATCH["open"]))
+        if cut(self.task, _SCRATCH["open"], int(rows)):
+            self._advance("refine_cut", open=_SCRATCH["open"], assignment=ASSIGNMENT, keys=self.keys, above=_KEYS)
+        self._tell()
 
     def _level_costs(self) -> list[list[float]]:
         """The mean cost of each attribute's levels."""
@@ -179,17 +200,16 @@ class _Refinement:
 
     def _find_open(self) -> int:
         """List the tuples that have no class, and say how many."""
-        keys = [attribute.coded.code_column(0) for attribute in self.attributes]
-        self._make(_SCRATCH["open"], "refine_open", tuples=_SCRATCH["tuples"], placed=self.state, keys=keys)
+        self._make(_SCRATCH["open"], "refine_open", tuples=_SCRATCH["tuples"], placed=self.state, keys=self.keys)
         return self._count(_SCRATCH["open"])
 
-    def _step(self, above: int, most: int, bottoms: Sequence[int]) -> None:
-        """Make classes of the cells that cost more than `above`, at most `most`, on levels from `bottoms` up."""
+    def _step(self, above: int, most: int) -> None:
+        """Make classes of the cells that cost more than `above`, at most `most`."""
         cells, choice, placed = _SCRATCH["cells"], _SCRATCH["choice"], _SCRATCH["placed"]
         one, other = _SCRATCH["one"], _SCRATCH["other"]
         self.rounds += 1
         for half, indexes in zip((one, other), _halves([a.hierarchy.height for a in self.attributes]), strict=True):
-            climbs = [replace(self.climbs[j], bottom=bottoms[j]) for j in indexes]
+            climbs = [self.climbs[j] for j in indexes]
             found = queries.refine_generalizations(_SCRATCH["open"], climbs, most, self.engine.dialect)
             self._create(cells, found)
             self._make(half, "refine_cells", generalizations=cells, safe=self.task.model.safe)
@@ -218,67 +238,74 @@ class _Refinement:
         """Begin again with the classes of a node that hold, and what classes its suppressed rows can make."""
         choice, levels = _SCRATCH["choice"], self.task.frequency_set.level_columns(node)
         self._make(choice, "refine_node", tuples=_SCRATCH["tuples"], columns=levels)
-        self._make(self.state, "refine_safe", chosen=choice, safe=self.task.model.safe)
-        if tuples := self._find_open():  # as many suppressed rows as a class needs are better off in one
-            self._step(-1, self.total, self._few_nodes_above(node, tuples))
+        self._make(self.spare, "refine_safe", chosen=choice, safe=self.task.model.safe)
+        self.state, self.spare = self.spare, self.state
+        self._cut_the_rest()  # as many suppressed rows as a class needs are better off in one
 
     # The moves
 
     def _improve(self) -> None:
-        """Move tuples while that lessens the loss; only classes that changed are looked at again."""
-        dirty: Relation | None = None
-        while not self.task.clock.spent:
-            self._make_classes(dirty)
-            self._tell()
-            self._find_movers()
-            found = self._find_best()
-            if self.task.clock.spent:
-                return
-            if not found:
-                self.ended = "complete"
-                return
-            self._make(_SCRATCH["moves"], "refine_moves", best=_SCRATCH["best"])
-            if not self._move():
-                return
-            self._make(_SCRATCH["dirty"], "refine_dirty", best=_SCRATCH["best"], moves=_SCRATCH["moves"])
-            dirty = _SCRATCH["dirty"]
+        """Move tuples while that lessens the loss, and there is time for that and what comes after it."""
+        limit = self.task.clock.limit
+        clock = self.task.clock.part(None if limit is None else limit - 3 * self._describing)
+        with self.task.working(clock):
+            while not clock.spent and self._improved():
+                pass
+
+    def _improved(self) -> bool:
+        """Make the best moves that have no class in common; only classes that changed are looked at again."""
+        self._make_classes(_SCRATCH["dirty"] if self.moves else None)
+        self._tell()
+        self._find_movers()
+        far, seen = self._find_best()
+        if not self._count(_SCRATCH["best"]):
+            self.ended = "complete"
+            return False
+        self._make(_SCRATCH["moves"], "refine_moves", best=_SCRATCH["best"])
+        holes = {name: _SCRATCH[name] for name in ("best", "moves", "movers")}
+        self._make(_SCRATCH["dirty"], "refine_dirty", **holes, seen=seen, far=far)
+        return self._move()
 
     def _find_movers(self) -> None:
         """List the tuples that their classes can do without, and what leaving saves."""
         args = self.state, _SCRATCH["tuples"], _SCRATCH["classes"], self.climbs, self.engine.dialect
         self._create(_SCRATCH["rests"], queries.refine_rests(*args))
         holes = {"rests": _SCRATCH["rests"], "classes": _SCRATCH["classes"], "state": self.state}
-        self._make(_SCRATCH["movers"], "refine_movers", **holes, safe=self.task.model.safe)
+        self._make(_SCRATCH["movers"], "refine_movers", **holes, near=self._near, safe=self.task.model.safe)
 
-    def _find_best(self) -> int:
-        """Find every mover's best move and say how many there are; the clock is looked at between two statements."""
-        near = min((top for top in self.tops if top), default=0)
-        far = self.engine.rows(self._text("refine_far", movers=_SCRATCH["movers"], near=near))[0][0]
-        self._find_gains("best", near=near)
+    @property
+    def _near(self) -> int:
+        """What the cheapest attribute costs at its top."""
+        return min((top for top in self.tops if top), default=0)
+
+    def _find_best(self) -> tuple[int, int]:
+        """Find the movers' best moves: of all that save little, and of those that save more until enough is seen.
+
+        How many save more, and how many of them were looked at: all, unless some that were had a move.
+        """
+        far = self.engine.rows(self._text("refine_far", movers=_SCRATCH["movers"], near=self._near))[0][0]
+        self._create(_SCRATCH["best"], self._gains(near=self._near))
         batch = max(1, _PAIRS // max(1, self._count(_SCRATCH["classes"])))
-        for first in range(1, far + 1, batch):
-            if self.task.clock.spent and self._count(_SCRATCH["best"]):
-                break
-            self._find_gains("gains", places=(first, min(first + batch, far + 1)))
-            self._make(_SCRATCH["choice"], "refine_joint", one=_SCRATCH["best"], other=_SCRATCH["gains"])
-            self._create(_SCRATCH["best"], queries.select_all(_SCRATCH["choice"], self.engine.dialect))
-        return self._count(_SCRATCH["best"])
+        for number, seen in enumerate(range(0, far, batch)):
+            if number >= _BATCHES and self._count(_SCRATCH["best"]):
+                return far, seen
+            found = self._gains(places=(seen + 1, min(seen + batch, far) + 1))
+            self.engine.run(queries.insert(_SCRATCH["best"], found, self.engine.dialect))
+        return far, far
 
-    def _find_gains(self, name: str, near: int | None = None, places: tuple[int, int] | None = None) -> None:
-        """Find the best move of each of some movers."""
+    def _gains(self, near: int | None = None, places: tuple[int, int] | None = None) -> str:
+        """The query of the best move of each of some movers."""
         args = _SCRATCH["movers"], _SCRATCH["tuples"], _SCRATCH["classes"], self.climbs, self.engine.dialect
-        self._create(_SCRATCH["choice"], queries.refine_gains(*args, near, places))
-        self._make(_SCRATCH[name], "refine_best", gains=_SCRATCH["choice"])
+        return queries.refine_gains(*args, near, places)
 
     def _move(self) -> bool:
-        """Make the chosen moves; take them back if a class no longer holds."""
-        before = self.state
-        self._advance("refine_moved", moves=_SCRATCH["moves"])
-        self._make(_SCRATCH["placed"], "refine_safe", chosen=self.state, safe=self.task.model.safe)
-        if self._count(_SCRATCH["placed"]) < self._count(self.state):
-            self.state, self.spare = before, self.state
+        """Make the chosen moves, unless a class would no longer hold."""
+        self._make(self.spare, "refine_moved", state=self.state, moves=_SCRATCH["moves"])
+        self._make(_SCRATCH["placed"], "refine_safe", chosen=self.spare, safe=self.task.model.safe)
+        if self._count(_SCRATCH["placed"]) < self._count(self.spare):
             return False
         self.moves += self._count(_SCRATCH["moves"])
+        self.state, self.spare = self.spare, self.state
         return True
 
     def _make_classes(self, dirty: Relation | None = None) -> None:
@@ -297,8 +324,7 @@ class _Refinement:
         if self._count(_SCRATCH["placed"]) < self._count(self.state):
             raise InfeasibleError("a class does not meet the privacy model; choose another strategy")
         self._facts |= {"moves": self.moves, "loss": self._loss(self._state_cost())}
-        keys = [attribute.coded.code_column(0) for attribute in self.attributes]
-        self._make(ASSIGNMENT, "refine_assignment", tuples=_SCRATCH["tuples"], state=self.state, keys=keys)
+        self._make(ASSIGNMENT, "refine_assignment", tuples=_SCRATCH["tuples"], state=self.state, keys=self.keys)
 
     def _tidy(self) -> None:
         levels = [relation for climb in self.climbs for relation in (climb.levels, climb.costs)]
@@ -339,55 +365,39 @@ class _Refinement:
 class _Pace:
     """How far each step of the cover goes: so far that it looks at about so many generalizations of tuples.
 
-    How many nodes cost so much is counted by the attributes' mean costs per level, in bins. Where even the least step
-    would look at too many (many attributes, many tuples), the cheapest levels are given up one by one.
+    How many nodes cost so much is counted by the attributes' mean costs per level, in bins.
     """
 
     total: int
     costs: list[list[float]]
-    bottoms: list[int]
     reached: int = -1
 
-    def advance(self, tuples: int) -> int:
-        """The cost up to which the next step goes."""
-        if self.reached < 0:
-            self.reached = 0
-            return 0
-        step = max(1, -(-self.total // _STEPS))
-        nodes = self._nodes(step)
-        place = self.reached // step + 1
-        while tuples * nodes[min(place, _STEPS)] > _CROWD and self.give_up_a_level():
-            nodes = self._nodes(step)
-        while place < _STEPS and tuples * nodes[place + 1] <= _CELLS:
+    def advance(self, tuples: int) -> int | None:
+        """The cost up to which the next step goes; None where even the least step would look at too many cells."""
+        place = 0 if self.reached < 0 else self.reached // self._step + 1
+        if tuples * self._nodes[min(place, _STEPS)] > _CROWD:
+            return None
+        while 0 < place < _STEPS and tuples * self._nodes[place + 1] <= _CELLS:
             place += 1
-        self.reached = min(place * step, self.total)
+        self.reached = min(place * self._step, self.total)
         return self.reached
 
-    def _nodes(self, step: int) -> list[int]:
+    @property
+    def _step(self) -> int:
+        return max(1, -(-self.total // _STEPS))
+
+    @cached_property
+    def _nodes(self) -> list[int]:
         """How many nodes cost at most 0, 1, 2, … steps."""
         counts = [1] + [0] * _STEPS
-        for costs, bottom in zip(self.costs, self.bottoms, strict=True):
+        for costs in self.costs:
             sums = [0] * (_STEPS + 1)
-            for cost in costs[bottom:]:
-                shift = round(cost / step)
+            for cost in costs:
+                shift = round(cost / self._step)
                 for place in range(_STEPS + 1 - shift):
                     sums[place + shift] += counts[place]
             counts = sums
         return list(accumulate(counts))
-
-    @property
-    def nodes_left(self) -> int:
-        """How many nodes there are from the bottoms up."""
-        return prod(len(costs) - bottom for costs, bottom in zip(self.costs, self.bottoms, strict=True))
-
-    def give_up_a_level(self) -> bool:
-        """Raise the bottom of the attribute whose next level costs least; whether there is one."""
-        open_ones = [j for j, bottom in enumerate(self.bottoms) if bottom + 1 < len(self.costs[j])]
-        if not open_ones:
-            return False
-        j = min(open_ones, key=lambda j: self.costs[j][self.bottoms[j] + 1] - self.costs[j][self.bottoms[j]])
-        self.bottoms[j] += 1
-        return True
 
 
 def _relation(kind: str, attribute: int) -> Relation:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine
-from kanon_sql.errors import InfeasibleError
+from kanon_sql.errors import KanonError
 from kanon_sql.frequency import FrequencySet
 from kanon_sql.judge import Judge
 from kanon_sql.lattice import Lattice, Node
@@ -21,6 +23,7 @@ from kanon_sql.spec import Spec
 ASSIGNMENT = queries.scratch("kanon_assignment")
 CUTS = queries.scratch("kanon_cuts")
 CLASSES = queries.scratch("kanon_local_classes")
+_LOOKS = 0.02  # seconds between two looks at the clock while a statement runs
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,7 @@ class Clock:
     watch: Callable[[Rounds], None] | None = None
     interrupted: bool = False
     _started: float = field(default_factory=time.monotonic)
+    _whole: Clock | None = None
 
     @property
     def seconds(self) -> float:
@@ -52,7 +56,11 @@ class Clock:
     def ended(self) -> str:
         """How a run that stops now has ended: complete, time limit, or interrupted."""
         late = self.limit is not None and self.seconds > self.limit
-        return "interrupted" if self.interrupted else "time limit" if late else "complete"
+        return "interrupted" if self._stopped else "time limit" if late else "complete"
+
+    @property
+    def _stopped(self) -> bool:
+        return self.interrupted or (self._whole is not None and self._whole._stopped)
 
     @property
     def spent(self) -> bool:
@@ -65,16 +73,19 @@ class Clock:
             remaining = None if self.limit is None else max(0.0, self.limit - self.seconds)
             self.watch(Rounds(self.seconds, number, classes, left, remaining))
 
-    def refuse_if_spent(self, name: str) -> None:
-        """For an algorithm that has nothing safe to show before its end: InfeasibleError when the time is up."""
-        if self.spent:
-            raise InfeasibleError(
-                f"{name} was stopped ({self.ended}) before every row was safe, so there is nothing to release; "
-                "raise the time limit"
-            )
+    def part(self, until: float | None) -> Clock:
+        """The same clock with another limit, for a part of the work; an earlier interruption does not end that."""
+        return Clock(until, _started=self._started, _whole=None if self._stopped else self)
+
+    def last_part(self, seconds: float) -> Clock:
+        """A clock for what must still be done: until the limit, or so many seconds from now if that is later."""
+        soon = self.seconds + seconds
+        if self._stopped:
+            return self.part(soon)
+        return self.part(None if self.limit is None else max(self.limit, soon))
 
     def interrupt(self) -> None:
-        """Stop at the next safe place."""
+        """Stop at once, with what is safe so far."""
         self.interrupted = True
 
 
@@ -100,6 +111,33 @@ class Task:
     def engine(self) -> Engine:
         """Where the algorithm's statements run."""
         return self.frequency_set.engine
+
+    @contextmanager
+    def working(self, clock: Clock | None = None) -> Iterator[None]:
+        """Run the block until the clock is spent; then the statement that runs is interrupted, and the block left.
+
+        A statement that is interrupted has done nothing. The engine must not be inside a transaction, which would be
+        lost with it.
+        """
+        clock = clock or self.clock
+        over, cut = threading.Event(), threading.Event()
+
+        def look() -> None:
+            while not over.wait(_LOOKS):
+                if clock.spent:
+                    cut.set()
+                    self.engine.interrupt()
+
+        watcher = threading.Thread(target=look, daemon=True)
+        watcher.start()
+        try:
+            yield
+        except KanonError:
+            if not cut.is_set():
+                raise
+        finally:
+            over.set()
+            watcher.join()
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,48 @@
+"""A database beside the run's own, where a local recoding does its work and may be interrupted at any moment.
+
+A statement that is interrupted inside a transaction takes the transaction with it, and a run is one transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from kanon_sql import queries
+from kanon_sql.engine import Engine
+from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.frequency import Attribute, FrequencySet
+from kanon_sql.recode.task import Local
+
+
+@contextmanager
+def bench(found: FrequencySet, source: Engine) -> Iterator[FrequencySet]:
+    """The frequency set where no transaction of the run is open: in a DuckDB of its own, unless it is there already.
+
+    A value is its text there, whatever the column's type.
+    """
+    if found.engine is not source or not isinstance(found.engine, DuckDB):
+        yield found
+        return
+    beside = found.engine.beside()
+    try:
+        found.engine.send(queries.select_all(found.relation, found.engine.dialect), beside, found.relation)
+        yield replace(found, engine=beside, attributes=tuple(_moved(found.engine, a, beside) for a in found.attributes))
+    finally:
+        beside.close()
+
+
+def bring_back(local: Local, at: Engine, to: Engine) -> None:
+    """Send what a local algorithm gives back to where the frequency set came from."""
+    for relation in (local.assignment, local.cuts, local.classes):
+        if relation and at is not to:
+            at.send(queries.select_all(relation, at.dialect), to, relation)
+
+
+def _moved(engine: Engine, attribute: Attribute, beside: Engine) -> Attribute:
+    mapping, levels = attribute.coded.mapping, range(attribute.hierarchy.height + 1)
+    codes = [f"code_{level}" for level in levels]
+    beside_query = queries.text("mapping_codes", engine.dialect, mapping=mapping, codes=codes)
+    engine.send(beside_query, beside, mapping)
+    return replace(attribute, column=replace(attribute.column, type="VARCHAR"))
