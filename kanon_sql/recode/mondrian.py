@@ -71,9 +71,10 @@ def cut(task: Task, tuples: Relation, rows: int) -> bool:
 
 def time_to_cut(task: Task) -> float | None:
     """When to leave off other work, in seconds of the task's clock, so that there is time to `cut`; None: never."""
-    limit, now = task.clock.limit, task.clock.seconds
-    cells = task.frequency_set.tuples * len(task.frequency_set.attributes)
-    return None if limit is None else limit - min((limit - now) / 2, _CUT_SECONDS + cells * _CELL_SECONDS)
+    if task.clock.limit is None:
+        return None
+    left, cells = task.clock.limit - task.clock.seconds, task.frequency_set.tuples * len(task.frequency_set.attributes)
+    return task.clock.limit - min(left / 2, max(left / 4, _CUT_SECONDS + cells * _CELL_SECONDS))
 
 
 def mondrian(task: Task, rule: Rule = Rule()) -> Local:

@@ -78,11 +78,11 @@ class Clock:
         return Clock(until, _started=self._started, _whole=None if self._stopped else self)
 
     def last_part(self, seconds: float) -> Clock:
-        """A clock for what must still be done: until the limit, or so many seconds from now if that is later."""
+        """A clock for what must still be done: until shortly before the limit, or for so many seconds if that is later."""
         soon = self.seconds + seconds
         if self._stopped:
             return self.part(soon)
-        return self.part(None if self.limit is None else max(self.limit, soon))
+        return self.part(None if self.limit is None else max(0.95 * self.limit, soon))
 
     def interrupt(self) -> None:
         """Stop at once, with what is safe so far."""
