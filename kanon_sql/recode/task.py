@@ -78,7 +78,7 @@ class Clock:
         return Clock(until, _started=self._started, _whole=None if self._stopped else self)
 
     def last_part(self, seconds: float) -> Clock:
-        """A clock for what must still be done: until shortly before the limit, or for so many seconds if that is later."""
+        """A clock for what must still be done: until shortly before the limit, for so many seconds at least."""
         soon = self.seconds + seconds
         if self._stopped:
             return self.part(soon)
