@@ -31,6 +31,7 @@ def main() -> None:
         "kgen": proofs(results["kgen"]),
         "genetic": genetic(results["genetic"], results["kgen"], results["c2k"]),
         "igh": identical(results["igh"]),
+        "local": local(results["local"]),
     }
     fill(PAGE, parts)
     plot_proofs(results)
@@ -94,6 +95,20 @@ def genetic(rows: list[Row], own: list[Row], ours: list[Row]) -> list[str]:
         body.append([lattice, columns, f"{evaluations:,}", score(best), *cells, f"{' '.join(took)}"])
     head = ["hierarchies", "columns", "evaluations", "proven optimum"]
     return table([*head, "`random`", "`kgen`, by seed", "`memetic`, by seed", "`memetic`, seconds"], body)
+
+
+def local(rows: list[Row]) -> list[str]:
+    """Scores of local search and of the genetic search after as many evaluations, by seed."""
+    cases: dict[tuple[str, str, float, int], dict[str, list[Row]]] = {}
+    for row in rows:
+        case = cases.setdefault((row["table"], row["metric"], row["nodes"], row["evaluations"]), {})
+        case.setdefault(row["strategy"], []).append(row)
+    body = [
+        [name, f"`{metric}`", power(nodes), f"{evaluations:,}"]
+        + [" ".join(score(row) for row in by[strategy]) for strategy in ("local_search", "memetic")]
+        for (name, metric, nodes, evaluations), by in cases.items()
+    ]
+    return table(["table", "metric", "nodes", "evaluations", "`local_search`, by seed", "`memetic`, by seed"], body)
 
 
 def identical(rows: list[Row]) -> list[str]:

@@ -43,6 +43,7 @@ class Found:
     queries: int | None = None
     seconds: float | None = None
     ended: str | None = None
+    found_by: str | None = None
     node: dict[str, int] | None = None
     suppressed_rows: int | None = None
     log: float | None = None
@@ -232,6 +233,7 @@ def _found(counted: Counted, run: _Run, proven: float | None, minimal: Sequence[
         queries=outcome.queries,
         seconds=outcome.seconds,
         ended=outcome.ended,
+        found_by=outcome.found_by,
         node=dict(zip(columns, outcome.node, strict=True)),
         suppressed_rows=suppressed,
         log=level_of_generalization(outcome.node, counted.costs.heights),

@@ -25,21 +25,8 @@ def at_level(node: Node, attribute: int, level: int) -> Node:
     return (*node[:attribute], level, *node[attribute + 1 :])
 
 
-def minimal(nodes: Iterable[Node]) -> list[Node]:
-    """The nodes that generalize no other of them, lowest first.
-
-    >>> minimal([(1, 1), (0, 2), (0, 1), (2, 0)])
-    [(0, 1), (2, 0)]
-    """
-    kept: dict[Node, int] = {}
-    for node, bits in sorted(_bits(nodes).items(), key=lambda item: (sum(item[0]), item)):
-        if all(other & ~bits for other in kept.values()):
-            kept[node] = bits
-    return list(kept)
-
-
 def maximal(nodes: Iterable[Node]) -> list[Node]:
-    """The nodes that no other of them generalizes, highest first.
+    """The nodes that no other of them generalizes, highest first; in quadratic time, so for few nodes.
 
     >>> maximal([(0, 1), (1, 1), (2, 0)])
     [(1, 1), (2, 0)]

@@ -104,6 +104,7 @@ def _searched(plan: Plan) -> dict[str, Any]:
         "gap": outcome.gap,
         "proven_optimal": outcome.proven_optimal,
         "search_ended": outcome.ended,
+        "found_by": outcome.found_by,
         "recoding": None,
     }
 
@@ -135,6 +136,7 @@ def _recoded(plan: LocalPlan) -> dict[str, Any]:
         "gap": None,
         "proven_optimal": False,
         "search_ended": plan.ended,
+        "found_by": None,
         "recoding": dict(recoding.local.facts),
     }
 
@@ -168,6 +170,7 @@ def warnings(plan: Plan | LocalPlan, written: Written) -> list[str]:
     if plan.ended != "complete":
         better = "node may exist, see gap" if isinstance(plan.recoding, FullDomain) else "recoding may exist"
         said.append(f"the search did not end ({plan.ended}): a better {better}")
+    said += _not_found(plan)
     if written.summary.fits:
         below = written.summary.fits.unsafe_class_rows
         said.append(
@@ -184,6 +187,18 @@ def warnings(plan: Plan | LocalPlan, written: Written) -> list[str]:
         for name in _unique_columns(plan)
     ]
     return said
+
+
+def _not_found(plan: Plan | LocalPlan) -> list[str]:
+    """That the strategy itself found no node, where that is so."""
+    found_by = "strategy" if isinstance(plan.recoding, LocalRecoding) else plan.outcome.found_by
+    if found_by not in ("reduction", "last resort"):
+        return []
+    taken = "a probe of the lattice reduction" if found_by == "reduction" else "the best node tested on the way"
+    name = plan.spec.strategy
+    return [
+        f"{name} found no anonymous node, and {taken} is released; give it more time or evaluations, or choose auto"
+    ]
 
 
 def _unique_columns(plan: Counted) -> list[str]:

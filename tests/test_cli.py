@@ -417,7 +417,7 @@ MANIFEST = {
     *("classes", "smallest_class", "average_class", "node", "heights", "lattice_size", "nodes_checked", "queries"),
     *("metric", "score", "information_loss", "loss_per_attribute", "precision_per_attribute"),
     *("distortion_per_attribute", "modification_per_attribute", "weights", "shown", "recoding"),
-    *("lower_bound", "gap", "proven_optimal", "strategy", "search_ended", "seed", "seconds"),
+    *("lower_bound", "gap", "proven_optimal", "strategy", "search_ended", "found_by", "seed", "seconds"),
     *("verified", "privacy", "roles", "source", "target", "engine", "hierarchies", "sql", "warnings", "version"),
 }
 

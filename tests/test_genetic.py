@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from oracle import Node, Problem, problems
-from test_search import SPREAD, Run, Table, Unordered, costs_of, keeps_a_row
+from oracle import METRICS, Column, Node, Problem, problems
+from test_search import ABC, SPREAD, Run, Table, Threshold, Unordered, costs_of, keeps_a_row
 
 from kanon_sql.lattice import Lattice, below
-from kanon_sql.loss import metric
+from kanon_sql.loss import Costs, metric
 from kanon_sql.search import Driver, Outcome, strategy
 from kanon_sql.search.accuracy import level_of_generalization
 from kanon_sql.search.descent import Descent
@@ -35,7 +35,7 @@ from kanon_sql.search.random_nodes import random_node
 from kanon_sql.search.reduction import lattice_minimum
 from kanon_sql.search.space import Score, Search, Space, Test
 
-DRAWING = ("memetic", "kgen", "random")
+DRAWING = ("memetic", "local_search", "kgen", "random")
 FAST = settings(deadline=None, max_examples=60)
 BOUNDED = st.sampled_from(["precision", "height", "loss", "loss_geometric"])
 
@@ -157,6 +157,23 @@ def test_limited_cuts_the_last_request_and_scores_what_it_found() -> None:
     assert conversation.outcome.node == (3, 3, 3)
 
 
+@pytest.mark.parametrize("by", METRICS)
+@pytest.mark.parametrize("limit", [0.0, 0.1, 0.25])
+def test_local_search_finds_the_optimum_above_the_minimal_nodes_too(by: str, limit: float) -> None:
+    problem = replace(SPREAD, limit=limit, _memo={})
+    for seed in range(3):
+        run = Run(problem, "local_search", by, seed=seed)
+        run.check()
+        assert run.is_optimal()
+
+
+def test_local_search_asks_for_nothing_that_cannot_be_better() -> None:
+    """From the top of a chain it walks down, and never looks above where it stands."""
+    run = Run(Problem([("a",)] * 3 + [("b",), ("c",)], [Column(ABC)], 2, 0.5), "local_search", "loss")
+    assert run.outcome.node == (1,)
+    assert run.judge.tested == [(2,), (1,), (0,)]  # the kicks ask for no other: there is none
+
+
 # The reduction
 
 
@@ -266,12 +283,24 @@ def test_between_reaches_all_that_lies_between() -> None:
     assert drawn == {(a, 1, c) for a in (0, 1) for c in (2, 3, 4)}
 
 
-def test_the_tournament_prefers_anonymous_then_fitter() -> None:
-    worst, middle, best = Individual((0,), False, 0.9), Individual((2,), True, 0.1), Individual((1,), True, 0.2)
+def test_the_tournament_prefers_anonymous_then_fitter_and_the_more_general_of_two_that_fail() -> None:
+    best, second = Individual((1,), True, 0.2), Individual((2,), True, 0.1)
+    third, worst = Individual((3,), False, 0.05), Individual((0,), False, 0.9)
     rng = Random(0)
-    won = [tournament(rng, [worst, middle, best]) for _ in range(9000)]
-    shares = [won.count(one) / 9000 for one in (best, middle, worst)]
-    assert shares == pytest.approx([5 / 9, 3 / 9, 1 / 9], abs=0.03)
+    won = [tournament(rng, [worst, second, best, third]) for _ in range(16000)]
+    shares = [won.count(one) / 16000 for one in (best, second, third, worst)]
+    assert shares == pytest.approx([7 / 16, 5 / 16, 3 / 16, 1 / 16], abs=0.03)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_kgen_breeds_on_a_wide_table(seed: int) -> None:
+    """Twenty attributes of six levels, nodes anonymous from nine tenths of the height on: hardly any drawn is."""
+    lattice = Lattice((0,) * 20, (5,) * 20)
+    costs = Costs(100, 2, ((0.0, 0.2, 0.4, 0.6, 0.8, 1.0),) * 20, ((9, 8, 7, 6, 5, 1),) * 20)
+    driver = Driver(lattice, costs, metric("precision"), Threshold(90), 0, seed=seed, evaluations=5000)
+    outcome = driver.run(strategy("kgen"))
+    assert outcome.found_by == "strategy"
+    assert outcome.score < 0.95  # what the cheapest probe of the reduction costs
 
 
 def test_the_roulette_of_figure_5() -> None:

@@ -3,6 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -224,6 +225,22 @@ def test_arx_finds_the_same(k: int, limit: float, node: str, suppressed: int, cl
         outcome = search(found, k, limit, "loss_geometric", name)
         assert outcome.score == pytest.approx(arx_score, abs=1e-12)
         assert outcome.proven_optimal
+
+
+@needs_adult
+@pytest.mark.parametrize("seed", range(3))
+def test_local_search_finds_arx_optimum_in_273_evaluations(seed: int) -> None:
+    """As many as a search like it took elsewhere; less than a hundred will do."""
+    found = driver(adult(*NINE), 5, 0.02, "loss_geometric")
+    outcome = replace(found, seed=seed, evaluations=273).run(strategy("local_search"))
+    assert outcome.score == pytest.approx(0.31371, abs=5.1e-6)
+    assert outcome.nodes_checked <= 273
+
+
+@needs_adult
+def test_auto_proves_the_same_in_819_checks() -> None:
+    outcome = search(adult(*NINE), 5, 0.02, "loss_geometric", "auto")
+    assert (outcome.nodes_checked, outcome.proven_optimal) == (819, True)
 
 
 @needs_adult

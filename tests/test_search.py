@@ -2,10 +2,12 @@
 
 import signal
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from math import inf
+from random import Random
 from typing import Any
 
 import pandas
@@ -19,12 +21,13 @@ from kanon_sql import anonymize
 from kanon_sql.engine import Engine
 from kanon_sql.errors import InfeasibleError, SpecError
 from kanon_sql.judge import Judge
-from kanon_sql.lattice import Lattice
+from kanon_sql.lattice import Lattice, below
 from kanon_sql.loss import Costs, Figures, metric
 from kanon_sql.privacy import k_anonymity
 from kanon_sql.search import STRATEGIES, Driver, Outcome, Progress, strategy, tags
 from kanon_sql.search.driver import _LAST_RESORT as LAST_RESORT
-from kanon_sql.search.space import Search, Space
+from kanon_sql.search.reduction import lattice_minimum
+from kanon_sql.search.space import Score, Search, Space, Test
 
 OPTIMAL = ("auto", "best_first", "certified", "exhaustive", "depth_first", "flash")
 IDENTICAL = ("optimal_igh", "extended_igh")  # refuse columns whose hierarchies differ
@@ -55,6 +58,23 @@ class Table:
     def _ask(self) -> None:
         self.after(self.queries)
         self.queries += 1
+
+
+class Threshold:
+    """A judge to whom nodes are anonymous from some height on, or else leave all rows at risk."""
+
+    def __init__(self, height: int) -> None:
+        self.height, self.queries = height, 0
+
+    def rows_at_risk(self, nodes: Sequence[Node]) -> list[int]:
+        self.queries += 1
+        return [0 if sum(node) >= self.height else 100 for node in nodes]
+
+    def losses(self, node: Node, costs: Costs) -> Figures:
+        return Figures(node, 0, tuple(losses[level] for losses, level in zip(costs.level_losses, node, strict=True)))
+
+    def classes(self, node: Node) -> Figures:
+        return Figures(node, 0, None, 1, 100, 100, 10_000)
 
 
 def costs_of(problem: Problem) -> Costs:
@@ -319,6 +339,144 @@ DIGITS = {f"{a}{b}{c}": (f"{a}{b}{c}", f"{a}{b}", f"{a}", "*") for a in "01" for
 SPREAD = Problem(
     [(f"{i % 8:03b}", f"{i * i % 8:03b}", f"{i // 5 % 8:03b}") for i in range(40)], [Column(DIGITS)] * 3, 3, 0.25
 )
+
+
+# The end
+
+
+class Ticking:
+    """A clock that only the judge moves on: `test` seconds for a node, `score` for a node's figures."""
+
+    def __init__(self, problem: Problem, test: float, score: float = 0.0) -> None:
+        self.now, self.table, self.test, self.score, self.queries = 0.0, Table(problem), test, score, 0
+
+    def rows_at_risk(self, nodes: Sequence[Node]) -> list[int]:
+        self.now += self.test * len(nodes)
+        return self.table.rows_at_risk(nodes)
+
+    def losses(self, node: Node, costs: Costs) -> Figures:
+        self.now += self.score
+        return self.table.losses(node, costs)
+
+    def classes(self, node: Node) -> Figures:
+        self.now += self.score
+        return self.table.classes(node)
+
+
+def ended(judge: Ticking, limit: float, search: Callable[[Space], Search], problem: Problem) -> tuple[Outcome, float]:
+    """A search by the judge's clock, and when it ended."""
+    options = {"time_limit": limit, "clock": lambda: judge.now}
+    driver = Driver(lattice_of(problem), costs_of(problem), metric("loss"), judge, problem.may_suppress, **options)
+    return driver.run(search), judge.now
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+@pytest.mark.parametrize(("limit", "seconds"), [(2.5, 0.2), (10.4, 0.9), (40.0, 1.2)])
+def test_a_slow_test_is_not_begun_eight_times_before_the_end(name: str, limit: float, seconds: float) -> None:
+    problem = replace(SPREAD, limit=0.0, _memo={})
+    outcome, now = ended(Ticking(problem, test=seconds, score=0.05), limit, strategy(name), problem)
+    assert now <= limit + max(1, 0.05 * limit)
+    assert outcome.ended == ("time limit" if now > limit else "complete")
+
+
+def test_the_last_resort_ends_in_time() -> None:
+    """Sixteen nodes would be scored at half a second each."""
+
+    def unscored(_: Space) -> Search:
+        for node in reversed(SPREAD.nodes):
+            yield Test([node])
+
+    outcome, now = ended(Ticking(SPREAD, test=0.1, score=0.5), 3.0, unscored, SPREAD)
+    assert (outcome.ended, outcome.found_by) == ("time limit", "last resort")
+    assert now <= 4.2  # one statement is under way when the time is up
+    assert SPREAD.anonymous(outcome.node)
+
+
+def test_the_end_of_a_long_search_takes_no_long() -> None:
+    """Thousands of nodes on either border; CPU time, so that nothing else that runs counts. It took 20 s."""
+    lattice = Lattice((0,) * 10, (5,) * 10)
+    costs = Costs(100, 2, ((0.0, 0.2, 0.4, 0.6, 0.8, 1.0),) * 10, ((9, 8, 7, 6, 5, 1),) * 10)
+    driver = Driver(lattice, costs, metric("loss"), Threshold(21), 10, clock=time.process_time)
+    stopped: list[float] = []
+
+    def borders(space: Space) -> Search:
+        for height in (20, 21):
+            yield Test(list(islice(lattice.at_height(height), 10_000)))
+        stopped.append(driver._seconds())
+        driver.time_limit = stopped[0]
+        yield from strategy("depth_first")(space)
+
+    outcome = driver.run(borders)
+    assert (outcome.ended, len(outcome.minimal)) == ("time limit", 10_000)
+    assert outcome.lower_bound > 0
+    assert outcome.seconds < stopped[0] + max(1, 0.05 * stopped[0])
+
+
+@FAST
+@given(problem=problems(bounded=True), monotone=st.booleans(), dense=st.booleans(), seed=st.integers(0, 99))
+def test_the_minimal_nodes_are_those_judged_that_generalize_no_other(
+    problem: Problem, monotone: bool, dense: bool, seed: int
+) -> None:
+    found = (tags.DenseTags if dense else tags.SparseTags)(lattice_of(problem), monotone)
+    judged = Random(seed).sample(problem.nodes, len(problem.nodes) // 2)
+    for node in judged:
+        found.tag(node, problem.anonymous(node))
+    held = [node for node in judged if problem.anonymous(node)]
+    lowest = [node for node in held if not any(other != node and below(other, node) for other in held)]
+    assert found.minimal() == sorted(lowest, key=lambda node: (sum(node), node))
+
+
+# Who found the node
+
+
+def test_who_found_the_node_is_told() -> None:
+    def found_by(search: Callable[[Space], Search], by: str = "loss") -> tuple[Node, str]:
+        problem = replace(SPREAD, limit=0.0, _memo={})
+        driver = Driver(lattice_of(problem), costs_of(problem), metric(by), Table(problem), 0)
+        outcome = driver.run(search)
+        return outcome.node, outcome.found_by
+
+    def bred(space: Space) -> Search:
+        yield from lattice_minimum(space)
+        yield Score([space.lattice.top])
+
+    def barren(space: Space) -> Search:
+        yield from lattice_minimum(space)
+
+    def tested(_: Space) -> Search:
+        yield Test([(2, 3, 3)])
+
+    assert found_by(bred) == ((3, 3, 3), "strategy")
+    assert found_by(barren)[1] == "reduction"
+    assert found_by(tested) == ((2, 3, 3), "last resort")
+
+
+def test_a_node_lowered_at_no_cost_is_told() -> None:
+    """A column with one value loses nothing by its star."""
+    single = Column({"x": ("x", "*")})
+    problem = Problem([("x", "a"), ("x", "a")], [single, Column(ABC)], 2)
+
+    def starred(_: Space) -> Search:
+        yield Test([(1, 0)])
+        yield Score([(1, 0)])
+
+    driver = Driver(lattice_of(problem), costs_of(problem), metric("loss"), Table(problem), 0)
+    outcome = driver.run(starred)
+    assert (outcome.node, outcome.found_by) == ((0, 0), "lowered")
+
+
+def test_manifest_and_warnings_say_that_the_strategy_found_nothing() -> None:
+    people = pandas.DataFrame({f"q{j}": [f"{i * (j + 3) % 97:07b}" for i in range(97)] for j in range(12)})
+    spec = {"quasi_identifiers": {name: {"hierarchy": {"redact": "right"}} for name in people}}
+    manifest = anonymize(people, spec, k=2, strategy="random", evaluations=1).manifest
+    assert manifest["found_by"] == "last resort"
+    assert any("random found no anonymous node, and the best node tested" in text for text in manifest["warnings"])
+    manifest = anonymize(people, spec, k=2, strategy="kgen", evaluations=1).manifest
+    assert manifest["found_by"] == "reduction"
+    assert any("kgen found no anonymous node, and a probe of" in text for text in manifest["warnings"])
+    manifest = anonymize(people, spec, k=2, strategy="datafly").manifest
+    assert manifest["found_by"] in ("strategy", "lowered")
+    assert not any("found no anonymous node" in text for text in manifest["warnings"])
 
 
 # What is told of a search

@@ -3,7 +3,6 @@
 import doctest
 import importlib
 import pkgutil
-import sys
 import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -17,12 +16,25 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracle import METRICS, Column, Node, Problem, identical_problems, problems
-from test_search import ABC, FAST, IDENTICAL, OPTIMAL, SPREAD, Run, Table, costs_of, keeps_a_row, lattice_of, metrics
+from test_search import (
+    ABC,
+    FAST,
+    IDENTICAL,
+    OPTIMAL,
+    SPREAD,
+    Run,
+    Table,
+    Threshold,
+    costs_of,
+    keeps_a_row,
+    lattice_of,
+    metrics,
+)
 
 from kanon_sql import anonymize, pipeline, search
 from kanon_sql.errors import SpecError
 from kanon_sql.lattice import Lattice
-from kanon_sql.loss import Costs, Figures, metric
+from kanon_sql.loss import Costs, metric
 from kanon_sql.search import STRATEGIES, Driver, strategy, tags
 from kanon_sql.search.auto import in_turns
 from kanon_sql.search.depth_first import walk
@@ -291,23 +303,6 @@ def embedded(problem: Problem, subset: Sequence[int], node: Node) -> Node:
 LARGE = 20  # attributes of height 3: 10^12 nodes
 
 
-class Threshold:
-    """A judge to whom nodes are anonymous from some height on, or else leave all rows at risk."""
-
-    def __init__(self, height: int) -> None:
-        self.height, self.queries = height, 0
-
-    def rows_at_risk(self, nodes: Sequence[Node]) -> list[int]:
-        self.queries += 1
-        return [0 if sum(node) >= self.height else 100 for node in nodes]
-
-    def losses(self, node: Node, costs: Costs) -> Figures:
-        return Figures(node, 0, tuple(losses[level] for losses, level in zip(costs.level_losses, node, strict=True)))
-
-    def classes(self, node: Node) -> Figures:
-        return Figures(node, 0, None, 1, 100, 100, 10_000)
-
-
 @pytest.mark.parametrize("name", [name for name in STRATEGIES if name != "best_first"])
 def test_no_level_of_a_large_lattice_is_written_out(name: str) -> None:
     losses = ((0.0, 0.2, 0.5, 1.0),) * LARGE
@@ -440,8 +435,7 @@ def test_every_strategy_is_in_the_table_of_the_documentation() -> None:
 # Side by side
 
 
-def test_searches_in_turns_share_the_tests_and_end_with_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules["kanon_sql.search.auto"], "_START", 8)  # the package's `auto` is the function
+def test_searches_in_turns_share_the_tests_and_end_with_the_first() -> None:
     problem = replace(SPREAD, limit=0.0, _memo={})
     asked: dict[str, int] = {"first": 0, "second": 0}
 
@@ -457,7 +451,7 @@ def test_searches_in_turns_share_the_tests_and_end_with_the_first(monkeypatch: p
     def both(space: Space) -> Search:
         space_of.append(space)
         bottoms, tops = problem.nodes[:24], problem.nodes[:23:-1]
-        yield from in_turns(space, asking("first", tops, 1), asking("second", bottoms, 4))
+        yield from in_turns(space, asking("first", tops, 1), asking("second", bottoms, 4), start=8)
 
     outcome = Driver(lattice_of(problem), costs_of(problem), metric("height"), Table(problem), 0).run(both)
     assert outcome.ended == "complete"

@@ -109,7 +109,7 @@ def release(manifest: dict[str, Any]) -> None:
         f"the smallest of {manifest['smallest_class']} rows; {suppressed:,} suppressed{masked}."
     )
     score = "" if manifest["score"] is None else f"{manifest['metric']} {manifest['score']:.4f}, "
-    out.print(f"{score}{_proof(manifest)}.")
+    out.print(f"{score}{_proof(manifest)}.{_found_by(manifest['found_by'], manifest['strategy'])}")
     out.print(_verified(manifest))
     warn(manifest["warnings"])
 
@@ -125,6 +125,15 @@ def refreshed(manifest: dict[str, Any]) -> None:
         f"[green]Verified[/green] in what is there now: {promise['required']}-anonymous. "
         f"It is in materialized view {escape(manifest['target']['table'])}"
     )
+
+
+def _found_by(found_by: str | None, strategy: str) -> str:
+    """A sentence that says who found the node, where the strategy did not."""
+    return {
+        "lowered": f" What {strategy} found was then lowered to a node of the same score.",
+        "reduction": f" {strategy} did not find its node: it is a probe of the lattice reduction.",
+        "last resort": f" {strategy} did not find its node: it is the best of those tested on the way.",
+    }.get(found_by or "", "")
 
 
 def cloaked(manifest: dict[str, Any]) -> None:
@@ -294,7 +303,9 @@ def comparison(compared: Comparison) -> None:
         out.print(table)
     out.print()
     for found in searched:
-        out.print(f"{escape(found.strategy)} promises {escape(found.promise)}")
+        out.print(
+            f"{escape(found.strategy)} promises {escape(found.promise)}.{_found_by(found.found_by, found.strategy)}"
+        )
     for found in compared.searches:
         if found.refused is not None:
             out.print(f"[yellow]{escape(found.strategy)} was left out:[/yellow] {escape(found.refused)}")

@@ -17,6 +17,7 @@ from kanon_sql.search.flash import flash
 from kanon_sql.search.igh import extended_igh, optimal_igh
 from kanon_sql.search.incognito import incognito
 from kanon_sql.search.kgen import kgen
+from kanon_sql.search.local_search import local_search
 from kanon_sql.search.memetic import memetic
 from kanon_sql.search.ola import ola
 from kanon_sql.search.random_nodes import random_nodes
@@ -72,6 +73,7 @@ STRATEGIES = {
         Strategy("extended_igh", extended_igh, _BEST_LOWEST, monotone_only=True),
         Strategy("datafly", datafly, "an anonymous node"),
         Strategy("memetic", memetic, "a good node"),
+        Strategy("local_search", local_search, "a good node"),
         Strategy("kgen", kgen, "the best node bred"),
         Strategy("random", random_nodes, "the best node drawn"),
     )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from kanon_sql.search.best_first import best_first
 from kanon_sql.search.certified import certified
 from kanon_sql.search.datafly import datafly
 from kanon_sql.search.exhaustive import exhaustive
-from kanon_sql.search.memetic import memetic
+from kanon_sql.search.local_search import improving
+from kanon_sql.search.memetic import breeding
 from kanon_sql.search.space import Search, Space, Test
 
 _START = 150  # tests; enough for `certified` to come down to a first k-minimal node
@@ -16,27 +19,38 @@ _SMALL = 50_000  # nodes; up to here listing them all saves more tests than clau
 def auto(space: Space) -> Search:
     """Prove the optimum where that can be done in the time, else find the best node and how far off it can be.
 
-    Small lattices are searched best first. Larger ones are searched by `certified`, beside `memetic`, which finds good
-    nodes sooner; `datafly` first, which finds one at once. Without a monotone privacy model, which tags and clauses
-    need, every lattice that can be listed is searched best first, and any other from the bottom up.
+    Small lattices are searched best first. Larger ones are searched by `certified`, beside `local_search`, which finds
+    good nodes sooner, and by a metric that rises with every level beside `memetic` too; `datafly` first, which finds
+    a node at once. They look on for as long as there is time, unless `space.evaluations` are said. Without a monotone
+    privacy model, which tags and clauses need, every lattice that can be listed is searched best first, and any other
+    by `local_search` and from the bottom up in turns.
     """
     if space.listable and (space.lattice.size <= _SMALL or not space.monotone_model):
         return best_first(space)
-    return _large(space) if space.monotone_model else exhaustive(space)
+    return _large(space)
 
 
 def _large(space: Space) -> Search:
+    evaluations = space.evaluations or inf
+    good = improving(space, evaluations)
+    if not space.monotone_model:
+        yield from in_turns(space, exhaustive(space), good)
+        return
     yield from datafly(space)  # a node to release after some dozens of tests
-    yield from in_turns(space, certified(space), memetic(space))
+    if space.metric.monotone(space.may_suppress):  # the best node is k-minimal
+        good = in_turns(space, breeding(space, evaluations), good)
+        yield from in_turns(space, certified(space), good, start=_START)
+    else:
+        yield from in_turns(space, certified(space), good)
 
 
-def in_turns(space: Space, *searches: Search) -> Search:
-    """Run several searches on the same knowledge until the first one ends, which has a start.
+def in_turns(space: Space, *searches: Search, start: int = 0) -> Search:
+    """Run several searches on the same knowledge until the first one ends, which has a start of so many tests.
 
     Each has its share of the tests.
     """
     requests = {search: next(search) for search in searches}
-    tested = dict.fromkeys(searches, _START) | {searches[0]: 0}
+    tested = dict.fromkeys(searches, start) | {searches[0]: 0}
     while searches[0] in requests:
         search = min(requests, key=tested.__getitem__)
         request = requests.pop(search)

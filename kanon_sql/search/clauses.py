@@ -32,14 +32,23 @@ _SAME = 1e-12
 class Clauses:
     """The open nodes of a lattice, their cheapest cost, and one of them on demand.
 
-    `pulse` is called now and then in long work, and may raise.
+    `pulse` is called now and then in long work, and may raise. `at_risk`: nodes known not to be anonymous, none of
+    them below another.
     """
 
-    def __init__(self, lattice: Lattice, metric: Metric, costs: Costs, pulse: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        lattice: Lattice,
+        metric: Metric,
+        costs: Costs,
+        pulse: Callable[[], None],
+        clock: Callable[[], float] = time.monotonic,
+        at_risk: Sequence[Node] = (),
+    ) -> None:
         self._lattice = lattice
         self._finish = metric.finish
         self._bound = metric.bound_of(costs)
-        self._pulse = pulse
+        self._pulse, self._clock = pulse, clock
         self._solver = Solver(name=_SOLVER)
         self._open = True  # whether there can be any node left
         self._last = 0  # the last variable
@@ -47,6 +56,7 @@ class Clauses:
         self._reaches = self._levels()
         self._costs = whole_costs(metric.parts(costs), lattice)
         self._sums: list[tuple[int, int]] = []  # a cost, and the variable that says it is reached
+        self._border = sorted(at_risk, key=lambda node: (-sum(node), node))  # still to be handed over
         self._pending: list[Node] = []
         self._proven = 0  # no open node costs less than the sum with this index
         self._floor = 0.0  # no open node can score less
@@ -87,10 +97,13 @@ class Clauses:
         return None
 
     def lower_bound(self, seconds: float = inf) -> float:
-        """The least that an open node can score, or less if `seconds` were too few; infinite if none is open."""
-        self._settle(inf)
-        until, step, sums = time.monotonic() + seconds, 1, self._sums
-        while self._proven < len(sums) and time.monotonic() < until:
+        """The least that an open node can score, or less if `seconds` were too few; infinite if none is open.
+
+        What was learned is handed over first, for as many seconds again if need be.
+        """
+        self._settle(inf, seconds)
+        until, step, sums = self._clock() + seconds, 1, self._sums
+        while self._proven < len(sums) and self._clock() < until:
             ahead = min(self._proven + step, len(sums))
             held = self._possible([-sums[ahead][1]] if ahead < len(sums) else [])
             if held is False:
@@ -124,13 +137,17 @@ class Clauses:
         else:
             self._open = False
 
-    def _settle(self, best: float) -> None:
-        """Hand over what was learned, and before the first question the costs."""
+    def _settle(self, best: float, seconds: float = inf) -> None:
+        """Hand over what was learned, or what there is time for, and before the first question the costs."""
         if not self._sums:
             self._sums = self._add_up(self._costs, inf if best == inf else self._most(best) + 1)
-        for node in maximal(self._pending):
-            self._add(self._above(node))
+        self._border += maximal(self._pending)
         self._pending = []
+        told, until = 0, self._clock() + seconds
+        while told < len(self._border) and self._clock() < until:
+            self._add(self._above(self._border[told]))
+            told += 1
+        self._border = self._border[told:]
 
     def _above(self, node: Node) -> list[int]:
         return [self._reaches[j, node[j] + 1] for j, high in enumerate(self._lattice.top) if node[j] < high]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
+from bisect import insort
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from math import inf
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from kanon_sql import interrupts
 from kanon_sql.errors import InfeasibleError
-from kanon_sql.lattice import Lattice, Node, minimal
+from kanon_sql.lattice import Lattice, Node
 from kanon_sql.loss import METRICS, Costs, Figures, Metric, unsuppressed_losses
 from kanon_sql.search.proof import Proof
 from kanon_sql.search.space import Score, Search, Space, Test, beats
@@ -22,8 +24,12 @@ if TYPE_CHECKING:
 BATCH = 8  # nodes tested in one statement: measured, more gains little
 _BOUND_EVERY = 0.5  # seconds between two readings of the lower bound while a search is watched
 _BOUND_SECONDS = 0.1  # for one such reading
-_LAST_BOUND_SECONDS = 2.0  # for the last, when the time may be up
-_LAST_RESORT = 16  # nodes scored after the time is up, if nothing was scored before
+_LAST_BOUND_SECONDS = 2.0  # for the last, if there is time
+_LATE, _LEAST_LATE = 0.05, 1.0  # how long after the limit the end may come: a share of it, or seconds, the larger
+_MARGIN = 0.3  # seconds of that which nothing new is begun in
+_LAST_RESORT = 16  # nodes scored at the end, if nothing was scored before
+
+FoundBy = Literal["strategy", "lowered", "reduction", "last resort"]
 
 
 class Judge(Protocol):
@@ -75,9 +81,12 @@ class Outcome:
     """The end of a search: the node to release, and what is proven of it.
 
     `lower_bound`: no node of the lattice scores below it. `gap` is the score less the bound.
-    `ended`: complete, time limit, or interrupted. `nodes_tagged`: settled by what was judged above or below them,
-    None where the lattice is too large to count them. `minimal`: the anonymous nodes judged, without those above
-    another of them. `tags`: what is known of every node.
+    `ended`: complete, time limit, or interrupted. `found_by`: who found the node. `strategy`: the search did;
+    `lowered`: the driver did, below what the search had found, and it scores the same. Or the search found none, and
+    the driver took the best that was tested on the way: `reduction`, a probe of the lattice's reduction; `last
+    resort`, any other, which may be the top. `nodes_tagged`: settled by what was judged above or below them, None
+    where the lattice is too large to count them. `minimal`: the anonymous nodes judged, without those above another
+    of them. `tags`: what is known of every node.
     """
 
     node: Node
@@ -87,6 +96,7 @@ class Outcome:
     queries: int
     seconds: float
     ended: str
+    found_by: FoundBy = "strategy"
     trace: tuple[Step, ...] = field(repr=False, default=())
     nodes_tagged: int | None = None
     minimal: tuple[Node, ...] = field(repr=False, default=())
@@ -121,6 +131,7 @@ class Driver:
     on_progress: Callable[[Progress], None] | None = None
     seed: int = 0
     evaluations: int | None = None
+    clock: Callable[[], float] = time.monotonic
 
     def __post_init__(self) -> None:
         self._tags = tags_for(self.lattice, self.monotone_model)
@@ -130,12 +141,16 @@ class Driver:
         self._proof: Proof | None = None
         if isinstance(self._tags, DenseTags):
             self._proof = Proof(self.lattice, self._tags, self.metric, self.costs)
-        self._started = time.monotonic()
+        self._started = self.clock()
         self._interrupted = False
         self._at_risk: dict[Node, int | None] = {}
-        self._anonymous: list[Node] = []
-        self._scored: set[Node] = set()
+        self._cheapest: list[tuple[float, Node]] = []  # of the nodes tested and anonymous, for the last resort
+        self._probes: set[Node] = set()  # tested for the lattice's reduction
+        self._scores: dict[Node, float] = {}
         self._best: tuple[float, Node] = (inf, self.lattice.top)
+        self._found_by: FoundBy = "strategy"
+        self._until = inf  # when the outcome is due, once the search has ended
+        self._pace = 0.0  # seconds for a node in the last statement
         self._class_size = inf  # of the best node, where it was asked for
         self._trace: list[Step] = []
         self._proven = (-inf, 0.0)  # when the lower bound was last read, and what it was
@@ -149,6 +164,8 @@ class Driver:
             self.metric,
             self.may_suppress,
             best=lambda: self._best[0],
+            best_node=lambda: self._best[1],
+            score_of=self._scores.get,
             at_risk=self._at_risk.get,
             monotone_model=self.monotone_model,
             seed=self.seed,
@@ -165,20 +182,22 @@ class Driver:
                 self._prefer_lower()
             except _BudgetSpent:
                 ended = "interrupted" if self._interrupted else "time limit"
+            self._until = self._end()
             if self._best[0] == inf:
                 self._score_last_resort()
         score, node = self._best
         return Outcome(
             node,
             score,
-            min(score, self._lower_bound(_LAST_BOUND_SECONDS)),
+            min(score, self._last_bound()),
             len(self._at_risk),
             self.judge.queries,
             self._seconds(),
             ended,
+            self._found_by,
             tuple(self._trace),
             self._tags.settled() - len(self._at_risk) if isinstance(self._tags, DenseTags) else None,
-            tuple(minimal(self._anonymous)),
+            tuple(self._tags.minimal()),
             self._tags,
         )
 
@@ -195,43 +214,59 @@ class Driver:
     def _answer(self, request: Test | Score) -> list[bool]:
         self._spend()  # also where tags answer: a strategy may walk long among nodes that are settled
         if isinstance(request, Test):
+            if request.reduction:
+                self._probes.update(request.nodes)
             self._test(request.nodes)
             return [bool(self._tags.status(node)) for node in request.nodes]
-        self._score_all(self._cheapest_first(request.nodes), request.by_class_size)
+        self._score_all(self._cheapest_first(request.nodes), request.by_class_size, request.all_of_them)
         return []
 
     def _test(self, nodes: Sequence[Node]) -> None:
         unknown = [node for node in dict.fromkeys(nodes) if self._tags.status(node) is None]
-        for start in range(0, len(unknown), BATCH):
+        start = 0
+        while start < len(unknown):
             self._spend()
-            batch = unknown[start : start + BATCH]
-            if start:  # those before may have settled some of these
-                batch = [node for node in batch if self._tags.status(node) is None]
-            if batch:
-                self._judge(batch)
+            batch = unknown[start : start + self._at_once()]
+            left = [node for node in batch if self._tags.status(node) is None] if start else batch
+            if left:  # those before may have settled some of these
+                self._judge(left)
+            start += len(batch)
+
+    def _at_once(self) -> int:
+        """How many nodes to test in one statement: fewer where it would end after the limit."""
+        if self.time_limit is None or self._pace == 0:
+            return BATCH
+        return max(1, min(BATCH, int((self.time_limit - self._seconds()) / self._pace)))
 
     def _judge(self, nodes: Sequence[Node]) -> None:
-        for node, at_risk in zip(nodes, self.judge.rows_at_risk(nodes), strict=True):
+        started = self._seconds()
+        counted = self.judge.rows_at_risk(nodes)
+        self._pace = (self._seconds() - started) / len(nodes)
+        for node, at_risk in zip(nodes, counted, strict=True):
             anonymous = at_risk <= self.may_suppress
             self._tags.tag(node, anonymous)
             self._note("test", node, at_risk, None)
             if anonymous:
-                self._anonymous.append(node)
+                insort(self._cheapest, (self._bound(node), node))
+                del self._cheapest[_LAST_RESORT:]
             elif self._clauses:
                 self._rule_out(self._clauses, node)
 
-    def _score_all(self, nodes: Sequence[Node], by_class_size: bool) -> None:
+    def _score_all(self, nodes: Sequence[Node], by_class_size: bool, all_of_them: bool) -> None:
         for node in nodes:
             bound, best = self._bound(node), self._best[0]
-            if beats(best, bound) or not (by_class_size or beats(bound, best)):
+            if not all_of_them and (beats(best, bound) or not (by_class_size or beats(bound, best))):
                 return
-            if node not in self._scored:
+            if node not in self._scores:
                 self._spend()
                 self._score(node, by_class_size)
 
     def _cheapest_first(self, nodes: Iterable[Node]) -> list[Node]:
-        anonymous = (node for node in nodes if self._tags.status(node))
-        return sorted(anonymous, key=lambda node: (self._bound(node), node))
+        return sorted(filter(self._is_anonymous, nodes), key=lambda node: (self._bound(node), node))
+
+    def _is_anonymous(self, node: Node) -> bool:
+        self._spend()  # in a large lattice the answer takes a while, and strategies ask for thousands of nodes at once
+        return bool(self._tags.status(node))
 
     def _prefer_lower(self) -> None:
         """Of nodes that score the same, release the lowest: no label is starred where that gains nothing."""
@@ -245,13 +280,13 @@ class Driver:
                 if self._tags.status(lower):
                     score = self.metric.score(self.costs, self._figures(lower))
                     if not beats(self._best[0], score):
-                        self._best, moved = (score, lower), True
+                        self._best, self._found_by, moved = (score, lower), "lowered", True
                         break
 
     def _score(self, node: Node, by_class_size: bool = False) -> None:
         figures = self._figures(node)
         score = self.metric.score(self.costs, figures)
-        self._scored.add(node)
+        self._scores[node] = score
         self._keep(node, score, by_class_size)
         if self._proof:
             self._proof.scored(node, above_too=self._metric_monotone)
@@ -288,13 +323,15 @@ class Driver:
 
     def _score_last_resort(self) -> None:
         """No node that keeps a row was scored in time: take the best known to be anonymous, else the top."""
-        for node in self._cheapest_first(self._anonymous)[:_LAST_RESORT]:
-            self._score(node)
+        for _, node in list(self._cheapest):
+            if self._best[0] == inf or self._left() > 0:
+                self._score(node)
         if self._best[0] == inf:
             if self._tags.status(self.lattice.top) is None:
                 self._judge([self.lattice.top])
             if self._tags.status(self.lattice.top):
                 self._score(self.lattice.top)
+        self._found_by = "reduction" if self._best[1] in self._probes else "last resort"
         if self._best[0] == inf:
             raise InfeasibleError(
                 "no node was found that is anonymous and keeps a row; raise the time limit, suppression_limit or "
@@ -308,22 +345,26 @@ class Driver:
         self._spend()
         return self._solver().candidate(limit, self._best[0])
 
-    def _solver(self) -> Clauses:
-        """The clauses, told of all that is known when they are first asked for."""
+    def _last_bound(self) -> float:
+        """The lower bound as far as it can be read in what time is left."""
+        if self._proof:
+            return self._proof.lower_bound()
+        if self._left() <= 0:
+            return self._bound(self.lattice.bottom)
+        return self._solver(self._left).lower_bound(self._left() / 3)
+
+    def _solver(self, left: Callable[[], float] = lambda: inf) -> Clauses:
+        """The clauses, told of all that is known when they are first asked for, or of as much as there is time for."""
         if self._clauses is None:
             from kanon_sql.search.clauses import Clauses  # its solver is loaded by who needs it
 
-            self._clauses = Clauses(self.lattice, self.metric, self.costs, self._spend)
-            for node in self._known_at_risk():
-                self._rule_out(self._clauses, node)
-            for node in self._scored:
-                self._close(self._clauses, node)
+            border = self._tags.at_risk.nodes if self.monotone_model and isinstance(self._tags, SparseTags) else []
+            clauses = self._clauses = Clauses(self.lattice, self.metric, self.costs, self._spend, self.clock, border)
+            at_risk = (node for node in self._at_risk if not border and self._tags.status(node) is False)
+            for tell, nodes in ((self._rule_out, at_risk), (self._close, self._scores)):
+                for node in takewhile(lambda _: left() > 0, nodes):
+                    tell(clauses, node)
         return self._clauses
-
-    def _known_at_risk(self) -> Iterable[Node]:
-        if self.monotone_model and isinstance(self._tags, SparseTags):
-            return self._tags.at_risk.nodes
-        return [node for node in self._at_risk if self._tags.status(node) is False]
 
     def _rule_out(self, clauses: Clauses, node: Node) -> None:
         if self.monotone_model:
@@ -350,7 +391,7 @@ class Driver:
 
     def _bound_for_show(self, seconds: float) -> float:
         """The lower bound, read now and then: on a large lattice that costs more than a test."""
-        if seconds - self._proven[0] > _BOUND_EVERY:
+        if self._until == inf and seconds - self._proven[0] > _BOUND_EVERY:
             self._proven = (seconds, self._lower_bound(_BOUND_SECONDS))
         return self._proven[1]
 
@@ -359,8 +400,16 @@ class Driver:
         if self._interrupted or late:
             raise _BudgetSpent
 
+    def _end(self) -> float:
+        """When the outcome is due, with a margin for the statement or the question to the solver that runs then."""
+        latest = inf if self.time_limit is None else self.time_limit + max(_LATE * self.time_limit, _LEAST_LATE)
+        return min(self._seconds() + _LAST_BOUND_SECONDS, latest - _MARGIN)
+
+    def _left(self) -> float:
+        return self._until - self._seconds()
+
     def _seconds(self) -> float:
-        return time.monotonic() - self._started
+        return self.clock() - self._started
 
     def _interrupt(self) -> None:
         self._interrupted = True

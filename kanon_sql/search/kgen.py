@@ -42,9 +42,11 @@ def kgen(space: Space) -> Search:
     """Breed nodes between the lattice's reduced bottom and its top, as the paper does.
 
     The fitness of a node is 1 - LOG, LOG being the mean of level / height, whatever the metric. Parents are chosen
-    by binary tournament, an anonymous node before one that is not, then the fitter; survivors are drawn from parents
-    and offspring by `survival`. What the paper leaves open, or says otherwise than its program, is settled so:
+    by binary tournament, an anonymous node before one that is not; survivors are drawn from parents and offspring by
+    `survival`. What the paper leaves open, or says otherwise than its program, is settled so:
 
+    - Of two anonymous nodes the fitter is the parent; of two that are not, the more general one, as in the program.
+      If it were the fitter, the population would walk away from what is anonymous and breed nothing on wide tables.
     - The population of 100 survives by draws with replacement; the archive of minimal anonymous nodes is the
       driver's (`Outcome.minimal`), and the best of it by the space's metric is the answer.
     - An evaluation is a node asked for, seen before or not, the crossover's meets included but not the reduction:
@@ -118,9 +120,9 @@ def between(rng: Random, lower: Node, upper: Node) -> Node:
 
 
 def tournament(rng: Random, population: Sequence[Individual]) -> Individual:
-    """The better of two drawn: an anonymous one before one that is not, then the fitter."""
+    """The better of two drawn: an anonymous one first; of two the fitter, of two that are not the more general."""
     drawn = rng.choice(population), rng.choice(population)
-    return max(drawn, key=lambda one: (one.anonymous, one.fitness))
+    return max(drawn, key=lambda one: (one.anonymous, one.fitness if one.anonymous else -one.fitness))
 
 
 def crossover(rng: Random, one: Individual, other: Individual, meet_anonymous: bool) -> list[Node]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from random import Random
 
@@ -35,10 +35,15 @@ def memetic(space: Space) -> Search:
     result is the optimum, and proven, if the metric has a bound and the search ends within its budget. Otherwise
     nothing is promised of its score. The same seed makes the same run.
     """
-    yield from limited(space, _Memetic(space, Random(space.seed)).run(), space.evaluations or EVALUATIONS)
+    return breeding(space, space.evaluations or EVALUATIONS)
 
 
-def limited(space: Space, search: Search, evaluations: int) -> Search:
+def breeding(space: Space, evaluations: float) -> Search:
+    """The same with a number of evaluations, or none: infinite."""
+    return limited(space, _Memetic(space, Random(space.seed)).run(), evaluations)
+
+
+def limited(space: Space, search: Search, evaluations: float) -> Search:
     """Run a search until it has asked for so many unknown nodes; what is anonymous of the last is scored."""
     request = next(search, None)
     while request is not None:
@@ -46,8 +51,8 @@ def limited(space: Space, search: Search, evaluations: int) -> Search:
         if isinstance(request, Test):
             nodes = list(dict.fromkeys(node for node in nodes if space.tags.status(node) is None))
             if len(nodes) > evaluations:
-                nodes = nodes[:evaluations]
-                yield Test(nodes)
+                nodes = nodes[: int(evaluations)]
+                yield replace(request, nodes=nodes)
                 yield Score([node for node in nodes if space.tags.status(node)])
                 return
             evaluations -= len(nodes)

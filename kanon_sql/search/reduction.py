@@ -25,7 +25,7 @@ def lattice_minimum(space: Space) -> Generator[Test | Score, list[bool], Node]:
     high = list(top)
     while space.monotone_model and low != high:
         middle = {j: (low[j] + high[j]) // 2 for j in range(len(top)) if low[j] < high[j]}
-        held = yield Test([at_level(top, j, level) for j, level in middle.items()])
+        held = yield Test([at_level(top, j, level) for j, level in middle.items()], reduction=True)
         for (j, level), anonymous in zip(middle.items(), held, strict=True):
             low[j], high[j] = (low[j], level) if anonymous else (level + 1, high[j])
     return tuple(low)

@@ -14,9 +14,13 @@ from kanon_sql.search.tags import Tags
 
 @dataclass(frozen=True)
 class Test:
-    """Ask which of these nodes are anonymous; the answer is a list of booleans in the same order."""
+    """Ask which of these nodes are anonymous; the answer is a list of booleans in the same order.
+
+    `reduction`: they are probes of the lattice's reduction, which no strategy would release.
+    """
 
     nodes: Sequence[Node]
+    reduction: bool = False
     __test__ = False  # not a pytest class
 
 
@@ -25,11 +29,13 @@ class Score:
     """Ask for the scores of these nodes, so that the best may be released.
 
     Nodes that are not anonymous, or that cannot beat the best found, are passed over. Of nodes with equal scores
-    the one with the smaller average class is kept where `by_class_size` is set, else the first. The answer is empty.
+    the one with the smaller average class is kept where `by_class_size` is set, else the first. `all_of_them`: score
+    those too that cannot beat the best found, for `Space.score_of`. The answer is empty.
     """
 
     nodes: Sequence[Node]
     by_class_size: bool = False
+    all_of_them: bool = False
 
 
 Search = Generator[Test | Score, list[bool], None]
@@ -62,6 +68,10 @@ class Space:
     may_suppress: int
     best: Callable[[], float]
     """The score of the best node so far; infinite while there is none."""
+    best_node: Callable[[], Node] = lambda: ()
+    """That node; the lattice's top while there is none."""
+    score_of: Callable[[Node], float | None] = lambda _: None
+    """The score of a node; None where it was not scored."""
     at_risk: Callable[[Node], int | None] = lambda _: None
     """The rows at risk of a node that was tested; None where it was not."""
     monotone_model: bool = True

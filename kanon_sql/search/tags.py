@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from kanon_sql.lattice import Lattice, Node
@@ -22,6 +23,9 @@ class Tags(Protocol):
 
     def tag(self, node: Node, anonymous: bool) -> None:
         """Note a verdict, and what predictive tagging concludes from it where that is sound."""
+
+    def minimal(self) -> list[Node]:
+        """The nodes judged anonymous that generalize no other of them, lowest first."""
 
 
 def tags_for(lattice: Lattice, monotone: bool) -> Tags:
@@ -68,6 +72,20 @@ class DenseTags:
         else:
             self.array[tuple(slice(0, i + 1) for i in at)] = AT_RISK
 
+    def minimal(self) -> list[Node]:
+        """The nodes judged anonymous that generalize no other of them, lowest first."""
+        import numpy as np
+
+        above = self.array == SAFE
+        if not self._monotone:  # what is above a judged node is not tagged
+            for axis in range(above.ndim):
+                above = np.logical_or.accumulate(above, axis=axis)
+        lowest = above.copy()
+        for axis in range(above.ndim):
+            rest = (slice(None),) * axis
+            lowest[(*rest, slice(1, None))] &= ~above[(*rest, slice(None, -1))]
+        return _lowest_first(map(tuple, (np.argwhere(lowest) + np.array(self._bottom)).tolist()))
+
 
 class SparseTags:
     """For lattices too large to list: the minimal anonymous and the maximal non-anonymous nodes known."""
@@ -81,8 +99,8 @@ class SparseTags:
 
     def status(self, node: Node) -> bool | None:
         """What is known of a node."""
-        if node in self._exact:
-            return self._exact[node]
+        if node in self._exact or not self._monotone:
+            return self._exact.get(node)
         word = self._bits.of(node)
         if self.at_risk.covers(word):
             return False
@@ -92,8 +110,16 @@ class SparseTags:
         """Note a verdict, and what predictive tagging concludes from it where that is sound."""
         self._exact[node] = anonymous
         border = self.safe if anonymous else self.at_risk
-        if self._monotone and not border.covers(self._bits.of(node)):
+        if (anonymous or self._monotone) and not border.covers(self._bits.of(node)):
             border.add(node)
+
+    def minimal(self) -> list[Node]:
+        """The nodes judged anonymous that generalize no other of them, lowest first."""
+        return _lowest_first(self.safe.nodes)
+
+
+def _lowest_first(nodes: Iterable[Node]) -> list[Node]:
+    return sorted(nodes, key=lambda node: (sum(node), node))
 
 
 class _Bits:
