@@ -19,11 +19,11 @@ _SMALL = 50_000  # nodes; up to here listing them all saves more tests than clau
 def auto(space: Space) -> Search:
     """Prove the optimum where that can be done in the time, else find the best node and how far off it can be.
 
-    Small lattices are searched best first. Larger ones are searched by `certified`, beside `local_search`, which finds
-    good nodes sooner, and by a metric that rises with every level beside `memetic` too; `datafly` first, which finds
-    a node at once. They look on for as long as there is time, unless `space.evaluations` are said. Without a monotone
-    privacy model, which tags and clauses need, every lattice that can be listed is searched best first, and any other
-    by `local_search` and from the bottom up in turns.
+    Small lattices are searched best first. Larger ones are searched by `certified`, beside `local_search` and
+    `memetic`, which find good nodes sooner, each on other tables; `datafly` first, which finds a node at once. They
+    look on for as long as there is time, unless `space.evaluations` are said. Without a monotone privacy model, which
+    tags and clauses need, every lattice that can be listed is searched best first, and any other by `local_search`
+    and from the bottom up in turns.
     """
     if space.listable and (space.lattice.size <= _SMALL or not space.monotone_model):
         return best_first(space)
@@ -37,11 +37,9 @@ def _large(space: Space) -> Search:
         yield from in_turns(space, exhaustive(space), good)
         return
     yield from datafly(space)  # a node to release after some dozens of tests
-    if space.metric.monotone(space.may_suppress):  # the best node is k-minimal
-        good = in_turns(space, breeding(space, evaluations), good)
-        yield from in_turns(space, certified(space), good, start=_START)
-    else:
-        yield from in_turns(space, certified(space), good)
+    good = in_turns(space, good, breeding(space, evaluations))
+    monotone = space.metric.monotone(space.may_suppress)  # then the best node is k-minimal, and the proof may be near
+    yield from in_turns(space, certified(space), good, start=_START if monotone else 0)
 
 
 def in_turns(space: Space, *searches: Search, start: int = 0) -> Search:
