@@ -575,7 +575,7 @@ def test_a_search_cut_short_keeps_a_bound_below_the_optimum() -> None:
     found = driver(cargo(25), 2, 0.005, "precision")
 
     def stop(progress: Progress) -> None:
-        found.time_limit = -1.0 if progress.nodes_checked >= 400 else None
+        found.time_limit = progress.seconds if progress.nodes_checked >= 400 else None
 
     found.on_progress = stop
     outcome = found.run(strategy("auto"))
