@@ -95,7 +95,7 @@ def priorities(rows: list[Row]) -> list[str]:
 def plot(results: dict[str, list[Row]]) -> None:
     """Loss by seconds on Adult, k = 5."""
     figure, drawn = axes("seconds of the algorithm (logarithmic)", "loss")
-    for show, line in (("common", "o-"), ("ranges", "o:")):
+    for show, line in (("common", "o-"), ("exact-ranges", "o:")):
         curve = sorted((r for r in results["refine"] if r["show"] == show), key=lambda row: row["algorithm"])
         taken, losses = [row["algorithm"] for row in curve], [row["loss"] for row in curve]
         drawn.plot(taken, losses, line, color=BLUE, label=f"refine, by limit, --show {show}")

@@ -9,6 +9,7 @@ from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.frequency import Attribute, FrequencySet
+from kanon_sql.hierarchy import Hierarchy
 from kanon_sql.lattice import Node
 from kanon_sql.loss import Costs, Figures
 from kanon_sql.privacy import PrivacyModel
@@ -69,8 +70,10 @@ class Judge:
         return [at_risk for _, at_risk in found]
 
     def losses(self, node: Node, costs: Costs) -> Figures:
-        """Rows at risk of a node, and each attribute's mean loss with those rows suppressed."""
-        columns = self._loss_columns(node)
+        """Rows at risk of a node, each attribute's mean loss with those rows suppressed, and its starred values."""
+        attributes = self.frequency_set.attributes
+        starred = [a.coded.loss_column(0) if 0 in a.coded.loss_levels else "" for a in attributes]
+        columns = tuple(dict.fromkeys((*self._loss_columns(node), *filter(None, starred))))
         if columns not in self._loss_queries:
             self._loss_queries[columns] = self._prepared("node_loss", losses=columns)
         (_, at_risk, *sums) = self._ask([self._fill(self._loss_queries[columns], node)])[0]
@@ -79,9 +82,13 @@ class Judge:
             costs.level_losses[j][level]
             - self._mean(attribute, level, at_risk, saved, costs.rows)
             + at_risk / costs.rows
-            for j, (attribute, level) in enumerate(zip(self.frequency_set.attributes, node, strict=True))
+            for j, (attribute, level) in enumerate(zip(attributes, node, strict=True))
         )
-        return Figures(node, at_risk, losses)
+        shares = tuple(
+            of - (self._mean(attribute, 0, at_risk, saved, costs.rows) if name else 0.0)
+            for of, attribute, name in zip(costs.starred, attributes, starred, strict=True)
+        )
+        return Figures(node, at_risk, losses, starred=shares)
 
     def classes(self, node: Node) -> Figures:
         """The classes that a node would release: how many, the smallest, their sizes squared."""
@@ -90,28 +97,29 @@ class Judge:
         return Figures(node, at_risk, None, classes, released, smallest, squares)
 
     def kept_rows(self, node: Node) -> tuple[int, ...]:
-        """Per attribute, the released rows whose label at a node is the value itself."""
+        """Per attribute, the released rows whose label at a node is the value itself, or NULL for NULL."""
         pairs = zip(self.frequency_set.attributes, node, strict=True)
-        return tuple(self._kept(node, attribute, level) for attribute, level in pairs)
+        return tuple(self._released_with(node, a, _kept_codes(a.hierarchy, level)) for a, level in pairs)
 
-    def _kept(self, node: Node, attribute: Attribute, level: int) -> int:
-        hierarchy, coded = attribute.hierarchy, attribute.coded
-        same = zip(hierarchy.values, hierarchy.labels(level), strict=False)
-        kept = [i for i, (value, label) in enumerate(same) if label is not None and str(value) == label]
-        if level and not kept:
-            return 0
-        if not level:
-            return self.classes(node).released_rows or 0
+    def starred_rows(self, node: Node) -> tuple[int, ...]:
+        """Per attribute, the released rows whose value no hierarchy holds."""
+        attributes = self.frequency_set.attributes
+        return tuple(self._released_with(node, a, _starred_codes(a.hierarchy)) for a in attributes)
+
+    def _released_with(self, node: Node, attribute: Attribute, codes: set[int]) -> int:
+        """The released rows whose value of an attribute has one of these codes."""
+        every = set(attribute.hierarchy.codes(0))
+        if codes in (set(), every):
+            return (self.classes(node).released_rows or 0) if codes else 0
         relation = queries.scratch("kanon_kept")
-        codes = [hierarchy.codes(0)[i] for i in kept]
         engine = self.frequency_set.engine
-        engine.load(relation, {"kept_code": "INTEGER"}, [codes])
+        engine.load(relation, {"kept_code": "INTEGER"}, [sorted(codes)])
         query = queries.text(
             "kept_rows",
             engine.dialect,
             frequency_set=self.frequency_set.relation,
             kept=relation,
-            code={"code": coded.code_column(0)},
+            code={"code": attribute.coded.code_column(0)},
             levels=self._levels(node),
             safe=self.model.safe,
         )
@@ -163,3 +171,14 @@ class Judge:
         found = self.frequency_set.engine.rows(queries.union_all(texts))
         whole = [tuple(None if value is None else int(value) for value in row) for row in found]
         return sorted(whole) if len(texts) > 1 else whole
+
+
+def _kept_codes(hierarchy: Hierarchy, level: int) -> set[int]:
+    """The codes of the values that a level shows as they are; what shows `*` is not as it was."""
+    rows = zip(hierarchy.values, hierarchy.labels(level), hierarchy.codes(0), strict=False)
+    same = (code for value, label, code in rows if level == 0 or label == (None if value is None else str(value)))
+    return set(same) - _starred_codes(hierarchy)
+
+
+def _starred_codes(hierarchy: Hierarchy) -> set[int]:
+    return set(hierarchy.codes(0)[hierarchy.leaf_count :])

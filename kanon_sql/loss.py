@@ -9,8 +9,9 @@ what stands here only divides them.
 - `loss_geometric`: the same per attribute, joined as the product of (1 + x) ^ (1 / attributes), less 1 (ARX's Loss).
 - `discernibility`: sum of squared class sizes, suppressed rows counting all rows each (Bayardo, Agrawal 2005).
 - `average_class_size`: rows / (classes * k), the C_avg of LeFevre et al. 2006.
-- `distortion`: mean weighted hierarchical distance between a cell and what is released of it, 1 for a suppressed
-  row (J. Li, R. Wong, A. Fu, J. Pei, TKDE 20(9), 2008, whose table's distortion is this times rows and attributes).
+- `distortion`: mean weighted hierarchical distance between a cell and what is released of it, 1 for a suppressed row
+  and for a value that no hierarchy holds (J. Li, R. Wong, A. Fu, J. Pei, TKDE 20(9), 2008, whose table's distortion
+  is this times rows and attributes).
 
 Attributes may have weights; every mean over attributes is then a weighted one.
 """
@@ -61,6 +62,11 @@ class Costs:
         weights = self.weights or (1.0,) * len(self.level_losses)
         return tuple(weight / sum(weights) for weight in weights)
 
+    @property
+    def starred(self) -> tuple[float, ...]:
+        """Each attribute's share of values that no hierarchy holds: all that is lost on level 0."""
+        return tuple(losses[0] for losses in self.level_losses)
+
     @cached_property
     def distances(self) -> tuple[tuple[float, ...], ...]:
         """Each attribute's weighted hierarchical distance from the value to its label on every level."""
@@ -71,7 +77,8 @@ class Costs:
 class Figures:
     """What the judge counted for one node; None where nobody asked.
 
-    `losses`: the mean loss per attribute over all source rows, suppressed rows counting 1.
+    `losses`: the mean loss per attribute over all source rows, suppressed rows counting 1. `starred`: per attribute
+    the share of all source rows that are released with a value that no hierarchy holds; None where all of them are.
     """
 
     node: Node
@@ -81,6 +88,7 @@ class Figures:
     released_rows: int | None = None
     smallest_class: int | None = None
     squares: int | None = None
+    starred: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -172,14 +180,26 @@ def _losses(figures: Figures) -> tuple[float, ...]:
     return figures.losses
 
 
-def _distortion(costs: Costs, figures: Figures) -> float:
+def distances_of(costs: Costs, figures: Figures) -> tuple[float, ...]:
+    """Each attribute's mean weighted hierarchical distance over all source rows at a node."""
     suppressed = (figures.rows_at_risk or 0) / costs.rows
-    distances = [of[level] for of, level in zip(costs.distances, figures.node, strict=True)]
-    return arithmetic(distances, costs.shares) * (1 - suppressed) + suppressed
+    starred = costs.starred if figures.starred is None else figures.starred
+    lost = [suppressed + share for share in starred]
+    return tuple(_with_lost(of[level], x) for of, level, x in zip(costs.distances, figures.node, lost, strict=True))
+
+
+def _with_lost(distance: float, lost: float) -> float:
+    """A mean distance where a share of the rows is as far off as can be."""
+    return distance * (1 - lost) + lost
+
+
+def _distortion(costs: Costs, figures: Figures) -> float:
+    return arithmetic(distances_of(costs, figures), costs.shares)
 
 
 def _distortion_parts(costs: Costs) -> LevelParts:
-    return _shared(costs, costs.distances)
+    pairs = zip(costs.distances, costs.starred, strict=True)
+    return _shared(costs, tuple(tuple(_with_lost(x, lost) for x in levels) for levels, lost in pairs))
 
 
 def _shared(costs: Costs, of_level: LevelParts) -> LevelParts:

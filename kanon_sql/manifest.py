@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from kanon_sql import anatomy, perturb, queries
-from kanon_sql.loss import METRICS, Figures, arithmetic, precisions
+from kanon_sql.loss import METRICS, Figures, arithmetic, distances_of, precisions
 from kanon_sql.privacy import PrivacyModel
 from kanon_sql.recode import show as shows
 from kanon_sql.recoding import FullDomain, LocalRecoding
@@ -88,9 +89,8 @@ def _found(plan: Plan | LocalPlan) -> dict[str, Any]:
 def _searched(plan: Plan) -> dict[str, Any]:
     """What a search of the lattice found, and what it costs."""
     outcome, node = plan.outcome, plan.outcome.node
-    figures, kept = _figures(plan), plan.judge.kept_rows(plan.outcome.node)
-    gone = plan.recoding.rows_at_risk / plan.costs.rows
-    distances = [of[level] * (1 - gone) + gone for of, level in zip(plan.costs.distances, node, strict=True)]
+    figures, kept = _figures(plan), plan.judge.kept_rows(node)
+    distances = distances_of(plan.costs, figures)
     scores = {name: _finite(m.score(plan.costs, figures)) for name, m in METRICS.items()}
     return {
         "node": dict(zip(plan.columns, node, strict=True)),
@@ -123,7 +123,6 @@ def _recoded(plan: LocalPlan) -> dict[str, Any]:
     }
     counted = {name: m for name, m in METRICS.items() if name not in of_levels}
     scores = {**of_levels, **{name: _finite(m.score(costs, figures)) for name, m in counted.items()}}
-    kept = [rows[0] for rows in found.levels]
     return {
         "node": None,
         "shown": dict(zip(plan.columns, recoding.hows, strict=True)),
@@ -131,7 +130,7 @@ def _recoded(plan: LocalPlan) -> dict[str, Any]:
         "nodes_checked": None,
         "queries": None,
         "score": scores[plan.spec.metric],
-        **_costs(plan, {name: scores[name] for name in METRICS}, found.losses, levels, distances, kept),
+        **_costs(plan, {name: scores[name] for name in METRICS}, found.losses, levels, distances, found.kept),
         "lower_bound": None,
         "gap": None,
         "proven_optimal": False,
@@ -219,16 +218,10 @@ def _unique_columns(plan: Counted) -> list[str]:
 
 def _figures(plan: Plan) -> Figures:
     """All figures of the released node, for every metric."""
-    classes, losses = plan.judge.classes(plan.outcome.node), plan.judge.losses(plan.outcome.node, plan.costs)
-    return Figures(
-        classes.node,
-        classes.rows_at_risk,
-        losses.losses,
-        classes.classes,
-        classes.released_rows,
-        classes.smallest_class,
-        classes.squares,
-    )
+    node = plan.outcome.node
+    classes, losses = plan.judge.classes(node), plan.judge.losses(node, plan.costs)
+    starred = tuple(rows / plan.costs.rows for rows in plan.judge.starred_rows(node))
+    return replace(classes, losses=losses.losses, starred=starred)
 
 
 def _seconds(plan: Plan | LocalPlan, written: Written, started: float) -> dict[str, float]:

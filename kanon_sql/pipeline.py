@@ -353,6 +353,11 @@ def plan_release(
         raise SpecError(
             f"{asked} is for --strategy prioprivacy, and the strategy is {spec.strategy}; leave out the one"
         )
+    sized = next((name for name, asked in spec.quasi_identifiers.items() if asked.domain is not None), None)
+    if sized is not None and spec.strategy != "prioprivacy":
+        raise SpecError(
+            f"the domain of {sized!r} is for --strategy prioprivacy, and the strategy is {spec.strategy}; leave it out"
+        )
     if spec.strategy in RECODERS:
         return make_local_plan(found, spec, watch, search_in, keep_tuples)
     if spec.strategy not in STRATEGIES:
@@ -400,9 +405,8 @@ def local_recoding(counted: Counted, local: Local, recoder: Recoder | None = Non
     ranges = recoder is not None and recoder.ranges
     hows = tuple("labels" if local.classes else shows.how_of(spec, table, name, ranges) for name in counted.columns)
     if local.classes is None:
-        shows.make_classes(found.engine, local, orders, hows)
-    labels = [f"label_{j}" for j in range(len(hows))] + [f"high_{j}" for j, how in enumerate(hows) if how == "bounds"]
-    figures = shows.figures(found.engine, CLASSES, labels, found.attributes, found.rows)
+        shows.make_classes(found.engine, local, orders, hows, spec)
+    figures = shows.figures(found.engine, local, orders, hows, found.rows)
     return LocalRecoding(counted.source.engine, table, counted.judge, local, orders, hows, figures, spec)
 
 

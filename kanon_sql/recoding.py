@@ -21,7 +21,7 @@ from kanon_sql.privacy import PrivacyModel
 from kanon_sql.queries import Cell, LocalCell, LocalReleaseQuery, Relation, ReleaseQuery
 from kanon_sql.recode import wildcard
 from kanon_sql.recode.order import Order
-from kanon_sql.recode.show import LocalFigures, bound_names
+from kanon_sql.recode.show import LocalFigures, shown_names
 from kanon_sql.recode.task import ASSIGNMENT, CLASSES, Local
 from kanon_sql.recode.wildcard import Fits
 from kanon_sql.spec import Spec
@@ -265,7 +265,7 @@ class LocalRecoding(_Judged):
         engine = self.judge.frequency_set.engine
         queried = self._beside(names, engine)
         values = {
-            relation.name: ([column.name for column in columns], engine.rows(query))
+            relation.name: ([column.name for column in columns], _typed(engine.rows(query), columns))
             for relation, (query, columns) in queried.items()
         }
         return self._query(
@@ -346,8 +346,8 @@ def _no_mapping(attribute: Attribute) -> Relation:
 
 def _local_cell(j: int, attribute: Attribute, how: str, mapping: _Mapping) -> LocalCell:
     name = attribute.column.name
-    columns = (f"label_{j}", f"high_{j}") if how == "bounds" else (f"label_{j}",)
-    names = bound_names(name) if how == "bounds" else (name,)
+    names = shown_names(name, how)
+    columns = (f"label_{j}", f"high_{j}")[: len(names)]
     null = _null(attribute.hierarchy, 0)
     shown = tuple(zip(names, columns, strict=True))
     return LocalCell(name, True, mapping(attribute), attribute.coded.code_column(0), null[0] if null else None, shown)
@@ -387,5 +387,11 @@ def _mapping_rows(attribute: Attribute, level: int) -> list[tuple[object, ...]]:
     """The mapping of one level as rows of value, code and, above level 0, label."""
     found = attribute.hierarchy
     labels = [found.labels(level)] if level else []
-    rows = zip((*found.values, *found.starred), found.codes(level), *labels, strict=True)
+    values = [queries.of_type(value, attribute.column.type) for value in (*found.values, *found.starred)]
+    rows = zip(values, found.codes(level), *labels, strict=True)
     return [row for row in rows if row[0] is not None]
+
+
+def _typed(rows: Sequence[tuple[object, ...]], columns: Sequence[Column]) -> list[tuple[object, ...]]:
+    """Rows to be written out, each value with the type that it needs."""
+    return [tuple(queries.of_type(v, c.type) for v, c in zip(row, columns, strict=True)) for row in rows]

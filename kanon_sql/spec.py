@@ -46,7 +46,9 @@ Metric: TypeAlias = Literal[
 ]
 Form: TypeAlias = Literal["table", "view", "materialized", "anatomy"]
 Distribution: TypeAlias = Literal["normal", "laplace", "uniform"]
-Show: TypeAlias = Literal["ranges", "labels", "common", "bounds", "mean", "median", "mode"]
+Show: TypeAlias = Literal[
+    "ranges", "labels", "common", "bounds", "mean", "median", "mode", "exact-ranges", "exact-bounds"
+]
 CloakMethod: TypeAlias = Literal["adaptive", "temporal", "both", "clique"]
 Location: TypeAlias = tuple[int | str, ...]
 
@@ -211,6 +213,9 @@ class Attribute(_Model):
     priority: StrictInt | None = Field(default=None, ge=1, description="a whole number, 1 for the most important")
     weight: Weight | None = Field(default=None, description="a number above 0, at most 1")
     show: Show | None = Field(default=None, description=f"one of {', '.join(get_args(Show))}")
+    domain: Annotated[StrictInt, Field(ge=1)] | Literal["occurring", "hierarchy"] | None = Field(
+        default=None, description="a number of values of at least 1, occurring, or hierarchy"
+    )
 
     @model_validator(mode="after")
     def _levels_in_order(self) -> Attribute:

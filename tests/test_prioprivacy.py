@@ -10,6 +10,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+import pandas
 import pytest
 from conftest import create_table
 from hypothesis import HealthCheck, example, given, settings
@@ -353,6 +354,46 @@ def test_the_example_of_the_paper(embedded: DuckDB) -> None:
     found = counted(embedded, problem)
     local = RECODERS["prioprivacy"](task_of(found, spec))
     assert released(found, local)["m", "20", "AT"] == (("m", "20", "*"), 1)
+
+
+@pytest.mark.parametrize(("domain", "hidden"), [("occurring", 0), (2, 0), (41, 2), ("hierarchy", 2), (None, 2)])
+def test_a_domain_may_be_said(embedded: DuckDB, domain: int | str | None, hidden: int) -> None:
+    """The paper's example, whose countries are 41 by the hierarchy and 2 by the data."""
+    columns = [Column({v: (v, "*") for v in values}) for values in (("f", "m"), ("20",))]
+    countries = Column({v: (v, "*") for v in ["AT", "GR", *map(str, range(39))]})
+    rows = [("f", "20", "AT")] * 2 + [("m", "20", "GR")] * 2 + [("m", "20", "AT")]
+    problem = Problem(rows, [*columns, countries], 2)
+    found = counted(embedded, problem)
+    asked = {name: {"priority": p} for name, p in zip(problem.names, (1, 2, 3), strict=True)}
+    asked[problem.names[2]] |= {} if domain is None else {"domain": domain}
+    spec = spec_of(problem, [1, 2, 3]).model_dump() | {"quasi_identifiers": asked, "wildcard_suppression": True}
+    local = RECODERS["prioprivacy"](task_of(found, specs.parse(spec)))
+    shown = {0: ("*", "20", "*"), 2: ("m", "20", "*")}[hidden]
+    assert released(found, local)["m", "20", "AT"] == (shown, 1)
+    assert local.facts["domains"][problem.names[2]] == (2 if hidden == 0 else 41)
+
+
+@pytest.mark.parametrize("strategy", ["mondrian", "auto"])
+def test_a_domain_is_for_prioprivacy_alone(strategy: str) -> None:
+    table = pandas.DataFrame({"age": [1, 2, 1, 2]})
+    asked = {"quasi_identifiers": {"age": {"hierarchy": "suppress", "domain": 74}}, "strategy": strategy}
+    with pytest.raises(SpecError, match="the domain of 'age' is for --strategy prioprivacy"):
+        anonymize(table, asked, k=2)
+
+
+def test_labels_that_differ_in_blanks_have_a_quality(tmp_path: Path) -> None:
+    """Three of four ages become a label of the hierarchy, which the rules write with blanks."""
+    (tmp_path / "age.csv").write_text("".join(f"{age};{age // 10}0-{age // 10}9;*\n" for age in range(20, 40)))
+    rules = tmp_path / "rules"
+    rules.mkdir()
+    table = pandas.DataFrame({"age": [20, 21, 22, 30, 30, 30]})
+    asked = {"quasi_identifiers": {"age": {"hierarchy": str(tmp_path / "age.csv")}}, "strategy": "prioprivacy"}
+    said = []
+    for label in ("20-29", "20 - 29", "twenties"):
+        (rules / "1_age.txt").write_text(f"20,21,22 => {label}\n")
+        said.append(anonymize(table, {**asked, "rules": str(rules)}, k=3).manifest["recoding"]["quality"])
+    assert said[0] == said[1] != said[2] is None
+    assert said[0]["intensity"] == pytest.approx(1 - 3 / 6 / 2)
 
 
 def test_whoever_watches_sees_the_rows_left_become_fewer(embedded: DuckDB) -> None:

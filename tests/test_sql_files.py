@@ -221,6 +221,19 @@ MEMBERS = {
         [(0, None, None), (1, 10.0, 10), (2, 20.0, 20), (3, 30.0, 30)],
     ),
 }
+# Class 0: one value that is no number of a range; class 1: two values, of which one has no number.
+_NOT_NUMBERS = {
+    "members": (MEMBERS["members"][0], [(0, 1, 2), (1, 0, 3), (1, 1, 2)]),
+    "positions": (MEMBERS["positions"][0], [(0, None, None), (1, None, 7)]),
+}
+_KEPT_TYPES = {"class": "INTEGER", "low": "VARCHAR", "high": "VARCHAR"}
+_KEPT = {
+    "members": MEMBERS["members"],
+    "positions": (
+        {**MEMBERS["positions"][0], "starred": "BOOLEAN"},
+        [(*row, False) for row in MEMBERS["positions"][1]],
+    ),
+}
 _SHOWN_TYPES = {"class": "INTEGER", "n": "INTEGER", "label_0": "VARCHAR", "leaves_0": "INTEGER"}
 _SHOWN_TYPES |= {"label_1": "VARCHAR", "leaves_1": "INTEGER", "level_1": "INTEGER"}
 LOCAL = {
@@ -631,6 +644,27 @@ CASES = [
         FREQUENCY_SET,
     ),
     Case("class_mean", _MEMBERS, ["class", "shown"], [(0, 15.0), (1, None)], MEMBERS),
+    Case("class_mean", _MEMBERS, ["class", "shown"], [(0, 7.0), (1, None)], _NOT_NUMBERS),
+    # Of class 0 two rows of 10 show 10, of class 1 three rows of NULL show NULL; a star is never what was there.
+    *(
+        Case(
+            "local_kept",
+            {
+                "members": Relation("members"),
+                "positions": Relation("positions"),
+                "classes": Relation("shown"),
+                "ends": {"lower": "low", "upper": "high"},
+            },
+            ["n"],
+            [(kept,)],
+            _KEPT | {"shown": (_KEPT_TYPES, shown)},
+        )
+        for shown, kept in [
+            ([(0, "10", "10"), (1, None, None)], 5),
+            ([(0, "10.0", "10.0"), (1, "*", "*")], 2),
+            ([(0, "10", "20"), (1, "*", "*")], 0),
+        ]
+    ),
     Case("class_median", _MEMBERS, ["class", "shown"], [(0, 10), (1, None)], MEMBERS),
     Case("class_mode", _MEMBERS, ["class", "shown"], [(0, 10), (1, None)], MEMBERS),
     Case(

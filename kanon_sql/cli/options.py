@@ -42,6 +42,8 @@ class Show(StrEnum):
     mean = "mean"
     median = "median"
     mode = "mode"
+    exact_ranges = "exact-ranges"
+    exact_bounds = "exact-bounds"
 
 
 class SuppressionOrder(StrEnum):
@@ -192,7 +194,11 @@ AnyStrategy = Annotated[
 ]
 ShowAs = Annotated[
     Show | None,
-    typer.Option("--show", help="What a class shows: a label, a range, two bounds, one value.", rich_help_panel=_LOCAL),
+    typer.Option(
+        "--show",
+        help="What a class shows: a label, a range, two bounds (rounded outward, or exact), one value.",
+        rich_help_panel=_LOCAL,
+    ),
 ]
 Beta = Annotated[
     float | None,

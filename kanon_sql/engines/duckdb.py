@@ -7,6 +7,7 @@ import glob
 import io
 import os
 import re
+import struct
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -97,9 +98,12 @@ class DuckDB:
         return engine
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        """Run a query and fetch all its rows."""
+        """Run a query and fetch all its rows; a FLOAT is the number that it prints, 0.7 and not 0.699999988079071."""
         with _told():
-            return self.connection.execute(sql).fetchall()
+            self.connection.execute(sql)
+            singles = [place for place, (_, kind, *_) in enumerate(self.connection.description) if kind == "FLOAT"]
+            found = self.connection.fetchall()
+        return [_as_printed(row, singles) for row in found] if singles else found
 
     def run(self, sql: str) -> None:
         """Run a statement for its effect."""
@@ -372,6 +376,26 @@ def _folded(name: str) -> bytes:
 
 
 _LASTING = "SELECT 1 FROM information_schema.tables WHERE table_catalog = CURRENT_DATABASE() LIMIT 1"
+
+
+def _as_printed(row: tuple[Any, ...], singles: Sequence[int]) -> tuple[Any, ...]:
+    cells = list(row)
+    for place in singles:
+        cells[place] = None if row[place] is None else _shortest(row[place])
+    return tuple(cells)
+
+
+def _shortest(single: float) -> float:
+    """The number of the fewest digits that is this one in single precision; nine are always enough."""
+    written = (float(f"{single:.{digits}g}") for digits in range(6, 10))
+    return next((number for number in written if _same_single(number, single)), single)
+
+
+def _same_single(number: float, single: float) -> bool:
+    try:
+        return bool(struct.unpack("f", struct.pack("f", number))[0] == single)
+    except OverflowError:  # rounded up, past the largest
+        return False
 
 
 def _names(data: Any) -> list[str]:

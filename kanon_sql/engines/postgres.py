@@ -32,7 +32,6 @@ _KINDS = {
     "timestamp without time zone": "timestamp",
     "timestamp with time zone": "timestamp",
     "time without time zone": "time",
-    "time with time zone": "time",
     "boolean": "boolean",
 }
 _TEXT_CATEGORIES = ("S", "E")  # strings (varchar, char, citext) and enums

@@ -23,7 +23,7 @@ from kanon_sql.queries.refine import (
     refine_rests,
     refine_tuples,
 )
-from kanon_sql.queries.release import UNMAPPED_CODE, Cell, ReleaseQuery
+from kanon_sql.queries.release import UNMAPPED_CODE, Cell, ReleaseQuery, of_type
 from kanon_sql.queries.statements import (
     comment,
     copy_to,
@@ -91,6 +91,7 @@ __all__ = [
     "labelled",
     "local_classes",
     "members",
+    "of_type",
     "over",
     "parts",
     "per_node",

@@ -254,7 +254,8 @@ class Shown:
     """How the classes of a local recoding show one attribute; see `kanon_sql.recode.show` for the words of `how`.
 
     `positions`: its order's relation. `nested`: every hierarchy node is one range of positions. `cut`: the label
-    is that of the region cut to. `statistic`: a relation of class and shown, where `how` is one.
+    is that of the region cut to. `statistic`: a relation of class and shown, where `how` is one. `bounds`: for ranges
+    and bounds, a relation of position, lower, upper, first_position, last_position (see `kanon_sql.recode.rounding`).
     """
 
     how: str
@@ -263,6 +264,7 @@ class Shown:
     leaf_count: int
     nested: bool = True
     statistic: Relation | None = None
+    bounds: Relation | None = None
 
 
 def local_classes(boxes: Relation, cuts: Relation | None, shown: Sequence[Shown], dialect: str) -> str:
@@ -274,9 +276,15 @@ def local_classes(boxes: Relation, cuts: Relation | None, shown: Sequence[Shown]
         )
     for j, each in enumerate(shown):
         region = "c" if each.how == "labels" and cuts else "b"
-        for end in ("low", "high"):
-            place = exp.EQ(this=t.column("position", f"{end}{j}"), expression=t.column(f"{end}_{j}", region))
-            query = query.join(t.table(each.positions, f"{end}{j}"), on=place, copy=False)
+        for end, reached in (("low", "first_position"), ("high", "last_position")):
+            place: exp.Expr = t.column(f"{end}_{j}", region)
+            if each.bounds:
+                here = exp.EQ(this=t.column("position", f"{end}er{j}"), expression=place.copy())
+                query = query.join(t.table(each.bounds, f"{end}er{j}"), on=here, copy=False)
+                alone = exp.EQ(this=t.column(f"low_{j}", "b"), expression=t.column(f"high_{j}", "b"))
+                place = exp.Case().when(alone, place).else_(t.column(reached, f"{end}er{j}"))
+            same = exp.EQ(this=t.column("position", f"{end}{j}"), expression=place)
+            query = query.join(t.table(each.positions, f"{end}{j}"), on=same, copy=False)
         if each.statistic:
             same = exp.EQ(this=t.column("class", f"s{j}"), expression=t.column("class", "b"))
             query = query.join(t.table(each.statistic, f"s{j}"), on=same, copy=False)
@@ -291,36 +299,49 @@ _RANGES = ("ranges", "bounds", "mean", "median", "mode")
 def _shown(each: Shown, j: int) -> list[exp.Expr]:
     low, high = f"low{j}", f"high{j}"
     single = exp.EQ(this=t.column("position", low), expression=t.column("position", high))
-    # NULL is the first position and what no hierarchy holds is the last: with others they make no range.
-    odd = exp.or_(t.is_null(t.column("value", low)), t.is_null(t.column("value", high)))
-    ranged = each.how in _RANGES
-    columns = [exp.alias_(_label(each, j, single, odd), f"label_{j}", quoted=True)]
+    # NULL is the first position, and NaN and what no hierarchy holds are the last: with others they make no range.
+    odd = exp.or_(*(t.is_null(end) for end in _ends(each, j)))
+    torn = exp.and_(odd, exp.not_(single))
+    columns = [exp.alias_(_label(each, j, single, torn), f"label_{j}", quoted=True)]
     if each.how == "bounds":
-        upper = exp.Case().when(exp.and_(odd.copy(), exp.not_(single.copy())), exp.null())
-        columns.append(exp.alias_(upper.else_(t.column("value", high)), f"high_{j}", quoted=True))
-    width = exp.Add(
-        this=exp.Sub(this=t.column("position", high), expression=t.column("position", low)),
-        expression=exp.Literal.number(1),
-    )
-    spread = exp.Case().when(single.copy(), t.column("leaves_0", low)).when(odd.copy(), t.literal(each.leaf_count))
-    leaves = spread.else_(width) if ranged else _common(each, j, lambda level: t.column(f"leaves_{level}", low))
-    levels = _common(each, j, lambda level: t.literal(level))
+        columns.append(exp.alias_(_bound(each, j, 1, single, torn), f"high_{j}", quoted=True))
+    leaves, levels = _common(each, j, lambda level: t.column(f"leaves_{level}", low)), _common(each, j, t.literal)
+    whole: exp.Expr = t.column("starred", high)
+    if each.how in _RANGES:
+        width = exp.Sub(this=t.column("position", high), expression=t.column("position", low))
+        spread = exp.Case().when(single.copy(), t.column("leaves_0", low)).when(torn.copy(), t.literal(each.leaf_count))
+        leaves = spread.else_(exp.Add(this=width, expression=exp.Literal.number(1)))
+        whole = exp.or_(whole, torn.copy())
+    levels = exp.Case().when(whole, t.literal(each.height)).else_(levels)
     return [*columns, exp.alias_(leaves, f"leaves_{j}", quoted=True), exp.alias_(levels, f"level_{j}", quoted=True)]
 
 
-def _label(each: Shown, j: int, single: exp.Expr, odd: exp.Expr) -> exp.Expr:
-    low, high = f"low{j}", f"high{j}"
+def _ends(each: Shown, j: int) -> tuple[exp.Expr, exp.Expr]:
+    """The smallest and the largest value that a class shows."""
+    if each.bounds:
+        return t.column("lower", f"lower{j}"), t.column("upper", f"higher{j}")
+    return t.column("value", f"low{j}"), t.column("value", f"high{j}")
+
+
+def _bound(each: Shown, j: int, end: int, single: exp.Expr, torn: exp.Expr) -> exp.Expr:
+    case = exp.Case().when(single.copy(), t.column("value", f"low{j}")).when(torn.copy(), exp.null())
+    return case.else_(_ends(each, j)[end])
+
+
+def _label(each: Shown, j: int, single: exp.Expr, torn: exp.Expr) -> exp.Expr:
+    low = f"low{j}"
     if each.statistic:
         return t.column("shown", f"s{j}")
     if each.how == "bounds":
-        return exp.Case().when(exp.and_(odd.copy(), exp.not_(single.copy())), exp.null()).else_(t.column("value", low))
+        return _bound(each, j, 0, single, torn)
     if each.how != "ranges":
         return _common(each, j, lambda level: t.column(f"label_{level}", low) if level else _value_text(low))
     text: exp.Expr = exp.Literal.string("[")
-    for part in (_value_text(low), exp.Literal.string(", "), _value_text(high), exp.Literal.string("]")):
+    lower, upper = (exp.cast(end, "TEXT") for end in _ends(each, j))
+    for part in (lower, exp.Literal.string(", "), upper, exp.Literal.string("]")):
         text = exp.DPipe(this=text, expression=part)
     star = exp.Literal.string("*")
-    return exp.Case().when(single.copy(), _value_text(low)).when(odd.copy(), star).else_(text)
+    return exp.Case().when(single.copy(), _value_text(low)).when(torn.copy(), star).else_(text)
 
 
 def _value_text(alias: str) -> exp.Expr:

@@ -166,6 +166,12 @@ def ordered(columns: Sequence[tuple[exp.Expr, bool]], shuffle_seed: int | None) 
     return [exp.func("MD5", concatenated(str(shuffle_seed), [column for column, _ in columns])), *by_value]
 
 
+def of_type(value: object, type_name: str) -> object:
+    """A value to write out in a query; one of single precision with its type, for 0.7 alone is another number."""
+    single = isinstance(value, float) and type_name.upper() in ("FLOAT", "REAL")
+    return exp.cast(t.literal(value), "FLOAT") if single else value
+
+
 def concatenated(start: str, columns: Sequence[exp.Expr]) -> exp.Expr:
     """A text of the start and all columns, one after the other."""
     text: exp.Expr = exp.Literal.string(start)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
@@ -19,7 +20,7 @@ from kanon_sql.frequency import Attribute
 from kanon_sql.hierarchy import Hierarchy
 from kanon_sql.queries import Relation
 
-_EPOCH = date(1970, 1, 1)
+_EPOCH = datetime(1970, 1, 1)
 
 
 @dataclass(frozen=True)
@@ -52,13 +53,19 @@ class Order:
         """|A|: the positions of leaves, without that of values in no hierarchy."""
         return self.attribute.hierarchy.leaf_count
 
+    @property
+    def values(self) -> list[Any]:
+        """The value of every position; None for NULL, and for what no hierarchy holds."""
+        leaves = self.attribute.hierarchy.values
+        return [leaves[row] if row < len(leaves) else None for row in self.rows]
+
 
 def order_of(attribute: Attribute) -> Order:
     """Put an attribute's values in order; a number's order wins over a hierarchy that does not follow it."""
     hierarchy = attribute.hierarchy
     leaves = range(hierarchy.leaf_count)
     if attribute.column.ordered:
-        rows = sorted(leaves, key=lambda row: _number_key(hierarchy.values[row]))
+        rows = sorted(leaves, key=lambda row: number_key(hierarchy.values[row]))
     else:
         rows = sorted(leaves, key=lambda row: tuple(hierarchy.codes(level)[row] for level in _down(hierarchy)))
     starred = [hierarchy.leaf_count] if hierarchy.starred else []
@@ -81,32 +88,68 @@ def load(engine: Engine, order: Order) -> None:
 
 
 def number_of(value: Any) -> float | None:
-    """A value on the axis that Mondrian measures widths on; None where it has no place there.
+    """A value of an ordered column on the axis that Mondrian measures widths on; None where it has no place there.
 
-    >>> number_of(date(1970, 1, 3)), number_of(True), number_of(float("nan"))
-    (2.0, None, None)
+    >>> number_of(date(1970, 1, 3)), number_of("24:00:00"), number_of(float("nan"))
+    (2.0, 86400.0, None)
     """
-    if value is None or isinstance(value, str | bool):
-        return None
+    if value == _MIDNIGHT:
+        return 86400.0
     if isinstance(value, datetime):
-        return (value.replace(tzinfo=None) - datetime(1970, 1, 1)).total_seconds()
+        return (_naive(value) - _EPOCH).total_seconds()
     if isinstance(value, date):
-        return float((value - _EPOCH).days)
+        return float((value - _EPOCH.date()).days)
     if isinstance(value, time):
         return value.hour * 3600.0 + value.minute * 60 + value.second + value.microsecond / 1e6
-    number = float(value)
-    return number if math.isfinite(number) else None
+    number = _written_number(value) if isinstance(value, str) else value
+    return float(number) if number is not None and math.isfinite(number) else None
+
+
+def number_key(value: Any) -> tuple[Any, ...]:
+    """What values of an ordered column are sorted by: NULL first, then by size, then NaN.
+
+    Python holds no year above 9999 or before 1 and no 24:00, nor PostgreSQL's numbers of any length; the engine gives
+    such values as text.
+    """
+    if value is None:
+        return (0,)
+    if isinstance(value, str):
+        number = _written_number(value)
+        return _outside(value) if number is None else (3,) if number.is_nan() else (1, 1, number)
+    if isinstance(value, datetime):
+        return (1, 1, _naive(value))
+    return (3,) if value != value else (1, 1, value)
+
+
+def is_placed(value: Any) -> bool:
+    """Whether a value of an ordered column has a place among the others, as NULL and NaN have not."""
+    return bool(number_key(value)[0] == 1)
+
+
+_MIDNIGHT = "24:00:00"
+
+
+def _naive(moment: datetime) -> datetime:
+    return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
+
+
+def _written_number(text: str) -> Decimal | None:
+    try:
+        return Decimal(text)
+    except ArithmeticError:
+        return None
+
+
+def _outside(text: str) -> tuple[Any, ...]:
+    """The key of a date or time that Python cannot hold: those before Christ first, the others last."""
+    year, _, rest = text.lstrip("-").partition("-")
+    if "BC" in text:
+        return (1, 0, -int(year) if year.isdecimal() else 0, rest)
+    return (1, 0, -math.inf, "") if text.startswith("-") else (1, 2, len(year), text)
 
 
 def _down(hierarchy: Hierarchy) -> range:
     return range(hierarchy.height, -1, -1)
-
-
-def _number_key(value: Any) -> tuple[int, Any]:
-    """NULL first, then numbers by their size, then NaN."""
-    if value is None:
-        return (0, 0)
-    return (2, 0) if value != value else (1, value)
 
 
 def _nested(hierarchy: Hierarchy, rows: Sequence[int]) -> bool:
@@ -119,11 +162,10 @@ def _nested(hierarchy: Hierarchy, rows: Sequence[int]) -> bool:
 
 
 def _columns(order: Order) -> dict[str, list[Any]]:
-    hierarchy, rows = order.attribute.hierarchy, order.rows
-    values = [hierarchy.values[row] if row < hierarchy.leaf_count else None for row in rows]
+    hierarchy, rows, values = order.attribute.hierarchy, order.rows, order.values
     columns: dict[str, list[Any]] = {
         "position": list(range(len(rows))),
-        "number": [number_of(value) for value in values],
+        "number": [number_of(value) if order.numeric else None for value in values],
         "value": values,
     }
     for level in range(hierarchy.height + 1):

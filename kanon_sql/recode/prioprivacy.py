@@ -25,6 +25,7 @@ from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.errors import HierarchyError, InfeasibleError
+from kanon_sql.frequency import Attribute
 from kanon_sql.lattice import Node
 from kanon_sql.queries import PerNode, Relation
 from kanon_sql.recode import coding, quality, wildcard
@@ -94,6 +95,14 @@ def _bucket(text: str, capacity: int) -> int:
     return (code ^ (code >> 16)) & (capacity - 1)
 
 
+def _domain(spec: Spec, attribute: Attribute) -> int:
+    """How many values a hidden cell may have: as the spec says, else the leaves of the hierarchy."""
+    said = spec.quasi_identifiers[attribute.column.name].domain
+    if isinstance(said, int):
+        return said
+    return attribute.distinct[0] if said == "occurring" else attribute.hierarchy.leaf_count
+
+
 class _Run:
     """One run: which transformations were tried, and what is still unsafe."""
 
@@ -103,8 +112,8 @@ class _Run:
         self.rules: list[Levels] = rules_of(task.spec, found.attributes)
         self.coding = coding.code(found, self.rules)
         self.heights = self.coding.heights
-        self.domains = [max(1, attribute.hierarchy.leaf_count) for attribute in found.attributes]
         self.columns = [attribute.column.name for attribute in found.attributes]
+        self.domains = [max(1, _domain(task.spec, attribute)) for attribute in found.attributes]
         self.nodes: list[Node] = [self.node({})]
         self.unsafe, self.spare = _UNSAFE, _STILL_UNSAFE
         self.rounds = self.classes = self.absorbed = 0
@@ -388,6 +397,7 @@ class _Run:
             "changed_first": [self.columns[j] for j in order],
             "rules": "files" if self.task.spec.rules else "hierarchies",
             "form": "wildcard" if loose else "strict",
+            "domains": dict(zip(self.columns, self.domains, strict=True)),
             "transformations_tried": len(self.nodes) - 1,
             "absorbed_rows": self.absorbed,
             "string_classes": {"smallest": found.smallest_class, "rows_below": found.unsafe_class_rows},

@@ -1,7 +1,8 @@
 """What a recoding is worth: the quality models with which PrioPrivacy and ARX were compared, 1 is the source's.
 
 Made for local recodings, in which cells of one column are on different levels: each cell's label is looked up in its
-column's hierarchy. So a recoding that shows something else (ranges, means) has none of these figures.
+column's hierarchy, without regard to blanks where it is not there as it stands (`20 - 29` for `20-29`). A recoding
+that shows something else (ranges, means) has none of these figures.
 
 Source: Bampoulidis, Markopoulos, Lupu, WI 2019, figures 1 and 2; non-uniform entropy for local recoding after
 F. Prasser, R. Bild, K. Kuhn, Stud. Health Technol. Inform. 228 (2016).
@@ -97,7 +98,7 @@ def _parts(engine: Engine, attribute: Attribute, j: int, assignment: Relation, c
     coded, hierarchy = attribute.coded, attribute.hierarchy
     value, label = [coded.code_column(0)], [f"label_{j}"]
     _make(engine, _QUALITY_CELLS, "quality_cells", value=value, label=label, assignment=assignment, classes=classes)
-    labels = _lowest_levels(engine, attribute)
+    labels = _with_shown(engine, _lowest_levels(engine, attribute))
     engine.load(_LABELS, {"label": "VARCHAR", "level": "INTEGER", "leaves": "INTEGER"}, labels)
     _make(engine, _LEVELS, "quality_levels", cells=_QUALITY_CELLS, labels=_LABELS)
     sums = engine.rows(queries.text("quality_sums", engine.dialect, levels=_LEVELS))
@@ -125,7 +126,22 @@ def _bits(engine: Engine, attribute: Attribute, fine: int, coarse: int, level: i
     return float(engine.rows(query)[0][0])
 
 
-def _lowest_levels(engine: Engine, attribute: Attribute) -> list[Sequence[Any]]:
+def _with_shown(engine: Engine, known: dict[str | None, tuple[int, int]]) -> list[Sequence[Any]]:
+    """The labels as columns, with those of `_QUALITY_CELLS` that differ from them in nothing but blanks."""
+    by_letters: dict[str, tuple[int, int]] = {}
+    for label, found in known.items():
+        by_letters.setdefault(_letters(label or ""), found)
+    query = queries.text("column_values", engine.dialect, column=["label"], tuples=_QUALITY_CELLS)
+    shown = {label: by_letters.get(_letters(label)) for label, _ in engine.rows(query) if label is not None}
+    labels = {label: found for label, found in shown.items() if found} | known
+    return [list(labels), [level for level, _ in labels.values()], [leaves for _, leaves in labels.values()]]
+
+
+def _letters(label: str) -> str:
+    return "".join(label.split())
+
+
+def _lowest_levels(engine: Engine, attribute: Attribute) -> dict[str | None, tuple[int, int]]:
     """Every label with the lowest level that has it and the leaves under it there; `*` is always the top."""
     hierarchy = attribute.hierarchy
     texts = dict(engine.rows(queries.text("prio_rule_values", engine.dialect, mapping=attribute.coded.mapping)))
@@ -134,7 +150,7 @@ def _lowest_levels(engine: Engine, attribute: Attribute) -> list[Sequence[Any]]:
         for code, leaves in enumerate(hierarchy.leaves(level)):
             label = texts[code] if level == 0 else _label(hierarchy, level, code)
             found.setdefault(label, (level, leaves))
-    return [list(found), [level for level, _ in found.values()], [leaves for _, leaves in found.values()]]
+    return found
 
 
 def _label(hierarchy: Hierarchy, level: int, code: int) -> str | None:

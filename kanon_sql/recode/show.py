@@ -1,9 +1,11 @@
 """What the classes of a local recoding show, and what that costs: from an assignment to released labels.
 
-- `ranges`: `[a, b]`, the smallest and the largest value of the class; for attributes that are in order by number.
+- `ranges`: `[a, b]`, the smallest and the largest value of the class, rounded outward (see `rounding`); for
+  attributes that are in order by number.
 - `common`: the lowest common ancestor of the class's values in the hierarchy.
 - `labels`: the lowest hierarchy node over the region that the class was cut to (Mondrian); else as `common`.
-- `bounds`: two typed columns instead of one, `age_min` and `age_max`.
+- `bounds`: the same in two typed columns instead of one, `age_min` and `age_max`.
+- `exact-ranges`, `exact-bounds`: not rounded, so that they are values of people in the class.
 - `mean`, `median`, `mode`: microaggregation (J. Domingo-Ferrer, J. Mateo-Sanz, TKDE 14(1), 2002): one typed value.
 """
 
@@ -15,15 +17,17 @@ from dataclasses import dataclass
 from kanon_sql import queries
 from kanon_sql.engine import Column, Engine, Table
 from kanon_sql.errors import SpecError
-from kanon_sql.frequency import Attribute, FrequencySet
+from kanon_sql.frequency import FrequencySet
 from kanon_sql.loss import Costs
 from kanon_sql.queries import Relation, Shown
 from kanon_sql.recode import order as orders
+from kanon_sql.recode import rounding
 from kanon_sql.recode.order import Order
 from kanon_sql.recode.task import CLASSES, Local
 from kanon_sql.spec import Spec
 
-BOXES = queries.scratch("kanon_boxes")
+BOXES, MEMBERS = queries.scratch("kanon_boxes"), queries.scratch("kanon_members")
+_EXACT = "exact-"
 _STATISTICS = ("mean", "median", "mode")
 _NUMBERS = ("integer", "decimal", "float")
 
@@ -33,6 +37,7 @@ class LocalFigures:
     """What a local recoding costs; `losses` per attribute as in `loss`, suppressed rows counting 1.
 
     `levels[j][l]`: the released rows whose cell of attribute j needs level l of its hierarchy to cover it.
+    `kept[j]`: the released rows whose cell is as it was, NULL among them.
     """
 
     rows: int
@@ -42,6 +47,7 @@ class LocalFigures:
     squares: int
     losses: tuple[float, ...]
     levels: tuple[tuple[int, ...], ...]
+    kept: tuple[int, ...]
 
 
 def asked(spec: Spec) -> bool:
@@ -58,7 +64,7 @@ def check_show(spec: Spec, table: Table) -> None:
                 f"{name!r} is of type {column.type}, which has no {attribute.show}; show common, mode or labels instead"
             )
     kept = [column.name for column in table.columns if column.name not in spec.identifiers]
-    names = [new for name in kept for new in (bound_names(name) if how_of(spec, table, name) == "bounds" else (name,))]
+    names = [new for name in kept for new in shown_names(name, how_of(spec, table, name))]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
         raise SpecError(f"there is a column {twice!r} already, so bounds cannot be shown; rename it, or show ranges")
@@ -78,9 +84,18 @@ def how_of(spec: Spec, table: Table, name: str, ranges: bool = False) -> str:
     return "ranges" if ranges and column.ordered else "common"
 
 
-def bound_names(name: str) -> tuple[str, str]:
-    """The two columns that show a column's bounds."""
-    return f"{name}_min", f"{name}_max"
+def shown_names(name: str, how: str) -> tuple[str, ...]:
+    """The columns that show a column: two where its bounds are shown."""
+    return (f"{name}_min", f"{name}_max") if form_of(how) == "bounds" else (name,)
+
+
+def form_of(how: str) -> str:
+    """The form of what is shown, exact or rounded: ranges, bounds, ….
+
+    >>> form_of("exact-bounds")
+    'bounds'
+    """
+    return how.removeprefix(_EXACT)
 
 
 def load_orders(engine: Engine, frequency_set: FrequencySet) -> tuple[Order, ...]:
@@ -91,33 +106,36 @@ def load_orders(engine: Engine, frequency_set: FrequencySet) -> tuple[Order, ...
     return found
 
 
-def make_classes(engine: Engine, local: Local, found: Sequence[Order], hows: Sequence[str]) -> None:
-    """Make the relation of released classes: class, n, and per attribute label_j (high_j), leaves_j, level_j."""
+def make_classes(engine: Engine, local: Local, found: Sequence[Order], hows: Sequence[str], spec: Spec) -> None:
+    """Make the relation of released classes: class, n, and per attribute label_j (high_j), leaves_j, level_j.
+
+    `spec`: what the hierarchies are made by, to whose boundaries ranges and bounds are rounded.
+    """
     keys = [order.attribute.coded.code_column(0) for order in found]
     _make(engine, BOXES, queries.boxes(local.assignment, keys, [o.relation for o in found], engine.dialect))
-    shown = [_shown(engine, local, j, order, how) for j, (order, how) in enumerate(zip(found, hows, strict=True))]
+    recipes = [spec.quasi_identifiers[order.attribute.column.name].hierarchy for order in found]
+    shown = [_shown(engine, local, j, *each) for j, each in enumerate(zip(found, hows, recipes, strict=True))]
     _make(engine, CLASSES, queries.local_classes(BOXES, local.cuts, shown, engine.dialect))
-    for each in shown:
-        if each.statistic:
-            engine.run(queries.drop(each.statistic, engine.dialect))
-    engine.run(queries.drop(BOXES, engine.dialect))
+    for relation in (BOXES, *(made for each in shown for made in (each.statistic, each.bounds) if made)):
+        engine.run(queries.drop(relation, engine.dialect))
 
 
-def figures(
-    engine: Engine, classes: Relation, labels: Sequence[str], attributes: Sequence[Attribute], rows: int
-) -> LocalFigures:
-    """Add up what the classes cost; classes that show the same are one."""
-    leaves = [f"leaves_{j}" for j in range(len(attributes))]
-    query = queries.text("local_figures", engine.dialect, classes=classes, labels=list(labels), leaves=leaves)
+def figures(engine: Engine, local: Local, found: Sequence[Order], hows: Sequence[str], rows: int) -> LocalFigures:
+    """Add up what the classes in `CLASSES` cost; classes that show the same are one."""
+    attributes, cells = [order.attribute for order in found], range(len(found))
+    shown = [(f"label_{j}", f"high_{j}")[: len(shown_names("", how))] for j, how in enumerate(hows)]
+    labels, leaves = [label for of in shown for label in of], [f"leaves_{j}" for j in cells]
+    query = queries.text("local_figures", engine.dialect, classes=CLASSES, labels=labels, leaves=leaves)
     ((count, released, smallest, squares, *sums),) = engine.rows(query)
     suppressed = rows - int(released)
     losses = tuple(
         (_mean_loss(int(total), int(released), a.hierarchy.leaf_count) + suppressed) / rows
         for total, a in zip(sums, attributes, strict=True)
     )
-    levels = tuple(_levels(engine, classes, j, a.hierarchy.height) for j, a in enumerate(attributes))
+    levels = tuple(_levels(engine, CLASSES, j, a.hierarchy.height) for j, a in enumerate(attributes))
+    kept = tuple(_kept(engine, local, order, labels) for order, labels in zip(found, shown, strict=True))
     least = None if smallest is None else int(smallest)
-    return LocalFigures(rows, int(released), int(count), least, int(squares), losses, levels)
+    return LocalFigures(rows, int(released), int(count), least, int(squares), losses, levels, kept)
 
 
 def precisions(found: LocalFigures) -> tuple[float, ...]:
@@ -130,11 +148,6 @@ def distortions(found: LocalFigures, costs: Costs) -> tuple[float, ...]:
     gone = (found.rows - found.released_rows) / found.rows
     pairs = zip(found.levels, costs.distances, strict=True)
     return tuple(_mean_over(levels, distances) * (1 - gone) + gone for levels, distances in pairs)
-
-
-def modification_rates(found: LocalFigures) -> tuple[float, ...]:
-    """Each attribute's share of cells that are not released as they were, suppressed ones among them (Li 2008)."""
-    return tuple(1 - levels[0] / found.rows for levels in found.levels)
 
 
 def _mean_over(levels: Sequence[int], values: Sequence[float]) -> float:
@@ -153,22 +166,39 @@ def _levels(engine: Engine, classes: Relation, j: int, height: int) -> tuple[int
     return tuple(rows.get(level, 0) for level in range(height + 1))
 
 
+def _kept(engine: Engine, local: Local, order: Order, labels: Sequence[str]) -> int:
+    """The rows whose cell of an attribute is released as it was; two labels are bounds."""
+    key = order.attribute.coded.code_column(0)
+    _make(engine, MEMBERS, queries.members(local.assignment, key, order.relation, engine.dialect))
+    given = {"members": MEMBERS, "positions": order.relation, "classes": CLASSES}
+    ends = {"lower": labels[0], "upper": labels[-1]}
+    query = queries.text("local_kept", engine.dialect, ends=ends, **given)
+    ((rows,),) = engine.rows(query)
+    engine.run(queries.drop(MEMBERS, engine.dialect))
+    return int(rows)
+
+
 def _can_show(column: Column, how: str) -> bool:
     if how == "mean":
         return column.kind in _NUMBERS
     return how in ("labels", "common", "mode") or column.ordered
 
 
-def _shown(engine: Engine, local: Local, j: int, order: Order, how: str) -> Shown:
-    attribute, statistic = order.attribute, None
+def _shown(engine: Engine, local: Local, j: int, order: Order, how: str, recipe: object) -> Shown:
+    attribute, statistic, bounds = order.attribute, None, None
     if how in _STATISTICS:
-        members, statistic = queries.scratch("kanon_members"), queries.scratch(f"kanon_statistic_{j}")
-        key = attribute.coded.code_column(0)
-        _make(engine, members, queries.members(local.assignment, key, order.relation, engine.dialect))
-        query = queries.text(f"class_{how}", engine.dialect, members=members, positions=order.relation)
+        statistic, key = queries.scratch(f"kanon_statistic_{j}"), attribute.coded.code_column(0)
+        _make(engine, MEMBERS, queries.members(local.assignment, key, order.relation, engine.dialect))
+        query = queries.text(f"class_{how}", engine.dialect, members=MEMBERS, positions=order.relation)
         _make(engine, statistic, query)
-        engine.run(queries.drop(members, engine.dialect))
-    return Shown(how, order.relation, attribute.hierarchy.height, order.leaf_count, order.nested, statistic)
+        engine.run(queries.drop(MEMBERS, engine.dialect))
+    if form_of(how) in ("ranges", "bounds"):
+        bounds = queries.scratch(f"kanon_bounds_{j}")
+        found = rounding.exact(order) if how.startswith(_EXACT) else rounding.rounded(order, recipe)
+        found.load(engine, bounds, attribute.column.type)
+    return Shown(
+        form_of(how), order.relation, attribute.hierarchy.height, order.leaf_count, order.nested, statistic, bounds
+    )
 
 
 def _make(engine: Engine, relation: Relation, query: str) -> None:

@@ -1,0 +1,310 @@
+"""The bounds that a class shows: its smallest and its largest value, rounded outward so that they are nobody's.
+
+They go to the boundaries of the hierarchy where it has its own: the first width of `ranges`, the first unit of `dates`,
+the leaves of a file. Else to a step: 1, 2 or 5 times a power of ten, or a unit of the clock or the calendar.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
+from functools import partial
+from typing import Any, TypeAlias
+
+from kanon_sql.engine import Column, Engine
+from kanon_sql.queries import Relation
+from kanon_sql.recode.order import Order, is_placed, number_key
+from kanon_sql.spec import DatesRecipe, RangesRecipe, RedactRecipe, SuppressRecipe
+
+Value: TypeAlias = Any  # int, float, Decimal, date, datetime, time; text where Python has no such value
+Ends: TypeAlias = Callable[[Value], tuple[Value, Value]]  # the bounds of a range that holds a value
+
+_MOMENTS = ("date", "timestamp", "time")
+_EXACT = Context(prec=2000)  # a float has up to 309 digits before the point and 1,074 behind it
+_PARTS = 5  # steps in the middle half of a column's values
+_FAR = 10  # a value that lies apart from the middle is rounded to a tenth of the way or more
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Per position of an order: the bounds of a class that begins or ends there, and the positions that they reach.
+
+    `lower`, `upper`: values of the column's type; None where a value has no place among the others (NULL, NaN, what
+    no hierarchy holds), so that it makes no range. `first`, `last`: the positions of the leaves between the two.
+    """
+
+    lower: Sequence[Value]
+    upper: Sequence[Value]
+    first: Sequence[int]
+    last: Sequence[int]
+
+    def load(self, engine: Engine, relation: Relation, value_type: str) -> None:
+        """Load them as a table of position, lower, upper, first_position, last_position."""
+        place, last = engine.integer_type(len(self.first)), len(self.first)
+        types = {"position": place, "lower": value_type, "upper": value_type}
+        types |= {"first_position": place, "last_position": place}
+        engine.load(relation, types, [list(range(last)), self.lower, self.upper, self.first, self.last])
+
+
+def exact(order: Order) -> Bounds:
+    """The values themselves as bounds."""
+    return _bounds(order, _itself)
+
+
+def rounded(order: Order, recipe: object = None) -> Bounds:
+    """The bounds rounded outward; `recipe`: what the attribute's hierarchy is made by, None for a file or an order.
+
+    >>> from kanon_sql import hierarchy, queries
+    >>> from kanon_sql.frequency import Attribute
+    >>> from kanon_sql.recode.order import order_of
+    >>> ages, coded = hierarchy.suppress([21, 34, 47, 58], "age"), queries.Coded("age", Relation("map"), 1, ())
+    >>> found = rounded(order_of(Attribute(Column("age", "INTEGER", "integer"), ages, coded)))
+    >>> found.lower, found.upper
+    ((20, 30, 45, 55), (24, 34, 49, 59))
+    """
+    known = [value for value in order.values if _can_be_rounded(order.attribute.column, value)]
+    return _bounds(order, _rounder(order, recipe, known) if known else _itself)
+
+
+def _bounds(order: Order, ends: Ends) -> Bounds:
+    placed = [(position, value) for position, value in enumerate(order.values) if is_placed(value)]
+    keys, start = [number_key(value) for _, value in placed], placed[0][0] if placed else 0
+    found: list[tuple[Value, Value, int, int]] = [(None, None, place, place) for place in range(len(order.values))]
+    for position, value in placed:
+        lower, upper = ends(value)
+        first, last = bisect_left(keys, number_key(lower)), bisect_right(keys, number_key(upper)) - 1
+        found[position] = (lower, upper, start + first, start + last)
+    return Bounds(*zip(*found, strict=True)) if found else Bounds((), (), (), ())
+
+
+def _itself(value: Value) -> tuple[Value, Value]:
+    return value, value
+
+
+def _can_be_rounded(column: Column, value: Value) -> bool:
+    """Not infinity, nor what Python can only write: 24:00, or a year above 9999."""
+    if column.kind in _MOMENTS:
+        return isinstance(value, date | time)
+    return is_placed(value) and _decimal(value).is_finite()
+
+
+def _rounder(order: Order, recipe: object, known: Sequence[Value]) -> Ends:
+    """How to round a column's values; those that cannot be rounded stay."""
+    column = order.attribute.column
+    axis = _Moments(column, known) if column.kind in _MOMENTS else _Numbers(column, known)
+    if isinstance(recipe, RangesRecipe | DatesRecipe):
+        ends = axis.by_recipe(recipe)
+    else:
+        ends = None if isinstance(recipe, RedactRecipe | SuppressRecipe) else _by_leaves(order)
+    chosen = ends or axis.by_step
+    return lambda value: chosen(value) if _can_be_rounded(column, value) else (value, value)
+
+
+def _by_leaves(order: Order) -> Ends | None:
+    """To the smallest and the largest leaf under the lowest nodes that hold several; None without such a level."""
+    hierarchy, column = order.attribute.hierarchy, order.attribute.column
+    level = next((level for level in range(1, hierarchy.height) if max(hierarchy.leaves(level)) > 1), None)
+    if level is None:
+        return None
+    code_of = {hierarchy.values[row]: hierarchy.codes(level)[row] for row in order.rows if row < hierarchy.leaf_count}
+    spans: dict[int, tuple[Value, Value]] = {}
+    for value in order.values:
+        if _can_be_rounded(column, value):
+            spans[code_of[value]] = spans.get(code_of[value], (value, value))[0], value
+    return lambda value: spans[code_of[value]]
+
+
+class _Numbers:
+    """The axis of a numeric column: its unit (0 where there is none), its type's limits, its step."""
+
+    def __init__(self, column: Column, known: Sequence[Value]) -> None:
+        scale = re.search(r",\s*(\d+)\)", column.type)
+        whole = all(isinstance(value, int) for value in known)
+        self.unit = Decimal(1) if whole else Decimal(1).scaleb(-int(scale[1])) if scale else Decimal(0)
+        self.limits = _limits(column.type)
+        numbers = sorted(map(_decimal, known))
+        low, self.middle, high = (numbers[part * len(numbers) // 4] for part in (1, 2, 3))
+        with localcontext(_EXACT):
+            self.step = max(_nice((high - low) / _PARTS), 2 * self.unit) or Decimal(1)
+
+    def by_step(self, value: Value) -> tuple[Value, Value]:
+        with localcontext(_EXACT):
+            number = _decimal(value)
+            step = max(self.step, _nice(abs(number - self.middle) / _FAR))
+            return self._ends(value, *self._grid(number, step))
+
+    def by_recipe(self, recipe: RangesRecipe | DatesRecipe) -> Ends | None:
+        """To the first width that is more than the unit: a range of one value would show it."""
+        if isinstance(recipe, DatesRecipe):
+            return None
+        width = next((width for width in recipe.ranges if width > self.unit), None)
+        return None if width is None else partial(self._by_width, recipe, width)
+
+    def _by_width(self, recipe: RangesRecipe, width: Decimal, value: Value) -> tuple[Value, Value]:
+        with localcontext(_EXACT):
+            number = _decimal(value)
+            low, high = self._grid(number, width, recipe.origin)
+            beyond = self._grid(number, max(self.step, width))
+            if recipe.top is not None:
+                low, high = (recipe.top, beyond[1]) if number >= recipe.top else (low, min(high, recipe.top))
+            if recipe.bottom is not None:
+                low, high = (beyond[0], recipe.bottom) if number < recipe.bottom else (max(low, recipe.bottom), high)
+            return self._ends(value, low, high)
+
+    def _grid(self, number: Decimal, step: Decimal, origin: Decimal = Decimal(0)) -> tuple[Decimal, Decimal]:
+        """The multiples of the step around a number; the upper one is above it where the column has a unit."""
+        past = (number - origin) % step  # has the sign of what is divided
+        low = number - past - (step if past < 0 else 0)
+        return low, number if low == number and not self.unit else low + step
+
+    def _ends(self, value: Value, low: Decimal, high: Decimal) -> tuple[Value, Value]:
+        """As values of the column, no further than its type goes; the upper bound is the last value below `high`."""
+        if self.unit:
+            low = (low / self.unit).to_integral_value(ROUND_FLOOR) * self.unit
+            high = ((high / self.unit).to_integral_value(ROUND_CEILING) - 1) * self.unit
+        if self.limits:
+            low, high = max(low, self.limits[0]), min(high, self.limits[1])
+        number: Callable[[Decimal], Value] = _plain if isinstance(value, str) else type(value)
+        return number(low), number(high)
+
+
+def _limits(type_name: str) -> tuple[Decimal, Decimal] | None:
+    """The smallest and the largest number of a type; None where it has none that matters."""
+    name, _, scaled = type_name.upper().partition("(")
+    if name in ("FLOAT", "REAL", "DOUBLE"):
+        most = Decimal("3.4028235E+38") if name != "DOUBLE" else Decimal(sys.float_info.max)
+        return -most, most
+    if scaled:
+        precision, scale = map(int, re.findall(r"\d+", scaled))
+        most = (Decimal(10) ** precision - 1).scaleb(-scale, _EXACT)
+        return -most, most
+    bits = _BITS.get(name.removeprefix("U"))
+    if bits is None:
+        return None
+    return (
+        (Decimal(0), Decimal(2**bits - 1))
+        if name[0] == "U"
+        else (Decimal(-(2 ** (bits - 1))), Decimal(2 ** (bits - 1) - 1))
+    )
+
+
+_BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 128}
+
+
+def _decimal(value: Value) -> Decimal:
+    return Decimal(str(value))
+
+
+def _plain(number: Decimal) -> str:
+    return format(number, "f")
+
+
+def _nice(most: Decimal) -> Decimal:
+    """The largest of 1, 2 and 5 times a power of ten that is not above a number; 0 for 0."""
+    if most <= 0:
+        return Decimal(0)
+    ten = Decimal(1).scaleb(most.adjusted())
+    return max(digit * ten for digit in (1, 2, 5) if digit * ten <= most)
+
+
+@dataclass(frozen=True, order=True)
+class _Step:
+    """A step of the clock or the calendar: so many seconds, or so many months."""
+
+    length: float  # in seconds, a month's being the mean
+    months: int = 0
+
+    def floor(self, moment: datetime) -> datetime:
+        """The last boundary not after a moment; weeks begin on Mondays."""
+        if not self.months:
+            return moment - (moment - datetime.min) % timedelta(seconds=self.length)
+        months = (moment.year * 12 + moment.month - 1) // self.months * self.months
+        return max(datetime.min, _first_of(months))
+
+    def after(self, boundary: datetime) -> datetime:
+        """The next boundary, or the last moment that there is."""
+        try:
+            if not self.months:
+                return boundary + timedelta(seconds=self.length)
+            months = boundary.year * 12 + boundary.month - 1
+            return _first_of(months // self.months * self.months + self.months)
+        except (OverflowError, ValueError):
+            return datetime.max
+
+
+def _first_of(months: int) -> datetime:
+    return datetime(months // 12, months % 12 + 1, 1) if months >= 12 else datetime.min
+
+
+def _months(count: int) -> _Step:
+    return _Step(count * 30.436875 * 86400, count)
+
+
+_UNITS = {
+    "day": _Step(86400),
+    "month": _months(1),
+    "quarter": _months(3),
+    "year": _months(12),
+    "decade": _months(120),
+    "century": _months(1200),
+}
+_CLOCK = tuple(_Step(60 * minutes) for minutes in (1, 5, 15, 60, 360))
+_CALENDAR = (_Step(7 * 86400), *(_months(count) for count in (1, 3, 12, 24, 60, 120, 240, 600, 1200)))
+_LADDERS = {"time": _CLOCK, "date": _CALENDAR, "timestamp": (*_CLOCK, _Step(86400), *_CALENDAR)}
+
+
+class _Moments:
+    """The axis of a column of dates or times."""
+
+    def __init__(self, column: Column, known: Sequence[Value]) -> None:
+        self.kind, self.ladder = column.kind, _LADDERS[column.kind]
+        self.limits = _NANOSECONDS if column.type == "TIMESTAMP_NS" else (datetime.min, datetime.max)
+        moments = sorted(map(_moment, known))
+        low, self.middle, high = (moments[part * len(moments) // 4] for part in (1, 2, 3))
+        self.step = self._nice((high - low) / _PARTS)
+
+    def by_step(self, value: Value) -> tuple[Value, Value]:
+        return self._ends(max(self.step, self._nice(abs(_moment(value) - self.middle) / _FAR)), value)
+
+    def by_recipe(self, recipe: RangesRecipe | DatesRecipe) -> Ends | None:
+        """To the first unit; a day of a date would show it."""
+        units = [unit for unit in getattr(recipe, "dates", ()) if (self.kind, unit) != ("date", "day")]
+        return partial(self._ends, _UNITS[units[0]]) if units else None
+
+    def _nice(self, most: timedelta) -> _Step:
+        return max((step for step in self.ladder if step.length <= most.total_seconds()), default=self.ladder[0])
+
+    def _ends(self, step: _Step, value: Value) -> tuple[Value, Value]:
+        moment = _moment(value)
+        low = step.floor(moment)
+        high = step.after(low)
+        if self.kind == "date":
+            high = max(moment, high - timedelta(days=1)) if high < datetime.max else high
+        elif self.kind == "time":
+            high = min(high, datetime.combine(date.min, time.max))
+        if low == moment and self.kind != "date":
+            high = moment
+        low, high = max(low, self.limits[0]), min(high, self.limits[1])
+        return self._typed(low, value), self._typed(high, value)
+
+    def _typed(self, moment: datetime, like: Value) -> Value:
+        if self.kind == "date":
+            return moment.date()
+        return moment.time() if self.kind == "time" else moment.replace(tzinfo=like.tzinfo and UTC)
+
+
+_NANOSECONDS = (datetime(1677, 9, 22), datetime(2262, 4, 11))
+
+
+def _moment(value: Value) -> datetime:
+    """A date, timestamp or time on one line; a timestamp with a zone in UTC."""
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value
+    if isinstance(value, date):
+        return datetime.combine(value, time.min)
+    return datetime.combine(date.min, value.replace(tzinfo=None))
