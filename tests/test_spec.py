@@ -241,7 +241,7 @@ def test_yaml_is_imported_only_to_load() -> None:
         (
             "quasi_identifiers: {age: {redact: right}}",
             "quasi_identifiers.age.redact is not a key of a spec; the keys there are hierarchy, min_level, max_level, "
-            "priority, weight, show",
+            "priority, weight, show, domain",
         ),
         (
             "quasi_identifiers: {age: {hierarchy: {ranges: [5], tpo: 1}}}",
