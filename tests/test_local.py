@@ -628,7 +628,7 @@ def test_every_type_is_released_or_refused_in_a_sentence(
     engine: Engine, make_table: MakeTable, name: str, type_name: str
 ) -> None:
     if engine.name != name:
-        return
+        pytest.skip(f"{type_name} is a type of {name}")
     values = HELD[name][type_name]
     make_table(
         engine,
@@ -642,7 +642,7 @@ def test_every_type_is_released_or_refused_in_a_sentence(
     runs += [(strategy, "suppress", None) for strategy in RECODERS]
     for strategy, hierarchy, show in runs:
         attribute = {**({"hierarchy": hierarchy} if hierarchy else {}), **({"show": show} if show else {})}
-        spec = {"source": "people", "quasi_identifiers": {"x": attribute}, "privacy": {"k": 3}, "time_limit": 1.0}
+        spec = {"source": "people", "quasi_identifiers": {"x": attribute}, "privacy": {"k": 3}}
         refused = "show common, mode or labels|no order to cut by"
         with pytest.raises(SpecError, match=refused) if cannot(engine, strategy, hierarchy, show) else nullcontext():
             made = kanon_sql.anonymize(None, spec, connection=engine.connection, strategy=strategy)  # type: ignore[attr-defined]

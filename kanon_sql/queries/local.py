@@ -267,24 +267,38 @@ class Shown:
     bounds: Relation | None = None
 
 
+def _reached(boxes: Relation, shown: Sequence[Shown]) -> exp.Expr:
+    """The boxes as `b`, those of ranges and bounds as far as these reach, with their lower_j and upper_j."""
+    if not any(each.bounds for each in shown):
+        return t.table(boxes, "b")
+    query = exp.select(t.column("class", "b"), t.column("n", "b")).from_(t.table(boxes, "b"), copy=False)
+    for j, each in enumerate(shown):
+        for end, bound, reached in (("low", "lower", "first_position"), ("high", "upper", "last_position")):
+            place: exp.Expr = t.column(f"{end}_{j}", "b")
+            if each.bounds:
+                alias = f"{bound}{j}"
+                here = exp.EQ(this=t.column("position", alias), expression=place.copy())
+                query = query.join(t.table(each.bounds, alias), on=here, copy=False)
+                query = query.select(exp.alias_(t.column(bound, alias), f"{bound}_{j}", quoted=True), copy=False)
+                alone = exp.EQ(this=t.column(f"low_{j}", "b"), expression=t.column(f"high_{j}", "b"))
+                place = exp.Case().when(alone, place).else_(t.column(reached, alias))
+            query = query.select(exp.alias_(place, f"{end}_{j}", quoted=True), copy=False)
+    joined = [f"{bound}{j}" for j, each in enumerate(shown) if each.bounds for bound in ("lower", "upper")]
+    return in_pieces(query, joined).subquery("b", copy=False)
+
+
 def local_classes(boxes: Relation, cuts: Relation | None, shown: Sequence[Shown], dialect: str) -> str:
     """The query of released classes: class, n, and per attribute label_j (high_j), leaves_j, level_j."""
-    query = exp.select(t.column("class", "b"), t.column("n", "b")).from_(t.table(boxes, "b"), copy=False)
+    query = exp.select(t.column("class", "b"), t.column("n", "b")).from_(_reached(boxes, shown), copy=False)
     if cuts:
         query = query.join(
             t.table(cuts, "c"), on=exp.EQ(this=t.column("class", "c"), expression=t.column("class", "b")), copy=False
         )
     for j, each in enumerate(shown):
         region = "c" if each.how == "labels" and cuts else "b"
-        for end, reached in (("low", "first_position"), ("high", "last_position")):
-            place: exp.Expr = t.column(f"{end}_{j}", region)
-            if each.bounds:
-                here = exp.EQ(this=t.column("position", f"{end}er{j}"), expression=place.copy())
-                query = query.join(t.table(each.bounds, f"{end}er{j}"), on=here, copy=False)
-                alone = exp.EQ(this=t.column(f"low_{j}", "b"), expression=t.column(f"high_{j}", "b"))
-                place = exp.Case().when(alone, place).else_(t.column(reached, f"{end}er{j}"))
-            same = exp.EQ(this=t.column("position", f"{end}{j}"), expression=place)
-            query = query.join(t.table(each.positions, f"{end}{j}"), on=same, copy=False)
+        for end in ("low", "high"):
+            place = exp.EQ(this=t.column("position", f"{end}{j}"), expression=t.column(f"{end}_{j}", region))
+            query = query.join(t.table(each.positions, f"{end}{j}"), on=place, copy=False)
         if each.statistic:
             same = exp.EQ(this=t.column("class", f"s{j}"), expression=t.column("class", "b"))
             query = query.join(t.table(each.statistic, f"s{j}"), on=same, copy=False)
@@ -319,7 +333,7 @@ def _shown(each: Shown, j: int) -> list[exp.Expr]:
 def _ends(each: Shown, j: int) -> tuple[exp.Expr, exp.Expr]:
     """The smallest and the largest value that a class shows."""
     if each.bounds:
-        return t.column("lower", f"lower{j}"), t.column("upper", f"higher{j}")
+        return t.column(f"lower_{j}", "b"), t.column(f"upper_{j}", "b")
     return t.column("value", f"low{j}"), t.column("value", f"high{j}")
 
 
