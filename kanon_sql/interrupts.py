@@ -1,12 +1,39 @@
-"""Ctrl-C as a wish to stop soon, with what there is so far."""
+"""Ctrl-C and SIGTERM: a wish to stop soon with what there is so far, or the end of the run."""
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
+import time
+import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any, NoReturn, Protocol
+
+
+class Stopped(BaseException):
+    """A signal ended the run; `number` is the signal's. Everything is rolled back and tidied up on its way."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+class Interruptible(Protocol):
+    """Whatever can stop what it is doing when another thread says so."""
+
+    def interrupt(self) -> None: ...
+
+
+_working: weakref.WeakSet[Interruptible] = weakref.WeakSet()
+
+
+def interrupted_by_signals(working: Interruptible) -> None:
+    """Have an engine's statements stopped when a signal ends the run: Python itself waits until they are done."""
+    _working.add(working)
 
 
 @contextmanager
@@ -18,6 +45,8 @@ def caught(tell: Callable[[], None]) -> Iterator[None]:
 
     def interrupt(*_: Any) -> None:
         tell()
+        if isinstance(before, Signals):
+            before.excuse()
         signal.signal(signal.SIGINT, before)
 
     before = signal.signal(signal.SIGINT, interrupt)
@@ -25,3 +54,97 @@ def caught(tell: Callable[[], None]) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+_ENDING = (signal.SIGINT, signal.SIGTERM)
+_PATIENCE = 2.0  # seconds in which a further signal does not disturb the tidying up
+_BETWEEN = 0.05  # seconds between two interruptions: a statement that only begins forgets the first
+LINE = "kanon: interrupted; nothing unfinished is left behind"
+
+
+_leaving = threading.RLock()
+
+
+@dataclass
+class Signals:
+    """The signals that end a run: until `tidy` is set at once, since there is nothing to undo; then by `Stopped`."""
+
+    tidy: bool = False
+    number: int | None = None
+    raised: float | None = None
+    over: bool = False
+    _excused: int = 0
+
+    def __call__(self, number: int, _: FrameType | None) -> None:
+        """Handle a signal, in the main thread."""
+        if not self.tidy:
+            leave(number)
+        if self.raised is None or time.monotonic() - self.raised > _PATIENCE:
+            self.number, self.raised = number, time.monotonic()
+            raise Stopped(number)
+
+    def excuse(self) -> None:
+        """A signal was taken as a wish to stop soon."""
+        self._excused += 1
+
+    def watch(self, arriving: int) -> None:
+        """Interrupt what runs, from a thread: the handler has to wait for it."""
+        interrupts = 0
+        while arrived := os.read(arriving, 64):
+            for number in arrived:
+                interrupts += number == signal.SIGINT
+                ours = signal.getsignal(number) is self  # asked first: what is excused is counted before it changes
+                if number != signal.SIGINT or (ours and interrupts > self._excused):
+                    self._end(number)
+
+    def _end(self, number: int) -> None:
+        if not self.tidy:  # deep in an import
+            leave(number)
+        self.number = number
+        while self.raised is None and not self.over:
+            for working in list(_working):
+                with suppress(Exception):
+                    working.interrupt()
+            time.sleep(_BETWEEN)
+
+
+def leave(number: int) -> NoReturn:
+    """End the process here and now, with one line."""
+    with _leaving:  # of two threads the first
+        os.write(2, f"{LINE}\n".encode())
+        os._exit(128 + number)
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[Signals]:
+    """Have Ctrl-C and SIGTERM end the block by `Stopped`, whatever they are taken for on the way.
+
+    Then further ones are ignored for a while, so that the process can end in peace.
+    """
+    signals = Signals()
+    if threading.current_thread() is not threading.main_thread():
+        signals.tidy = True
+        yield signals
+        return
+    # Who starts us in the background may want us not to hear of Ctrl-C.
+    before = {number: signal.getsignal(number) for number in _ENDING if signal.getsignal(number) != signal.SIG_IGN}
+    arriving, told = os.pipe()
+    os.set_blocking(told, False)
+    wakeup = signal.set_wakeup_fd(told, warn_on_full_buffer=False)
+    for number in before:
+        signal.signal(number, signals)
+    threading.Thread(target=signals.watch, args=(arriving,), daemon=True).start()
+    try:
+        yield signals
+    except BaseException as error:
+        done = isinstance(error, SystemExit) and not error.code
+        if signals.number is None or done or isinstance(error, Stopped):
+            raise
+        raise Stopped(signals.number) from None
+    finally:
+        signals.over = True
+        signal.set_wakeup_fd(wakeup)
+        os.close(told)
+        if signals.number is None:
+            for number, handler in before.items():
+                signal.signal(number, handler)

@@ -7,7 +7,7 @@
         staging.place()
 
 If the block raises, every file is as it was. A process that is killed leaves at most a folder called
-`.kanon-HOST-PID-RANDOM`, beside the target or where DuckDB spilled; `abandoned` says whether it may be removed.
+`.kanon-HOST-PID-RANDOM`, beside the target or where DuckDB spilled; the next run there removes it if it is `abandoned`.
 """
 
 from __future__ import annotations
@@ -45,6 +45,9 @@ class PrivateFolder:
     """
 
     def __init__(self, parent: Path) -> None:
+        for left in parent.glob(".kanon-*"):
+            if abandoned(left):
+                shutil.rmtree(left, ignore_errors=True)
         self.path = Path(tempfile.mkdtemp(prefix=f".kanon-{_HOST}-{os.getpid()}-", dir=parent))
         self.remove = weakref.finalize(self, _remove, self.path, _lock(self.path))
 

@@ -2,15 +2,23 @@
 
 import sys
 
+from kanon_sql import interrupts
 from kanon_sql.errors import KanonError
 
 
 def main() -> None:
-    """Run `kanon`; a deliberate error is one line on standard error and exit code 2."""
-    from kanon_sql.cli.app import app
-
+    """Run `kanon`; a deliberate error is one line on standard error and exit code 2, a signal one and 128 + signal."""
+    code = 0
     try:
-        app()
+        with interrupts.ended_by_signals() as signals:
+            from kanon_sql.cli.app import app
+
+            signals.tidy = True
+            app()
     except KanonError as error:
         print("kanon:", " ".join(str(error).splitlines()), file=sys.stderr)
-        sys.exit(2)
+        code = 2
+    except interrupts.Stopped as stop:
+        print(interrupts.LINE, file=sys.stderr)
+        code = 128 + stop.number
+    sys.exit(code)  # with nothing of the error left to hold

@@ -17,7 +17,7 @@ from typing import Any
 
 import duckdb
 
-from kanon_sql import queries
+from kanon_sql import interrupts, queries
 from kanon_sql.engine import Column, Engine, Rights, Table, name_readings, refuse_equal_names
 from kanon_sql.errors import KanonError, SourceError, TargetError
 from kanon_sql.queries import Relation
@@ -82,6 +82,7 @@ class DuckDB:
         self.connection = connection or duckdb.connect()
         self._made: Path | None = None
         self._spilled = None if connection else _spill_apart(self.connection, Path(tempfile.gettempdir()))
+        interrupts.interrupted_by_signals(self)
 
     @classmethod
     def open(cls, path: str, create: bool = False) -> DuckDB:
@@ -496,6 +497,10 @@ def _told(what: str = "DuckDB says", error_class: type[KanonError] = SourceError
         yield
     except duckdb.Error as error:
         raise error_class(f"{what}: {_first_line(error)}") from error
+    except RuntimeError as error:  # what DuckDB makes of a Ctrl-C that it notices itself
+        if "Query interrupted" not in str(error):
+            raise
+        raise KeyboardInterrupt from error
 
 
 def _first_line(error: Exception) -> str:

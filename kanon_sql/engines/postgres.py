@@ -10,7 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kanon_sql import queries
+from kanon_sql import interrupts, queries
 from kanon_sql.engine import Column, Engine, Grant, Rights, Table, name_readings, refuse_equal_names
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import SourceError, TargetError
@@ -67,6 +67,7 @@ class PostgreSQL:
             connection.autocommit = True
             self._cursor = _cursor(connection)
             self._cursor.execute(_SESSION)
+        interrupts.interrupted_by_signals(self)
 
     @classmethod
     def open(cls, dsn: str) -> PostgreSQL:

@@ -1,0 +1,143 @@
+"""How runs end that are not left to end: signals and kills at any moment, in real processes."""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from kanon_sql.engine import Engine
+from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.errors import SourceError
+from kanon_sql.interrupts import LINE, Stopped, ended_by_signals
+from kanon_sql.staging import _HOST as HOST
+
+# As the installed script does it, in a shell's foreground; a byte tells that Python itself is up.
+START = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+import kanon_sql.cli
+os.write(1, b".")
+kanon_sql.cli.main()
+"""
+
+
+def started(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    """`kanon` in a process of its own, about to begin."""
+    line = [sys.executable, "-c", START, *arguments]
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(line, stdout=pipe, stderr=pipe, text=True, cwd=folder)
+    assert process.stdout
+    assert os.read(process.stdout.fileno(), 1) == b"."
+    return process
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    """A table that takes a release about as long as the imports do."""
+    query = "SELECT range AS id, range % 71 AS age, range % 13 AS zip, range % 7 AS sex FROM RANGE(2000)"
+    duckdb.execute(f"COPY ({query}) TO '{tmp_path / 'people.csv'}'")
+    return tmp_path
+
+
+RELEASE = "anonymize people.csv --identifiers id --quasi-identifiers age,zip,sex --strategy mondrian --output anon.csv"
+
+
+def test_a_signal_at_any_moment_ends_the_run_with_one_line(people: Path) -> None:
+    draw = random.Random()
+    began = time.monotonic()
+    out, err = started(people, *RELEASE.split()).communicate()
+    assert (people / "anon.csv").exists(), out + err
+    length = time.monotonic() - began
+    # A third of them in the first moments, where modules are imported.
+    moments = [draw.random() * (0.3 if i % 3 == 0 else length) for i in range(30)]
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(_end, [people / str(i) for i in range(len(moments))], moments))
+
+
+def _end(folder: Path, moment: float) -> None:
+    """Send a run one of the two signals, and look what it says and leaves."""
+    folder.mkdir()
+    shutil.copy(folder.parent / "people.csv", folder)
+    number = random.choice([signal.SIGINT, signal.SIGTERM])
+    process = started(folder, *RELEASE.split())
+    time.sleep(moment)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    told = f"{signal.Signals(number).name} after {moment:.3f} s: {process.returncode}, {out}, {err}"
+    if "Verified" in out:  # the run was over, and what is left is Python's own end
+        assert "Traceback" not in err, told
+    else:
+        assert process.returncode == 128 + number, told
+        assert err == f"{LINE}\n", told
+    assert {path.name for path in folder.iterdir()} <= {"people.csv", "anon.csv"}, told
+
+
+LONG = "SELECT COUNT(*) FROM (SELECT a.i FROM {0} AS a, {0} AS b, {0} AS c WHERE (a.i * b.i + c.i) % 7 = 3) AS d"
+
+
+@pytest.mark.usefixtures("terminal")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+def test_a_long_statement_is_no_refuge(engine: Engine, number: int) -> None:
+    series = "range(100000) AS t(i)" if isinstance(engine, DuckDB) else "generate_series(1, 100000) AS t(i)"
+    engine.run(f"CREATE TEMPORARY TABLE long AS SELECT i FROM {series}")
+    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
+    late = threading.Timer(0.5, os.kill, [os.getpid(), number])
+    late.start()
+    try:
+        with pytest.raises(Stopped) as stopped:
+            _run_until_stopped(engine, LONG.format("long"))
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+    assert stopped.value.number == number
+
+
+def _run_until_stopped(engine: Engine, sql: str) -> None:
+    with ended_by_signals() as signals:
+        signals.tidy = True
+        engine.rows(sql)
+
+
+@pytest.mark.usefixtures("terminal")
+def test_a_ctrl_c_that_duckdb_notices_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Noticed:
+        def execute(self, _: str) -> Any:
+            raise RuntimeError("Query interrupted")
+
+    found = DuckDB()
+    monkeypatch.setattr(found, "connection", Noticed())
+    with pytest.raises(KeyboardInterrupt):
+        found.run("SELECT 1")
+
+
+@pytest.mark.usefixtures("terminal")
+def test_handlers_are_as_they_were() -> None:
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    with pytest.raises(SourceError), ended_by_signals():
+        raise SourceError("no table")
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+
+
+def test_the_next_run_removes_what_a_killed_one_left(people: Path) -> None:
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    left = people / f".kanon-{HOST}-{dead.pid}-abcdefgh"
+    others = [people / f".kanon-{HOST}-{os.getpid()}-abcdefgh", people / f".kanon-elsewhere-{dead.pid}-abcdefgh"]
+    for folder in (left, *others):
+        folder.mkdir()
+        (folder / "0").write_text("half a release")
+    process = started(people, *RELEASE.split())
+    out, err = process.communicate()
+    assert "Verified" in out, err
+    assert not left.exists()
+    assert all((folder / "0").exists() for folder in others)
