@@ -769,9 +769,9 @@ def test_nearly_all_rows_differ_and_there_is_hardly_any_time(name: str, tmp_path
     connection = duckdb.connect()
     connection.execute("SET memory_limit = '500MB'")
     connection.execute("CREATE TABLE people AS FROM people")
-    made = kanon_sql.anonymize("people", {**spec, "time_limit": 0.5}, connection=connection, strategy=name, k=5)
+    made = kanon_sql.anonymize("people", {**spec, "time_limit": 0.1}, connection=connection, strategy=name, k=5)
     assert (made.manifest["verified"], made.manifest["released_rows"]) == (True, 3_000)
-    assert made.manifest["search_ended"] in ("time limit", "complete")
+    assert made.manifest["search_ended"] == "time limit"
     assert connection.execute("SELECT COUNT(*) FROM people").fetchone() == (len(people),)
 
 

@@ -117,6 +117,7 @@ class _Run:
         self.nodes: list[Node] = [self.node({})]
         self.unsafe, self.spare = _UNSAFE, _STILL_UNSAFE
         self.rounds = self.classes = self.absorbed = 0
+        self.clock, self.ended = task.clock, "complete"
         safe = task.model.safe
         self.groups_sql: PerNode = queries.per_node("prio_rule_groups", self.engine.dialect, safe=safe)
         self.suppressible_sql: PerNode = queries.per_node("prio_suppressible", self.engine.dialect, safe=safe)
@@ -126,9 +127,11 @@ class _Run:
         safe = self.task.model.safe
         self._make(_UNSAFE, "prio_unsafe_tuples", tuples=TUPLES, safe=safe)
         self.engine.load(_RECODED, {"tuple": "INTEGER", "node": "INTEGER"}, [])
-        with self.task.working(self._time_to_recode()):
+        self.clock = self._time_to_recode()
+        with self.task.working(self.clock):
             self._count_left()
             self._take_turns()
+        self.ended = self.clock.ended
         self._finish()
 
     def _time_to_recode(self) -> Clock:
@@ -207,7 +210,7 @@ class _Run:
     def _exhausted(self) -> bool:
         """Whether no group can be formed any more, or the time is up."""
         too_few = not self.task.spec.wildcard_suppression and self.rows_left < self.task.model.required
-        return self.rows_left == 0 or (too_few and self.task.model.monotone) or self.task.clock.spent
+        return self.rows_left == 0 or (too_few and self.task.model.monotone) or self.clock.spent
 
     def _form_groups(self, nodes: Sequence[Node]) -> None:
         """Take the largest group that a transformation forms, the earlier one on ties; again, until there is none.
@@ -379,7 +382,7 @@ class _Run:
             a.coded.code_column(0): c for a, c in zip(self.coding.attributes, self.coding.columns(), strict=True)
         }
         self._make(ASSIGNMENT, "prio_own_assignment", columns=columns, tuples=TUPLES, numbered=_NUMBERED)
-        return Local(ASSIGNMENT, classes=CLASSES, ended=self.task.clock.ended, facts=self._facts())
+        return Local(ASSIGNMENT, classes=CLASSES, ended=self.ended, facts=self._facts())
 
     def _facts(self) -> dict[str, Any]:
         model, loose = self.task.model, self.task.spec.wildcard_suppression

@@ -251,6 +251,7 @@ class _Refinement:
         with self.task.working(clock):
             while not clock.spent and self._improved():
                 pass
+        self.ended = self.ended or clock.ended
 
     def _improved(self) -> bool:
         """Make the best moves that have no class in common; only classes that changed are looked at again."""
