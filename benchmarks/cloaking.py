@@ -80,7 +80,7 @@ def picture(path: Path, rows: int = 600, k: int = 5) -> None:
     panels = []
     for index, (title, shared) in enumerate((("as published", False), ("shared", True))):
         spec = {**ROLES, "cloak": {"shared": shared, "depth": 8}}
-        released = kanon_sql.anonymize(found.assign(place=range(rows)), spec, k=k).to_df()
+        released = kanon_sql.anonymize(found.assign(place=range(rows)), spec, k=k, keep=["place"]).to_df()
         boxes = ["lat_min", "lat_max", "lon_min", "lon_max"]
         joined = released.merge(found.assign(place=range(rows))[["place", "taxi"]], on="place")
         sizes = joined.groupby(boxes)["taxi"].nunique().reset_index().sort_values("taxi")

@@ -88,8 +88,9 @@ def scale() -> Iterator[Row]:
             people = work / f"{rows}.parquet"
             write_parquet(people, rows)
             command = (
-                sys.executable, "-m", "kanon_sql", "anonymize", str(people), "--quasi-identifiers",
-                ",".join(QUASI_IDENTIFIERS), "--hierarchies", str(folder("hierarchies") / "adult"), "--k", "5",
+                sys.executable, "-m", "kanon_sql", "anonymize", str(people), "--identifiers", "person_id",
+                "--quasi-identifiers", ",".join(QUASI_IDENTIFIERS), "--k", "5",
+                "--hierarchies", str(folder("hierarchies") / "adult"),
                 "--strategy", "mondrian", "--overwrite", "--output", str(work / "out.parquet"), "--json",
             )  # fmt: skip
             cost = process(*command)

@@ -1,8 +1,22 @@
 """The few errors kanon_sql raises on purpose: each names the thing and the next step in one sentence."""
 
+from collections.abc import Iterable
+
 
 class KanonError(Exception):
-    """Base of every deliberate error; the command line prints its text alone and exits with code 2."""
+    """Base of every deliberate error; the command line prints its text alone and exits with code 2.
+
+    The text holds no value of the data, so that it may stand in a log. `values`: the first few that it is about, as
+    text, or what the database says of them; for a person who may see the data.
+
+    >>> error = HierarchyError("the hierarchy lacks 1 of its values", ["'Bern'"])
+    >>> str(error), error.values
+    ('the hierarchy lacks 1 of its values', ("'Bern'",))
+    """
+
+    def __init__(self, text: str = "", values: Iterable[str] = ()) -> None:
+        super().__init__(text)
+        self.values = tuple(values)
 
 
 class SpecError(KanonError):

@@ -18,7 +18,7 @@ from kanon_sql import manifest as manifests
 from kanon_sql import release as releases
 from kanon_sql.engine import Engine
 from kanon_sql.errors import InfeasibleError, SourceError, SpecError, VerificationError
-from kanon_sql.pipeline import Opened, Release, check_roles, releasing, settle_spec
+from kanon_sql.pipeline import Opened, Release, check_roles, releasing, settle_roles, settle_spec
 from kanon_sql.queries import Relation
 from kanon_sql.release import Summary
 from kanon_sql.spec import Spec
@@ -48,6 +48,8 @@ def anatomize(
     started = time.monotonic()
     settled = _settled(settle_spec(source, spec, {**overrides, "form": "anatomy"}), l)
     with releasing(source, settled, connection) as (found, staging):
+        _check(found, settled)
+        found = settle_roles(found, settled)
         groups = _count_groups(found, settled, l)
         written = _write(found, settled, l, groups, staging)
         described = _described(found, settled, l, written, started)
@@ -68,13 +70,15 @@ def _settled(spec: Spec, l: int) -> Spec:  # noqa: E741
     return spec
 
 
+def _check(found: Opened, spec: Spec) -> None:
+    check_roles(spec, found.table)
+    releases.check_target(spec.target, found.engine, found.table, found.files)
+    anatomy.check(found.engine, found.table, spec)
+
+
 def _count_groups(found: Opened, spec: Spec, l: int) -> int:  # noqa: E741
     """How many groups there will be, if the rows can be put in groups at all (the eligibility condition)."""
     engine, table, (sensitive,) = found.engine, found.table, spec.sensitive
-    check_roles(spec, table)
-    assert spec.target
-    releases.check_target(spec.target, engine, table, found.files)
-    anatomy.check(engine, table, spec)
     sizes = releases.class_sizes(engine, table.relation, [sensitive])
     rows = sum(size * values for size, values in sizes)
     if rows == 0:
@@ -147,6 +151,7 @@ def _described(found: Opened, spec: Spec, l: int, written: anatomy.Separated, st
             "identifiers_dropped": list(spec.identifiers),
             "quasi_identifiers": list(spec.quasi_identifiers),
             "sensitive": list(spec.sensitive),
+            **found.roles.described(),
         },
         "source": spec.source,
         "target": manifests.target_of(spec, written, found.engine),
@@ -158,6 +163,7 @@ def _described(found: Opened, spec: Spec, l: int, written: anatomy.Separated, st
             "the quasi-identifiers are released as they are: who knows them finds the person's row, and learns that "
             "the person is in the table",
             *anatomy.warnings(spec, found.table),
+            *found.roles.warnings,
         ],
         "version": manifests.package_version(),
     }

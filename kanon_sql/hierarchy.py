@@ -29,6 +29,7 @@ Label: TypeAlias = str | None
 Number: TypeAlias = int | float | Decimal | str
 
 STAR = "*"
+_SHOWN = 5  # values, in an error
 _NAN = object()
 _INFINITY = Decimal("Infinity")
 # `ranges` takes numbers of at most 400 digits, below 10**400 (so any float), and then rounds nothing.
@@ -224,10 +225,10 @@ def cover(
     missing = data.keys() - {_key(value) for value in (*hierarchy.values, *hierarchy.starred)}
     strays = _distinct(data[key] for key in missing)
     if strays and unmapped != "top":
-        shown = ", ".join(map(_show, strays[:5])) + (", …" if len(strays) > 5 else "")
         raise HierarchyError(
-            f"column {column!r}: the hierarchy lacks {len(strays)} of its values ({shown}); "
-            "add them there, or let `--unmapped top` send them to `*`"
+            f"column {column!r}: the hierarchy lacks {len(strays)} of its values; "
+            "add them there, or let `--unmapped top` send them to `*`",
+            map(_show, strays[:_SHOWN]),
         )
     leaves, levels = hierarchy.values, hierarchy.levels
     if None in missing:
@@ -409,7 +410,7 @@ def _decimal(value: Value, where: str) -> Decimal:
         number = _INFINITY
     if not number.is_finite() or max(abs(number.adjusted()), len(str(value))) > _DIGITS:
         raise HierarchyError(
-            f"{where}: {_show(value)} is not a finite number; make it one (or NULL), or use a hierarchy file"
+            f"{where}: a value is not a finite number; make it one (or NULL), or use a hierarchy file", [_show(value)]
         )
     return number
 
@@ -480,7 +481,7 @@ def _day(value: Value, where: str) -> date:
         return value if isinstance(value, date) else datetime.fromisoformat(value)
     except (TypeError, ValueError):
         raise HierarchyError(
-            f"{where}: {_show(value)} is not a date; write it as YYYY-MM-DD, or use a hierarchy file"
+            f"{where}: a value is not a date; write it as YYYY-MM-DD, or use a hierarchy file", [_show(value)]
         ) from None
 
 

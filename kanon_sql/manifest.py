@@ -16,8 +16,6 @@ from kanon_sql.recode import show as shows
 from kanon_sql.recoding import FullDomain, LocalRecoding
 from kanon_sql.release import Summary, Written
 
-_SAMPLE = 100_000  # rows; enough to see that a column differs from row to row
-
 if TYPE_CHECKING:
     from kanon_sql.engine import Engine
     from kanon_sql.pipeline import Counted, LocalPlan, Plan
@@ -59,6 +57,7 @@ def describe(plan: Plan | LocalPlan, written: Written, started: float) -> dict[s
             "identifiers_dropped": list(spec.identifiers),
             "quasi_identifiers": plan.columns,
             "sensitive": list(spec.sensitive),
+            **plan.source.roles.described(),
         },
         "source": spec.source,
         "target": target_of(spec, written, plan.source.engine),
@@ -181,11 +180,7 @@ def warnings(plan: Plan | LocalPlan, written: Written) -> list[str]:
     starred = {a.column.name: len(a.hierarchy.starred) for a in plan.frequency_set.attributes if a.hierarchy.starred}
     said += perturb.warnings(plan.spec) + anatomy.warnings(plan.spec, plan.source.table)
     said += [f"{count} values of {name!r} are in no hierarchy and became *" for name, count in starred.items()]
-    said += [
-        f"the column {name!r} is released as it is and almost every value of it is different; is it an identifier?"
-        for name in _unique_columns(plan)
-    ]
-    return said
+    return said + plan.source.roles.warnings
 
 
 def _not_found(plan: Plan | LocalPlan) -> list[str]:
@@ -198,22 +193,6 @@ def _not_found(plan: Plan | LocalPlan) -> list[str]:
     return [
         f"{name} found no anonymous node, and {taken} is released; give it more time or evaluations, or choose auto"
     ]
-
-
-def _unique_columns(plan: Counted) -> list[str]:
-    """Columns that are kept as they are and differ in nearly every row: likely identifiers."""
-    spec, engine = plan.spec, plan.source.engine
-    handled = {*spec.identifiers, *spec.quasi_identifiers}
-    kept = [c.name for c in plan.source.table.columns if c.name not in handled and c.kind in ("text", "integer")]
-    if not kept:
-        return []
-    plain = {name: column for column, name in queries.plain_names(kept).items()}
-    source = plan.source.table.relation
-    query = queries.text(
-        "distinct_sample", engine.dialect, source=source, columns=plain, counted=list(plain), most=_SAMPLE
-    )
-    ((rows, *distinct),) = engine.rows(query)
-    return [column for column, count in zip(kept, distinct, strict=True) if rows >= 20 and count > 0.9 * rows]
 
 
 def _figures(plan: Plan) -> Figures:

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kanon_sql import anatomy, cloak, interrupts, perturb, queries, tables
+from kanon_sql import anatomy, cloak, interrupts, perturb, queries, roles, tables
 from kanon_sql import manifest as manifests
 from kanon_sql import release as releases
 from kanon_sql import spec as specs
@@ -30,6 +30,7 @@ from kanon_sql.recode.node import from_node
 from kanon_sql.recode.order import relation_of
 from kanon_sql.recode.task import ASSIGNMENT, CLASSES, CUTS
 from kanon_sql.recoding import HELD, FullDomain, LocalRecoding, Recoding, names_beside
+from kanon_sql.roles import Roles
 from kanon_sql.search import STRATEGIES, Driver, Outcome, Progress, Step, strategy
 from kanon_sql.spec import Spec, Target
 from kanon_sql.staging import Staging
@@ -51,12 +52,16 @@ class Watch:
 
 @dataclass(frozen=True)
 class Opened:
-    """A source that is open: its engine, its table, and the files it is read from, as they were before."""
+    """A source that is open: its engine, its table, and the files it is read from, as they were before.
+
+    `roles`: what `settle_roles` made of the columns without a role; the table then has no column that is dropped so.
+    """
 
     engine: Engine
     table: Table
     fingerprints: Mapping[Path, Fingerprint] = field(default_factory=dict)
     owned: bool = True
+    roles: Roles = field(default_factory=Roles)
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -205,7 +210,7 @@ def _made(found: Opened, spec: Spec, watch: Watch, search_in: str, staging: Stag
         return _cloaked(found, spec, staging, watch, started)
     plan = plan_release(found, spec, watch, search_in)
     watch.stage("Writing the release")
-    shown = perturb.perturbed_source(found.engine, found.table, spec)
+    shown = perturb.perturbed_source(found.engine, plan.source.table, spec)
     written = _write(replace(plan.recoding, table=shown), spec.target, staging)
     watch.stage("Describing the release")
     described = manifests.describe(plan, written, started)
@@ -306,7 +311,9 @@ def _find(engine: Engine, spec: Spec, owned: bool) -> Opened:
         before = fingerprints(spec.source)
         return Opened(engine, engine.read_file(spec.source), before, owned)
     if table is None:
-        raise SourceError(f"there is no table {spec.source} in the database; check its name, or its schema")
+        raise SourceError(
+            f"there is no table {specs.speakable(spec.source)} in the database; check its name, or its schema"
+        )
     refuse_equal_names([column.name for column in table.columns], spec.source)
     return Opened(engine, table, owned=owned)
 
@@ -315,14 +322,19 @@ def open_engine(spec: Spec) -> Engine:
     """Open the database of a spec: PostgreSQL by its URL, else a DuckDB file, else one in memory."""
     if spec.database is None:
         if not _is_file(spec.source):
-            raise SourceError(f"there is no file {spec.source}; for a table give --database")
+            raise SourceError(f"there is no file {specs.speakable(spec.source)}; for a table give --database")
         if spec.target and spec.target.table:
             raise SpecError(f"the table {spec.target.table} needs a database; give --database, or a file by --output")
         return DuckDB()
-    if _is_url(spec.database):
+    if specs.names_a_server(spec.database):
         from kanon_sql.engines.postgres import PostgreSQL
 
         return PostgreSQL.open(spec.database)
+    if specs.speakable(spec.database) != spec.database and not Path(spec.database).exists():
+        raise SpecError(
+            "the given database is neither a DuckDB file nor a PostgreSQL server; name the one by its path, the other "
+            "as postgresql://user:password@host:port/database"
+        )
     into_new = spec.target is not None and spec.target.table is not None and _is_file(spec.source)
     return DuckDB.open(spec.database, create=into_new)
 
@@ -334,10 +346,6 @@ def engine_of(connection: Any) -> Engine:
 
         return PostgreSQL(connection)
     return DuckDB(connection)
-
-
-def _is_url(database: str) -> bool:
-    return database.startswith(("postgres://", "postgresql://"))
 
 
 def _is_file(source: str) -> bool:
@@ -358,15 +366,23 @@ def plan_release(
         raise SpecError(
             f"the domain of {sized!r} is for --strategy prioprivacy, and the strategy is {spec.strategy}; leave it out"
         )
-    if spec.strategy in RECODERS:
-        return make_local_plan(found, spec, watch, search_in, keep_tuples)
-    if spec.strategy not in STRATEGIES:
+    if spec.strategy not in (*STRATEGIES, *RECODERS):
         raise SpecError(
             f"{spec.strategy!r} is not a strategy; choose one of {', '.join((*STRATEGIES, *RECODERS, 'cloak'))}"
         )
+    check_roles(spec, found.table)
+    found = settle_roles(found, spec)
+    if spec.strategy in RECODERS:
+        return make_local_plan(found, spec, watch, search_in, keep_tuples)
     if shows.asked(spec):
         return _shown_otherwise(found, spec, watch, search_in, keep_tuples)
     return make_plan(found, spec, watch, search_in, keep_tuples)
+
+
+def settle_roles(found: Opened, spec: Spec) -> Opened:
+    """Leave out of the source what a release drops unasked; SpecError if it keeps unasked what should be named."""
+    table, settled = roles.settle(found.engine, found.table, spec)
+    return replace(found, table=table, roles=settled)
 
 
 def _shown_otherwise(found: Opened, spec: Spec, watch: Watch, search_in: str, keep_tuples: bool) -> LocalPlan:
@@ -523,13 +539,14 @@ def search(counted: Counted, watch: Watch) -> Outcome:
 
 def check_roles(spec: Spec, table: Table) -> None:
     """Every column that the spec names must be there, in its own capitals."""
-    roles = {
+    named = {
         "identifier": spec.identifiers,
         "quasi-identifier": spec.quasi_identifiers,
         "sensitive": spec.sensitive,
+        "kept": spec.kept_by_name,
     }
     known = [column.name for column in table.columns]
-    for role, columns in roles.items():
+    for role, columns in named.items():
         for column in columns:
             if column not in known:
                 near = next((f"; did you mean {name!r}?" for name in known if name.lower() == column.lower()), "")

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import re
 import time
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from functools import cached_property
-from itertools import combinations, pairwise
+from itertools import combinations
 from math import comb
 from typing import Any
 
@@ -21,14 +20,13 @@ from kanon_sql import queries
 from kanon_sql.engine import Column, Engine, Table
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import SourceError, SpecError
+from kanon_sql.hints import IDENTIFIER, MEASURE, NOTHING, QUASI_IDENTIFIER, SENSITIVE, name_hint
 from kanon_sql.queries import Coded, Relation
+from kanon_sql.roles import UNIQUE_SHARE, Suspect, named_identifier, suspects
 
 SMALL_CLASS = 5  # a row in a class smaller than this is at risk
-IDENTIFIER_SHARE = 0.9  # of a column's non-NULL rows, when their values are unique
 NOTICEABLE = 0.01  # of all rows: the rise in rows at risk that makes a quasi-identifier
 MOST_COLUMNS = 12  # that are combined
-IDENTIFIER, QUASI_IDENTIFIER = "identifier", "quasi-identifier"
-SENSITIVE, MEASURE, NOTHING = "sensitive", "measure", ""
 
 OnProgress = Callable[[str, int, int], None]
 Names = frozenset[str]  # of the columns in a set
@@ -76,7 +74,8 @@ class Profile:
     """What `profile` found; `to_dict` makes it JSON.
 
     `combined`: the columns that the sets are made of. `sets`: the most identifying first. `together`: all
-    counted `quasi_identifiers` as one set. `sensitive`: by name alone. `complete`: the time limit cut nothing off;
+    counted `quasi_identifiers` as one set. `sensitive`: by name alone. `kept`: all other columns; of these `suspects`
+    stop a release that is not told to keep them. `complete`: the time limit cut nothing off;
     else `notes` say what.
     """
 
@@ -88,6 +87,8 @@ class Profile:
     identifiers: tuple[str, ...]
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
+    kept: tuple[str, ...]
+    suspects: tuple[Suspect, ...]
     together: SetProfile
     complete: bool
     notes: tuple[str, ...]
@@ -152,6 +153,9 @@ def profile(
             listed = sets.listed([one.name for one in combined], largest_set)
             columns = _suggest(found, combined, sets.gains())
             together = sets.total([one.name for one in coded if columns[one.order].suggestion])
+            kept = [one.column for one in found if not columns[one.order].suggestion and one.role != SENSITIVE]
+            quasi = [one.column for one in found if columns[one.order].suggestion == QUASI_IDENTIFIER]
+            suspected = suspects(engine, table, kept, quasi)
             _drop(engine, [*copied, *made])
             if here is engine:
                 _drop(here, [_CODED])
@@ -168,6 +172,8 @@ def profile(
         identifiers=tuple(c.name for c in columns if c.suggestion == IDENTIFIER),
         quasi_identifiers=tuple(c.name for c in columns if c.suggestion == QUASI_IDENTIFIER),
         sensitive=tuple(one.name for one in found if one.role == SENSITIVE),
+        kept=tuple(column.name for column in kept),
+        suspects=tuple(suspected),
         together=together,
         complete=complete,
         notes=tuple(_notes(len(left_out), len(listed), possible, complete, time_limit)),
@@ -262,8 +268,8 @@ class _Found:
         """What the name says, where that makes sense for the column's kind and its number of values."""
         said, kind = name_hint(self.name), self.column.kind
         if said == IDENTIFIER:
-            many = self.counts.distinct >= max(3, min(100, self.rows / 50))
-            return said if many and self._may_be_key else NOTHING
+            sure = named_identifier(self.column, self.counts.distinct, self.rows, self.fractions)
+            return said if sure else NOTHING
         if said == SENSITIVE:
             return NOTHING if kind in ("date", "timestamp", "time") else said
         if said == MEASURE:
@@ -310,7 +316,7 @@ class _Found:
     def nearly_unique(self) -> bool:
         """Whether 90 % of the rows that are not NULL, two at least, hold a value of their own."""
         held = self.rows - self.counts.null_rows
-        return self.counts.unique_values >= max(2, IDENTIFIER_SHARE * held)
+        return self.counts.unique_values >= max(2, UNIQUE_SHARE * held)
 
     @property
     def _unique(self) -> str:
@@ -593,42 +599,5 @@ def _plain(value: Any) -> Any:
     return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
-def name_hint(name: str) -> str:
-    """What a column's name says in English: identifier, quasi-identifier, sensitive, measure, or nothing.
-
-    >>> [name_hint(name) for name in ("SSN", "birthDate", "zip_5", "ICD code", "total charges", "stage")]
-    ['identifier', 'quasi-identifier', 'quasi-identifier', 'sensitive', 'measure', '']
-    """
-    words = [word.lower() for word in _WORD.findall(unicodedata.normalize("NFKD", name))]
-    said = {*words, *(first + second for first, second in pairwise(words))}
-    said |= {word.removesuffix("s") for word in said}
-    if words in (["name"], ["address"], ["street"]):
-        return IDENTIFIER
-    return next((role for role, hints in _HINTS.items() if said & hints), NOTHING)
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 _MANY_NUMBERS = 100  # from here on whole numbers may well be a measure
 _ENUM_VALUES = re.compile(r"ENUM\s*\((?:'[^']*'[\s,]*)*\)", re.IGNORECASE)  # DuckDB shows them in the type
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_PERSONS = _words("patient person people customer client user employee member staff student subject citizen")
-_HINTS = {
-    IDENTIFIER: _words(
-        "ssn socialsecurity email mail phone telephone mobile fax passport iban mrn surname forename "
-        "firstname lastname middlename fullname givenname familyname maidenname username login "
-        "streetaddress homeaddress ipaddress creditcard accountnumber licensenumber licenseplate"
-    ).union(person + key for person in _PERSONS for key in ("id", "name", "no", "nr", "number", "key")),
-    QUASI_IDENTIFIER: _words(
-        "age birth birthday birthdate birthyear dob born sex gender race ethnicity ethnic zip zipcode postcode "
-        "postal plz country nationality citizenship native city town county state region province municipality "
-        "district latitude lat longitude lon lng marital education occupation profession job religion language"
-    ),
-    SENSITIVE: _words(
-        "diagnosis diagnose diagnoses disease illness condition symptom icd medication drug treatment therapy "
-        "prescription hiv disability salary income wage earning sexual orientation political conviction"
-    ),
-    MEASURE: _words("amount charge cost price fee balance payment revenue score weight"),
-}

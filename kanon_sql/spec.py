@@ -7,6 +7,7 @@ Every model is frozen and refuses unknown keys. A field's description completes 
 from __future__ import annotations
 
 import os
+import re
 import reprlib
 from collections.abc import Hashable, Mapping
 from decimal import Decimal
@@ -57,9 +58,36 @@ def _as_text(value: object) -> object:
     return os.fspath(value) if isinstance(value, os.PathLike) else value
 
 
+def names_a_server(database: str) -> bool:
+    """Whether a database is named by a URL or by libpq's keywords, and not by a path.
+
+    >>> [names_a_server(name) for name in (" POSTGRESQL://db/x", "host=db password=x", "hospital.duckdb")]
+    [True, True, False]
+    """
+    return _SERVER.match(database) is not None
+
+
+def speakable(place: str) -> str:
+    """A place as an error may print it: not if it could be a connection string, with a password in it.
+
+    >>> speakable("data/people.csv"), speakable("me:secret@db/hospital")
+    ('data/people.csv', 'the given name')
+    """
+    return "the given name" if names_a_server(place) or _USER_IN.search(place) else place
+
+
+_KEYWORDS = (
+    "host|hostaddr|port|dbname|user|password|passfile|service|servicefile|options|application_name|connect_timeout|"
+    "client_encoding|sslmode|sslcert|sslkey|sslpassword|sslrootcert|gssencmode|krbsrvname|target_session_attrs|"
+    "keepalives|channel_binding|require_auth|load_balance_hosts|fallback_application_name|replication"
+)
+_SERVER = re.compile(rf"\s*(?:postgres(?:ql)?://|(?:{_KEYWORDS})\s*=)", re.IGNORECASE)
+_USER_IN = re.compile(r"@|//[^/]*:|passw|postgres", re.IGNORECASE)
+
+
 def _in_folder(value: str, info: ValidationInfo) -> str:
     """Resolve a relative path against the spec file's folder, when there is one."""
-    if not info.context or "://" in value or value == ":memory:":
+    if not info.context or "://" in value or value == ":memory:" or names_a_server(value):
         return value
     return str(info.context["folder"] / Path(value).expanduser())
 
@@ -67,6 +95,13 @@ def _in_folder(value: str, info: ValidationInfo) -> str:
 def _in_folder_if_there(value: str, info: ValidationInfo) -> str:
     resolved = _in_folder(value, info)
     return resolved if Path(resolved).is_file() else value
+
+
+def _no_folder(value: object) -> object:
+    text = _as_text(value)
+    if isinstance(text, str) and text.endswith(("/", os.sep)):
+        raise ValueError(f"{text} ends like a folder; leave out the {text[-1]} at its end, or name a file in it")
+    return value
 
 
 def _not_a_boolean(value: object) -> object:
@@ -81,6 +116,10 @@ def _distinct(value: object) -> object:
             if value.count(column) > 1:
                 raise ValueError(f"{column!r} is listed twice; keep one of the two")
     return value
+
+
+def _every_as_list(value: object) -> object:
+    return EVERY if value == "*" else value
 
 
 def _by_column(value: object) -> object:
@@ -296,7 +335,9 @@ class Privacy(_Model):
 class Target(_Model):
     """Where the release is written: a file, or a table or view of the database."""
 
-    file: LocalPath | None = Field(default=None, description="the path of a file to write")
+    file: Annotated[LocalPath, BeforeValidator(_no_folder)] | None = Field(
+        default=None, description="the path of a file to write"
+    )
     table: Text | None = Field(default=None, description="the name of a table to write")
     form: Form = Field(
         default="table",
@@ -409,6 +450,7 @@ Perturbations: TypeAlias = Annotated[
 
 
 CLOAK = "cloak"  # the strategy of a spec with a location
+EVERY = ("*",)  # what `keep` says for every column, whatever it looks like
 
 
 class Spec(_Model):
@@ -428,6 +470,9 @@ class Spec(_Model):
     quasi_identifiers: Attributes = Field(description="one or more column names, each alone or with {hierarchy: …}")
     hierarchies: LocalPath | None = Field(default=None, description="the path of a folder with <column>.csv")
     sensitive: Columns = Field(default=(), description="a list of column names, as text")
+    keep: Annotated[Columns | None, BeforeValidator(_every_as_list)] = Field(
+        default=None, description="a list of column names, as text, or '*' for every column"
+    )
     privacy: Privacy = Field(default=Privacy(), description="a mapping such as {k: 5}")
     suppression_limit: StrictFloat = Field(
         default=0.02, ge=0, le=1, description="a fraction of the rows from 0 to 1, e.g. 0.02 for 2 %"
@@ -452,6 +497,11 @@ class Spec(_Model):
     )
     secret: LocalPath | None = Field(default=None, description="the path of a file that holds a secret")
     target: Target | None = Field(default=None, description="a mapping such as {table: patients_anon, as: view}")
+
+    @property
+    def kept_by_name(self) -> tuple[str, ...]:
+        """The columns that `keep` names one by one."""
+        return () if self.keep is None or self.keep == EVERY else self.keep
 
     @model_validator(mode="before")
     @classmethod
@@ -493,6 +543,7 @@ class Spec(_Model):
             "identifiers": self.identifiers,
             "quasi_identifiers": tuple(self.quasi_identifiers),
             "sensitive": self.sensitive,
+            "keep": self.kept_by_name,
         }
         for role, columns in roles.items():
             for column in columns:
@@ -507,7 +558,11 @@ class Spec(_Model):
 
     @model_validator(mode="after")
     def _perturbed_are_neither(self) -> Spec:
-        roles = {"identifiers": "an identifier, which is dropped", "quasi_identifiers": "a quasi-identifier"}
+        roles = {
+            "identifiers": "an identifier, which is dropped",
+            "quasi_identifiers": "a quasi-identifier",
+            "kept_by_name": "kept as it is by keep",
+        }
         for column in self.perturb:
             for role, said in roles.items():
                 if column.lower() in {other.lower() for other in getattr(self, role)}:
@@ -603,12 +658,22 @@ def _read(path: Path) -> Mapping[str, Any]:
                     raise yaml.MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
             return super().construct_mapping(node, deep)
 
+        def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
+            """Refuse 010, which is 8 in YAML and 10 to most people."""
+            if _LEADING_ZERO.fullmatch(node.value):
+                problem = f"{node.value} begins with a zero, and YAML would take it for octal; leave the zero out"
+                raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
+            return super().construct_yaml_int(node)
+
+    Loader.add_constructor("tag:yaml.org,2002:int", Loader.construct_yaml_int)
     try:
         mapping = yaml.load(path.read_bytes(), Loader)
     except FileNotFoundError:
         raise SpecError(f"there is no spec file {path}; check the path") from None
     except OSError as error:
         raise SpecError(f"the spec file {path} cannot be read ({error.strerror}); check the path") from error
+    except RecursionError:
+        raise SpecError(f"{path} is nested too deeply to be a spec; correct it") from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{path}, line {mark.line + 1}" if mark else str(path)
@@ -617,6 +682,9 @@ def _read(path: Path) -> Mapping[str, Any]:
     if not isinstance(mapping, Mapping):
         raise SpecError(f"{path} is not a mapping; write keys such as 'source: patients' in it")
     return mapping
+
+
+_LEADING_ZERO = re.compile(r"[-+]?0[0-9_]+")
 
 
 def _said(mapping: Mapping[str, Any]) -> dict[str, Any]:
@@ -660,7 +728,8 @@ def _sentence(detail: ErrorDetails) -> str:
     wanted = _keys(model)[key].description if key else _WHOLE[model]
     if detail["type"] == "missing":
         return f"{path} is missing; give {wanted}"
-    return f"{path}: give {wanted}, not {reprlib.repr(detail['input'])}"
+    given = "" if key == "database" else f", not {reprlib.repr(detail['input'])}"
+    return f"{path}: give {wanted}{given}"
 
 
 _WHOLE: dict[type[_Model], str] = {Attribute: "{hierarchy: …} or nothing", Perturbation: _OPERATOR}

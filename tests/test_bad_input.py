@@ -30,7 +30,9 @@ Files = dict[str, str | bytes]
 
 
 def spec(columns: str, rest: str = "") -> Files:
-    return {"bad.yml": f"source: people.csv\nquasi_identifiers: {columns}\ntarget: {{file: out.csv}}\n{rest}"}
+    return {
+        "bad.yml": f"source: people.csv\nquasi_identifiers: {columns}\ntarget: {{file: out.csv}}\nkeep: '*'\n{rest}"
+    }
 
 
 def parquet(rows: int | None = None, **columns: list[Any]) -> bytes:
@@ -170,7 +172,7 @@ HIERARCHIES: list[tuple[str, Files, str]] = [
             ("x;a;1\ny;a;2\nz;b;2\n", "h/disease.csv: level 2 splits 'a' of level 1 into '1' and '2'"),
             ("x;a;*\nx;b;*\n", "h/disease.csv: 'x' has the labels 'a;*' (line 1) and 'b;*' (line 2)"),
             ("x;a;*\ny;;*\n", "h/disease.csv, line 2: level 1 of 'y' is empty"),
-            ("x;*\n", "column 'disease': the hierarchy lacks 2 of its values ('y', 'z')"),
+            ("x;*\n", "column 'disease': the hierarchy lacks 2 of its values; "),
             ("", "h/disease.csv: there are no rows"),
             ('"x;a\n', "h/disease.csv, line 1: "),
             (b"\xff\xfe\0x", "the hierarchy file h/disease.csv is not UTF-8 text"),
@@ -182,8 +184,8 @@ HIERARCHIES: list[tuple[str, Files, str]] = [
     (f"{FILE} --hierarchies people.csv {OUT}", {}, "people.csv/age.csv cannot be read (Not a directory)"),
     ("anonymize --spec bad.yml", spec("{age: {hierarchy: {table: ages}}}"), "the table ages, which is not there"),
     ("anonymize --spec bad.yml", spec("{zip: {hierarchy: {ranges: [7, 10]}}}"), "10 is not a multiple of 7"),
-    ("anonymize --spec bad.yml", spec("{disease: {hierarchy: {ranges: [7]}}}"), "'x' is not a finite number"),
-    ("anonymize --spec bad.yml", spec("{disease: {hierarchy: {dates: [year]}}}"), "'x' is not a date"),
+    ("anonymize --spec bad.yml", spec("{disease: {hierarchy: {ranges: [7]}}}"), "a value is not a finite number"),
+    ("anonymize --spec bad.yml", spec("{disease: {hierarchy: {dates: [year]}}}"), "a value is not a date"),
     ("anonymize --spec bad.yml", spec("{age: {hierarchy: suppress, min_level: 2}}"), "above the height of its hierar"),
     (
         "anonymize --spec bad.yml",
@@ -279,7 +281,7 @@ COMMANDS: list[tuple[str, Files, str]] = [
     (
         "hierarchy check h/zip.csv people.csv --column disease",
         {},
-        "the hierarchy lacks 3 of its values ('x', 'y', 'z')",
+        "the hierarchy lacks 3 of its values; ",
     ),
 ]
 CASES = [*SOURCES, *CONTENTS, *ROLES, *FIGURES, *HIERARCHIES, *SPECS, *TARGETS, *COMMANDS]
@@ -333,6 +335,64 @@ def test_one_line_exit_code_2_and_nothing_changed(ward: Path, line: str, files: 
     assert run.err.count("\n") == 1
     assert message in run.err
     assert snapshot(ward) == before
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("x" * 250 + ".csv", "File name too long"),
+        ("no.csv/", "target.file: no.csv/ ends like a folder; leave out the / at its end"),
+        ("people.csv/", "target.file: people.csv/ ends like a folder"),
+        ("pipe.csv", "pipe.csv is no plain file; remove it, or name another file"),
+        ("link.csv", "link.csv is a link to nothing; remove it, or name another file"),
+    ],
+)
+@pytest.mark.parametrize("overwrite", ["", "--overwrite"])
+def test_a_target_that_is_no_file(ward: Path, target: str, message: str, overwrite: str) -> None:
+    os.mkfifo("pipe.csv")
+    (ward / "link.csv").symlink_to("nowhere.csv")
+    (ward / "spec.yml").write_text(f"target: {{file: '{target}', overwrite: {str(bool(overwrite)).lower()}}}\n")
+    before = sorted(ward.iterdir())
+    for line in (f"{FILE} --output {target} {overwrite}", f"{FILE} --spec spec.yml"):
+        run = kanon(*shlex.split(line))
+        assert (run.code, run.out, run.err.count("\n")) == (2, "", 1), run
+        assert message in run.err
+    assert sorted(ward.iterdir()) == before
+
+
+@pytest.mark.parametrize("long", ["x" * 236 + ".csv", "x" * 251 + ".csv", "é" * 125 + ".csv"])
+def test_a_name_as_long_as_names_may_be(ward: Path, long: str) -> None:
+    before = sorted(ward.iterdir())
+    assert kanon(*shlex.split(f"{FILE} --k 5 --keep '*' --output {long}")).code == 0
+    assert sorted(ward.iterdir()) == sorted([*before, ward / long])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[" * 100_000, "spec.yml is nested too deeply to be a spec; correct it"),
+        ("{a: " * 50_000, "spec.yml is nested too deeply to be a spec; correct it"),
+        ("privacy: {k: 010}\n", "spec.yml, line 1: this is not YAML a spec can use (010 begins with a zero"),
+        ("source: people.csv\nseed: -007\n", "spec.yml, line 2: this is not YAML a spec can use (-007 begins"),
+    ],
+)
+def test_a_spec_that_means_something_else(ward: Path, text: str, message: str) -> None:
+    (ward / "spec.yml").write_text(text)
+    run = kanon(*shlex.split(f"{FILE} --spec spec.yml {OUT}"))
+    assert (run.code, run.out, run.err.count("\n")) == (2, "", 1)
+    assert message in run.err
+
+
+@pytest.mark.parametrize("ending", ["tsv", "TSV", "csv"])
+def test_tabs_stand_in_a_tsv(ward: Path, ending: str) -> None:
+    assert kanon(*shlex.split(f"{FILE} --k 5 --output out.{ending} --keep disease")).code == 0
+    first = (ward / f"out.{ending}").read_text().splitlines()[0]
+    assert first == ("age,zip,disease" if ending == "csv" else "age\tzip\tdisease")
+    columns = "--quasi-identifiers age,zip --k 5"
+    assert kanon(*shlex.split(f"verify out.{ending} {columns}")).code == 0
+    statement = kanon(*shlex.split(f"{FILE} --k 5 --output again.{ending} --keep disease --sql")).out
+    ask("", statement)
+    assert (ward / f"again.{ending}").read_text() == (ward / f"out.{ending}").read_text()
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import redirect_stderr, redirect_stdout
@@ -34,7 +35,7 @@ from kanon_sql.cli.app import app
 from kanon_sql.demo_data import write_parquet
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
-from kanon_sql.errors import SpecError
+from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.search import Progress
 from kanon_sql.spec import Noise, Perturbation, Pram, Spec, Swap
 
@@ -164,6 +165,7 @@ OPTIONS: list[tuple[str, str, object]] = [
     ("--hierarchies h", "hierarchies", "h"),
     ("--identifiers name,ssn", "identifiers", ["name", "ssn"]),
     ("--sensitive disease", "sensitive", ["disease"]),
+    ("--keep ward,city", "keep", ["ward", "city"]),
     ("--location 'lat, lon' --time ts --unit user", "unit", "user"),
     ("--location lat,lon --unit user --time ts", "time", "ts"),
     ("--time ts --unit user --location lat,lon", "location", ["lat", "lon"]),
@@ -301,7 +303,7 @@ def test_what_searches_takes_the_options_of_a_search(name: str) -> None:
     commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     ours, others = ({parameter.name for parameter in commands[each].params} for each in (name, "anonymize"))
     written = {"mask", "shuffle", "output", "into", "as_", "overwrite", "trace", "as_json", "sql"}
-    written |= {"perturb", "secret"}
+    written |= {"perturb", "secret", "keep"}
     local = {"show", "rules", "suppression_order", "wildcard_suppression"}
     places = {"location", "time", "unit", "cloak"}
     assert others - ours - written - local - places == ({"strategy"} if name == "compare" else set())
@@ -423,7 +425,7 @@ MANIFEST = {
 
 
 def test_json_is_alone_on_standard_output(folder: Path) -> None:
-    run = command("anonymize", "people.csv", *ASK[2:], "--output", "out.csv", "--json", cwd=folder)
+    run = command("anonymize", "people.csv", *ASK[2:], "--keep", "*", "--output", "out.csv", "--json", cwd=folder)
     manifest = json.loads(run.out)
     assert (run.code, set(manifest)) == (0, MANIFEST)
     assert set(manifest["seconds"]) == {"frequency_set", "search", "release", "verify", "total"}
@@ -503,7 +505,7 @@ def visits(database: str, make_table: Any) -> str:
 @pytest.mark.parametrize("node", NODES)
 def test_the_printed_statement_alone_gives_the_release(visits: str, folder: Path, node: str) -> None:
     (folder / "visits.yml").write_text(VISITS_SPEC.format(*NODES[node]))
-    options = ["anonymize", "visits", "--database", visits, "--spec", "visits.yml"]
+    options = ["anonymize", "visits", "--database", visits, "--spec", "visits.yml", "--keep", "*"]
     done(*options, "--into", "made")
     made = ask(visits, "SELECT * FROM made")
     assert 0 < len(made) < len(VISITS_ROWS) or node == "top"
@@ -603,6 +605,239 @@ def test_a_release_is_verified_by_the_spec_that_made_it(folder: Path) -> None:
     )
     done("anonymize", "--spec", "release.yml", "--output", "anon.csv")
     assert "holds: 12-anonymous on age, zip" in done("verify", "anon.csv", "--spec", "release.yml")
+
+
+RELEASE = (
+    "source: people{source}\nidentifiers: [name]\nquasi_identifiers: [age, zip]\nhierarchies: h\nkeep: [disease]\n"
+    "privacy: {{k: 12}}\n"
+)
+
+
+@pytest.mark.parametrize("more", ["", "show: bounds\n", "strategy: mondrian\nshow: bounds\n"])
+@pytest.mark.parametrize("form", ["table", "anatomy"])
+def test_a_spec_alone_verifies_its_target(folder: Path, form: str, more: str) -> None:
+    roles = RELEASE.format(source=".csv")
+    if form == "anatomy":
+        roles = roles.replace("keep", "sensitive")
+    (folder / "release.yml").write_text(f"{roles}{more}target: {{file: anon.csv, as: {form}}}\n")
+    missing = kanon("verify", "--spec", "release.yml")
+    assert (missing.code, missing.err) == (2, "kanon: there is no file anon.csv; check the path\n")
+    done("anonymize", "--spec", "release.yml")
+    held = kanon("verify", "--spec", "release.yml", "--json")
+    assert held.code == 0, held
+    columns = ["age_min", "age_max", "zip"] if more else ["age", "zip"]
+    checked = json.loads(held.out)
+    assert (checked["source"], checked["quasi_identifiers"]) == ("anon.csv", columns)
+    assert kanon("verify", "people.csv", "--spec", "release.yml").code == 1, "a source that is named is verified"
+    rows = (folder / "anon.csv").read_text().splitlines()
+    (folder / "anon.csv").write_text("\n".join([*rows[:-1], rows[-1].replace("*", "x").replace("9", "8")]) + "\n")
+    assert kanon("verify", "--spec", "release.yml").code == 1
+
+
+@pytest.mark.parametrize("form", ["table", "view"])
+def test_a_spec_alone_verifies_its_table(database: str, folder: Path, form: str) -> None:
+    where = f"database: '{database}'\ntarget: {{table: anon, as: {form}}}\n"
+    (folder / "release.yml").write_text(RELEASE.format(source="") + where)
+    done("anonymize", "--spec", "release.yml")
+    assert "holds: 12-anonymous on age, zip" in done("verify", "--spec", "release.yml")
+    ask(database, "DROP VIEW anon" if form == "view" else "DROP TABLE anon")
+    ask(database, "CREATE TABLE anon AS SELECT * FROM people")
+    assert kanon("verify", "--spec", "release.yml").code == 1
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("source: people.csv\nquasi_identifiers: [age]\n", "the spec names no target that could be verified"),
+        (
+            "source: x\nlocation: [lat, lon]\ntime: ts\nunit: u\ntarget: {file: x.csv}\n",
+            "the units that share a cloaked place are not in the release",
+        ),
+    ],
+)
+def test_a_spec_without_a_target_to_verify_says_so(folder: Path, spec: str, message: str) -> None:
+    (folder / "release.yml").write_text(spec)
+    run = kanon("verify", "--spec", "release.yml")
+    assert (run.code, run.out) == (2, "")
+    assert message in run.err
+
+
+# What is released as it is
+
+
+def test_what_is_kept_and_dropped_is_printed(folder: Path) -> None:
+    options = ["anonymize", "people.csv", "--quasi-identifiers", "age,zip", "--hierarchies", "h", "--overwrite"]
+    said = done(*options, "--sensitive", "disease", "--keep", "name", "--output", "anon.csv")
+    assert "Released as they are: disease (sensitive), name." in said
+    assert "Dropped" not in said
+    said = done(*options, "--keep", "", "--output", "anon.csv")
+    assert "Released as they are" not in said
+    assert "Dropped: name, disease." in said
+    assert (folder / "anon.csv").read_text().splitlines()[0] == "age,zip"
+
+
+@pytest.mark.usefixtures("folder")
+def test_nothing_is_done_before_a_column_is_named() -> None:
+    options = ["people.csv", "--quasi-identifiers", "age,zip", "--hierarchies", "h"]
+    asked: list[tuple[str, ...]] = [("anonymize", "--output", "x.csv"), ("anonymize", "--sql"), ("explain",)]
+    for name, *rest in asked:
+        run = kanon(name, *options, *rest)
+        assert (run.code, run.out) == (2, "")
+        assert run.err == (
+            "kanon: a column without a role would be released as it is: 'name' is an identifier by its name. Drop it "
+            "with --identifiers, generalize it with --quasi-identifiers, or name the columns to keep with --keep "
+            "(--keep '*' for every column)\n"
+        )
+        assert kanon(name, *options, *rest, "--keep", "*").code == 0
+
+
+def test_a_profile_says_what_would_stop_a_release(folder: Path) -> None:
+    shown = done("profile", "people.csv")
+    assert "--keep ''" not in shown
+    lines = ["id,age,remark,seen"]
+    remarks = ["she has slept well since", "no change at all so far", "he asks for other pills"]
+    lines += [f"{i},{20 + i % 5},{remarks[i % 3]} {i % 40},2025-01-01 00:{i % 60:02}:{i // 60:02}" for i in range(120)]
+    (folder / "seen.csv").write_text("\n".join(lines) + "\n")
+    suspects = {
+        each["column"]: each["reason"] for each in json.loads(done("profile", "seen.csv", "--json"))["suspects"]
+    }
+    kept = json.loads(done("profile", "seen.csv", "--json"))["kept"]
+    assert set(suspects) <= set(kept)
+    shown = done("profile", "seen.csv")
+    assert all(f"  {column}: {reason}" in shown for column, reason in suspects.items())
+
+
+# Connection strings
+
+
+CANARY = "s3cretpw"
+ODD_STRINGS = [
+    "postgresql://u:{0}@127.0.0.1:1/db",
+    "POSTGRESQL://u:{0}@127.0.0.1:1/db",
+    " postgresql://u:{0}@127.0.0.1:1/db",
+    "\tPostgreSQL://u:{0}@127.0.0.1:1/db ",
+    "host=127.0.0.1 port=1 user=u password={0}",
+    "HOST=127.0.0.1 port=1 password={0}",
+    " password='{0}' host=127.0.0.1 port=1",
+    "password={0} host=127.0.0.1 port=1 nonsense={0}",
+    "host=127.0.0.1 port={0}",
+    "dbname={0} host=127.0.0.1 port=1 'password",
+    "user={0} host=127.0.0.1 port=1",
+    "postgres:/u:{0}@127.0.0.1/db",
+    "postgresql//u:{0}@127.0.0.1/db",
+    "postgresql+psycopg://u:{0}@127.0.0.1/db",
+    "postgre://u:{0}@127.0.0.1/db",
+    "mysql://u:{0}@127.0.0.1/db",
+    "jdbc:postgresql://127.0.0.1/db?user=u&password={0}",
+    "u:{0}@127.0.0.1/db",
+    "postgresql://u:{0}@@127.0.0.1:1/db",
+    "postgresql://u:{0}@127.0.0.1:99999999/db",
+    "postgresql://u:{0}@[::1/db",
+    "postgresql://u:p/{0}@127.0.0.1:1/db",
+    "postgresql://u:p%zz{0}@127.0.0.1:1/db",
+    "host=127.0.0.1 port=1 password='{0}",
+]
+
+
+@pytest.mark.parametrize("text", ODD_STRINGS)
+def test_no_part_of_a_connection_string_is_printed(folder: Path, text: str) -> None:
+    said = text.format(CANARY)
+    (folder / "bad.yml").write_text(json.dumps({"source": "t", "quasi_identifiers": ["age"], "database": said}))
+    (folder / "worse.yml").write_text(json.dumps({"source": "t", "quasi_identifiers": ["age"], "database": [said]}))
+    qi = ["--quasi-identifiers", "age"]
+    for line in (
+        ["verify", "t", "--database", said, *qi],
+        ["profile", "t", "--database", said],
+        ["anonymize", "people.csv", "--database", said, *qi, "--hierarchies", "h", "--into", "x", "--json"],
+        ["verify", "--spec", "bad.yml", "t"],
+        ["verify", "--spec", "worse.yml", "t"],
+        ["verify", said, *qi],
+        ["verify", said, "--database", said, *qi],
+    ):
+        run = kanon(*line)
+        assert run.code == 2
+        assert (CANARY in run.out + run.err, run.err.count("\n")) == (False, 1), run
+        assert "127.0.0.1" not in run.err
+
+
+@pytest.mark.parametrize("form", ["POSTGRESQL://", " postgresql://", "keywords"])
+@pytest.mark.usefixtures("folder")
+def test_a_server_is_named_in_any_form_that_libpq_knows(postgres_dsn: str, make_table: Any, form: str) -> None:
+    engine = PostgreSQL.open(postgres_dsn)
+    make_table(engine, "people", COLUMNS, PEOPLE)
+    engine.close()
+    rest = postgres_dsn.partition("://")[2]
+    said = psycopg.conninfo.make_conninfo(postgres_dsn) if form == "keywords" else f"{form}{rest}"
+    options = ["people", "--database", said]
+    done("anonymize", *options, *ASK, "--k", 12, "--into", "anon")
+    shown = done("profile", *options)
+    assert "--database postgresql://…" in shown.replace("'", "")
+    assert rest not in shown
+
+
+# Values of the data
+
+
+VALUE = "canary-value"
+FAILING = [
+    ("hierarchy", "quasi_identifiers: {odd: {hierarchy: {file: odd.csv}}}", "the hierarchy lacks 1 of its values"),
+    ("ranges", "quasi_identifiers: {odd: {hierarchy: {ranges: [5]}}}", "a value is not a finite number"),
+    ("dates", "quasi_identifiers: {odd: {hierarchy: {dates: [year]}}}", "a value is not a date"),
+]
+
+
+@pytest.mark.parametrize(("name", "roles", "message"), FAILING, ids=[name for name, _, _ in FAILING])
+def test_a_log_holds_no_value_of_the_data(folder: Path, name: str, roles: str, message: str) -> None:
+    (folder / "odd.csv").write_text("x;*\ny;*\n")
+    (folder / "people.csv").write_text(f"age,odd\n1,x\n2,y\n3,{VALUE}\n")
+    (folder / "bad.yml").write_text(f"source: people.csv\n{roles}\ntarget: {{file: out.csv}}\nprivacy: {{k: 1}}\n")
+    run = kanon("anonymize", "--spec", "bad.yml")
+    assert (run.code, message in run.err, VALUE in run.out + run.err) == (2, True, False), run
+    for line in (
+        ["--show-values", "anonymize", "--spec", "bad.yml"],
+        ["anonymize", "--spec", "bad.yml", "--show-values"],
+    ):
+        run = kanon(*line)
+        assert (run.code, message in run.err, run.err.count("\n")) == (2, True, 2)
+        shown = run.err.splitlines()[1]
+        assert shown == f"kanon: the data say: {repr(VALUE) if name == 'hierarchy' else repr(min('x', VALUE))}"
+
+
+@pytest.mark.usefixtures("folder")
+def test_what_a_database_says_of_its_values_is_in_no_log(database: str) -> None:
+    text = "CAST(disease AS VARCHAR) || 'canary-value'"
+    cast = f"CASE WHEN age > 0 THEN CAST({text} AS INTEGER) END"
+    ask(database, f"CREATE VIEW broken AS SELECT age, zip, {cast} AS odd FROM people")
+    more = ["--database", database, "--quasi-identifiers", "age,zip", "--hierarchies", "h", "--keep"]
+    for command_line in (
+        ["anonymize", "broken", *more, "odd", "--into", "x"],
+        ["anonymize", "broken", *more, "*", "--output", "x.parquet"],
+        ["verify", "broken", "--database", database, "--quasi-identifiers", "odd"],
+        ["profile", "broken", "--database", database],
+    ):
+        run = kanon(*command_line)
+        assert (run.code, "canary" in run.out + run.err) == (2, False), run
+        assert "stopped at a value that it cannot read or calculate with" in run.err
+        assert "canary" in kanon(*command_line, "--show-values").err
+    engine = PostgreSQL.open(database) if database.startswith("postgresql:") else DuckDB.open(database)
+    with pytest.raises(SourceError) as raised:
+        engine.rows("SELECT odd FROM broken")
+    engine.close()
+    assert "canary" not in "".join(traceback.format_exception(raised.value))
+    assert "canary" in "".join(raised.value.values)
+
+
+def test_a_file_that_cannot_be_converted_says_where_and_not_what(folder: Path) -> None:
+    rows = "".join(f"{i},a\n" for i in range(30_000))
+    (folder / "a.csv").write_text(f"age,zip\n{rows}")
+    (folder / "b.csv").write_text(f"age,zip\n{rows}{VALUE},b\n")
+    with duckdb.connect("typed.duckdb") as connection:
+        connection.execute(
+            "CREATE VIEW typed AS SELECT * FROM read_csv('b.csv', columns = {'age': 'INTEGER', 'zip': 'VARCHAR'})"
+        )
+    run = kanon("verify", "typed", "--database", "typed.duckdb", "--quasi-identifiers", "age")
+    assert (run.code, VALUE in run.err) == (2, False), run
+    assert "line 30002, column age" in run.err
 
 
 # explain

@@ -608,18 +608,15 @@ ERRORS: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "strays": (
         lambda: cover(suppress([1], "age"), [9, 8, 7, 6, 5, 4, 1, None], "age"),
-        "column 'age': the hierarchy lacks 6 of its values (4, 5, 6, 7, 8, …); "
-        "add them there, or let `--unmapped top` send them to `*`",
+        "column 'age': the hierarchy lacks 6 of its values; add them there, or let `--unmapped top` send them to `*`",
     ),
     "five strays": (
         lambda: cover(suppress([], "age"), ["x" * 38, "b", "c", "d", "e"], "age"),
-        f"column 'age': the hierarchy lacks 5 of its values ('b', 'c', 'd', 'e', '{'x' * 38}'); "
-        "add them there, or let `--unmapped top` send them to `*`",
+        "column 'age': the hierarchy lacks 5 of its values; add them there, or let `--unmapped top` send them to `*`",
     ),
     "a long stray and a date": (
         lambda: cover(suppress([1], "age"), ["x" * 99, date(2020, 5, 17)], "age"),
-        f"column 'age': the hierarchy lacks 2 of its values ('{'x' * 38}…, 2020-05-17); "
-        "add them there, or let `--unmapped top` send them to `*`",
+        "column 'age': the hierarchy lacks 2 of its values; add them there, or let `--unmapped top` send them to `*`",
     ),
     "a star that is a leaf and not at the top": (
         lambda: cover(from_rows([["*", "x"], ["a", "y"]], "f"), ["z"], "age", unmapped="top"),
@@ -627,27 +624,27 @@ ERRORS: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "no number": (
         lambda: ranges([1, "old"], [10], "age"),
-        "column 'age': 'old' is not a finite number; make it one (or NULL), or use a hierarchy file",
+        "column 'age': a value is not a finite number; make it one (or NULL), or use a hierarchy file",
     ),
     "infinity": (
         lambda: ranges([math.inf], [10], "age", top=90),
-        "column 'age': inf is not a finite number; make it one (or NULL), or use a hierarchy file",
+        "column 'age': a value is not a finite number; make it one (or NULL), or use a hierarchy file",
     ),
     "nan": (
         lambda: ranges([1, Decimal("nan")], [10], "age"),
-        "column 'age': NaN is not a finite number; make it one (or NULL), or use a hierarchy file",
+        "column 'age': a value is not a finite number; make it one (or NULL), or use a hierarchy file",
     ),
     "a bomb": (
         lambda: ranges(["5E99999999"], [10], "code"),
-        "column 'code': '5E99999999' is not a finite number; make it one (or NULL), or use a hierarchy file",
+        "column 'code': a value is not a finite number; make it one (or NULL), or use a hierarchy file",
     ),
     "many digits": (
         lambda: ranges(["7" * 401], [10], "code"),
-        f"column 'code': '{'7' * 38}… is not a finite number; make it one (or NULL), or use a hierarchy file",
+        "column 'code': a value is not a finite number; make it one (or NULL), or use a hierarchy file",
     ),
     "a boolean": (
         lambda: ranges([True], [10], "flag"),
-        "column 'flag': True is not a finite number; make it one (or NULL), or use a hierarchy file",
+        "column 'flag': a value is not a finite number; make it one (or NULL), or use a hierarchy file",
     ),
     "no width": (
         lambda: ranges([1], [], "age"),
@@ -692,11 +689,11 @@ ERRORS: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "no date": (
         lambda: dates(["2020"], ["year"], "born"),
-        "column 'born': '2020' is not a date; write it as YYYY-MM-DD, or use a hierarchy file",
+        "column 'born': a value is not a date; write it as YYYY-MM-DD, or use a hierarchy file",
     ),
     "a number for a date": (
         lambda: dates([2020], ["year"], "born"),
-        "column 'born': 2020 is not a date; write it as YYYY-MM-DD, or use a hierarchy file",
+        "column 'born': a value is not a date; write it as YYYY-MM-DD, or use a hierarchy file",
     ),
     "cycle": (
         lambda: taxonomy([("a", "b"), ("b", "c"), ("c", "d"), ("d", "b")], [], "job", "jobs.csv"),
@@ -725,3 +722,20 @@ def test_errors(case: str) -> None:
     assert str(caught.value) == text
     assert "; " in text
     assert "\n" not in text
+    assert caught.value.values == VALUES.get(case, ())
+
+
+# What an error is about in the data, which its text leaves out.
+VALUES = {
+    "strays": ("4", "5", "6", "7", "8"),
+    "five strays": ("'b'", "'c'", "'d'", "'e'", f"'{'x' * 38}'"),
+    "a long stray and a date": (f"'{'x' * 38}…", "2020-05-17"),
+    "no number": ("'old'",),
+    "infinity": ("inf",),
+    "nan": ("NaN",),
+    "a bomb": ("'5E99999999'",),
+    "many digits": (f"'{'7' * 38}…",),
+    "a boolean": ("True",),
+    "no date": ("'2020'",),
+    "a number for a date": ("2020",),
+}

@@ -11,12 +11,12 @@ PACKAGE = Path(__file__).resolve().parent.parent / "kanon_sql"
 
 # From the ground up: a module imports from lower lines only, or from its own room.
 RANKS = [
-    "errors resources interrupts",
+    "errors resources interrupts hints",
     "staging",
     "lattice hierarchy spec privacy demo_data",
     "loss queries",
     "engine",
-    "engines fitting chance",
+    "engines fitting chance roles",
     "frequency perturb",
     "rollup",
     "judge",

@@ -539,7 +539,7 @@ ALL = {"pay": {"noise": {"scale": 90}}, "city": {"pram": {"keep": 0.5}}, "day": 
 
 def released(engine: Engine, asked: dict[str, Any], **options: Any) -> Any:
     options = {"into": "released", "overwrite": True, **options}
-    settled = {**QI, "identifiers": ["name"], "perturb": asked}
+    settled = {**QI, "identifiers": ["name"], "perturb": asked, "keep": "*"}
     return anonymize("people", settled, connection=engine.connection, **options)
 
 

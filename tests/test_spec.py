@@ -90,7 +90,7 @@ RECIPE_TEXT = "a file, the word suppress, or a mapping with one of file, table, 
 NOT_YAML = "this is not YAML a spec can use"
 TOP_KEYS = (
     "source, database, identifiers, location, time, unit, cloak, quasi_identifiers, hierarchies, "
-    "sensitive, privacy, suppression_limit, "
+    "sensitive, keep, privacy, suppression_limit, "
     "metric, strategy, time_limit, evaluations, seed, show, beta, rules, suppression_order, wildcard_suppression, "
     "unmapped, mask, shuffle, perturb, secret, target"
 )
@@ -289,7 +289,7 @@ def test_unknown_keys(text: str, message: str) -> None:
         ),
         ("strategy: ''", "strategy: give the name of a search strategy, not ''"),
         ("source: 5", "source: give the name of a table or the path of a file, not 5"),
-        ("database: [a]", "database: give a DuckDB file or postgresql://…, not ['a']"),
+        ("database: [a]", "database: give a DuckDB file or postgresql://…"),
         ("hierarchies: 3", "hierarchies: give the path of a folder with <column>.csv, not 3"),
         ("identifiers: name", "identifiers: give a list of column names, as text, not 'name'"),
         ("sensitive: [disease, no]", "sensitive: give a list of column names, as text, not False"),

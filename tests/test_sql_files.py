@@ -595,18 +595,118 @@ CASES = [
         },
     ),
     Case(
-        "distinct_sample",
-        {"source": Relation("odd people"), "columns": _PEOPLE["columns"], "counted": ["age", "zip"], "most": 100},
-        ["rows", "age", "zip"],
-        [(7, 2, 2)],
-        PEOPLE,
+        "kept_figures",
+        {
+            "source": Relation("odd people"),
+            "natives": {"age": "Age"},
+            "texts": {"word": "some word"},
+            "held": ["age", "word"],
+            "different": {"ages": "age", "words": "word"},
+            "most": 3,
+        },
+        ["rows", "age", "word", "ages", "words"],
+        [(3, 3, 2, 2, 1)],
+        {"odd people": ({"Age": "INTEGER", "some word": "VARCHAR"}, [(40, "a"), (40, None), (41, "a"), (42, "b")])},
     ),
     Case(
-        "distinct_sample",
-        {"source": Relation("odd people"), "columns": {"age": "Age"}, "counted": ["age"], "most": 1},
-        ["rows", "age"],
-        [(1, 1)],
-        {"odd people": ({"Age": "INTEGER"}, [(40,), (40,)])},
+        "kept_sample",
+        {
+            "source": Relation("odd people"),
+            "columns": {"age": "Age", "code": "Code"},
+            "natives": ["age"],
+            "texts": ["code"],
+            "most": 5,
+            "stride": 2,
+        },
+        ["row_id", "age", "code"],
+        [(2, 40, "7"), (4, 40, "7")],
+        {"odd people": ({"Age": "INTEGER", "Code": "INTEGER"}, [(40, 7)] * 6)},
+    ),
+    Case(
+        "kept_texts",
+        {"number": 4, "column": ["word"], "sampled": Relation("sampled")},
+        ["number", "held", "mails", "phones", "ibans", "networks", "uuids", "nationals", "characters", "words"],
+        [(4, 5, 1, 1, 0, 0, 0, 0, pytest.approx(8.4), pytest.approx(1.8))],
+        {
+            "sampled": (
+                {"word": "VARCHAR"},
+                [("ann@x.org",), ("+31 6 12345678",), ("plain",), (" two words ",), ("a b",), (None,)],
+            )
+        },
+    ),
+    Case(
+        "kept_texts",
+        {"number": 4, "column": ["word"], "sampled": Relation("sampled")},
+        ["number", "held", "mails", "phones", "ibans", "networks", "uuids", "nationals", "characters", "words"],
+        [(4, 12, 0, 2, 1, 3, 1, 2, pytest.approx(15), pytest.approx(20 / 12))],
+        {
+            "sampled": (
+                {"word": "VARCHAR"},
+                [
+                    ("(555) 123-4567",),
+                    ("0612345678",),
+                    ("CH93 0076 2011 6238 5295 7",),
+                    ("10.0.0.1",),
+                    ("fe80::1ff:fe23",),
+                    ("00:1a:2b:3c:4d:5e",),
+                    ("123e4567-e89b-12d3-a456-426614174000",),
+                    ("123-45-6789",),
+                    ("756.1234.5678.97",),
+                    # What only looks a little like one.
+                    ("2025-01-02",),
+                    ("12:30:00",),
+                    ("12 Main St",),
+                ],
+            )
+        },
+    ),
+    Case(
+        "kept_texts",
+        {"number": 4, "column": ["word"], "sampled": Relation("sampled")},
+        ["number", "held", "mails", "phones", "ibans", "networks", "uuids", "nationals", "characters", "words"],
+        [(4, 0, 0, 0, 0, 0, 0, 0, None, None)],
+        {"sampled": ({"word": "VARCHAR"}, [(None,)])},
+    ),
+    Case(
+        "kept_cells",
+        {"number": 7, "column": ["age"], "sampled": Relation("sampled")},
+        ["number", "row_id", "code", "place"],
+        [(7, 1, 2, 2.5), (7, 2, 1, 1.5), (7, 3, 3, 4.0), (7, 4, 3, 4.0), (7, 5, 4, None)],
+        {
+            "sampled": (
+                {"row_id": "INTEGER", "age": "INTEGER"},
+                [(1, 20), (2, 10), (3, 30), (4, 30), (5, None)],
+            )
+        },
+    ),
+    # Column 0 is kept, 1 the quasi-identifier. The value 5 is alone; 1 tells 1 in two rows of three, 2 in two of two.
+    Case(
+        "kept_pairs",
+        {"cells": Relation("cells"), "kept": 1, "quasi": 1},
+        ["kept", "rows", "told", "most"],
+        [(0, 5, 4, 3)],
+        {
+            "cells": (
+                {"number": "INTEGER", "row_id": "INTEGER", "code": "INTEGER"},
+                [
+                    *((0, row, code) for row, code in enumerate([1, 1, 1, 2, 2, 5])),
+                    *((1, row, code) for row, code in enumerate([1, 1, 2, 2, 2, 2])),
+                    *((2, row, 0) for row in range(6)),
+                ],
+            )
+        },
+    ),
+    Case(
+        "kept_ranks",
+        {"cells": Relation("cells"), "kept": 1},
+        ["kept", "quasi", "rows", "correlation"],
+        [(0, 1, 3, -1.0)],
+        {
+            "cells": (
+                {"number": "INTEGER", "row_id": "INTEGER", "place": "DOUBLE PRECISION"},
+                [(0, 1, 1.5), (0, 2, 2.5), (0, 3, 3.5), (0, 4, None), (1, 1, 9.5), (1, 2, 8.5), (1, 3, 7.5), (1, 4, 1)],
+            )
+        },
     ),
     Case(
         "profile_codes",
@@ -867,10 +967,17 @@ CASES = [
     ),
     Case(
         "read_written_csv",
-        {"path": "given.csv"},
+        {"separator": ",", "path": "given.csv"},
         ["zip", "age"],
         [("02138", "1"), ("", None), ('a"b,c', "1.50")],
         files={"given.csv": 'zip,age\n02138,1\n"",\n"a""b,c",1.50\n'},
+    ),
+    Case(
+        "read_written_csv",
+        {"separator": "\t", "path": "given.tsv"},
+        ["zip", "age"],
+        [("02,138", "1"), ("", None)],
+        files={"given.tsv": 'zip\tage\n02,138\t1\n""\t\n'},
     ),
 ]
 

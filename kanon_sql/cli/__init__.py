@@ -5,18 +5,26 @@ import sys
 from kanon_sql import interrupts
 from kanon_sql.errors import KanonError
 
+SHOW_VALUES = "--show-values"  # anywhere on the line
+
 
 def main() -> None:
-    """Run `kanon`; a deliberate error is one line on standard error and exit code 2, a signal one and 128 + signal."""
+    """Run `kanon`; a deliberate error is one line on standard error and exit code 2, a signal one and 128 + signal.
+
+    Values of the data follow an error on a line of their own where a person reads it, or asked for them.
+    """
+    arguments = [word for word in sys.argv[1:] if word != SHOW_VALUES]
     code = 0
     try:
         with interrupts.ended_by_signals() as signals:
             from kanon_sql.cli.app import app
 
             signals.tidy = True
-            app()
+            app(arguments)
     except KanonError as error:
         print("kanon:", " ".join(str(error).splitlines()), file=sys.stderr)
+        if error.values and (sys.stderr.isatty() or len(arguments) < len(sys.argv[1:])):
+            print("kanon: the data say:", ", ".join(error.values), file=sys.stderr)
         code = 2
     except interrupts.Stopped as stop:
         print(interrupts.LINE, file=sys.stderr)

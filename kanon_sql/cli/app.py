@@ -12,12 +12,15 @@ from typing import Annotated, Any
 import typer
 
 from kanon_sql import anatomy, manifest, pipeline, queries, release
+from kanon_sql.cli import SHOW_VALUES
 from kanon_sql.cli import options as o
 from kanon_sql.cli import show as shown
 from kanon_sql.cli.hierarchies import hierarchy_app
+from kanon_sql.engine import Table
 from kanon_sql.engines.duckdb import files
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.pipeline import Opened, Plan
+from kanon_sql.recode.show import bound_names
 from kanon_sql.search import STRATEGIES
 from kanon_sql.spec import Spec
 from kanon_sql.staging import Staging
@@ -43,6 +46,14 @@ def _root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
+    _show_values: Annotated[
+        bool,
+        typer.Option(
+            SHOW_VALUES,
+            help="Let errors show values of the data in a log or a pipe too, as they do on a terminal; anywhere on the "
+            "line.",
+        ),
+    ] = False,
 ) -> None:
     """Options before any command."""
 
@@ -56,6 +67,7 @@ def anonymize(
     hierarchies: o.Hierarchies = None,
     identifiers: o.Identifiers = None,
     sensitive: o.Sensitive = None,
+    keep: o.Keep = None,
     location: o.Location = None,
     time: o.Time = None,
     unit: o.Unit = None,
@@ -105,6 +117,7 @@ def anonymize(
         hierarchies=hierarchies,
         identifiers=identifiers,
         sensitive=sensitive,
+        keep=keep,
         location=location,
         time=time,
         unit=unit,
@@ -181,6 +194,7 @@ def anatomize(
     quasi_identifiers: o.QuasiIdentifiers = None,
     identifiers: o.Identifiers = None,
     sensitive: o.Sensitive = None,
+    keep: o.Keep = None,
     secret: o.Secret = None,
     output: o.Output = None,
     into: o.Into = None,
@@ -198,6 +212,7 @@ def anatomize(
         quasi_identifiers=quasi_identifiers,
         identifiers=identifiers,
         sensitive=sensitive,
+        keep=keep,
         secret=secret,
         output=output,
         into=into,
@@ -220,6 +235,7 @@ def explain(
     hierarchies: o.Hierarchies = None,
     identifiers: o.Identifiers = None,
     sensitive: o.Sensitive = None,
+    keep: o.Keep = None,
     unmapped: o.UnmappedValues = None,
     k: o.K = None,
     suppression_limit: o.SuppressionLimit = None,
@@ -240,6 +256,7 @@ def explain(
         hierarchies=hierarchies,
         identifiers=identifiers,
         sensitive=sensitive,
+        keep=keep,
         unmapped=unmapped,
         k=k,
         suppression_limit=suppression_limit,
@@ -391,12 +408,16 @@ def verify(
 ) -> None:
     """Check any table or file: exit code 0 if every class has k rows or more, 1 if not.
 
-    Prints how many classes of which size do not; never whose.
+    With --spec and no source it checks the spec's target. Prints how many classes of which size do not; never whose.
     """
     flags = o.said(database=database, quasi_identifiers=quasi_identifiers, k=k)
+    if spec and source is None:
+        settled = _of_target(pipeline.settle_spec(_NOT_READ, spec, flags))
+    else:
+        settled = pipeline.settle_spec(source, spec, flags)
     # The spec of a release will do: that its identifiers are gone is as it should be.
-    unasked = {"target": None, "identifiers": (), "sensitive": ()}
-    settled = pipeline.settle_spec(source, spec, flags).model_copy(update=unasked)
+    unasked = {"target": None, "identifiers": (), "sensitive": (), "keep": None}
+    settled = settled.model_copy(update=unasked)
     torn = anatomy.torn(Path(settled.source))
     if torn:
         checked = {"source": settled.source, "holds": False, "problem": torn}
@@ -411,10 +432,33 @@ def verify(
         raise typer.Exit(1)
 
 
+_NOT_READ = "not read"  # a source, where the target is verified: the spec need not name one
+
+
+def _of_target(spec: Spec) -> Spec:
+    """The spec of a release with what it wrote in the source's place."""
+    if spec.target is None:
+        raise SpecError("the spec names no target that could be verified; add one, or name the table or file to check")
+    if spec.location:
+        raise SpecError("the units that share a cloaked place are not in the release; name a table or file to verify")
+    database = None if spec.target.file else spec.database
+    return spec.model_copy(update={"source": spec.target.file or spec.target.table, "database": database})
+
+
+def _shown_columns(spec: Spec, table: Table) -> list[str]:
+    """The columns that make the classes of a release: two of them where a quasi-identifier is shown by its bounds."""
+    names: list[str] = []
+    for name, attribute in spec.quasi_identifiers.items():
+        bounds = bound_names(name)
+        there = table.column(name) is None and all(table.column(bound) for bound in bounds)
+        names += bounds if there and "bounds" in (attribute.show, spec.show) else (name,)
+    return names
+
+
 def _checked(found: Opened, spec: Spec) -> dict[str, Any]:
-    pipeline.check_roles(spec, found.table)
+    names = _shown_columns(spec, found.table)
+    pipeline.check_roles(spec.model_copy(update={"quasi_identifiers": dict.fromkeys(names)}), found.table)
     model = pipeline.model_of(spec)
-    names = list(spec.quasi_identifiers)
     summary = release.summarize(found.engine, found.table.relation, names, model)
     if summary.rows == 0:
         raise SourceError(f"{spec.source} has no rows; there is nothing to verify")

@@ -69,7 +69,7 @@ def names(text: str | None) -> list[str] | None:
 
 def said(**options: Any) -> dict[str, Any]:
     """What the command line said, by the spec's flat names; what it did not say stays None."""
-    lists = ("quasi_identifiers", "identifiers", "sensitive", "location")
+    lists = ("quasi_identifiers", "identifiers", "sensitive", "keep", "location")
     plain: dict[str, Any] = {
         key: value.value if isinstance(value, StrEnum) else value for key, value in options.items()
     }
@@ -141,6 +141,14 @@ Hierarchies = Annotated[
 Identifiers = Annotated[str | None, typer.Option(help="Columns to drop.", rich_help_panel=_DATA)]
 Sensitive = Annotated[
     str | None, typer.Option(help="Columns kept as they are, named as sensitive.", rich_help_panel=_DATA)
+]
+Keep = Annotated[
+    str | None,
+    typer.Option(
+        help="Columns kept as they are; all others without a role are then dropped. '*' keeps every column, whatever "
+        "it looks like.",
+        rich_help_panel=_DATA,
+    ),
 ]
 Location = Annotated[
     str | None, typer.Option(help="Two columns of a place to cloak, as in lat,lon.", rich_help_panel=_DATA)
@@ -245,8 +253,8 @@ SearchWhere = Annotated[
     SearchIn,
     typer.Option("--search-in", help="Where a server's table is searched.", rich_help_panel=_SEARCH),
 ]
-Output = Annotated[
-    Path | None, typer.Option(help="Write the release to a .parquet or .csv file.", rich_help_panel=_TARGET)
+Output = Annotated[  # no Path, which would drop the slash of a folder
+    str | None, typer.Option(help="Write the release to a .parquet, .csv or .tsv file.", rich_help_panel=_TARGET)
 ]
 Picture = Annotated[Path, typer.Option("--output", help="The .svg file to draw.", rich_help_panel=_TARGET)]
 Into = Annotated[

@@ -21,6 +21,7 @@ from kanon_sql.pipeline import Release, Watch
 from kanon_sql.recode import Rounds
 from kanon_sql.report.numbers import count, figure
 from kanon_sql.search import Progress
+from kanon_sql.spec import names_a_server
 
 if TYPE_CHECKING:
     from kanon_sql.comparison import Comparison, Found
@@ -108,6 +109,7 @@ def release(manifest: dict[str, Any]) -> None:
         f"{manifest['released_rows']:,} of {manifest['rows']:,} rows released in {manifest['classes']:,} classes, "
         f"the smallest of {manifest['smallest_class']} rows; {suppressed:,} suppressed{masked}."
     )
+    _roles(manifest["roles"])
     score = "" if manifest["score"] is None else f"{manifest['metric']} {manifest['score']:.4f}, "
     out.print(f"{score}{_proof(manifest)}.{_found_by(manifest['found_by'], manifest['strategy'])}")
     out.print(_verified(manifest))
@@ -136,6 +138,15 @@ def _found_by(found_by: str | None, strategy: str) -> str:
     }.get(found_by or "", "")
 
 
+def _roles(roles: dict[str, Any]) -> None:
+    """List the columns that are released as they are, and those that are not released."""
+    kept = [*(f"{name} (sensitive)" for name in roles["sensitive"]), *roles["kept"]]
+    dropped = [*roles["identifiers_dropped"], *roles["dropped"]]
+    for said, columns in {"Released as they are": kept, "Dropped": dropped}.items():
+        if columns:
+            out.print(f"{said}: {escape(', '.join(columns))}.")
+
+
 def cloaked(manifest: dict[str, Any]) -> None:
     """Show what was cloaked: how many, how fine, the promise, and where it is."""
     figures, promise = manifest["figures"], manifest["privacy"][0]
@@ -144,6 +155,7 @@ def cloaked(manifest: dict[str, Any]) -> None:
         f"shared by {manifest['smallest_class']:,} or more of {manifest['units']:,} units; "
         f"{manifest['suppressed_rows']:,} suppressed."
     )
+    _roles(manifest["roles"])
     out.print(f"The median box has an area of {figures['median_area']:.3g} and lasts {figures['median_length']:,.6g}.")
     target = manifest["target"]
     where = target.get("file") or f"{target['as']} {target['table']}"
@@ -203,6 +215,7 @@ def anatomy(manifest: dict[str, Any]) -> None:
         f"{manifest['rows']:,} rows released as they are in {manifest['groups']:,} groups, the smallest of "
         f"{manifest['smallest_group']} rows. [yellow]Not k-anonymous[/yellow]."
     )
+    _roles(manifest["roles"])
     where = f"{target.get('file') or target['table']} and {manifest['anatomy']['sensitive']}"
     out.print(
         f"[green]Verified[/green] in what was written: no sensitive value has more than 1 / {model['required']} of its "
@@ -436,6 +449,10 @@ def profile(seen: Profile, source: str, database: str | None) -> None:
     for c in seen.columns:
         if c.reason:
             out.print(f"  {escape(c.name)}: {escape(c.reason)}")
+    if seen.suspects:
+        out.print("\nA release does not keep these unless you say so with --keep:")
+    for suspect in seen.suspects:
+        out.print(f"  {escape(suspect.column)}: {escape(suspect.reason)}")
     sets = Table("together", "different", "unique rows", "in classes < 5", box=None, pad_edge=False)
     for found in seen.sets[:_SETS]:
         unique = _share(found.unique_rows, found.unique_share)
@@ -463,10 +480,13 @@ def _share(rows: int | None, share: float | None) -> str:
 
 def _anonymize_command(seen: Profile, source: str, database: str | None) -> str:
     words = ["kanon", "anonymize", source]
-    words += ["--database", database] if database else []
+    words += ["--database", "postgresql://…" if names_a_server(database) else database] if database else []
     words += ["--identifiers", _columns(seen.identifiers)] if seen.identifiers else []
     words += ["--quasi-identifiers", _columns(seen.quasi_identifiers), "--hierarchies", "FOLDER"]
     words += ["--sensitive", _columns(seen.sensitive)] if seen.sensitive else []
+    suspected = {suspect.column for suspect in seen.suspects}
+    kept = [name for name in seen.kept if name not in suspected]
+    words += ["--keep", _columns(kept)] if seen.kept else []
     return shlex.join([*words, "--output", "release.parquet"])
 
 

@@ -21,6 +21,7 @@ from kanon_sql.engine import Engine, Table
 from kanon_sql.privacy import k_anonymity
 from kanon_sql.queries import Relation
 from kanon_sql.release import Written
+from kanon_sql.roles import settle
 from kanon_sql.spec import CloakMethod, Spec
 from kanon_sql.staging import Staging
 
@@ -52,6 +53,7 @@ def release(
     A file is staged, a table there when the transaction ends. Raises KanonError; then nothing was written.
     """
     check_columns(table, spec)
+    table, roles = settle(engine, table, spec)
     releases.check_target(spec.target, engine, table, files)
     began = time.monotonic()
     cloaking = read(engine, table, spec, k_anonymity(spec.privacy.k), stage)
@@ -65,6 +67,6 @@ def release(
     stage("Writing the release")
     written = write(cloaking, engine, table, summary, staging)
     stage("Describing the release")
-    manifest = describe(cloaking, engine, table, summary, written, inside, seconds, started)
+    manifest = describe(cloaking, engine, table, roles, summary, written, inside, seconds, started)
     cloaking.drop(boxes, SOURCE, ROWS, POINTS, RELEASED, CLASSES, quadrants.KEYS)
     return written, manifest

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from kanon_sql import queries
-from kanon_sql.cloak.points import Cloaking, kept_columns
+from kanon_sql.cloak.points import Cloaking
 from kanon_sql.cloak.written import CLASSES, Summary, telling
 from kanon_sql.engine import Engine, Table
 from kanon_sql.manifest import package_version
 from kanon_sql.release import Written
+from kanon_sql.roles import Roles
 from kanon_sql.spec import CLOAK
 
 
@@ -19,6 +20,7 @@ def describe(
     cloaking: Cloaking,
     engine: Engine,
     table: Table,
+    roles: Roles,
     summary: Summary,
     written: Written,
     inside: int | None,
@@ -69,13 +71,13 @@ def describe(
             "time": spec.time,
             "unit": spec.unit,
             "sensitive": list(spec.sensitive),
-            "kept": kept_columns(table, spec),
+            **roles.described(),
         },
         "source": spec.source,
         "target": _target(cloaking, engine, written),
         "engine": engine.name,
         "sql": {"release": written.sql},
-        "warnings": _warnings(cloaking, table, summary, suppressed, inside),
+        "warnings": [*_warnings(cloaking, table, summary, suppressed, inside), *roles.warnings],
         "version": package_version(),
     }
 

@@ -155,6 +155,7 @@ def check_columns(table: Table, spec: Spec) -> None:
         "cloak": spec.cloak.columns,
         "identifier": spec.identifiers,
         "sensitive": spec.sensitive,
+        "kept": spec.kept_by_name,
     }.items():
         for name in names:
             column = table.column(name)

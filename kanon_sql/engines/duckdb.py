@@ -21,6 +21,7 @@ from kanon_sql import interrupts, queries
 from kanon_sql.engine import Column, Engine, Rights, Table, name_readings, refuse_equal_names
 from kanon_sql.errors import KanonError, SourceError, TargetError
 from kanon_sql.queries import Relation
+from kanon_sql.spec import speakable
 from kanon_sql.staging import PrivateFolder
 
 SOURCE_VIEW = queries.scratch("kanon_source")
@@ -88,7 +89,7 @@ class DuckDB:
     def open(cls, path: str, create: bool = False) -> DuckDB:
         """Open a database file; a missing one is an error unless it may be created."""
         if not create and not Path(path).is_file():
-            raise SourceError(f"there is no database file {path}; check --database")
+            raise SourceError(f"there is no database file {speakable(path)}; check --database")
         _refuse_other_formats(path)
         with _told(f"the database {path} cannot be opened"):
             new = not Path(path).exists()
@@ -177,7 +178,8 @@ class DuckDB:
         try:
             self.connection.register(SOURCE_VIEW.name, data)
         except (duckdb.Error, TypeError) as error:
-            raise SourceError(f"a {type(data).__name__} cannot be read as a table: {_first_line(error)}") from error
+            said, values = _said(error) if isinstance(error, duckdb.Error) else ("it is no table", ())
+            raise SourceError(f"a {type(data).__name__} cannot be read as a table: {said}", values) from None
         return self.table(SOURCE_VIEW, "view")
 
     def frame(self, relation: Relation) -> Any:
@@ -302,12 +304,18 @@ class DuckDB:
             self.connection.execute(queries.copy_to(query, str(path), written_as, self.dialect, in_place=True))
         except duckdb.Error as error:
             refused = re.search(r'"errno":"(\d+)"', str(error))
-            raise OSError(os.strerror(int(refused[1])) if refused else _first_line(error)) from error
+            if refused:
+                raise OSError(os.strerror(int(refused[1]))) from error
+            said, values = _said(error)
+            raise TargetError(f"the release cannot be written: {said}", values) from None
 
     def read_written(self, path: Path, written_as: str) -> Relation:
         """Show a file that was just written as a temporary view, as its reader will see it."""
+        holes: dict[str, queries.Hole] = {"path": _quoted_path(str(path))}
+        if written_as != "parquet":
+            holes["separator"] = queries.SEPARATORS[written_as]
         reader = "read_parquet" if written_as == "parquet" else "read_written_csv"
-        query = queries.text(reader, self.dialect, path=_quoted_path(str(path)))
+        query = queries.text(reader, self.dialect, **holes)
         self.run(queries.drop(SOURCE_VIEW, self.dialect, "view"))
         self.run(queries.create_as(SOURCE_VIEW, query, self.dialect, "view", temporary=True))
         return SOURCE_VIEW
@@ -330,11 +338,13 @@ class DuckDB:
 
 
 def file_format(path: str) -> str:
-    """Tell parquet from csv by the ending; anything else is an error."""
+    """Tell parquet from csv, and tsv, which is CSV with tabs, by the ending; anything else is an error."""
     ending = Path(path).suffix.lower()
+    if ending == ".tsv":
+        return "tsv"
     if ending in (".parquet", ".pq"):
         return "parquet"
-    if ending in (".csv", ".tsv", ".txt", ".data"):
+    if ending in (".csv", ".txt", ".data"):
         return "csv"
     raise SourceError(f"{path} is neither .csv nor .parquet; name a file of one of these kinds")
 
@@ -496,13 +506,38 @@ def _told(what: str = "DuckDB says", error_class: type[KanonError] = SourceError
     try:
         yield
     except duckdb.Error as error:
-        raise error_class(f"{what}: {_first_line(error)}") from error
+        said, values = _said(error)
+        raise error_class(f"{what}: {said}", values) from None
     except RuntimeError as error:  # what DuckDB makes of a Ctrl-C that it notices itself
         if "Query interrupted" not in str(error):
             raise
         raise KeyboardInterrupt from error
 
 
-def _first_line(error: Exception) -> str:
-    conversion = re.search("Error when converting column.*", str(error))
-    return ", ".join([str(error).strip().splitlines()[0], *([conversion[0]] if conversion else [])])
+def _said(error: duckdb.Error) -> tuple[str, tuple[str, ...]]:
+    """What DuckDB says, and apart from it what may quote the data: then only where it was, and the error's class."""
+    text = str(error).strip()
+    first = text.partition("\n")[0]
+    if isinstance(error, _OF_THE_STATEMENT) or re.search(_HARMLESS, first):
+        return first, ()
+    places = (re.search(pattern, text) for pattern in (r"Line: (\d+)", r'converting column "(\w+)"'))
+    where = ", ".join(f"{what} {place[1]}" for what, place in zip(("line", "column"), places, strict=True) if place)
+    conversion = re.search("Could not convert.*", text)
+    shown = tuple(dict.fromkeys([first, *([conversion[0]] if conversion else [])]))
+    return f"it stopped at a value that it cannot read or calculate with ({where or type(error).__name__})", shown
+
+
+# Errors that are about a statement, a file or the machine: their text holds no values of the data.
+_OF_THE_STATEMENT = (
+    duckdb.BinderException,
+    duckdb.CatalogException,
+    duckdb.ParserException,
+    duckdb.SyntaxException,
+    duckdb.NotSupportedError,
+    duckdb.IOException,
+    duckdb.OutOfMemoryException,
+    duckdb.PermissionException,
+    duckdb.ConnectionException,
+    duckdb.InterruptException,
+)
+_HARMLESS = "No magic bytes|too small to be a Parquet file|No space left"

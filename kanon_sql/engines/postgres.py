@@ -71,20 +71,25 @@ class PostgreSQL:
 
     @classmethod
     def open(cls, dsn: str) -> PostgreSQL:
-        """Connect to `postgresql://user:password@host:port/database`."""
+        """Connect to `postgresql://user:password@host:port/database`, or by libpq's `host=… dbname=…`.
+
+        No error prints a part of either.
+        """
         try:
             import psycopg
         except ImportError as error:
             raise SourceError("PostgreSQL needs psycopg; pip install 'kanon-sql[postgres]'") from error
-        # libpq quotes what it cannot read, which may be a piece of the password.
-        if not _URL.fullmatch(dsn):
+        dsn = _SCHEME.sub("postgresql://", dsn.strip())
+        # libpq would look for a host called like a piece of a password that it misreads.
+        if dsn.startswith("postgresql://") and not _URL.fullmatch(dsn):
             raise SourceError(_NO_URL)
         try:
-            return cls(psycopg.connect(dsn, autocommit=True))
-        except psycopg.ProgrammingError:
+            connection = psycopg.connect(dsn, autocommit=True)
+        except (psycopg.ProgrammingError, ValueError):
             raise SourceError(_NO_URL) from None
         except psycopg.Error as error:
-            raise SourceError(f"PostgreSQL cannot be reached: {_first_line(error)}") from error
+            raise SourceError(f"PostgreSQL cannot be reached: {_why_not(error)}") from None
+        return cls(connection)
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Run a query and fetch all its rows."""
@@ -354,16 +359,41 @@ def _told() -> Iterator[None]:
     try:
         yield
     except psycopg.Error as error:
-        raise SourceError(f"PostgreSQL says: {_first_line(error)}") from error
+        state = error.sqlstate or ""
+        if state[:2] in _OF_THE_STATEMENT and error.diag.message_primary:
+            raise SourceError(f"PostgreSQL says: {error.diag.message_primary}") from None
+        if not state and isinstance(error, psycopg.OperationalError):
+            raise SourceError("PostgreSQL says: the connection is lost; see the server's log, and run again") from None
+        raise SourceError(
+            f"PostgreSQL stopped at a value that it cannot read or calculate with ({type(error).__name__}); see the "
+            "server's log, and the types in the table or view",
+            [str(error).strip().partition("\n")[0]],
+        ) from None
 
 
-def _first_line(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
+def _why_not(error: Exception) -> str:
+    """Why there is no connection, in words of ours: libpq's name the user, the host and the database."""
+    said = str(error)
+    return next((why for words, why in _REFUSALS.items() if re.search(words, said)), "check the host, port and name")
+
+
+_REFUSALS = {
+    "authentication|password|role .* does not exist|pg_hba": "it refuses the user or the password",
+    "database .* does not exist": "it has no database of that name",
+    "translate host name|resolve host|Name or service not known": "there is no host of that name",
+    "refused|No such file|Is the server running": "nothing answers at that host and port; is the server running?",
+    "timeout|timed out": "it did not answer in time",
+    "SSL|certificate|GSS": "it and we do not agree about encryption; see sslmode",
+    "too many|starting up|shutting down|recovery": "it takes no connections now; try again later",
+}
+# Classes of errors whose text is about the statement or the server: no values of the data.
+_OF_THE_STATEMENT = ("0A", "25", "2B", "3F", "40", "42", "53", "54", "55", "57", "58")
+_SCHEME = re.compile("^postgres(?:ql)?://", re.IGNORECASE)
 
 
 _NUMERIC = re.compile(r"numeric(?:\((\d+)(?:, *(-?\d+))?\))?")
 _HOST = r"(?:\[[^\]]*\]|[^][:@/?#,]*)(?::\d*)?"
-_URL = re.compile(rf"postgres(?:ql)?://(?:[^:@/?#]*(?::[^:@/?#]*)?@)?{_HOST}(?:,{_HOST})*(?:/[^?#@]*)?(?:\?[^#@]*)?")
+_URL = re.compile(rf"postgresql://(?:[^:@/?#]*(?::[^:@/?#]*)?@)?{_HOST}(?:,{_HOST})*(?:/[^?#@]*)?(?:\?[^#@]*)?")
 _NO_URL = (
     "a PostgreSQL database is named as postgresql://user:password@host:port/database, "
     "with %40 for @ and %2F for / in the password; the given name reads otherwise"

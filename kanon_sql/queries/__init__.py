@@ -25,6 +25,7 @@ from kanon_sql.queries.refine import (
 )
 from kanon_sql.queries.release import UNMAPPED_CODE, Cell, ReleaseQuery, of_type
 from kanon_sql.queries.statements import (
+    SEPARATORS,
     comment,
     copy_to,
     create_as,
@@ -57,6 +58,7 @@ from kanon_sql.queries.tree import (
 )
 
 __all__ = [
+    "SEPARATORS",
     "UNMAPPED_CODE",
     "Cell",
     "Climb",

@@ -87,9 +87,14 @@ def insert_lists(relation: Relation, types: Mapping[str, str], dialect: str) -> 
     return f"INSERT INTO {t.printed(t.table(relation), dialect)} SELECT {values}"
 
 
+SEPARATORS = {"csv": ",", "tsv": "\t"}  # of the text files that we write
+
+
 def copy_to(query: str, path: str, file_format: str, dialect: str, in_place: bool = False) -> str:
     """The statement that writes a query's rows to a file (DuckDB); `in_place`: into the file that is there."""
-    options = "FORMAT parquet, COMPRESSION zstd" if file_format == "parquet" else "FORMAT csv, HEADER"
+    options = "FORMAT parquet, COMPRESSION zstd"
+    if file_format in SEPARATORS:
+        options = f"FORMAT csv, HEADER, DELIM {t.printed(t.literal(SEPARATORS[file_format]), dialect)}"
     options += ", USE_TMP_FILE FALSE" if in_place else ""
     return f"COPY ({query}) TO {t.printed(t.literal(path), dialect)} ({options})"
 

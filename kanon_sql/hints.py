@@ -1,0 +1,49 @@
+"""What a column's name says of the column, in English."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from itertools import pairwise
+
+IDENTIFIER, QUASI_IDENTIFIER = "identifier", "quasi-identifier"
+SENSITIVE, MEASURE, NOTHING = "sensitive", "measure", ""
+
+
+def name_hint(name: str) -> str:
+    """What a column's name says in English: identifier, quasi-identifier, sensitive, measure, or nothing.
+
+    >>> [name_hint(name) for name in ("SSN", "birthDate", "zip_5", "ICD code", "total charges", "stage")]
+    ['identifier', 'quasi-identifier', 'quasi-identifier', 'sensitive', 'measure', '']
+    """
+    words = [word.lower() for word in _WORD.findall(unicodedata.normalize("NFKD", name))]
+    said = {*words, *(first + second for first, second in pairwise(words))}
+    said |= {word.removesuffix("s") for word in said}
+    if words in (["name"], ["address"], ["street"]):
+        return IDENTIFIER
+    return next((role for role, hints in _HINTS.items() if said & hints), NOTHING)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_PERSONS = _words("patient person people customer client user employee member staff student subject citizen")
+_HINTS = {
+    IDENTIFIER: _words(
+        "ssn socialsecurity email mail phone telephone mobile fax passport iban mrn surname forename "
+        "firstname lastname middlename fullname givenname familyname maidenname username login "
+        "streetaddress homeaddress ipaddress creditcard accountnumber licensenumber licenseplate"
+    ).union(person + key for person in _PERSONS for key in ("id", "name", "no", "nr", "number", "key")),
+    QUASI_IDENTIFIER: _words(
+        "age birth birthday birthdate birthyear dob born sex gender race ethnicity ethnic zip zipcode postcode "
+        "postal plz country nationality citizenship native city town county state region province municipality "
+        "district latitude lat longitude lon lng marital education occupation profession job religion language"
+    ),
+    SENSITIVE: _words(
+        "diagnosis diagnose diagnoses disease illness condition symptom icd medication drug treatment therapy "
+        "prescription hiv disability salary income wage earning sexual orientation political conviction"
+    ),
+    MEASURE: _words("amount charge cost price fee balance payment revenue score weight"),
+}

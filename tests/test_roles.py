@@ -1,0 +1,326 @@
+"""Roles: what is released as it is must be named, or look as if it told nobody."""
+
+import math
+import os
+import random
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kanon_sql import anonymize
+from kanon_sql.engine import Engine
+from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.errors import KanonError, SpecError
+from kanon_sql.exact_anatomy import anatomize
+from kanon_sql.roles import Suspect, suspects
+
+ROWS = 400
+RANDOM = random.Random(3)
+BORN = [date(1990, 1, 1) - timedelta(days=RANDOM.randrange(300)) * 60 for _ in range(ROWS)]
+AGES = [(date(2026, 1, 1) - born).days // 365 for born in BORN]
+SCHEDULED = [RANDOM.randrange(60, 240) * 5 for _ in range(ROWS)]
+SUBJECTS = ["sea", "hill", "road", "night", "light", "stone", "river", "cloud"]
+
+
+def note(row: int) -> str:
+    return " ".join(RANDOM.choices(SUBJECTS, k=6)) if row % 3 else "she has seen nobody about it"
+
+
+# What stops a run, in whatever other columns: name, type, one value per row, and the reason beside the age.
+TELLING: dict[str, tuple[str, str, Callable[[int], Any], str]] = {
+    "a name": ("name", "VARCHAR", lambda row: f"N{row % 90}", "is an identifier by its name"),
+    "a patient's number": ("patient_id", "INTEGER", lambda row: row // 2, "is an identifier by its name"),
+    "mail": ("contact", "VARCHAR", lambda row: f"u{row % 20}@example.org", "holds e-mail addresses"),
+    "telephones": ("contact", "VARCHAR", lambda row: f"+41 31 555 {row % 90 + 10} 20", "holds telephone numbers"),
+    "accounts": ("paid", "VARCHAR", lambda row: f"NL91ABNA{row % 50 + 417164300}9", "holds IBANs"),
+    "addresses": ("host", "VARCHAR", lambda row: f"10.0.{row % 5}.{row % 7}", "holds network addresses"),
+    "uuids": ("visit", "UUID", lambda row: f"123e4567-e89b-12d3-a456-4266141740{row % 10}0", "holds UUIDs"),
+    "security numbers": ("code", "VARCHAR", lambda row: f"123-45-{1000 + row % 99}", "holds national identity numbers"),
+    "text": ("key", "VARCHAR", lambda row: f"k{row}", "differs in nearly every row"),
+    "numbers": ("key", "BIGINT", lambda row: 7 * row, "differs in nearly every row"),
+    "moments": (
+        "admitted",
+        "TIMESTAMP",
+        lambda row: datetime(2025, 1, 1) + row * timedelta(minutes=7),
+        "differs in nearly every row",
+    ),
+    "measurements": ("weight", "DOUBLE PRECISION", lambda row: 50 + math.sqrt(row), "differs in nearly every row"),
+    "amounts": ("paid", "DECIMAL(9, 2)", lambda row: Decimal(row) / 100, "differs in nearly every row"),
+    "half of it NULL": ("key", "VARCHAR", lambda row: f"k{row}" if row % 2 else None, "differs in nearly every row"),
+    "notes": ("remark", "VARCHAR", note, "is free text"),
+    "births": ("birth_date", "DATE", lambda row: BORN[row], "nearly tells the value of 'age'"),
+    "a copy": ("years", "VARCHAR", lambda row: f"{AGES[row]} years", "nearly tells the value of 'age'"),
+    "a shifted copy": ("born", "INTEGER", lambda row: 2026 - AGES[row] - row % 2, "nearly tells the value of 'age'"),
+}
+# What does not.
+HARMLESS: dict[str, tuple[str, Callable[[int], Any]]] = {
+    "city": ("VARCHAR", lambda row: ("Bern", "Thun", "Graz")[row % 3]),
+    "day": ("DATE", lambda row: date(2025, 1, 1) + timedelta(days=row % 200)),
+    "amount": ("DECIMAL(9, 2)", lambda row: Decimal(row % 250) / 4),
+    "phone": ("VARCHAR", lambda row: ("yes", "no")[row % 2]),
+    "sentence": ("VARCHAR", lambda row: f"the patient left with ward number {row % 9} at noon"),
+    "hour": ("VARCHAR", lambda row: f"{row % 24:02}:30:00"),
+    "flag": ("BOOLEAN", lambda row: row % 7 == 0),
+    "constant": ("VARCHAR", lambda _: "x@example.org"),
+    "nothing": ("VARCHAR", lambda _: None),
+}
+
+
+def seen(
+    engine: Engine, make_table: Any, extra: Mapping[str, tuple[str, Callable[[int], Any]]], rows: int = ROWS
+) -> Any:
+    columns = {"age": ("INTEGER", lambda row: AGES[row]), **HARMLESS, **extra}
+    types = {name: type_name for name, (type_name, _) in columns.items()}
+    table = make_table(engine, "people", types, [[value(row) for _, value in columns.values()] for row in range(rows)])
+    quasi = [column for column in table.columns if column.name == "age"]
+    return suspects(engine, table, [column for column in table.columns if column.name != "age"], quasi)
+
+
+@pytest.mark.parametrize("case", TELLING)
+def test_a_column_that_tells_who_is_found_and_no_other(case: str, engine: Engine, make_table: Any) -> None:
+    name, type_name, value, reason = TELLING[case]
+    assert seen(engine, make_table, {name: (type_name, value)}) == [Suspect(name, reason)]
+
+
+def test_of_a_tiny_table_only_names_and_formats_say_something(engine: Engine, make_table: Any) -> None:
+    extra = {name: (type_name, value) for name, type_name, value, _ in TELLING.values() if name != "contact"}
+    extra["mail"] = ("VARCHAR", lambda row: f"u{row}@example.org")
+    found = seen(engine, make_table, extra, rows=19)
+    assert {suspect.column for suspect in found} == {"name", "patient_id", "mail", "paid", "host", "visit", "code"} - {
+        "paid"  # the amounts are there under that name
+    }
+
+
+def test_what_differs_by_the_minute_of_departure_tells_the_departure(engine: Engine, make_table: Any) -> None:
+    late = [minute + int(RANDOM.expovariate(1 / 12)) for minute in SCHEDULED]
+    rows = [[minute, other] for minute, other in zip(SCHEDULED, late, strict=True)]
+    table = make_table(engine, "flights", {"sched_dep_time": "INTEGER", "dep_time": "INTEGER"}, rows)
+    kept, quasi = table.columns
+    assert suspects(engine, table, [kept], [quasi]) == [
+        Suspect("sched_dep_time", "nearly tells the value of 'dep_time'")
+    ]
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 3)), min_size=60, max_size=90))
+def test_a_guess_is_goodman_and_kruskals(rows: Sequence[tuple[int, int]]) -> None:
+    engine = DuckDB()
+    engine.connection.execute("CREATE TABLE t (kept VARCHAR, quasi VARCHAR)")
+    engine.connection.executemany("INSERT INTO t VALUES (?, ?)", [list(map(str, row)) for row in rows])
+    table = engine.find("t")
+    assert table
+    found = suspects(engine, table, [table.columns[0]], [table.columns[1]])
+    values = [kept for kept, _ in rows]
+    twice = [(kept, quasi) for kept, quasi in rows if values.count(kept) > 1]
+    right = sum(max(twice.count((kept, quasi)) for quasi in range(4)) for kept in {kept for kept, _ in twice})
+    most = max(sum(q == quasi for _, q in twice) for quasi in range(4))
+    wrong = len(twice) - most
+    assert bool(found) == (len(twice) >= 20 and wrong >= 10 and right - most >= 0.9 * wrong)
+    engine.close()
+
+
+def test_nothing_of_it_is_left_and_few_statements_do(engine: Engine, make_table: Any, monkeypatch: Any) -> None:
+    asked: list[str] = []
+    rows = type(engine).rows
+    monkeypatch.setattr(type(engine), "rows", lambda self, sql: asked.append(sql) or rows(self, sql))
+    seen(engine, make_table, {})
+    assert len(asked) <= 6
+    left = rows(engine, "SELECT table_name FROM information_schema.tables WHERE table_name LIKE 'kanon%'")
+    assert left == []
+
+
+# What a release does
+
+
+def people(**extra: Sequence[Any]) -> pandas.DataFrame:
+    columns = {"zip": ["31", "32"] * 20, "disease": ["flu", "flu", "cold", "cold"] * 10, "ward": list(range(5)) * 8}
+    return pandas.DataFrame({**columns, **extra})
+
+
+SPEC = {"quasi_identifiers": {"zip": {"hierarchy": "suppress"}}, "sensitive": ["disease"], "privacy": {"k": 2}}
+NAMES = [f"N{row}" for row in range(40)]
+STRATEGIES = ({}, {"strategy": "refine"}, {"show": "mode"})
+
+
+@pytest.mark.parametrize("asked", STRATEGIES, ids=str)
+def test_a_run_stops_before_it_releases_names(asked: dict[str, str]) -> None:
+    message = (
+        "^2 columns without a role would be released as they are: 'name' is an identifier by its name; 'seen' differs "
+        "in nearly every row. Drop them with --identifiers, generalize them with --quasi-identifiers, or name the "
+        r"columns to keep with --keep \(--keep '\*' for every column\)$"
+    )
+    with pytest.raises(SpecError, match=message):
+        anonymize(people(name=NAMES, seen=range(40)), SPEC, **asked)
+
+
+@pytest.mark.parametrize("asked", STRATEGIES, ids=str)
+@pytest.mark.parametrize(
+    ("keep", "released", "dropped"),
+    [
+        (["ward"], ["zip", "disease", "ward"], ["name"]),
+        ([], ["zip", "disease"], ["ward", "name"]),
+        (["name", "ward"], ["zip", "disease", "ward", "name"], []),
+        ("*", ["zip", "disease", "ward", "name"], []),
+    ],
+)
+def test_keep_says_what_is_released(keep: Any, released: list[str], dropped: list[str], asked: dict[str, str]) -> None:
+    made = anonymize(people(name=NAMES), SPEC, keep=keep, **asked)
+    assert list(made.to_df().columns) == released
+    assert made.manifest["roles"]["dropped"] == dropped
+    assert made.manifest["roles"]["kept"] == [name for name in released if name not in ("zip", "disease")]
+    said = "the column 'name' is released as it is, and is an identifier by its name"
+    assert (said in made.manifest["warnings"]) == ("name" in released)
+
+
+def test_what_is_dropped_by_role_or_changed_stops_nothing() -> None:
+    made = anonymize(
+        people(name=NAMES, pay=range(40)), SPEC, identifiers=["name"], perturb={"pay": {"swap": {"within": 1}}}
+    )
+    assert made.manifest["roles"]["kept"] == ["ward"]
+    assert "pay" in made.to_df().columns
+    named = anonymize(people(name=NAMES, pay=range(40)), SPEC, keep=["ward"], perturb={"pay": {"swap": {"within": 1}}})
+    assert (list(named.to_df().columns), named.manifest["roles"]["dropped"]) == (
+        ["zip", "disease", "ward", "pay"],
+        ["name"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("keep", "message"),
+    [
+        (["nobody"], "there is no kept column 'nobody'; there are zip, disease, ward"),
+        (["Ward"], "there is no kept column 'Ward'; did you mean 'ward'"),
+        (["zip"], "'zip' is in both quasi_identifiers and keep; keep it in one of them"),
+        (["disease"], "'disease' is in both sensitive and keep; keep it in one of them"),
+        (["ward", "ward"], "keep: 'ward' is listed twice"),
+        ("ward", "keep: give a list of column names, as text, or '\\*' for every column"),
+    ],
+)
+def test_a_kept_column_must_be_there_and_free(keep: Any, message: str) -> None:
+    with pytest.raises(SpecError, match=message):
+        anonymize(people(), SPEC, keep=keep)
+
+
+def test_an_anatomy_obeys_too(tmp_path: Path) -> None:
+    for call, more in ((anonymize, {"form": "anatomy"}), (anatomize, {"l": 2})):
+        spec = {key: value for key, value in SPEC.items() if call is anonymize or key != "privacy"}
+        with pytest.raises(SpecError, match="'name' is an identifier by its name"):
+            call(people(name=NAMES), spec, output=tmp_path / "x.parquet", **more)
+        made = call(people(name=NAMES), spec, keep=["ward"], output=tmp_path / f"{call.__name__}.parquet", **more)
+        assert made.manifest["roles"]["dropped"] == ["name"]
+        with duckdb.connect() as here:
+            rows = here.read_parquet(str(tmp_path / f"{call.__name__}.parquet"))
+            assert rows.columns == ["group_id", "zip", "ward"]
+
+
+def test_a_cloak_obeys_too() -> None:
+    rows = range(600)
+    places = pandas.DataFrame(
+        {
+            "car": [row % 20 for row in rows],
+            "lat": [46.9 + row * math.cos(row) / 9000 for row in rows],
+            "lon": [7.4 + row * math.sin(row) / 9000 for row in rows],
+            "ts": [datetime(2025, 3, 1) + timedelta(seconds=71 * row) for row in rows],
+            "speed": [row % 90 for row in rows],
+            "minute": [datetime(2025, 3, 1) + timedelta(minutes=71 * row // 60) for row in rows],
+        }
+    )
+    spec = {"location": ["lat", "lon"], "time": "ts", "unit": "car"}
+    with pytest.raises(SpecError, match="'minute' differs in nearly every row"):
+        anonymize(places, spec)
+    made = anonymize(places, spec, keep=["speed"])
+    assert (made.manifest["roles"]["kept"], made.manifest["roles"]["dropped"]) == (["speed"], ["minute"])
+    assert "minute" not in made.to_df().columns
+    with pytest.raises(SpecError, match="there is no kept column 'car2'"):
+        anonymize(places, spec, keep=["car2"])
+
+
+# A release that is made again and again
+
+
+@pytest.mark.parametrize("asked", [{}, {"strategy": "refine"}], ids=str)
+def test_a_view_does_not_grow_when_its_source_does(asked: dict[str, Any], engine: Engine, make_table: Any) -> None:
+    rows = [[zip_code, disease] for zip_code, disease in people()[["zip", "disease"]].values.tolist()]
+    make_table(engine, "people", {"zip": "VARCHAR", "disease": "VARCHAR"}, rows)
+    made = anonymize("people", SPEC, connection=engine.connection, into="shown", form="view", **asked)
+    engine.connection.execute("ALTER TABLE people ADD COLUMN street VARCHAR DEFAULT 'Main'")
+    found = engine.find("shown")
+    assert found
+    assert [column.name for column in found.columns] == ["zip", "disease"]
+    assert len(engine.rows("SELECT * FROM shown")) == made.manifest["released_rows"] > 0
+    assert {len(row) for row in engine.rows("SELECT * FROM shown")} == {2}
+
+
+def test_a_statement_over_files_names_its_columns(tmp_path: Path, capsys: Any) -> None:
+    from kanon_sql.cli.app import app
+
+    people().to_parquet(tmp_path / "people.parquet")
+    options = ["--quasi-identifiers", "zip", "--strategy", "auto", "--k", "2", "--sql"]
+    (tmp_path / "h").mkdir()
+    (tmp_path / "h" / "zip.csv").write_text("31;*\n32;*\n")
+    app(
+        ["anonymize", str(tmp_path / "people.parquet"), "--hierarchies", str(tmp_path / "h"), *options],
+        standalone_mode=False,
+    )
+    statement = capsys.readouterr().out
+    people(street=NAMES).to_parquet(tmp_path / "people.parquet")
+    assert duckdb.sql(statement.rstrip().rstrip(";")).columns == ["zip", "disease", "ward"]
+
+
+def test_a_new_column_of_the_source_is_listed_or_dropped() -> None:
+    new = people(block=[7, 8, 9, 9] * 10)
+    assert anonymize(new, SPEC).manifest["roles"]["kept"] == ["ward", "block"]
+    named = anonymize(new, SPEC, keep=["ward"]).manifest["roles"]
+    assert (named["kept"], named["dropped"]) == (["ward"], ["block"])
+    with pytest.raises(KanonError, match="'street' is an identifier by its name"):
+        anonymize(people(street=[f"Main {row}" for row in range(40)]), SPEC)
+
+
+# Real tables
+
+DATA = os.environ.get("KANON_DATA")
+
+
+@pytest.mark.skipif(not DATA, reason="needs the data; set KANON_DATA")
+@pytest.mark.parametrize(
+    ("path", "quasi", "expected"),
+    [
+        *(("adult/adult.csv", quasi, {}) for quasi in (["age", "sex"], ["education", "race"], ["occupation"])),
+        ("creditcard/creditcard.csv", ["SEX", "EDUCATION", "MARRIAGE", "AGE"], {}),
+        ("creditcard/creditcard.csv", ["LIMIT_BAL", "BILL_AMT1", "PAY_AMT6"], {}),
+        ("cup98/cup98.csv", ["ZIP", "AGE", "GENDER", "INCOME"], {}),
+        ("cup98/cup98.csv", ["STATE", "AGE"], {"ZIP": "nearly tells the value of 'STATE'"}),
+        ("c2k/c2k.csv", ["i1_hops", "i2_hops"], {"nr": "differs in nearly every row"}),
+    ],
+)
+def test_ordinary_tables_stop_for_a_reason_only(path: str, quasi: list[str], expected: dict[str, str]) -> None:
+    engine = DuckDB()
+    table = engine.read_file(f"{DATA}/{path}")
+    kept = [column for column in table.columns if column.name not in quasi]
+    found = suspects(engine, table, kept, [column for column in table.columns if column.name in quasi])
+    if path.startswith("c2k"):  # readings that differ in nearly every row, or say by NULL how many legs there are
+        assert {s.column: s.reason for s in found}.items() >= expected.items()
+    else:
+        assert {s.column: s.reason for s in found} == expected
+
+
+@pytest.mark.skipif(not DATA, reason="needs the data; set KANON_DATA")
+def test_the_number_of_an_education_tells_the_education() -> None:
+    names = "age workclass fnlwgt education education_num marital job relation race sex gain loss hours country class"
+    engine = DuckDB()
+    engine.connection.execute(
+        "CREATE TABLE adult AS SELECT * FROM read_csv(?, header = false, names = ?)",
+        [f"{DATA}/adult/uci/adult.data", names.split()],
+    )
+    table = engine.find("adult")
+    assert table
+    quasi = [column for column in table.columns if column.name in ("age", "education")]
+    kept = [column for column in table.columns if column not in quasi]
+    assert suspects(engine, table, kept, quasi) == [Suspect("education_num", "nearly tells the value of 'education'")]
