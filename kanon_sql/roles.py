@@ -116,7 +116,7 @@ class _Look:
         for column in columns:
             values, *written, _, _ = self._texts.get(column.name, (0, 0, 0))
             for what, count in zip(_FORMATS, written, strict=False):
-                if self._different[column.name] > 1 and count >= _WRITTEN_SO * values:
+                if self._different[column.name] > 1 and 0 < _WRITTEN_SO * values <= count:
                     yield column.name, f"holds {what}"
 
     def by_difference(self, columns: Sequence[Column]) -> Reasons:

@@ -304,9 +304,9 @@ class DuckDB:
             self.connection.execute(queries.copy_to(query, str(path), written_as, self.dialect, in_place=True))
         except duckdb.Error as error:
             refused = re.search(r'"errno":"(\d+)"', str(error))
-            if refused:
-                raise OSError(os.strerror(int(refused[1]))) from error
             said, values = _said(error)
+            if refused or isinstance(error, duckdb.IOException):
+                raise OSError(os.strerror(int(refused[1])) if refused else said) from error
             raise TargetError(f"the release cannot be written: {said}", values) from None
 
     def read_written(self, path: Path, written_as: str) -> Relation:
