@@ -379,7 +379,7 @@ def test_columns_may_be_called_as_our_tables_are(engine: Engine, make_table: Mak
     rows = [(i * i % 5, i % 2, i % 3, i) for i in range(30)]
     names = ["assignment", "classes", "class", "first"]
     make_table(engine, "people", dict.fromkeys(names, "INTEGER"), rows)
-    spec = {"source": "people", "quasi_identifiers": names[:3], "target": {"table": "anon", "as": "view"}}
+    spec = {"source": "people", "quasi_identifiers": names[:3], "keep": "*", "target": {"table": "anon", "as": "view"}}
     kanon_sql.anonymize(None, spec, connection=engine.connection, strategy="mondrian", k=4)  # type: ignore[attr-defined]
     found = engine.rows('SELECT assignment, classes, "class", "first" FROM anon')
     assert sorted(row[-1] for row in found) == list(range(30))

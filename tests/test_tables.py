@@ -581,7 +581,8 @@ def _released_payroll(server: PostgreSQL, reader: Role, kind: str, hidden: bool)
     server.run("DROP TABLE IF EXISTS payroll CASCADE")
     people += [("99999", HIDDEN, "RARE")] if hidden else []
     create_table(server, "payroll", {"zip": "TEXT", "pay": "INTEGER", "ill": "TEXT"}, people)
-    spec = {"quasi_identifiers": {"zip": {"hierarchy": "suppress", "max_level": 0}}, "privacy": {"k": 5}}
+    quasi_identifiers = {"zip": {"hierarchy": "suppress", "max_level": 0}}
+    spec = {"quasi_identifiers": quasi_identifiers, "keep": "*", "privacy": {"k": 5}}
     made = anonymize("payroll", spec, connection=server.connection, into="school", form=kind, overwrite=True)
     assert made.manifest["suppressed_rows"] == int(hidden)
     server.run(f"GRANT SELECT ON school TO {reader.name}")

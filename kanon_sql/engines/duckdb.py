@@ -540,4 +540,4 @@ _OF_THE_STATEMENT = (
     duckdb.ConnectionException,
     duckdb.InterruptException,
 )
-_HARMLESS = "No magic bytes|too small to be a Parquet file|No space left"
+_HARMLESS = "No magic bytes|too small to be a Parquet file|No space left|File too large|Could not write|quota"
