@@ -30,6 +30,7 @@ SPEC: dict[str, Any] = {
     "identifiers": ["name"],
     "quasi_identifiers": {"age": {"hierarchy": {"ranges": [2]}}, "zip": {"hierarchy": {"redact": "right"}}},
     "sensitive": ["ill"],
+    "keep": "*",
     "privacy": {"k": 3},
 }
 ROLES = {"identifiers": ["name", "age", "zip", "ill"], "location": ["x", "y"], "time": "at", "unit": "name"}
