@@ -20,7 +20,7 @@ from kanon_sql.engine import Table
 from kanon_sql.engines.duckdb import files
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.pipeline import Opened, Plan
-from kanon_sql.recode.show import bound_names
+from kanon_sql.recode.show import shown_names
 from kanon_sql.search import STRATEGIES
 from kanon_sql.spec import Spec
 from kanon_sql.staging import Staging
@@ -449,9 +449,8 @@ def _shown_columns(spec: Spec, table: Table) -> list[str]:
     """The columns that make the classes of a release: two of them where a quasi-identifier is shown by its bounds."""
     names: list[str] = []
     for name, attribute in spec.quasi_identifiers.items():
-        bounds = bound_names(name)
-        there = table.column(name) is None and all(table.column(bound) for bound in bounds)
-        names += bounds if there and "bounds" in (attribute.show, spec.show) else (name,)
+        shown = shown_names(name, attribute.show or spec.show or "labels")
+        names += shown if all(map(table.column, shown)) else (name,)
     return names
 
 
