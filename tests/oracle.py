@@ -114,6 +114,16 @@ class Problem:
                 sums[j] += column.loss(row[j], node[j]) if kept else 1
         return tuple(float(total / len(self.rows)) for total in sums)
 
+    def distances(self, node: Node) -> tuple[float, ...]:
+        """Each column's mean distance: 1 for a suppressed row, and for a value without a leaf (of several)."""
+        released, sums = self.released(node), [Fraction(0)] * len(self.columns)
+        for row in self.rows:
+            kept = self.labels(row, node) in released
+            for j, column in enumerate(self.columns):
+                stray = row[j] is not None and row[j] not in column.leaves and len(column.leaves) > 1
+                sums[j] += Fraction(node[j], column.height) if kept and not stray else 1
+        return tuple(float(total / len(self.rows)) for total in sums)
+
     def level_losses(self) -> tuple[tuple[float, ...], ...]:
         """Each column's mean loss on each level, nothing suppressed."""
         return tuple(
@@ -146,12 +156,8 @@ class Problem:
             return self._memo["scores", node]
         sizes, rows, count = list(self.released(node).values()), len(self.rows), len(self.columns)
         losses = self.column_losses(node)
-        gone = Fraction(self.rows_at_risk(node), rows)
-        distances = [
-            Fraction(level, height) * (1 - gone) + gone for level, height in zip(node, self.heights, strict=True)
-        ]
         scores = {
-            "distortion": float(sum(distances) / count),
+            "distortion": sum(self.distances(node)) / count,
             "precision": float(sum(Fraction(le, h) for le, h in zip(node, self.heights, strict=True)) / count),
             "height": float(sum(node)),
             "loss": sum(losses) / count,
