@@ -546,6 +546,7 @@ def test_a_single_is_the_number_that_it_prints(engine: Engine, make_table: MakeT
         spec = {
             "source": "people",
             "quasi_identifiers": {"weight": column},
+            "keep": ["n"],
             "target": {"table": "anon", "overwrite": True},
         }
         made = kanon_sql.anonymize(None, spec, connection=engine.connection, k=2)  # type: ignore[attr-defined]
