@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from kanon_sql.errors import SourceError
@@ -27,6 +28,16 @@ class Column:
     def ordered(self) -> bool:
         """Whether the values lie on an axis, so that a range of them means something; text does not."""
         return self.kind in ("integer", "decimal", "float", "date", "timestamp", "time")
+
+    @property
+    def open_type(self) -> str | None:
+        """The type with text for every ENUM in it, whose values a reader of the type would see; None without one.
+
+        >>> Column("mood", "ENUM('sad', 'ok')[]", "other").open_type
+        'VARCHAR[]'
+        """
+        opened = _ENUM.sub("VARCHAR", self.type)
+        return None if opened == self.type else opened
 
 
 @dataclass(frozen=True)
@@ -81,6 +92,20 @@ class Engine(Protocol):
 
     def load(self, relation: Relation, types: Mapping[str, str], columns: Sequence[Sequence[Any]]) -> None:
         """Create a temporary table with these columns (name: type of this engine) and fill it, column by column."""
+
+    def load_values(
+        self,
+        relation: Relation,
+        source: Relation,
+        column: Column,
+        texts: Sequence[str | None],
+        types: Mapping[str, str] = MappingProxyType({}),
+        beside: Sequence[Sequence[Any]] = (),
+    ) -> None:
+        """Create a temporary table of `row` (0 up), `value` and `text`: texts in the type and collation of a column.
+
+        A text that the source's column cannot hold has no row; NULL has one. `types` and `beside`: more columns.
+        """
 
     def table(self, relation: Relation, form: str = "table") -> Table:
         """Describe a relation that is known to exist."""
@@ -150,5 +175,6 @@ def refuse_equal_names(columns: Sequence[str], where: str) -> None:
             raise SourceError(f"{where} has the columns {other!r} and {column!r}, the same but for case; rename one")
 
 
+_ENUM = re.compile(r"ENUM\s*\((?:'(?:[^']|'')*'[\s,]*)*\)", re.IGNORECASE)  # DuckDB shows the values in the type
 _PART = re.compile(r'"((?:[^"]|"")+)"|([^."]+)')
 _DOTTED = re.compile(rf"(?:{_PART.pattern})(?:\.(?:{_PART.pattern}))*")

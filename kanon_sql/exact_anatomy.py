@@ -97,7 +97,9 @@ def _write(found: Opened, spec: Spec, l: int, groups: int, staging: Staging) -> 
     started = time.monotonic()
     kept = [column.name for column in table.columns if column.name not in spec.identifiers]
     plain, every = queries.plain_names(kept), [column.name for column in table.columns]
-    rows = queries.identified_rows(table.relation, {own: name for name, own in plain.items()}, every, engine.dialect)
+    types = {column.name: column.open_type for column in table.columns}
+    renamed = {own: name for name, own in plain.items()}
+    rows = queries.identified_rows(table.relation, renamed, every, engine.dialect, types)
     engine.send(rows, engine, _ROWS)
     chance.load_key(engine, _KEY, chance.secret_of(spec), f"anatomize {l}")
     sensitive = [plain[name] for name in spec.sensitive]

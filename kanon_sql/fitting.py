@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -52,10 +52,8 @@ def fits(spec: Spec, table: Table, engine: Engine, order_will_do: bool = False) 
     found = {}
     for name, attribute in spec.quasi_identifiers.items():
         column = _column(table, name)
-        fit = (
-            _by_order(column) if order_will_do and _needs_order(spec, column) else _fit(attribute, column, spec, engine)
-        )
-        found[name] = Fit(partial(_covering, fit.build, name, spec.unmapped), fit.sha256)
+        ordered = order_will_do and _needs_order(spec, column)
+        found[name] = _by_order(column) if ordered else _fit(attribute, column, spec, engine)
     return found
 
 
@@ -113,10 +111,6 @@ def _built(recipe: BaseModel, build: Build) -> Fit:
 
 def _digest(content: object) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-
-
-def _covering(build: Build, column: str, unmapped: Literal["error", "top"], values: Sequence[Any]) -> h.Hierarchy:
-    return h.cover(build(values), values, column, unmapped)
 
 
 def _taxonomy(pairs: list[tuple[str, str]], column: Column, name: str, values: Sequence[Any]) -> h.Hierarchy:

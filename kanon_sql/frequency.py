@@ -10,19 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
-from kanon_sql import queries
+from kanon_sql import mapping, queries
 from kanon_sql.engine import Column, Engine, Table
 from kanon_sql.errors import SourceError
-from kanon_sql.hierarchy import Hierarchy
+from kanon_sql.hierarchy import Hierarchy, cover
 from kanon_sql.lattice import Node
+from kanon_sql.mapping import Place
 from kanon_sql.queries import Coded, Relation
 
 TUPLES = queries.scratch("kanon_tuples")
 FREQUENCY_SET = queries.scratch("kanon_frequency_set")
 TOLD_APART = queries.scratch("kanon_told_apart")
 Build = Callable[[Sequence[Any]], Hierarchy]
+Unmapped: TypeAlias = Literal["error", "top"]
 
 
 @dataclass(frozen=True)
@@ -66,21 +68,30 @@ class FrequencySet:
 
 
 def build_frequency_set(
-    engine: Engine, table: Table, hierarchies: Mapping[str, Build], search_in: Engine, keep_tuples: bool = False
+    engine: Engine,
+    table: Table,
+    hierarchies: Mapping[str, Build],
+    search_in: Engine,
+    keep_tuples: bool = False,
+    unmapped: Unmapped | None = None,
 ) -> FrequencySet:
-    """Scan the table once and code what was found; each column's hierarchy is made of its distinct values."""
+    """Scan the table once and code what was found; each column's hierarchy is made of its distinct values.
+
+    `unmapped`: what becomes of a value that its hierarchy lacks; None for hierarchies that lack none.
+    """
     stems = queries.plain_names(list(hierarchies))
     scan = queries.text("tuples", engine.dialect, columns={s: c for c, s in stems.items()}, source=table.relation)
     engine.send(scan, search_in, TUPLES)
     types = {column.name: column.type for column in search_in.table(TUPLES).columns}
-    attributes = tuple(
-        _attribute(search_in, stems[name], Column(name, types[stems[name]], column.kind), hierarchies[name])
-        for name in hierarchies
-        if (column := table.column(name))
-    )
-    for attribute in attributes:
-        load_mapping(search_in, attribute, attribute.column.type)
-    frequency_set = _code(search_in, attributes, scan)
+    attributes = []
+    for name, build in hierarchies.items():
+        if not (column := table.column(name)):
+            continue
+        tuples = Place(search_in, TUPLES, Column(stems[name], types[stems[name]], column.kind))
+        attribute = _attribute(Place(engine, table.relation, column), tuples, stems[name], build, unmapped)
+        mapping.load(tuples, attribute.coded, attribute.hierarchy)
+        attributes.append(attribute)
+    frequency_set = _code(search_in, tuple(attributes), scan)
     check_rows(engine, table, frequency_set)
     if not keep_tuples:
         search_in.run(queries.drop(TUPLES, search_in.dialect))
@@ -106,47 +117,27 @@ def told_apart(found: FrequencySet) -> FrequencySet:
     return replace(found, relation=TOLD_APART, tuples=int(tuples))
 
 
-def _attribute(engine: Engine, stem: str, column: Column, build: Build) -> Attribute:
-    query = queries.text("column_values", engine.dialect, column=[stem], tuples=TUPLES)
-    found = [value for value, _ in engine.rows(query)]
-    hierarchy = build(found)
+def _attribute(source: Place, tuples: Place, stem: str, build: Build, unmapped: Unmapped | None) -> Attribute:
+    """Fit a hierarchy to the values that occur; None leaves those that it lacks without a row."""
+    column = Column(source.column.name, tuples.column.type, source.column.kind)
+    data = mapping.values_of(tuples)
+    hierarchy = build(data)
+    # What is equal in the source may not be where the search is, and the other way about.
+    for place in (source, tuples) if source.engine is not tuples.engine else (tuples,):
+        hierarchy = mapping.aligned(place, hierarchy, data, tuples.engine)
+    if unmapped:
+        hierarchy = cover(hierarchy, data, column.name, unmapped)
     levels = range(hierarchy.height + 1)
     varying = tuple(level for level in levels[:-1] if any(m > 1 for m in hierarchy.leaves(level)))
-    has_null = None in hierarchy.values
-    nulls = _null_row(hierarchy, varying) if has_null else None
+    nulls = _null_row(hierarchy, varying) if None in hierarchy.values else None
     coded = Coded(stem, queries.scratch(f"kanon_map_{stem}"), levels[-1], varying, nulls)
-    return Attribute(column, hierarchy, coded, hierarchy.distinct(found))
+    return Attribute(column, hierarchy, coded, hierarchy.distinct(data))
 
 
 def _null_row(hierarchy: Hierarchy, loss_levels: Sequence[int]) -> dict[str, int | str | None]:
     index = hierarchy.values.index(None)
-    return {name: values[index] for name, (_, values) in _mapping_columns(hierarchy, loss_levels).items()}
-
-
-def _mapping_columns(hierarchy: Hierarchy, loss_levels: Sequence[int]) -> dict[str, tuple[int, Sequence[Any]]]:
-    """The mapping table's columns after `value`: name, the largest number in it (-1 for text), one entry per row."""
-    columns: dict[str, tuple[int, Sequence[Any]]] = {}
-    for level in range(hierarchy.height + 1):
-        codes = hierarchy.codes(level)
-        columns[f"code_{level}"] = (max(codes, default=0), codes)
-    for level in range(1, hierarchy.height + 1):
-        columns[f"label_{level}"] = (-1, hierarchy.labels(level))
-    for level in loss_levels:
-        leaves = hierarchy.leaves(level)
-        columns[f"loss_{level}"] = (
-            hierarchy.leaf_count,
-            [leaves[code] - 1 for code in hierarchy.codes(level)],
-        )
-    return columns
-
-
-def load_mapping(engine: Engine, attribute: Attribute, value_type: str) -> None:
-    """Load an attribute's mapping table: value, code_0 … code_h, label_1 … label_h, loss_l where it varies."""
-    coded, hierarchy = attribute.coded, attribute.hierarchy
-    columns = _mapping_columns(hierarchy, coded.loss_levels)
-    types = {name: "VARCHAR" if top < 0 else engine.integer_type(top) for name, (top, _) in columns.items()}
-    data = [(*hierarchy.values, *hierarchy.starred), *(values for _, values in columns.values())]
-    engine.load(coded.mapping, {"value": value_type, **types}, data)
+    columns = mapping.mapping_columns(hierarchy, loss_levels)
+    return {name: values[index] for name, (_, values) in columns.items()}
 
 
 def _code(engine: Engine, attributes: tuple[Attribute, ...], scan: str) -> FrequencySet:

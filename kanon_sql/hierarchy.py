@@ -14,7 +14,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Context, Decimal, localcontext
@@ -94,8 +94,8 @@ class Hierarchy:
         >>> from_rows([["39", "30-39"], ["40", "40-49"], ["41", "40-49"]], "age.csv").distinct(["40", "41"])
         (2, 1, 1)
         """
-        row_of = {_key(value): row for row, value in enumerate((*self.values, *self.starred))}
-        rows = [row_of[_key(value)] for value in data if _key(value) in row_of]
+        row_of = {key(value): row for row, value in enumerate((*self.values, *self.starred))}
+        rows = [row_of[key(value)] for value in data if key(value) in row_of]
         return tuple(len({self.codes(level)[row] for row in rows}) for level in range(self.height + 1))
 
     def agrees_with(self, other: Hierarchy) -> bool:
@@ -110,7 +110,7 @@ class Hierarchy:
         return self.height == other.height and bool(shared) and all(mine[value] == theirs[value] for value in shared)
 
     def _paths(self) -> dict[Value, tuple[Label, ...]]:
-        return dict(zip(map(_key, self.values), zip(*self.levels, strict=True), strict=True))
+        return dict(zip(map(key, self.values), zip(*self.levels, strict=True), strict=True))
 
     def sha256(self) -> str:
         """A fingerprint of leaves and labels, whatever their order."""
@@ -125,7 +125,7 @@ class Hierarchy:
         [('BE', 'B*', '*'), ('NL', 'N*', '*')]
         """
         for value, *labels in zip(self.values, *self.levels, strict=True):
-            yield ("" if value is None else _text(value), *(label or "" for label in labels))
+            yield ("" if value is None else as_text(value), *(label or "" for label in labels))
 
     @cached_property
     def _coded(self) -> tuple[_Level, ...]:
@@ -134,7 +134,7 @@ class Hierarchy:
     def _level(self, level: int) -> _Level:
         labels = self.labels(level)
         code_of: dict[Value, int] = {}
-        codes = tuple(code_of.setdefault(_key(label), len(code_of)) for label in labels)
+        codes = tuple(code_of.setdefault(key(label), len(code_of)) for label in labels)
         leaves = Counter(codes[: self.leaf_count])  # in the order of the codes
         if self.starred:
             leaves[codes[-1]] = self.leaf_count
@@ -185,20 +185,20 @@ def convert(hierarchy: Hierarchy, kind: str, name: str) -> Hierarchy:
     """The hierarchy with its textual leaves as values of the column's type.
 
     Kinds: integer, decimal, float, date, timestamp, time, boolean; text and other change nothing. A leaf
-    that is no such value cannot occur in the column and is left out. Raises HierarchyError if none is
-    left, or if two texts become one value with different labels.
+    that is no such value cannot occur in the column and is left out; one that Python has no date or time for
+    (infinity, 24:00) stays text. Raises HierarchyError if none is such a value, or if two texts become one value
+    with different labels.
 
     >>> convert(from_rows([["39", "adult"], ["?", "unknown"]], "age.csv"), "integer", "age.csv").values
     (39,)
     """
     if kind in ("text", "other") or not any(isinstance(value, str) for value in hierarchy.values):
         return hierarchy
-    reader = _READERS[kind]
     entries = []
     for text, *labels in zip(hierarchy.values, *hierarchy.levels, strict=True):
         try:
-            value = reader(text) if isinstance(text, str) else text
-        except (ValueError, ArithmeticError, KeyError):
+            value = read(text, kind) if isinstance(text, str) else text
+        except ValueError:
             continue
         entries.append((value, tuple(labels), f"written {_show(text)}"))
     if all(value is None for value, *_ in entries):
@@ -208,6 +208,28 @@ def convert(hierarchy: Hierarchy, kind: str, name: str) -> Hierarchy:
             "give the hierarchy file made for this column"
         )
     return _merged(entries, name)
+
+
+def held(hierarchy: Hierarchy, rows: Mapping[int, tuple[int, Value]], where: str) -> Hierarchy:
+    """The hierarchy of the leaves that a column can hold: `rows` has, by row, the first row equal to it and its value.
+
+    Raises HierarchyError if no leaf but NULL is left, or if equal leaves have different labels.
+
+    >>> prices = from_rows([["1.23", "low"], ["1.234", "low"], ["many", "high"]], "price.csv")
+    >>> held(prices, {0: (0, Decimal("1.23")), 1: (0, Decimal("1.23"))}, "price.csv").values
+    (Decimal('1.23'),)
+    """
+    entries = [
+        (rows[rows[row][0]][1], tuple(labels), f"written {_show(value)}")
+        for row, (value, *labels) in enumerate(zip(hierarchy.values, *hierarchy.levels, strict=True))
+        if row in rows
+    ]
+    if all(value is None for value, *_ in entries):
+        first = next(_show(value) for value in hierarchy.values if value is not None)
+        raise HierarchyError(
+            f"{where}: none of its values ({first}, …) can stand in the column; give the hierarchy made for this column"
+        )
+    return _merged(entries, where, hierarchy.starred)
 
 
 def cover(
@@ -221,13 +243,14 @@ def cover(
     >>> cover(from_rows([["39"]], "age.csv"), ["39", "40"], "age", unmapped="top").starred
     ('40',)
     """
-    data = {_key(value): value for value in values}
-    missing = data.keys() - {_key(value) for value in (*hierarchy.values, *hierarchy.starred)}
-    strays = _distinct(data[key] for key in missing)
+    data = {key(value): value for value in values}
+    missing = data.keys() - {key(value) for value in (*hierarchy.values, *hierarchy.starred)}
+    strays = _distinct(data[each] for each in missing)
     if strays and unmapped != "top":
+        advice = "add them there" if "" not in strays else "give a recipe, since the empty text is NULL in a file"
         raise HierarchyError(
             f"column {column!r}: the hierarchy lacks {len(strays)} of its values; "
-            "add them there, or let `--unmapped top` send them to `*`",
+            f"{advice}, or let `--unmapped top` send them to `*`",
             map(_show, strays[:_SHOWN]),
         )
     leaves, levels = hierarchy.values, hierarchy.levels
@@ -278,7 +301,7 @@ def redact(values: Iterable[Value], side: Literal["right", "left"], column: str,
     if step < 1:
         raise HierarchyError(f"column {column!r}: a step of {step} hides nothing; give 1 or more characters")
     leaves = _distinct(values)
-    texts = [_text(value) for value in leaves]
+    texts = [as_text(value) for value in leaves]
     longest = max(map(len, texts), default=0)
     levels = [[_hide(text, hidden, side) for text in texts] for hidden in range(step, longest + step, step)]
     if levels and len(set(levels[-1])) == 1:
@@ -315,7 +338,7 @@ def taxonomy(pairs: Iterable[tuple[str, str]], values: Iterable[Value], column: 
     where = f"{name} (column {column!r})"
     parents = _parents(pairs, where)
     paths = {node: _path(node, parents, where) for node in parents}
-    data = {_text(value) for value in values if value is not None}
+    data = {as_text(value) for value in values if value is not None}
     leaves = paths.keys() - set(parents.values()) | paths.keys() & data
     if None in parents:
         leaves.add(None)
@@ -385,17 +408,19 @@ def _entry(number: int, row: Sequence[str], expected: int, name: str) -> tuple[V
     return value, tuple(labels), f"line {number}"
 
 
-def _merged(entries: Iterable[tuple[Value, tuple[Label, ...], str]], where: str) -> Hierarchy:
+def _merged(
+    entries: Iterable[tuple[Value, tuple[Label, ...], str]], where: str, starred: tuple[Value, ...] = ()
+) -> Hierarchy:
     leaves: dict[Value, tuple[Value, tuple[Label, ...], str]] = {}
     for value, labels, origin in entries:
-        _, known, first = leaves.setdefault(_key(value), (value, labels, origin))
+        _, known, first = leaves.setdefault(key(value), (value, labels, origin))
         if known != labels:
             raise HierarchyError(
                 f"{where}: {_show(value)} has the labels {_join(known)} ({first}) "
                 f"and {_join(labels)} ({origin}); keep one of the two"
             )
     levels = list(zip(*(labels for _, labels, _ in leaves.values()), strict=True))
-    return _checked([value for value, _, _ in leaves.values()], levels, where)
+    return _checked([value for value, _, _ in leaves.values()], levels, where, starred)
 
 
 def _separator(text: str) -> str:
@@ -529,6 +554,12 @@ def _date(text: str) -> date:
     return moment.date()
 
 
+# What an engine's dates and times can be and Python's cannot, or not exactly; a zone is written in several ways.
+_BEYOND_PYTHON = {
+    "date": re.compile(r"-?infinity|\d{5,}-.*|.*BC\)?"),
+    "timestamp": re.compile(r"-?infinity|\d{5,}-.*|.*BC\)?|.*\.\d{7,}.*"),
+    "time": re.compile(r"24:00.*|.*\.\d{7,}|.*[+-].*"),
+}
 _READERS: dict[str, Callable[[str], Value]] = {
     "integer": _integer,
     "decimal": Decimal,
@@ -540,8 +571,27 @@ _READERS: dict[str, Callable[[str], Value]] = {
 }
 
 
-def _key(value: Value) -> Value:
-    """What two equal values share: NaN is equal to NaN here."""
+def read(text: str, kind: str) -> Value:
+    """A value of a kind from its text; the text itself where Python has no such date or time, ValueError for no value.
+
+    >>> read("2020-05-17", "date"), read("infinity", "date"), read("24:00:00", "time"), read("NL", "text")
+    (datetime.date(2020, 5, 17), 'infinity', '24:00:00', 'NL')
+    """
+    beyond = _BEYOND_PYTHON.get(kind)
+    if kind not in _READERS or (beyond and beyond.fullmatch(text)):
+        return text
+    try:
+        return _READERS[kind](text)
+    except (ArithmeticError, KeyError) as error:
+        raise ValueError(text) from error
+
+
+def key(value: Value) -> Value:
+    """What two equal values share: NaN is equal to NaN here.
+
+    >>> key(1) == key(1.0), key(float("nan")) == key(Decimal("nan"))
+    (True, True)
+    """
     if isinstance(value, float):
         return _NAN if math.isnan(value) else value
     return _NAN if isinstance(value, Decimal) and value.is_nan() else value
@@ -549,21 +599,26 @@ def _key(value: Value) -> Value:
 
 def _distinct(values: Iterable[Value]) -> tuple[Value, ...]:
     """Without NULL and in order, so that a hierarchy does not depend on the order of the data."""
-    found = {_key(value): value for value in values if value is not None}.values()
+    found = {key(value): value for value in values if value is not None}.values()
     try:
-        return tuple(sorted(found, key=lambda value: (_key(value) is _NAN, value)))
+        return tuple(sorted(found, key=lambda value: (key(value) is _NAN, value)))
     except TypeError:
         return tuple(sorted(found, key=repr))
 
 
-def _text(value: Value) -> str:
+def as_text(value: Value) -> str:
+    """A value as an engine reads it back.
+
+    >>> as_text(date(2020, 5, 17)), as_text(1.5)
+    ('2020-05-17', '1.5')
+    """
     return str(value.isoformat()) if isinstance(value, date | time) else str(value)
 
 
 def _show(value: Value) -> str:
     if value is None:
         return "NULL"
-    text = repr(value) if isinstance(value, str) else _text(value)
+    text = repr(value) if isinstance(value, str) else as_text(value)
     return text if len(text) <= 40 else text[:39] + "…"
 
 

@@ -18,10 +18,11 @@ from kanon_sql.engine import Engine, Table, refuse_equal_names
 from kanon_sql.engines.duckdb import DuckDB, Fingerprint, files, fingerprints
 from kanon_sql.errors import KanonError, SourceError, SpecError
 from kanon_sql.fitting import Fit, fits
-from kanon_sql.frequency import FrequencySet, build_frequency_set, check_rows, told_apart
+from kanon_sql.frequency import TUPLES, FrequencySet, build_frequency_set, check_rows, told_apart
 from kanon_sql.judge import Judge, may_suppress
 from kanon_sql.lattice import Lattice, Node
 from kanon_sql.loss import Costs, metric
+from kanon_sql.mapping import Place, values_of
 from kanon_sql.privacy import PrivacyModel, k_anonymity
 from kanon_sql.recode import RECODERS, Clock, Local, Recoder, Rounds, Task
 from kanon_sql.recode import show as shows
@@ -262,9 +263,14 @@ def opened_source(source: str, database: str | None) -> contextlib.AbstractConte
 
 
 def column_values(found: Opened, column: str) -> list[Any]:
-    """The distinct values of one column."""
-    query = queries.text("tuples", found.engine.dialect, columns={"value": column}, source=found.table.relation)
-    return [value for value, _ in found.engine.rows(query)]
+    """The distinct values of one column, as a hierarchy is made of them."""
+    engine, found_column = found.engine, found.table.column(column)
+    if found_column is None:
+        raise SpecError(f"there is no column {column!r} in {found.table.relation.name}")
+    engine.send(queries.text("tuples", engine.dialect, columns=[column], source=found.table.relation), engine, TUPLES)
+    values = values_of(Place(engine, TUPLES, found_column))
+    engine.run(queries.drop(TUPLES, engine.dialect))
+    return values
 
 
 def model_of(spec: Spec) -> PrivacyModel:
@@ -494,7 +500,7 @@ def count(found: Opened, spec: Spec, watch: Watch, search_in: str = "embedded", 
     started = time.monotonic()
     here = found.engine if isinstance(found.engine, DuckDB) or search_in == "engine" else DuckDB()
     builders = {name: fit.build for name, fit in fitted.items()}
-    frequency_set = build_frequency_set(found.engine, found.table, builders, here, keep_tuples)
+    frequency_set = build_frequency_set(found.engine, found.table, builders, here, keep_tuples, spec.unmapped)
     if local:
         frequency_set = told_apart(frequency_set)
     seconds = time.monotonic() - started

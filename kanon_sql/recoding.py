@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
-from kanon_sql import queries
+from kanon_sql import mapping, queries
 from kanon_sql.engine import Column, Engine, Table
 from kanon_sql.errors import SpecError
-from kanon_sql.frequency import Attribute, load_mapping
-from kanon_sql.hierarchy import STAR, Hierarchy
+from kanon_sql.frequency import Attribute
+from kanon_sql.hierarchy import STAR, Hierarchy, as_text
 from kanon_sql.judge import Judge
 from kanon_sql.lattice import Node
+from kanon_sql.mapping import Place
 from kanon_sql.privacy import PrivacyModel
 from kanon_sql.queries import Cell, LocalCell, LocalReleaseQuery, Relation, ReleaseQuery
 from kanon_sql.recode import wildcard
@@ -102,6 +103,26 @@ class _Judged:
         """What every class must meet."""
         return self.judge.model
 
+    def _column(self, attribute: Attribute) -> Column:
+        return next(column for column in self.table.columns if column.name == attribute.column.name)
+
+    def _load_mapping(self, attribute: Attribute) -> None:
+        """Have the mapping table where the source is, in the type of the source's column."""
+        place = Place(self.engine, self.table.relation, self._column(attribute))
+        mapping.load(place, attribute.coded, attribute.hierarchy)
+
+    def _mapping_rows(self, attribute: Attribute, level: int) -> list[tuple[object, ...]]:
+        """The mapping of one level as rows of value, code and, above level 0, label; none for NULL."""
+        found, column = attribute.hierarchy, self._column(attribute)
+        labels = [found.labels(level)] if level else []
+        rows = zip((*found.values, *found.starred), found.codes(level), *labels, strict=True)
+        return [(self._written(value, column), *row) for value, *row in rows if value is not None]
+
+    def _written(self, value: Any, column: Column) -> object:
+        if column.kind in ("integer", "decimal", "boolean", "text"):
+            return value
+        return queries.typed(as_text(value), column.type, self.engine.dialect)
+
 
 @dataclass(frozen=True)
 class FullDomain(_Judged):
@@ -153,7 +174,7 @@ class FullDomain(_Judged):
 
     def standalone_sql(self) -> str:
         """The query of a view with its mapping tables written out, to be run by itself."""
-        values = {f"kanon_{a.coded.stem}": _mapping_rows(a, level) for a, level in self.mapped}
+        values = {f"kanon_{a.coded.stem}": self._mapping_rows(a, level) for a, level in self.mapped}
         return self._query(lambda a: Relation(f"kanon_{a.coded.stem}"), "code", "label", values=values)
 
     def view_mapping_sql(self, attribute: Attribute, level: int) -> str:
@@ -166,7 +187,7 @@ class FullDomain(_Judged):
         search_in = self.judge.frequency_set.engine
         if search_in is not self.engine:
             for attribute, _ in self.mapped:
-                load_mapping(self.engine, attribute, _type_of(self.table, attribute))
+                self._load_mapping(attribute)
         search_in.send(self.judge.released_classes_sql(self.node), self.engine, HELD)
 
     @property
@@ -186,7 +207,7 @@ class FullDomain(_Judged):
             for a, level in self._levels
         }
         cells = tuple(
-            recoded.get(column.name) or Cell(column.name, sortable=column.kind != "other")
+            recoded.get(column.name) or Cell(column.name, sortable=column.kind != "other", open_type=column.open_type)
             for column in self.table.columns
             if column.name not in self.spec.identifiers
         )
@@ -244,7 +265,7 @@ class LocalRecoding(_Judged):
         here = self.judge.frequency_set.engine
         if here is not self.engine:
             for attribute in self.attributes:
-                load_mapping(self.engine, attribute, _type_of(self.table, attribute))
+                self._load_mapping(attribute)
             for relation in (ASSIGNMENT, CLASSES):
                 here.send(queries.select_all(relation, here.dialect), self.engine, relation)
 
@@ -263,10 +284,13 @@ class LocalRecoding(_Judged):
         names = {a.coded.mapping: Relation(f"kanon_{a.coded.stem}") for a in self.attributes}
         names |= {ASSIGNMENT: Relation("kanon_assignment"), CLASSES: Relation("kanon_local_classes")}
         engine = self.judge.frequency_set.engine
-        queried = self._beside(names, engine)
-        values = {
+        queried = self._beside({relation: names[relation] for relation in (ASSIGNMENT, CLASSES)}, engine)
+        values: dict[str, tuple[list[str], list[tuple[object, ...]]]] = {
             relation.name: ([column.name for column in columns], _typed(engine.rows(query), columns))
             for relation, (query, columns) in queried.items()
+        }
+        values |= {
+            names[a.coded.mapping].name: (["value", "code_0"], self._mapping_rows(a, 0)) for a in self.attributes
         }
         return self._query(
             self.engine.lasting(self.table.relation),
@@ -293,9 +317,8 @@ class LocalRecoding(_Judged):
         for relation, name in names.items():
             needed = self._needed(relation)
             columns = [column for column in engine.table(relation).columns if column.name in needed]
-            columns.sort(key=lambda column: column.name != "class")
-            query = queries.text("copy", engine.dialect, columns=[c.name for c in columns], source=relation)
-            found[name] = (query, columns)
+            columns.sort(key=lambda column: column.name not in ("class", "value"))
+            found[name] = (_copy_sql(relation, [column.name for column in columns], engine.dialect), columns)
         return found
 
     def _needed(self, relation: Relation) -> set[str]:
@@ -312,7 +335,7 @@ class LocalRecoding(_Judged):
         return [
             _local_cell(*found[column.name], self.hows[found[column.name][0]], mapping)
             if column.name in found
-            else LocalCell(column.name, column.kind != "other")
+            else LocalCell(column.name, column.kind != "other", open_type=column.open_type)
             for column in kept
         ]
 
@@ -340,6 +363,13 @@ class LocalRecoding(_Judged):
         return query.sql(self.engine.dialect)
 
 
+def _copy_sql(relation: Relation, columns: list[str], dialect: str) -> str:
+    """The query of some columns of ours, the class or the value first; of a mapping table without NULL."""
+    if relation in (ASSIGNMENT, CLASSES):
+        return queries.text("copy", dialect, columns=columns, source=relation)
+    return queries.text("view_mapping", dialect, columns=columns[1:], mapping=relation)
+
+
 def _no_mapping(attribute: Attribute) -> Relation:
     return attribute.coded.mapping
 
@@ -350,11 +380,8 @@ def _local_cell(j: int, attribute: Attribute, how: str, mapping: _Mapping) -> Lo
     columns = (f"label_{j}", f"high_{j}")[: len(names)]
     null = _null(attribute.hierarchy, 0)
     shown = tuple(zip(names, columns, strict=True))
-    return LocalCell(name, True, mapping(attribute), attribute.coded.code_column(0), null[0] if null else None, shown)
-
-
-def _type_of(table: Table, attribute: Attribute) -> str:
-    return next(c.type for c in table.columns if c.name == attribute.column.name)
+    code, opened = attribute.coded.code_column(0), attribute.column.open_type if how == "mode" else None
+    return LocalCell(name, True, mapping(attribute), code, null[0] if null else None, shown, opened)
 
 
 def _cell(attribute: Attribute, level: int, mapping: Relation, code: str, label: str) -> Cell:
@@ -373,6 +400,7 @@ def _cell(attribute: Attribute, level: int, mapping: Relation, code: str, label:
         starred=hierarchy.codes(level)[-1] if hierarchy.starred and not level else None,
         class_column=attribute.coded.code_column(level),
         mask=star,
+        open_type=attribute.column.open_type,
     )
 
 
@@ -381,15 +409,6 @@ def _null(hierarchy: Hierarchy, level: int) -> tuple[int, str | None] | None:
         return None
     index = hierarchy.values.index(None)
     return hierarchy.codes(level)[index], hierarchy.labels(level)[index]
-
-
-def _mapping_rows(attribute: Attribute, level: int) -> list[tuple[object, ...]]:
-    """The mapping of one level as rows of value, code and, above level 0, label."""
-    found = attribute.hierarchy
-    labels = [found.labels(level)] if level else []
-    values = [queries.of_type(value, attribute.column.type) for value in (*found.values, *found.starred)]
-    rows = zip(values, found.codes(level), *labels, strict=True)
-    return [row for row in rows if row[0] is not None]
 
 
 def _typed(rows: Sequence[tuple[object, ...]], columns: Sequence[Column]) -> list[tuple[object, ...]]:

@@ -169,6 +169,7 @@ def _write_table(recoding: Recoding, target: Target) -> Written:
     beside = recoding.beside(room.relation) if target.stays_a_query else {}
     for relation, query in beside.items():
         tables.make_beside(room, relation, query, "a table that the view needs")
+        _declare_key(recoding.engine, relation)
     query = recoding.view_sql(room.relation) if target.stays_a_query else recoding.select_sql()
     sql = tables.make(room, query, target.form, promise(recoding.spec, recoding.quasi_identifiers))
     tables.finish(room)
@@ -185,6 +186,13 @@ def promise(spec: Spec, quasi_identifiers: Sequence[str]) -> dict[str, Any]:
     """What the comment on a release says of it, enough to verify it later: no value of the data."""
     found = {"k": spec.privacy.k, "quasi_identifiers": list(quasi_identifiers)}
     return found | ({"wildcard_suppression": True} if spec.wildcard_suppression else {})
+
+
+def _declare_key(engine: Engine, beside: Relation) -> None:
+    """Let the engine itself keep a value from being in a mapping table twice, where it has a key for the type."""
+    value = engine.table(beside).column("value")
+    if value and value.kind != "other":
+        engine.run(queries.declare_key(beside, "value", engine.dialect))
 
 
 def _write_file(recoding: Recoding, path: Path, overwrite: bool, staging: Staging) -> Written:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +138,12 @@ COUNTED = Relation("counted")
 _FREQUENCY_TYPES = dict.fromkeys(["age_0", "age_1", "zip_0", "zip_0_loss", "n"], "INTEGER")
 FREQUENCY_SET = {"counted": (_FREQUENCY_TYPES, [(0, 0, 0, 1, 1), (0, 0, 1, 0, 2), (1, 0, 1, 3, 1), (2, 1, 0, 8, 4)])}
 NO_ROWS = {"counted": (_FREQUENCY_TYPES, [])}
+HELD_VALUES = {
+    "held": (
+        {"row": "INTEGER", "value": "DECIMAL(9, 2)", "text": "VARCHAR"},
+        [(0, Decimal("1.23"), "1.23"), (1, Decimal("1.23"), "1.234"), (2, Decimal(5), "5.00"), (3, None, None)],
+    )
+}
 PEOPLE = {
     "odd people": (
         {"Age": "INTEGER", 'a "zip"; n': "VARCHAR"},
@@ -559,6 +566,86 @@ CASES = [
         FREQUENCY_SET,
     ),
     Case(
+        "column_texts",
+        {"column": ["zip_0"], "tuples": COUNTED},
+        ["value", "n"],
+        [("0", 5), ("1", 3)],
+        FREQUENCY_SET,
+    ),
+    Case(
+        "equal_values",
+        {"values": Relation("held")},
+        ["row", "first", "value"],
+        [(0, 0, Decimal("1.23")), (1, 0, Decimal("1.23")), (2, 2, Decimal("5.00")), (3, 3, None)],
+        HELD_VALUES,
+    ),
+    Case(
+        "printed_values",
+        {"values": Relation("equal")},
+        ["row", "first", "text"],
+        [(0, 0, "1.23"), (1, 0, "1.23"), (2, 2, None)],
+        {
+            "equal": (
+                {"row": "INTEGER", "first": "INTEGER", "value": "DECIMAL(9, 2)"},
+                [(0, 0, Decimal("1.23")), (1, 0, Decimal("1.23")), (2, 2, None)],
+            )
+        },
+    ),
+    Case(
+        "matching_values",
+        {"values": Relation("held"), "column": ["price"], "tuples": Relation("counted")},
+        ["row", "text"],
+        [(0, "1.23"), (1, "1.23")],
+        {
+            **HELD_VALUES,
+            "counted": ({"price": "DECIMAL(9, 2)", "n": "INTEGER"}, [(Decimal("1.23"), 4), (Decimal(9), 1), (None, 1)]),
+        },
+    ),
+    Case(
+        "settled_values",
+        {"values": Relation("held")},
+        ["held", "different", "same"],
+        [(3, 2, 2)],
+        HELD_VALUES,
+    ),
+    Case("doubled_values", {"mapping": Relation("held")}, ["twice"], [(1,)], HELD_VALUES),
+    Case(
+        "view_values",
+        {"mapping": Relation("map"), "shown": ["label"]},
+        ["value", "code", "shown"],
+        [("a", 0, "ab"), ("b", 0, "ab")],  # d is there twice, and e has no code of ours
+        {
+            "map": (
+                {"value": "VARCHAR", "code": "INTEGER", "label": "VARCHAR"},
+                [("a", 0, "ab"), ("b", 0, "b alone"), ("d", 1, "d"), ("d", 2, "d"), ("e", -1, "e"), ("f", None, "f")],
+            )
+        },
+    ),
+    Case(
+        "unrepeated",
+        {"kept": Relation("assigned"), "keys": ["age_0", "zip_0"], "columns": ["class"]},
+        ["age_0", "zip_0", "class"],
+        [(0, 0, 7), (0, 1, 7)],
+        {
+            "assigned": (
+                {"age_0": "INTEGER", "zip_0": "INTEGER", "class": "INTEGER"},
+                [(0, 0, 7), (0, 1, 7), (1, 1, 7), (1, 1, 8)],
+            )
+        },
+    ),
+    Case(
+        "apart",
+        {"assignment": Relation("assigned"), "keys": ["age_0"]},
+        ["age_0", "first", "last", "class"],
+        [(0, 1, 3, 7), (0, 4, 6, 8), (1, 1, 2, 7)],
+        {
+            "assigned": (
+                {"age_0": "INTEGER", "first": "INTEGER", "last": "INTEGER", "class": "INTEGER"},
+                [(0, 1, 3, 7), (0, 4, 6, 8), (0, 6, 9, 9), (1, 1, 2, 7), (1, 1, 2, 7), (1, 2, 2, 8)],
+            )
+        },
+    ),
+    Case(
         "tuples",
         _PEOPLE,
         ["age", "zip", "n"],
@@ -590,7 +677,7 @@ CASES = [
         {
             "map": (
                 {"value": "VARCHAR", "code_0": "INTEGER", "code_1": "INTEGER", "label_1": "VARCHAR"},
-                [("a", 0, 0, "ab"), ("b", 1, 0, "ab"), ("c", 2, 1, None)],
+                [("a", 0, 0, "ab"), ("b", 1, 0, "ab"), ("c", 2, 1, None), (None, 3, 1, None)],
             )
         },
     ),

@@ -83,7 +83,8 @@ def _fitted(source: str, database: str | None, column: str, recipe: Any) -> h.Hi
     with pipeline.opened(source, spec) as found:
         pipeline.check_roles(spec, found.table)
         fit = fitting.fits(spec, found.table, found.engine)[column]
-        return fit.build(pipeline.column_values(found, column))
+        values = pipeline.column_values(found, column)
+        return h.cover(fit.build(values), values, column)
 
 
 def _write(made: h.Hierarchy, output: Path, overwrite: bool) -> None:

@@ -112,9 +112,9 @@ def read(engine: Engine, table: Table, spec: Spec, model: PrivacyModel, stage: C
     column = source.column(str(spec.time))
     assert column is not None
     time = Moment(column.name, column.kind, column.type)
-    here.send(
-        queries.cloak_rows(source.relation, names, _numbers(spec), str(spec.unit), time, here.dialect), here, ROWS
-    )
+    types = {each.name: each.open_type for each in source.columns}
+    rows = queries.cloak_rows(source.relation, names, types, _numbers(spec), str(spec.unit), time, here.dialect)
+    here.send(rows, here, ROWS)
     ((*found,),) = here.rows(queries.text("cloak_extent", here.dialect, points=ROWS))
     extent = Extent(*found)
     check_extent(extent, spec, time)

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import duckdb
@@ -233,6 +234,23 @@ class DuckDB:
             with _told():
                 statement = queries.insert_lists(relation, types, self.dialect)
                 self.connection.execute(statement, [list(column) for column in columns])
+
+    def load_values(
+        self,
+        relation: Relation,
+        source: Relation,
+        column: Column,
+        texts: Sequence[str | None],
+        types: Mapping[str, str] = MappingProxyType({}),
+        beside: Sequence[Sequence[Any]] = (),
+    ) -> None:
+        """Create a temporary table of texts in the type and collation of a source's column, and more columns."""
+        written = queries.scratch(f"{relation.name}_written")
+        every = {"row": "INTEGER", "text": "VARCHAR", **types}
+        self.load(written, every, [range(len(texts)), texts, *beside])
+        self.send(queries.no_values(source, column.name, column.type, every, self.dialect), self, relation)
+        self.run(queries.insert_held(relation, written, column.type, list(every), self.dialect))
+        self.run(queries.drop(written, self.dialect))
 
     def send(self, query: str, target: Engine, relation: Relation) -> None:
         """Create a temporary table, here or in another engine, of what a query gives here."""
@@ -474,7 +492,8 @@ def _csv_names(path: Path) -> list[str]:
             raise SourceError(f"{path} is empty; give a file with a line of names and rows below it")
         columns = {f"c{index}": "VARCHAR" for index in range(len(names))}
         try:
-            duckdb.execute(_STRICT, {"path": _quoted_path(str(path)), "separator": separator, "columns": columns})
+            asked = {"path": _quoted_path(str(path)), "separator": separator, "columns": columns}
+            duckdb.execute(_STRICT, asked).fetchall()  # else the connection that all share is left busy
             return [name.strip() for name in names]
         except duckdb.Error as error:
             problems.append(_csv_problem(error))

@@ -7,7 +7,9 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from kanon_sql import interrupts, queries
@@ -204,6 +206,38 @@ class PostgreSQL:
             for row in zip(*columns, strict=True):
                 copy.write_row(row)
 
+    def load_values(
+        self,
+        relation: Relation,
+        source: Relation,
+        column: Column,
+        texts: Sequence[str | None],
+        types: Mapping[str, str] = MappingProxyType({}),
+        beside: Sequence[Sequence[Any]] = (),
+    ) -> None:
+        """Create a temporary table of texts in the type and collation of a source's column, and more columns."""
+        written = queries.scratch(f"{relation.name}_written")
+        every = {"row": "INTEGER", "text": "VARCHAR", **types}
+        self.load(written, every, [range(len(texts)), texts, *beside])
+        self.send(queries.no_values(source, column.name, column.type, every, self.dialect), self, relation)
+        insert = partial(queries.insert_held, relation, written, column.type, list(every), self.dialect)
+        if self.connection.info.server_version >= _TELLS_VALID_INPUT:
+            self.run(insert())
+        else:
+            self._insert_by_halves(insert, 0, len(texts))
+        self.run(queries.drop(written, self.dialect))
+
+    def _insert_by_halves(self, insert: Callable[..., str], first: int, end: int) -> None:
+        """Find the texts that a type refuses by trying, where the server cannot say."""
+        try:
+            with self.connection.transaction():
+                self.run(insert(rows=(first, end)))
+        except SourceError:
+            if end - first > 1:
+                middle = (first + end) // 2
+                self._insert_by_halves(insert, first, middle)
+                self._insert_by_halves(insert, middle, end)
+
     def send(self, query: str, target: Engine, relation: Relation) -> None:
         """Create a temporary table, here or in an embedded DuckDB, of what a query gives here."""
         if isinstance(target, DuckDB):
@@ -391,6 +425,7 @@ _OF_THE_STATEMENT = ("0A", "25", "2B", "3F", "40", "42", "53", "54", "55", "57",
 _SCHEME = re.compile("^postgres(?:ql)?://", re.IGNORECASE)
 
 
+_TELLS_VALID_INPUT = 160_000  # the first version with pg_input_is_valid
 _NUMERIC = re.compile(r"numeric(?:\((\d+)(?:, *(-?\d+))?\))?")
 _HOST = r"(?:\[[^\]]*\]|[^][:@/?#,]*)(?::\d*)?"
 _URL = re.compile(rf"postgresql://(?:[^:@/?#]*(?::[^:@/?#]*)?@)?{_HOST}(?:,{_HOST})*(?:/[^?#@]*)?(?:\?[^#@]*)?")

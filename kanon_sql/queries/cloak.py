@@ -60,13 +60,23 @@ _EPOCH = exp.cast(exp.Literal.string("1970-01-01"), "DATE")
 
 
 def cloak_rows(
-    source: Relation, kept: Mapping[str, str], numbers: Mapping[str, str], unit: str, time: Moment, dialect: str
+    source: Relation,
+    kept: Mapping[str, str],
+    open_types: Mapping[str, str | None],
+    numbers: Mapping[str, str],
+    unit: str,
+    time: Moment,
+    dialect: str,
 ) -> str:
     """The query that numbers the rows to be cloaked: row, the kept columns, the numbers as DOUBLE, unit, moment, t.
 
-    `kept`, `numbers`: the source's columns by their new names.
+    `kept`, `numbers`: the source's columns by their new names. `open_types`: the types to release kept ones in, where
+    their own would tell of other values (ENUM).
     """
-    columns = [exp.alias_(t.column(column, "s"), name, quoted=True) for name, column in kept.items()]
+    columns = [
+        exp.alias_(t.opened(t.column(column, "s"), open_types[column]), name, quoted=True)
+        for name, column in kept.items()
+    ]
     columns += [
         exp.alias_(exp.cast(t.column(column, "s"), "DOUBLE"), name, quoted=True) for name, column in numbers.items()
     ]

@@ -103,6 +103,7 @@ class LocalCell:
     """A column of the source in a local release: kept (no mapping), or shown as columns of the classes.
 
     `key`: the assignment's column of its code. `null`: the code of NULL. `shown`: released name and classes' column.
+    `open_type`: the type to release a value in whose own type would tell of others (ENUM).
     """
 
     name: str
@@ -111,6 +112,7 @@ class LocalCell:
     key: str = ""
     null: int | None = None
     shown: tuple[tuple[str, str], ...] = ()
+    open_type: str | None = None
 
 
 @dataclass(frozen=True)
@@ -132,12 +134,18 @@ class LocalReleaseQuery:
     shuffle: bool = False
     values: Mapping[str, tuple[Sequence[str], Sequence[tuple[object, ...]]]] | None = None
 
+    @property
+    def kept(self) -> bool:
+        """Whether mapping tables, assignment and classes are a view's own, which others may write to."""
+        return self.recount and self.values is None
+
     def sql(self, dialect: str) -> str:
         """The query in a dialect."""
         return t.printed(_local_release(self), dialect)
 
 
 _CODED = "kanon_coded"
+_PLACES = ("first", "last")
 
 
 def _local_release(release: LocalReleaseQuery) -> exp.Expr:
@@ -173,7 +181,8 @@ def _local_coded(release: LocalReleaseQuery) -> exp.Select:
             continue
         raw = t.column(cell.name, "s")
         equal = exp.EQ(this=t.column("value", f"m{i}"), expression=raw)
-        source = source.join(t.table(cell.mapping, f"m{i}"), on=equal, join_type="LEFT", copy=False)
+        mapping = _once(release, cell.mapping, ["value"], ["code_0"], f"m{i}")
+        source = source.join(mapping, on=equal, join_type="LEFT", copy=False)
         known = exp.func("COALESCE", t.column("code_0", f"m{i}"), t.literal(UNMAPPED_CODE))
         null = t.literal(UNMAPPED_CODE if cell.null is None else cell.null)
         code = exp.Case().when(t.is_null(raw), null).else_(known)
@@ -199,13 +208,30 @@ def _local_recoded(release: LocalReleaseQuery) -> exp.Select:
             equal.append(exp.EQ(this=t.column(cell.key, "a"), expression=t.column(f"c{i}", "r")))
         for j, (_, column) in enumerate(_shows(cell)):
             shown = t.column(column, "k") if cell.mapping else t.column(f"k{i}", "r")
-            query = query.select(exp.alias_(shown, f"o{i}_{j}", quoted=True), copy=False)
+            query = query.select(exp.alias_(t.opened(shown, cell.open_type), f"o{i}_{j}", quoted=True), copy=False)
     if release.split:
         within = exp.Between(this=t.column("place", "r"), low=t.column("first", "a"), high=t.column("last", "a"))
         equal.append(within)
     same = exp.EQ(this=t.column("class", "k"), expression=t.column("class", "a"))
-    query = query.join(t.table(release.assignment, "a"), on=exp.and_(*equal), copy=False)
-    return query.join(t.table(release.classes, "k"), on=same, copy=False)
+    query = query.join(_assignment(release), on=exp.and_(*equal), copy=False)
+    shows = [column for cell in release.cells for _, column in cell.shown]
+    return query.join(_once(release, release.classes, ["class"], shows, "k"), on=same, copy=False)
+
+
+def _assignment(release: LocalReleaseQuery) -> exp.Expr:
+    keys = [cell.key for cell in release.cells if cell.mapping]
+    if release.kept and release.split:
+        return t.tree("apart", assignment=release.assignment, keys=keys).subquery("a")
+    return _once(release, release.assignment, keys, ["class", *_PLACES] if release.split else ["class"], "a")
+
+
+def _once(
+    release: LocalReleaseQuery, relation: Relation, keys: Sequence[str], columns: Sequence[str], alias: str
+) -> exp.Expr:
+    """A relation that a join takes no row twice from, though others may write to a view's own tables."""
+    if not release.kept:
+        return t.table(relation, alias)
+    return t.tree("unrepeated", kept=relation, keys=keys, columns=columns).subquery(alias)
 
 
 def _local_order(release: LocalReleaseQuery) -> list[exp.Expr]:

@@ -12,14 +12,21 @@ from kanon_sql.queries import tree as t
 from kanon_sql.queries.tree import Relation
 
 
-def identified_rows(source: Relation, columns: Mapping[str, str], told_by: Sequence[str], dialect: str) -> str:
+def identified_rows(
+    source: Relation,
+    columns: Mapping[str, str],
+    told_by: Sequence[str],
+    dialect: str,
+    open_types: Mapping[str, str | None] | None = None,
+) -> str:
     """The query that gives every row of a table a `row_id`, a text that no other row has and that its place has not.
 
     `columns` (new name: old) are kept; the row is told by its content in the columns `told_by`, and equal rows
-    by a number that each of them could have. Plain names (`plain_names`) keep clear of ours.
+    by a number that each of them could have. Plain names (`plain_names`) keep clear of ours. `open_types`: by old name
+    the types to keep columns in, where their own would tell of other values (ENUM).
     """
     number = "MD5(content || '|' || CAST(ROW_NUMBER() OVER (PARTITION BY content ORDER BY content) AS TEXT)) AS row_id"
-    return t.printed(_over_content(source, columns, told_by, "", number), dialect)
+    return t.printed(_over_content(source, columns, told_by, "", number, open_types or {}), dialect)
 
 
 def grouped_rows(
@@ -30,16 +37,21 @@ def grouped_rows(
     `columns` (new name: old) are kept; `classes` are the columns, by their old names, that tell the classes.
     """
     number = "DENSE_RANK() OVER (ORDER BY content) AS group_id"
-    return t.printed(_over_content(source, columns, classes, str(seed), number), dialect)
+    return t.printed(_over_content(source, columns, classes, str(seed), number, {}), dialect)
 
 
 def _over_content(
-    source: Relation, columns: Mapping[str, str], told_by: Sequence[str], prefix: str, number: str
+    source: Relation,
+    columns: Mapping[str, str],
+    told_by: Sequence[str],
+    prefix: str,
+    number: str,
+    open_types: Mapping[str, str | None],
 ) -> exp.Select:
     content: exp.Expr = exp.Literal.string(prefix)
     for column in told_by:
         content = exp.DPipe(this=content, expression=_told_apart(column))
-    kept = [exp.alias_(t.column(old), new, quoted=True) for new, old in columns.items()]
+    kept = [exp.alias_(t.opened(t.column(old), open_types.get(old)), new, quoted=True) for new, old in columns.items()]
     told = exp.select(*kept, exp.alias_(exp.func("MD5", content), "content")).from_(t.table(source))
     numbered = sqlglot.parse_one(number, "duckdb")
     return exp.select(*(t.column(new) for new in columns), numbered).from_(told.subquery("told"))

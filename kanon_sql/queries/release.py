@@ -21,6 +21,7 @@ class Cell:
     `constant` makes every cell that label, without a mapping. `null` is the code and label of NULL;
     `unmapped` the label of a value that the mapping does not hold, or holds under the code `starred` (None: NULL).
     `class_column`: the column of the classes relation that holds this cell's codes, None where all are alike.
+    `open_type`: the type to release a value in whose own type would tell of others (ENUM).
     """
 
     name: str
@@ -34,6 +35,7 @@ class Cell:
     starred: int | None = None
     class_column: str | None = None
     mask: str | None = None
+    open_type: str | None = None
 
     @property
     def recoded(self) -> bool:
@@ -60,6 +62,11 @@ class ReleaseQuery:
     mask: bool = False
     shuffle_seed: int | None = None
     values: Mapping[str, Sequence[tuple[object, ...]]] | None = None
+
+    @property
+    def kept(self) -> bool:
+        """Whether the mapping tables are a view's own, which others may write to."""
+        return self.classes is None and self.values is None
 
     def sql(self, dialect: str) -> str:
         """The query in a dialect."""
@@ -90,7 +97,7 @@ def _release(release: ReleaseQuery) -> exp.Expr:
 
 def _recoded(release: ReleaseQuery, keyed: Sequence[tuple[int, Cell]]) -> exp.Select:
     """The source's rows with their labels (o0, o1, …), and what tells or counts their class."""
-    columns = [exp.alias_(_cell(c, i, release.mask), f"o{i}", quoted=True) for i, c in enumerate(release.cells)]
+    columns = [exp.alias_(_cell(c, i, release), f"o{i}", quoted=True) for i, c in enumerate(release.cells)]
     if release.classes is None:
         columns += [exp.alias_(_code(cell, i), f"c{i}", quoted=True) for i, cell in keyed]
         columns.append(exp.alias_(exp.Literal.number(1), "n"))
@@ -98,7 +105,8 @@ def _recoded(release: ReleaseQuery, keyed: Sequence[tuple[int, Cell]]) -> exp.Se
     for i, cell in enumerate(release.cells):
         if cell.mapping:
             equal = exp.EQ(this=t.column("value", f"m{i}"), expression=t.column(cell.name, "s"))
-            query = query.join(t.table(cell.mapping, f"m{i}"), on=equal, join_type="LEFT", copy=False)
+            mapping = _kept_mapping(cell, i) if release.kept else t.table(cell.mapping, f"m{i}")
+            query = query.join(mapping, on=equal, join_type="LEFT", copy=False)
     matches = [exp.EQ(this=t.column(c.class_column, "k"), expression=_code(c, i)) for i, c in keyed if c.class_column]
     if release.classes is not None and matches:
         kind = "LEFT" if release.mask else "INNER"
@@ -120,25 +128,41 @@ def _no_values(release: ReleaseQuery, name: str) -> exp.Select:
     return query.from_(t.table(release.source)).where(exp.false())
 
 
-def _cell(cell: Cell, index: int, masked: bool) -> exp.Expr:
+def _kept_mapping(cell: Cell, index: int) -> exp.Subquery:
+    """A view's mapping table, a value with one code and a code with one label: what is counted is what is seen."""
+    shown = [cell.label or "value"]
+    return t.tree("view_values", mapping=cell.mapping, shown=shown).subquery(f"m{index}")
+
+
+def _cell(cell: Cell, index: int, release: ReleaseQuery) -> exp.Expr:
     """What a cell shows."""
     raw = t.column(cell.name, "s")
     if not cell.recoded:
-        return raw
+        return t.opened(raw, cell.open_type)
     if cell.mapping is None:
         return t.literal(cell.constant)
-    # Equal values may look different (-0, 1.00, a collation that ignores case): all show the mapping's one.
-    value = exp.func("COALESCE", t.column("value", f"m{index}"), raw.copy())
-    shown = value if cell.label is None else t.column(cell.label, f"m{index}")
     case = exp.Case().when(t.is_null(raw), t.literal(cell.null[1] if cell.null else cell.unmapped))
     case = case.when(t.is_null(t.column("value", f"m{index}")), t.literal(cell.unmapped))
     if cell.starred is not None:
-        starred = exp.EQ(this=t.column(cell.code, f"m{index}"), expression=t.literal(cell.starred))
-        case = case.when(starred, t.literal(cell.unmapped))
-    case = case.else_(shown)
-    if not masked or cell.class_column is None:
+        case = case.when(_has_code(cell, index, cell.starred), t.literal(cell.unmapped))
+    if release.kept and cell.null:
+        case = case.when(_has_code(cell, index, cell.null[0]), t.literal(cell.null[1]))
+    case = case.else_(_shown(cell, index, release))
+    if not release.mask or cell.class_column is None:
         return case
     return exp.Case().when(t.is_null(t.column(cell.class_column, "k")), t.literal(cell.mask)).else_(case)
+
+
+def _shown(cell: Cell, index: int, release: ReleaseQuery) -> exp.Expr:
+    if cell.label:
+        return t.column("shown" if release.kept else cell.label, f"m{index}")
+    # Equal values may look different (-0, 1.00, a collation that ignores case): all show the mapping's one.
+    value = t.column("shown" if release.kept else "value", f"m{index}")
+    return t.opened(value, cell.open_type)
+
+
+def _has_code(cell: Cell, index: int, code: int) -> exp.Expr:
+    return exp.EQ(this=t.column(cell.code, f"m{index}"), expression=t.literal(code))
 
 
 def _code(cell: Cell, index: int) -> exp.Expr:

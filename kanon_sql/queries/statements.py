@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
@@ -25,6 +25,14 @@ def insert(relation: Relation, query: str, dialect: str) -> str:
 def rename(relation: Relation, name: str, dialect: str) -> str:
     """The statement that gives a table another name, where there is none of that name."""
     return f"ALTER TABLE {t.printed(t.table(relation), dialect)} RENAME TO {t.identifier(name, dialect)}"
+
+
+def declare_key(relation: Relation, column: str, dialect: str) -> str:
+    """The statement that forbids a table to hold a value of a column twice."""
+    # PostgreSQL's B-trees take no long text.
+    kind = "EXCLUDE USING hash ({} WITH =)" if dialect == "postgres" else "PRIMARY KEY ({})"
+    key = kind.format(t.identifier(column, dialect))
+    return f"ALTER TABLE {t.printed(t.table(relation), dialect)} ADD {key}"
 
 
 def drop(relation: Relation, dialect: str, form: str = "table") -> str:
@@ -85,6 +93,41 @@ def insert_lists(relation: Relation, types: Mapping[str, str], dialect: str) -> 
     """The statement that fills a table from one list parameter per column (DuckDB)."""
     values = ", ".join(f"CAST(UNNEST(?) AS {type_name})" for type_name in types.values())
     return f"INSERT INTO {t.printed(t.table(relation), dialect)} SELECT {values}"
+
+
+def no_values(source: Relation, column: str, type_name: str, types: Mapping[str, str], dialect: str) -> str:
+    """The query of no rows: `value` in the type and collation of a column, and more columns (name: type)."""
+    # A cast to its own type keeps a collation, and gives one to a column of nothing but NULL.
+    value = exp.Cast(this=t.column(column), to=exp.Var(this=type_name))
+    more = {name: exp.Cast(this=exp.null(), to=exp.Var(this=found)) for name, found in types.items()}
+    columns = [exp.alias_(made, name, quoted=True) for name, made in {"value": value, **more}.items()]
+    return t.printed(exp.select(*columns).from_(t.table(source)).where(exp.false()), dialect)
+
+
+def insert_held(
+    values: Relation,
+    written: Relation,
+    type_name: str,
+    columns: Sequence[str],
+    dialect: str,
+    rows: tuple[int, int] | None = None,
+) -> str:
+    """The statement that adds to values those of the written texts that a type, in the engine's words, can hold.
+
+    `columns`: those of both tables, beside `value`. `rows`: for a server that cannot say what a type holds, the first
+    row and the one after the last to try; the statement fails if the type refuses one.
+    """
+    if dialect == "duckdb":
+        value = f"TRY_CAST(text AS {type_name})"
+        held = f"{value} IS NOT NULL"
+    else:
+        # A cast would cut a text that is too long; an assignment refuses it.
+        value = "text" if type_name.startswith("character") else f"CAST(text AS {type_name})"
+        held = f"pg_input_is_valid(text, {t.printed(t.literal(type_name), dialect)})"
+    where = f"row >= {rows[0]} AND row < {rows[1]}" if rows else f"text IS NULL OR {held}"
+    into, source = (t.printed(t.table(relation), dialect) for relation in (values, written))
+    names = ", ".join(t.identifier(name, dialect) for name in columns)
+    return f"INSERT INTO {into} (value, {names}) SELECT {value}, {names} FROM {source} WHERE {where}"
 
 
 SEPARATORS = {"csv": ",", "tsv": "\t"}  # of the text files that we write

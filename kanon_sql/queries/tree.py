@@ -78,7 +78,14 @@ def text(name: str, dialect: str, **holes: Hole) -> str:
     >>> text("row_count", "postgres", relation=Relation("public", 'odd "name"'))
     'SELECT COUNT(*) AS rows FROM "public"."odd ""name\"""'
     """
-    return printed(_fill(_template(name), holes), dialect)
+    return printed(tree(name, **holes), dialect)
+
+
+def tree(name: str, **holes: Hole) -> exp.Query:
+    """The query `sql/<name>.sql` with its holes filled, to stand inside another."""
+    found = _fill(_template(name), holes)
+    assert isinstance(found, exp.Query)
+    return found
 
 
 PerNode = Callable[[int, Relation, Iterable[str]], str]
@@ -175,7 +182,7 @@ _RELATION_MARK = "kanon_relation_here"
 _NODE_MARK = 918273645918273645
 _NODE_MARK_TEXT = str(_NODE_MARK)
 _COLUMNS = (Mapping, list, tuple)
-_LISTS = (exp.Select, exp.Group, exp.Order, exp.Array)
+_LISTS = (exp.Select, exp.Group, exp.Order, exp.Array, exp.Window)
 
 
 @cache
@@ -220,7 +227,7 @@ def _fill_one(hole: exp.Expr, filling: Hole) -> None:
 def _repeat(hole: exp.Expr, columns: Sequence[tuple[str, str]]) -> None:
     """Repeat the list item that a columns hole stands in, once per column: SUM($c) gives SUM(a), SUM(b)."""
     item = hole
-    while item.parent and not (item.arg_key == "expressions" and isinstance(item.parent, _LISTS)):
+    while item.parent and not (item.arg_key in ("expressions", "partition_by") and isinstance(item.parent, _LISTS)):
         item = item.parent
     selected = isinstance(item.parent, exp.Select)
     items = []
@@ -275,6 +282,16 @@ def column(name: str, table: str | None = None) -> exp.Column:
 def literal(value: object) -> exp.Expr:
     """A number, text, date, NULL, …"""
     return exp.convert(value)
+
+
+def opened(expression: exp.Expr, type_name: str | None) -> exp.Expr:
+    """An expression in another type of DuckDB's, where one is given."""
+    return expression if type_name is None else exp.cast(expression, exp.DataType.build(type_name, dialect="duckdb"))
+
+
+def typed(text: str, type_name: str, dialect: str) -> exp.Expr:
+    """A text as a value of a type, named as an engine names it."""
+    return exp.cast(exp.Literal.string(text), exp.DataType.build(type_name, dialect=dialect, udt=True))
 
 
 @cache

@@ -7,6 +7,7 @@ and the highest of them: all that a class shows follows from two numbers per att
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
@@ -17,7 +18,7 @@ from typing import Any
 from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.frequency import Attribute
-from kanon_sql.hierarchy import Hierarchy
+from kanon_sql.hierarchy import Hierarchy, as_text
 from kanon_sql.queries import Relation
 
 _EPOCH = datetime(1970, 1, 1)
@@ -127,6 +128,7 @@ def is_placed(value: Any) -> bool:
 
 
 _MIDNIGHT = "24:00:00"
+_NANOSECONDS = re.compile(r"\d{4}-[^B]*\.\d{7,}[^B]*")
 
 
 def _naive(moment: datetime) -> datetime:
@@ -141,7 +143,9 @@ def _written_number(text: str) -> Decimal | None:
 
 
 def _outside(text: str) -> tuple[Any, ...]:
-    """The key of a date or time that Python cannot hold: those before Christ first, the others last."""
+    """The key of a date or time that Python cannot hold: those before Christ first, those after 9999 last."""
+    if _NANOSECONDS.fullmatch(text):
+        return (1, 1, _naive(datetime.fromisoformat(text)), text)
     year, _, rest = text.lstrip("-").partition("-")
     if "BC" in text:
         return (1, 0, -int(year) if year.isdecimal() else 0, rest)
@@ -166,7 +170,7 @@ def _columns(order: Order) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {
         "position": list(range(len(rows))),
         "number": [number_of(value) if order.numeric else None for value in values],
-        "value": values,
+        "value": [None if value is None else as_text(value) for value in values],
     }
     for level in range(hierarchy.height + 1):
         codes, leaves = hierarchy.codes(level), hierarchy.leaves(level)
