@@ -128,6 +128,7 @@ def is_placed(value: Any) -> bool:
 
 
 _MIDNIGHT = "24:00:00"
+_INFINITE_DATES = ("infinity", "-infinity")  # a number is Infinity
 _NANOSECONDS = re.compile(r"\d{4}-[^B]*\.\d{7,}[^B]*")
 
 
@@ -137,7 +138,7 @@ def _naive(moment: datetime) -> datetime:
 
 def _written_number(text: str) -> Decimal | None:
     try:
-        return Decimal(text)
+        return None if text in _INFINITE_DATES else Decimal(text)
     except ArithmeticError:
         return None
 
