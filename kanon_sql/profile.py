@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from math import comb
@@ -155,7 +155,8 @@ def profile(
             together = sets.total([one.name for one in coded if columns[one.order].suggestion])
             kept = [one.column for one in found if not columns[one.order].suggestion and one.role != SENSITIVE]
             quasi = [one.column for one in found if columns[one.order].suggestion == QUASI_IDENTIFIER]
-            suspected = suspects(engine, table, kept, quasi)
+            able = [column for column in kept if not copied or column.kind != "other"]  # the others are not copied
+            suspected = suspects(engine, replace(table, relation=source), able, quasi)
             _drop(engine, [*copied, *made])
             if here is engine:
                 _drop(here, [_CODED])
