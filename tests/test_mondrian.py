@@ -531,6 +531,7 @@ def test_adult_loses_half_of_what_a_median_cut_in_every_attribute_does(strategy:
         hierarchies=DATA / "adult" / "hierarchies",
         k=5,
         strategy=strategy,
+        show="exact-ranges",
     )
     manifest = release.manifest
     assert manifest["verified"]
