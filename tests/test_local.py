@@ -510,6 +510,13 @@ ROUNDED = [
         datetime(2020, 5, 9, 3, 7),
         (datetime(2020, 5, 9), datetime(2020, 5, 10)),
     ),
+    (
+        "TIMESTAMP_NS",
+        [f"2020-05-{d} 03:00:00.000000001" for d in range(10, 31)],
+        DatesRecipe(dates=("day",)),
+        "2020-05-11 03:00:00.000000001",
+        (datetime(2020, 5, 11), datetime(2020, 5, 12)),
+    ),
     ("TIME", [time(h, 7) for h in range(24)], None, time(23, 7), (time(23), time.max)),
 ]
 
@@ -593,7 +600,10 @@ HELD = {
         "BOOLEAN": ["true", "false"] * 2,
         "HUGEINT": [str(2**127 - 1 - i) for i in range(4)],
         "DECIMAL(38,10)": [f"123456789012345678901234567{i}.0123456789" for i in range(4)],
+        "TIMESTAMP_NS": [f"2020-01-01 00:00:00.12345678{i}" for i in range(4)],
+        "TIMESTAMP": ["infinity", "2020-01-01", "2020-01-02", "-infinity"],
         "DATE": ["5000-01-01", "20000-01-01", "0044-03-15 (BC)", "2020-01-01"],
+        "DATE ": ["infinity", "2020-01-01", "2020-01-02", "-infinity"],
         "DOUBLE": ["1.5", "nan", "inf", "-inf"],
         "FLOAT": ["0.1", "nan", "inf", "3.4e38"],
     },
@@ -605,6 +615,7 @@ HELD = {
         "timetz": [f"0{i}:00:00+01" for i in range(4)],
         "timestamptz": [f"2020-01-0{i} 00:00:00+00" for i in range(1, 5)],
         "boolean": ["true", "false"] * 2,
+        "date": ["infinity", "2020-01-01", "2020-01-02", "-infinity"],
         "numeric": ["9", "10", "NaN", "1234567890123456789012345678901234567890.5"],
         "float8": ["1.5", "NaN", "Infinity", "-Infinity"],
     },

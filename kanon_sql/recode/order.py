@@ -96,6 +96,8 @@ def number_of(value: Any) -> float | None:
     """
     if value == _MIDNIGHT:
         return 86400.0
+    if has_nanoseconds(value):
+        return number_of(datetime.fromisoformat(value))
     if isinstance(value, datetime):
         return (_naive(value) - _EPOCH).total_seconds()
     if isinstance(value, date):
@@ -127,6 +129,11 @@ def is_placed(value: Any) -> bool:
     return bool(number_key(value)[0] == 1)
 
 
+def has_nanoseconds(value: Any) -> bool:
+    """Whether a value is the text of a timestamp that is finer than Python's."""
+    return isinstance(value, str) and _NANOSECONDS.fullmatch(value) is not None
+
+
 _MIDNIGHT = "24:00:00"
 _INFINITE_DATES = ("infinity", "-infinity")  # a number is Infinity
 _NANOSECONDS = re.compile(r"\d{4}-[^B]*\.\d{7,}[^B]*")
@@ -145,7 +152,7 @@ def _written_number(text: str) -> Decimal | None:
 
 def _outside(text: str) -> tuple[Any, ...]:
     """The key of a date or time that Python cannot hold: those before Christ first, those after 9999 last."""
-    if _NANOSECONDS.fullmatch(text):
+    if has_nanoseconds(text):
         return (1, 1, _naive(datetime.fromisoformat(text)), text)
     year, _, rest = text.lstrip("-").partition("-")
     if "BC" in text:

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 from kanon_sql.engine import Column, Engine
 from kanon_sql.queries import Relation
-from kanon_sql.recode.order import Order, is_placed, number_key
+from kanon_sql.recode.order import Order, has_nanoseconds, is_placed, number_key
 from kanon_sql.spec import DatesRecipe, RangesRecipe, RedactRecipe, SuppressRecipe
 
 Value: TypeAlias = Any  # int, float, Decimal, date, datetime, time; text where Python has no such value
@@ -89,7 +89,7 @@ def _itself(value: Value) -> tuple[Value, Value]:
 def _can_be_rounded(column: Column, value: Value) -> bool:
     """Not infinity, nor what Python can only write: 24:00, or a year above 9999."""
     if column.kind in _MOMENTS:
-        return isinstance(value, date | time)
+        return isinstance(value, date | time) or has_nanoseconds(value)
     return is_placed(value) and _decimal(value).is_finite()
 
 
@@ -287,7 +287,7 @@ class _Moments:
             high = max(moment, high - timedelta(days=1)) if high < datetime.max else high
         elif self.kind == "time":
             high = min(high, datetime.combine(date.min, time.max))
-        if low == moment and self.kind != "date":
+        if low == moment and self.kind != "date" and not has_nanoseconds(value):
             high = moment
         low, high = max(low, self.limits[0]), min(high, self.limits[1])
         return self._typed(low, value), self._typed(high, value)
@@ -295,7 +295,7 @@ class _Moments:
     def _typed(self, moment: datetime, like: Value) -> Value:
         if self.kind == "date":
             return moment.date()
-        return moment.time() if self.kind == "time" else moment.replace(tzinfo=like.tzinfo and UTC)
+        return moment.time() if self.kind == "time" else moment.replace(tzinfo=getattr(like, "tzinfo", None) and UTC)
 
 
 _NANOSECONDS = (datetime(1677, 9, 22), datetime(2262, 4, 11))
@@ -303,6 +303,8 @@ _NANOSECONDS = (datetime(1677, 9, 22), datetime(2262, 4, 11))
 
 def _moment(value: Value) -> datetime:
     """A date, timestamp or time on one line; a timestamp with a zone in UTC."""
+    if has_nanoseconds(value):
+        return _moment(datetime.fromisoformat(value))
     if isinstance(value, datetime):
         return value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value
     if isinstance(value, date):
