@@ -58,7 +58,7 @@ def aligned(place: Place, hierarchy: Hierarchy, data: Sequence[Any], reader: Eng
 
 
 def _may_print_otherwise(place: Place, reader: Engine) -> bool:
-    return place.engine is not reader and place.column.kind == "other"
+    return place.engine is not reader and place.column.kind in ("other", "date", "timestamp")
 
 
 def _lacks(hierarchy: Hierarchy, known: Mapping[Any, Any], column: Column) -> bool:

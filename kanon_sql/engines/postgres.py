@@ -218,7 +218,8 @@ class PostgreSQL:
         """Create a temporary table of texts in the type and collation of a source's column, and more columns."""
         written = queries.scratch(f"{relation.name}_written")
         every = {"row": "INTEGER", "text": "VARCHAR", **types}
-        self.load(written, every, [range(len(texts)), texts, *beside])
+        here = [_OF_DUCKDB.sub(r"\1\2 BC", text) if text else text for text in texts]
+        self.load(written, every, [range(len(texts)), here, *beside])
         self.send(queries.no_values(source, column.name, column.type, every, self.dialect), self, relation)
         insert = partial(queries.insert_held, relation, written, column.type, list(every), self.dialect)
         if self.connection.info.server_version >= _TELLS_VALID_INPUT:
@@ -317,15 +318,21 @@ class PostgreSQL:
         return {column.name: column.type_display for column in described}
 
     def _copy_out(self, query: str, types: Mapping[str, str], write: Callable[[Buffer], object]) -> int:
-        # A char(n) comes padded with blanks that mean nothing; the cast takes them off.
-        selected = ", ".join(
-            _sql("CAST({} AS TEXT)" if types[column].startswith("bpchar") else "{}", [column]) for column in types
-        )
+        selected = ", ".join(_sent(column, type_name) for column, type_name in types.items())
         copied = f"SELECT {selected} FROM ({query}) AS fetched"
         with _told(), self._cursor.copy(f"COPY ({copied}) TO STDOUT ({_CSV})") as copy:
             for chunk in copy:
                 write(chunk)
         return self._cursor.rowcount
+
+
+def _sent(column: str, type_name: str) -> str:
+    """A column as DuckDB reads it."""
+    plain = re.sub(r"\(.*\)", "", type_name)
+    if plain in ("date", "timestamp", "timestamptz"):
+        return _sql(_BEFORE_CHRIST, [column], [column], [column])
+    # A char(n) comes padded with blanks that mean nothing; the cast takes them off.
+    return _sql("CAST({} AS TEXT)" if plain == "bpchar" else "{}", [column])
 
 
 def _nothing_of(relation: Relation) -> str:
@@ -425,6 +432,14 @@ _OF_THE_STATEMENT = ("0A", "25", "2B", "3F", "40", "42", "53", "54", "55", "57",
 _SCHEME = re.compile("^postgres(?:ql)?://", re.IGNORECASE)
 
 
+# PostgreSQL prints `0044-03-15 00:00:00 BC`, which DuckDB reads as a day after Christ; its own is `0044-03-15 (BC) …`.
+_BEFORE_CHRIST = r"""
+CASE
+  WHEN {} < '0001-01-01' THEN REGEXP_REPLACE(CAST({} AS TEXT), '^(\S+)(.*) BC$', '\1 (BC)\2')
+  ELSE CAST({} AS TEXT)
+END
+"""
+_OF_DUCKDB = re.compile(r"^(\d+-\d\d-\d\d) \(BC\)(.*)$")
 _TELLS_VALID_INPUT = 160_000  # the first version with pg_input_is_valid
 _NUMERIC = re.compile(r"numeric(?:\((\d+)(?:, *(-?\d+))?\))?")
 _HOST = r"(?:\[[^\]]*\]|[^][:@/?#,]*)(?::\d*)?"

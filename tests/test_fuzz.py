@@ -1,0 +1,21 @@
+"""Two thousand random cases; docs/guarantees.md names the command for any number of them."""
+
+import fuzz
+import pytest
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_no_random_release_is_other_than_it_says(part: int) -> None:
+    ends = list(fuzz.runs("duckdb", part * 225, 225, 1))
+    assert [problem for _, end, problem in ends if end == "wrong"] == []
+    assert sum(end == "released" for _, end, _ in ends) > 0.5 * len(ends)
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_no_random_release_of_a_server_is_other_than_it_says(
+    part: int, postgres_dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KANON_POSTGRES_DSN", postgres_dsn)
+    ends = list(fuzz.runs("postgres", part * 50, 50, 1))
+    assert [problem for _, end, problem in ends if end == "wrong"] == []
+    assert sum(end == "released" for _, end, _ in ends) > 0.5 * len(ends)
