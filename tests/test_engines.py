@@ -697,7 +697,7 @@ def test_infinite_dates_stay_infinite(postgres: PostgreSQL, embedded: DuckDB) ->
     postgres.fetch_into(query, embedded, FETCHED)
     assert fetched_types(embedded) == ["DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE"]
     assert embedded.rows("SELECT isinf(d), isinf(t), isinf(z), t < d FROM fetched") == [(True,) * 4]
-    with pytest.raises(SourceError, match="infinity"):
+    with pytest.raises(SourceError, match="cannot read"):
         postgres.rows("SELECT DATE 'infinity'")
 
 
