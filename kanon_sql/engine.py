@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, Protocol
 
 from kanon_sql.errors import SourceError
@@ -93,19 +92,8 @@ class Engine(Protocol):
     def load(self, relation: Relation, types: Mapping[str, str], columns: Sequence[Sequence[Any]]) -> None:
         """Create a temporary table with these columns (name: type of this engine) and fill it, column by column."""
 
-    def load_values(
-        self,
-        relation: Relation,
-        source: Relation,
-        column: Column,
-        texts: Sequence[str | None],
-        types: Mapping[str, str] = MappingProxyType({}),
-        beside: Sequence[Sequence[Any]] = (),
-    ) -> None:
-        """Create a temporary table of `row` (0 up), `value` and `text`: texts in the type and collation of a column.
-
-        A text that the source's column cannot hold has no row; NULL has one. `types` and `beside`: more columns.
-        """
+    def insert_held(self, relation: Relation, written: Relation, type_name: str, columns: Sequence[str]) -> None:
+        """Add to a table the rows of another whose `text` a type can hold, as `value`; NULL too. `columns`: of both."""
 
     def table(self, relation: Relation, form: str = "table") -> Table:
         """Describe a relation that is known to exist."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from kanon_sql import hierarchy as h
@@ -17,7 +18,7 @@ from kanon_sql.errors import HierarchyError
 from kanon_sql.hierarchy import Hierarchy
 from kanon_sql.queries import Coded, Relation
 
-_VALUES, _EQUAL = queries.scratch("kanon_values"), queries.scratch("kanon_equal_values")
+_VALUES, _EQUAL, _WRITTEN = (queries.scratch(f"kanon_{name}") for name in ("values", "equal_values", "written"))
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def aligned(place: Place, hierarchy: Hierarchy, data: Sequence[Any], reader: Eng
     if all(h.key(value) in known for value in hierarchy.values):
         return hierarchy
     texts = _texts(hierarchy.values)
-    place.engine.load_values(_VALUES, place.relation, place.column, texts)
+    _load_values(place, _VALUES, texts)
     settled = not _may_print_otherwise(place, reader) and not _lacks(hierarchy, known, place.column)
     settled = settled and all(each == len(texts) - (None in texts) for each in _counts(place.engine))
     found = {} if settled else _held(place, known, reader)
@@ -99,8 +100,27 @@ def load(place: Place, coded: Coded, hierarchy: Hierarchy) -> None:
     types = {name: "VARCHAR" if top < 0 else engine.integer_type(top) for name, (top, _) in columns.items()}
     texts = _texts((*hierarchy.values, *hierarchy.starred))
     beside = [entries for _, entries in columns.values()]
-    engine.load_values(coded.mapping, place.relation, place.column, texts, types, beside)
+    _load_values(place, coded.mapping, texts, types, beside)
     refuse_equal_values(engine, coded.mapping, place.column.name)
+
+
+def _load_values(
+    place: Place,
+    relation: Relation,
+    texts: Sequence[str | None],
+    types: Mapping[str, str] = MappingProxyType({}),
+    beside: Sequence[Sequence[Any]] = (),
+) -> None:
+    """Make a temporary table of row, text, value, and more columns: the values in the type and collation of a column.
+
+    A text that the column cannot hold has no row; NULL has one.
+    """
+    engine, column, dialect = place.engine, place.column, place.engine.dialect
+    every = {"row": "INTEGER", "text": "VARCHAR", **types}
+    engine.load(_WRITTEN, every, [range(len(texts)), texts, *beside])
+    engine.send(queries.no_values(place.relation, column.name, column.type, every, dialect), engine, relation)
+    engine.insert_held(relation, _WRITTEN, column.type, list(every))
+    engine.run(queries.drop(_WRITTEN, dialect))
 
 
 def refuse_equal_values(engine: Engine, mapping: Relation, column: str) -> None:

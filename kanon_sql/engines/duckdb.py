@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import duckdb
@@ -235,22 +234,9 @@ class DuckDB:
                 statement = queries.insert_lists(relation, types, self.dialect)
                 self.connection.execute(statement, [list(column) for column in columns])
 
-    def load_values(
-        self,
-        relation: Relation,
-        source: Relation,
-        column: Column,
-        texts: Sequence[str | None],
-        types: Mapping[str, str] = MappingProxyType({}),
-        beside: Sequence[Sequence[Any]] = (),
-    ) -> None:
-        """Create a temporary table of texts in the type and collation of a source's column, and more columns."""
-        written = queries.scratch(f"{relation.name}_written")
-        every = {"row": "INTEGER", "text": "VARCHAR", **types}
-        self.load(written, every, [range(len(texts)), texts, *beside])
-        self.send(queries.no_values(source, column.name, column.type, every, self.dialect), self, relation)
-        self.run(queries.insert_held(relation, written, column.type, list(every), self.dialect))
-        self.run(queries.drop(written, self.dialect))
+    def insert_held(self, relation: Relation, written: Relation, type_name: str, columns: Sequence[str]) -> None:
+        """Add the rows whose text a type can hold."""
+        self.run(queries.insert_held(relation, written, type_name, columns, self.dialect))
 
     def send(self, query: str, target: Engine, relation: Relation) -> None:
         """Create a temporary table, here or in another engine, of what a query gives here."""

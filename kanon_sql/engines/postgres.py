@@ -9,7 +9,6 @@ from contextlib import contextmanager, suppress
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from kanon_sql import interrupts, queries
@@ -206,27 +205,16 @@ class PostgreSQL:
             for row in zip(*columns, strict=True):
                 copy.write_row(row)
 
-    def load_values(
-        self,
-        relation: Relation,
-        source: Relation,
-        column: Column,
-        texts: Sequence[str | None],
-        types: Mapping[str, str] = MappingProxyType({}),
-        beside: Sequence[Sequence[Any]] = (),
-    ) -> None:
-        """Create a temporary table of texts in the type and collation of a source's column, and more columns."""
-        written = queries.scratch(f"{relation.name}_written")
-        every = {"row": "INTEGER", "text": "VARCHAR", **types}
-        here = [_OF_DUCKDB.sub(r"\1\2 BC", text) if text else text for text in texts]
-        self.load(written, every, [range(len(texts)), here, *beside])
-        self.send(queries.no_values(source, column.name, column.type, every, self.dialect), self, relation)
-        insert = partial(queries.insert_held, relation, written, column.type, list(every), self.dialect)
+    def insert_held(self, relation: Relation, written: Relation, type_name: str, columns: Sequence[str]) -> None:
+        """Add the rows whose text a type can hold."""
+        if type_name.startswith(("date", "timestamp")):
+            self.run(_sql(_AFTER_DUCKDB, queries.parts(written, self.dialect)))
+        insert = partial(queries.insert_held, relation, written, type_name, columns, self.dialect)
         if self.connection.info.server_version >= _TELLS_VALID_INPUT:
             self.run(insert())
         else:
-            self._insert_by_halves(insert, 0, len(texts))
-        self.run(queries.drop(written, self.dialect))
+            ((rows,),) = self.rows(queries.text("row_count", self.dialect, relation=written))
+            self._insert_by_halves(insert, 0, rows)
 
     def _insert_by_halves(self, insert: Callable[..., str], first: int, end: int) -> None:
         """Find the texts that a type refuses by trying, where the server cannot say."""
@@ -439,7 +427,9 @@ CASE
   ELSE CAST({} AS TEXT)
 END
 """
-_OF_DUCKDB = re.compile(r"^(\d+-\d\d-\d\d) \(BC\)(.*)$")
+_AFTER_DUCKDB = r"""
+UPDATE {} SET text = REGEXP_REPLACE(text, '^(\d+-\d\d-\d\d) \(BC\)(.*)$', '\1\2 BC') WHERE text LIKE '%(BC)%'
+"""
 _TELLS_VALID_INPUT = 160_000  # the first version with pg_input_is_valid
 _NUMERIC = re.compile(r"numeric(?:\((\d+)(?:, *(-?\d+))?\))?")
 _HOST = r"(?:\[[^\]]*\]|[^][:@/?#,]*)(?::\d*)?"
