@@ -102,9 +102,10 @@ class Judge:
         return tuple(self._released_with(node, a, _kept_codes(a.hierarchy, level)) for a, level in pairs)
 
     def starred_rows(self, node: Node) -> tuple[int, ...]:
-        """Per attribute, the released rows whose value no hierarchy holds."""
+        """Per attribute, the released rows whose value no hierarchy holds; 0 for one leaf, which loses nothing."""
         attributes = self.frequency_set.attributes
-        return tuple(self._released_with(node, a, _starred_codes(a.hierarchy)) for a in attributes)
+        codes = [_starred_codes(a.hierarchy) if a.hierarchy.leaf_count > 1 else set() for a in attributes]
+        return tuple(self._released_with(node, a, each) for a, each in zip(attributes, codes, strict=True))
 
     def _released_with(self, node: Node, attribute: Attribute, codes: set[int]) -> int:
         """The released rows whose value of an attribute has one of these codes."""

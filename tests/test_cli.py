@@ -760,6 +760,11 @@ def test_no_part_of_a_connection_string_is_printed(folder: Path, text: str) -> N
         assert "127.0.0.1" not in run.err
 
 
+def test_a_connection_string_without_quotes_is_refused_without_its_words() -> None:
+    run = kanon("profile", "t", "--database", "host=127.0.0.1", f"password={CANARY}")
+    assert run == Run(2, "", "kanon: the words of a connection string belong together; put quotes around them\n")
+
+
 @pytest.mark.parametrize("form", ["POSTGRESQL://", " postgresql://", "keywords"])
 @pytest.mark.usefixtures("folder")
 def test_a_server_is_named_in_any_form_that_libpq_knows(postgres_dsn: str, make_table: Any, form: str) -> None:

@@ -1,11 +1,19 @@
 """The command line: parse, one library call, print."""
 
 import sys
+from itertools import pairwise
 
 from kanon_sql import interrupts
 from kanon_sql.errors import KanonError
 
 SHOW_VALUES = "--show-values"  # anywhere on the line
+
+
+def _refuse_a_split_connection(arguments: list[str]) -> None:
+    """A usage error would quote the word with the password."""
+    alone = (word for before, word in pairwise(["", *arguments]) if " " not in word and before != "--database")
+    if any(word.lower().startswith("password=") for word in alone):
+        raise KanonError("the words of a connection string belong together; put quotes around them")
 
 
 def main() -> None:
@@ -20,6 +28,7 @@ def main() -> None:
             from kanon_sql.cli.app import app
 
             signals.tidy = True
+            _refuse_a_split_connection(arguments)
             app(arguments)
     except KanonError as error:
         print("kanon:", " ".join(str(error).splitlines()), file=sys.stderr)
