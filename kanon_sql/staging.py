@@ -51,6 +51,12 @@ class PrivateFolder:
         self.path = Path(tempfile.mkdtemp(prefix=f".kanon-{_HOST}-{os.getpid()}-", dir=parent))
         self.remove = weakref.finalize(self, _remove, self.path, _lock(self.path))
 
+    def __enter__(self) -> Path:
+        return self.path
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
+
 
 def abandoned(folder: Path) -> bool:
     """Whether a folder is what a killed process of this machine left, so that nobody needs it any more."""
@@ -145,7 +151,32 @@ class Staging:
                     staged.target.unlink()
 
 
-def _link(staged: _Staged) -> None:
+class NewFile:
+    """A file that somebody else makes: in a private folder, under the name that it has when it is placed.
+
+    TargetError if there can be no folder.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._target = path.absolute()
+        with _told(path):
+            self._folder = PrivateFolder(self._target.parent)
+        self.file = self._folder.path / path.name
+
+    def place(self) -> None:
+        """Let the finished file appear where there is none; TargetError if there is one by now."""
+        staged = _Staged(self.file, self._target, overwrite=False)
+        with _told(self._target):
+            _set_mode(staged)
+            _flushed(self.file)
+            _link(staged, "run again to add to it, or name another file")
+
+    def remove(self) -> None:
+        """Remove what is in the folder, and the folder; what was placed stays."""
+        self._folder.remove()
+
+
+def _link(staged: _Staged, way_out: str = "give --overwrite to replace it, or name another file") -> None:
     """Place a file where there is none, or fail: of two runs at once, one is first."""
     try:
         try:
@@ -156,8 +187,7 @@ def _link(staged: _Staged) -> None:
             _reserve_and_replace(staged)
     except FileExistsError:
         raise TargetError(
-            f"{staged.target} was made by somebody else meanwhile, and nothing was released; give --overwrite to "
-            "replace it, or name another file"
+            f"{staged.target} was made by somebody else meanwhile, and nothing was released; {way_out}"
         ) from None
 
 

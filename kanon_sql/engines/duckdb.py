@@ -10,7 +10,7 @@ import re
 import struct
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from kanon_sql.engine import Column, Engine, Rights, Table, name_readings, refus
 from kanon_sql.errors import KanonError, SourceError, TargetError
 from kanon_sql.queries import Relation
 from kanon_sql.spec import speakable
-from kanon_sql.staging import PrivateFolder
+from kanon_sql.staging import NewFile, PrivateFolder
 
 SOURCE_VIEW = queries.scratch("kanon_source")
 _KINDS = {
@@ -81,22 +81,25 @@ class DuckDB:
 
     def __init__(self, connection: duckdb.DuckDBPyConnection | None = None) -> None:
         self.connection = connection or duckdb.connect()
-        self._made: Path | None = None
+        self._new: NewFile | None = None
         self._spilled = None if connection else _spill_apart(self.connection, Path(tempfile.gettempdir()))
         interrupts.interrupted_by_signals(self)
 
     @classmethod
     def open(cls, path: str, create: bool = False) -> DuckDB:
-        """Open a database file; a missing one is an error unless it may be created."""
+        """Open a database file; a missing one is an error unless it may be created.
+
+        A new one is made out of sight: it appears when it is closed, complete, if anything lasts in it.
+        """
         if not create and not Path(path).is_file():
             raise SourceError(f"there is no database file {speakable(path)}; check --database")
         _refuse_other_formats(path)
+        place = Path(path).resolve()
+        new = None if place.exists() else NewFile(place)
         with _told(f"the database {path} cannot be opened"):
-            new = not Path(path).exists()
-            engine = cls(duckdb.connect(path))
-        engine._spilled = _spill_apart(engine.connection, Path(path).absolute().parent)
-        # Another run may have made it at the same moment; from now on nobody else can.
-        engine._made = Path(path).absolute() if new and engine._empty() else None
+            engine = cls(duckdb.connect(str(new.file) if new else path))
+        engine._spilled = _spill_apart(engine.connection, place.parent)
+        engine._new = new
         return engine
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
@@ -199,16 +202,27 @@ class DuckDB:
         return made
 
     def close(self) -> None:
-        """Close the connection; a database that was made for a release and could not be filled is removed."""
-        made = self._made if self._empty() else None
+        """Close the connection; a new database appears now if anything lasts in it, TargetError if it cannot."""
+        with ExitStack() as last:
+            if self._new:
+                last.callback(self._new.remove)
+            placed = self._new if self._new and not self._empty() else None
+            try:
+                if placed:
+                    with _told("DuckDB cannot keep what was written", TargetError):
+                        self.connection.execute("CHECKPOINT")  # else a part of it may be in a file beside it
+            finally:
+                self._disconnect()
+            if placed:
+                placed.place()
+
+    def _disconnect(self) -> None:
         if self._spilled:
             # A program may have the same database open beside us, and spill too: then the folder stays until exit.
             with suppress(duckdb.Error):
                 self.connection.execute("RESET temp_directory")
                 self._spilled.remove()
         self.connection.close()
-        for left in (made, made.with_name(f"{made.name}.wal")) if made else ():
-            left.unlink(missing_ok=True)
 
     def _empty(self) -> bool:
         """Whether nothing lasts here; after an error on the disk nothing does."""

@@ -16,6 +16,7 @@ from kanon_sql.engine import Column, Engine, Grant, Rights, Table, name_readings
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import SourceError, TargetError
 from kanon_sql.queries import Relation
+from kanon_sql.staging import PrivateFolder
 
 if TYPE_CHECKING:  # psycopg is optional, and a tenth of a second to import
     import psycopg
@@ -282,8 +283,8 @@ class PostgreSQL:
         """
         types = self._result_types(query)
         target.load(relation, {column: _in_duckdb(type_name) for column, type_name in types.items()}, [])
-        with tempfile.TemporaryDirectory(prefix="kanon_") as folder:
-            path = Path(folder) / "rows.csv"
+        with PrivateFolder(Path(tempfile.gettempdir())) as folder:
+            path = folder / "rows.csv"
             try:
                 path.touch(mode=0o600)
                 with path.open("wb") as file:
