@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import lru_cache
 from math import floor
 from typing import Any
 
@@ -15,6 +16,8 @@ from kanon_sql.loss import Costs, Figures
 from kanon_sql.privacy import PrivacyModel
 from kanon_sql.queries import PerNode
 from kanon_sql.rollup import Rollups
+
+_LOSS_QUERIES = 256  # texts kept, of a few thousand characters each; most nodes need the same sums as others
 
 
 def may_suppress(limit: float, rows: int) -> int:
@@ -38,7 +41,7 @@ class Judge:
         self.queries = 0
         self.nodes_tested = 0
         self._rollups = Rollups(frequency_set)
-        self._loss_queries: dict[tuple[str, ...], PerNode] = {}
+        self._loss_query = lru_cache(_LOSS_QUERIES)(self._prepared_loss)
         self._test = self._prepared("node_test")
         self._classes = self._prepared("node_classes")
 
@@ -66,7 +69,7 @@ class Judge:
     def rows_at_risk(self, nodes: Sequence[Node]) -> list[int]:
         """The rows that each node would suppress, several nodes in one round trip."""
         self.nodes_tested += len(nodes)
-        found = self._ask([self._fill(self._test, node, i) for i, node in enumerate(nodes)])
+        found = self._ask(self._fill(self._test, nodes))
         return [at_risk for _, at_risk in found]
 
     def losses(self, node: Node, costs: Costs) -> Figures:
@@ -74,9 +77,7 @@ class Judge:
         attributes = self.frequency_set.attributes
         starred = [a.coded.loss_column(0) if 0 in a.coded.loss_levels else "" for a in attributes]
         columns = tuple(dict.fromkeys((*self._loss_columns(node), *filter(None, starred))))
-        if columns not in self._loss_queries:
-            self._loss_queries[columns] = self._prepared("node_loss", losses=columns)
-        (_, at_risk, *sums) = self._ask([self._fill(self._loss_queries[columns], node)])[0]
+        (_, at_risk, *sums) = self._ask(self._fill(self._loss_query(columns), [node]))[0]
         saved = dict(zip(columns, sums, strict=True))
         losses = tuple(
             costs.level_losses[j][level]
@@ -92,7 +93,7 @@ class Judge:
 
     def classes(self, node: Node) -> Figures:
         """The classes that a node would release: how many, the smallest, their sizes squared."""
-        (_, classes, released, smallest, squares) = self._ask([self._fill(self._classes, node)])[0]
+        (_, classes, released, smallest, squares) = self._ask(self._fill(self._classes, [node]))[0]
         at_risk = self.frequency_set.rows - released
         return Figures(node, at_risk, None, classes, released, smallest, squares)
 
@@ -144,8 +145,10 @@ class Judge:
         """The description of one node's classes, on the whole frequency set."""
         return self._classes(0, self.frequency_set.relation, self._levels(node))
 
-    def _fill(self, prepared: PerNode, node: Node, number: int = 0) -> str:
-        return prepared(number, self._rollups.relation(node), self._levels(node))
+    def _fill(self, prepared: PerNode, nodes: Sequence[Node]) -> list[str]:
+        relations = self._rollups.relations(nodes)
+        pairs = zip(nodes, relations, strict=True)
+        return [prepared(i, relation, self._levels(node)) for i, (node, relation) in enumerate(pairs)]
 
     def _levels(self, node: Node) -> list[str]:
         return self.frequency_set.level_columns(node)
@@ -156,6 +159,9 @@ class Judge:
 
     def _prepared(self, query: str, **holes: Any) -> PerNode:
         return queries.per_node(query, self.frequency_set.engine.dialect, safe=self.model.safe, **holes)
+
+    def _prepared_loss(self, columns: tuple[str, ...]) -> PerNode:
+        return self._prepared("node_loss", losses=columns)
 
     def _mean(self, attribute: Attribute, level: int, rows: int, sums: dict[str, int], of: int) -> float:
         """The loss of an attribute on a level summed over `rows` rows, over all rows' largest possible loss."""

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracle import Column, Node, Problem, problems
 
+from kanon_sql import judge as judges
 from kanon_sql import queries, rollup
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
@@ -88,6 +89,42 @@ def test_roll_ups_change_no_figure(engine: Engine, problem: Problem) -> None:
         assert judge.rows_at_risk(nodes) == [problem.rows_at_risk(node) for node in nodes]
         for node in nodes:
             assert_figures(judge, costs, problem, node)
+
+
+@EXAMPLES
+@given(problem=problems(fewest_columns=4), most=st.sampled_from([0, 1, 2]), data=st.data())
+def test_roll_ups_hold_a_bounded_number_of_rows(problem: Problem, most: int, data: st.DataObject) -> None:
+    """However many are worth it; of those that one statement reads none is dropped for another."""
+    engine = DuckDB()
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {"_WORTH_ROWS": 0, "_WORTH_ASKING": 1, "_WORTH_KEEPING": 1, "_MOST_KEPT": most}.items():
+            patch.setattr(rollup, name, value)
+        judge = Judge(counted(engine, problem), k_anonymity(problem.k))
+        for _ in range(6):
+            nodes = data.draw(st.lists(st.sampled_from(problem.nodes), min_size=1, max_size=8))
+            assert judge.rows_at_risk(nodes) == [problem.rows_at_risk(node) for node in nodes]
+            assert rolled_up_rows(engine) <= most * len(set(problem.rows))
+        judge.drop()
+        assert rolled_up_rows(engine) == 0
+
+
+def rolled_up_rows(engine: DuckDB) -> int:
+    """The rows of all roll-ups that there are."""
+    tables = engine.rows("SELECT table_name FROM duckdb_tables() WHERE table_name LIKE 'kanon_rollup%'")
+    return sum(int(engine.rows(f'SELECT COUNT(*) FROM "{name}"')[0][0]) for (name,) in tables)
+
+
+def test_a_bounded_number_of_texts_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judges, "_LOSS_QUERIES", 3)
+    levels = [(leaf, leaf if leaf == "a" else "bc", "*") for leaf in "abc"]
+    column = Column({labels[0]: labels for labels in levels})
+    problem = Problem([(x, y, z) for x in "abc" for y in "abc" for z in "abc"], [column] * 3, 2)
+    judge = Judge(counted(DuckDB(), problem), k_anonymity(2))
+    costs = judge.costs()
+    for node in [*problem.nodes, *problem.nodes]:
+        assert judge.losses(node, costs).losses == pytest.approx(problem.column_losses(node))
+    found = judge._loss_query.cache_info()
+    assert found.currsize == 3 < found.misses
 
 
 def two_levels(leaves: str) -> Column:
