@@ -416,8 +416,9 @@ def make_local_plan(
         beside = replace(counted, frequency_set=moved, judge=Judge(moved, counted.judge.model))
         local = recoder(_task(beside, clock, watch))
         bring_back(local, moved.engine, counted.frequency_set.engine)
+    seconds = time.monotonic() - started  # what the limit is for; making and releasing the classes comes after it
     recoding = local_recoding(counted, local, recoder)
-    return LocalPlan(**vars(counted), recoding=recoding, ended=local.ended, search_seconds=time.monotonic() - started)
+    return LocalPlan(**vars(counted), recoding=recoding, ended=local.ended, search_seconds=seconds)
 
 
 def local_recoding(counted: Counted, local: Local, recoder: Recoder | None = None) -> LocalRecoding:

@@ -280,6 +280,23 @@ def test_what_it_worked_with_is_gone_and_whoever_watches_is_told() -> None:
     assert left == []
 
 
+def test_only_values_that_occur_are_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hierarchy file may hold many times as many, and loading them takes longer than all the rest."""
+    loaded: dict[str, int] = {}
+    load = DuckDB.load
+
+    def counting(self: DuckDB, relation: Any, types: Any, columns: Any) -> None:
+        loaded[relation.name] = len(columns[0]) if columns else 0
+        load(self, relation, types, columns)
+
+    monkeypatch.setattr(DuckDB, "load", counting)
+    column = Column({str(n): (str(n), str(n)[0], "*") for n in range(1000)})
+    found = counted(Problem([(str(100 + n % 4),) for n in range(12)], [column], 3))
+    RECODERS["refine"](task_of(found, k_anonymity(3), 0.0))
+    assert loaded["kanon_refine_costs_0"] == 4
+    assert loaded["kanon_refine_levels_0"] == 12
+
+
 def test_the_pace_looks_at_a_bounded_number_of_cells() -> None:
     """The least step is one sixtieth of the way; where even that would look at too many cells, there is none."""
     pace = _Pace(60_000, [[0.0, 1000.0 * (j + 1), 2000.0 * (j + 1)] for j in range(30)])

@@ -238,7 +238,12 @@ Strategies = Annotated[
     typer.Option(help=f"Of {', '.join(STRATEGIES)} (default all but auto).", rich_help_panel=_SEARCH),
 ]
 EachTimeLimit = Annotated[
-    float | None, typer.Option("--time-limit", help="Seconds for each search (default 60).", rich_help_panel=_SEARCH)
+    float | None,
+    typer.Option(
+        "--time-limit",
+        help="Seconds for each search or recoding (default 60); counting and release are not limited.",
+        rich_help_panel=_SEARCH,
+    ),
 ]
 TimeLimit = Annotated[
     float | None,

@@ -102,6 +102,7 @@ class _Run:
     relaxed: bool
     ranges: bool = True
     statements: int = 0
+    laid_out: bool = False
     orders: tuple[Order, ...] = field(init=False)
     codes: list[str] = field(init=False)
 
@@ -117,16 +118,18 @@ class _Run:
         self._refuse_what_is_unsafe_as_a_whole()
         rounds, ended = self.cut()
         cuts = self._cuts() if self._shows_regions else None
-        facts = {"ncp": self._ncp(), "rounds": rounds, "statements": self.statements}
+        penalty = {"ncp": self._ncp()} if self.laid_out else {}
+        facts = {**penalty, "rounds": rounds, "statements": self.statements}
         self.tidy()
         return Local(split=self.relaxed, cuts=cuts, ended=ended, facts=facts)
 
     def cut(self) -> tuple[int, str]:
         """Cut, round by round, while there is something to cut and time: rounds, and how it ended."""
         self._start()
+        self._lay_out()
         clock, rounds, classes, open_ones = self.task.clock, 0, 1, 1
         look, take = self._look(), self._take()
-        while open_ones and not clock.spent and (found := self._cuts_found(look)):
+        while self.laid_out and open_ones and not clock.spent and (found := self._cuts_found(look)):
             self._run(*take)
             cut, open_ones = found
             rounds, classes = rounds + 1, classes + open_ones - cut
@@ -162,17 +165,8 @@ class _Run:
             )
 
     def _start(self) -> None:
-        """Put the attributes' orders and hierarchies side by side, and all tuples into partition 0."""
+        """Put all tuples into partition 0, which is safe."""
         load, found = self.task.engine.load, self.task.frequency_set.relation
-        for order in self.orders:
-            orders.load(self.task.engine, order)
-        places = [self._places(j) for j in range(len(self.orders))]
-        nodes = [text for j, order in enumerate(self.orders) if not self._ordered(order) for text in self._nodes(j)]
-        self._run(*self._make(PLACES, queries.union_all(places)))
-        if nodes:
-            self._run(*self._make(NODES, queries.union_all(nodes)))
-        else:
-            load(NODES, _NODES, [])
         load(SIDES, _SIDES, [])
         load(WIDTHS, _WIDTHS, [])
         if self.relaxed:
@@ -181,6 +175,22 @@ class _Run:
         else:
             start = self._text("mondrian_start", columns=self.codes, frequency_set=found)
         self._run(*self._make(OPEN, start), *self._make(ASSIGNMENT, self._closed(OPEN)))
+
+    def _lay_out(self) -> None:
+        """Put the attributes' orders and hierarchies side by side, if there is time for that."""
+        with self.task.working():
+            for order in self.orders:
+                if self.task.clock.spent:
+                    return
+                orders.load(self.task.engine, order)
+            places = [self._places(j) for j in range(len(self.orders))]
+            nodes = [text for j, order in enumerate(self.orders) if not self._ordered(order) for text in self._nodes(j)]
+            self._run(*self._make(PLACES, queries.union_all(places)))
+            if nodes:
+                self._run(*self._make(NODES, queries.union_all(nodes)))
+            else:
+                self.task.engine.load(NODES, _NODES, [])
+            self.laid_out = True
 
     def _look(self) -> list[str]:
         """The first statements of a round, which may be lost: count, find every partition's cuts, choose one, cut."""

@@ -63,6 +63,7 @@ class _Refinement:
     rounds: int = 0
     moves: int = 0
     ended: str | None = None
+    _cost: int | None = None  # of the state, where it is known
     _describing: float = 0.0
     _facts: dict[str, Any] = field(default_factory=dict)
 
@@ -85,7 +86,8 @@ class _Refinement:
         start = self._find_start()
         try:
             if not self._prepare():
-                return replace(from_node(self.task.frequency_set, self.task.model, start), ended=clock.ended)
+                ended = "interrupted" if clock.ended == "interrupted" else "time limit"
+                return replace(from_node(self.task.frequency_set, self.task.model, start), ended=ended)
             self._cover()
             self._cut_the_rest()
             self._take_in_outsiders()
@@ -106,7 +108,9 @@ class _Refinement:
     def _choose_beginning(self, start: Node) -> None:
         """Begin the moves with what the cover made, or with the start node's classes if those lose less."""
         begun, covered = self._node_cost(start), self._state_cost()
+        self._cost = covered
         if covered > begun:
+            self._cost = None
             self._take_node(start)
         if not self._count(self.state):
             raise InfeasibleError("no class meets the privacy model, whatever is generalized; lower k")
@@ -151,10 +155,10 @@ class _Refinement:
         return False
 
     def _load_levels(self, j: int, attribute: Attribute, climb: Climb) -> None:
-        """Load what every value costs on every level: a row per value, and a row per value and level."""
+        """Load what every value that occurs costs on every level: a row per value, and a row per value and level."""
         hierarchy, levels = attribute.hierarchy, range(attribute.hierarchy.height + 1)
         codes = [hierarchy.codes(level) for level in levels]
-        first = list(dict(zip(reversed(codes[0]), reversed(range(len(codes[0]))), strict=True)).values())
+        first = self._occurring(attribute, codes[0])
         leaves = [hierarchy.leaves(level) for level in levels]
         costs = [
             [_cost(self.task.weights[j], leaves[level][codes[level][i]], hierarchy.leaf_count) for i in first]
@@ -163,16 +167,26 @@ class _Refinement:
         values = [codes[0][i] for i in first]
         types = {"code": "BIGINT"} | {f"cost_{level}": "BIGINT" for level in levels}
         self.engine.load(climb.costs, types, [values, *costs])
+        labels = [{codes[level][i] for i in first} for level in levels]
+        keys = [{code: _key(j, level, code, len(self.attributes)) for code in labels[level]} for level in levels]
         # A label that costs what the one above it costs is never better: that one gathers more.
         above: list[Sequence[int | None]] = [*costs[1:], [None] * len(first)]
         rows = [
-            (code, level, _key(j, level, codes[level][i], len(self.attributes)), cost)
+            (code, level, keys[level][codes[level][i]], cost)
             for level in levels
             for code, i, cost, next_cost in zip(values, first, costs[level], above[level], strict=True)
             if cost != next_cost
         ]
         types = {"code": "BIGINT", "level": "INTEGER", "key": "BIGINT", "cost": "BIGINT"}
         self.engine.load(climb.levels, types, list(zip(*rows, strict=True)))
+
+    def _occurring(self, attribute: Attribute, codes: Sequence[int]) -> list[int]:
+        """The first row of the hierarchy for every code that occurs: a file may hold many times as many."""
+        column, tuples = [attribute.coded.code_column(0)], self.task.frequency_set.relation
+        query = self._text("column_values", column=column, tuples=tuples)
+        occur = {int(code) for code, _ in self.engine.rows(query)}
+        first = dict(zip(reversed(codes), reversed(range(len(codes))), strict=True))
+        return sorted(first[code] for code in occur)
 
     def _cover(self) -> None:
         """Give the tuples their cheapest cells, up to a loss that rises from step to step."""
@@ -305,6 +319,7 @@ class _Refinement:
         self._make(_SCRATCH["placed"], "refine_safe", chosen=self.spare, safe=self.task.model.safe)
         if self._count(_SCRATCH["placed"]) < self._count(self.spare):
             return False
+        self._cost = None
         self.moves += self._count(_SCRATCH["moves"])
         self.state, self.spare = self.spare, self.state
         return True
@@ -324,7 +339,10 @@ class _Refinement:
         self._make(_SCRATCH["placed"], "refine_safe", chosen=self.state, safe=self.task.model.safe)
         if self._count(_SCRATCH["placed"]) < self._count(self.state):
             raise InfeasibleError("a class does not meet the privacy model; choose another strategy")
-        self._facts |= {"moves": self.moves, "loss": self._loss(self._state_cost())}
+        self._facts |= {
+            "moves": self.moves,
+            "loss": self._loss(self._state_cost() if self._cost is None else self._cost),
+        }
         self._make(ASSIGNMENT, "refine_assignment", tuples=_SCRATCH["tuples"], state=self.state, keys=self.keys)
 
     def _tidy(self) -> None:
