@@ -126,7 +126,7 @@ class Target(ABC):
 
 class File(Target):
     def prepare(self) -> None:
-        duckdb.execute(f"COPY ({PEOPLE.format('RANGE(150)')}) TO '{self.folder / 'people.csv'}'")
+        duckdb.execute(f"COPY ({PEOPLE.format('RANGE(150)')}) TO '{self.folder / 'people.csv'}'").fetchall()
 
     def clear(self) -> None:
         (self.folder / "anon.csv").unlink(missing_ok=True)
