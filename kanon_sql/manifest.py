@@ -190,9 +190,8 @@ def _not_found(plan: Plan | LocalPlan) -> list[str]:
         return []
     taken = "a probe of the lattice reduction" if found_by == "reduction" else "the best node tested on the way"
     name = plan.spec.strategy
-    return [
-        f"{name} found no anonymous node, and {taken} is released; give it more time or evaluations, or choose auto"
-    ]
+    way_out = "give it more time" if name == "auto" else "give it more time or evaluations, or choose auto"
+    return [f"{name} found no anonymous node, and {taken} is released; {way_out}"]
 
 
 def _figures(plan: Plan) -> Figures:

@@ -457,8 +457,9 @@ def test_the_trace_is_one_line_of_json_per_question() -> None:
 @pytest.mark.usefixtures("folder")
 def test_a_search_out_of_time_is_said() -> None:
     run = kanon("anonymize", "people.csv", *ASK, "--time-limit", 0, "--output", "out.csv")
-    assert (run.code, run.err.count("\n")) == (0, 1)
+    assert (run.code, run.err.count("\n")) == (0, 2)
     assert "the search did not end (time limit)" in run.err
+    assert run.err.endswith("the best node tested on the way is released; give it more time\n")
 
 
 # --sql

@@ -1,5 +1,6 @@
 """The command line: parse, one library call, print."""
 
+import os
 import sys
 from itertools import pairwise
 
@@ -36,6 +37,8 @@ def main() -> None:
             print("kanon: the data say:", ", ".join(error.values), file=sys.stderr)
         code = 2
     except interrupts.Stopped as stop:
-        print(interrupts.LINE, file=sys.stderr)
-        code = 128 + stop.number
+        print(interrupts.LINE, file=sys.stderr, flush=True)
+        # All that was open is closed; DuckDB would complain at length of what the interpreter has not got round to.
+        sys.stdout.flush()
+        os._exit(128 + stop.number)
     sys.exit(code)  # with nothing of the error left to hold
