@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import psycopg
 import pytest
 from conftest import create_table
@@ -295,7 +296,7 @@ def test_what_is_beside_in_a_schema_of_other_capitals_stays(embedded: DuckDB, ki
 @pytest.mark.parametrize("into", ["Other.school", "OTHER.main.school"])
 @pytest.mark.parametrize("kind", ["table", "anatomy", "exact anatomy"])
 def test_a_target_in_an_attached_database(tmp_path: Path, kind: str, into: str) -> None:
-    with DuckDB.open(str(tmp_path / "here.duckdb"), create=True).connection as connection:
+    with duckdb.connect(str(tmp_path / "here.duckdb")) as connection:
         engine = DuckDB(connection)
         create_table(engine, "pupils", {"name": "TEXT", "age": "INTEGER", "zip": "TEXT", "ill": "TEXT"}, PUPILS)
         engine.run("CREATE TABLE school AS SELECT 1 AS precious")
