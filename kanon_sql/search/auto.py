@@ -13,6 +13,7 @@ from kanon_sql.search.memetic import breeding
 from kanon_sql.search.space import Search, Space, Test
 
 _START = 150  # tests; enough for `certified` to come down to a first k-minimal node
+_LEAD = 700  # tests; enough for `local_search` to come to a first good node where suppressed rows count
 _SMALL = 50_000  # nodes; up to here listing them all saves more tests than clauses do
 
 
@@ -37,15 +38,16 @@ def _large(space: Space) -> Search:
         yield from in_turns(space, exhaustive(space), good)
         return
     yield from datafly(space)  # a node to release after some dozens of tests
-    good = in_turns(space, good, breeding(space, evaluations))
     monotone = space.metric.monotone(space.may_suppress)  # then the best node is k-minimal, and the proof may be near
-    yield from in_turns(space, certified(space), good, start=_START if monotone else 0)
+    lead = 0 if monotone else _LEAD
+    good = in_turns(space, good, breeding(space, evaluations), start=lead)
+    yield from in_turns(space, certified(space), good, start=-lead or _START)
 
 
 def in_turns(space: Space, *searches: Search, start: int = 0) -> Search:
     """Run several searches on the same knowledge until the first one ends, which has a start of so many tests.
 
-    Each has its share of the tests.
+    Each has its share of the tests. A negative start is that of the others.
     """
     requests = {search: next(search) for search in searches}
     tested = dict.fromkeys(searches, start) | {searches[0]: 0}
