@@ -54,9 +54,9 @@ class Halves:
         """The queries of both halves."""
         rows, sensitive = list(self.rows.values()), list(self.sensitive.values())
         return (
-            queries.text("anatomy_rows", dialect, columns=self.rows, sorted=rows, grouped=self.grouped),
+            queries.text("anatomy/rows", dialect, columns=self.rows, sorted=rows, grouped=self.grouped),
             queries.text(
-                "anatomy_sensitive", dialect, columns=self.sensitive, sensitive=sensitive, grouped=self.grouped
+                "anatomy/sensitive", dialect, columns=self.sensitive, sensitive=sensitive, grouped=self.grouped
             ),
         )
 
@@ -165,7 +165,7 @@ def check_halves(engine: Engine, rows: Relation, counts: Relation, halves: Halve
     found = [[column.name for column in engine.table(relation).columns] for relation in (rows, counts)]
     if found != [["group_id", *halves.rows], ["group_id", *halves.sensitive, "count"]]:
         raise VerificationError("the written anatomy has other columns than planned; nothing was released")
-    offenders = engine.rows(queries.text("anatomy_offenders", engine.dialect, rows=rows, sensitive=counts))
+    offenders = engine.rows(queries.text("anatomy/offenders", engine.dialect, rows=rows, sensitive=counts))
     if offenders:
         raise VerificationError(
             f"the halves of the written anatomy disagree on {len(offenders):,} groups; nothing was released, run "

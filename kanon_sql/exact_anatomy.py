@@ -104,7 +104,7 @@ def _write(found: Opened, spec: Spec, l: int, groups: int, staging: Staging) -> 
     chance.load_key(engine, _KEY, chance.secret_of(spec), f"anatomize {l}")
     sensitive = [plain[name] for name in spec.sensitive]
     dealt = queries.text(
-        "anatomy_groups",
+        "anatomy/groups",
         engine.dialect,
         columns=list(plain.values()),
         sensitive=sensitive,
@@ -113,7 +113,7 @@ def _write(found: Opened, spec: Spec, l: int, groups: int, staging: Staging) -> 
         key=_KEY,
     )
     engine.send(dealt, engine, anatomy.GROUPED)
-    ((planned,),) = engine.rows(queries.text("row_count", engine.dialect, relation=_ROWS))
+    ((planned,),) = engine.rows(queries.text("core/row_count", engine.dialect, relation=_ROWS))
     for relation in (_ROWS, _KEY):
         engine.run(queries.drop(relation, engine.dialect))
     halves = anatomy.halves_of(anatomy.GROUPED, plain, spec.sensitive)
@@ -127,7 +127,7 @@ def _write(found: Opened, spec: Spec, l: int, groups: int, staging: Staging) -> 
 
 def _verified(engine: Engine, counts: Relation, l: int, planned: Sequence[int]) -> Summary:  # noqa: E741
     """Check what was written: no value has more than 1 / l of its group, and no row is missing."""
-    found = engine.rows(queries.text("anatomy_diversity", engine.dialect, l=l, sensitive=counts))
+    found = engine.rows(queries.text("anatomy/diversity", engine.dialect, l=l, sensitive=counts))
     ((rows, groups, smallest, fewest, unsafe_groups, unsafe_rows),) = found
     if unsafe_groups or int(fewest) < l or (int(rows), int(groups)) != tuple(planned):
         raise VerificationError(

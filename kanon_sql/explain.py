@@ -38,7 +38,7 @@ def steps(plan: Plan | LocalPlan) -> Iterator[Step]:
     """
     source, found = plan.source.engine, plan.frequency_set
     scan, coding = found.sql
-    yield _step("tuples", source, scan, gave=f"{found.tuples:,} distinct tuples of {found.rows:,} rows")
+    yield _step("core/tuples", source, scan, gave=f"{found.tuples:,} distinct tuples of {found.rows:,} rows")
     columns = len(found.engine.table(found.relation).columns)
     yield _step("frequency_set", found.engine, coding, _FREQUENCY_SET, f"{found.tuples:,} rows, {columns} columns")
     if isinstance(plan, Plan):
@@ -51,12 +51,12 @@ def steps(plan: Plan | LocalPlan) -> Iterator[Step]:
     written = releases.keep(plan.recoding)
     if isinstance(plan, Plan):
         held = plan.judge.released_classes_sql(plan.outcome.node)
-        yield _step("released_classes", found.engine, held, gave=f"{_count(source, HELD):,} classes")
+        yield _step("core/released_classes", found.engine, held, gave=f"{_count(source, HELD):,} classes")
     query = plan.recoding.select_sql()
     yield _step("release", source, query, _RELEASE, f"{written.summary.rows:,} rows")
     check = releases.summary_sql(source, written.relation, plan.recoding.quasi_identifiers, plan.judge.model)
     gave = f"smallest class {written.summary.smallest_class}, {written.summary.unsafe_rows} rows that do not hold"
-    yield _step("class_summary", source, check, gave=gave)
+    yield _step("core/class_summary", source, check, gave=gave)
 
 
 def _node(plan: Plan) -> Iterator[Step]:
@@ -66,17 +66,19 @@ def _node(plan: Plan) -> Iterator[Step]:
     for each in dict.fromkeys([plan.lattice.bottom, node]):
         sql = judge.node_test_sql(each)
         levels = ", ".join(f"{a.column.name} {level}" for a, level in zip(found.attributes, each, strict=True))
-        yield _step("node_test", here, sql, gave=f"{here.rows(sql)[0][1]:,} rows at risk at {levels}")
+        yield _step("core/node_test", here, sql, gave=f"{here.rows(sql)[0][1]:,} rows at risk at {levels}")
     sql = judge.node_classes_sql(node)
     _, classes, released, smallest, _ = here.rows(sql)[0]
-    yield _step("node_classes", here, sql, gave=f"{classes:,} classes, {released:,} rows, smallest {smallest}")
+    yield _step("core/node_classes", here, sql, gave=f"{classes:,} classes, {released:,} rows, smallest {smallest}")
 
 
 def _step(name: str, engine: Engine, sql: str, sentence: str | None = None, gave: str = "") -> Step:
     text = queries.pretty(sql, engine.dialect)
-    return Step(name, sentence or queries.sentence(name), engine.name, text, engine.explain(sql), gave)
+    return Step(
+        name.rpartition("/")[2], sentence or queries.sentence(name), engine.name, text, engine.explain(sql), gave
+    )
 
 
 def _count(engine: Engine, relation: Relation) -> int:
-    ((rows,),) = engine.rows(queries.text("row_count", engine.dialect, relation=relation))
+    ((rows,),) = engine.rows(queries.text("core/row_count", engine.dialect, relation=relation))
     return int(rows)

@@ -80,7 +80,7 @@ def build_frequency_set(
     `unmapped`: what becomes of a value that its hierarchy lacks; None for hierarchies that lack none.
     """
     stems = queries.plain_names(list(hierarchies))
-    scan = queries.text("tuples", engine.dialect, columns={s: c for c, s in stems.items()}, source=table.relation)
+    scan = queries.text("core/tuples", engine.dialect, columns={s: c for c, s in stems.items()}, source=table.relation)
     engine.send(scan, search_in, TUPLES)
     types = {column.name: column.type for column in search_in.table(TUPLES).columns}
     attributes = []
@@ -109,11 +109,13 @@ def told_apart(found: FrequencySet) -> FrequencySet:
     keys = [attribute.coded.code_column(0) for attribute in found.attributes]
     sums = ["n", *(a.coded.loss_column(level) for a in found.attributes for level in a.coded.loss_levels)]
     levels = [name for name in names if name not in (*keys, *sums)]
-    query = queries.text("rollup", engine.dialect, frequency_set=found.relation, keys=keys, levels=levels, sums=sums)
+    query = queries.text(
+        "core/rollup", engine.dialect, frequency_set=found.relation, keys=keys, levels=levels, sums=sums
+    )
     engine.run(queries.drop(TOLD_APART, engine.dialect))
     engine.run(queries.create_as(TOLD_APART, query, engine.dialect, temporary=True))
     engine.run(queries.drop(found.relation, engine.dialect))
-    ((tuples,),) = engine.rows(queries.text("row_count", engine.dialect, relation=TOLD_APART))
+    ((tuples,),) = engine.rows(queries.text("core/row_count", engine.dialect, relation=TOLD_APART))
     return replace(found, relation=TOLD_APART, tuples=int(tuples))
 
 
@@ -144,14 +146,14 @@ def _code(engine: Engine, attributes: tuple[Attribute, ...], scan: str) -> Frequ
     query = queries.frequency_set(TUPLES, [a.coded for a in attributes], engine.dialect)
     engine.run(queries.drop(FREQUENCY_SET, engine.dialect))
     engine.run(queries.create_as(FREQUENCY_SET, query, engine.dialect, temporary=True))
-    ((tuples,),) = engine.rows(queries.text("row_count", engine.dialect, relation=FREQUENCY_SET))
-    ((rows,),) = engine.rows(queries.text("total_rows", engine.dialect, counted=FREQUENCY_SET))
+    ((tuples,),) = engine.rows(queries.text("core/row_count", engine.dialect, relation=FREQUENCY_SET))
+    ((rows,),) = engine.rows(queries.text("core/total_rows", engine.dialect, counted=FREQUENCY_SET))
     return FrequencySet(engine, FREQUENCY_SET, attributes, int(rows), int(tuples), (scan, query))
 
 
 def check_rows(engine: Engine, table: Table, frequency_set: FrequencySet) -> None:
     """Stop where the frequency set does not account for every row of the source."""
-    ((rows,),) = engine.rows(queries.text("row_count", engine.dialect, relation=table.relation))
+    ((rows,),) = engine.rows(queries.text("core/row_count", engine.dialect, relation=table.relation))
     if rows != frequency_set.rows:
         raise SourceError(
             f"the frequency set holds {frequency_set.rows:,} rows and {table.relation.name} {rows:,}; "

@@ -42,14 +42,14 @@ class Judge:
         self.nodes_tested = 0
         self._rollups = Rollups(frequency_set)
         self._loss_query = lru_cache(_LOSS_QUERIES)(self._prepared_loss)
-        self._test = self._prepared("node_test")
-        self._classes = self._prepared("node_classes")
+        self._test = self._prepared("core/node_test")
+        self._classes = self._prepared("core/node_classes")
 
     def costs(self) -> Costs:
         """What each level of each attribute costs before any node is judged: one query."""
         found = self.frequency_set
         columns = [a.coded.loss_column(level) for a in found.attributes for level in a.coded.loss_levels]
-        query = queries.text("level_losses", found.engine.dialect, frequency_set=found.relation, losses=columns)
+        query = queries.text("core/level_losses", found.engine.dialect, frequency_set=found.relation, losses=columns)
         rows, *sums = self._ask([query])[0]
         totals = dict(zip(columns, sums, strict=True))
         losses = tuple(
@@ -117,7 +117,7 @@ class Judge:
         engine = self.frequency_set.engine
         engine.load(relation, {"kept_code": "INTEGER"}, [sorted(codes)])
         query = queries.text(
-            "kept_rows",
+            "core/kept_rows",
             engine.dialect,
             frequency_set=self.frequency_set.relation,
             kept=relation,
@@ -135,7 +135,7 @@ class Judge:
 
     def released_classes_sql(self, node: Node) -> str:
         """The query of the classes that may be released, by their codes."""
-        return self._prepared("released_classes")(0, self.frequency_set.relation, self._levels(node))
+        return self._prepared("core/released_classes")(0, self.frequency_set.relation, self._levels(node))
 
     def node_test_sql(self, node: Node) -> str:
         """The test of one node on the whole frequency set."""
@@ -161,7 +161,7 @@ class Judge:
         return queries.per_node(query, self.frequency_set.engine.dialect, safe=self.model.safe, **holes)
 
     def _prepared_loss(self, columns: tuple[str, ...]) -> PerNode:
-        return self._prepared("node_loss", losses=columns)
+        return self._prepared("core/node_loss", losses=columns)
 
     def _mean(self, attribute: Attribute, level: int, rows: int, sums: dict[str, int], of: int) -> float:
         """The loss of an attribute on a level summed over `rows` rows, over all rows' largest possible loss."""

@@ -1,6 +1,6 @@
 """Metrics as values: what a node costs, and the least that it and all nodes above it can cost.
 
-Lower is better everywhere. The database adds up the figures (see `sql/node_loss.sql`, `sql/node_classes.sql`);
+Lower is better everywhere. The database adds up the figures (see `sql/core/node_loss.sql`, `sql/core/node_classes.sql`);
 what stands here only divides them.
 
 - `precision`: mean of level / height (Sweeney 2002; here 0 = unchanged). `height`: sum of levels.

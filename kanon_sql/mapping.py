@@ -33,7 +33,7 @@ class Place:
 def values_of(place: Place) -> list[Any]:
     """The distinct values of a column of counted tuples; one that Python cannot hold exactly comes as its text."""
     exact = place.column.type not in _PRINTED_OTHERWISE.get(place.column.kind, (place.column.type,))
-    name = "column_values" if exact else "column_texts"
+    name = "core/column_values" if exact else "core/column_texts"
     query = queries.text(name, place.engine.dialect, column=[place.column.name], tuples=place.relation)
     found = [value for value, _ in place.engine.rows(query)]
     return found if exact else [_read(text, place.column.kind) for text in found]
@@ -68,15 +68,15 @@ def _lacks(hierarchy: Hierarchy, known: Mapping[Any, Any], column: Column) -> bo
 
 
 def _counts(engine: Engine) -> tuple[int, ...]:
-    (counts,) = engine.rows(queries.text("settled_values", engine.dialect, values=_VALUES))
+    (counts,) = engine.rows(queries.text("core/settled_values", engine.dialect, values=_VALUES))
     return counts
 
 
 def _held(place: Place, known: Mapping[Any, Any], reader: Engine) -> dict[int, tuple[int, Any]]:
     """The loaded values by row: the first row of an equal value, and the value, as the data write it if they do."""
     kind = place.column.kind
-    place.engine.send(queries.text("equal_values", place.engine.dialect, values=_VALUES), reader, _EQUAL)
-    printed = reader.rows(queries.text("printed_values", reader.dialect, values=_EQUAL))
+    place.engine.send(queries.text("core/equal_values", place.engine.dialect, values=_VALUES), reader, _EQUAL)
+    printed = reader.rows(queries.text("core/printed_values", reader.dialect, values=_EQUAL))
     reader.run(queries.drop(_EQUAL, reader.dialect))
     held = {int(row): (int(first), _read(text, kind)) for row, first, text in printed}
     if kind == "text" and known.keys() - {h.key(value) for _, value in held.values()} - {None}:
@@ -87,7 +87,9 @@ def _held(place: Place, known: Mapping[Any, Any], reader: Engine) -> dict[int, t
 def _matches(place: Place) -> list[tuple[int, str]]:
     """The loaded values that are the data's by the column's collation, as the data have them."""
     column = [place.column.name]
-    query = queries.text("matching_values", place.engine.dialect, values=_VALUES, tuples=place.relation, column=column)
+    query = queries.text(
+        "core/matching_values", place.engine.dialect, values=_VALUES, tuples=place.relation, column=column
+    )
     return [(int(row), text) for row, text in place.engine.rows(query)]
 
 
@@ -125,7 +127,7 @@ def _load_values(
 
 def refuse_equal_values(engine: Engine, mapping: Relation, column: str) -> None:
     """Stop where a value is in a mapping table twice."""
-    ((twice,),) = engine.rows(queries.text("doubled_values", engine.dialect, mapping=mapping))
+    ((twice,),) = engine.rows(queries.text("core/doubled_values", engine.dialect, mapping=mapping))
     if twice:
         raise HierarchyError(
             f"column {column!r}: {twice:,} values of the hierarchy are in it twice, by the column's type; keep one each"

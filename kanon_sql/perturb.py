@@ -74,7 +74,7 @@ def check(engine: Engine, table: Table, spec: Spec) -> None:
         if asked.noise:
             _noise_sql(engine, column, asked.noise)
         if asked.swap:
-            present = queries.text("perturb_present", engine.dialect, column=[name], source=table.relation)
+            present = queries.text("perturb/present", engine.dialect, column=[name], source=table.relation)
             ((values,),) = engine.rows(present)
             _half(name, asked.swap, int(values))
         if asked.pram and asked.pram.matrix:
@@ -211,7 +211,7 @@ def _chances(where: str, cells: list[str], expected: int) -> list[float]:
 
 
 def _check_matrix(engine: Engine, table: Table, column: Column, found: Matrix) -> None:
-    query = queries.text("tuples", engine.dialect, columns={"value": column.name}, source=table.relation)
+    query = queries.text("core/tuples", engine.dialect, columns={"value": column.name}, source=table.relation)
     text = {value: _as_text(value) for value, _ in engine.rows(query) if value is not None}
     missing = [value for value in text.values() if value not in found.rows]
     if missing:
@@ -239,16 +239,16 @@ def _values(engine: Engine, column: Column, plain: str, asked: Perturbation, sec
     """The perturbed values of one column, by row_id, in a relation of its own."""
     purpose = _purpose(column.name, asked)
     chance.load_key(engine, _KEY, secret, purpose)
-    draws = queries.text("perturb_draws", engine.dialect, column=[plain], rows=_ROWS, key=_KEY)
+    draws = queries.text("perturb/draws", engine.dialect, column=[plain], rows=_ROWS, key=_KEY)
     engine.send(draws, engine, _DRAWS)
     values = queries.scratch(f"kanon_perturb_{index}")
     if asked.noise:
         query = _noise_sql(engine, column, asked.noise)
     elif asked.swap:
-        ((present,),) = engine.rows(queries.text("row_count", engine.dialect, relation=_DRAWS))
+        ((present,),) = engine.rows(queries.text("core/row_count", engine.dialect, relation=_DRAWS))
         half = _half(column.name, asked.swap, int(present))
         chance.load_key(engine, _KEY, secret, purpose, 2 * half)
-        query = queries.text("perturb_swap", engine.dialect, half=half, draws=_DRAWS, key=_KEY)
+        query = queries.text("perturb/swap", engine.dialect, half=half, draws=_DRAWS, key=_KEY)
     else:
         assert asked.pram
         query = _pram_sql(engine, asked.pram)
@@ -269,11 +269,11 @@ def _purpose(column: str, asked: Perturbation) -> str:
 def _noise_sql(engine: Engine, column: Column, noise: Noise) -> str:
     asked: dict[str, Any] = {"scale": noise.scale, "draw": [noise.distribution], "draws": _DRAWS}
     if column.kind in ("date", "timestamp"):
-        return queries.text(f"perturb_{column.kind}", engine.dialect, **asked)
+        return queries.text(f"perturb/{column.kind}", engine.dialect, **asked)
     whole = column.kind == "integer"
     bottom, top = _whole(column, noise) if whole else _bounds(column, noise)
     limits = {"bottom": None if bottom is None else str(bottom), "top": None if top is None else str(top)}
-    return queries.text("perturb_whole" if whole else "perturb_number", engine.dialect, **limits, **asked)
+    return queries.text("perturb/whole" if whole else "perturb/number", engine.dialect, **limits, **asked)
 
 
 def _whole(column: Column, noise: Noise) -> tuple[int, int]:
@@ -308,11 +308,11 @@ def _bounds(column: Column, noise: Noise) -> tuple[float | None, float | None]:
 
 def _pram_sql(engine: Engine, pram: Pram) -> str:
     if pram.keep is not None:
-        return queries.text("perturb_redraw", engine.dialect, keep=pram.keep, draws=_DRAWS)
+        return queries.text("perturb/redraw", engine.dialect, keep=pram.keep, draws=_DRAWS)
     assert pram.matrix
     types = {"value": "VARCHAR", "target": "VARCHAR", "low": "DOUBLE PRECISION", "high": "DOUBLE PRECISION"}
     engine.load(_MATRIX, types, list(zip(*matrix(pram.matrix).intervals(), strict=True)))
-    return queries.text("perturb_transition", engine.dialect, draws=_DRAWS, matrix=_MATRIX)
+    return queries.text("perturb/transition", engine.dialect, draws=_DRAWS, matrix=_MATRIX)
 
 
 def _described(asked: Perturbation) -> dict[str, Any]:
@@ -325,7 +325,8 @@ def _described(asked: Perturbation) -> dict[str, Any]:
 
 def _check_rows(engine: Engine, before: Relation, after: Relation, what: str) -> None:
     rows = [
-        engine.rows(queries.text("row_count", engine.dialect, relation=relation))[0][0] for relation in (before, after)
+        engine.rows(queries.text("core/row_count", engine.dialect, relation=relation))[0][0]
+        for relation in (before, after)
     ]
     if rows[0] != rows[1]:
         raise VerificationError(

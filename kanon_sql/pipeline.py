@@ -267,7 +267,9 @@ def column_values(found: Opened, column: str) -> list[Any]:
     engine, found_column = found.engine, found.table.column(column)
     if found_column is None:
         raise SpecError(f"there is no column {column!r} in {found.table.relation.name}")
-    engine.send(queries.text("tuples", engine.dialect, columns=[column], source=found.table.relation), engine, TUPLES)
+    engine.send(
+        queries.text("core/tuples", engine.dialect, columns=[column], source=found.table.relation), engine, TUPLES
+    )
     values = values_of(Place(engine, TUPLES, found_column))
     engine.run(queries.drop(TUPLES, engine.dialect))
     return values

@@ -185,21 +185,21 @@ def profile(
 def _source(engine: Engine, table: Table) -> tuple[int, Relation, list[Relation]]:
     """The rows, the relation to count, and what was made for it: a copy of a view that is slow to read."""
     started = time.monotonic()
-    ((rows,),) = engine.rows(queries.text("row_count", engine.dialect, relation=table.relation))
+    ((rows,),) = engine.rows(queries.text("core/row_count", engine.dialect, relation=table.relation))
     if rows == 0:
         raise SourceError(f"{table.relation.name} has no rows; there is nothing to profile")
     countable = [column.name for column in table.columns if column.kind != "other"]
     seconds = (time.monotonic() - started) * len(countable)
     if table.form != "view" or seconds < _SLOW_VIEW:
         return int(rows), table.relation, []
-    copy = queries.text("copy", engine.dialect, columns=countable, source=table.relation)
+    copy = queries.text("core/copy", engine.dialect, columns=countable, source=table.relation)
     engine.send(copy, engine, _COPY)
     return int(rows), _COPY, [_COPY]
 
 
 @dataclass(frozen=True)
 class _Counts:
-    """What `sql/profile_column.sql` gives."""
+    """What `sql/profile/column.sql` gives."""
 
     distinct: int
     null_rows: int
@@ -212,7 +212,7 @@ class _Counts:
 
 def column_sql(engine: Engine, source: Relation, column: str) -> str:
     """The query that counts one column."""
-    return queries.text("profile_column", engine.dialect, column=[column], source=source, small=SMALL_CLASS)
+    return queries.text("profile/column", engine.dialect, column=[column], source=source, small=SMALL_CLASS)
 
 
 def _count_columns(engine: Engine, table: Table, source: Relation, rows: int, progress: OnProgress) -> list[_Found]:
@@ -232,7 +232,7 @@ def _count_columns(engine: Engine, table: Table, source: Relation, rows: int, pr
 def _has_fractions(engine: Engine, source: Relation, column: Column) -> bool:
     if column.kind not in ("float", "decimal"):
         return False
-    query = queries.text("profile_fractions", engine.dialect, column=[column.name], source=source)
+    query = queries.text("profile/fractions", engine.dialect, column=[column.name], source=source)
     return bool(engine.rows(query)[0][0])
 
 
@@ -342,11 +342,11 @@ def _code(engine: Engine, source: Relation, columns: Sequence[_Found], rows: int
     if not columns:
         return []
     stems, dialect = _stems(columns), engine.dialect
-    scan = queries.text("tuples", dialect, columns={s: name for name, s in stems.items()}, source=source)
+    scan = queries.text("core/tuples", dialect, columns={s: name for name, s in stems.items()}, source=source)
     engine.send(scan, engine, _TUPLES)
     attributes = [_numbered(engine, one, stems[one.name]) for one in columns]
     engine.send(queries.frequency_set(_TUPLES, attributes, dialect), here, _CODED)
-    ((coded,),) = here.rows(queries.text("total_rows", here.dialect, counted=_CODED))
+    ((coded,),) = here.rows(queries.text("core/total_rows", here.dialect, counted=_CODED))
     if coded != rows:
         raise SourceError(
             f"the source has {rows:,} rows and its frequency set {coded:,}; it changed while it was read, run again"
@@ -360,7 +360,7 @@ def _stems(columns: Sequence[_Found]) -> dict[str, str]:
 
 def _numbered(engine: Engine, one: _Found, stem: str) -> Coded:
     mapping = queries.scratch(f"kanon_profile_map_{stem}")
-    numbers = queries.text("profile_codes", engine.dialect, column=[stem], tuples=_TUPLES)
+    numbers = queries.text("profile/codes", engine.dialect, column=[stem], tuples=_TUPLES)
     engine.send(numbers, engine, mapping)
     return Coded(stem, mapping, 0, (), {"code_0": 0} if one.counts.null_rows else None)
 
@@ -372,7 +372,7 @@ def _drop(engine: Engine, temporary: Sequence[Relation]) -> None:
 
 @dataclass(frozen=True)
 class _Figures:
-    """What `sql/profile_set.sql` gives."""
+    """What `sql/profile/set.sql` gives."""
 
     combinations: int
     unique_rows: int
@@ -414,7 +414,7 @@ class _Sets:
         self._engine, self._rows, self._deadline, self._batch = engine, rows, deadline, 1
         self._order = {one.name: one.order for one in found}
         self._codes = {name: f"{stem}_0" for name, stem in _stems(coded).items()}
-        self._query = queries.per_node("profile_set", engine.dialect, small=SMALL_CLASS)
+        self._query = queries.per_node("profile/set", engine.dialect, small=SMALL_CLASS)
         self._candidates = Names(one.name for one in coded if one.role is None)
         self._known = {Names(): _Figures(1, int(rows == 1), rows if rows < SMALL_CLASS else 0)}
         for one in coded:

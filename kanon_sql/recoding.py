@@ -180,7 +180,7 @@ class FullDomain(_Judged):
     def view_mapping_sql(self, attribute: Attribute, level: int) -> str:
         """The query of what a view needs of a mapping table."""
         columns = {"code": f"code_{level}"} | ({"label": f"label_{level}"} if level else {})
-        return queries.text("view_mapping", self.engine.dialect, mapping=attribute.coded.mapping, columns=columns)
+        return queries.text("core/view_mapping", self.engine.dialect, mapping=attribute.coded.mapping, columns=columns)
 
     def prepare(self) -> None:
         """Have the mapping tables and the classes that hold in the engine of the source."""
@@ -366,8 +366,8 @@ class LocalRecoding(_Judged):
 def _copy_sql(relation: Relation, columns: list[str], dialect: str) -> str:
     """The query of some columns of ours, the class or the value first; of a mapping table without NULL."""
     if relation in (ASSIGNMENT, CLASSES):
-        return queries.text("copy", dialect, columns=columns, source=relation)
-    return queries.text("view_mapping", dialect, columns=columns[1:], mapping=relation)
+        return queries.text("core/copy", dialect, columns=columns, source=relation)
+    return queries.text("core/view_mapping", dialect, columns=columns[1:], mapping=relation)
 
 
 def _no_mapping(attribute: Attribute) -> Relation:

@@ -25,7 +25,7 @@ RELEASE = queries.scratch("kanon_release")
 
 @dataclass(frozen=True)
 class Summary:
-    """What an independent query found in a relation; see `sql/class_summary.sql`.
+    """What an independent query found in a relation; see `sql/core/class_summary.sql`.
 
     `fits`: the other notion of safety, where a star was asked to be a wildcard; see `kanon_sql.recode.wildcard`.
     """
@@ -72,7 +72,7 @@ def summary_sql(engine: Engine, relation: Relation, quasi_identifiers: Sequence[
     """The query of `summarize`."""
     plain = queries.plain_names(quasi_identifiers)
     return queries.text(
-        "class_summary",
+        "core/class_summary",
         engine.dialect,
         release=relation,
         quasi_identifiers={name: column for column, name in plain.items()},
@@ -83,7 +83,9 @@ def summary_sql(engine: Engine, relation: Relation, quasi_identifiers: Sequence[
 
 def class_sizes(engine: Engine, relation: Relation, quasi_identifiers: Sequence[str]) -> list[tuple[int, int]]:
     """How many classes of each size a relation has, the smallest first."""
-    query = queries.text("class_sizes", engine.dialect, release=relation, quasi_identifiers=list(quasi_identifiers))
+    query = queries.text(
+        "core/class_sizes", engine.dialect, release=relation, quasi_identifiers=list(quasi_identifiers)
+    )
     return [(int(size), int(classes)) for size, classes in engine.rows(query)]
 
 

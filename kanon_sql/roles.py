@@ -152,7 +152,7 @@ class _Look:
         natives, texts = self._split(self._kept)
         named = {name: name for name in (*natives, *texts)}
         ((rows, *counts),) = self._asked(
-            "kept_figures",
+            "core/kept_figures",
             source=self._table.relation,
             natives=natives,
             texts=texts,
@@ -182,7 +182,7 @@ class _Look:
         self._make(
             _KEPT,
             self._text(
-                "kept_sample",
+                "core/kept_sample",
                 source=self._table.relation,
                 columns={**natives, **texts},
                 natives=list(natives),
@@ -195,13 +195,14 @@ class _Look:
 
     @cached_property
     def _texts(self) -> Mapping[str, tuple[float, ...]]:
-        """What `sql/kept_texts.sql` gives, by the kept columns that are compared as text."""
+        """What `sql/core/kept_texts.sql` gives, by the kept columns that are compared as text."""
         _, texts = self._split(self._kept)
         if not texts:
             return {}
         self._sample()
         each = [
-            self._text("kept_texts", number=number, column=[plain], sampled=_KEPT) for number, plain in enumerate(texts)
+            self._text("core/kept_texts", number=number, column=[plain], sampled=_KEPT)
+            for number, plain in enumerate(texts)
         ]
         found = {number: figures for number, *figures in self._engine.rows(queries.union_all(each))}
         return {name: tuple(float(figure or 0) for figure in found[i]) for i, name in enumerate(texts.values())}
@@ -209,7 +210,7 @@ class _Look:
     def _make_cells(self, kept: Sequence[Column], quasi: Sequence[Column]) -> None:
         self._sample()
         cells = (
-            self._text("kept_cells", number=number, column=[self._plain[column.name]], sampled=_KEPT)
+            self._text("core/kept_cells", number=number, column=[self._plain[column.name]], sampled=_KEPT)
             for number, column in enumerate((*kept, *quasi))
         )
         self._make(_CELLS, queries.union_all(list(cells)))
@@ -217,7 +218,7 @@ class _Look:
     def _guessed(self, kept: Sequence[Column], quasi: Sequence[Column]) -> Iterator[tuple[Column, Column]]:
         """The pairs in which the kept value says which value of the quasi-identifier stands beside it."""
         for number, column in enumerate(quasi, start=len(kept)):
-            for index, *figures in self._asked("kept_pairs", cells=_CELLS, kept=len(kept), quasi=number):
+            for index, *figures in self._asked("core/kept_pairs", cells=_CELLS, kept=len(kept), quasi=number):
                 rows, told, most = map(int, figures)
                 wrong = rows - most
                 if self._enough_pairs(rows) and wrong >= _LEAST_WRONG and rows - told <= (1 - _LAMBDA) * wrong:
@@ -225,7 +226,7 @@ class _Look:
 
     def _ranked(self, kept: Sequence[Column], quasi: Sequence[Column]) -> Iterator[tuple[Column, Column]]:
         """The pairs of numbers, dates or times that rise or fall together."""
-        for index, number, rows, correlation in self._asked("kept_ranks", cells=_CELLS, kept=len(kept)):
+        for index, number, rows, correlation in self._asked("core/kept_ranks", cells=_CELLS, kept=len(kept)):
             pair = kept[index], quasi[number - len(kept)]
             ordered = all(column.ordered for column in pair)
             if ordered and self._enough_pairs(int(rows)) and abs(correlation or 0) >= _CORRELATION:

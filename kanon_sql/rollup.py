@@ -66,7 +66,7 @@ class Rollups:
         relation = _relation(levels)
         engine.run(queries.drop(relation, dialect))
         engine.run(queries.create_as(relation, self._query(levels), dialect, temporary=True))
-        ((rows,),) = engine.rows(queries.text("row_count", dialect, relation=relation))
+        ((rows,),) = engine.rows(queries.text("core/row_count", dialect, relation=relation))
         self.queries += 2
         self._rows[levels] = int(rows)
         if rows > _WORTH_KEEPING * self._found.tuples:
@@ -101,7 +101,7 @@ class Rollups:
             sums += [coded.loss_column(level) for level in coded.loss_levels if level in (0, *chosen)]
         source = self._found.relation
         dialect = self._found.engine.dialect
-        return queries.text("rollup", dialect, frequency_set=source, keys=keys, levels=higher, sums=sums)
+        return queries.text("core/rollup", dialect, frequency_set=source, keys=keys, levels=higher, sums=sums)
 
 
 def _relation(levels: Node) -> Relation:

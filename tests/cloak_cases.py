@@ -97,10 +97,10 @@ _SEEN = _real(
 )
 
 CASES: list[GridCase] = [
-    _case("cloak_extent", _EXTENT, [(7, 3, 1, 1, 3, 2, 1, 3, 2, 5, 2, 9)], points=_SEEN),
-    _case("cloak_points", "row unit x", [(1, 1, 1.0), (2, 2, 3.0), (7, 2, 2.0)], points=_SEEN, columns=["x"]),
+    _case("cloak/extent", _EXTENT, [(7, 3, 1, 1, 3, 2, 1, 3, 2, 5, 2, 9)], points=_SEEN),
+    _case("cloak/points", "row unit x", [(1, 1, 1.0), (2, 2, 3.0), (7, 2, 2.0)], points=_SEEN, columns=["x"]),
     _case(
-        "cloak_own",
+        "cloak/own",
         "no_tolerance no_k",
         [(3, 2)],
         points=_real(
@@ -108,7 +108,7 @@ CASES: list[GridCase] = [
         ),
     ),
     _case(
-        "cloak_cells",
+        "cloak/cells",
         _CELLS,
         [(1, 1, 3, -1, 0), (2, 2, 2, 0, 1)],
         # 0.3 / 0.1 is below 3 in floating point, and 3 * 0.1 above 0.3: the cell is the one whose edges hold it
@@ -116,14 +116,14 @@ CASES: list[GridCase] = [
         **_grid(x=(0.0, 0.1), y=(0.0, 1.0), t=(10.0, 2.5)),
     ),
     _case(
-        "cloak_keys",
+        "cloak/keys",
         f"{_CELLS} key",
         [(1, 1, 5, 3, 0, 0b100111), (2, 1, 1048575, 0, 1, (1 << 40) + 0xAAAAAAAAAA)],
         cells=_whole(_CELLS, (1, 1, 5, 3, 0), (2, 1, 1048575, 0, 1)),
         depth=20,
     ),
     _case(
-        "cloak_leaves",
+        "cloak/leaves",
         "key unit rows entry",
         [
             (0b0000, 1, 2, 2),
@@ -138,7 +138,7 @@ CASES: list[GridCase] = [
         others=1,
     ),
     _case(
-        "cloak_pending",
+        "cloak/pending",
         "node unit n rows",
         [(1, 1, 1, 8), (1, 2, 1, 3), (2, 1, 1, 9)],
         leaves=_whole("key unit rows entry", (0b0100, 1, 5, 1), (0b1000, 1, 9, 1), (0b1100, 7, 9, 0)),
@@ -149,7 +149,7 @@ CASES: list[GridCase] = [
     ),
     *(
         _case(
-            "cloak_nodes",
+            "cloak/nodes",
             "node rows safe",
             expected,
             waiting=_whole("node unit n rows", (4, 1, 1, 7), (5, 1, 1, 2), (5, 2, 1, 3)),
@@ -159,7 +159,7 @@ CASES: list[GridCase] = [
     ),
     *(
         _case(
-            "cloak_pulls",
+            "cloak/pulls",
             "node class_level class_node",
             expected,
             # Below node 0: classes of 4 rows one level down (adds 3 areas) and of 5 rows two down (4.6875).
@@ -176,15 +176,15 @@ CASES: list[GridCase] = [
         for level, rows, expected in ((1, 1, [(0, 2, 1)]), (1, 0, []), (0, 0, [(0, 2, 5)]))
     ),
     _case(
-        "cloak_round",
+        "cloak/round",
         "node rows taken",
         [(0, 1, True), (1, 2, True), (2, 3, False)],
         nodes=(_NODES, [(0, 1, False), (1, 2, True), (2, 3, False)]),
         pulls=_whole("node class_level class_node", (0, 2, 1)),
     ),
-    _case("cloak_open_round", "node rows taken", [(1, 2, False)], nodes=(_NODES, [(1, 2, True)])),
+    _case("cloak/open_round", "node rows taken", [(1, 2, False)], nodes=(_NODES, [(1, 2, True)])),
     _case(
-        "cloak_groups",
+        "cloak/groups",
         "level node rows class_level class_node",
         [(2, 1, 4, 1, 0), (2, 9, 4, 2, 9), (1, 0, 3, 1, 0)],
         groups=_whole("level node rows class_level class_node", (2, 1, 4, 2, 1), (2, 9, 4, 2, 9)),
@@ -193,14 +193,14 @@ CASES: list[GridCase] = [
         level=1,
     ),
     _case(
-        "cloak_owners",
+        "cloak/owners",
         "start class_level",
         [(0, 0), (4, 2), (5, 0), (16, None)],
         groups=_whole("level node class_level", (0, 0, 0), (2, 4, 2)),
         depth=2,
     ),
     _case(
-        "cloak_quadrants",
+        "cloak/quadrants",
         _BOX,
         [(1, 12.0, 14.0, 20.0, 24.0, 50.0, 60.0), (2, 13.0, 14.0, 22.0, 24.0, 60.0, 70.0)],
         keys=_whole(f"{_CELLS} key", (1, 1, 3, 1, 0, 11), (2, 1, 3, 1, 1, 27), (3, 1, 0, 0, 2, 32)),
@@ -209,7 +209,7 @@ CASES: list[GridCase] = [
         **_grid(x=(10.0, 1.0), y=(20.0, 2.0), t=(50.0, 10.0)),
     ),
     _case(
-        "cloak_inside_quadrants",
+        "cloak/inside_quadrants",
         "smallest",
         [(2,)],
         # The small box of row 1 holds units 1 and 2; the large one of row 3 all three.
@@ -218,15 +218,15 @@ CASES: list[GridCase] = [
         x_width="0.5",
     ),
     _case(
-        "cloak_visits",
+        "cloak/visits",
         "x_cell y_cell unit t instant width",
         [(0, 0, 1, 5.0, 1, -1), (0, 0, 2, 5.0, 1, -1), (0, 0, 1, 7.0, 2, -1), (1, 0, 1, 9.0, 1, -1)],
         cells=_whole(_CELLS, (1, 1, 0, 0, 0), (2, 2, 0, 0, 0), (3, 1, 0, 0, 0), (4, 1, 1, 0, 0), (5, 1, 0, 0, 0)),
         points=_real("row t", (1, 5), (2, 5), (3, 7), (4, 9), (5, 5)),
     ),
-    _case("cloak_most_instants", "instants", [(4,)], visits=_VISITS),
+    _case("cloak/most_instants", "instants", [(4,)], visits=_VISITS),
     _case(
-        "cloak_windows",
+        "cloak/windows",
         "x_cell y_cell unit t instant width",
         [(0, 0, 1, 10, 1, 1), (0, 0, 1, 20, 2, 0), (0, 0, 2, 30, 3, 0), (0, 0, 1, 40, 4, 1)],
         visits=_VISITS,
@@ -234,41 +234,41 @@ CASES: list[GridCase] = [
         k=2,
     ),
     _case(
-        "cloak_instants",
+        "cloak/instants",
         "x_cell y_cell instant t closing until",
         [(0, 0, 1, 10, 2, 20), (0, 0, 2, 20, 3, 30), (0, 0, 3, 30, 4, 40), (0, 0, 4, 40, None, None)],
         visits=_VISITS,
     ),
-    _case("cloak_first_starts", "x_cell y_cell instant", [(0, 0, 1), (1, 0, 1)], instants=_INSTANTS),
-    _case("cloak_jumps", "x_cell y_cell instant target", [(0, 0, 1, 4), (0, 0, 2, 4)], instants=_INSTANTS),
+    _case("cloak/first_starts", "x_cell y_cell instant", [(0, 0, 1), (1, 0, 1)], instants=_INSTANTS),
+    _case("cloak/jumps", "x_cell y_cell instant target", [(0, 0, 1, 4), (0, 0, 2, 4)], instants=_INSTANTS),
     _case(
-        "cloak_doubled",
+        "cloak/doubled",
         "x_cell y_cell instant target",
         [(0, 0, 1, 5)],
         jumps=_whole("x_cell y_cell instant target", (0, 0, 1, 3), (0, 0, 3, 5), (1, 0, 5, 9)),
     ),
     _case(
-        "cloak_starts",
+        "cloak/starts",
         "x_cell y_cell instant",
         [(0, 0, 1), (1, 0, 1), (0, 0, 3)],
         starts=_whole("x_cell y_cell instant", (0, 0, 1), (1, 0, 1)),
         jumps=_whole("x_cell y_cell instant target", (0, 0, 1, 3), (0, 0, 2, 4)),
     ),
     _case(
-        "cloak_spans",
+        "cloak/spans",
         "x_cell y_cell t t_min t_max",
         [(0, 0, 10, 10, 40), (0, 0, 20, 10, 40), (0, 0, 30, 10, 40), (0, 0, 40, 10, 40)],
         instants=_INSTANTS,
         starts=_whole("x_cell y_cell instant", (0, 0, 1), (0, 0, 4), (1, 0, 1)),
     ),
     _case(
-        "cloak_shortest",
+        "cloak/shortest",
         "x_cell y_cell t t_min t_max",
         [(0, 0, 10, 10, 30), (0, 0, 20, 20, 30), (0, 0, 30, 20, 30), (0, 0, 40, 30, 40)],
         instants=_INSTANTS,
     ),
     _case(
-        "cloak_stays",
+        "cloak/stays",
         _BOX,
         [(1, 2.0, 4.0, 1.0, 2.0, 5, 9)],
         cells=_whole(_CELLS, (1, 1, 1, 0, 0), (2, 1, 5, 5, 0)),
@@ -277,14 +277,14 @@ CASES: list[GridCase] = [
         **_grid(x=(0.0, 2.0), y=(1.0, 1.0)),
     ),
     _case(
-        "cloak_inside_spans",
+        "cloak/inside_spans",
         "smallest",
         [(1,)],
         boxes=_real(_BOX, (1, 0, 1, 0, 1, 5, 7), (2, 0, 1, 0, 1, 5, 7), (3, 0, 1, 0, 1, 8, 9)),
         points=_real("row unit t", (1, 1, 5), (2, 2, 7), (3, 3, 9)),
     ),
     _case(
-        "cloak_reach",
+        "cloak/reach",
         f"{_CELLS} space time",
         # Row 1 tolerates the whole (a cell of 2), row 2 a cell of 1, row 3 not even that in x.
         [(1, 1, 0, 0, 0, 0, 0), (2, 2, 1, 0, 1, 1, 1)],
@@ -293,10 +293,10 @@ CASES: list[GridCase] = [
         depth=1,
         **_UNIT_GRID,
     ),
-    _case("cloak_coarsest", "space time", [(1, 0)], waiting=_whole("space time", (1, 4), (3, 0))),
+    _case("cloak/coarsest", "space time", [(1, 0)], waiting=_whole("space time", (1, 4), (3, 0))),
     *(
         _case(
-            "cloak_met",
+            "cloak/met",
             "row space time",
             expected,
             waiting=_whole(
@@ -316,14 +316,14 @@ CASES: list[GridCase] = [
         for safe, expected in ((TWO, [(1, 1, 1), (2, 1, 1), (3, 1, 1), (4, 1, 1)]), (UNKNOWN, []))
     ),
     _case(
-        "cloak_unmet",
+        "cloak/unmet",
         f"{_CELLS} space time",
         [(2, 2, 1, 1, 0, 1, 0)],
         waiting=_whole(f"{_CELLS} space time", (1, 1, 0, 0, 0, 0, 0), (2, 2, 1, 1, 0, 1, 0)),
         met=_whole("row space time", (1, 0, 0)),
     ),
     _case(
-        "cloak_blocks",
+        "cloak/blocks",
         _BOX,
         [(1, 2.0, 4.0, 0.0, 2.0, 0.0, 4.0)],
         cells=_whole(_CELLS, (1, 1, 3, 1, 2), (2, 1, 0, 0, 0)),
@@ -332,20 +332,20 @@ CASES: list[GridCase] = [
         **_UNIT_GRID,
     ),
     _case(
-        "cloak_messages",
+        "cloak/messages",
         "arrival row t own_k deadline",
         [(0, 1, 0.5, 2, 2.0), (1, 3, 0.5, 3, 2.5), (2, 2, 1.5, 2, 2.5), (3, 4, 2.0, 2, 3.0)],
         points=_TOLERANT,
     ),
     _case(
-        "cloak_arrivals",
+        "cloak/arrivals",
         "own_k t deadline",
         [(2, 0.5, 2.0), (3, 0.5, 2.5), (2, 1.5, 2.5), (2, 2.0, 3.0)],
         messages=_MESSAGES,
     ),
-    _case("cloak_widest", "x y t", [(1.5, 1.5, 2.0)], points=_TOLERANT),
+    _case("cloak/widest", "x y t", [(1.5, 1.5, 2.0)], points=_TOLERANT),
     _case(
-        "cloak_neighbours",
+        "cloak/neighbours",
         "arrival earlier",
         # Row 3 tolerates no one; rows 2 and 3 are of one unit; rows 1 and 4 too.
         [(2, [0]), (3, [2])],
@@ -356,7 +356,7 @@ CASES: list[GridCase] = [
         last=3,
     ),
     _case(
-        "cloak_cliques",
+        "cloak/cliques",
         _BOX,
         [(1, 0.5, 1.5, 0.5, 0.5, 0.5, 1.5), (2, 0.5, 1.5, 0.5, 0.5, 0.5, 1.5)],
         points=_TOLERANT,
@@ -364,30 +364,30 @@ CASES: list[GridCase] = [
         members=_whole("arrival clique", (0, 2), (2, 2)),
     ),
     _case(
-        "cloak_classes",
+        "cloak/classes",
         "x_min x_max y_min y_max since until length n units needed shares outside beyond room delay",
         [(0, 1, 0, 1, 0, 2, 2, 3, 2, 4, 1.25, 1, 1, 4 + 4 + 8**0.5, 14)],
         released=_RELEASED,
     ),
     _case(
-        "cloak_summary",
+        "cloak/summary",
         _SUMMARY,
         [(4, 2, 1, 1, 1, 1, 1, (2 * 1.5 + 0.5) / 4, 13 / 4, 30 / 4, (12 / 2 + 2) / 4, 2.0)],
         classes=_CLASSES,
     ),
     _case(
-        "cloak_summary", _SUMMARY, [(0, 0, None, 0, 0, 0, 0, None, None, None, None, None)], classes=(_CLASSES[0], [])
+        "cloak/summary", _SUMMARY, [(0, 0, None, 0, 0, 0, 0, None, None, None, None, None)], classes=(_CLASSES[0], [])
     ),
-    _case("cloak_medians", "area length", [(4.0, 10.0)], classes=_CLASSES),
+    _case("cloak/medians", "area length", [(4.0, 10.0)], classes=_CLASSES),
     _case(
-        "cloak_release",
+        "cloak/release",
         "lat_min speed",
         [(0.0, 7.0), (0.0, 7.0), (0.0, 8.0)],
         columns={"lat_min": "x_min", "speed": "c0"},
         released=_RELEASED,
     ),
     _case(
-        "cloak_shuffled",
+        "cloak/shuffled",
         "lat_min speed",
         [(0.0, 8.0), (0.0, 7.0), (0.0, 7.0)],
         columns={"lat_min": "x_min", "speed": "c0"},
@@ -395,7 +395,7 @@ CASES: list[GridCase] = [
         seed="5",
     ),
     _case(
-        "cloak_differences",
+        "cloak/differences",
         "differences",
         [(3,)],
         planned=_whole("a b n", (1, 2, 3), (1, 3, 4), (2, 2, 1)),
@@ -405,6 +405,6 @@ CASES: list[GridCase] = [
         ),
         columns=["a", "b"],
     ),
-    _case("cloak_telling", "rows", [(3,)], column=["c0"], released=_RELEASED),
-    _case("cloak_telling", "rows", [(0,)], column=["y_min"], released=_RELEASED),
+    _case("cloak/telling", "rows", [(3,)], column=["c0"], released=_RELEASED),
+    _case("cloak/telling", "rows", [(0,)], column=["y_min"], released=_RELEASED),
 ]

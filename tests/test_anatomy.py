@@ -262,14 +262,14 @@ def test_an_anatomy_is_replaced_only_when_told(engine: Engine, tmp_path: Path) -
 
 TAMPERINGS = {
     "a sensitive value is lost": (
-        "anatomy_sensitive",
+        "anatomy/sensitive",
         lambda sql: f"{sql} LIMIT 3",
         "disagree on",
     ),
-    "a row is lost": ("anatomy_rows", lambda sql: f"{sql} LIMIT 47", "do not meet|disagree on"),
-    "the value stays": ("anatomy_rows", lambda sql: f"SELECT 'flu' AS ill, q.* FROM ({sql}) AS q", "other columns"),
+    "a row is lost": ("anatomy/rows", lambda sql: f"{sql} LIMIT 47", "do not meet|disagree on"),
+    "the value stays": ("anatomy/rows", lambda sql: f"SELECT 'flu' AS ill, q.* FROM ({sql}) AS q", "other columns"),
     "groups are joined": (
-        "anatomy_rows",
+        "anatomy/rows",
         lambda sql: sql.replace("SELECT group_id", "SELECT 1 AS group_id"),
         "disagree on|groups for",
     ),
@@ -436,7 +436,7 @@ def test_groups_that_are_not_diverse_are_not_released(
 
     def unsorted(name: str, dialect: str, **holes: Any) -> str:
         found = text(name, dialect, **holes)
-        return found.replace("% 8 + 1", "/ 3 + 1") if name == "anatomy_groups" else found
+        return found.replace("% 8 + 1", "/ 3 + 1") if name == "anatomy/groups" else found
 
     monkeypatch.setattr(queries, "text", unsorted)
     with pytest.raises(VerificationError, match="of them not 3-diverse"):

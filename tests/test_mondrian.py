@@ -74,7 +74,7 @@ def values_of(task: Task) -> list[dict[int, Any]]:
 def classes_of(task: Task) -> list[Counter[Row]]:
     """The classes of an assignment: the rows of each, by their values; in order, so that two can be compared."""
     codes = [a.coded.code_column(0) for a in task.frequency_set.attributes]
-    query = queries.text("copy", "duckdb", columns=[*codes, "n", "class"], source=ASSIGNMENT)
+    query = queries.text("core/copy", "duckdb", columns=[*codes, "n", "class"], source=ASSIGNMENT)
     values, classes = values_of(task), defaultdict(Counter)
     for *found, n, number in task.engine.rows(query):
         classes[number][tuple(known[code] for known, code in zip(values, found, strict=True))] += n
@@ -286,12 +286,12 @@ def test_relaxed_is_the_row_wise_algorithm(problem: Problem, rule: Rule, weights
 def check_places(task: Task) -> None:
     """The parts of a tuple that is split are its rows, each once."""
     codes = [a.coded.code_column(0) for a in task.frequency_set.attributes]
-    query = queries.text("copy", "duckdb", columns=[*codes, "n", "first", "last"], source=ASSIGNMENT)
+    query = queries.text("core/copy", "duckdb", columns=[*codes, "n", "first", "last"], source=ASSIGNMENT)
     places: dict[Row, list[int]] = defaultdict(list)
     for *found, n, first, last in task.engine.rows(query):
         assert last - first + 1 == n
         places[tuple(found)] += range(first, last + 1)
-    counts = queries.text("copy", "duckdb", columns=[*codes, "n"], source=task.frequency_set.relation)
+    counts = queries.text("core/copy", "duckdb", columns=[*codes, "n"], source=task.frequency_set.relation)
     for *found, n in task.engine.rows(counts):
         assert sorted(places[tuple(found)]) == list(range(1, n + 1))
 
@@ -383,7 +383,7 @@ def test_the_region_of_a_class_is_what_it_was_cut_to() -> None:
         task = task_of(rows, build, 2, show=[show, "labels"])
         local = mondrian(task, rule)
         assert local.cuts is not None
-        cuts = queries.text("copy", "duckdb", columns=["low_0", "high_0", "low_1", "high_1"], source=local.cuts)
+        cuts = queries.text("core/copy", "duckdb", columns=["low_0", "high_0", "low_1", "high_1"], source=local.cuts)
         assert sorted(task.engine.rows(cuts)) == expected
     assert mondrian(task_of(rows, build, 2)).cuts is None
 

@@ -54,7 +54,7 @@ def test_the_wheel_holds_the_package_its_sql_and_its_hierarchies(wheel: Path) ->
         f"{inside}/{path.relative_to(ROOT / outside)}"
         for outside, inside, pattern in [
             ("kanon_sql", "kanon_sql", "**/*.py"),
-            ("sql", "kanon_sql/sql", "*.sql"),
+            ("sql", "kanon_sql/sql", "*/*.sql"),
             ("hierarchies", "kanon_sql/hierarchies", "adult/*.csv"),
         ]
         for path in (ROOT / outside).glob(pattern)

@@ -198,7 +198,7 @@ def released(found: FrequencySet, local: Local) -> Released:
 
 
 def _select(found: FrequencySet, relation: queries.Relation, columns: Sequence[str]) -> str:
-    return queries.text("copy", found.engine.dialect, columns=list(columns), source=relation)
+    return queries.text("core/copy", found.engine.dialect, columns=list(columns), source=relation)
 
 
 @st.composite

@@ -22,11 +22,11 @@ from kanon_sql.privacy import Predicate
 from kanon_sql.queries import Relation, Steps
 from kanon_sql.resources import folder
 
-FILES = sorted(folder("sql").glob("*.sql"))
+FILES = sorted(folder("sql").glob("*/*.sql"))
 VALUES = (int, float, str, type(None))
 KINDS = {"relation": Relation, "predicate": Predicate, "columns": (list, dict), "value": VALUES, "steps": Steps}
 HEADER = re.compile(
-    r"""-- name: (?P<name>\w+)
+    r"""-- name: (?P<name>\w+/\w+)
 -- (?P<sentence>[A-Z].*\.)
 -- reads: (?P<reads>.+)
 -- holes: (?P<holes>.+)
@@ -61,14 +61,14 @@ class Query:
         return re.findall(r"\$(\w+) (\w+)", self.header["holes"])
 
 
-QUERIES = {path.stem: Query(path) for path in FILES}
+QUERIES = {f"{path.parent.name}/{path.stem}": Query(path) for path in FILES}
 every_query = pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
 
 
 @every_query
 def test_the_header_agrees_with_the_query(query: Query) -> None:
     header, placeholders = query.header, list(query.tree.find_all(exp.Placeholder))
-    assert header["name"] == query.path.stem
+    assert header["name"] == f"{query.path.parent.name}/{query.path.stem}"
     assert len(query.holes) == header["holes"].count("$")
     assert sorted(dict(query.holes)) == sorted({hole.name for hole in placeholders})
     for hole in placeholders:
@@ -277,28 +277,28 @@ _PAIRS_OF_2 = {
 
 CASES = [
     Case(
-        "kaca_tuples",
+        "kaca/tuples",
         {"frequency_set": COUNTED, "values": ["age_0"], "codes": ["age_1"]},
         ["tuple", "class", "every", "age_0", "age_1", "n"],
         [(0, 0, 0, 0, 0, 3), (1, 1, 0, 1, 0, 1), (2, 2, 0, 2, 1, 4)],
         FREQUENCY_SET,
     ),
     Case(
-        "kaca_tuples",
+        "kaca/tuples",
         {"frequency_set": COUNTED, "values": ["zip_0"], "codes": []},
         ["tuple", "class", "every", "zip_0", "n"],
         [(0, 0, 0, 0, 5), (1, 1, 0, 1, 3)],
         FREQUENCY_SET,
     ),
     Case(
-        "kaca_same",
+        "kaca/same",
         {"generalized": Relation("generalized"), "codes": ["a_0", "a_1"]},
         ["class", "one"],
         [(0, 0), (1, 1), (2, 0)],
         {"generalized": _integers("class a_0 a_1", (0, -1, 1), (1, 1, 1), (2, -1, 1))},
     ),
     Case(
-        "kaca_parts",
+        "kaca/parts",
         {name: _KACA[name] for name in ("parts", "links", "same")},
         ["tuple", "class", "n"],
         [(7, 0, 2), (8, 0, 1), (8, 1, 4), (9, 1, 1)],  # three rows of class 1 go to 2, which is 0 by now
@@ -309,14 +309,14 @@ CASES = [
         },
     ),
     Case(
-        "kaca_block_count",
+        "kaca/block_count",
         {"generalized": Relation("classes"), "columns": ["a_1"]},
         ["blocks"],
         [(2,)],
         _CLASSES_OF_3,
     ),
     Case(
-        "kaca_classes",
+        "kaca/classes",
         {
             "generalized": Relation("generalized"),
             "parts": Relation("parts"),
@@ -334,23 +334,23 @@ CASES = [
             "parts": _integers("tuple class n", (0, 0, 1), (1, 0, 2), (1, 1, 1), (2, 2, 5)),
         },
     ),
-    Case("kaca_unsafe", {"classes": _KACA["classes"]}, ["classes", "unsafe"], [(3, 2)], _CLASSES_OF_3),
+    Case("kaca/unsafe", {"classes": _KACA["classes"]}, ["classes", "unsafe"], [(3, 2)], _CLASSES_OF_3),
     Case(
-        "kaca_seekers",
+        "kaca/seekers",
         {"classes": _KACA["classes"], "codes": ["a_0", "a_1"], "after": 0, "most": 1},
         ["class", "n", "distortion", "block", "a_0", "a_1"],
         [(0, 1, 0, 1, 0, 0)],
         _CLASSES_OF_3,
     ),
     Case(
-        "kaca_seekers",
+        "kaca/seekers",
         {"classes": _KACA["classes"], "codes": ["a_0", "a_1"], "after": 1, "most": 9},
         ["class", "n", "distortion", "block", "a_0", "a_1"],
         [],
         {"classes": _integers("class n safe distortion block place a_0 a_1", (1, 1, False, 2, 1, 1, -1, 0))},
     ),
     Case(
-        "kaca_rest",
+        "kaca/rest",
         {"parts": _KACA["parts"], "tuples": Relation("tuples"), "values": ["a_0"], "safe": AT_LEAST_2},
         ["tuple", "a_0", "n"],
         [(1, 6, 2)],
@@ -360,7 +360,7 @@ CASES = [
         },
     ),
     Case(
-        "kaca_cut",
+        "kaca/cut",
         {
             "parts": _KACA["parts"],
             "rest": Relation("rest"),
@@ -378,21 +378,21 @@ CASES = [
         },
     ),
     Case(
-        "kaca_seekers",
+        "kaca/seekers",
         {"classes": _KACA["classes"], "codes": ["a_0", "a_1"], "after": 0, "most": 9},
         ["class", "n", "distortion", "block", "a_0", "a_1"],
         [(1, 1, 2, 1, -2, 0)],
         {"classes": _integers("class n safe distortion block place a_0 a_1", (1, 1, False, 2, 1, 1, -1, 0))},
     ),
     Case(
-        "kaca_blocks",
+        "kaca/blocks",
         {"classes": _KACA["classes"], "columns": ["a_1"], "own": Steps({"a_1": 3}, "c")},
         ["block", "classes", "smallest", "distortion", "a_1"],
         [(1, 2, 1, 0, 0), (2, 1, 2, 0, 1)],
         _CLASSES_OF_3,
     ),
     Case(
-        "kaca_block_pairs",
+        "kaca/block_pairs",
         {
             "blocks": _KACA["blocks"],
             "seekers": _KACA["seekers"],
@@ -409,7 +409,7 @@ CASES = [
         | _SEEKERS_OF_3,
     ),
     Case(
-        "kaca_bounds",
+        "kaca/bounds",
         {name: _KACA[name] for name in ("seekers", "classes", "pairs")} | _PAIR,
         ["class", "bound"],
         # Class 0 joins 1 (generalized already) for 2; class 2 finds 0 for 2 * 5 + 5 and 1 for 2 * 5 + 4 * 3.
@@ -417,14 +417,14 @@ CASES = [
         _CLASSES_OF_3 | _SEEKERS_OF_3 | _PAIRS_OF_2,
     ),
     Case(
-        "kaca_candidates",
+        "kaca/candidates",
         {"seekers": _KACA["seekers"], "bounds": Relation("bounds"), "pairs": _KACA["pairs"]},
         ["class", "other", "shared", "bound"],
         [(0, 1, 0, 2), (2, 1, 3, 9)],  # block 2 is 9 away from class 0 at least, block 1 from class 2 just as near
         {"bounds": _integers("class bound", (0, 2), (2, 9))} | _SEEKERS_OF_3 | _PAIRS_OF_2,
     ),
     Case(
-        "kaca_nearest",
+        "kaca/nearest",
         {"candidates": Relation("candidates"), "seekers": _KACA["seekers"], "classes": _KACA["classes"]} | _PAIR,
         ["class", "target", "distance"],
         [(0, 3, 4), (2, 0, 15)],  # as near as class 4, and before it by chance
@@ -441,7 +441,7 @@ CASES = [
         | _SEEKERS_OF_3,
     ),
     Case(
-        "kaca_turns",
+        "kaca/turns",
         {"nearest": Relation("nearest"), "classes": _KACA["classes"], "k": 3},
         ["turn", "class", "target", "target_n", "stub"],
         [(2, 0, 1, 5, 2), (1, 2, 0, 1, 0), (3, 3, 1, 5, 0), (4, 4, 1, 5, 1)],
@@ -452,14 +452,14 @@ CASES = [
         },
     ),
     Case(
-        "kaca_firsts",
+        "kaca/firsts",
         {"turns": Relation("turns")},
         ["class", "turn"],
         [(0, 1), (1, 1), (2, 2)],
         {"turns": _integers("turn class target", (1, 0, 1), (2, 2, 1), (3, 1, 0))},
     ),
     Case(
-        "kaca_merges",
+        "kaca/merges",
         {"turns": Relation("turns"), "firsts": Relation("firsts"), "k": 3},
         ["class", "target", "low", "high"],
         # Of class 9's seven rows stubs of 2 and 2 leave 3; another would not. 4 waits for 3, which goes to 5.
@@ -477,7 +477,7 @@ CASES = [
         },
     ),
     Case(
-        "kaca_links",
+        "kaca/links",
         {"classes": _KACA["classes"], "merges": _KACA["merges"]},
         ["class", "goes_to", "low", "high"],
         [(0, 0, 0, 1), (1, 0, 0, 2), (1, 2, 2, 3), (1, 1, 3, 9), (2, 2, 0, 1), (3, 4, 0, 1), (4, 4, 0, 2)],
@@ -487,14 +487,14 @@ CASES = [
         },
     ),
     Case(
-        "kaca_generalized",
+        "kaca/generalized",
         {"classes": _KACA["classes"], "links": _KACA["links"], "codes": ["a_0", "a_1"]},
         ["class", "a_0", "a_1"],
         [(0, -1, 0), (2, 5, 1)],
         {"links": _integers("class goes_to low high", (0, 0, 0, 1), (1, 0, 0, 4), (2, 2, 0, 2))} | _CLASSES_OF_3,
     ),
     Case(
-        "kaca_assignment",
+        "kaca/assignment",
         {"tuples": Relation("tuples"), "parts": _KACA["parts"], "values": ["a_0"]},
         ["a_0", "n", "class", "first", "last"],
         [(5, 2, 1, 1, 2), (5, 3, 4, 3, 5), (6, 1, 1, 1, 1)],
@@ -503,84 +503,84 @@ CASES = [
             "parts": _integers("tuple class n", (0, 4, 3), (0, 1, 2), (1, 1, 1)),
         },
     ),
-    Case("node_test", _on_node(AT_LEAST_2, ["age_0"], 7), _AT_RISK, [(7, 1)], FREQUENCY_SET),
-    Case("node_test", _on_node(AT_LEAST_2, ["age_0", "zip_0"], 8), _AT_RISK, [(8, 2)], FREQUENCY_SET),
-    Case("node_test", _on_node(UNKNOWN_OF_3, ["age_0"], 9), _AT_RISK, [(9, 3)], FREQUENCY_SET),
-    Case("node_test", _on_node(AT_LEAST_2, ["age_0"], 7), _AT_RISK, [(7, 0)], NO_ROWS),
-    Case("node_classes", _on_node(AT_LEAST_2, ["age_0"], 7), _CLASSES, [(7, 2, 7, 3, 25)], FREQUENCY_SET),
-    Case("node_classes", _on_node(AT_LEAST_2, ["age_1"], 7), _CLASSES, [(7, 2, 8, 4, 32)], FREQUENCY_SET),
-    Case("node_classes", _on_node(UNKNOWN_OF_3, ["age_0"], 7), _CLASSES, [(7, 2, 5, 1, 17)], FREQUENCY_SET),
-    Case("node_classes", _on_node(AT_LEAST_2, ["age_0"], 7), _CLASSES, [(7, 0, 0, None, 0)], NO_ROWS),
+    Case("core/node_test", _on_node(AT_LEAST_2, ["age_0"], 7), _AT_RISK, [(7, 1)], FREQUENCY_SET),
+    Case("core/node_test", _on_node(AT_LEAST_2, ["age_0", "zip_0"], 8), _AT_RISK, [(8, 2)], FREQUENCY_SET),
+    Case("core/node_test", _on_node(UNKNOWN_OF_3, ["age_0"], 9), _AT_RISK, [(9, 3)], FREQUENCY_SET),
+    Case("core/node_test", _on_node(AT_LEAST_2, ["age_0"], 7), _AT_RISK, [(7, 0)], NO_ROWS),
+    Case("core/node_classes", _on_node(AT_LEAST_2, ["age_0"], 7), _CLASSES, [(7, 2, 7, 3, 25)], FREQUENCY_SET),
+    Case("core/node_classes", _on_node(AT_LEAST_2, ["age_1"], 7), _CLASSES, [(7, 2, 8, 4, 32)], FREQUENCY_SET),
+    Case("core/node_classes", _on_node(UNKNOWN_OF_3, ["age_0"], 7), _CLASSES, [(7, 2, 5, 1, 17)], FREQUENCY_SET),
+    Case("core/node_classes", _on_node(AT_LEAST_2, ["age_0"], 7), _CLASSES, [(7, 0, 0, None, 0)], NO_ROWS),
     Case(
-        "node_loss",
+        "core/node_loss",
         _on_node(AT_LEAST_2, ["age_0", "zip_0"], 7, losses=["zip_0_loss", "age_1"]),
         (*_AT_RISK, "zip_0_loss", "age_1"),
         [(7, 2, 4, 0)],
         FREQUENCY_SET,
     ),
     Case(
-        "node_loss",
+        "core/node_loss",
         _on_node(UNKNOWN_OF_3, ["age_0"], 7, losses=["zip_0_loss"]),
         (*_AT_RISK, "zip_0_loss"),
         [(7, 3, 1)],
         FREQUENCY_SET,
     ),
     Case(
-        "node_loss",
+        "core/node_loss",
         _on_node(AT_LEAST_2, ["age_0"], 7, losses=["zip_0_loss"]),
         (*_AT_RISK, "zip_0_loss"),
         [(7, 0, 0)],
         NO_ROWS,
     ),
-    Case("released_classes", _on_node(AT_LEAST_2, ["age_0"]), ["age_0"], [(0,), (2,)], FREQUENCY_SET),
-    Case("released_classes", _on_node(UNKNOWN_OF_3, ["age_0"]), ["age_0"], [(1,), (2,)], FREQUENCY_SET),
+    Case("core/released_classes", _on_node(AT_LEAST_2, ["age_0"]), ["age_0"], [(0,), (2,)], FREQUENCY_SET),
+    Case("core/released_classes", _on_node(UNKNOWN_OF_3, ["age_0"]), ["age_0"], [(1,), (2,)], FREQUENCY_SET),
     Case(
-        "level_losses",
+        "core/level_losses",
         {"frequency_set": COUNTED, "losses": ["zip_0_loss", "age_1"]},
         ["rows", "zip_0_loss", "age_1"],
         [(8, 12, 1)],
         FREQUENCY_SET,
     ),
     Case(
-        "level_losses",
+        "core/level_losses",
         {"frequency_set": COUNTED, "losses": ["zip_0_loss"]},
         ["rows", "zip_0_loss"],
         [(0, 0)],
         NO_ROWS,
     ),
     Case(
-        "rollup",
+        "core/rollup",
         {"frequency_set": COUNTED, "keys": ["age_0"], "levels": ["age_1"], "sums": ["zip_0_loss", "n"]},
         ["age_0", "age_1", "zip_0_loss", "n"],
         [(0, 0, 1, 3), (1, 0, 3, 1), (2, 1, 8, 4)],
         FREQUENCY_SET,
     ),
-    Case("total_rows", {"counted": COUNTED}, ["rows"], [(8,)], FREQUENCY_SET),
-    Case("total_rows", {"counted": COUNTED}, ["rows"], [(0,)], NO_ROWS),
-    Case("row_count", {"relation": COUNTED}, ["rows"], [(4,)], FREQUENCY_SET),
+    Case("core/total_rows", {"counted": COUNTED}, ["rows"], [(8,)], FREQUENCY_SET),
+    Case("core/total_rows", {"counted": COUNTED}, ["rows"], [(0,)], NO_ROWS),
+    Case("core/row_count", {"relation": COUNTED}, ["rows"], [(4,)], FREQUENCY_SET),
     Case(
-        "column_values",
+        "core/column_values",
         {"column": ["zip_0"], "tuples": COUNTED},
         ["value", "n"],
         [(0, 5), (1, 3)],
         FREQUENCY_SET,
     ),
     Case(
-        "column_texts",
+        "core/column_texts",
         {"column": ["zip_0"], "tuples": COUNTED},
         ["value", "n"],
         [("0", 5), ("1", 3)],
         FREQUENCY_SET,
     ),
     Case(
-        "equal_values",
+        "core/equal_values",
         {"values": Relation("held")},
         ["row", "first", "value"],
         [(0, 0, Decimal("1.23")), (1, 0, Decimal("1.23")), (2, 2, Decimal("5.00")), (3, 3, None)],
         HELD_VALUES,
     ),
     Case(
-        "printed_values",
+        "core/printed_values",
         {"values": Relation("equal")},
         ["row", "first", "text"],
         [(0, 0, "1.23"), (1, 0, "1.23"), (2, 2, None)],
@@ -592,7 +592,7 @@ CASES = [
         },
     ),
     Case(
-        "matching_values",
+        "core/matching_values",
         {"values": Relation("held"), "column": ["price"], "tuples": Relation("counted")},
         ["row", "text"],
         [(0, "1.23"), (1, "1.23")],
@@ -602,15 +602,15 @@ CASES = [
         },
     ),
     Case(
-        "settled_values",
+        "core/settled_values",
         {"values": Relation("held")},
         ["held", "different", "same"],
         [(3, 2, 2)],
         HELD_VALUES,
     ),
-    Case("doubled_values", {"mapping": Relation("held")}, ["twice"], [(1,)], HELD_VALUES),
+    Case("core/doubled_values", {"mapping": Relation("held")}, ["twice"], [(1,)], HELD_VALUES),
     Case(
-        "view_values",
+        "core/view_values",
         {"mapping": Relation("map"), "shown": ["label"]},
         ["value", "code", "shown"],
         [("a", 0, "ab"), ("b", 0, "ab")],  # d is there twice, and e has no code of ours
@@ -622,7 +622,7 @@ CASES = [
         },
     ),
     Case(
-        "unrepeated",
+        "core/unrepeated",
         {"kept": Relation("assigned"), "keys": ["age_0", "zip_0"], "columns": ["class"]},
         ["age_0", "zip_0", "class"],
         [(0, 0, 7), (0, 1, 7)],
@@ -634,7 +634,7 @@ CASES = [
         },
     ),
     Case(
-        "apart",
+        "core/apart",
         {"assignment": Relation("assigned"), "keys": ["age_0"]},
         ["age_0", "first", "last", "class"],
         [(0, 1, 3, 7), (0, 4, 6, 8), (1, 1, 2, 7)],
@@ -646,31 +646,31 @@ CASES = [
         },
     ),
     Case(
-        "tuples",
+        "core/tuples",
         _PEOPLE,
         ["age", "zip", "n"],
         [(40, "x", 2), (None, "x", 2), (40, None, 1), (40, "", 1), (7, "x", 1)],
         PEOPLE,
     ),
     Case(
-        "class_sizes",
+        "core/class_sizes",
         {"release": Relation("odd people"), "quasi_identifiers": ["Age", 'a "zip"; n']},
         ["size", "classes"],
         [(1, 3), (2, 2)],
         PEOPLE,
     ),
-    Case("class_summary", _summary(AT_LEAST_2), _SUMMARY, [(7, 5, 1, 3, 3)], PEOPLE),
-    Case("class_summary", _summary(Predicate("SUM(n) >= 1")), _SUMMARY, [(7, 5, 1, 0, 0)], PEOPLE),
-    Case("class_summary", _summary(Predicate("NULLIF(SUM(n), 2) > 0")), _SUMMARY, [(7, 5, 1, 2, 4)], PEOPLE),
+    Case("core/class_summary", _summary(AT_LEAST_2), _SUMMARY, [(7, 5, 1, 3, 3)], PEOPLE),
+    Case("core/class_summary", _summary(Predicate("SUM(n) >= 1")), _SUMMARY, [(7, 5, 1, 0, 0)], PEOPLE),
+    Case("core/class_summary", _summary(Predicate("NULLIF(SUM(n), 2) > 0")), _SUMMARY, [(7, 5, 1, 2, 4)], PEOPLE),
     Case(
-        "class_summary",
+        "core/class_summary",
         _summary(AT_LEAST_2),
         _SUMMARY,
         [(0, 0, None, 0, 0)],
         {name: (types, []) for name, (types, _) in PEOPLE.items()},
     ),
     Case(
-        "view_mapping",
+        "core/view_mapping",
         {"mapping": Relation("map"), "columns": {"code": "code_1", "label": "label_1"}},
         ["value", "code", "label"],
         [("a", 0, "ab"), ("b", 0, "ab"), ("c", 1, None)],
@@ -682,7 +682,7 @@ CASES = [
         },
     ),
     Case(
-        "kept_figures",
+        "core/kept_figures",
         {
             "source": Relation("odd people"),
             "natives": {"age": "Age"},
@@ -696,7 +696,7 @@ CASES = [
         {"odd people": ({"Age": "INTEGER", "some word": "VARCHAR"}, [(40, "a"), (40, None), (41, "a"), (42, "b")])},
     ),
     Case(
-        "kept_sample",
+        "core/kept_sample",
         {
             "source": Relation("odd people"),
             "columns": {"age": "Age", "code": "Code"},
@@ -710,7 +710,7 @@ CASES = [
         {"odd people": ({"Age": "INTEGER", "Code": "INTEGER"}, [(40, 7)] * 6)},
     ),
     Case(
-        "kept_texts",
+        "core/kept_texts",
         {"number": 4, "column": ["word"], "sampled": Relation("sampled")},
         ["number", "held", "mails", "phones", "ibans", "networks", "uuids", "nationals", "characters", "words"],
         [(4, 5, 1, 1, 0, 0, 0, 0, pytest.approx(8.4), pytest.approx(1.8))],
@@ -722,7 +722,7 @@ CASES = [
         },
     ),
     Case(
-        "kept_texts",
+        "core/kept_texts",
         {"number": 4, "column": ["word"], "sampled": Relation("sampled")},
         ["number", "held", "mails", "phones", "ibans", "networks", "uuids", "nationals", "characters", "words"],
         [(4, 12, 0, 2, 1, 3, 1, 2, pytest.approx(15), pytest.approx(20 / 12))],
@@ -748,14 +748,14 @@ CASES = [
         },
     ),
     Case(
-        "kept_texts",
+        "core/kept_texts",
         {"number": 4, "column": ["word"], "sampled": Relation("sampled")},
         ["number", "held", "mails", "phones", "ibans", "networks", "uuids", "nationals", "characters", "words"],
         [(4, 0, 0, 0, 0, 0, 0, 0, None, None)],
         {"sampled": ({"word": "VARCHAR"}, [(None,)])},
     ),
     Case(
-        "kept_cells",
+        "core/kept_cells",
         {"number": 7, "column": ["age"], "sampled": Relation("sampled")},
         ["number", "row_id", "code", "place"],
         [(7, 1, 2, 2.5), (7, 2, 1, 1.5), (7, 3, 3, 4.0), (7, 4, 3, 4.0), (7, 5, 4, None)],
@@ -768,7 +768,7 @@ CASES = [
     ),
     # Column 0 is kept, 1 the quasi-identifier. The value 5 is alone; 1 tells 1 in two rows of three, 2 in two of two.
     Case(
-        "kept_pairs",
+        "core/kept_pairs",
         {"cells": Relation("cells"), "kept": 1, "quasi": 1},
         ["kept", "rows", "told", "most"],
         [(0, 5, 4, 3)],
@@ -784,7 +784,7 @@ CASES = [
         },
     ),
     Case(
-        "kept_ranks",
+        "core/kept_ranks",
         {"cells": Relation("cells"), "kept": 1},
         ["kept", "quasi", "rows", "correlation"],
         [(0, 1, 3, -1.0)],
@@ -796,46 +796,46 @@ CASES = [
         },
     ),
     Case(
-        "profile_codes",
+        "profile/codes",
         {"column": ["word"], "tuples": Relation("words")},
         ["value", "code_0"],
         [("a", 1)],
         {"words": ({"word": "VARCHAR"}, [("a",), (None,), ("a",)])},
     ),
     Case(
-        "profile_column",
+        "profile/column",
         {"column": ["Age"], "source": Relation("odd people"), "small": 3},
         _PROFILE,
         [(3, 2, 1, 1, 1, 4, 3)],
         PEOPLE,
     ),
     Case(
-        "profile_column",
+        "profile/column",
         {"column": ['a "zip"; n'], "source": Relation("odd people"), "small": 1},
         _PROFILE,
         [(3, 1, 2, 1, 1, 5, 0)],
         PEOPLE,
     ),
     Case(
-        "kept_rows",
+        "core/kept_rows",
         {**_on_node(AT_LEAST_2, ["age_0"]), "kept": Relation("kept"), "code": {"code": "zip_0"}},
         ["rows"],
         [(2,)],  # of age 0, the two rows of zip 1; age 1 is not released
         FREQUENCY_SET | {"kept": ({"kept_code": "INTEGER"}, [(1,)])},
     ),
     Case(
-        "node_assignment",
+        "core/node_assignment",
         _on_node(AT_LEAST_2, ["age_0"], keys=["age_0", "zip_0"]),
         ["age_0", "zip_0", "n", "class"],
         [(0, 0, 1, 1), (0, 1, 2, 1), (2, 0, 4, 3)],
         FREQUENCY_SET,
     ),
-    Case("class_mean", _MEMBERS, ["class", "shown"], [(0, 15.0), (1, None)], MEMBERS),
-    Case("class_mean", _MEMBERS, ["class", "shown"], [(0, 7.0), (1, None)], _NOT_NUMBERS),
+    Case("core/class_mean", _MEMBERS, ["class", "shown"], [(0, 15.0), (1, None)], MEMBERS),
+    Case("core/class_mean", _MEMBERS, ["class", "shown"], [(0, 7.0), (1, None)], _NOT_NUMBERS),
     # Of class 0 two rows of 10 show 10, of class 1 three rows of NULL show NULL; a star is never what was there.
     *(
         Case(
-            "local_kept",
+            "core/local_kept",
             {
                 "members": Relation("members"),
                 "positions": Relation("positions"),
@@ -852,40 +852,40 @@ CASES = [
             ([(0, "10", "20"), (1, "*", "*")], 0),
         ]
     ),
-    Case("class_median", _MEMBERS, ["class", "shown"], [(0, 10), (1, None)], MEMBERS),
-    Case("class_mode", _MEMBERS, ["class", "shown"], [(0, 10), (1, None)], MEMBERS),
+    Case("core/class_median", _MEMBERS, ["class", "shown"], [(0, 10), (1, None)], MEMBERS),
+    Case("core/class_mode", _MEMBERS, ["class", "shown"], [(0, 10), (1, None)], MEMBERS),
     Case(
-        "local_figures",
+        "core/local_figures",
         {"classes": Relation("shown"), "labels": ["label_0", "label_1"], "leaves": ["leaves_0", "leaves_1"]},
         ["classes", "released_rows", "smallest_class", "squares", "leaves_0", "leaves_1"],
         [(2, 9, 4, 41, 9, 13)],  # classes 0 and 2 show the same, NULL included
         LOCAL,
     ),
     Case(
-        "local_figures",
+        "core/local_figures",
         {"classes": Relation("shown"), "labels": ["label_0"], "leaves": ["leaves_0"]},
         ["classes", "released_rows", "smallest_class", "squares", "leaves_0"],
         [(0, 0, None, 0, 0)],
         {name: (types, []) for name, (types, _) in LOCAL.items()},
     ),
     Case(
-        "local_levels",
+        "core/local_levels",
         {"classes": Relation("shown"), "level": ["level_1"]},
         ["level", "n"],
         [(0, 5), (1, 4)],
         LOCAL,
     ),
-    Case("copy", _PEOPLE, ["age", "zip"], PEOPLE["odd people"][1], PEOPLE),
-    Case("profile_fractions", {"column": ["size"], "source": Relation("numbers")}, ["fractions"], [(2,)], _NUMBERS),
+    Case("core/copy", _PEOPLE, ["age", "zip"], PEOPLE["odd people"][1], PEOPLE),
+    Case("profile/fractions", {"column": ["size"], "source": Relation("numbers")}, ["fractions"], [(2,)], _NUMBERS),
     Case(
-        "profile_set",
+        "profile/set",
         {"node": 5, "frequency_set": COUNTED, "levels": ["age_0"], "small": 4},
         ["node", "combinations", "unique_rows", "small_rows"],
         [(5, 3, 1, 4)],
         FREQUENCY_SET,
     ),
     Case(
-        "perturb_draws",
+        "perturb/draws",
         {"column": ["x"], "rows": Relation("cells"), "key": Relation("keys")},
         ["row_id", "value", "u", "v", "normal", "laplace", "uniform"],
         [
@@ -905,35 +905,35 @@ CASES = [
         },
     ),
     Case(
-        "perturb_number",
+        "perturb/number",
         _noise(10.0, bottom=None, top="4.5"),
         ["row_id", "value"],
         [("a", -8.5), ("b", 3.75), ("c", 4.5)],
         _drawn("DOUBLE PRECISION", ("a", 1.5, -1.0, 0), ("b", 1.25, 0.25, 0), ("c", 1.5, 1.0, 0)),
     ),
     Case(
-        "perturb_number",
+        "perturb/number",
         _noise(10.0, bottom="-8", top=None),
         ["row_id", "value"],
         [("a", -8), ("c", 11.5)],
         _drawn("DOUBLE PRECISION", ("a", 1.5, -1.0, 0), ("c", 1.5, 1.0, 0)),
     ),
     Case(
-        "perturb_whole",
+        "perturb/whole",
         _noise(10.0, bottom="-5", top="4611686018427387910"),
         ["row_id", "value"],
         [("a", -5), ("b", 3), ("c", 4611686018427387907), ("d", 4611686018427387910)],
         _drawn("BIGINT", ("a", 1, -1.0, 0), ("b", 1, 0.21, 0), ("c", 2**62 + 1, 0.2, 0), ("d", 2**62, 1.0, 0)),
     ),
     Case(
-        "perturb_date",
+        "perturb/date",
         _noise(3.0),
         ["row_id", "value"],
         [("a", date(2020, 2, 26)), ("b", date(2020, 3, 1))],
         _drawn("DATE", ("a", date(2020, 2, 29), -1.0, 0), ("b", date(2020, 2, 29), 0.4, 0)),
     ),
     Case(
-        "perturb_timestamp",
+        "perturb/timestamp",
         _noise(3.0),
         ["row_id", "value"],
         [("a", datetime(2020, 2, 26, 7)), ("b", datetime(2020, 2, 29, 7, 0, 1))],
@@ -942,7 +942,7 @@ CASES = [
         ),
     ),
     Case(
-        "perturb_swap",
+        "perturb/swap",
         # Ranks from 3 on in blocks of 4: {0}, {10, 20 | 30, 40}, {50 | 60}; the lower by v 10, 20, the upper 40, 30.
         {"half": 2, "draws": Relation("draws"), "key": Relation("keys")},
         ["row_id", "value"],
@@ -950,7 +950,7 @@ CASES = [
         {**_drawn("INTEGER", *_SWAPPED), "keys": ({"key": "VARCHAR", "shift": "BIGINT"}, [("k", 3)])},
     ),
     Case(
-        "perturb_swap",
+        "perturb/swap",
         # Ranks in blocks of 6: {0, 10, 20 | 30, 40, 50}, {60}; by v 10, 20, 0 and 40, 50, 30.
         {"half": 3, "draws": Relation("draws"), "key": Relation("keys")},
         ["row_id", "value"],
@@ -958,14 +958,14 @@ CASES = [
         {**_drawn("INTEGER", *_SWAPPED), "keys": ({"key": "VARCHAR", "shift": "BIGINT"}, [("k", 0)])},
     ),
     Case(
-        "perturb_redraw",
+        "perturb/redraw",
         {"keep": 0.5, "draws": Relation("draws")},
         ["row_id", "value"],
         [("a", "x"), ("b", "x"), ("c", "z")],
         _drawn("VARCHAR", ("a", "x", 0.4, 0.9), ("b", "z", 0.5, 0.3), ("c", "x", 0.6, 0.7)),
     ),
     Case(
-        "perturb_transition",
+        "perturb/transition",
         {"draws": Relation("draws"), "matrix": Relation("matrix")},
         ["row_id", "value"],
         [("a", "1"), ("b", "2"), ("c", "2")],
@@ -977,23 +977,23 @@ CASES = [
             ),
         },
     ),
-    Case("perturb_present", {"column": ["Age"], "source": Relation("odd people")}, ["present"], [(5,)], PEOPLE),
+    Case("perturb/present", {"column": ["Age"], "source": Relation("odd people")}, ["present"], [(5,)], PEOPLE),
     Case(
-        "anatomy_rows",
+        "anatomy/rows",
         {"columns": {"Zip": "zip"}, "sorted": ["zip"], "grouped": Relation("grouped")},
         ["group_id", "Zip"],
         [(1, "2*"), (1, "2*"), (1, None), (2, "1*"), (2, "1*"), (2, "1*")],
         _GROUPED,
     ),
     Case(
-        "anatomy_sensitive",
+        "anatomy/sensitive",
         {"columns": {"Ill": "ill"}, "sensitive": ["ill"], "grouped": Relation("grouped")},
         ["group_id", "Ill", "count"],
         [(1, "flu", 1), (1, None, 2), (2, "acne", 1), (2, "flu", 2)],
         _GROUPED,
     ),
     Case(
-        "anatomy_groups",
+        "anatomy/groups",
         {
             "columns": ["ill"],
             "sensitive": ["ill"],
@@ -1011,56 +1011,56 @@ CASES = [
             "keys": ({"key": "VARCHAR", "shift": "BIGINT"}, [("k", 0)]),
         },
     ),
-    Case("anatomy_diversity", _DIVERSITY, _DIVERSE, [(7, 3, 2, 1, 2, 5)], _DIVERSE_COUNTS),
-    Case("anatomy_diversity", {**_DIVERSITY, "l": 1}, _DIVERSE, [(7, 3, 2, 1, 0, 0)], _DIVERSE_COUNTS),
+    Case("anatomy/diversity", _DIVERSITY, _DIVERSE, [(7, 3, 2, 1, 2, 5)], _DIVERSE_COUNTS),
+    Case("anatomy/diversity", {**_DIVERSITY, "l": 1}, _DIVERSE, [(7, 3, 2, 1, 0, 0)], _DIVERSE_COUNTS),
     Case(
-        "anatomy_diversity",
+        "anatomy/diversity",
         _DIVERSITY,
         _DIVERSE,
         [(0, 0, None, None, 0, 0)],
         {"counts": (_DIVERSE_COUNTS["counts"][0], [])},
     ),
-    Case("anatomy_offenders", _OFFENDERS, ["group_id", "surplus"], [], _halves([1, 2, 2], [(1, 1), (2, 1), (2, 1)])),
+    Case("anatomy/offenders", _OFFENDERS, ["group_id", "surplus"], [], _halves([1, 2, 2], [(1, 1), (2, 1), (2, 1)])),
     Case(
-        "anatomy_offenders",
+        "anatomy/offenders",
         _OFFENDERS,
         ["group_id", "surplus"],
         [(1, 1), (2, -1), (3, 1), (4, -2), (5, 0)],
         _halves([1, 1, 2, 3], [(1, 1), (2, 2), (4, 2), (5, 0)]),
     ),
     Case(
-        "anatomy_offenders", _OFFENDERS, ["group_id", "surplus"], [(None, 0)], _halves([1, None], [(1, 1), (None, 1)])
+        "anatomy/offenders", _OFFENDERS, ["group_id", "surplus"], [(None, 0)], _halves([1, None], [(1, 1), (None, 1)])
     ),
     Case(
-        "anatomy_offenders",
+        "anatomy/offenders",
         _OFFENDERS,
         ["group_id", "surplus"],
         [(2, 1)],
         _halves(["1", "2", "2"], [("1", "1"), ("2", "1")], "VARCHAR"),
     ),
     Case(
-        "read_csv",
+        "core/read_csv",
         {"path": "given*.csv"},
         ["zip", "age"],
         [("02138", 1), ("NL1", 2), (None, None)],  # an empty field is NULL, quoted or not
         files={"given1.csv": "zip,age\n02138,1\n", "given2.csv": 'age,zip\n2,NL1\n,""\n'},
     ),
     Case(
-        "read_parquet",
+        "core/read_parquet",
         {"path": "given*.parquet"},
         ["zip", "age"],
         [("02138", None), (None, 2)],
         files={"given1.parquet": {"zip": ["02138"]}, "given2.parquet": {"age": [2], "zip": [None]}},
     ),
     Case(
-        "read_written_csv",
+        "core/read_written_csv",
         {"separator": ",", "path": "given.csv"},
         ["zip", "age"],
         [("02138", "1"), ("", None), ('a"b,c', "1.50")],
         files={"given.csv": 'zip,age\n02138,1\n"",\n"a""b,c",1.50\n'},
     ),
     Case(
-        "read_written_csv",
+        "core/read_written_csv",
         {"separator": "\t", "path": "given.tsv"},
         ["zip", "age"],
         [("02,138", "1"), ("", None)],
@@ -1154,17 +1154,17 @@ _MON_CHILDREN = [
 _MON_FOUR = [*_MON_CHILDREN, (3, 1, 1, 6, 1, False, 1.0, 2.0, 1.0, 1)]
 
 CASES += [
-    Case("mondrian_whole", {"frequency_set": COUNTED, "safe": AT_LEAST_2}, ["safe"], [(True,)], FREQUENCY_SET),
-    Case("mondrian_whole", {"frequency_set": COUNTED, "safe": AT_LEAST_2}, ["safe"], [(False,)], NO_ROWS),
+    Case("mondrian/whole", {"frequency_set": COUNTED, "safe": AT_LEAST_2}, ["safe"], [(True,)], FREQUENCY_SET),
+    Case("mondrian/whole", {"frequency_set": COUNTED, "safe": AT_LEAST_2}, ["safe"], [(False,)], NO_ROWS),
     Case(
-        "mondrian_start",
+        "mondrian/start",
         {"columns": ["age_0", "zip_0"], "frequency_set": COUNTED},
         ["age_0", "zip_0", "n", "class"],
         [(0, 0, 1, 0), (0, 1, 2, 0), (1, 1, 1, 0), (2, 0, 4, 0)],
         FREQUENCY_SET,
     ),
     Case(
-        "mondrian_deal_start",
+        "mondrian/deal_start",
         {"columns": ["age_0", "zip_0"], "order": ["zip_0", "age_0"], "frequency_set": COUNTED},
         ["age_0", "zip_0", "n", "first", "last", "place", "class"],
         [(0, 0, 1, 1, 1, 1, 0), (2, 0, 4, 1, 4, 2, 0), (0, 1, 2, 1, 2, 3, 0), (1, 1, 1, 1, 1, 4, 0)],
@@ -1173,7 +1173,7 @@ CASES += [
     # Age 40 occurs and 30 does not; NULL lies below, a value in no hierarchy above, two ranges away.
     *(
         Case(
-            "mondrian_places",
+            "mondrian/places",
             {
                 "attribute": 1,
                 "weight": 1,
@@ -1214,7 +1214,7 @@ CASES += [
         for ordered in (True, False)
     ),
     Case(
-        "mondrian_nodes",
+        "mondrian/nodes",
         {
             "attribute": 1,
             "level": 1,
@@ -1228,7 +1228,7 @@ CASES += [
         {"positions": (_BIG(["position", "code_1", "leaves_1"], "INTEGER"), [(0, 7, 2), (1, 7, 2), (2, 8, 1)])},
     ),
     Case(
-        "mondrian_cells",
+        "mondrian/cells",
         {"codes": ["age_0", "zip_0"], "count": 2, "open": Relation("open"), "places": Relation("places")},
         _MON_CELL,
         [
@@ -1253,28 +1253,28 @@ CASES += [
         },
     ),
     # With k = 2 the median cut, 2 | 4 rows or 5 | 1: half of six is three, which the second value reaches.
-    Case("mondrian_medians", _mon_medians(False, 2), _MON_MEDIAN, [(3, 0, True, 0, None, None, 0.5, 2.5)], _MON_CELLS),
-    Case("mondrian_medians", _mon_medians(True, 2), _MON_MEDIAN, [(3, 0, False, 0, None, None, 0.5, 2.5)], _MON_CELLS),
-    Case("mondrian_medians", _mon_medians(True, 1), _MON_MEDIAN, [(3, 0, True, 1, None, None, 0.5, 3.25)], _MON_CELLS),
-    Case("mondrian_medians", _mon_medians(False, 4), _MON_MEDIAN, [(3, 0, False, 0, None, None, 0.5, 2.5)], _MON_CELLS),
+    Case("mondrian/medians", _mon_medians(False, 2), _MON_MEDIAN, [(3, 0, True, 0, None, None, 0.5, 2.5)], _MON_CELLS),
+    Case("mondrian/medians", _mon_medians(True, 2), _MON_MEDIAN, [(3, 0, False, 0, None, None, 0.5, 2.5)], _MON_CELLS),
+    Case("mondrian/medians", _mon_medians(True, 1), _MON_MEDIAN, [(3, 0, True, 1, None, None, 0.5, 3.25)], _MON_CELLS),
+    Case("mondrian/medians", _mon_medians(False, 4), _MON_MEDIAN, [(3, 0, False, 0, None, None, 0.5, 2.5)], _MON_CELLS),
     # NULL is parted from the numbers first; with them it may be anything.
-    Case("mondrian_medians", _mon_medians(False, 2), _MON_MEDIAN, [(3, 0, True, 0, None, None, 1.0, 3.0)], _MON_ODD),
+    Case("mondrian/medians", _mon_medians(False, 2), _MON_MEDIAN, [(3, 0, True, 0, None, None, 1.0, 3.0)], _MON_ODD),
     Case(
-        "mondrian_halves",
+        "mondrian/halves",
         {"cells": Relation("cells"), "safe": AT_LEAST_2},
         _MON_MEDIAN,
         [(3, 0, True, 1, 1, 2, 0.5, 2.25)],
         _MON_CELLS,
     ),
     Case(
-        "mondrian_halves",
+        "mondrian/halves",
         {"cells": Relation("cells"), "safe": UNKNOWN_OF_3},
         _MON_MEDIAN,
         [(3, 0, False, 1, 1, 2, 0.5, 2.25)],
         _MON_CELLS,
     ),
     Case(
-        "mondrian_inherited",
+        "mondrian/inherited",
         {"medians": Relation("medians"), "widths": Relation("widths")},
         (*_MON_MEDIAN, "own"),
         [(3, 0, True, 5, None, None, 0.75, 2.5, 0.5), (3, 1, True, 6, None, None, 0.25, 2.5, 0.25)],
@@ -1288,7 +1288,7 @@ CASES += [
     ),
     # Attribute 1 was cut; 0 was tried before it, 2 was not.
     Case(
-        "mondrian_widths",
+        "mondrian/widths",
         {"medians": Relation("medians"), "chosen": Relation("chosen"), "moves": Relation("moves")},
         ["class", "attribute", "width"],
         [(8, 0, 0.125), (8, 2, 0.25), (9, 0, 0.125), (9, 2, 0.25)],
@@ -1302,7 +1302,7 @@ CASES += [
         },
     ),
     Case(
-        "mondrian_branches",
+        "mondrian/branches",
         {"cells": Relation("cells"), "nodes": Relation("nodes"), "safe": AT_LEAST_2},
         _MON_BRANCH,
         [(3, 1, 1, 0, 5, True, 0.5, 2.0, 0.5, 5), (3, 1, 1, 1, 1, False, 0.5, 2.0, 0.5, 2)],
@@ -1310,18 +1310,18 @@ CASES += [
     ),
     # The small child takes the smallest safe one along, or the two small ones are safe together.
     Case(
-        "mondrian_chosen", _mon_chosen(), _MON_CHOSEN, [(3, 1, None, None, None, 1, 4)], _mon_options([], _MON_CHILDREN)
+        "mondrian/chosen", _mon_chosen(), _MON_CHOSEN, [(3, 1, None, None, None, 1, 4)], _mon_options([], _MON_CHILDREN)
     ),
     Case(
-        "mondrian_chosen", _mon_chosen(), _MON_CHOSEN, [(3, 1, None, None, None, 1, None)], _mon_options([], _MON_FOUR)
+        "mondrian/chosen", _mon_chosen(), _MON_CHOSEN, [(3, 1, None, None, None, 1, None)], _mon_options([], _MON_FOUR)
     ),
-    Case("mondrian_chosen", _mon_chosen(leftover=False), _MON_CHOSEN, [], _mon_options([], _MON_FOUR)),
-    Case("mondrian_chosen", _mon_chosen(merge=False), _MON_CHOSEN, [], _mon_options([], _MON_CHILDREN)),
-    Case("mondrian_chosen", _mon_chosen(), _MON_CHOSEN, [], _mon_options([], _MON_CHILDREN[2:])),
+    Case("mondrian/chosen", _mon_chosen(leftover=False), _MON_CHOSEN, [], _mon_options([], _MON_FOUR)),
+    Case("mondrian/chosen", _mon_chosen(merge=False), _MON_CHOSEN, [], _mon_options([], _MON_CHILDREN)),
+    Case("mondrian/chosen", _mon_chosen(), _MON_CHOSEN, [], _mon_options([], _MON_CHILDREN[2:])),
     # By gain, 3.0 against 4.0 and as much; by width; and never what is not allowed.
     *(
         Case(
-            "mondrian_chosen",
+            "mondrian/chosen",
             _mon_chosen(worth=[worth]),
             _MON_CHOSEN,
             [(3, *expected)],
@@ -1334,7 +1334,7 @@ CASES += [
         )
     ),
     Case(
-        "mondrian_moves",
+        "mondrian/moves",
         {name: Relation(name) for name in ("chosen", "cells", "nodes", "branches")},
         _MON_MOVE,
         [(3, 1, 0, 0, 0, None, 5), (3, 1, 1, 0, 0, None, 5), (3, 1, 2, -1, 0, None, 4)],
@@ -1350,7 +1350,7 @@ CASES += [
     ),
     *(
         Case(
-            "mondrian_moves",
+            "mondrian/moves",
             {name: Relation(name) for name in ("chosen", "cells", "nodes", "branches")},
             _MON_MOVE,
             expected,
@@ -1367,7 +1367,7 @@ CASES += [
         )
     ),
     Case(
-        "mondrian_next",
+        "mondrian/next",
         {
             "columns": ["age_0", "zip_0"],
             "codes": ["age_0", "zip_0"],
@@ -1382,7 +1382,7 @@ CASES += [
         },
     ),
     Case(
-        "mondrian_closed",
+        "mondrian/closed",
         {"columns": ["age_0", "n", "class"], "open": Relation("open"), "chosen": Relation("chosen")},
         ["age_0", "n", "class"],
         [(2, 4, 5)],
@@ -1390,7 +1390,7 @@ CASES += [
     ),
     # Age 2 is dealt: of its five rows, the last place first, one goes left and four stay; place 1 goes left anyway.
     Case(
-        "mondrian_deal",
+        "mondrian/deal",
         {"columns": ["age_0"], "codes": ["age_0"], **{x: Relation(x) for x in ("open", "chosen", "moves")}},
         ["age_0", "n", "first", "last", "place", "class"],
         [(1, 2, 1, 2, 1, 8), (2, 1, 4, 4, 2, 8), (2, 2, 1, 2, 1, 9), (2, 2, 5, 6, 2, 9)],
@@ -1404,7 +1404,7 @@ CASES += [
         },
     ),
     Case(
-        "mondrian_grown",
+        "mondrian/grown",
         {"moves": Relation("moves")},
         ["cut", "made"],
         [(1, 2)],
@@ -1412,7 +1412,7 @@ CASES += [
     ),
     # Six rows of half the range, and six below the top, with partition 4's four of one value.
     Case(
-        "mondrian_ncp",
+        "mondrian/ncp",
         {"cells": Relation("cells"), "nodes": Relation("nodes")},
         ["penalty"],
         [(9.0,)],
@@ -1427,7 +1427,7 @@ CASES += [
     # An ordered attribute cut after position 1, one whose median 1 was dealt, and a tree whose first child parted.
     *(
         Case(
-            "mondrian_sides",
+            "mondrian/sides",
             {"moves": Relation("moves"), "chosen": Relation("chosen"), "nodes": Relation("nodes")},
             ["class", "parent", "attribute", "low", "high"],
             expected,
@@ -1452,7 +1452,7 @@ CASES += [
         )
     ),
     Case(
-        "mondrian_regions",
+        "mondrian/regions",
         {"assignment": Relation("assignment"), "sides": Relation("sides")},
         ["class", "attribute", "low", "high"],
         [(2, 0, 2, None), (3, 0, 1, 1), (3, None, None, None), (2, None, None, None)],
@@ -1505,80 +1505,80 @@ _OF_STATE, _GAIN_COLUMNS = ("id", "n", "class"), ("id", "own", "class", "target"
 
 CASES += [
     Case(
-        "mapping_codes",
+        "core/mapping_codes",
         {"mapping": Relation("mapping"), "codes": ["code_0", "code_1"]},
         ("value", "code_0", "code_1"),
         [("7", 0, 1), (None, 1, 1)],
         {"mapping": (dict.fromkeys(["value", "code_0", "code_1"], "INTEGER"), [(7, 0, 1), (None, 1, 1)])},
     ),
-    Case("refine_none", {"tuples": Relation("tuples")}, _OF_STATE, [], _TUPLES),
+    Case("refine/none", {"tuples": Relation("tuples")}, _OF_STATE, [], _TUPLES),
     Case(
-        "refine_open",
+        "refine/open",
         {"tuples": Relation("tuples"), "placed": Relation("placed"), "keys": ["age_0"]},
         ("id", "n", "age_0"),
         [(1, 1, 0), (2, 1, 0)],
         {**_TUPLES, **_PLACED},
     ),
     Case(
-        "refine_node",
+        "refine/node",
         {"tuples": Relation("tuples"), "columns": ["age_0"]},
         _OF_STATE,
         [(1, 1, 1), (2, 1, 1), (3, 2, 2)],
         _TUPLES,
     ),
     Case(
-        "refine_cells",
+        "refine/cells",
         {"generalizations": Relation("cells"), "safe": AT_LEAST_2},
         ("id", "n", "key", "cost"),
         [(1, 1, 10, 5), (2, 1, 10, 0), (3, 3, 12, 0), (3, 3, 10, 0)],
         _CELLS,
     ),
     Case(
-        "refine_cells",
+        "refine/cells",
         {"generalizations": Relation("cells"), "safe": UNKNOWN_OF_3},
         ("id", "n", "key", "cost"),
         [(1, 1, 10, 5), (1, 1, 11, 0), (2, 1, 10, 0), (3, 3, 10, 0)],
         _CELLS,
     ),
     Case(
-        "refine_joined",
+        "refine/joined",
         {"one": Relation("one"), "other": Relation("other"), "above": 1, "most": 4},
         ("id", "n", "key", "cost"),
         [(1, 2, 210, 4), (1, 2, 111, 4)],
         _HALVES,
     ),
-    Case("refine_choice", {"cells": Relation("cells")}, _OF_STATE, [(1, 1, 11), (2, 1, 10), (3, 3, 10)], _CELLS),
+    Case("refine/choice", {"cells": Relation("cells")}, _OF_STATE, [(1, 1, 11), (2, 1, 10), (3, 3, 10)], _CELLS),
     Case(
-        "refine_open_cells",
+        "refine/open_cells",
         {"cells": Relation("cells"), "placed": Relation("placed")},
         ("id", "n", "key", "cost"),
         [(1, 1, 10, 5), (1, 1, 11, 0), (2, 1, 10, 0)],
         {**_CELLS, **_PLACED},
     ),
     Case(
-        "refine_safe",
+        "refine/safe",
         {"chosen": Relation("placed"), "safe": AT_LEAST_2},
         _OF_STATE,
         [(3, 2, 4), (4, 1, 4)],
         _PLACED,
     ),
-    Case("refine_safe", {"chosen": Relation("placed"), "safe": UNKNOWN_OF_3}, _OF_STATE, [], _PLACED),
+    Case("refine/safe", {"chosen": Relation("placed"), "safe": UNKNOWN_OF_3}, _OF_STATE, [], _PLACED),
     Case(
-        "refine_grown",
+        "refine/grown",
         {"state": Relation("state"), "placed": Relation("placed")},
         _OF_STATE,
         [(1, 1, 7), (2, 1, 7), (3, 2, 9), (3, 2, 4), (4, 1, 4)],
         {**_STATE, **_PLACED},
     ),
     Case(
-        "refine_moved",
+        "refine/moved",
         {"state": Relation("state"), "moves": Relation("placed")},
         _OF_STATE,
         [(1, 1, 7), (2, 1, 7), (3, 2, 4), (4, 1, 4)],
         {**_STATE, **_PLACED},
     ),
     Case(
-        "refine_cut",
+        "refine/cut",
         {
             **{name: Relation(name) for name in ("state", "open", "assignment")},
             "keys": ["age_0", "zip_0"],
@@ -1592,40 +1592,40 @@ CASES += [
             "assignment": (dict.fromkeys(["age_0", "zip_0", "class"], "BIGINT"), [(0, 1, 0), (0, 2, 1)]),
         },
     ),
-    Case("refine_size", {"state": Relation("state")}, ("classes", "rows"), [(2, 4)], _STATE),
-    Case("refine_classes_of", {"state": Relation("state")}, ("class",), [(7,), (9,)], _STATE),
-    Case("refine_cost", {"classes": Relation("costs")}, ("rows", "cost"), [(7, 15)], _COSTS),
+    Case("refine/size", {"state": Relation("state")}, ("classes", "rows"), [(2, 4)], _STATE),
+    Case("refine/classes_of", {"state": Relation("state")}, ("class",), [(7,), (9,)], _STATE),
+    Case("refine/cost", {"classes": Relation("costs")}, ("rows", "cost"), [(7, 15)], _COSTS),
     Case(
-        "refine_assignment",
+        "refine/assignment",
         {"tuples": Relation("tuples"), "state": Relation("state"), "keys": ["age_0"]},
         ("age_0", "n", "class"),
         [(0, 1, 1), (0, 1, 1), (1, 2, 2)],
         {**_TUPLES, **_STATE},
     ),
     Case(
-        "refine_movers",
+        "refine/movers",
         {**{name: Relation(name) for name in _RESTS}, "near": 10, "safe": AT_LEAST_2},
         ("id", "own", "class", "dirty", "most", "place"),
         [(1, 1, 7, True, 10, 1), (4, 2, 8, False, 10, 2)],
         _RESTS,
     ),
     Case(
-        "refine_outsiders",
+        "refine/outsiders",
         {"open": Relation("placed"), "most": 99},
         ("id", "own", "class", "dirty", "most", "place"),
         [(3, 2, -3, True, 99, 1), (4, 1, -4, True, 99, 2)],
         _PLACED,
     ),
     Case(
-        "refine_far",
+        "refine/far",
         {"movers": Relation("movers"), "near": 3},
         ("movers",),
         [(1,)],
         {"movers": (dict.fromkeys(["id", "own", "most"], "BIGINT"), [(1, 2, 7), (2, 2, 6), (3, 1, 1)])},
     ),
-    Case("refine_moves", {"best": Relation("gains")}, _OF_STATE, [(2, 2, 6), (3, 1, 8)], _GAINS),
+    Case("refine/moves", {"best": Relation("gains")}, _OF_STATE, [(2, 2, 6), (3, 1, 8)], _GAINS),
     Case(
-        "refine_dirty",
+        "refine/dirty",
         {"best": Relation("gains"), "moves": Relation("placed"), "movers": Relation("movers"), "seen": 1, "far": 3},
         ("class",),
         [(4,), (5,), (7,), (12,), (13,)],
@@ -1681,85 +1681,85 @@ _LABELS = _relation(
 )
 _BY_RULES = [
     Case(
-        "prio_rule_values",
+        "prioprivacy/rule_values",
         {"mapping": Relation("map")},
         ["code", "label"],
         [(0, "1.5"), (1, None)],
         _relation("map", "value code_0", (1.5, 0), (None, 1), value="DOUBLE"),
     ),
     Case(
-        "prio_rule_keys",
+        "prioprivacy/rule_keys",
         {"columns": {"a": "age_0", "b": "zip_0"}, "frequency_set": COUNTED},
         ["a", "b", "n"],
         [(0, 0, 1), (0, 1, 5), (1, 1, 1)],
         _relation("counted", "age_0 zip_0 n", (0, 0, 1), (0, 1, 2), (0, 1, 3), (1, 1, 1)),
     ),
     Case(
-        "prio_numbered_tuples",
+        "prioprivacy/numbered_tuples",
         {"columns": ["age_0", "zip_0"], "tuples": COUNTED},
         ["tuple", "n", "age_0", "zip_0"],
         [(1, 1, 0, 0), (2, 2, 0, 1), (3, 1, 1, 1), (4, 4, 2, 0)],
         FREQUENCY_SET,
     ),
     Case(
-        "prio_unsafe_tuples",
+        "prioprivacy/unsafe_tuples",
         {"tuples": _RULED_AS, "safe": AT_LEAST_2},
         ["tuple", "n", "a_0", "a_1", "b_0"],
         [(1, 1, 0, 7, 0), (2, 1, 1, 7, 0), (4, 1, 2, -3, 1)],
         _RULED,
     ),
     Case(
-        "prio_remaining",
+        "prioprivacy/remaining",
         {"tuples": _RULED_AS, "recoded": Relation("done")},
         ["tuple", "n", "a_0", "a_1", "b_0"],
         [(2, 1, 1, 7, 0), (4, 1, 2, -3, 1)],
         {**_RULED, **_DONE},
     ),
     Case(
-        "prio_rule_groups",
+        "prioprivacy/rule_groups",
         _on_node(AT_LEAST_2, ["a_1", "b_0"], 5, frequency_set=_RULED_AS),
         ["node", "class", "tuple"],
         [(5, 1, 1), (5, 1, 2), (5, 3, 3)],
         _RULED,
     ),
     Case(
-        "prio_group_places",
+        "prioprivacy/group_places",
         {"members": _MEMBERS_AS, "tuples": _RULED_AS, "safe": AT_LEAST_2},
         ["node", "class", "place"],
         [(5, 2, 1), (4, 1, 2)],
         {**_RULED, **_GROUPED},
     ),
     Case(
-        "prio_best_groups",
+        "prioprivacy/best_groups",
         {"members": _MEMBERS_AS, "places": Relation("places")},
         ["node", "class"],
         [(5, 2), (6, 4)],
         {**_GROUPED, **_relation("places", "node class place", (5, 2, 1), (4, 1, 2), (6, 4, 3))},
     ),
     Case(
-        "prio_group_tuples",
+        "prioprivacy/group_tuples",
         {"members": _MEMBERS_AS, "chosen": Relation("chosen")},
         ["tuple", "node"],
         [(2, 5), (3, 5)],
         {**_GROUPED, **_relation("chosen", "node class", (5, 2))},
     ),
     Case(
-        "prio_not_recoded",
+        "prioprivacy/not_recoded",
         {"node": 9, "tuples": _RULED_AS, "recoded": Relation("done")},
         ["tuple", "node"],
         [(2, 9), (4, 9)],
         {**_RULED, **_DONE},
     ),
-    Case("prio_used_nodes", {"recoded": Relation("done")}, ["node"], [(4,), (5,)], _DONE),
+    Case("prioprivacy/used_nodes", {"recoded": Relation("done")}, ["node"], [(4,), (5,)], _DONE),
     Case(
-        "prio_rule_cells",
+        "prioprivacy/rule_cells",
         {"attribute": 0, "level": 1, "column": ["a_1"], "tuples": _RULED_AS},
         ["attribute", "level", "tuple", "code"],
         [(0, 1, 1, 7), (0, 1, 2, 7), (0, 1, 3, 7), (0, 1, 4, -3)],
         _RULED,
     ),
     Case(
-        "prio_common_cells",
+        "prioprivacy/common_cells",
         {name: Relation(name) for name in ("cells", "numbered", "recoded", "nodes", "labels", "attributes")},
         _COMMON.split(),
         [(0, 0, 1, 7, 2, 1.0), (0, 0, 3, 0, 2, 2.0), (1, 0, 3, 0, 3, 2.0)],
@@ -1778,7 +1778,7 @@ _BY_RULES = [
         },
     ),
     Case(
-        "prio_matching_cells",
+        "prioprivacy/matching_cells",
         {"common": Relation("common"), "cells": Relation("cells"), "left_over": Relation("left")},
         _MATCHED.split(),
         [(0, 8, 0, 1, 2, 1, 0.5), (0, 8, 0, 2, 2, 1, 1.0), (1, 8, 0, 2, 3, 1, 1.0)],
@@ -1789,21 +1789,21 @@ _BY_RULES = [
         },
     ),
     Case(
-        "prio_cheapest_classes",
+        "prioprivacy/cheapest_classes",
         {"matches": Relation("matches"), "common": Relation("common")},
         ["tuple", "class"],
         [(8, 0), (9, 0)],  # 8: 3 * 0.5 - 2 * 0.5 = 0.5 against 4 - 3 * 0.25; 9: 3 - 1 = 2 against 3.25
         {**_MATCHES, **_COMMONS},
     ),
     Case(
-        "prio_joint_levels",
+        "prioprivacy/joint_levels",
         {"matches": Relation("matches"), "chosen": Relation("chosen")},
         ["class", "attribute", "level"],
         [(0, 0, 2)],
         {**_MATCHES, **_relation("chosen", "tuple class", (8, 0), (9, 0))},
     ),
     Case(
-        "prio_grown_classes",
+        "prioprivacy/grown_classes",
         {"numbered": Relation("numbered"), "chosen": Relation("chosen"), "grown": Relation("grown")},
         ["tuple", "node"],
         [(1, 7), (2, 7), (8, 7)],
@@ -1814,21 +1814,21 @@ _BY_RULES = [
         },
     ),
     Case(
-        "prio_recoded_anew",
+        "prioprivacy/recoded_anew",
         {"kept": Relation("done"), "moved": Relation("moved")},
         ["tuple", "node"],
         [(1, 4), (3, 5), (8, 6)],
         {**_DONE, **_relation("moved", "tuple node", (8, 6))},
     ),
     Case(
-        "prio_open_tuples",
+        "prioprivacy/open_tuples",
         {"tuples": _RULED_AS, "remaining": Relation("done"), "columns": ["a_0"]},
         ["tuple", "n", "a_0", "open"],
         [(1, 1, 0, True), (2, 1, 1, False), (3, 3, 1, True), (4, 1, 2, False)],
         {**_RULED, **_DONE},
     ),
     Case(
-        "prio_suppressible",
+        "prioprivacy/suppressible",
         _on_node(AT_LEAST_2, ["b_0"], 5, frequency_set=_RULED_AS),
         ["node", "n", "others", "tuple"],
         [(5, 2, 1, 1), (5, 4, 1, 3), (5, 4, 1, 4)],
@@ -1840,7 +1840,7 @@ _BY_RULES = [
         ),
     ),
     Case(
-        "prio_first_suppressions",
+        "prioprivacy/first_suppressions",
         {"candidates": Relation("candidates"), "nodes": Relation("nodes"), "k": 2},
         ["tuple", "node"],
         [(2, 4), (3, 6), (4, 5)],  # 1: a domain of 2, which is not above k; 5: 3 - 2 others leave one value
@@ -1854,7 +1854,7 @@ _BY_RULES = [
         },
     ),
     Case(
-        "prio_numbered_classes",
+        "prioprivacy/numbered_classes",
         {"labels": ["label_0"], "cells": ["label_0"], "labelled": Relation("labelled")},
         ["class", "tuple", "n", "label_0"],
         [(0, 2, 5, "x"), (0, 3, 1, "x"), (1, 1, 1, "y"), (2, 4, 1, None)],
@@ -1863,7 +1863,7 @@ _BY_RULES = [
         ),
     ),
     Case(
-        "prio_own_classes",
+        "prioprivacy/own_classes",
         {"cells": ["label_0", "leaves_0"], "numbered": Relation("numbered")},
         ["class", "n", "label_0", "leaves_0"],
         [(0, 6, "x", 2), (1, 1, None, 1)],
@@ -1872,42 +1872,42 @@ _BY_RULES = [
         ),
     ),
     Case(
-        "prio_own_assignment",
+        "prioprivacy/own_assignment",
         {"columns": {"age_0": "a_0"}, "tuples": _RULED_AS, "numbered": Relation("numbered")},
         ["age_0", "n", "class"],
         [(0, 1, 0), (1, 1, 0), (1, 3, 1)],
         {**_RULED, **_NUMBERED},
     ),
     Case(
-        "wildcard_rows",
+        "wildcard/rows",
         {"quasi_identifiers": {"label_0": "Age"}, "names": ["label_0"], "release": Relation("odd people")},
         ["class", "n", "label_0"],
         [(1, 4, "40"), (2, 1, "7")],
         {"odd people": (PEOPLE["odd people"][0], [row for row in PEOPLE["odd people"][1] if row[0]])},
     ),
     Case(
-        "wildcard_labels",
+        "wildcard/labels",
         {"labels": Relation("labels")},
         ["attribute", "label", "level", "code"],
         [(0, "b", 0, 1), (0, "ab", 2, 7), (0, "*", 3, 0)],
         _LABELS,
     ),
     Case(
-        "wildcard_patterns",
+        "wildcard/patterns",
         {"readings": Relation("readings"), "levels": ["level_0"], "codes": ["code_0"]},
         ["pattern", "class", "level_0", "code_0"],
         [(0, 4, 0, 7), (1, 5, 2, 1), (1, 6, 2, 3)],
         _relation("readings", "class level_0 code_0", (5, 2, 1), (4, 0, 7), (6, 2, 3)),
     ),
     Case(
-        "wildcard_levels",
+        "wildcard/levels",
         {"patterns": Relation("patterns"), "levels": ["level_0"]},
         ["pattern", "level_0"],
         [(0, 0), (1, 2)],
         _relation("patterns", "pattern class level_0", (1, 5, 2), (0, 4, 0), (1, 6, 2)),
     ),
     Case(
-        "wildcard_fits",
+        "wildcard/fits",
         _on_node(AT_LEAST_2, ["a_1"], 1, frequency_set=Relation("beside")),
         ["class", "fits", "safe"],
         [(5, 3, True), (6, 0, False), (8, 3, True)],
@@ -1919,7 +1919,7 @@ _BY_RULES = [
         ),
     ),
     Case(
-        "wildcard_summary",
+        "wildcard/summary",
         {"rows": Relation("rows"), "fits": Relation("fits"), "safe": AT_LEAST_2},
         ["rows", "classes", "smallest_class", "unsafe_class_rows", "smallest_fit", "unsafe_rows"],
         [(6, 4, 1, 3, 0, 2)],  # 5 is safe in itself, 6 by what it fits, 7 and 8 are not
@@ -1929,14 +1929,14 @@ _BY_RULES = [
         },
     ),
     Case(
-        "wildcard_summary",
+        "wildcard/summary",
         {"rows": Relation("rows"), "fits": Relation("fits"), "safe": UNKNOWN_OF_3},
         ["rows", "classes", "smallest_class", "unsafe_class_rows", "smallest_fit", "unsafe_rows"],
         [(3, 1, 3, 3, 0, 3)],
         {**_relation("rows", "class n", (5, 3)), **_relation("fits", "class fits safe", safe="BOOLEAN")},
     ),
     Case(
-        "quality_cells",
+        "quality/cells",
         {
             "value": ["a_0"],
             "label": ["label_1"],
@@ -1951,7 +1951,7 @@ _BY_RULES = [
         },
     ),
     Case(
-        "quality_levels",
+        "quality/levels",
         {"cells": Relation("cells"), "labels": Relation("labels")},
         ["value", "level", "leaves", "n"],
         [(0, 1, 2, 5), (1, None, None, 1), (2, 0, 1, 4)],
@@ -1961,14 +1961,14 @@ _BY_RULES = [
         },
     ),
     Case(
-        "quality_sums",
+        "quality/sums",
         {"levels": Relation("levels")},
         ["level", "n", "leaves"],
         [(0, 4, 4), (1, 3, 6)],
         _relation("levels", "value level leaves n", (0, 1, 2, 2), (1, 1, 2, 1), (1, 0, 1, 4)),
     ),
     Case(
-        "quality_entropy",
+        "quality/entropy",
         {
             "levels": Relation("levels"),
             "mapping": Relation("map"),
@@ -2022,7 +2022,11 @@ def _write(files: Mapping[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     "case",
-    [case for case in CASES if "frequency_set" in case.holes and "levels" in case.holes and case.query != "rollup"],
+    [
+        case
+        for case in CASES
+        if "frequency_set" in case.holes and "levels" in case.holes and case.query != "core/rollup"
+    ],
     ids=lambda case: case.query,
 )
 def test_a_query_prepared_per_node_is_the_same_query(engine: Engine, case: Case) -> None:
@@ -2035,13 +2039,13 @@ def test_a_query_prepared_per_node_is_the_same_query(engine: Engine, case: Case)
 
 @pytest.mark.parametrize("name", ["a b", 'a"', "a; DROP TABLE t", "é", ""])
 def test_a_prepared_query_takes_plain_level_names_only(name: str) -> None:
-    prepared = queries.per_node("released_classes", "duckdb", safe=AT_LEAST_2)
+    prepared = queries.per_node("core/released_classes", "duckdb", safe=AT_LEAST_2)
     with pytest.raises(ValueError, match="not a plain column name"):
         prepared(0, COUNTED, [name])
 
 
 def test_a_hole_left_open_or_unknown_is_an_error() -> None:
     with pytest.raises(ValueError, match="filled with"):
-        queries.text("row_count", "duckdb")
+        queries.text("core/row_count", "duckdb")
     with pytest.raises(ValueError, match="filled with"):
-        queries.text("row_count", "duckdb", relation=COUNTED, other=1)
+        queries.text("core/row_count", "duckdb", relation=COUNTED, other=1)

@@ -35,13 +35,13 @@ def adaptive(cloaking: Cloaking) -> Relation:
         raise SpecError("so many slices of so deep a quadtree cannot be numbered; give a longer interval or less depth")
     holes = {**x.holes("x"), **y.holes("y"), **t.holes("t")}
     cloaking.stage("Finding the quadrants")
-    cloaking.make(CELLS, "cloak_cells", points=cloaking.points, **holes)
-    cloaking.make(KEYS, "cloak_keys", cells=CELLS, depth=depth)
-    cloaking.make(LEAVES, "cloak_leaves", keys=KEYS, depth=depth, others=cloaking.model.required - 1)
+    cloaking.make(CELLS, "cloak/cells", points=cloaking.points, **holes)
+    cloaking.make(KEYS, "cloak/keys", cells=CELLS, depth=depth)
+    cloaking.make(LEAVES, "cloak/leaves", keys=KEYS, depth=depth, others=cloaking.model.required - 1)
     cloaking.drop(CELLS)
     groups = _climb(cloaking, spec.cloak.shared)
-    cloaking.make(OWNERS, "cloak_owners", groups=groups, depth=depth)
-    cloaking.make(BOXES, "cloak_quadrants", keys=KEYS, owners=OWNERS, depth=depth, **holes)
+    cloaking.make(OWNERS, "cloak/owners", groups=groups, depth=depth)
+    cloaking.make(BOXES, "cloak/quadrants", keys=KEYS, owners=OWNERS, depth=depth, **holes)
     cloaking.drop(LEAVES, NODES, PULLS, OWNERS, *WAITING, *ROUND, *GROUPS)
     return BOXES
 
@@ -63,7 +63,7 @@ def inside(cloaking: Cloaking, boxes: Relation) -> int:
     """The fewest units that were seen inside a released quadrant and slice: what the published form promises."""
     width = cloaking.spec.cloak.depth
     axis = halved(cloaking.extent.x_low, cloaking.extent.x_high, width)
-    ((smallest,),) = cloaking.rows("cloak_inside_quadrants", keys=KEYS, boxes=boxes, x_width=axis.holes("x")["x_width"])
+    ((smallest,),) = cloaking.rows("cloak/inside_quadrants", keys=KEYS, boxes=boxes, x_width=axis.holes("x")["x_width"])
     return int(smallest or 0)
 
 
@@ -77,24 +77,24 @@ def _climb(cloaking: Cloaking, shared: bool) -> Relation:
     for level in reversed(range(depth + 1)):
         waiting = cloaking.make(
             _other(WAITING, waiting),
-            "cloak_pending",
+            "cloak/pending",
             leaves=LEAVES,
             waiting=waiting,
             round=round_,
             level=level,
             shift=2 * (depth - level),
         )
-        cloaking.make(NODES, "cloak_nodes", waiting=waiting, safe=cloaking.model.safe)
+        cloaking.make(NODES, "cloak/nodes", waiting=waiting, safe=cloaking.model.safe)
         if shared:
-            cloaking.make(PULLS, "cloak_pulls", nodes=NODES, groups=groups, level=level)
+            cloaking.make(PULLS, "cloak/pulls", nodes=NODES, groups=groups, level=level)
         else:
             _empty(cloaking, PULLS, "node", "class_level", "class_node")
-        round_ = cloaking.make(_other(ROUND, round_), "cloak_round", nodes=NODES, pulls=PULLS)
+        round_ = cloaking.make(_other(ROUND, round_), "cloak/round", nodes=NODES, pulls=PULLS)
         groups = cloaking.make(
-            _other(GROUPS, groups), "cloak_groups", groups=groups, round=round_, pulls=PULLS, level=level
+            _other(GROUPS, groups), "cloak/groups", groups=groups, round=round_, pulls=PULLS, level=level
         )
         if not shared:
-            round_ = cloaking.make(_other(ROUND, round_), "cloak_open_round", nodes=NODES)
+            round_ = cloaking.make(_other(ROUND, round_), "cloak/open_round", nodes=NODES)
     return groups
 
 

@@ -29,20 +29,20 @@ def both(cloaking: Cloaking) -> Relation:
     }
     holes = {name: value for axis in axes for name, value in axes[axis].holes(axis).items()}
     cloaking.stage("Finding what everyone tolerates")
-    cloaking.make(CELLS, "cloak_cells", points=cloaking.points, **holes)
-    waiting = cloaking.make(WAITING[0], "cloak_reach", points=cloaking.points, cells=CELLS, depth=depth, **holes)
+    cloaking.make(CELLS, "cloak/cells", points=cloaking.points, **holes)
+    waiting = cloaking.make(WAITING[0], "cloak/reach", points=cloaking.points, cells=CELLS, depth=depth, **holes)
     cloaking.engine.load(TAKEN, {"row": "BIGINT", "space": "BIGINT", "time": "BIGINT"}, [[], [], []])
     for space, time in _grids(cloaking, waiting, depth):
         cloaking.stage(f"Meeting in cells of level {space} in space and {time} in time")
         waiting = _meet(cloaking, waiting, space, time)
-    cloaking.make(BOXES, "cloak_blocks", cells=CELLS, met=TAKEN, depth=depth, **holes)
+    cloaking.make(BOXES, "cloak/blocks", cells=CELLS, met=TAKEN, depth=depth, **holes)
     cloaking.drop(CELLS, MET, TAKEN, *WAITING)
     return BOXES
 
 
 def _grids(cloaking: Cloaking, waiting: Relation, depth: int) -> list[tuple[int, int]]:
     """The pairs of levels that anyone is willing to go to, the smallest cells first."""
-    ((space, time),) = cloaking.rows("cloak_coarsest", waiting=waiting)
+    ((space, time),) = cloaking.rows("cloak/coarsest", waiting=waiting)
     if space is None:
         return []
     pairs = [(s, t) for s in range(space, depth + 1) for t in range(time, depth + 1)]
@@ -53,9 +53,9 @@ def _meet(cloaking: Cloaking, waiting: Relation, space: int, time: int) -> Relat
     """Take those who meet in the cells of one grid; give those who go on waiting."""
     depth, here = cloaking.spec.cloak.depth, cloaking.engine
     shifts = {"space_shift": depth - space, "time_shift": depth - time}
-    cloaking.make(MET, "cloak_met", waiting=waiting, space=space, time=time, safe=cloaking.model.safe, **shifts)
+    cloaking.make(MET, "cloak/met", waiting=waiting, space=space, time=time, safe=cloaking.model.safe, **shifts)
     if not cloaking.count(MET):
         return waiting
     here.run(queries.insert(TAKEN, queries.select_all(MET, here.dialect), here.dialect))
     other = WAITING[1] if waiting == WAITING[0] else WAITING[0]
-    return cloaking.make(other, "cloak_unmet", waiting=waiting, met=MET)
+    return cloaking.make(other, "cloak/unmet", waiting=waiting, met=MET)

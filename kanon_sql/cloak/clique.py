@@ -112,14 +112,14 @@ def clique(cloaking: Cloaking) -> Relation:
     """
     spec = cloaking.spec.cloak
     cloaking.stage("Finding who tolerates whom")
-    widths = cloaking.rows("cloak_widest", points=cloaking.points)[0]
+    widths = cloaking.rows("cloak/widest", points=cloaking.points)[0]
     low = (cloaking.extent.x_low, cloaking.extent.y_low, cloaking.extent.t_low)
     holes: dict[str, str] = {}
     for name, start, width in zip("xyt", low, widths, strict=True):
         holes |= Axis(start, float(width) or 1.0).holes(name)
-    cloaking.make(CELLS, "cloak_cells", points=cloaking.points, **holes)
-    cloaking.make(MESSAGES, "cloak_messages", points=cloaking.points)
-    messages = [Message(int(k), t, deadline) for k, t, deadline in cloaking.rows("cloak_arrivals", messages=MESSAGES)]
+    cloaking.make(CELLS, "cloak/cells", points=cloaking.points, **holes)
+    cloaking.make(MESSAGES, "cloak/messages", points=cloaking.points)
+    messages = [Message(int(k), t, deadline) for k, t, deadline in cloaking.rows("cloak/arrivals", messages=MESSAGES)]
     stream = Stream(messages, spec.search == "nbr-k")
     members: list[int] = []
     cliques: list[int] = []
@@ -129,7 +129,7 @@ def clique(cloaking: Cloaking) -> Relation:
             members += found
             cliques += [number] * len(found)
     cloaking.engine.load(MEMBERS, {"arrival": "BIGINT", "clique": "BIGINT"}, [members, cliques])
-    cloaking.make(BOXES, "cloak_cliques", points=cloaking.points, messages=MESSAGES, members=MEMBERS)
+    cloaking.make(BOXES, "cloak/cliques", points=cloaking.points, messages=MESSAGES, members=MEMBERS)
     cloaking.drop(CELLS, MESSAGES, MEMBERS)
     return BOXES
 
@@ -141,7 +141,7 @@ def _neighbours(cloaking: Cloaking, messages: int) -> Iterator[tuple[int, Sequen
         cloaking.stage(f"Following the messages, {first:,} of {messages:,}")
         found = dict(
             cloaking.rows(
-                "cloak_neighbours", points=cloaking.points, cells=CELLS, messages=MESSAGES, first=first, last=last
+                "cloak/neighbours", points=cloaking.points, cells=CELLS, messages=MESSAGES, first=first, last=last
             )
         )
         for number in range(first, last + 1):

@@ -35,7 +35,7 @@ def describe(
     dates, else the column's own unit.
     """
     spec, found = cloaking.spec, cloaking.extent
-    ((area, length),) = cloaking.rows("cloak_medians", classes=CLASSES)
+    ((area, length),) = cloaking.rows("cloak/medians", classes=CLASSES)
     suppressed = found.rows - summary.rows
     seconds = {**seconds, "release": written.write_seconds, "verify": written.verify_seconds}
     return {

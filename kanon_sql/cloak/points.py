@@ -25,7 +25,7 @@ _TOLERANCES = ("dx", "dy", "dt")
 
 @dataclass(frozen=True)
 class Extent:
-    """What there is to cloak; see `sql/cloak_extent.sql`."""
+    """What there is to cloak; see `sql/cloak/extent.sql`."""
 
     rows: int
     no_place: int
@@ -80,7 +80,7 @@ class Cloaking:
 
     def count(self, relation: Relation) -> int:
         """The rows of a relation."""
-        ((rows,),) = self.rows("row_count", relation=relation)
+        ((rows,),) = self.rows("core/row_count", relation=relation)
         return int(rows)
 
     def drop(self, *relations: Relation) -> None:
@@ -103,7 +103,7 @@ def read(engine: Engine, table: Table, spec: Spec, model: PrivacyModel, stage: C
     source = table
     if here is not engine:
         engine.send(
-            queries.text("copy", engine.dialect, columns=_needed(spec, kept), source=table.relation),
+            queries.text("core/copy", engine.dialect, columns=_needed(spec, kept), source=table.relation),
             here,
             SOURCE,
         )
@@ -115,7 +115,7 @@ def read(engine: Engine, table: Table, spec: Spec, model: PrivacyModel, stage: C
     types = {each.name: each.open_type for each in source.columns}
     rows = queries.cloak_rows(source.relation, names, types, _numbers(spec), str(spec.unit), time, here.dialect)
     here.send(rows, here, ROWS)
-    ((*found,),) = here.rows(queries.text("cloak_extent", here.dialect, points=ROWS))
+    ((*found,),) = here.rows(queries.text("cloak/extent", here.dialect, points=ROWS))
     extent = Extent(*found)
     check_extent(extent, spec, time)
     cloaking = Cloaking(here, spec, model, time, extent, names, stage)
@@ -216,7 +216,7 @@ def _make_points(cloaking: Cloaking) -> None:
     cloak, here = cloaking.spec.cloak, cloaking.engine
     columns = ["x", "y", "t"] + [name for name in _numbers(cloaking.spec) if name not in ("x", "y")]
     numbered = queries.scratch("kanon_cloak_numbered")
-    cloaking.make(numbered, "cloak_points", points=ROWS, columns=columns)
+    cloaking.make(numbered, "cloak/points", points=ROWS, columns=columns)
     given = {name: getattr(cloak, name) for name in _TOLERANCES} if cloak.tolerant else {}
     if cloak.tolerant and cloak.dy is None:
         given["dy"] = cloak.dx
@@ -236,7 +236,7 @@ def _own(name: str, value: float | str, cloaking: Cloaking) -> str | float:
 def _check_own(cloaking: Cloaking) -> None:
     """Refuse tolerances and own ks that mean nothing."""
     cloak = cloaking.spec.cloak
-    found = cloaking.rows("cloak_own", points=POINTS) if cloak.tolerant else [(0, 0)]
+    found = cloaking.rows("cloak/own", points=POINTS) if cloak.tolerant else [(0, 0)]
     ((negative, whole),) = found
     if negative:
         raise SourceError(

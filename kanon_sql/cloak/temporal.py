@@ -29,22 +29,22 @@ def temporal(cloaking: Cloaking) -> Relation:
     everything = Axis(cloaking.extent.t_low, max(2 * (cloaking.extent.t_high - cloaking.extent.t_low), 1.0))
     cloaking.stage("Opening the windows")
     holes = {**x.holes("x"), **y.holes("y")}
-    cloaking.make(CELLS, "cloak_cells", points=cloaking.points, **holes, **everything.holes("t"))
+    cloaking.make(CELLS, "cloak/cells", points=cloaking.points, **holes, **everything.holes("t"))
     visits = _widest(cloaking)
-    cloaking.make(INSTANTS, "cloak_instants", visits=visits)
+    cloaking.make(INSTANTS, "cloak/instants", visits=visits)
     cloaking.drop(*VISITS)
     if cloaking.spec.cloak.shared:
-        cloaking.make(SPANS, "cloak_spans", instants=INSTANTS, starts=_starts(cloaking))
+        cloaking.make(SPANS, "cloak/spans", instants=INSTANTS, starts=_starts(cloaking))
     else:
-        cloaking.make(SPANS, "cloak_shortest", instants=INSTANTS)
-    cloaking.make(BOXES, "cloak_stays", cells=CELLS, points=cloaking.points, spans=SPANS, **holes)
+        cloaking.make(SPANS, "cloak/shortest", instants=INSTANTS)
+    cloaking.make(BOXES, "cloak/stays", cells=CELLS, points=cloaking.points, spans=SPANS, **holes)
     cloaking.drop(CELLS, INSTANTS, SPANS, *JUMPS, *STARTS)
     return BOXES
 
 
 def inside(cloaking: Cloaking, boxes: Relation) -> int:
     """The fewest units that visit a row's cell within its interval: what the published form promises."""
-    ((smallest,),) = cloaking.rows("cloak_inside_spans", boxes=boxes, points=cloaking.points)
+    ((smallest,),) = cloaking.rows("cloak/inside_spans", boxes=boxes, points=cloaking.points)
     return int(smallest or 0)
 
 
@@ -58,21 +58,21 @@ def _grid(cloaking: Cloaking) -> tuple[Axis, Axis]:
 
 def _widest(cloaking: Cloaking) -> Relation:
     """Find for every visit the widest window from it that holds fewer than k units, by halving steps."""
-    visits = cloaking.make(VISITS[0], "cloak_visits", cells=CELLS, points=cloaking.points)
-    ((most,),) = cloaking.rows("cloak_most_instants", visits=visits)
+    visits = cloaking.make(VISITS[0], "cloak/visits", cells=CELLS, points=cloaking.points)
+    ((most,),) = cloaking.rows("cloak/most_instants", visits=visits)
     for power in reversed(range(int(most).bit_length())):
         other = VISITS[1] if visits == VISITS[0] else VISITS[0]
-        visits = cloaking.make(other, "cloak_windows", visits=visits, step=2**power, k=cloaking.model.required)
+        visits = cloaking.make(other, "cloak/windows", visits=visits, step=2**power, k=cloaking.model.required)
     return visits
 
 
 def _starts(cloaking: Cloaking) -> Relation:
     """Follow the intervals of every cell from its first instant on, twice as far in every round."""
-    starts = cloaking.make(STARTS[0], "cloak_first_starts", instants=INSTANTS)
-    jumps = cloaking.make(JUMPS[0], "cloak_jumps", instants=INSTANTS)
+    starts = cloaking.make(STARTS[0], "cloak/first_starts", instants=INSTANTS)
+    jumps = cloaking.make(JUMPS[0], "cloak/jumps", instants=INSTANTS)
     while cloaking.count(jumps):
         other_starts = STARTS[1] if starts == STARTS[0] else STARTS[0]
-        starts = cloaking.make(other_starts, "cloak_starts", starts=starts, jumps=jumps)
+        starts = cloaking.make(other_starts, "cloak/starts", starts=starts, jumps=jumps)
         other_jumps = JUMPS[1] if jumps == JUMPS[0] else JUMPS[0]
-        jumps = cloaking.make(other_jumps, "cloak_doubled", jumps=jumps)
+        jumps = cloaking.make(other_jumps, "cloak/doubled", jumps=jumps)
     return starts

@@ -27,7 +27,7 @@ BOX = ("x_min", "x_max", "y_min", "y_max", "since", "until")
 
 @dataclass(frozen=True)
 class Summary:
-    """What an independent query found in the rows about to be released; see `sql/cloak_summary.sql`."""
+    """What an independent query found in the rows about to be released; see `sql/cloak/summary.sql`."""
 
     rows: int
     classes: int
@@ -53,8 +53,8 @@ def judge(cloaking: Cloaking, boxes: Relation, inside: int | None) -> Summary:
     `inside`: the fewest units seen inside a released box, for the published form, which promises no more.
     """
     _join(cloaking, boxes)
-    cloaking.make(CLASSES, "cloak_classes", released=RELEASED)
-    ((*found,),) = cloaking.rows("cloak_summary", classes=CLASSES)
+    cloaking.make(CLASSES, "cloak/classes", released=RELEASED)
+    ((*found,),) = cloaking.rows("cloak/summary", classes=CLASSES)
     summary = Summary(*(int(value) for value in found[:7]), *found[7:])
     problems = {
         f"{summary.outside:,} rows outside their boxes": summary.outside,
@@ -107,8 +107,8 @@ def release_sql(cloaking: Cloaking, table: Table) -> str:
     """The query that shows the rows as they are released."""
     columns, spec, dialect = released_columns(cloaking, table), cloaking.spec, cloaking.engine.dialect
     if spec.shuffle:
-        return queries.text("cloak_shuffled", dialect, released=RELEASED, columns=columns, seed=str(spec.seed))
-    return queries.text("cloak_release", dialect, released=RELEASED, columns=columns)
+        return queries.text("cloak/shuffled", dialect, released=RELEASED, columns=columns, seed=str(spec.seed))
+    return queries.text("cloak/release", dialect, released=RELEASED, columns=columns)
 
 
 def released_columns(cloaking: Cloaking, table: Table) -> dict[str, str]:
@@ -153,9 +153,9 @@ def _compare(cloaking: Cloaking, table: Table, engine: Engine, relation: Relatio
     if [column.name for column in engine.table(relation).columns] != list(columns):
         raise VerificationError("the written release has other columns than planned; nothing was released")
     names = {ours: name for name, ours in box_columns(cloaking.spec).items()}
-    found = queries.text("tuples", engine.dialect, columns={ours: names[ours] for ours in BOX}, source=relation)
+    found = queries.text("core/tuples", engine.dialect, columns={ours: names[ours] for ours in BOX}, source=relation)
     engine.send(found, cloaking.engine, WRITTEN)
-    ((differences,),) = cloaking.rows("cloak_differences", planned=CLASSES, written=WRITTEN, columns=list(BOX))
+    ((differences,),) = cloaking.rows("cloak/differences", planned=CLASSES, written=WRITTEN, columns=list(BOX))
     cloaking.drop(WRITTEN)
     if differences:
         raise VerificationError(
@@ -179,7 +179,7 @@ def telling(cloaking: Cloaking, rows: int, table: Table, most: float = 0.5) -> S
     named = {ours: name for ours, name in cloaking.kept.items() if name in kept_columns(table, cloaking.spec)}
     found = []
     for ours, name in named.items():
-        ((alone,),) = cloaking.rows("cloak_telling", column=[ours], released=RELEASED)
+        ((alone,),) = cloaking.rows("cloak/telling", column=[ours], released=RELEASED)
         if alone > most * rows:
             found.append(name)
     return found

@@ -299,7 +299,7 @@ class DuckDB:
 
     def files_sql(self, pattern: str) -> str:
         """The query that reads the files of a path or glob."""
-        reader = "read_parquet" if file_format(pattern) == "parquet" else "read_csv"
+        reader = "core/read_parquet" if file_format(pattern) == "parquet" else "core/read_csv"
         return queries.text(reader, self.dialect, path=_quoted_path(pattern))
 
     def over_files_sql(self, query: str, pattern: str) -> str:
@@ -332,7 +332,7 @@ class DuckDB:
         holes: dict[str, queries.Hole] = {"path": _quoted_path(str(path))}
         if written_as != "parquet":
             holes["separator"] = queries.SEPARATORS[written_as]
-        reader = "read_parquet" if written_as == "parquet" else "read_written_csv"
+        reader = "core/read_parquet" if written_as == "parquet" else "core/read_written_csv"
         query = queries.text(reader, self.dialect, **holes)
         self.run(queries.drop(SOURCE_VIEW, self.dialect, "view"))
         self.run(queries.create_as(SOURCE_VIEW, query, self.dialect, "view", temporary=True))

@@ -214,7 +214,7 @@ class PostgreSQL:
         if self.connection.info.server_version >= _TELLS_VALID_INPUT:
             self.run(insert())
         else:
-            ((rows,),) = self.rows(queries.text("row_count", self.dialect, relation=written))
+            ((rows,),) = self.rows(queries.text("core/row_count", self.dialect, relation=written))
             self._insert_by_halves(insert, 0, rows)
 
     def _insert_by_halves(self, insert: Callable[..., str], first: int, end: int) -> None:

@@ -80,7 +80,7 @@ __all__ = [
     "Steps",
     "beside_patterns",
     "boxes",
-    "cloak_points",
+    "cloak/points",
     "cloak_released",
     "cloak_rows",
     "comment",

@@ -221,7 +221,7 @@ def _local_recoded(release: LocalReleaseQuery) -> exp.Select:
 def _assignment(release: LocalReleaseQuery) -> exp.Expr:
     keys = [cell.key for cell in release.cells if cell.mapping]
     if release.kept and release.split:
-        return t.tree("apart", assignment=release.assignment, keys=keys).subquery("a")
+        return t.tree("core/apart", assignment=release.assignment, keys=keys).subquery("a")
     return _once(release, release.assignment, keys, ["class", *_PLACES] if release.split else ["class"], "a")
 
 
@@ -231,7 +231,7 @@ def _once(
     """A relation that a join takes no row twice from, though others may write to a view's own tables."""
     if not release.kept:
         return t.table(relation, alias)
-    return t.tree("unrepeated", kept=relation, keys=keys, columns=columns).subquery(alias)
+    return t.tree("core/unrepeated", kept=relation, keys=keys, columns=columns).subquery(alias)
 
 
 def _local_order(release: LocalReleaseQuery) -> list[exp.Expr]:

@@ -131,7 +131,7 @@ def _no_values(release: ReleaseQuery, name: str) -> exp.Select:
 def _kept_mapping(cell: Cell, index: int) -> exp.Subquery:
     """A view's mapping table, a value with one code and a code with one label: what is counted is what is seen."""
     shown = [cell.label or "value"]
-    return t.tree("view_values", mapping=cell.mapping, shown=shown).subquery(f"m{index}")
+    return t.tree("core/view_values", mapping=cell.mapping, shown=shown).subquery(f"m{index}")
 
 
 def _cell(cell: Cell, index: int, release: ReleaseQuery) -> exp.Expr:

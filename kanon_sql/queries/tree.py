@@ -45,7 +45,7 @@ _SCRATCH_SCHEMAS = {"duckdb": "temp", "postgres": "pg_temp"}
 def scratch(name: str) -> Relation:
     """A temporary table of ours: never anyone's table of the same name, in whatever engine.
 
-    >>> text("row_count", "postgres", relation=scratch("kanon_tuples"))
+    >>> text("core/row_count", "postgres", relation=scratch("kanon_tuples"))
     'SELECT COUNT(*) AS rows FROM "pg_temp"."kanon_tuples"'
     """
     return Relation(_SCRATCH, name)
@@ -75,7 +75,7 @@ Hole = Relation | Predicate | Columns | Steps | str | int | float | None
 def text(name: str, dialect: str, **holes: Hole) -> str:
     """Print the query `sql/<name>.sql` in `dialect`, its holes filled.
 
-    >>> text("row_count", "postgres", relation=Relation("public", 'odd "name"'))
+    >>> text("core/row_count", "postgres", relation=Relation("public", 'odd "name"'))
     'SELECT COUNT(*) AS rows FROM "public"."odd ""name\"""'
     """
     return printed(tree(name, **holes), dialect)
@@ -97,7 +97,7 @@ def per_node(name: str, dialect: str, **holes: Hole) -> PerNode:
     Filling and printing a tree costs about a millisecond, as much as a small query itself; here it is
     paid once. The level columns must have plain names (letters, digits, underscores).
 
-    >>> query = per_node("released_classes", "duckdb", safe=Predicate("SUM(n) >= 2"))
+    >>> query = per_node("core/released_classes", "duckdb", safe=Predicate("SUM(n) >= 2"))
     >>> query(0, Relation("f"), ["age_1", "zip_0"])
     'SELECT "age_1", "zip_0" FROM "f" GROUP BY "age_1", "zip_0" HAVING COALESCE(SUM(n) >= 2, FALSE)'
     """

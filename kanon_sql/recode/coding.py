@@ -61,7 +61,7 @@ def code(found: FrequencySet, rules: Sequence[Levels]) -> Coding:
     heights = tuple(len(levels) + 1 for levels in rules)
     coding = Coding(engine, found.attributes, heights)
     keys = {a.coded.stem: a.coded.code_column(0) for a in found.attributes}
-    engine.send(_text(engine, "prio_rule_keys", columns=keys, frequency_set=found.relation), engine, _KEYS)
+    engine.send(_text(engine, "prioprivacy/rule_keys", columns=keys, frequency_set=found.relation), engine, _KEYS)
     coded, labels = [], []
     for j, (attribute, levels) in enumerate(zip(found.attributes, rules, strict=True)):
         made = _AttributeCoding(attribute.hierarchy, levels, _value_texts(engine, attribute))
@@ -71,7 +71,7 @@ def code(found: FrequencySet, rules: Sequence[Levels]) -> Coding:
         labels += [(j, *label) for label in made.labels()]
     engine.send(queries.frequency_set(_KEYS, coded, engine.dialect), engine, _CODED)
     columns = [column for columns in coding.all_columns for column in columns]
-    engine.send(_text(engine, "prio_numbered_tuples", columns=columns, tuples=_CODED), engine, TUPLES)
+    engine.send(_text(engine, "prioprivacy/numbered_tuples", columns=columns, tuples=_CODED), engine, TUPLES)
     integers, texts = dict.fromkeys(("attribute", "rule_level", "code"), "INTEGER"), {"label": "VARCHAR"}
     types = {**integers, **texts, "leaves": "INTEGER", "level": "INTEGER"}
     engine.load(LABELS, types, list(zip(*labels, strict=True)))
@@ -92,7 +92,7 @@ def _text(engine: Engine, name: str, **holes: Any) -> str:
 
 def _value_texts(engine: Engine, attribute: Attribute) -> dict[int, str | None]:
     """What every value shows when it is kept; several values without a leaf share one code, and show `*`."""
-    texts = dict(engine.rows(_text(engine, "prio_rule_values", mapping=attribute.coded.mapping)))
+    texts = dict(engine.rows(_text(engine, "prioprivacy/rule_values", mapping=attribute.coded.mapping)))
     if attribute.hierarchy.starred:
         texts[attribute.hierarchy.codes(0)[-1]] = STAR
     return texts

@@ -99,7 +99,7 @@ class _Run:
             safe=self.task.model.safe,
             salt=f"{self.task.spec.seed}|{number}",
         )
-        ((classes, unsafe),) = self._rows("kaca_unsafe", classes=_TABLES["classes"])
+        ((classes, unsafe),) = self._rows("kaca/unsafe", classes=_TABLES["classes"])
         self.unsafe = int(unsafe)
         self.task.clock.tell(number, int(classes), self.unsafe)
         if unsafe and classes == 1:
@@ -126,7 +126,7 @@ class _Run:
         self._make("block_pairs", blocks=made["blocks"], seekers=seekers, columns=self.block, between=both)
         self._make("bounds", seekers=seekers, pairs=pairs, **known)
         self._make("candidates", seekers=seekers, bounds=bounds, pairs=pairs)
-        return self._text("kaca_nearest", seekers=seekers, candidates=made["candidates"], **known)
+        return self._text("kaca/nearest", seekers=seekers, candidates=made["candidates"], **known)
 
     def merge(self) -> None:
         """Do the merges that do not interfere."""
@@ -137,23 +137,23 @@ class _Run:
         self._make("links", classes=made["classes"], merges=made["merges"])
         generalized = made["regeneralized" if self.generalized == made["generalized"] else "generalized"]
         holes = {"classes": made["classes"], "links": made["links"]}
-        self._make(generalized, self._text("kaca_generalized", **holes, codes=self.codes))
+        self._make(generalized, self._text("kaca/generalized", **holes, codes=self.codes))
         self._make("same", generalized=generalized, codes=self.codes)
         parts = made["moved" if self.parts == made["parts"] else "parts"]
-        self._make(parts, self._text("kaca_parts", parts=self.parts, links=made["links"], same=made["same"]))
+        self._make(parts, self._text("kaca/parts", parts=self.parts, links=made["links"], same=made["same"]))
         self.generalized, self.parts = generalized, parts
 
     def cut_what_is_unsafe(self) -> int | None:
         """Cut the tuples of all unsafe classes anew: how many rows; None if all of them together are unsafe."""
         rest, safe = _TABLES["rest"], self.task.model.safe
         self._make("rest", parts=self.parts, tuples=_TABLES["tuples"], values=self.values, safe=safe)
-        ((rows,),) = self._rows("total_rows", counted=rest)
+        ((rows,),) = self._rows("core/total_rows", counted=rest)
         if rows and not cut(self.task, rest, int(rows)):
             return None
         if rows:
             holes = {"rest": rest, "assignment": ASSIGNMENT, "values": self.values, "safe": safe}
             parts = _TABLES["moved" if self.parts == _TABLES["parts"] else "parts"]
-            self._make(parts, self._text("kaca_cut", parts=self.parts, above=self.task.frequency_set.tuples, **holes))
+            self._make(parts, self._text("kaca/cut", parts=self.parts, above=self.task.frequency_set.tuples, **holes))
             self.parts = parts
         return int(rows)
 
@@ -161,28 +161,28 @@ class _Run:
         """The assignment, and how the run went."""
         made = _TABLES
         holes = {"tuples": made["tuples"], "parts": self.parts, "values": self.values}
-        self._make(ASSIGNMENT, self._text("kaca_assignment", **holes))
-        ((parts,),) = self._rows("row_count", relation=self.parts)
-        ((tuples,),) = self._rows("row_count", relation=made["tuples"])
+        self._make(ASSIGNMENT, self._text("kaca/assignment", **holes))
+        ((parts,),) = self._rows("core/row_count", relation=self.parts)
+        ((tuples,),) = self._rows("core/row_count", relation=made["tuples"])
         for relation in made.values():
             self.task.engine.run(queries.drop(relation, self.task.engine.dialect))
         return Local(ASSIGNMENT, split=parts > tuples, ended=ended, facts=facts)
 
     def _tells(self, column: str) -> float:
         """What a column adds to the distance of two rows on average."""
-        query = self._text("column_values", column=[column], tuples=_TABLES["tuples"])
+        query = self._text("core/column_values", column=[column], tuples=_TABLES["tuples"])
         rows = [float(n) for _, n in self.task.engine.rows(query)]
         return self.costs[column] * (1.0 - sum((n / sum(rows)) ** 2 for n in rows))
 
     def _count_blocks(self, columns: Sequence[str]) -> int:
-        ((blocks,),) = self._rows("kaca_block_count", generalized=self.generalized, columns=list(columns))
+        ((blocks,),) = self._rows("kaca/block_count", generalized=self.generalized, columns=list(columns))
         return int(blocks)
 
     def _make(self, table: str | Relation, query: str = "", **holes: Any) -> None:
         """Make a scratch table anew of what a query gives: its text, or that of the table's name."""
         relation = _TABLES[table] if isinstance(table, str) else table
         dialect = self.task.engine.dialect
-        text = query or self._text(f"kaca_{table}", **holes)
+        text = query or self._text(f"kaca/{table}", **holes)
         self.task.engine.run(queries.drop(relation, dialect))
         self.task.engine.run(queries.create_as(relation, text, dialect, temporary=True))
 

@@ -135,14 +135,14 @@ class _Run:
             rounds, classes = rounds + 1, classes + open_ones - cut
             clock.tell(rounds, classes, open_ones)
         ended = clock.ended if open_ones else "complete"
-        self._run(self._add(ASSIGNMENT, self._text("copy", columns=self._kept, source=OPEN)))
+        self._run(self._add(ASSIGNMENT, self._text("core/copy", columns=self._kept, source=OPEN)))
         return rounds, ended
 
     def _cuts_found(self, statements: Sequence[str]) -> tuple[int, int] | None:
         """Look for every partition's cut: how many are cut, and into how many; None if the time is up before."""
         with self.task.working():
             self._run(*statements)
-            ((cut, made),) = self._rows("mondrian_grown", moves=MOVES)
+            ((cut, made),) = self._rows("mondrian/grown", moves=MOVES)
             return int(cut), int(made)
         return None
 
@@ -154,7 +154,7 @@ class _Run:
     def is_safe_as_a_whole(self) -> bool:
         """Whether all tuples together are a class."""
         found = self.task.frequency_set
-        ((safe,),) = self._rows("mondrian_whole", frequency_set=found.relation, safe=self.task.model.safe)
+        ((safe,),) = self._rows("mondrian/whole", frequency_set=found.relation, safe=self.task.model.safe)
         return bool(safe)
 
     def _refuse_what_is_unsafe_as_a_whole(self) -> None:
@@ -171,9 +171,9 @@ class _Run:
         load(WIDTHS, _WIDTHS, [])
         if self.relaxed:
             dealt_in = list(self.rule.dealt_in or self.codes)
-            start = self._text("mondrian_deal_start", columns=self.codes, order=dealt_in, frequency_set=found)
+            start = self._text("mondrian/deal_start", columns=self.codes, order=dealt_in, frequency_set=found)
         else:
-            start = self._text("mondrian_start", columns=self.codes, frequency_set=found)
+            start = self._text("mondrian/start", columns=self.codes, frequency_set=found)
         self._run(*self._make(OPEN, start), *self._make(ASSIGNMENT, self._closed(OPEN)))
 
     def _lay_out(self) -> None:
@@ -208,13 +208,13 @@ class _Run:
         return [
             *self._make(CELLS, self._cells(OPEN)),
             *self._make(MEDIANS, self._medians()),
-            *self._make(BRANCHES, self._text("mondrian_branches", cells=CELLS, nodes=NODES, safe=model.safe)),
+            *self._make(BRANCHES, self._text("mondrian/branches", cells=CELLS, nodes=NODES, safe=model.safe)),
             *(self._make(INHERITED, self._inherited()) if rule.inherited else []),
-            *self._make(CHOSEN, self._text("mondrian_chosen", **options, **chosen)),
+            *self._make(CHOSEN, self._text("mondrian/chosen", **options, **chosen)),
             *self._make(
-                MOVES, self._text("mondrian_moves", chosen=CHOSEN, cells=CELLS, nodes=NODES, branches=BRANCHES)
+                MOVES, self._text("mondrian/moves", chosen=CHOSEN, cells=CELLS, nodes=NODES, branches=BRANCHES)
             ),
-            *self._make(NEXT, self._text("mondrian_deal" if self.relaxed else "mondrian_next", **codes, **cut)),
+            *self._make(NEXT, self._text("mondrian/deal" if self.relaxed else "mondrian/next", **codes, **cut)),
         ]
 
     def _take(self) -> list[str]:
@@ -225,27 +225,27 @@ class _Run:
             queries.rename(NEXT, OPEN.name, self._dialect),
         ]
         if self.rule.inherited:
-            handed = self._text("mondrian_widths", medians=INHERITED, chosen=CHOSEN, moves=MOVES)
+            handed = self._text("mondrian/widths", medians=INHERITED, chosen=CHOSEN, moves=MOVES)
             statements += self._make(WIDTHS, handed)
         if self._shows_regions:
-            sides = self._text("mondrian_sides", moves=MOVES, chosen=CHOSEN, nodes=NODES)
+            sides = self._text("mondrian/sides", moves=MOVES, chosen=CHOSEN, nodes=NODES)
             statements.append(self._add(SIDES, sides))
         return statements
 
     def _medians(self) -> str:
         safe = self.task.model.safe
         if self.relaxed:
-            return self._text("mondrian_halves", cells=CELLS, safe=safe)
+            return self._text("mondrian/halves", cells=CELLS, safe=safe)
         sides = {"safe_left": over(safe, "left_side"), "safe_right": over(safe, "right_side")}
-        return self._text("mondrian_medians", median=self.rule.median_only, cells=CELLS, **sides)
+        return self._text("mondrian/medians", median=self.rule.median_only, cells=CELLS, **sides)
 
     def _inherited(self) -> str:
-        return self._text("mondrian_inherited", medians=MEDIANS, widths=WIDTHS)
+        return self._text("mondrian/inherited", medians=MEDIANS, widths=WIDTHS)
 
     def _places(self, j: int) -> str:
         order = self.orders[j]
         return self._text(
-            "mondrian_places",
+            "mondrian/places",
             attribute=j,
             ordered=self._ordered(order),
             weight=self.task.weights[j],
@@ -260,7 +260,7 @@ class _Run:
         order = self.orders[j]
         return [
             self._text(
-                "mondrian_nodes",
+                "mondrian/nodes",
                 attribute=j,
                 level=level,
                 count=order.leaf_count,
@@ -288,10 +288,10 @@ class _Run:
         return any(self._show(order.attribute.column.name) == "labels" for order in self.orders)
 
     def _cells(self, counted: Relation) -> str:
-        return self._text("mondrian_cells", codes=self.codes, count=len(self.codes), open=counted, places=PLACES)
+        return self._text("mondrian/cells", codes=self.codes, count=len(self.codes), open=counted, places=PLACES)
 
     def _closed(self, chosen: Relation) -> str:
-        return self._text("mondrian_closed", columns=self._kept, open=OPEN, chosen=chosen)
+        return self._text("mondrian/closed", columns=self._kept, open=OPEN, chosen=chosen)
 
     @property
     def _kept(self) -> list[str]:
@@ -300,7 +300,7 @@ class _Run:
 
     def _cuts(self) -> Relation:
         """The region of every class, from all the cuts on the way to it."""
-        regions = self._text("mondrian_regions", assignment=ASSIGNMENT, sides=SIDES)
+        regions = self._text("mondrian/regions", assignment=ASSIGNMENT, sides=SIDES)
         cuts = queries.regions(REGIONS, [len(order.rows) - 1 for order in self.orders], self._dialect)
         self._run(*self._make(REGIONS, regions), *self._make(CUTS, cuts))
         return CUTS
@@ -311,7 +311,7 @@ class _Run:
         J. Xu et al., "Utility-based anonymization using local recoding", KDD 2006; 0 for a single value.
         """
         self._run(*self._make(CELLS, self._cells(ASSIGNMENT)))
-        ((penalty,),) = self._rows("mondrian_ncp", cells=CELLS, nodes=NODES)
+        ((penalty,),) = self._rows("mondrian/ncp", cells=CELLS, nodes=NODES)
         # The order in which a database adds up floats is its own.
         return round(float(penalty) / (self.task.frequency_set.rows * len(self.orders)), 12)
 

@@ -13,7 +13,7 @@ def from_node(found: FrequencySet, model: PrivacyModel, node: Node) -> Local:
     """The classes of a node that hold; the rows of the others are suppressed."""
     engine = found.engine
     query = queries.text(
-        "node_assignment",
+        "core/node_assignment",
         engine.dialect,
         frequency_set=found.relation,
         keys=[attribute.coded.code_column(0) for attribute in found.attributes],

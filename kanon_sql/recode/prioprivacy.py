@@ -119,13 +119,13 @@ class _Run:
         self.rounds = self.classes = self.absorbed = 0
         self.clock, self.ended = task.clock, "complete"
         safe = task.model.safe
-        self.groups_sql: PerNode = queries.per_node("prio_rule_groups", self.engine.dialect, safe=safe)
-        self.suppressible_sql: PerNode = queries.per_node("prio_suppressible", self.engine.dialect, safe=safe)
+        self.groups_sql: PerNode = queries.per_node("prioprivacy/rule_groups", self.engine.dialect, safe=safe)
+        self.suppressible_sql: PerNode = queries.per_node("prioprivacy/suppressible", self.engine.dialect, safe=safe)
 
     def recode(self) -> None:
         """Give every tuple a transformation."""
         safe = self.task.model.safe
-        self._make(_UNSAFE, "prio_unsafe_tuples", tuples=TUPLES, safe=safe)
+        self._make(_UNSAFE, "prioprivacy/unsafe_tuples", tuples=TUPLES, safe=safe)
         self.engine.load(_RECODED, {"tuple": "INTEGER", "node": "INTEGER"}, [])
         self.clock = self._time_to_recode()
         with self.task.working(self.clock):
@@ -199,7 +199,9 @@ class _Run:
         first = len(self.nodes)
         while nodes:
             nodes = nodes[self._ask(self.groups_sql, self.unsafe, nodes) :]
-            found |= {node - first for (node,) in self.engine.rows(self._text("prio_used_nodes", recoded=_MEMBERS))}
+            found |= {
+                node - first for (node,) in self.engine.rows(self._text("prioprivacy/used_nodes", recoded=_MEMBERS))
+            }
         return [sets[place] for place in sorted(found)]
 
     def node(self, levels: dict[int, int]) -> Node:
@@ -224,14 +226,16 @@ class _Run:
     def _take_groups(self) -> None:
         members, spare = _MEMBERS, _OTHER_MEMBERS
         while True:
-            self._make(_PLACES, "prio_group_places", members=members, tuples=self.unsafe, safe=self.task.model.safe)
+            self._make(
+                _PLACES, "prioprivacy/group_places", members=members, tuples=self.unsafe, safe=self.task.model.safe
+            )
             if not self._rows_of(_PLACES):
                 return
-            self._make(_CHOSEN, "prio_best_groups", members=members, places=_PLACES)
-            self._make(_MOVED, "prio_group_tuples", members=members, chosen=_CHOSEN)
+            self._make(_CHOSEN, "prioprivacy/best_groups", members=members, places=_PLACES)
+            self._make(_MOVED, "prioprivacy/group_tuples", members=members, chosen=_CHOSEN)
             self.classes += self._rows_of(_CHOSEN)
             self._move()
-            self._make(spare, "prio_remaining", tuples=members, recoded=_MOVED)
+            self._make(spare, "prioprivacy/remaining", tuples=members, recoded=_MOVED)
             members, spare = spare, members
 
     def _hide_cells(self, nodes: Sequence[Node]) -> None:
@@ -243,14 +247,14 @@ class _Run:
         first = len(self.nodes)
         # All cells may be hidden, and then the one code of a suppressed attribute makes the one group.
         columns = [*self.coding.columns(), self.coding.of(self.heights)[0]]
-        self._make(_OPEN, "prio_open_tuples", tuples=TUPLES, remaining=self.unsafe, columns=columns)
+        self._make(_OPEN, "prioprivacy/open_tuples", tuples=TUPLES, remaining=self.unsafe, columns=columns)
         asked = self._ask(self.suppressible_sql, _OPEN, nodes)
         domains = [prod(d for d, level in zip(self.domains, node, strict=True) if level) for node in nodes[:asked]]
         numbers = range(first, len(self.nodes))
         types = {"node": "INTEGER", "domain": "BIGINT"}
         self.engine.load(_NODES, types, [list(numbers), [min(domain, _MOST) for domain in domains]])
         k = self.task.model.required
-        self._make(_MOVED, "prio_first_suppressions", candidates=_MEMBERS, nodes=_NODES, k=k)
+        self._make(_MOVED, "prioprivacy/first_suppressions", candidates=_MEMBERS, nodes=_NODES, k=k)
         self._move()
         return asked
 
@@ -276,7 +280,7 @@ class _Run:
 
     def _move(self) -> None:
         """The tuples in `_MOVED` have their transformation; they are unsafe no more."""
-        self._make(self.spare, "prio_remaining", tuples=self.unsafe, recoded=_MOVED)
+        self._make(self.spare, "prioprivacy/remaining", tuples=self.unsafe, recoded=_MOVED)
         self._insert(_RECODED, queries.select_all(_MOVED, self.engine.dialect))  # the last that can be interrupted
         self.unsafe, self.spare = self.spare, self.unsafe
         self.rounds += 1
@@ -307,17 +311,17 @@ class _Run:
     def _suppress_left(self) -> None:
         self.nodes.append(self.heights)
         number = len(self.nodes) - 1
-        self._insert(_RECODED, self._text("prio_not_recoded", tuples=self.unsafe, recoded=_RECODED, node=number))
+        self._insert(_RECODED, self._text("prioprivacy/not_recoded", tuples=self.unsafe, recoded=_RECODED, node=number))
 
     def _keep_safe(self) -> None:
-        self._make(_KEPT, "prio_remaining", tuples=TUPLES, recoded=self.unsafe)
-        self._insert(_RECODED, self._text("prio_not_recoded", tuples=_KEPT, recoded=_RECODED, node=0))
+        self._make(_KEPT, "prioprivacy/remaining", tuples=TUPLES, recoded=self.unsafe)
+        self._insert(_RECODED, self._text("prioprivacy/not_recoded", tuples=_KEPT, recoded=_RECODED, node=0))
 
     def _absorb(self) -> None:
         """Let each tuple that is left join the class where that loses least; the class goes with it as a whole."""
         self._number_classes()
         cells = [
-            self._text("prio_rule_cells", attribute=j, level=level, column=[column], tuples=TUPLES)
+            self._text("prioprivacy/rule_cells", attribute=j, level=level, column=[column], tuples=TUPLES)
             for j, columns in enumerate(self.coding.all_columns)
             for level, column in enumerate(columns)
         ]
@@ -325,23 +329,25 @@ class _Run:
         self._load_weights()
         self._load_used_nodes(long=True)
         common = {"numbered": _NUMBERED, "recoded": _RECODED, "nodes": _NODES, "labels": LABELS}
-        self._make(_COMMON, "prio_common_cells", cells=_CELLS, attributes=_ATTRIBUTES, **common)
-        self._make(_MATCHES, "prio_matching_cells", common=_COMMON, cells=_CELLS, left_over=self.unsafe)
-        self._make(_CHOSEN, "prio_cheapest_classes", matches=_MATCHES, common=_COMMON)
+        self._make(_COMMON, "prioprivacy/common_cells", cells=_CELLS, attributes=_ATTRIBUTES, **common)
+        self._make(_MATCHES, "prioprivacy/matching_cells", common=_COMMON, cells=_CELLS, left_over=self.unsafe)
+        self._make(_CHOSEN, "prioprivacy/cheapest_classes", matches=_MATCHES, common=_COMMON)
         self.absorbed = self.rows_left
         self._grow()
 
     def _grow(self) -> None:
         """Write the new transformations of the classes that tuples have joined: at most one per tuple left."""
         levels: dict[int, dict[int, int]] = {}
-        for found, j, level in self.engine.rows(self._text("prio_joint_levels", matches=_MATCHES, chosen=_CHOSEN)):
+        for found, j, level in self.engine.rows(
+            self._text("prioprivacy/joint_levels", matches=_MATCHES, chosen=_CHOSEN)
+        ):
             levels.setdefault(found, {})[j] = level
         numbers = list(range(len(self.nodes), len(self.nodes) + len(levels)))
         self.nodes += [self.node(found) for found in levels.values()]
         self.engine.load(_GROWN, {"class": "INTEGER", "node": "INTEGER"}, [list(levels), numbers])
-        self._make(_MOVED, "prio_grown_classes", numbered=_NUMBERED, chosen=_CHOSEN, grown=_GROWN)
-        self._make(_KEPT, "prio_remaining", tuples=_RECODED, recoded=_MOVED)
-        self._make(_RECODED, "prio_recoded_anew", kept=_KEPT, moved=_MOVED)
+        self._make(_MOVED, "prioprivacy/grown_classes", numbered=_NUMBERED, chosen=_CHOSEN, grown=_GROWN)
+        self._make(_KEPT, "prioprivacy/remaining", tuples=_RECODED, recoded=_MOVED)
+        self._make(_RECODED, "prioprivacy/recoded_anew", kept=_KEPT, moved=_MOVED)
 
     def _load_weights(self) -> None:
         """What one more leaf under a cell's label costs: a cell loses at most its attribute's weight."""
@@ -352,7 +358,7 @@ class _Run:
 
     def _load_used_nodes(self, long: bool = False) -> None:
         """Load the transformations in use: a row each, or a row per attribute."""
-        used = sorted(node for (node,) in self.engine.rows(self._text("prio_used_nodes", recoded=_RECODED)))
+        used = sorted(node for (node,) in self.engine.rows(self._text("prioprivacy/used_nodes", recoded=_RECODED)))
         places = range(len(self.heights))
         if long:
             rows = [(number, j, self.nodes[number][j]) for number in used for j in places]
@@ -368,7 +374,7 @@ class _Run:
         self.engine.send(labelled, self.engine, _LABELLED)
         places = range(len(self.heights))
         labels = [f"label_{j}" for j in places]
-        self._make(_NUMBERED, "prio_numbered_classes", labels=labels, cells=self._cells, labelled=_LABELLED)
+        self._make(_NUMBERED, "prioprivacy/numbered_classes", labels=labels, cells=self._cells, labelled=_LABELLED)
 
     @property
     def _cells(self) -> list[str]:
@@ -377,11 +383,11 @@ class _Run:
     def result(self) -> Local:
         """The assignment, the classes with their labels, and what is to be said of both."""
         self._number_classes()
-        self._make(CLASSES, "prio_own_classes", cells=self._cells, numbered=_NUMBERED)
+        self._make(CLASSES, "prioprivacy/own_classes", cells=self._cells, numbered=_NUMBERED)
         columns = {
             a.coded.code_column(0): c for a, c in zip(self.coding.attributes, self.coding.columns(), strict=True)
         }
-        self._make(ASSIGNMENT, "prio_own_assignment", columns=columns, tuples=TUPLES, numbered=_NUMBERED)
+        self._make(ASSIGNMENT, "prioprivacy/own_assignment", columns=columns, tuples=TUPLES, numbered=_NUMBERED)
         return Local(ASSIGNMENT, classes=CLASSES, ended=self.ended, facts=self._facts())
 
     def _facts(self) -> dict[str, Any]:
@@ -432,7 +438,7 @@ class _Run:
         self.engine.run(queries.insert(relation, query, self.engine.dialect))
 
     def _rows_of(self, relation: Relation) -> int:
-        return int(self.engine.rows(self._text("row_count", relation=relation))[0][0])
+        return int(self.engine.rows(self._text("core/row_count", relation=relation))[0][0])
 
     def _count_left(self) -> None:
-        self.rows_left = int(self.engine.rows(self._text("total_rows", counted=self.unsafe))[0][0])
+        self.rows_left = int(self.engine.rows(self._text("core/total_rows", counted=self.unsafe))[0][0])

@@ -97,11 +97,11 @@ def _quality(parts: Sequence[_Parts]) -> Quality:
 def _parts(engine: Engine, attribute: Attribute, j: int, assignment: Relation, classes: Relation) -> _Parts:
     coded, hierarchy = attribute.coded, attribute.hierarchy
     value, label = [coded.code_column(0)], [f"label_{j}"]
-    _make(engine, _QUALITY_CELLS, "quality_cells", value=value, label=label, assignment=assignment, classes=classes)
+    _make(engine, _QUALITY_CELLS, "quality/cells", value=value, label=label, assignment=assignment, classes=classes)
     labels = _with_shown(engine, _lowest_levels(engine, attribute))
     engine.load(_LABELS, {"label": "VARCHAR", "level": "INTEGER", "leaves": "INTEGER"}, labels)
-    _make(engine, _LEVELS, "quality_levels", cells=_QUALITY_CELLS, labels=_LABELS)
-    sums = engine.rows(queries.text("quality_sums", engine.dialect, levels=_LEVELS))
+    _make(engine, _LEVELS, "quality/levels", cells=_QUALITY_CELLS, labels=_LABELS)
+    sums = engine.rows(queries.text("quality/sums", engine.dialect, levels=_LEVELS))
     if any(level is None for level, *_ in sums):
         raise HierarchyError(
             f"column {attribute.column.name!r}: some released labels are on no level of its hierarchy, so its entropy "
@@ -122,7 +122,7 @@ def _parts(engine: Engine, attribute: Attribute, j: int, assignment: Relation, c
 def _bits(engine: Engine, attribute: Attribute, fine: int, coarse: int, level: int) -> float:
     """What rows on `level` or above lose from one level of the hierarchy to another."""
     mapping, columns = attribute.coded.mapping, {"fine": [f"code_{fine}"], "coarse": [f"code_{coarse}"]}
-    query = queries.text("quality_entropy", engine.dialect, levels=_LEVELS, mapping=mapping, level=level, **columns)
+    query = queries.text("quality/entropy", engine.dialect, levels=_LEVELS, mapping=mapping, level=level, **columns)
     return float(engine.rows(query)[0][0])
 
 
@@ -131,7 +131,7 @@ def _with_shown(engine: Engine, known: dict[str | None, tuple[int, int]]) -> lis
     by_letters: dict[str, tuple[int, int]] = {}
     for label, found in known.items():
         by_letters.setdefault(_letters(label or ""), found)
-    query = queries.text("column_values", engine.dialect, column=["label"], tuples=_QUALITY_CELLS)
+    query = queries.text("core/column_values", engine.dialect, column=["label"], tuples=_QUALITY_CELLS)
     shown = {label: by_letters.get(_letters(label)) for label, _ in engine.rows(query) if label is not None}
     labels = {label: found for label, found in shown.items() if found} | known
     return [list(labels), [level for level, _ in labels.values()], [leaves for _, leaves in labels.values()]]
@@ -144,7 +144,7 @@ def _letters(label: str) -> str:
 def _lowest_levels(engine: Engine, attribute: Attribute) -> dict[str | None, tuple[int, int]]:
     """Every label with the lowest level that has it and the leaves under it there; `*` is always the top."""
     hierarchy = attribute.hierarchy
-    texts = dict(engine.rows(queries.text("prio_rule_values", engine.dialect, mapping=attribute.coded.mapping)))
+    texts = dict(engine.rows(queries.text("prioprivacy/rule_values", engine.dialect, mapping=attribute.coded.mapping)))
     found: dict[str | None, tuple[int, int]] = {STAR: (hierarchy.height, hierarchy.leaf_count)}
     for level in range(hierarchy.height + 1):
         for code, leaves in enumerate(hierarchy.leaves(level)):

@@ -130,7 +130,7 @@ class _Refinement:
         started = time.monotonic()
         self._make_classes()
         self._describing = time.monotonic() - started
-        ((rows, cost),) = self.engine.rows(self._text("refine_cost", classes=_SCRATCH["classes"]))
+        ((rows, cost),) = self.engine.rows(self._text("refine/cost", classes=_SCRATCH["classes"]))
         return int(cost) + (self._rows - int(rows)) * self.suppressed
 
     def _loss(self, cost: float) -> float:
@@ -150,7 +150,7 @@ class _Refinement:
                 self._load_levels(j, attribute, climb)
             found = self.task.frequency_set.relation
             self._create(_SCRATCH["tuples"], queries.refine_tuples(found, self.climbs, self.engine.dialect))
-            self._make(self.state, "refine_none", tuples=_SCRATCH["tuples"])
+            self._make(self.state, "refine/none", tuples=_SCRATCH["tuples"])
             return True
         return False
 
@@ -183,7 +183,7 @@ class _Refinement:
     def _occurring(self, attribute: Attribute, codes: Sequence[int]) -> list[int]:
         """The first row of the hierarchy for every code that occurs: a file may hold many times as many."""
         column, tuples = [attribute.coded.code_column(0)], self.task.frequency_set.relation
-        query = self._text("column_values", column=column, tuples=tuples)
+        query = self._text("core/column_values", column=column, tuples=tuples)
         occur = {int(code) for code, _ in self.engine.rows(query)}
         first = dict(zip(reversed(codes), reversed(range(len(codes))), strict=True))
         return sorted(first[code] for code in occur)
@@ -202,9 +202,9 @@ class _Refinement:
         """Cut the tuples that have no class yet, if all of them together are one."""
         if not self._find_open():
             return
-        ((rows,),) = self.engine.rows(self._text("total_rows", counted=_SCRATCH["open"]))
+        ((rows,),) = self.engine.rows(self._text("core/total_rows", counted=_SCRATCH["open"]))
         if cut(self.task, _SCRATCH["open"], int(rows)):
-            self._advance("refine_cut", open=_SCRATCH["open"], assignment=ASSIGNMENT, keys=self.keys, above=_KEYS)
+            self._advance("refine/cut", open=_SCRATCH["open"], assignment=ASSIGNMENT, keys=self.keys, above=_KEYS)
         self._tell()
 
     def _level_costs(self) -> list[list[float]]:
@@ -214,7 +214,7 @@ class _Refinement:
 
     def _find_open(self) -> int:
         """List the tuples that have no class, and say how many."""
-        self._make(_SCRATCH["open"], "refine_open", tuples=_SCRATCH["tuples"], placed=self.state, keys=self.keys)
+        self._make(_SCRATCH["open"], "refine/open", tuples=_SCRATCH["tuples"], placed=self.state, keys=self.keys)
         return self._count(_SCRATCH["open"])
 
     def _step(self, above: int, most: int) -> None:
@@ -226,16 +226,16 @@ class _Refinement:
             climbs = [self.climbs[j] for j in indexes]
             found = queries.refine_generalizations(_SCRATCH["open"], climbs, most, self.engine.dialect)
             self._create(cells, found)
-            self._make(half, "refine_cells", generalizations=cells, safe=self.task.model.safe)
-        self._make(cells, "refine_joined", one=one, other=other, above=above, most=most)
+            self._make(half, "refine/cells", generalizations=cells, safe=self.task.model.safe)
+        self._make(cells, "refine/joined", one=one, other=other, above=above, most=most)
         while True:
-            self._make(one, "refine_cells", generalizations=cells, safe=self.task.model.safe)
-            self._make(choice, "refine_choice", cells=one)
-            self._make(placed, "refine_safe", chosen=choice, safe=self.task.model.safe)
+            self._make(one, "refine/cells", generalizations=cells, safe=self.task.model.safe)
+            self._make(choice, "refine/choice", cells=one)
+            self._make(placed, "refine/safe", chosen=choice, safe=self.task.model.safe)
             if not self._count(placed):
                 break
-            self._advance("refine_grown", placed=placed)
-            self._make(cells, "refine_open_cells", cells=one, placed=placed)
+            self._advance("refine/grown", placed=placed)
+            self._make(cells, "refine/open_cells", cells=one, placed=placed)
         self._tell()
 
     def _take_in_outsiders(self) -> None:
@@ -243,16 +243,16 @@ class _Refinement:
         while self._find_open() and self._count(self.state):
             self._make_classes()
             most = (self._rows + 1) * self.total + 1
-            self._make(_SCRATCH["movers"], "refine_outsiders", open=_SCRATCH["open"], most=most)
+            self._make(_SCRATCH["movers"], "refine/outsiders", open=_SCRATCH["open"], most=most)
             self._find_best()
-            self._make(_SCRATCH["moves"], "refine_moves", best=_SCRATCH["best"])
-            self._advance("refine_moved", moves=_SCRATCH["moves"])
+            self._make(_SCRATCH["moves"], "refine/moves", best=_SCRATCH["best"])
+            self._advance("refine/moved", moves=_SCRATCH["moves"])
 
     def _take_node(self, node: Node) -> None:
         """Begin again with the classes of a node that hold, and what classes its suppressed rows can make."""
         choice, levels = _SCRATCH["choice"], self.task.frequency_set.level_columns(node)
-        self._make(choice, "refine_node", tuples=_SCRATCH["tuples"], columns=levels)
-        self._make(self.spare, "refine_safe", chosen=choice, safe=self.task.model.safe)
+        self._make(choice, "refine/node", tuples=_SCRATCH["tuples"], columns=levels)
+        self._make(self.spare, "refine/safe", chosen=choice, safe=self.task.model.safe)
         self.state, self.spare = self.spare, self.state
         self._cut_the_rest()  # as many suppressed rows as a class needs are better off in one
 
@@ -276,9 +276,9 @@ class _Refinement:
         if not self._count(_SCRATCH["best"]):
             self.ended = "complete"
             return False
-        self._make(_SCRATCH["moves"], "refine_moves", best=_SCRATCH["best"])
+        self._make(_SCRATCH["moves"], "refine/moves", best=_SCRATCH["best"])
         holes = {name: _SCRATCH[name] for name in ("best", "moves", "movers")}
-        self._make(_SCRATCH["dirty"], "refine_dirty", **holes, seen=seen, far=far)
+        self._make(_SCRATCH["dirty"], "refine/dirty", **holes, seen=seen, far=far)
         return self._move()
 
     def _find_movers(self) -> None:
@@ -286,7 +286,7 @@ class _Refinement:
         args = self.state, _SCRATCH["tuples"], _SCRATCH["classes"], self.climbs, self.engine.dialect
         self._create(_SCRATCH["rests"], queries.refine_rests(*args))
         holes = {"rests": _SCRATCH["rests"], "classes": _SCRATCH["classes"], "state": self.state}
-        self._make(_SCRATCH["movers"], "refine_movers", **holes, near=self._near, safe=self.task.model.safe)
+        self._make(_SCRATCH["movers"], "refine/movers", **holes, near=self._near, safe=self.task.model.safe)
 
     @property
     def _near(self) -> int:
@@ -298,7 +298,7 @@ class _Refinement:
 
         How many save more, and how many of them were looked at: all, unless some that were had a move.
         """
-        far = self.engine.rows(self._text("refine_far", movers=_SCRATCH["movers"], near=self._near))[0][0]
+        far = self.engine.rows(self._text("refine/far", movers=_SCRATCH["movers"], near=self._near))[0][0]
         self._create(_SCRATCH["best"], self._gains(near=self._near))
         batch = max(1, _PAIRS // max(1, self._count(_SCRATCH["classes"])))
         for number, seen in enumerate(range(0, far, batch)):
@@ -315,8 +315,8 @@ class _Refinement:
 
     def _move(self) -> bool:
         """Make the chosen moves, unless a class would no longer hold."""
-        self._make(self.spare, "refine_moved", state=self.state, moves=_SCRATCH["moves"])
-        self._make(_SCRATCH["placed"], "refine_safe", chosen=self.spare, safe=self.task.model.safe)
+        self._make(self.spare, "refine/moved", state=self.state, moves=_SCRATCH["moves"])
+        self._make(_SCRATCH["placed"], "refine/safe", chosen=self.spare, safe=self.task.model.safe)
         if self._count(_SCRATCH["placed"]) < self._count(self.spare):
             return False
         self._cost = None
@@ -328,7 +328,7 @@ class _Refinement:
         """Describe the classes of the state; without `dirty` all of them are to be looked at."""
         if dirty is None:
             dirty = _SCRATCH["dirty"]
-            self._make(dirty, "refine_classes_of", state=self.state)
+            self._make(dirty, "refine/classes_of", state=self.state)
         args = self.state, _SCRATCH["tuples"], dirty, self.climbs, self.engine.dialect
         self._create(_SCRATCH["classes"], queries.refine_classes(*args))
 
@@ -336,14 +336,14 @@ class _Refinement:
 
     def _keep_assignment(self) -> None:
         """Write the assignment, checked once more, and what the run says of itself."""
-        self._make(_SCRATCH["placed"], "refine_safe", chosen=self.state, safe=self.task.model.safe)
+        self._make(_SCRATCH["placed"], "refine/safe", chosen=self.state, safe=self.task.model.safe)
         if self._count(_SCRATCH["placed"]) < self._count(self.state):
             raise InfeasibleError("a class does not meet the privacy model; choose another strategy")
         self._facts |= {
             "moves": self.moves,
             "loss": self._loss(self._state_cost() if self._cost is None else self._cost),
         }
-        self._make(ASSIGNMENT, "refine_assignment", tuples=_SCRATCH["tuples"], state=self.state, keys=self.keys)
+        self._make(ASSIGNMENT, "refine/assignment", tuples=_SCRATCH["tuples"], state=self.state, keys=self.keys)
 
     def _tidy(self) -> None:
         levels = [relation for climb in self.climbs for relation in (climb.levels, climb.costs)]
@@ -372,11 +372,11 @@ class _Refinement:
         self.state, self.spare = self.spare, self.state
 
     def _count(self, relation: Relation) -> int:
-        ((count,),) = self.engine.rows(self._text("row_count", relation=relation))
+        ((count,),) = self.engine.rows(self._text("core/row_count", relation=relation))
         return int(count)
 
     def _size(self, state: Relation) -> tuple[int, int]:
-        ((classes, rows),) = self.engine.rows(self._text("refine_size", state=state))
+        ((classes, rows),) = self.engine.rows(self._text("refine/size", state=state))
         return int(classes), int(rows)
 
 

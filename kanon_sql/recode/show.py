@@ -125,7 +125,7 @@ def figures(engine: Engine, local: Local, found: Sequence[Order], hows: Sequence
     attributes, cells = [order.attribute for order in found], range(len(found))
     shown = [(f"label_{j}", f"high_{j}")[: len(shown_names("", how))] for j, how in enumerate(hows)]
     labels, leaves = [label for of in shown for label in of], [f"leaves_{j}" for j in cells]
-    query = queries.text("local_figures", engine.dialect, classes=CLASSES, labels=labels, leaves=leaves)
+    query = queries.text("core/local_figures", engine.dialect, classes=CLASSES, labels=labels, leaves=leaves)
     ((count, released, smallest, squares, *sums),) = engine.rows(query)
     suppressed = rows - int(released)
     losses = tuple(
@@ -161,7 +161,7 @@ def _mean_loss(leaves: int, rows: int, leaf_count: int) -> float:
 
 
 def _levels(engine: Engine, classes: Relation, j: int, height: int) -> tuple[int, ...]:
-    query = queries.text("local_levels", engine.dialect, classes=classes, level=[f"level_{j}"])
+    query = queries.text("core/local_levels", engine.dialect, classes=classes, level=[f"level_{j}"])
     rows = {int(level): int(n) for level, n in engine.rows(query)}
     return tuple(rows.get(level, 0) for level in range(height + 1))
 
@@ -172,7 +172,7 @@ def _kept(engine: Engine, local: Local, order: Order, labels: Sequence[str]) -> 
     _make(engine, MEMBERS, queries.members(local.assignment, key, order.relation, engine.dialect))
     given = {"members": MEMBERS, "positions": order.relation, "classes": CLASSES}
     ends = {"lower": labels[0], "upper": labels[-1]}
-    query = queries.text("local_kept", engine.dialect, ends=ends, **given)
+    query = queries.text("core/local_kept", engine.dialect, ends=ends, **given)
     ((rows,),) = engine.rows(query)
     engine.run(queries.drop(MEMBERS, engine.dialect))
     return int(rows)
@@ -189,7 +189,7 @@ def _shown(engine: Engine, local: Local, j: int, order: Order, how: str, recipe:
     if how in _STATISTICS:
         statistic, key = queries.scratch(f"kanon_statistic_{j}"), attribute.coded.code_column(0)
         _make(engine, MEMBERS, queries.members(local.assignment, key, order.relation, engine.dialect))
-        query = queries.text(f"class_{how}", engine.dialect, members=MEMBERS, positions=order.relation)
+        query = queries.text(f"core/class_{how}", engine.dialect, members=MEMBERS, positions=order.relation)
         _make(engine, statistic, query)
         engine.run(queries.drop(MEMBERS, engine.dialect))
     if form_of(how) in ("ranges", "bounds"):

@@ -28,7 +28,7 @@ _AT_ONCE = 16  # patterns counted in one statement
 
 @dataclass(frozen=True)
 class Fits:
-    """What the rows of a release are by both notions; see `sql/wildcard_summary.sql`."""
+    """What the rows of a release are by both notions; see `sql/wildcard/summary.sql`."""
 
     rows: int
     classes: int
@@ -48,7 +48,7 @@ def of_release(
 ) -> Fits:
     """Ask a release that was written: `columns` are its quasi-identifiers, in the frequency set's order."""
     names = {f"label_{j}": column for j, column in enumerate(columns)}
-    query = queries.text("wildcard_rows", engine.dialect, release=release, quasi_identifiers=names, names=list(names))
+    query = queries.text("wildcard/rows", engine.dialect, release=release, quasi_identifiers=names, names=list(names))
     engine.send(query, found.engine, _ROWS)
     made = coding.code(found, rules_of(spec, found.attributes))
     try:
@@ -76,7 +76,7 @@ def _begin(engine: Engine) -> None:
 
 
 def _end(engine: Engine, model: PrivacyModel, classes: Relation) -> Fits:
-    query = queries.text("wildcard_summary", engine.dialect, rows=classes, fits=_FITS, safe=model.safe)
+    query = queries.text("wildcard/summary", engine.dialect, rows=classes, fits=_FITS, safe=model.safe)
     rows, count, smallest, small_rows, fit, unsafe = engine.rows(query)[0]
     engine.run(queries.drop(_FITS, engine.dialect))
     least, fewest = (None if value is None else int(value) for value in (smallest, fit))
@@ -87,13 +87,13 @@ def _count_fits(made: Coding, model: PrivacyModel, classes: Relation) -> None:
     engine, dialect = made.engine, made.engine.dialect
     places = range(len(made.heights))
     levels, codes = [f"level_{j}" for j in places], [f"code_{j}" for j in places]
-    engine.send(queries.text("wildcard_labels", dialect, labels=LABELS), engine, _READABLE)
+    engine.send(queries.text("wildcard/labels", dialect, labels=LABELS), engine, _READABLE)
     engine.send(queries.readings(classes, _READABLE, len(places), dialect), engine, _READINGS)
-    query = queries.text("wildcard_patterns", dialect, readings=_READINGS, levels=levels, codes=codes)
+    query = queries.text("wildcard/patterns", dialect, readings=_READINGS, levels=levels, codes=codes)
     engine.send(query, engine, _PATTERNS)
     engine.send(queries.beside_patterns(TUPLES, _PATTERNS, made.all_columns, dialect), engine, _HELD)
-    per_pattern = queries.per_node("wildcard_fits", dialect, safe=model.safe)
-    found = engine.rows(queries.text("wildcard_levels", dialect, patterns=_PATTERNS, levels=levels))
+    per_pattern = queries.per_node("wildcard/fits", dialect, safe=model.safe)
+    found = engine.rows(queries.text("wildcard/levels", dialect, patterns=_PATTERNS, levels=levels))
     texts = [per_pattern(pattern, _HELD, made.of(tuple(node))) for pattern, *node in found]
     for start in range(0, len(texts), _AT_ONCE):
         engine.run(queries.insert(_FITS, queries.union_all(texts[start : start + _AT_ONCE]), dialect))

@@ -1,0 +1,7 @@
+-- name: cloak/release
+-- Show the released columns, in an order that the released values alone decide.
+-- reads: released (the columns and more)
+-- holes: $columns columns, $released relation
+-- gives: the columns
+-- engines: duckdb
+SELECT $columns FROM $released ORDER BY $columns

@@ -1,7 +1,0 @@
--- name: cloak_release
--- Show the released columns, in an order that the released values alone decide.
--- reads: released (the columns and more)
--- holes: $columns columns, $released relation
--- gives: the columns
--- engines: duckdb
-SELECT $columns FROM $released ORDER BY $columns

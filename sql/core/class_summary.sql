@@ -1,0 +1,16 @@
+-- name: core/class_summary
+-- Say whether a released relation meets the model: its rows, its classes, and how many of them do not.
+-- reads: release (any relation that holds the quasi-identifiers)
+-- holes: $release relation, $quasi_identifiers columns, $names columns, $safe predicate
+-- gives: rows, classes, smallest_class, unsafe_classes, unsafe_rows
+SELECT
+  COALESCE(SUM(n), 0) AS rows,
+  COUNT(*) AS classes,
+  MIN(n) AS smallest_class,
+  COUNT(*) FILTER (WHERE NOT safe) AS unsafe_classes,
+  COALESCE(SUM(n) FILTER (WHERE NOT safe), 0) AS unsafe_rows
+FROM (
+  SELECT SUM(n) AS n, COALESCE($safe, FALSE) AS safe
+  FROM (SELECT $quasi_identifiers, COUNT(*) AS n FROM $release GROUP BY $quasi_identifiers) AS tuples
+  GROUP BY $names
+) AS classes

@@ -1,0 +1,6 @@
+-- name: core/column_texts
+-- List the distinct values of one quasi-identifier as they print, with the rows that hold each.
+-- reads: tuples (distinct quasi-identifier combinations; n = rows)
+-- holes: $column columns, $tuples relation
+-- gives: value (text), n (rows)
+SELECT CAST($column AS TEXT) AS value, SUM(n) AS n FROM $tuples GROUP BY $column

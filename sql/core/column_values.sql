@@ -1,0 +1,6 @@
+-- name: core/column_values
+-- List the distinct values of one quasi-identifier, with the rows that hold each.
+-- reads: tuples (distinct quasi-identifier combinations; n = rows)
+-- holes: $column columns, $tuples relation
+-- gives: value, n (rows)
+SELECT $column AS value, SUM(n) AS n FROM $tuples GROUP BY $column

@@ -1,0 +1,6 @@
+-- name: core/equal_values
+-- Say of every value as which row it was there first, by the equality of its own type and collation.
+-- reads: values (row, value)
+-- holes: $values relation
+-- gives: row, first, value
+SELECT row, MIN(row) OVER (PARTITION BY value) AS first, value FROM $values

@@ -1,0 +1,30 @@
+-- name: core/kept_pairs
+-- Guess a quasi-identifier by what is most frequent beside a kept value, where that occurs twice or more (Goodman and Kruskal's lambda).
+-- reads: cells (number, row_id, code; kept columns have the numbers below those of the quasi-identifiers)
+-- holes: $cells relation, $kept value, $quasi value
+-- gives: kept (the column's number), rows, told (rows guessed right), most (rows with the most frequent of all)
+SELECT
+  kept,
+  SUM(n) AS rows,
+  SUM(CASE WHEN place = 1 THEN n ELSE 0 END) AS told,
+  MAX(alike) AS most
+FROM (
+  SELECT kept, n, place, SUM(n) OVER (PARTITION BY kept, quasi) AS alike
+  FROM (
+    SELECT
+      kept,
+      quasi,
+      n,
+      ROW_NUMBER() OVER (PARTITION BY kept, code ORDER BY n DESC) AS place,
+      SUM(n) OVER (PARTITION BY kept, code) AS class_rows
+    FROM (
+      SELECT k.number AS kept, k.code AS code, q.code AS quasi, COUNT(*) AS n
+      FROM $cells AS k
+      JOIN $cells AS q ON k.row_id = q.row_id
+      WHERE k.number < $kept AND q.number = $quasi
+      GROUP BY k.number, k.code, q.code
+    ) AS counted
+  ) AS ranked
+  WHERE class_rows >= 2
+) AS repeated
+GROUP BY kept

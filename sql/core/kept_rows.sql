@@ -1,0 +1,11 @@
+-- name: core/kept_rows
+-- Count the released rows of one node whose label of one attribute is the value itself.
+-- reads: frequency_set (one row per distinct tuple; n = rows; one integer column per attribute and level), kept (kept_code: codes of such values)
+-- holes: $frequency_set relation, $kept relation, $code columns, $levels columns, $safe predicate
+-- gives: rows
+SELECT COALESCE(SUM(kept_n), 0) AS rows
+FROM (
+  SELECT SUM(n) AS n, SUM(CASE WHEN kept_code IS NULL THEN 0 ELSE n END) AS kept_n
+  FROM (SELECT $levels, $code, n FROM $frequency_set) AS coded LEFT JOIN $kept AS kept ON kept_code = code
+  GROUP BY $levels HAVING COALESCE($safe, FALSE)
+) AS released

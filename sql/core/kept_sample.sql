@@ -1,0 +1,8 @@
+-- name: core/kept_sample
+-- Number the first rows of the source and take every so many of them, what cannot be sorted as text.
+-- reads: source (the raw table, any shape)
+-- holes: $source relation, $columns columns, $natives columns, $texts columns, $most value, $stride value
+-- gives: row_id, the columns
+SELECT row_id, $natives, CAST($texts AS TEXT)
+FROM (SELECT ROW_NUMBER() OVER () AS row_id, $columns FROM $source LIMIT $most) AS numbered
+WHERE MOD(row_id, $stride) = 0

@@ -1,0 +1,12 @@
+-- name: core/node_assignment
+-- Assign every tuple to its class at one lattice node; a tuple of a class that does not hold is left out.
+-- reads: frequency_set (one row per distinct tuple; n = rows; one integer column per attribute and level)
+-- holes: $frequency_set relation, $keys columns, $levels columns, $safe predicate
+-- gives: the keys (a tuple's level-0 codes), n (rows), class
+SELECT $keys, n, class
+FROM (SELECT $keys, n, DENSE_RANK() OVER (ORDER BY $levels) AS class FROM $frequency_set) AS numbered
+WHERE class IN (
+  SELECT class
+  FROM (SELECT n, DENSE_RANK() OVER (ORDER BY $levels) AS class FROM $frequency_set) AS numbered
+  GROUP BY class HAVING COALESCE($safe, FALSE)
+)

@@ -1,0 +1,18 @@
+-- name: kaca/classes
+-- Describe every class: its rows, whether it may be released, its distortion, its block, its place by chance.
+-- reads: generalized (class, codes), parts (tuple, class, n)
+-- holes: $generalized relation, $parts relation, $codes columns, $by columns, $own steps, $safe predicate, $salt value
+-- gives: class, n, safe, distortion (of one row), block, place (another order of all classes every round), the codes
+-- engines: duckdb
+SELECT
+  g.class,
+  p.n,
+  p.safe,
+  CAST($own AS DOUBLE) AS distortion,
+  DENSE_RANK() OVER (ORDER BY $by) AS block,
+  ROW_NUMBER() OVER (ORDER BY MD5(CONCAT_WS('|', $salt, g.class)), g.class) AS place,
+  $codes
+FROM $generalized AS g
+JOIN (
+  SELECT class, CAST(SUM(n) AS BIGINT) AS n, COALESCE($safe, FALSE) AS safe FROM $parts GROUP BY class
+) AS p ON p.class = g.class

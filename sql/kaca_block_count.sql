@@ -1,7 +1,0 @@
--- name: kaca_block_count
--- Count the different combinations of some columns, NULL among them.
--- reads: generalized (class, codes)
--- holes: $generalized relation, $columns columns
--- gives: blocks
--- engines: duckdb
-SELECT COUNT(*) AS blocks FROM (SELECT DISTINCT $columns FROM $generalized)

@@ -1,0 +1,12 @@
+-- name: perturb/redraw
+-- Randomize categories (PRAM): keep a value with a stated chance, else draw one anew from the column's own frequencies.
+-- reads: draws (row_id, value, u and v)
+-- holes: $keep value, $draws relation
+-- gives: row_id, value (expected frequencies are those of the column: the transition matrix is invariant)
+SELECT kept.row_id, CASE WHEN kept.u < $keep THEN kept.value ELSE other.value END AS value
+FROM (
+  SELECT row_id, value, u, CAST(FLOOR(v * COUNT(*) OVER ()) AS BIGINT) AS place FROM $draws
+) AS kept
+JOIN (
+  SELECT value, ROW_NUMBER() OVER (ORDER BY value, row_id) - 1 AS place FROM $draws
+) AS other ON other.place = kept.place

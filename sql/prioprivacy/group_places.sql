@@ -1,0 +1,10 @@
+-- name: prioprivacy/group_places
+-- Put the groups that meet the privacy model in order: the largest first, the earlier transformation on ties.
+-- reads: members (node, class, tuple), tuples (tuple, n)
+-- holes: $members relation, $tuples relation, $safe predicate
+-- gives: node, class, place (1, 2, …; equal ones share no tuple)
+SELECT node, class, RANK() OVER (ORDER BY SUM(n) DESC, node) AS place
+FROM $members AS m
+JOIN $tuples AS t ON t.tuple = m.tuple
+GROUP BY node, class
+HAVING COALESCE($safe, FALSE)

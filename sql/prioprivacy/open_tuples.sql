@@ -1,0 +1,6 @@
+-- name: prioprivacy/open_tuples
+-- Mark the tuples that are still to be recoded, among all.
+-- reads: tuples (tuple, n, the columns), remaining (tuple, and anything else)
+-- holes: $tuples relation, $remaining relation, $columns columns
+-- gives: tuple, n, the columns, open
+SELECT tuple, n, $columns, tuple IN (SELECT tuple FROM $remaining) AS open FROM $tuples

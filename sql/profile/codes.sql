@@ -1,0 +1,8 @@
+-- name: profile/codes
+-- Number the values of one column: a mapping table without a hierarchy, NULL left out.
+-- reads: tuples (distinct combinations of values, any shape)
+-- holes: $column columns, $tuples relation
+-- gives: value, code_0 (1, 2, … in no order that means anything)
+SELECT value, CAST(ROW_NUMBER() OVER () AS INTEGER) AS code_0
+FROM (SELECT $column AS value FROM $tuples GROUP BY $column) AS found
+WHERE NOT value IS NULL

@@ -1,0 +1,11 @@
+-- name: profile/set
+-- Say how far one set of columns tells the rows apart.
+-- reads: frequency_set (one row per distinct tuple; n = rows; one integer column per attribute)
+-- holes: $node value, $frequency_set relation, $levels columns, $small value
+-- gives: node (the set's number), combinations, unique_rows, small_rows (rows in classes below $small)
+SELECT
+  $node AS node,
+  COUNT(*) AS combinations,
+  COUNT(*) FILTER (WHERE n = 1) AS unique_rows,
+  COALESCE(SUM(n) FILTER (WHERE n < $small), 0) AS small_rows
+FROM (SELECT SUM(n) AS n FROM $frequency_set GROUP BY $levels) AS classes

@@ -1,0 +1,9 @@
+-- name: quality/levels
+-- Look the labels of cells up in a hierarchy: the lowest level that has the label, and the leaves under it.
+-- reads: cells (value, label, n), labels (label, level, leaves)
+-- holes: $cells relation, $labels relation
+-- gives: value, level (NULL where no level has the label), leaves, n (rows)
+SELECT c.value, l.level, l.leaves, CAST(SUM(c.n) AS BIGINT) AS n
+FROM $cells AS c
+LEFT JOIN $labels AS l ON l.label = c.label OR (l.label IS NULL AND c.label IS NULL)
+GROUP BY c.value, l.level, l.leaves

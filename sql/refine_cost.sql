@@ -1,6 +1,0 @@
--- name: refine_cost
--- Add up what the classes of a state cost.
--- reads: classes (n rows, cost of one row)
--- holes: $classes relation
--- gives: rows, cost (of all rows)
-SELECT COALESCE(SUM(n), 0) AS rows, COALESCE(SUM(n * cost), 0) AS cost FROM $classes

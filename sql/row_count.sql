@@ -1,6 +1,0 @@
--- name: row_count
--- Count the rows of a relation, to hold the frequency set and the release against it.
--- reads: relation (any shape)
--- holes: $relation relation
--- gives: rows
-SELECT COUNT(*) AS rows FROM $relation

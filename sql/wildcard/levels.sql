@@ -1,0 +1,6 @@
+-- name: wildcard/levels
+-- List the patterns of a release by the levels of their cells.
+-- reads: patterns (pattern, class, the levels)
+-- holes: $levels columns, $patterns relation
+-- gives: pattern, the levels
+SELECT pattern, $levels FROM $patterns GROUP BY pattern, $levels ORDER BY pattern
