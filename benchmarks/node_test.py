@@ -12,9 +12,11 @@ from collections.abc import Callable
 
 from measure import ADULT_COLUMNS, adult
 
-from kanon_sql import fitting, frequency, judge, spec
+from kanon_sql import spec
 from kanon_sql.engines.duckdb import DuckDB
-from kanon_sql.lattice import Lattice
+from kanon_sql.frequency import fitting, judge
+from kanon_sql.frequency import frequency_set as frequency
+from kanon_sql.generalization.lattice import Lattice
 from kanon_sql.privacy import k_anonymity
 
 

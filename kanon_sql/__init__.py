@@ -3,24 +3,24 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kanon_sql.comparison import Comparison, compare
     from kanon_sql.errors import KanonError
-    from kanon_sql.exact_anatomy import anatomize
-    from kanon_sql.pipeline import Release, anonymize
-    from kanon_sql.refreshing import refresh
     from kanon_sql.spec import Spec
+    from kanon_sql.verbs.anatomize import anatomize
+    from kanon_sql.verbs.anonymize import Release, anonymize
+    from kanon_sql.verbs.compare import Comparison, compare
+    from kanon_sql.verbs.refresh import refresh
 
 __all__ = ["Comparison", "KanonError", "Release", "Spec", "anatomize", "anonymize", "compare", "refresh"]
 
 _HOMES = {
-    "Comparison": "comparison",
+    "Comparison": "verbs.compare",
     "KanonError": "errors",
-    "Release": "pipeline",
+    "Release": "verbs.anonymize",
     "Spec": "spec",
-    "anatomize": "exact_anatomy",
-    "anonymize": "pipeline",
-    "compare": "comparison",
-    "refresh": "refreshing",
+    "anatomize": "verbs.anatomize",
+    "anonymize": "verbs.anonymize",
+    "compare": "verbs.compare",
+    "refresh": "verbs.refresh",
 }
 
 

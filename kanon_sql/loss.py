@@ -1,7 +1,7 @@
 """Metrics as values: what a node costs, and the least that it and all nodes above it can cost.
 
-Lower is better everywhere. The database adds up the figures (see `sql/core/node_loss.sql`, `sql/core/node_classes.sql`);
-what stands here only divides them.
+Lower is better everywhere. The database adds up the figures (`sql/core/node_loss.sql`, `node_classes.sql`); what stands
+here only divides them.
 
 - `precision`: mean of level / height (Sweeney 2002; here 0 = unchanged). `height`: sum of levels.
 - `loss`: mean over attributes of the mean over all source rows of (M - 1) / (|A| - 1), M the leaves under
@@ -26,7 +26,7 @@ from operator import getitem, mul
 from typing import Literal
 
 from kanon_sql.errors import SpecError
-from kanon_sql.lattice import Node
+from kanon_sql.generalization.lattice import Node
 
 Needs = Literal["levels", "losses", "classes"]
 LevelParts = tuple[tuple[float, ...], ...]
@@ -37,7 +37,7 @@ class Costs:
     """What is known of a table before any node is judged.
 
     `level_losses[j][l]`: the mean loss of attribute j on level l over all rows, nothing suppressed (0 to 1).
-    `distinct[j][l]`: how many labels it has there in the data. `odd`: the first column whose hierarchy is not
+    `distinct[j][l]`: how many labels it has there in the data. `differing`: the first column whose hierarchy is not
     the first column's, None where all are identical. `weights`: one per attribute, empty where all are alike.
     `beta`: of the weighted hierarchical distance, see `hierarchical_distances`.
     """
@@ -47,7 +47,7 @@ class Costs:
     level_losses: tuple[tuple[float, ...], ...]
     distinct: tuple[tuple[int, ...], ...]
     columns: tuple[str, ...] = ()
-    odd: str | None = None
+    differing: str | None = None
     weights: tuple[float, ...] = ()
     beta: float = 0.0
 

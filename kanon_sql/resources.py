@@ -1,5 +1,6 @@
-"""Find `sql/` and `hierarchies/`: inside an installed package, beside it in a checkout."""
+"""What travels with the package: its version, and `sql/` and `hierarchies/`, inside it or beside it in a checkout."""
 
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -15,3 +16,11 @@ def folder(name: str) -> Path:
         if (base / name).is_dir():
             return base / name
     raise FileNotFoundError(f"{name}/ is neither in {_PACKAGE} nor beside it; reinstall kanon-sql")
+
+
+def package_version() -> str:
+    """The installed version; `unknown` in a checkout that was never installed."""
+    try:
+        return version("kanon-sql")
+    except PackageNotFoundError:
+        return "unknown"

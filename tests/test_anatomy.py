@@ -13,12 +13,13 @@ from conftest import create_table
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kanon_sql import anatomy, anonymize, queries
+from kanon_sql import anonymize, queries
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import InfeasibleError, KanonError, SpecError, TargetError, VerificationError
-from kanon_sql.exact_anatomy import anatomize
 from kanon_sql.queries import Relation
+from kanon_sql.release import anatomy
+from kanon_sql.verbs.anatomize import anatomize
 
 FEW = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=5)
 TYPES = {"name": "VARCHAR", "zip": "VARCHAR", "age": "INTEGER", "Ill Ness": "VARCHAR", "day": "INTEGER"}

@@ -29,15 +29,14 @@ import pyarrow.parquet
 import pytest
 import typer
 
-from kanon_sql import pipeline
 from kanon_sql.cli import main, show
 from kanon_sql.cli.app import app
 from kanon_sql.demo_data import write_parquet
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.errors import SourceError, SpecError
-from kanon_sql.search import Progress
 from kanon_sql.spec import Noise, Perturbation, Pram, Spec, Swap
+from kanon_sql.strategies import Progress
 
 ROOT = Path(__file__).resolve().parent.parent
 ADULT = ROOT / "hierarchies" / "adult"
@@ -232,7 +231,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Spec, dict[str, Any]]]:
         specs.append((spec, others))
         raise SpecError("seen")
 
-    monkeypatch.setattr(pipeline, "anonymize", spy)
+    monkeypatch.setattr("kanon_sql.cli.app.run", spy)
     return specs
 
 
@@ -960,7 +959,7 @@ def test_strategies_are_compared() -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_a_comparison_says_what_it_does_not_know(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kanon_sql.search.tags.DENSE_LIMIT", 0)
+    monkeypatch.setattr("kanon_sql.strategies.tags.DENSE_LIMIT", 0)
     options = ["people.csv", *ASK, "--k", 12, "--strategies", "best_first,ola,exhaustive", "--time-limit", 0]
     shown = done("compare", *options)
     assert re.search(r"^ola +A +1 +unknown +0 +1 +time limit$", shown, re.M)

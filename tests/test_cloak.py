@@ -688,12 +688,13 @@ def test_a_target_that_exists_stays(trips: Path) -> None:
 
 
 def test_there_is_no_lattice_to_show(trips: Path) -> None:
-    from kanon_sql import pipeline
-    from kanon_sql.pipeline import Watch
+    from kanon_sql.verbs.observer import Observer
+    from kanon_sql.verbs.plan import make_plan
+    from kanon_sql.verbs.source import opened, settle_spec
 
-    spec = pipeline.settle_spec(str(trips), TRIP_ROLES, {})
-    with pipeline.opened(str(trips), spec) as found, pytest.raises(SpecError, match="without a lattice"):
-        pipeline.make_plan(found, spec, Watch())
+    spec = settle_spec(str(trips), TRIP_ROLES, {})
+    with opened(str(trips), spec) as found, pytest.raises(SpecError, match="without a lattice"):
+        make_plan(found, spec, Observer())
 
 
 def test_equal_dates_are_one_day() -> None:

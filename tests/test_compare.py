@@ -15,13 +15,15 @@ from hypothesis import strategies as st
 from oracle import Column, Node, Problem, problems
 from test_search import DIGITS, FAST, Run, keeps_a_row
 
-import kanon_sql
-from kanon_sql import Comparison, anonymize, compare, comparison, rollup
+from kanon_sql import Comparison, anonymize, compare
 from kanon_sql.errors import InfeasibleError, KanonError, SpecError
-from kanon_sql.lattice import Lattice
+from kanon_sql.frequency import rollups as rollup
+from kanon_sql.generalization.lattice import Lattice
 from kanon_sql.report import numbers
-from kanon_sql.search import STRATEGIES, Strategy, accuracy, levels, tags
-from kanon_sql.search.space import Score, Search, Space, Test
+from kanon_sql.strategies import STRATEGIES, Strategy, accuracy, levels, tags
+from kanon_sql.strategies.space import Score, Search, Space, Test
+from kanon_sql.verbs import compare as comparison
+from kanon_sql.verbs import problem
 
 _random = random.Random(3)
 NAMES = ["one", "two", "three"]
@@ -92,8 +94,8 @@ def test_every_search_counts_its_own(monkeypatch: pytest.MonkeyPatch, metric: st
 
 def test_the_frequency_set_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     counted = []
-    build = kanon_sql.pipeline.build_frequency_set
-    monkeypatch.setattr(kanon_sql.pipeline, "build_frequency_set", lambda *a, **k: counted.append(1) or build(*a, **k))
+    build = problem.build_frequency_set
+    monkeypatch.setattr(problem, "build_frequency_set", lambda *a, **k: counted.append(1) or build(*a, **k))
     compare(PEOPLE, SPEC, strategies=["ola", "exhaustive", "best_first"])
     assert len(counted) == 1
 

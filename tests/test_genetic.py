@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from oracle import METRICS, Column, Node, Problem, problems
 from test_search import ABC, SPREAD, Run, Table, Threshold, Unordered, costs_of, keeps_a_row
 
-from kanon_sql.lattice import Lattice, below
+from kanon_sql.generalization.lattice import Lattice, below
 from kanon_sql.loss import Costs, metric
-from kanon_sql.search import Driver, Outcome, strategy
-from kanon_sql.search.accuracy import level_of_generalization
-from kanon_sql.search.descent import Descent
-from kanon_sql.search.kgen import (
+from kanon_sql.strategies import Driver, Outcome, strategy
+from kanon_sql.strategies.accuracy import level_of_generalization
+from kanon_sql.strategies.descent import Descent
+from kanon_sql.strategies.kgen import (
     POPULATION,
     Individual,
     between,
@@ -30,10 +30,10 @@ from kanon_sql.search.kgen import (
     survival_chances,
     tournament,
 )
-from kanon_sql.search.memetic import limited
-from kanon_sql.search.random_nodes import random_node
-from kanon_sql.search.reduction import lattice_minimum
-from kanon_sql.search.space import Score, Search, Space, Test
+from kanon_sql.strategies.memetic import limited
+from kanon_sql.strategies.random_nodes import random_node
+from kanon_sql.strategies.reduction import lattice_minimum
+from kanon_sql.strategies.space import Score, Search, Space, Test
 
 DRAWING = ("memetic", "local_search", "kgen", "random")
 FAST = settings(deadline=None, max_examples=60)
@@ -130,7 +130,9 @@ def test_memetic_finds_the_optimum_before_it_settles_the_rest(problem: Problem, 
     """Without the sweep of small lattices, as on one too large for it."""
     assume(problem.anonymous_nodes)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys.modules["kanon_sql.search.memetic"], "SWEPT", 0)  # the package's `memetic` is the function
+        patch.setattr(
+            sys.modules["kanon_sql.strategies.memetic"], "SWEPT", 0
+        )  # the package's `memetic` is the function
         run = Run(problem, "memetic", "precision", seed=seed)
     run.check()
     assert run.is_optimal()

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import kanon_sql.hierarchy as module
+import kanon_sql.generalization.hierarchy as module
 from kanon_sql.errors import HierarchyError
-from kanon_sql.hierarchy import (
+from kanon_sql.generalization.hierarchy import (
     STAR,
     Hierarchy,
     Value,

@@ -9,14 +9,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracle import Column, Node, Problem, problems
 
-from kanon_sql import judge as judges
-from kanon_sql import queries, rollup
+from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import SourceError
-from kanon_sql.frequency import FrequencySet, build_frequency_set
-from kanon_sql.hierarchy import Hierarchy, cover
-from kanon_sql.judge import Judge, may_suppress
+from kanon_sql.frequency import judge as judges
+from kanon_sql.frequency import rollups as rollup
+from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set
+from kanon_sql.frequency.judge import Judge, may_suppress
+from kanon_sql.generalization.hierarchy import Hierarchy, cover
 from kanon_sql.loss import METRICS, Costs
 from kanon_sql.privacy import Predicate, PrivacyModel, k_anonymity
 

@@ -21,8 +21,8 @@ from kanon_sql import anonymize
 from kanon_sql import spec as specs
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import InfeasibleError, SpecError
-from kanon_sql.judge import Judge
-from kanon_sql.lattice import Lattice
+from kanon_sql.frequency.judge import Judge
+from kanon_sql.generalization.lattice import Lattice
 from kanon_sql.loss import hierarchical_distances
 from kanon_sql.privacy import Predicate, PrivacyModel, k_anonymity
 from kanon_sql.recode import Clock, Rounds, Task

@@ -13,21 +13,21 @@ import pytest
 from conftest import create_table
 
 from kanon_sql import anonymize
-from kanon_sql import hierarchy as h
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
-from kanon_sql.frequency import FrequencySet, build_frequency_set
-from kanon_sql.hierarchy import Hierarchy
-from kanon_sql.judge import Judge, may_suppress
-from kanon_sql.lattice import Lattice, Node, below
+from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set
+from kanon_sql.frequency.judge import Judge, may_suppress
+from kanon_sql.generalization import hierarchy as h
+from kanon_sql.generalization.hierarchy import Hierarchy
+from kanon_sql.generalization.lattice import Lattice, Node, below
 from kanon_sql.loss import Costs, Figures, metric
 from kanon_sql.privacy import k_anonymity
-from kanon_sql.search import Driver, Outcome, Progress, strategy
-from kanon_sql.search.accuracy import accuracy, level_of_generalization
-from kanon_sql.search.reduction import lattice_minimum
-from kanon_sql.search.space import Score, Search, Space, Test
+from kanon_sql.strategies import Driver, Outcome, Progress, strategy
+from kanon_sql.strategies.accuracy import accuracy, level_of_generalization
+from kanon_sql.strategies.reduction import lattice_minimum
+from kanon_sql.strategies.space import Score, Search, Space, Test
 
-incognito = import_module("kanon_sql.search.incognito")
+incognito = import_module("kanon_sql.strategies.incognito")
 DATA = Path(os.environ.get("KANON_DATA", ""))
 needs_adult = pytest.mark.skipif(
     not os.environ.get("KANON_DATA"),
@@ -346,7 +346,7 @@ def test_flash_and_incognito_settle_the_lattice_of_adult(
 def test_the_whole_lattice_of_adult(
     names: list[str], k: int, limit: float, anonymous: int, k_minimal: int, height: int, precision: float
 ) -> None:
-    """Counted by brute force in numpy; here a few tests tag every node."""
+    """Problem by brute force in numpy; here a few tests tag every node."""
     found = driver(adult(*names), k, limit, "precision")
     outcome = found.run(settle)
     tagged = [node for node in found.lattice.nodes() if found._tags.status(node)]

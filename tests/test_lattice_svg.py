@@ -12,12 +12,12 @@ from oracle import Column, Node, Problem, problems
 from test_search import DIGITS, FAST, SPREAD, Run, keeps_a_row
 
 from kanon_sql.errors import SpecError
-from kanon_sql.lattice import Lattice
+from kanon_sql.generalization.lattice import Lattice
 from kanon_sql.report import hasse, strips
 from kanon_sql.report.lattice import lattice_svg
 from kanon_sql.report.searched import ANONYMOUS, AT_RISK, UNKNOWN, Searched
 from kanon_sql.report.svg import INK, text_width, wrapped
-from kanon_sql.search import STRATEGIES, tags
+from kanon_sql.strategies import STRATEGIES, tags
 
 SVG = "{http://www.w3.org/2000/svg}"
 FILLS = {True: ANONYMOUS, False: AT_RISK, None: UNKNOWN}

@@ -21,12 +21,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import kanon_sql
-from kanon_sql import hierarchy as h
 from kanon_sql import queries
 from kanon_sql.engine import Column, Engine
 from kanon_sql.engines.duckdb import DuckDB, kind_of
 from kanon_sql.errors import SourceError, SpecError, VerificationError
-from kanon_sql.frequency import Attribute
+from kanon_sql.frequency.frequency_set import Attribute
+from kanon_sql.generalization import hierarchy as h
 from kanon_sql.queries import Coded
 from kanon_sql.recode import RECODERS, Clock, Local, Recoder, Task
 from kanon_sql.recode.order import Order, number_key, order_of
@@ -253,16 +253,18 @@ def test_a_view_of_classes_counts_again(engine: Engine, make_table: MakeTable, r
 
 
 def test_the_statement_stands_alone(engine: Engine, make_table: MakeTable, recoder: Given, tmp_path: Path) -> None:
-    from kanon_sql import pipeline
-    from kanon_sql import release as releases
+    from kanon_sql.release import publish as releases
+    from kanon_sql.verbs.observer import Observer
+    from kanon_sql.verbs.plan import plan_release, tidy
+    from kanon_sql.verbs.source import opened, settle_spec
 
     make_table(engine, "people", TYPES, ROWS)
     recoder.classes, recoder.split = CLASSES_OF, True
-    settled = pipeline.settle_spec(None, spec_of(tmp_path, 2), {})
-    with pipeline.opened(None, settled, engine.connection) as found:  # type: ignore[attr-defined]
-        plan = pipeline.plan_release(found, settled, pipeline.Watch())
+    settled = settle_spec(None, spec_of(tmp_path, 2), {})
+    with opened(None, settled, engine.connection) as found:  # type: ignore[attr-defined]
+        plan = plan_release(found, settled, Observer())
         statement = releases.target_sql(plan.recoding, None)
-        pipeline.tidy(plan)
+        tidy(plan)
     assert "kanon_map" not in statement
     assert released(engine.rows(f"SELECT age, city FROM ({statement}) AS release")) == RELEASED
 
@@ -566,8 +568,10 @@ def test_a_single_is_the_number_that_it_prints(engine: Engine, make_table: MakeT
 
 
 def test_a_statement_with_singles_stands_alone(engine: Engine, make_table: MakeTable) -> None:
-    from kanon_sql import pipeline
-    from kanon_sql import release as releases
+    from kanon_sql.release import publish as releases
+    from kanon_sql.verbs.observer import Observer
+    from kanon_sql.verbs.plan import plan_release, tidy
+    from kanon_sql.verbs.source import opened, settle_spec
 
     make_table(
         engine, "people", {"weight": "REAL", "n": "INTEGER"}, [(w, 1) for w in (0.7, 0.1, 1e30) for _ in range(2)]
@@ -580,17 +584,17 @@ def test_a_statement_with_singles_stands_alone(engine: Engine, make_table: MakeT
             "privacy": {"k": 2},
             "strategy": strategy,
         }
-        settled = pipeline.settle_spec(None, given_spec, {})
-        with pipeline.opened(None, settled, engine.connection) as found:  # type: ignore[attr-defined]
-            plan = pipeline.plan_release(found, settled, pipeline.Watch())
+        settled = settle_spec(None, given_spec, {})
+        with opened(None, settled, engine.connection) as found:  # type: ignore[attr-defined]
+            plan = plan_release(found, settled, Observer())
             statement = releases.target_sql(plan.recoding, None)
-            pipeline.tidy(plan)
+            tidy(plan)
         assert len(engine.rows(f"SELECT weight FROM ({statement}) AS release")) == 6
 
 
 # Every type: a release, or one sentence
 
-HELD = {
+SAFE_CLASSES = {
     "duckdb": {
         "UUID": [f"00000000-0000-0000-0000-00000000000{i}" for i in range(4)],
         "INTERVAL": [f"{i} days" for i in range(4)],
@@ -620,7 +624,7 @@ HELD = {
         "float8": ["1.5", "NaN", "Infinity", "-Infinity"],
     },
 }
-TYPES_HELD = [(engine, name) for engine, types in HELD.items() for name in types]
+TYPES_HELD = [(engine, name) for engine, types in SAFE_CLASSES.items() for name in types]
 SHOWS = [None, *get_args(Show)]
 
 
@@ -641,7 +645,7 @@ def test_every_type_is_released_or_refused_in_a_sentence(
 ) -> None:
     if engine.name != name:
         pytest.skip(f"{type_name} is a type of {name}")
-    values = HELD[name][type_name]
+    values = SAFE_CLASSES[name][type_name]
     make_table(
         engine,
         "people",
@@ -720,7 +724,8 @@ def as_was(value: Any, shown: Any) -> bool:
 
 
 def test_priorities_become_weights() -> None:
-    from kanon_sql import pipeline, spec
+    from kanon_sql import spec
+    from kanon_sql.verbs.problem import weights_of
 
     asked = spec.parse(
         {
@@ -728,8 +733,8 @@ def test_priorities_become_weights() -> None:
             "quasi_identifiers": {"a": {"priority": 1}, "b": {"priority": 3}, "c": {}, "d": {"weight": 0.5}},
         }
     )
-    assert pipeline.weights_of(asked) == (1.0, pytest.approx(1 / 3), pytest.approx(1 / 3), 0.5)
-    assert pipeline.weights_of(spec.parse({"source": "t", "quasi_identifiers": ["a", "b"]})) == ()
+    assert weights_of(asked) == (1.0, pytest.approx(1 / 3), pytest.approx(1 / 3), 0.5)
+    assert weights_of(spec.parse({"source": "t", "quasi_identifiers": ["a", "b"]})) == ()
 
 
 def test_a_weight_moves_the_optimum() -> None:

@@ -16,10 +16,10 @@ from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.errors import HierarchyError, SourceError
-from kanon_sql.hierarchy import suppress
-from kanon_sql.pipeline import Opened, column_values
+from kanon_sql.generalization.hierarchy import suppress
 from kanon_sql.privacy import k_anonymity
-from kanon_sql.release import summarize
+from kanon_sql.release.publish import summarize
+from kanon_sql.verbs.source import Source, column_values
 
 LOCAL = ("mondrian", "mondrian_relaxed", "refine", "kaca")
 
@@ -283,7 +283,7 @@ def test_a_hierarchy_file_made_of_a_column_fits_it(
     people(engine, type_name, [*texts, *texts])
     table = engine.find("people")
     assert table is not None
-    made = suppress(column_values(Opened(engine, table), "v"), "v")
+    made = suppress(column_values(Source(engine, table), "v"), "v")
     path = tmp_path / "v.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, delimiter=";", lineterminator="\n").writerows(made.rows())

@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 from oracle import Column, Problem, problems
 
 from kanon_sql import anonymize, queries
-from kanon_sql import hierarchy as h
 from kanon_sql import spec as specs
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import InfeasibleError
-from kanon_sql.frequency import build_frequency_set
-from kanon_sql.hierarchy import Hierarchy
-from kanon_sql.judge import Judge
-from kanon_sql.lattice import Lattice
+from kanon_sql.frequency.frequency_set import build_frequency_set
+from kanon_sql.frequency.judge import Judge
+from kanon_sql.generalization import hierarchy as h
+from kanon_sql.generalization.hierarchy import Hierarchy
+from kanon_sql.generalization.lattice import Lattice
 from kanon_sql.privacy import Predicate, PrivacyModel, k_anonymity
 from kanon_sql.recode.mondrian import Rule, mondrian, mondrian_relaxed
 from kanon_sql.recode.task import ASSIGNMENT, Clock, Local, Task

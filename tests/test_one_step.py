@@ -17,11 +17,17 @@ import duckdb
 import pytest
 from test_cli import kanon
 
-from kanon_sql import anonymize, cloak, exact_anatomy, manifest, pipeline, release
+from kanon_sql import anonymize, cloak
 from kanon_sql.cloak import written as cloak_written
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import SourceError, TargetError
-from kanon_sql.pipeline import Watch
+from kanon_sql.release import perturb
+from kanon_sql.release import publish as release
+from kanon_sql.verbs import anatomize as exact_anatomy
+from kanon_sql.verbs import manifest
+from kanon_sql.verbs import source as sources
+from kanon_sql.verbs.observer import Observer
+from kanon_sql.verbs.plan import plan_release
 
 ILL = ("flu", "asthma", "acne")
 ROWS = [(f"p{i}", 20 + i % 4, f"z{i % 3}{i % 2}", ILL[i % 3], 7 + i % 5 / 10, 46.5, 1000 + i) for i in range(120)]
@@ -57,7 +63,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def made(kind: str, source: str = "people.csv", watch: Watch | None = None, **where: Any) -> Any:
+def made(kind: str, source: str = "people.csv", watch: Observer | None = None, **where: Any) -> Any:
     if kind == "exact":
         return exact_anatomy.anatomize(source, EXACT, l=3, **where)
     form = {"form": "anatomy"} if kind == "anatomy" else {}
@@ -100,14 +106,14 @@ def test_a_trace_that_cannot_be_written_leaves_no_release(folder: Path, target: 
     Path("spec.json").write_text(json.dumps({**SPEC, "source": "people.csv"}))
     (folder / "sealed").mkdir()
     before = contents(folder)
-    watched = pipeline.plan_release
+    watched = plan_release
 
     def with_a_folder_in_the_way(*args: Any) -> Any:
         (folder / "trace.jsonl").mkdir()
         return watched(*args)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pipeline, "plan_release", with_a_folder_in_the_way)
+        patch.setattr("kanon_sql.verbs.anonymize.plan_release", with_a_folder_in_the_way)
         run = kanon("anonymize", "--spec", "spec.json", *target, "--trace", "trace.jsonl")
     assert (run.code, run.out) == (2, "")
     assert "trace.jsonl was made by somebody else meanwhile" in run.err
@@ -136,7 +142,8 @@ def test_a_transaction_that_cannot_be_ended_leaves_no_file(
 
 AT_ONCE = """
 import sys
-from kanon_sql import release
+from kanon_sql.release import perturb
+from kanon_sql.release import publish as release
 from kanon_sql.cli import main
 summarize = release.summarize
 def wait(*given):
@@ -181,7 +188,7 @@ def test_of_two_runs_at_once_to_a_new_file_one_succeeds(folder: Path, form: list
 
 @pytest.mark.usefixtures("folder")
 def test_a_run_that_comes_too_late_does_not_remove_the_database_of_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    open_source = pipeline.open_source
+    open_source = sources.open_source
 
     def too_late(*args: Any) -> Any:
         line = "import duckdb; duckdb.connect('new.duckdb').execute('CREATE TABLE precious AS SELECT 1')"
@@ -193,7 +200,7 @@ def test_a_run_that_comes_too_late_does_not_remove_the_database_of_another(monke
     def locked(*_: Any, **__: Any) -> Any:
         raise duckdb.IOException("Could not set lock on file")
 
-    monkeypatch.setattr(pipeline, "open_source", too_late)
+    monkeypatch.setattr(sources, "open_source", too_late)
     with pytest.raises(SourceError, match="Could not set lock"):
         made("search", database="new.duckdb", into="released")
     assert duckdb.connect("new.duckdb").execute("FROM precious").fetchall() == [(1,)]
@@ -428,7 +435,7 @@ def test_a_source_that_changes_while_it_is_read_stops_the_run(
     before(release, "_write_file")
     before(cloak_written, "judge")
     before(cloak, "judge")
-    before(pipeline.perturb, "perturbed_source")
+    before(perturb, "perturbed_source")
     before(exact_anatomy, "_write")
     where = {"output": "out.parquet"} if target == "file" else {"database": "new.duckdb", "into": "released"}
     with pytest.raises(SourceError, match=r"people\*.* changed while it was read, and nothing was released; run again"):
@@ -447,7 +454,7 @@ def test_a_change_is_seen_at_every_stage(folder: Path, stage: str) -> None:
 
     before = set(contents(folder))
     with pytest.raises(SourceError, match=r"people.csv changed while it was read, and nothing was released; run again"):
-        made("search", watch=Watch(stage=meddle), output="out.csv")
+        made("search", watch=Observer(stage=meddle), output="out.csv")
     assert set(contents(folder)) == before
 
 
@@ -460,5 +467,5 @@ def test_rows_that_come_to_a_view_of_files_are_noticed(folder: Path) -> None:
             appended(folder / "people.csv")
 
     with pytest.raises(SourceError, match="holds 120 rows and people 121; the source changed while it was read"):
-        made("search", "people", Watch(stage=meddle), database="hospital.duckdb", output="out.csv")
+        made("search", "people", Observer(stage=meddle), database="hospital.duckdb", output="out.csv")
     assert not Path("out.csv").exists()

@@ -18,10 +18,11 @@ from conftest import create_table
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kanon_sql import anonymize, perturb, queries, spec
+from kanon_sql import anonymize, queries, spec
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import KanonError, SpecError, VerificationError
+from kanon_sql.release import perturb
 
 FEW = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=15)
 SECRET = "correct horse battery staple"

@@ -18,14 +18,14 @@ from hypothesis import strategies as st
 from oracle import Column, Problem, Row, problems
 
 from kanon_sql import anonymize, queries
-from kanon_sql import hierarchy as h
 from kanon_sql import spec as specs
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import SpecError
-from kanon_sql.frequency import FrequencySet, build_frequency_set
-from kanon_sql.hierarchy import Hierarchy
-from kanon_sql.judge import Judge
-from kanon_sql.lattice import Lattice
+from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set
+from kanon_sql.frequency.judge import Judge
+from kanon_sql.generalization import hierarchy as h
+from kanon_sql.generalization.hierarchy import Hierarchy
+from kanon_sql.generalization.lattice import Lattice
 from kanon_sql.privacy import PrivacyModel, k_anonymity
 from kanon_sql.recode import RECODERS, Clock, Local, Rounds, Task, quality, wildcard
 from kanon_sql.recode.task import ASSIGNMENT, CLASSES

@@ -15,12 +15,12 @@ from conftest import MakeTable, create_table
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kanon_sql import profile as module
 from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.errors import SourceError, SpecError
-from kanon_sql.profile import Profile, name_hint, profile
+from kanon_sql.verbs import profile as module
+from kanon_sql.verbs.profile import Profile, name_hint, profile
 
 Row = tuple[Any, ...]
 EXAMPLES = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)

@@ -18,20 +18,20 @@ from hypothesis import strategies as st
 from oracle import Column, Node, Problem, Row, problems
 
 import kanon_sql
-from kanon_sql import hierarchy as h
 from kanon_sql import queries
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import InfeasibleError
-from kanon_sql.frequency import FrequencySet, build_frequency_set
-from kanon_sql.hierarchy import Hierarchy
-from kanon_sql.judge import Judge, may_suppress
-from kanon_sql.lattice import Lattice
+from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set
+from kanon_sql.frequency.judge import Judge, may_suppress
+from kanon_sql.generalization import hierarchy as h
+from kanon_sql.generalization.hierarchy import Hierarchy
+from kanon_sql.generalization.lattice import Lattice
 from kanon_sql.loss import metric
 from kanon_sql.privacy import Predicate, PrivacyModel, k_anonymity
 from kanon_sql.recode import RECODERS, Clock, Local, Rounds, Task
-from kanon_sql.recode.refine import UNIT, _halves, _Pace
-from kanon_sql.search import Driver, strategy
+from kanon_sql.recode.refine import UNIT, _halves, _StepSize
 from kanon_sql.spec import parse
+from kanon_sql.strategies import Driver, strategy
 
 DATA = Path(os.environ.get("KANON_DATA", ""))
 Class = list[Row]
@@ -299,9 +299,9 @@ def test_only_values_that_occur_are_loaded(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_the_pace_looks_at_a_bounded_number_of_cells() -> None:
     """The least step is one sixtieth of the way; where even that would look at too many cells, there is none."""
-    pace = _Pace(60_000, [[0.0, 1000.0 * (j + 1), 2000.0 * (j + 1)] for j in range(30)])
+    pace = _StepSize(60_000, [[0.0, 1000.0 * (j + 1), 2000.0 * (j + 1)] for j in range(30)])
     assert [pace.advance(1_000_000) for _ in range(4)] == [0, 1000, 2000, None]
-    one = _Pace(1000, [[0.0, 1000.0]])
+    one = _StepSize(1000, [[0.0, 1000.0]])
     assert [one.advance(10), one.advance(10)] == [0, 1000]
 
 

@@ -19,14 +19,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracle import TEXTS, Column, Node, Problem, problems
 
-from kanon_sql import anonymize, queries, release
+from kanon_sql import anonymize, queries
 from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import SpecError, TargetError, VerificationError
-from kanon_sql.pipeline import Release, Watch, make_plan, opened, settle_spec
 from kanon_sql.queries import Relation
-from kanon_sql.recoding import FullDomain
-from kanon_sql.release import Summary
+from kanon_sql.release import publish as release
+from kanon_sql.release.publish import Summary
+from kanon_sql.release.recoding import FullDomain
+from kanon_sql.verbs.anonymize import Release
+from kanon_sql.verbs.observer import Observer
+from kanon_sql.verbs.plan import make_plan
+from kanon_sql.verbs.source import opened, settle_spec
 
 ODD = (
     'x"; DROP TABLE victim; --',
@@ -589,7 +593,7 @@ def standalone(people: People, **target: Any) -> tuple[Node, str]:
     """The statement of a release that was not made, on a session that has nothing of ours."""
     spec = settle_spec(people.name, people.spec, target)
     with opened(people.name, spec, people.engine.connection) as found, found.engine.transaction():
-        plan = make_plan(found, spec, Watch())
+        plan = make_plan(found, spec, Observer())
         sql = release.target_sql(plan.recoding, spec.target)
     for schema, name, *_ in everything(people.engine):
         if name.startswith("kanon_"):
@@ -638,7 +642,7 @@ def test_every_type_keeps_its_values_on_level_0(engine: Engine, type_name: str, 
     if form == "statement":
         settled = settle_spec("people", spec, {})
         with opened("people", settled, engine.connection) as found, found.engine.transaction():
-            sql = release.target_sql(make_plan(found, settled, Watch()).recoding, None)
+            sql = release.target_sql(make_plan(found, settled, Observer()).recoding, None)
         rows = engine.rows(sql)
     else:
         anonymize("people", spec, connection=engine.connection, into="released", form=form)

@@ -19,8 +19,8 @@ from kanon_sql import anonymize
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import KanonError, SpecError
-from kanon_sql.exact_anatomy import anatomize
-from kanon_sql.roles import Suspect, suspects
+from kanon_sql.verbs.anatomize import anatomize
+from kanon_sql.verbs.roles import Suspect, suspects
 
 ROWS = 400
 RANDOM = random.Random(3)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from kanon_sql import hierarchy as h
 from kanon_sql.errors import KanonError, SpecError
+from kanon_sql.generalization import hierarchy as h
 from kanon_sql.recode.rules import Levels, Rule, from_hierarchy, read
 
 KINDS = {"city": "text", "age": "integer"}

@@ -20,14 +20,14 @@ from test_judge import EXAMPLES, counted
 from kanon_sql import anonymize
 from kanon_sql.engine import Engine
 from kanon_sql.errors import InfeasibleError, SpecError
-from kanon_sql.judge import Judge
-from kanon_sql.lattice import Lattice, below
+from kanon_sql.frequency.judge import Judge
+from kanon_sql.generalization.lattice import Lattice, below
 from kanon_sql.loss import Costs, Figures, metric
 from kanon_sql.privacy import k_anonymity
-from kanon_sql.search import STRATEGIES, Driver, Outcome, Progress, strategy, tags
-from kanon_sql.search.driver import _LAST_RESORT as LAST_RESORT
-from kanon_sql.search.reduction import lattice_minimum
-from kanon_sql.search.space import Score, Search, Space, Test
+from kanon_sql.strategies import STRATEGIES, Driver, Outcome, Progress, strategy, tags
+from kanon_sql.strategies.driver import _LAST_RESORT as LAST_RESORT
+from kanon_sql.strategies.reduction import lattice_minimum
+from kanon_sql.strategies.space import Score, Search, Space, Test
 
 OPTIMAL = ("auto", "best_first", "certified", "exhaustive", "depth_first", "flash")
 IDENTICAL = ("optimal_igh", "extended_igh")  # refuse columns whose hierarchies differ

@@ -31,17 +31,19 @@ from test_search import (
     metrics,
 )
 
-from kanon_sql import anonymize, pipeline, search
+from kanon_sql import anonymize
+from kanon_sql import strategies as search
 from kanon_sql.errors import SpecError
-from kanon_sql.lattice import Lattice
+from kanon_sql.generalization.lattice import Lattice
 from kanon_sql.loss import Costs, metric
-from kanon_sql.search import STRATEGIES, Driver, strategy, tags
-from kanon_sql.search.auto import in_turns
-from kanon_sql.search.depth_first import walk
-from kanon_sql.search.space import Score, Search, Space, Test
+from kanon_sql.strategies import STRATEGIES, Driver, strategy, tags
+from kanon_sql.strategies.auto import in_turns
+from kanon_sql.strategies.depth_first import walk
+from kanon_sql.strategies.space import Score, Search, Space, Test
+from kanon_sql.verbs.problem import model_of
 
-incognito = importlib.import_module("kanon_sql.search.incognito")
-samarati = importlib.import_module("kanon_sql.search.samarati")
+incognito = importlib.import_module("kanon_sql.strategies.incognito")
+samarati = importlib.import_module("kanon_sql.strategies.samarati")
 
 SETTLE_ALL = ("exhaustive", "depth_first", "flash", "incognito")
 MONOTONE_ONLY = ("flash", "ola", "incognito", "samarati", *IDENTICAL)
@@ -383,9 +385,8 @@ def test_a_model_that_is_not_monotone_is_refused(name: str, monkeypatch: pytest.
     message = f"^{name} needs a monotone privacy model; use exhaustive or best_first$"
     with pytest.raises(SpecError, match=message):
         Run(Problem([("a",)] * 4, [Column(ABC)], 2), name, "loss", monotone_model=False)
-    model_of = pipeline.model_of
-    monkeypatch.setattr(pipeline, "model_of", lambda spec: replace(model_of(spec), monotone=False))
-    monkeypatch.setattr(pipeline, "build_frequency_set", None)  # before the data is looked at
+    monkeypatch.setattr("kanon_sql.verbs.plan.model_of", lambda spec: replace(model_of(spec), monotone=False))
+    monkeypatch.setattr("kanon_sql.verbs.problem.build_frequency_set", None)  # before the data is looked at
     people = pandas.DataFrame({"zip": ["12", "13"]})
     with pytest.raises(SpecError, match=message):
         anonymize(people, {"quasi_identifiers": {"zip": {"hierarchy": "suppress"}}}, k=2, strategy=name)
@@ -418,7 +419,7 @@ def test_igh_refuses_hierarchies_that_differ(name: str) -> None:
 
 
 def test_docstrings() -> None:
-    found = [importlib.import_module(f"kanon_sql.search.{m.name}") for m in pkgutil.iter_modules(search.__path__)]
+    found = [importlib.import_module(f"kanon_sql.strategies.{m.name}") for m in pkgutil.iter_modules(search.__path__)]
     results = [doctest.testmod(module) for module in [search, *found]]
     assert sum(result.attempted for result in results) >= 5
     assert sum(result.failed for result in results) == 0

@@ -13,14 +13,15 @@ import pytest
 from conftest import create_table
 
 import kanon_sql
-from kanon_sql import anonymize, pipeline, queries, refresh, tables
-from kanon_sql import release as releases
+from kanon_sql import anonymize, queries, refresh
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.errors import KanonError, SourceError, SpecError, TargetError, VerificationError
-from kanon_sql.exact_anatomy import anatomize
 from kanon_sql.queries import Relation
+from kanon_sql.release import publish as releases
+from kanon_sql.release import tables
+from kanon_sql.verbs.anatomize import anatomize
 
 Row = tuple[Any, ...]
 PUPILS = [(f"p{i}", 10 + i % 4, f"{i % 3}", ["flu", "asthma", "acne"][i % 3]) for i in range(48)]
@@ -118,7 +119,7 @@ def test_what_is_in_the_way_is_said_before_any_work(school: Engine, monkeypatch:
         if number and kind == "view":
             continue
         school.run(f"CREATE TABLE {name} AS {OWN[name]}")
-        monkeypatch.setattr(pipeline, "build_frequency_set", None)
+        monkeypatch.setattr("kanon_sql.verbs.problem.build_frequency_set", None)
         with pytest.raises(TargetError, match=f"{name}, which exists already; name another target"):
             release(school, kind, overwrite=True)
         school.run(f"DROP TABLE {name}")

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kanon_sql import anatomy, manifest, pipeline, queries, release
+from kanon_sql import queries
 from kanon_sql.cli import SHOW_VALUES
 from kanon_sql.cli import options as o
 from kanon_sql.cli import show as shown
@@ -19,11 +19,17 @@ from kanon_sql.cli.hierarchies import hierarchy_app
 from kanon_sql.engine import Table
 from kanon_sql.engines.duckdb import files
 from kanon_sql.errors import SourceError, SpecError
-from kanon_sql.pipeline import Opened, Plan
 from kanon_sql.recode.show import shown_names
-from kanon_sql.search import STRATEGIES
+from kanon_sql.release import anatomy
+from kanon_sql.release import publish as release
+from kanon_sql.resources import package_version
 from kanon_sql.spec import Spec
 from kanon_sql.staging import Staging
+from kanon_sql.strategies import STRATEGIES
+from kanon_sql.verbs.anonymize import anonymize as run
+from kanon_sql.verbs.plan import Plan, make_plan, plan_release
+from kanon_sql.verbs.problem import check_roles, model_of
+from kanon_sql.verbs.source import Source, opened, opened_source, settle_spec
 
 app = typer.Typer(
     name="kanon",
@@ -37,7 +43,7 @@ app.add_typer(hierarchy_app, name="hierarchy")
 
 def _version(wanted: bool) -> None:
     if wanted:
-        print(f"kanon_sql {manifest.package_version()}")
+        print(f"kanon_sql {package_version()}")
         raise typer.Exit
 
 
@@ -145,7 +151,7 @@ def anonymize(
         form=as_,
         overwrite=o.yes(overwrite),
     )
-    settled = pipeline.settle_spec(source, spec, flags)
+    settled = settle_spec(source, spec, flags)
     if sql:
         if settled.mask:
             raise SpecError("one statement drops rows instead of masking them; leave out --mask or --sql")
@@ -158,9 +164,9 @@ def anonymize(
         if settled.target and settled.target.form == "anatomy":
             raise SpecError("an anatomy takes more than one statement; give --as table or leave out --sql")
         asked = _overwriting(settled)
-        with pipeline.opened(source, asked) as found, found.engine.transaction():
+        with opened(source, asked) as found, found.engine.transaction():
             with shown.watching() as watch:
-                plan = pipeline.plan_release(found, asked, watch, search_in.value)
+                plan = plan_release(found, asked, watch, search_in.value)
             statement = release.target_sql(plan.recoding, settled.target, settled.source if plan.source.files else None)
             print(f"{queries.pretty(statement, plan.source.engine.dialect)};")
         return
@@ -175,7 +181,7 @@ def anonymize(
         if settled.target.file and trace.absolute() == Path(settled.target.file).absolute():
             raise SpecError(f"{trace} is to be both the release and the trace; name two files")
     with shown.watching() as watch:
-        made = pipeline.anonymize(source, settled, watch=watch, search_in=search_in.value, trace=trace)
+        made = run(source, settled, watch=watch, search_in=search_in.value, trace=trace)
     if as_json:
         print(json.dumps(made.manifest, indent=2))
         shown.warn(made.manifest["warnings"])
@@ -205,7 +211,7 @@ def anatomize(
 
     Hides which of l values belongs to a row (Anatomy, Xiao and Tao 2006); anonymize --as anatomy hides the row too.
     """
-    from kanon_sql.exact_anatomy import anatomize as anatomized
+    from kanon_sql.verbs.anatomize import anatomize as anatomized
 
     flags = o.said(
         database=database,
@@ -248,7 +254,7 @@ def explain(
     as_json: o.Json = False,
 ) -> None:
     """Show the road in SQL: each statement with a sentence, its plan, and what it gave. Nothing is written."""
-    from kanon_sql import explain as explained
+    from kanon_sql.verbs import explain as explained
 
     flags = o.said(
         database=database,
@@ -266,10 +272,10 @@ def explain(
         strategy=strategy,
         time_limit=time_limit,
     )
-    settled = pipeline.settle_spec(source, spec, flags).model_copy(update={"target": None})
-    with pipeline.opened(source, settled) as found, found.engine.transaction():
+    settled = settle_spec(source, spec, flags).model_copy(update={"target": None})
+    with opened(source, settled) as found, found.engine.transaction():
         with shown.watching() as watch:
-            plan = pipeline.plan_release(found, settled, watch, search_in.value, keep_tuples=True)
+            plan = plan_release(found, settled, watch, search_in.value, keep_tuples=True)
         steps = list(explained.steps(plan))
     if as_json:
         print(json.dumps([asdict(step) for step in steps], indent=2))
@@ -300,7 +306,7 @@ def compare(
     as_json: o.Json = False,
 ) -> None:
     """Run several search strategies on one table: what each finds, proves and asks for. Nothing is written."""
-    from kanon_sql.comparison import compare as compared
+    from kanon_sql.verbs.compare import compare as compared
 
     flags = o.said(
         database=database,
@@ -350,7 +356,8 @@ def lattice(
     overwrite: o.Overwrite = False,
 ) -> None:
     """Search, and draw the lattice as SVG: which nodes are anonymous, which were checked, which is the best."""
-    from kanon_sql.report.lattice import lattice_svg, searched, summary
+    from kanon_sql.report.lattice import lattice_svg, summary
+    from kanon_sql.verbs.lattice import searched
 
     flags = o.said(
         database=database,
@@ -369,7 +376,7 @@ def lattice(
         evaluations=evaluations,
         seed=seed,
     )
-    settled = pipeline.settle_spec(source, spec, flags).model_copy(update={"target": None})
+    settled = settle_spec(source, spec, flags).model_copy(update={"target": None})
     if output.suffix.lower() != ".svg":
         raise SpecError(f"a lattice is drawn as SVG, and {output} does not end in .svg; name such a file")
     release.check_file(output, overwrite, files(settled.source))
@@ -391,9 +398,9 @@ def _overwriting(spec: Spec) -> Spec:
 @contextmanager
 def _planned(source: str | None, spec: Spec, search_in: str) -> Iterator[Plan]:
     """A finished search, inside the transaction that it was made in."""
-    with pipeline.opened(source, spec) as found, found.engine.transaction():
+    with opened(source, spec) as found, found.engine.transaction():
         with shown.watching() as watch:
-            plan = pipeline.make_plan(found, spec, watch, search_in)
+            plan = make_plan(found, spec, watch, search_in)
         yield plan
 
 
@@ -412,9 +419,9 @@ def verify(
     """
     flags = o.said(database=database, quasi_identifiers=quasi_identifiers, k=k)
     if spec and source is None:
-        settled = _of_target(pipeline.settle_spec(_NOT_READ, spec, flags))
+        settled = _of_target(settle_spec(_NOT_READ, spec, flags))
     else:
-        settled = pipeline.settle_spec(source, spec, flags)
+        settled = settle_spec(source, spec, flags)
     # The spec of a release will do: that its identifiers are gone is as it should be.
     unasked = {"target": None, "identifiers": (), "sensitive": (), "keep": None}
     settled = settled.model_copy(update=unasked)
@@ -422,7 +429,7 @@ def verify(
     if torn:
         checked = {"source": settled.source, "holds": False, "problem": torn}
     else:
-        with pipeline.opened(source, settled) as found:
+        with opened(source, settled) as found:
             checked = _checked(found, settled)
     if as_json:
         print(json.dumps(checked, indent=2))
@@ -454,10 +461,10 @@ def _shown_columns(spec: Spec, table: Table) -> list[str]:
     return names
 
 
-def _checked(found: Opened, spec: Spec) -> dict[str, Any]:
+def _checked(found: Source, spec: Spec) -> dict[str, Any]:
     names = _shown_columns(spec, found.table)
-    pipeline.check_roles(spec.model_copy(update={"quasi_identifiers": dict.fromkeys(names)}), found.table)
-    model = pipeline.model_of(spec)
+    check_roles(spec.model_copy(update={"quasi_identifiers": dict.fromkeys(names)}), found.table)
+    model = model_of(spec)
     summary = release.summarize(found.engine, found.table.relation, names, model)
     if summary.rows == 0:
         raise SourceError(f"{spec.source} has no rows; there is nothing to verify")
@@ -480,7 +487,7 @@ def refresh(
     as_json: o.Json = False,
 ) -> None:
     """Fill a materialized release anew from its source, and verify it; if it does not hold, the old one stays."""
-    from kanon_sql.refreshing import refresh as refreshed
+    from kanon_sql.verbs.refresh import refresh as refreshed
 
     made = refreshed(name, database=database)
     if as_json:
@@ -498,9 +505,9 @@ def profile(
     as_json: o.Json = False,
 ) -> None:
     """Look at a table before anonymizing it: types, distinct counts, how unique columns and sets of them are."""
-    from kanon_sql.profile import profile as profiled
+    from kanon_sql.verbs.profile import profile as profiled
 
-    with pipeline.opened_source(source, database) as found, shown.watching() as watch:
+    with opened_source(source, database) as found, shown.watching() as watch:
         watch.stage("Counting")
         seen = profiled(found.engine, found.table, largest_set, time_limit)
     if as_json:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kanon_sql import pipeline
 from kanon_sql.cli import show
 from kanon_sql.demo_data import write_parquet
 from kanon_sql.errors import SpecError, TargetError
-from kanon_sql.pipeline import Release
 from kanon_sql.resources import folder
+from kanon_sql.verbs.anonymize import Release, anonymize
 
 QUASI_IDENTIFIERS = (
     "age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country",
@@ -46,4 +45,4 @@ def run(directory: Path, rows: int, k: int, seed: int) -> Release:
     with show.watching() as watch:
         watch.stage(f"Making up {rows:,} people")
         write_parquet(directory / "people.parquet", rows, seed)
-        return pipeline.anonymize(None, spec, watch=watch)
+        return anonymize(None, spec, watch=watch)

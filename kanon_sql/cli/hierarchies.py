@@ -8,14 +8,17 @@ from typing import Annotated, Any
 
 import typer
 
-from kanon_sql import fitting, pipeline, release
-from kanon_sql import hierarchy as h
 from kanon_sql.cli import options as o
 from kanon_sql.cli import show
 from kanon_sql.engines.duckdb import files
 from kanon_sql.errors import SpecError
+from kanon_sql.frequency import fitting
+from kanon_sql.generalization import hierarchy as h
+from kanon_sql.release import publish as release
 from kanon_sql.spec import parse
 from kanon_sql.staging import Staging
+from kanon_sql.verbs.problem import check_roles
+from kanon_sql.verbs.source import column_values, opened
 
 hierarchy_app = typer.Typer(
     help="Build, check and show hierarchies: what each value becomes, level by level.", no_args_is_help=True
@@ -80,10 +83,10 @@ def _exact(number: float) -> int | float:
 
 def _fitted(source: str, database: str | None, column: str, recipe: Any) -> h.Hierarchy:
     spec = parse({"source": source, "database": database, "quasi_identifiers": {column: {"hierarchy": recipe}}})
-    with pipeline.opened(source, spec) as found:
-        pipeline.check_roles(spec, found.table)
+    with opened(source, spec) as found:
+        check_roles(spec, found.table)
         fit = fitting.fits(spec, found.table, found.engine)[column]
-        values = pipeline.column_values(found, column)
+        values = column_values(found, column)
         return h.cover(fit.build(values), values, column)
 
 

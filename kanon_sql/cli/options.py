@@ -12,8 +12,8 @@ import typer
 from kanon_sql.errors import SpecError
 from kanon_sql.loss import METRICS
 from kanon_sql.recode import RECODERS
-from kanon_sql.search import STRATEGIES
 from kanon_sql.spec import CloakMethod
+from kanon_sql.strategies import STRATEGIES
 
 
 class Form(StrEnum):

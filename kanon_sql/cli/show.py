@@ -17,17 +17,18 @@ from rich.markup import escape
 from rich.syntax import Syntax
 from rich.table import Table
 
-from kanon_sql.pipeline import Release, Watch
 from kanon_sql.recode import Rounds
 from kanon_sql.report.numbers import count, figure
-from kanon_sql.search import Progress
 from kanon_sql.spec import names_a_server
+from kanon_sql.strategies import Progress
+from kanon_sql.verbs.anonymize import Release
+from kanon_sql.verbs.observer import Observer
 
 if TYPE_CHECKING:
-    from kanon_sql.comparison import Comparison, Found
-    from kanon_sql.explain import Step
-    from kanon_sql.hierarchy import Hierarchy
-    from kanon_sql.profile import Profile
+    from kanon_sql.generalization.hierarchy import Hierarchy
+    from kanon_sql.verbs.compare import Comparison, Found
+    from kanon_sql.verbs.explain import Step
+    from kanon_sql.verbs.profile import Profile
 
 
 def _console(stderr: bool = False) -> Console:
@@ -40,10 +41,10 @@ out, err = _console(), _console(stderr=True)
 
 
 @contextmanager
-def watching(interrupt: str = "Ctrl-C takes the best so far") -> Iterator[Watch]:
+def watching(interrupt: str = "Ctrl-C takes the best so far") -> Iterator[Observer]:
     """Progress on a terminal, with what an interrupt does; silence where nobody watches."""
     if not err.is_terminal:
-        yield Watch()
+        yield Observer()
         return
     with err.status("Reading") as status:
         reached = ""
@@ -59,7 +60,7 @@ def watching(interrupt: str = "Ctrl-C takes the best so far") -> Iterator[Watch]
         def recode(rounds: Rounds) -> None:
             status.update(escape(f"{reached}: {_rounds(rounds)}"))
 
-        yield Watch(stage, search, recode)
+        yield Observer(stage, search, recode)
 
 
 def _rounds(rounds: Rounds) -> str:

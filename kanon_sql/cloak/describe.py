@@ -10,9 +10,8 @@ from kanon_sql import queries
 from kanon_sql.cloak.points import Cloaking
 from kanon_sql.cloak.written import CLASSES, Summary, telling
 from kanon_sql.engine import Engine, Table
-from kanon_sql.manifest import package_version
-from kanon_sql.release import Written
-from kanon_sql.roles import Roles
+from kanon_sql.release.publish import Written
+from kanon_sql.resources import package_version
 from kanon_sql.spec import CLOAK
 
 
@@ -20,7 +19,8 @@ def describe(
     cloaking: Cloaking,
     engine: Engine,
     table: Table,
-    roles: Roles,
+    roles: dict[str, Any],
+    warned: Sequence[str],
     summary: Summary,
     written: Written,
     inside: int | None,
@@ -71,13 +71,13 @@ def describe(
             "time": spec.time,
             "unit": spec.unit,
             "sensitive": list(spec.sensitive),
-            **roles.described(),
+            **roles,
         },
         "source": spec.source,
         "target": _target(cloaking, engine, written),
         "engine": engine.name,
         "sql": {"release": written.sql},
-        "warnings": [*_warnings(cloaking, table, summary, suppressed, inside), *roles.warnings],
+        "warnings": [*_warnings(cloaking, table, summary, suppressed, inside), *warned],
         "version": package_version(),
     }
 

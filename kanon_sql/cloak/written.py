@@ -7,14 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kanon_sql import queries, tables
-from kanon_sql import release as releases
+from kanon_sql import queries
 from kanon_sql.cloak.points import ROWS, Cloaking, box_columns, kept_columns
 from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.duckdb import DuckDB, file_format
 from kanon_sql.errors import InfeasibleError, VerificationError
 from kanon_sql.queries import Relation
-from kanon_sql.release import Written
+from kanon_sql.release import publish as releases
+from kanon_sql.release import tables
+from kanon_sql.release.publish import Written
 from kanon_sql.spec import Target
 from kanon_sql.staging import Staging
 

@@ -16,7 +16,7 @@ from kanon_sql.queries.local import (
 )
 from kanon_sql.queries.perturb import Perturbed, grouped_rows, identified_rows, perturbed_rows
 from kanon_sql.queries.refine import (
-    Climb,
+    GeneralizationSteps,
     refine_classes,
     refine_gains,
     refine_generalizations,
@@ -65,9 +65,9 @@ __all__ = [
     "SEPARATORS",
     "UNMAPPED_CODE",
     "Cell",
-    "Climb",
     "Coded",
     "Columns",
+    "GeneralizationSteps",
     "Hole",
     "LocalCell",
     "LocalReleaseQuery",
@@ -80,7 +80,7 @@ __all__ = [
     "Steps",
     "beside_patterns",
     "boxes",
-    "cloak/points",
+    "cloak_points",
     "cloak_released",
     "cloak_rows",
     "comment",

@@ -15,7 +15,7 @@ from kanon_sql.queries.tree import Relation
 
 
 @dataclass(frozen=True)
-class Climb:
+class GeneralizationSteps:
     """An attribute that `refine` generalizes: its codes in the frequency set, and what each level costs.
 
     `levels`: a relation of `code` (level 0), `level`, `key`, `cost`, one row per value and level. `costs`: the same
@@ -36,7 +36,7 @@ class Climb:
         return t.column(f"{self.coded.stem}_{level}_cost", table)
 
 
-def refine_tuples(frequency_set: Relation, attributes: Sequence[Climb], dialect: str) -> str:
+def refine_tuples(frequency_set: Relation, attributes: Sequence[GeneralizationSteps], dialect: str) -> str:
     """The query of the tuples that `refine` works on: id, n, and per attribute and level the code and its cost.
 
     Codes are BIGINT here, so that their squares are exact.
@@ -56,7 +56,7 @@ def refine_tuples(frequency_set: Relation, attributes: Sequence[Climb], dialect:
     return t.printed(in_pieces(query, [f"c{index}" for index, _ in enumerate(attributes)]), dialect)
 
 
-def refine_generalizations(tuples: Relation, attributes: Sequence[Climb], most: int, dialect: str) -> str:
+def refine_generalizations(tuples: Relation, attributes: Sequence[GeneralizationSteps], most: int, dialect: str) -> str:
     """The query of all generalizations of every tuple on some attributes that cost at most so much.
 
     Gives id, n, `key` (equal for what is equal on all these attributes), `cost`.
@@ -70,7 +70,7 @@ def refine_generalizations(tuples: Relation, attributes: Sequence[Climb], most: 
     return t.printed(query, dialect)
 
 
-def _one_more(inner: exp.Select, attribute: Climb, codes: Sequence[str], most: int) -> exp.Select:
+def _one_more(inner: exp.Select, attribute: GeneralizationSteps, codes: Sequence[str], most: int) -> exp.Select:
     """Generalizations on one more attribute, those that cost too much left out; the codes are for those to come."""
     key, cost = (exp.Add(this=t.column(name, "t"), expression=t.column(name, "m")) for name in ("key", "cost"))
     conditions = [
@@ -83,7 +83,7 @@ def _one_more(inner: exp.Select, attribute: Climb, codes: Sequence[str], most: i
 
 
 def refine_classes(
-    state: Relation, tuples: Relation, dirty: Relation, attributes: Sequence[Climb], dialect: str
+    state: Relation, tuples: Relation, dirty: Relation, attributes: Sequence[GeneralizationSteps], dialect: str
 ) -> str:
     """The query of the classes of a state: class, tuples, n, cost (of one row), dirty, and what moves are judged by.
 
@@ -121,7 +121,7 @@ def refine_classes(
 
 
 def refine_rests(
-    state: Relation, tuples: Relation, classes: Relation, attributes: Sequence[Climb], dialect: str
+    state: Relation, tuples: Relation, classes: Relation, attributes: Sequence[GeneralizationSteps], dialect: str
 ) -> str:
     """The query of what every class would be without each of its tuples: id, class, dirty, n and cost of the rest.
 
@@ -143,7 +143,7 @@ def refine_rests(
     return t.printed(query.where(exp.GT(this=t.column("tuples", "c"), expression=t.literal(1))), dialect)
 
 
-def _rest_cost(attribute: Climb, members: exp.Expr) -> exp.Expr:
+def _rest_cost(attribute: GeneralizationSteps, members: exp.Expr) -> exp.Expr:
     """What an attribute costs the rest of a class, times the tuples of the rest."""
     case, top = exp.Case(), attribute.coded.height
     for level in range(top):
@@ -168,7 +168,7 @@ def refine_gains(
     movers: Relation,
     tuples: Relation,
     classes: Relation,
-    attributes: Sequence[Climb],
+    attributes: Sequence[GeneralizationSteps],
     dialect: str,
     near: int | None = None,
     places: tuple[int, int] | None = None,

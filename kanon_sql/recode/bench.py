@@ -12,7 +12,7 @@ from dataclasses import replace
 from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
-from kanon_sql.frequency import Attribute, FrequencySet
+from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
 from kanon_sql.recode.task import Local
 
 

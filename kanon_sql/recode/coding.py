@@ -14,9 +14,9 @@ from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine
-from kanon_sql.frequency import Attribute, FrequencySet
-from kanon_sql.hierarchy import STAR, Hierarchy
-from kanon_sql.lattice import Node
+from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
+from kanon_sql.generalization.hierarchy import STAR, Hierarchy
+from kanon_sql.generalization.lattice import Node
 from kanon_sql.queries import Coded, Relation
 from kanon_sql.recode.rules import Levels
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from kanon_sql.errors import SpecError
-from kanon_sql.lattice import Node
+from kanon_sql.generalization.lattice import Node
 from kanon_sql.loss import hierarchical_distances
 
 

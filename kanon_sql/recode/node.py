@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kanon_sql import queries
-from kanon_sql.frequency import FrequencySet
-from kanon_sql.lattice import Node
+from kanon_sql.frequency.frequency_set import FrequencySet
+from kanon_sql.generalization.lattice import Node
 from kanon_sql.privacy import PrivacyModel
 from kanon_sql.recode.task import ASSIGNMENT, Local
 

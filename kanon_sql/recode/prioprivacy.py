@@ -25,8 +25,8 @@ from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.errors import HierarchyError, InfeasibleError
-from kanon_sql.frequency import Attribute
-from kanon_sql.lattice import Node
+from kanon_sql.frequency.frequency_set import Attribute
+from kanon_sql.generalization.lattice import Node
 from kanon_sql.queries import PerNode, Relation
 from kanon_sql.recode import coding, quality, wildcard
 from kanon_sql.recode.coding import LABELS, TUPLES

@@ -18,8 +18,8 @@ from typing import Any
 from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.errors import HierarchyError
-from kanon_sql.frequency import Attribute
-from kanon_sql.hierarchy import STAR, Hierarchy
+from kanon_sql.frequency.frequency_set import Attribute
+from kanon_sql.generalization.hierarchy import STAR, Hierarchy
 from kanon_sql.queries import Relation
 from kanon_sql.recode.task import ASSIGNMENT, CLASSES
 

@@ -19,9 +19,9 @@ from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.errors import InfeasibleError
-from kanon_sql.frequency import Attribute
-from kanon_sql.lattice import Node
-from kanon_sql.queries import Climb, Hole, Relation
+from kanon_sql.frequency.frequency_set import Attribute
+from kanon_sql.generalization.lattice import Node
+from kanon_sql.queries import GeneralizationSteps, Hole, Relation
 from kanon_sql.recode.mondrian import cut, time_to_cut
 from kanon_sql.recode.node import from_node
 from kanon_sql.recode.task import ASSIGNMENT, Local, Task
@@ -29,7 +29,7 @@ from kanon_sql.recode.task import ASSIGNMENT, Local, Task
 UNIT = 10_000_000  # a cell's loss of 1 as a whole number: sums are exact, in whatever order
 _KEYS = 2**62  # a sum of one key per attribute must fit 64 bits
 _CELLS = 1_500_000  # generalizations of tuples that a step is to look at
-_CROWD = 4_000_000  # where even the smallest step would look at more, the cover ends
+_MOST_PAIRS = 4_000_000  # where even the smallest step would look at more, the cover ends
 _STEPS = 60  # the smallest step, as a part of the way from no loss to total loss
 _PAIRS = 20_000_000  # tuples times classes compared in one statement
 _BATCHES = 10  # such statements before the moves that were found are made
@@ -76,7 +76,7 @@ class _Refinement:
         self.suppressed = round(sum(self.task.weights) * UNIT)  # also of a column that has one value alone
         self.keys = [attribute.coded.code_column(0) for attribute in self.attributes]
         self.climbs = [
-            Climb(a.coded, _relation("levels", j), _relation("costs", j), free=not self.tops[j])
+            GeneralizationSteps(a.coded, _relation("levels", j), _relation("costs", j), free=not self.tops[j])
             for j, a in enumerate(self.attributes)
         ]
 
@@ -154,7 +154,7 @@ class _Refinement:
             return True
         return False
 
-    def _load_levels(self, j: int, attribute: Attribute, climb: Climb) -> None:
+    def _load_levels(self, j: int, attribute: Attribute, climb: GeneralizationSteps) -> None:
         """Load what every value that occurs costs on every level: a row per value, and a row per value and level."""
         hierarchy, levels = attribute.hierarchy, range(attribute.hierarchy.height + 1)
         codes = [hierarchy.codes(level) for level in levels]
@@ -190,7 +190,7 @@ class _Refinement:
 
     def _cover(self) -> None:
         """Give the tuples their cheapest cells, up to a loss that rises from step to step."""
-        clock, pace = self.task.clock.part(time_to_cut(self.task)), _Pace(self.total, self._level_costs())
+        clock, pace = self.task.clock.part(time_to_cut(self.task)), _StepSize(self.total, self._level_costs())
         with self.task.working(clock):
             while not clock.spent and pace.reached < self.total and (tuples := self._find_open()):
                 above, most = pace.reached, pace.advance(tuples)
@@ -381,7 +381,7 @@ class _Refinement:
 
 
 @dataclass
-class _Pace:
+class _StepSize:
     """How far each step of the cover goes: so far that it looks at about so many generalizations of tuples.
 
     How many nodes cost so much is counted by the attributes' mean costs per level, in bins.
@@ -394,7 +394,7 @@ class _Pace:
     def advance(self, tuples: int) -> int | None:
         """The cost up to which the next step goes; None where even the least step would look at too many cells."""
         place = 0 if self.reached < 0 else self.reached // self._step + 1
-        if tuples * self._nodes[min(place, _STEPS)] > _CROWD:
+        if tuples * self._nodes[min(place, _STEPS)] > _MOST_PAIRS:
             return None
         while 0 < place < _STEPS and tuples * self._nodes[place + 1] <= _CELLS:
             place += 1

@@ -16,10 +16,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from kanon_sql import hierarchy as h
 from kanon_sql.errors import SpecError
-from kanon_sql.frequency import Attribute
-from kanon_sql.hierarchy import STAR, Hierarchy
+from kanon_sql.frequency.frequency_set import Attribute
+from kanon_sql.generalization import hierarchy as h
+from kanon_sql.generalization.hierarchy import STAR, Hierarchy
 from kanon_sql.spec import Spec
 
 _ARROW = " => "

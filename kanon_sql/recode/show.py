@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from kanon_sql import queries
 from kanon_sql.engine import Column, Engine, Table
 from kanon_sql.errors import SpecError
-from kanon_sql.frequency import FrequencySet
+from kanon_sql.frequency.frequency_set import FrequencySet
 from kanon_sql.loss import Costs
 from kanon_sql.queries import Relation, Shown
 from kanon_sql.recode import order as orders

@@ -12,9 +12,9 @@ from typing import Any
 from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.errors import KanonError
-from kanon_sql.frequency import FrequencySet
-from kanon_sql.judge import Judge
-from kanon_sql.lattice import Lattice, Node
+from kanon_sql.frequency.frequency_set import FrequencySet
+from kanon_sql.frequency.judge import Judge
+from kanon_sql.generalization.lattice import Lattice, Node
 from kanon_sql.loss import Costs
 from kanon_sql.privacy import PrivacyModel
 from kanon_sql.queries import Relation

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine
-from kanon_sql.frequency import FrequencySet
+from kanon_sql.frequency.frequency_set import FrequencySet
 from kanon_sql.privacy import PrivacyModel
 from kanon_sql.queries import Relation
 from kanon_sql.recode import coding

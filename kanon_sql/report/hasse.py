@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kanon_sql.lattice import Lattice, Node
+from kanon_sql.generalization.lattice import Lattice, Node
 from kanon_sql.report.searched import ANONYMOUS, AT_RISK, MARGIN, UNKNOWN, Body, Searched
 from kanon_sql.report.svg import INK, Element, Look, element, group, rectangle, text, text_width
-from kanon_sql.search.levels import level_sizes
+from kanon_sql.strategies.levels import level_sizes
 
 _MOST = 150  # nodes; with more the lines are a web that nobody can follow
 _WIDEST = 24  # nodes side by side

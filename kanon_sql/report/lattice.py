@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kanon_sql.pipeline import Plan
 from kanon_sql.report import hasse, strips
 from kanon_sql.report.numbers import count, figure
 from kanon_sql.report.searched import MARGIN, Searched
@@ -12,15 +11,6 @@ from kanon_sql.report.svg import Element, Look, document, rectangle, text, text_
 
 _NAMED = 12  # columns named in the title; the best node names the others
 _LINE = 18
-
-
-def searched(plan: Plan) -> Searched:
-    """What a plan's picture shows."""
-    spec, tags = plan.spec, plan.outcome.tags
-    if tags is None:
-        raise ValueError("the search kept no tags")
-    args = (spec.strategy, spec.metric, spec.privacy.k, spec.suppression_limit)
-    return Searched(plan.columns, plan.lattice, plan.outcome, tags, *args)
 
 
 def lattice_svg(found: Searched) -> str:

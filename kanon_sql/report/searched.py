@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from kanon_sql.lattice import Lattice, Node
+from kanon_sql.generalization.lattice import Lattice, Node
 from kanon_sql.report.svg import Element, Look
-from kanon_sql.search import Outcome
-from kanon_sql.search.levels import Level, levels
-from kanon_sql.search.tags import Tags
+from kanon_sql.strategies import Outcome
+from kanon_sql.strategies.levels import Level, levels
+from kanon_sql.strategies.tags import Tags
 
 # Light enough for dark text, told apart by any eye and in print without colours.
 ANONYMOUS, AT_RISK, UNKNOWN = "#6baed6", "#fdd0a2", "#ececec"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kanon_sql.report.numbers import count
 from kanon_sql.report.searched import ANONYMOUS, AT_RISK, MARGIN, UNKNOWN, Body, Searched
 from kanon_sql.report.svg import INK, Element, Look, element, group, rectangle, text
-from kanon_sql.search.levels import Level
+from kanon_sql.strategies.levels import Level
 
 _STRIP = 340
 _HEIGHT_AT, _SIZE_AT, _STRIP_AT, _WIDTH = 66, 150, 166, 960

@@ -1,0 +1,182 @@
+"""From a spec's recipes to hierarchies: files and tables are read and checked before any long work."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from kanon_sql import queries
+from kanon_sql.engine import Column, Engine, Table
+from kanon_sql.errors import HierarchyError, SpecError
+from kanon_sql.generalization import hierarchy as h
+from kanon_sql.spec import (
+    Attribute,
+    DatesRecipe,
+    FileRecipe,
+    RangesRecipe,
+    RedactRecipe,
+    Spec,
+    SuppressRecipe,
+    TableRecipe,
+    TaxonomyRecipe,
+)
+
+Build = Callable[[Sequence[Any]], h.Hierarchy]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A quasi-identifier's hierarchy, waiting for the values that occur.
+
+    `build` makes it of the column's distinct values. `sha256` tells what it is made from: the file's or
+    table's content, or the recipe; never the data, whose distinct values could be guessed from a digest.
+    """
+
+    build: Build
+    sha256: str
+
+
+def fits(spec: Spec, table: Table, engine: Engine, order_will_do: bool = False) -> dict[str, Fit]:
+    """Read and check the hierarchies of a spec as far as possible without looking at the data.
+
+    `order_will_do`: a column whose values are in order needs no hierarchy; above the values it then has only `*`.
+    """
+    found = {}
+    for name, attribute in spec.quasi_identifiers.items():
+        column = _column(table, name)
+        ordered = order_will_do and _needs_order(spec, column)
+        found[name] = _by_order(column) if ordered else _fit(attribute, column, spec, engine)
+    return found
+
+
+def _fit(attribute: Attribute, column: Column, spec: Spec, engine: Engine) -> Fit:
+    name = column.name
+    match attribute.hierarchy:
+        case None:
+            return _fixed(_from_folder(spec, column))
+        case FileRecipe(file=file, separator=separator, header=header):
+            return _fixed(_from_file(Path(file), column, separator, header))
+        case TableRecipe(table=source):
+            return _fixed(_from_table(engine, source, column))
+        case TaxonomyRecipe() as taxonomy:
+            pairs = _pairs(taxonomy, name)
+            return Fit(partial(_taxonomy, pairs, column, taxonomy.taxonomy), _digest(pairs))
+        case RangesRecipe() as ranges:
+            return _built(ranges, partial(_ranges, ranges, name))
+        case RedactRecipe() as redact:
+            return _built(redact, lambda values: h.redact(values, redact.redact, name, redact.step))
+        case DatesRecipe() as dates:
+            return _built(dates, lambda values: h.dates(values, dates.dates, name))
+        case SuppressRecipe() as suppress:
+            return _built(suppress, lambda values: h.suppress(values, name))
+
+
+def _needs_order(spec: Spec, column: Column) -> bool:
+    """Whether nothing says how to generalize a column, so that only the order of its values is left."""
+    if spec.quasi_identifiers[column.name].hierarchy is not None:
+        return False
+    if spec.hierarchies is not None and (Path(spec.hierarchies) / f"{column.name}.csv").exists():
+        return False
+    if not column.ordered:
+        raise SpecError(
+            f"column {column.name!r} has no hierarchy, and {column.type} has no order to cut by; give --hierarchies a "
+            f"folder that holds {column.name}.csv, or a recipe in the spec (redact, taxonomy, suppress)"
+        )
+    return True
+
+
+def _by_order(column: Column) -> Fit:
+    return _built(SuppressRecipe(), lambda values: h.suppress(values, column.name))
+
+
+def _ranges(recipe: RangesRecipe, column: str, values: Sequence[Any]) -> h.Hierarchy:
+    return h.ranges(values, recipe.ranges, column, recipe.bottom, recipe.top, recipe.origin)
+
+
+def _fixed(hierarchy: h.Hierarchy) -> Fit:
+    return Fit(lambda _: hierarchy, hierarchy.sha256())
+
+
+def _built(recipe: BaseModel, build: Build) -> Fit:
+    return Fit(build, _digest(recipe.model_dump(mode="json")))
+
+
+def _digest(content: object) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _taxonomy(pairs: list[tuple[str, str]], column: Column, name: str, values: Sequence[Any]) -> h.Hierarchy:
+    texts = [str(value) for value in values if value is not None]
+    return h.convert(h.taxonomy(pairs, texts, column.name, name), column.kind, name)
+
+
+def _column(table: Table, name: str) -> Column:
+    column = table.column(name)
+    if column is None:
+        raise SpecError(f"there is no column {name!r} in {table.relation.name}")
+    if _NESTED.search(column.type):
+        raise SpecError(f"column {name!r} is a {column.type}, which has no hierarchy; select what is in it, or drop it")
+    return column
+
+
+_NESTED = re.compile(r"\]$|^(STRUCT|MAP|UNION)\b")
+
+
+def _from_folder(spec: Spec, column: Column) -> h.Hierarchy:
+    if spec.hierarchies is None:
+        raise SpecError(
+            f"column {column.name!r} has no hierarchy; give --hierarchies a folder that holds {column.name}.csv, "
+            "or a recipe in the spec (redact, ranges, dates, taxonomy, suppress)"
+        )
+    return _from_file(Path(spec.hierarchies) / f"{column.name}.csv", column)
+
+
+def _from_file(path: Path, column: Column, separator: str | None = None, header: bool = False) -> h.Hierarchy:
+    return h.convert(read_hierarchy(path, separator, header, column.name), column.kind, str(path))
+
+
+def read_hierarchy(
+    path: Path, separator: str | None = None, header: bool = False, column: str | None = None
+) -> h.Hierarchy:
+    """Read a hierarchy file, its leaves as text."""
+    return h.parse(_read(path, column or path.stem), str(path), separator, header)
+
+
+def _from_table(engine: Engine, name: str, column: Column) -> h.Hierarchy:
+    table = engine.find(name)
+    if table is None:
+        raise HierarchyError(f"the hierarchy of {column.name!r} names the table {name}, which is not there")
+    rows = engine.rows(queries.select_all(table.relation, engine.dialect))
+    texts = [["" if cell is None else str(cell) for cell in row] for row in rows]
+    return h.convert(h.from_rows(texts, name), column.kind, name)
+
+
+def _pairs(recipe: TaxonomyRecipe, column: str) -> list[tuple[str, str]]:
+    name = recipe.taxonomy
+    rows = h.fields(_read(Path(name), column), name, recipe.separator, recipe.header)
+    for line, row in rows:
+        if len(row) != 2:
+            raise HierarchyError(f"{name}, line {line}: {len(row)} fields; a taxonomy has two, child and parent")
+    return [(row[0], row[1]) for _, row in rows]
+
+
+def _read(path: Path, column: str) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise HierarchyError(
+            f"there is no hierarchy file {path} for column {column!r}; make one with "
+            "`kanon hierarchy build`, or give a recipe in the spec"
+        ) from None
+    except OSError as error:
+        raise HierarchyError(f"the hierarchy file {path} cannot be read ({error.strerror}); check the path") from error
+    except UnicodeDecodeError as error:
+        raise HierarchyError(f"the hierarchy file {path} is not UTF-8 text; save it as UTF-8") from error

@@ -1,0 +1,162 @@
+"""The frequency set: distinct quasi-identifier tuples, counted, every level of every hierarchy a column.
+
+The raw table is scanned once, for its distinct tuples. All that follows works on those: the hierarchies
+are fitted to the values that occur, loaded as mapping tables, and joined to give the frequency set
+(the term is that of Incognito, LeFevre et al. 2005).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+from kanon_sql import queries
+from kanon_sql.engine import Column, Engine, Table
+from kanon_sql.errors import SourceError
+from kanon_sql.frequency import mapping
+from kanon_sql.frequency.mapping import Place
+from kanon_sql.generalization.hierarchy import Hierarchy, cover
+from kanon_sql.generalization.lattice import Node
+from kanon_sql.queries import Coded, Relation
+
+TUPLES = queries.scratch("kanon_tuples")
+FREQUENCY_SET = queries.scratch("kanon_frequency_set")
+MERGED = queries.scratch("kanon_merged")
+Build = Callable[[Sequence[Any]], Hierarchy]
+Unmapped: TypeAlias = Literal["error", "top"]
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A quasi-identifier: its column, its hierarchy fitted to the data, and its mapping table.
+
+    `distinct[l]`: how many labels of level l occur.
+    """
+
+    column: Column
+    hierarchy: Hierarchy
+    coded: Coded
+    distinct: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class FrequencySet:
+    """The counted tuples in an engine: `rows` source rows in `tuples` distinct ones."""
+
+    engine: Engine
+    relation: Relation
+    attributes: tuple[Attribute, ...]
+    rows: int
+    tuples: int
+    sql: tuple[str, str]
+    """The scan of the source, and the coding of what it found."""
+
+    @cached_property
+    def heights(self) -> Node:
+        """The top of the full lattice."""
+        return tuple(attribute.hierarchy.height for attribute in self.attributes)
+
+    def level_columns(self, node: Node) -> list[str]:
+        """The columns that hold a node's codes: all that a node is to the database.
+
+        An attribute at its top has one code for all rows and tells no classes apart, so it is left out.
+        """
+        pairs = list(zip(self.attributes, node, strict=True))
+        telling = [a.coded.code_column(level) for a, level in pairs if level < a.hierarchy.height]
+        return telling or [pairs[0][0].coded.code_column(node[0])]
+
+
+def build_frequency_set(
+    engine: Engine,
+    table: Table,
+    hierarchies: Mapping[str, Build],
+    search_in: Engine,
+    keep_tuples: bool = False,
+    unmapped: Unmapped | None = None,
+) -> FrequencySet:
+    """Scan the table once and code what was found; each column's hierarchy is made of its distinct values.
+
+    `unmapped`: what becomes of a value that its hierarchy lacks; None for hierarchies that lack none.
+    """
+    stems = queries.plain_names(list(hierarchies))
+    scan = queries.text("core/tuples", engine.dialect, columns={s: c for c, s in stems.items()}, source=table.relation)
+    engine.send(scan, search_in, TUPLES)
+    types = {column.name: column.type for column in search_in.table(TUPLES).columns}
+    attributes = []
+    for name, build in hierarchies.items():
+        if not (column := table.column(name)):
+            continue
+        tuples = Place(search_in, TUPLES, Column(stems[name], types[stems[name]], column.kind))
+        attribute = _attribute(Place(engine, table.relation, column), tuples, stems[name], build, unmapped)
+        mapping.load(tuples, attribute.coded, attribute.hierarchy)
+        attributes.append(attribute)
+    frequency_set = _code(search_in, tuple(attributes), scan)
+    check_rows(engine, table, frequency_set)
+    if not keep_tuples:
+        search_in.run(queries.drop(TUPLES, search_in.dialect))
+    return frequency_set
+
+
+def merge_equal_codes(found: FrequencySet) -> FrequencySet:
+    """The frequency set with one row per combination of codes: values in no hierarchy share one.
+
+    A node does not mind such rows, since it adds up; who names a tuple by its codes does.
+    """
+    if not any(attribute.hierarchy.starred for attribute in found.attributes):
+        return found
+    engine, names = found.engine, [column.name for column in found.engine.table(found.relation).columns]
+    keys = [attribute.coded.code_column(0) for attribute in found.attributes]
+    sums = ["n", *(a.coded.loss_column(level) for a in found.attributes for level in a.coded.loss_levels)]
+    levels = [name for name in names if name not in (*keys, *sums)]
+    query = queries.text(
+        "core/rollup", engine.dialect, frequency_set=found.relation, keys=keys, levels=levels, sums=sums
+    )
+    engine.run(queries.drop(MERGED, engine.dialect))
+    engine.run(queries.create_as(MERGED, query, engine.dialect, temporary=True))
+    engine.run(queries.drop(found.relation, engine.dialect))
+    ((tuples,),) = engine.rows(queries.text("core/row_count", engine.dialect, relation=MERGED))
+    return replace(found, relation=MERGED, tuples=int(tuples))
+
+
+def _attribute(source: Place, tuples: Place, stem: str, build: Build, unmapped: Unmapped | None) -> Attribute:
+    """Fit a hierarchy to the values that occur; None leaves those that it lacks without a row."""
+    column = Column(source.column.name, tuples.column.type, source.column.kind)
+    data = mapping.values_of(tuples)
+    hierarchy = build(data)
+    # What is equal in the source may not be where the search is, and the other way about.
+    for place in (source, tuples) if source.engine is not tuples.engine else (tuples,):
+        hierarchy = mapping.aligned(place, hierarchy, data, tuples.engine)
+    if unmapped:
+        hierarchy = cover(hierarchy, data, column.name, unmapped)
+    levels = range(hierarchy.height + 1)
+    varying = tuple(level for level in levels[:-1] if any(m > 1 for m in hierarchy.leaves(level)))
+    nulls = _null_row(hierarchy, varying) if None in hierarchy.values else None
+    coded = Coded(stem, queries.scratch(f"kanon_map_{stem}"), levels[-1], varying, nulls)
+    return Attribute(column, hierarchy, coded, hierarchy.distinct(data))
+
+
+def _null_row(hierarchy: Hierarchy, loss_levels: Sequence[int]) -> dict[str, int | str | None]:
+    index = hierarchy.values.index(None)
+    columns = mapping.mapping_columns(hierarchy, loss_levels)
+    return {name: values[index] for name, (_, values) in columns.items()}
+
+
+def _code(engine: Engine, attributes: tuple[Attribute, ...], scan: str) -> FrequencySet:
+    query = queries.frequency_set(TUPLES, [a.coded for a in attributes], engine.dialect)
+    engine.run(queries.drop(FREQUENCY_SET, engine.dialect))
+    engine.run(queries.create_as(FREQUENCY_SET, query, engine.dialect, temporary=True))
+    ((tuples,),) = engine.rows(queries.text("core/row_count", engine.dialect, relation=FREQUENCY_SET))
+    ((rows,),) = engine.rows(queries.text("core/total_rows", engine.dialect, counted=FREQUENCY_SET))
+    return FrequencySet(engine, FREQUENCY_SET, attributes, int(rows), int(tuples), (scan, query))
+
+
+def check_rows(engine: Engine, table: Table, frequency_set: FrequencySet) -> None:
+    """Stop where the frequency set does not account for every row of the source."""
+    ((rows,),) = engine.rows(queries.text("core/row_count", engine.dialect, relation=table.relation))
+    if rows != frequency_set.rows:
+        raise SourceError(
+            f"the frequency set holds {frequency_set.rows:,} rows and {table.relation.name} {rows:,}; "
+            "the source changed while it was read, run again"
+        )

@@ -1,0 +1,191 @@
+"""The judge: lattice nodes in, figures out, by GROUP BY … HAVING on the frequency set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from functools import lru_cache
+from math import floor
+from typing import Any
+
+from kanon_sql import queries
+from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
+from kanon_sql.frequency.rollups import Rollups
+from kanon_sql.generalization.hierarchy import Hierarchy
+from kanon_sql.generalization.lattice import Node
+from kanon_sql.loss import Costs, Figures
+from kanon_sql.privacy import PrivacyModel
+from kanon_sql.queries import PerNode
+
+_LOSS_QUERIES = 256  # texts kept, of a few thousand characters each; most nodes need the same sums as others
+
+
+def may_suppress(limit: float, rows: int) -> int:
+    """How many rows a suppression limit allows: floor(limit * rows), the limit taken as written.
+
+    >>> may_suppress(0.29, 100)
+    29
+    """
+    return floor(Decimal(str(limit)) * rows)
+
+
+class Judge:
+    """Asks the database about nodes; `queries` and `nodes_tested` count what was asked.
+
+    The tree of each query is filled and printed once; per node only the list of columns changes.
+    """
+
+    def __init__(self, frequency_set: FrequencySet, model: PrivacyModel) -> None:
+        self.frequency_set = frequency_set
+        self.model = model
+        self.queries = 0
+        self.nodes_tested = 0
+        self._rollups = Rollups(frequency_set)
+        self._loss_query = lru_cache(_LOSS_QUERIES)(self._prepared_loss)
+        self._test = self._prepared("core/node_test")
+        self._classes = self._prepared("core/node_classes")
+
+    def costs(self) -> Costs:
+        """What each level of each attribute costs before any node is judged: one query."""
+        found = self.frequency_set
+        columns = [a.coded.loss_column(level) for a in found.attributes for level in a.coded.loss_levels]
+        query = queries.text("core/level_losses", found.engine.dialect, frequency_set=found.relation, losses=columns)
+        rows, *sums = self._ask([query])[0]
+        totals = dict(zip(columns, sums, strict=True))
+        losses = tuple(
+            tuple(self._mean(attribute, level, rows, totals, rows) for level in range(height + 1))
+            for attribute, height in zip(found.attributes, found.heights, strict=True)
+        )
+        first = found.attributes[0].hierarchy
+        return Costs(
+            rows,
+            self.model.required,
+            losses,
+            tuple(a.distinct for a in found.attributes),
+            tuple(a.column.name for a in found.attributes),
+            next((a.column.name for a in found.attributes if not first.agrees_with(a.hierarchy)), None),
+        )
+
+    def rows_at_risk(self, nodes: Sequence[Node]) -> list[int]:
+        """The rows that each node would suppress, several nodes in one round trip."""
+        self.nodes_tested += len(nodes)
+        found = self._ask(self._fill(self._test, nodes))
+        return [at_risk for _, at_risk in found]
+
+    def losses(self, node: Node, costs: Costs) -> Figures:
+        """Rows at risk of a node, each attribute's mean loss with those rows suppressed, and its starred values."""
+        attributes = self.frequency_set.attributes
+        starred = [a.coded.loss_column(0) if 0 in a.coded.loss_levels else "" for a in attributes]
+        columns = tuple(dict.fromkeys((*self._loss_columns(node), *filter(None, starred))))
+        (_, at_risk, *sums) = self._ask(self._fill(self._loss_query(columns), [node]))[0]
+        saved = dict(zip(columns, sums, strict=True))
+        losses = tuple(
+            costs.level_losses[j][level]
+            - self._mean(attribute, level, at_risk, saved, costs.rows)
+            + at_risk / costs.rows
+            for j, (attribute, level) in enumerate(zip(attributes, node, strict=True))
+        )
+        shares = tuple(
+            of - (self._mean(attribute, 0, at_risk, saved, costs.rows) if name else 0.0)
+            for of, attribute, name in zip(costs.starred, attributes, starred, strict=True)
+        )
+        return Figures(node, at_risk, losses, starred=shares)
+
+    def classes(self, node: Node) -> Figures:
+        """The classes that a node would release: how many, the smallest, their sizes squared."""
+        (_, classes, released, smallest, squares) = self._ask(self._fill(self._classes, [node]))[0]
+        at_risk = self.frequency_set.rows - released
+        return Figures(node, at_risk, None, classes, released, smallest, squares)
+
+    def kept_rows(self, node: Node) -> tuple[int, ...]:
+        """Per attribute, the released rows whose label at a node is the value itself, or NULL for NULL."""
+        pairs = zip(self.frequency_set.attributes, node, strict=True)
+        return tuple(self._released_with(node, a, _kept_codes(a.hierarchy, level)) for a, level in pairs)
+
+    def starred_rows(self, node: Node) -> tuple[int, ...]:
+        """Per attribute, the released rows whose value no hierarchy holds; 0 for one leaf, which loses nothing."""
+        attributes = self.frequency_set.attributes
+        codes = [_starred_codes(a.hierarchy) if a.hierarchy.leaf_count > 1 else set() for a in attributes]
+        return tuple(self._released_with(node, a, each) for a, each in zip(attributes, codes, strict=True))
+
+    def _released_with(self, node: Node, attribute: Attribute, codes: set[int]) -> int:
+        """The released rows whose value of an attribute has one of these codes."""
+        every = set(attribute.hierarchy.codes(0))
+        if codes in (set(), every):
+            return (self.classes(node).released_rows or 0) if codes else 0
+        relation = queries.scratch("kanon_kept")
+        engine = self.frequency_set.engine
+        engine.load(relation, {"kept_code": "INTEGER"}, [sorted(codes)])
+        query = queries.text(
+            "core/kept_rows",
+            engine.dialect,
+            frequency_set=self.frequency_set.relation,
+            kept=relation,
+            code={"code": attribute.coded.code_column(0)},
+            levels=self._levels(node),
+            safe=self.model.safe,
+        )
+        ((rows,),) = engine.rows(query)
+        engine.run(queries.drop(relation, engine.dialect))
+        return int(rows)
+
+    def drop(self) -> None:
+        """Drop the roll-ups, when no more nodes will be asked for."""
+        self._rollups.drop()
+
+    def released_classes_sql(self, node: Node) -> str:
+        """The query of the classes that may be released, by their codes."""
+        return self._prepared("core/released_classes")(0, self.frequency_set.relation, self._levels(node))
+
+    def node_test_sql(self, node: Node) -> str:
+        """The test of one node on the whole frequency set."""
+        return self._test(0, self.frequency_set.relation, self._levels(node))
+
+    def node_classes_sql(self, node: Node) -> str:
+        """The description of one node's classes, on the whole frequency set."""
+        return self._classes(0, self.frequency_set.relation, self._levels(node))
+
+    def _fill(self, prepared: PerNode, nodes: Sequence[Node]) -> list[str]:
+        relations = self._rollups.relations(nodes)
+        pairs = zip(nodes, relations, strict=True)
+        return [prepared(i, relation, self._levels(node)) for i, (node, relation) in enumerate(pairs)]
+
+    def _levels(self, node: Node) -> list[str]:
+        return self.frequency_set.level_columns(node)
+
+    def _loss_columns(self, node: Node) -> tuple[str, ...]:
+        pairs = zip(self.frequency_set.attributes, node, strict=True)
+        return tuple(a.coded.loss_column(level) for a, level in pairs if level in a.coded.loss_levels)
+
+    def _prepared(self, query: str, **holes: Any) -> PerNode:
+        return queries.per_node(query, self.frequency_set.engine.dialect, safe=self.model.safe, **holes)
+
+    def _prepared_loss(self, columns: tuple[str, ...]) -> PerNode:
+        return self._prepared("core/node_loss", losses=columns)
+
+    def _mean(self, attribute: Attribute, level: int, rows: int, sums: dict[str, int], of: int) -> float:
+        """The loss of an attribute on a level summed over `rows` rows, over all rows' largest possible loss."""
+        most = attribute.hierarchy.leaf_count - 1
+        if most == 0:
+            return 0.0
+        if level in attribute.coded.loss_levels:
+            return sums[attribute.coded.loss_column(level)] / (most * of)
+        return rows / of if level == attribute.hierarchy.height else 0.0
+
+    def _ask(self, texts: Sequence[str]) -> list[tuple[Any, ...]]:
+        """Run the queries of several nodes as one statement; its rows in the nodes' order, whole numbers."""
+        self.queries += 1
+        found = self.frequency_set.engine.rows(queries.union_all(texts))
+        whole = [tuple(None if value is None else int(value) for value in row) for row in found]
+        return sorted(whole) if len(texts) > 1 else whole
+
+
+def _kept_codes(hierarchy: Hierarchy, level: int) -> set[int]:
+    """The codes of the values that a level shows as they are; what shows `*` is not as it was."""
+    rows = zip(hierarchy.values, hierarchy.labels(level), hierarchy.codes(0), strict=False)
+    same = (code for value, label, code in rows if level == 0 or label == (None if value is None else str(value)))
+    return set(same) - _starred_codes(hierarchy)
+
+
+def _starred_codes(hierarchy: Hierarchy) -> set[int]:
+    return set(hierarchy.codes(0)[hierarchy.leaf_count :])

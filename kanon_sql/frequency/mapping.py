@@ -1,0 +1,172 @@
+"""Mapping tables: each value of a column, once in the column's own type, with its codes and labels on every level.
+
+What is one value and what are two is for the engine to say, by the type and the collation of the column. Python holds
+values as they print; none of them goes back into a table but as text, read by the engine in the column's type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from kanon_sql import queries
+from kanon_sql.engine import Column, Engine
+from kanon_sql.errors import HierarchyError
+from kanon_sql.generalization import hierarchy as h
+from kanon_sql.generalization.hierarchy import Hierarchy
+from kanon_sql.queries import Coded, Relation
+
+_VALUES, _EQUAL, _WRITTEN = (queries.scratch(f"kanon_{name}") for name in ("values", "equal_values", "written"))
+
+
+@dataclass(frozen=True)
+class Place:
+    """A column where it stands: whose type and collation decide what equals what."""
+
+    engine: Engine
+    relation: Relation
+    column: Column
+
+
+def values_of(place: Place) -> list[Any]:
+    """The distinct values of a column of counted tuples; one that Python cannot hold exactly comes as its text."""
+    exact = place.column.type not in _PRINTED_OTHERWISE.get(place.column.kind, (place.column.type,))
+    name = "core/column_values" if exact else "core/column_texts"
+    query = queries.text(name, place.engine.dialect, column=[place.column.name], tuples=place.relation)
+    found = [value for value, _ in place.engine.rows(query)]
+    return found if exact else [_read(text, place.column.kind) for text in found]
+
+
+def aligned(place: Place, hierarchy: Hierarchy, data: Sequence[Any], reader: Engine) -> Hierarchy:
+    """The hierarchy with the leaves that a column can hold, each as the column holds it, none there twice.
+
+    `data`: the column's values as `values_of` gives them. `reader`: the engine that prints values, as it does the
+    data's. Leaves that are one value in the column's type become one row; HierarchyError if their labels differ, or if
+    the column can hold none of them.
+    """
+    known = {h.key(value): value for value in data}
+    if all(h.key(value) in known for value in hierarchy.values):
+        return hierarchy
+    texts = _texts(hierarchy.values)
+    _load_values(place, _VALUES, texts)
+    settled = not _may_print_otherwise(place, reader) and not _lacks(hierarchy, known, place.column)
+    settled = settled and all(each == len(texts) - (None in texts) for each in _counts(place.engine))
+    found = {} if settled else _held(place, known, reader)
+    place.engine.run(queries.drop(_VALUES, place.engine.dialect))
+    return hierarchy if settled else h.held(hierarchy, found, f"column {place.column.name!r}")
+
+
+def _may_print_otherwise(place: Place, reader: Engine) -> bool:
+    return place.engine is not reader and place.column.kind in ("other", "date", "timestamp")
+
+
+def _lacks(hierarchy: Hierarchy, known: Mapping[Any, Any], column: Column) -> bool:
+    """Whether some of the data's texts are no leaf, though a collation may hold one equal to them."""
+    return column.kind == "text" and bool(known.keys() - set(map(h.key, hierarchy.values)) - {None})
+
+
+def _counts(engine: Engine) -> tuple[int, ...]:
+    (counts,) = engine.rows(queries.text("core/settled_values", engine.dialect, values=_VALUES))
+    return counts
+
+
+def _held(place: Place, known: Mapping[Any, Any], reader: Engine) -> dict[int, tuple[int, Any]]:
+    """The loaded values by row: the first row of an equal value, and the value, as the data write it if they do."""
+    kind = place.column.kind
+    place.engine.send(queries.text("core/equal_values", place.engine.dialect, values=_VALUES), reader, _EQUAL)
+    printed = reader.rows(queries.text("core/printed_values", reader.dialect, values=_EQUAL))
+    reader.run(queries.drop(_EQUAL, reader.dialect))
+    held = {int(row): (int(first), _read(text, kind)) for row, first, text in printed}
+    if kind == "text" and known.keys() - {h.key(value) for _, value in held.values()} - {None}:
+        held |= {row: (held[row][0], text) for row, text in _matches(place)}
+    return {row: (first, known.get(h.key(value), value)) for row, (first, value) in held.items()}
+
+
+def _matches(place: Place) -> list[tuple[int, str]]:
+    """The loaded values that are the data's by the column's collation, as the data have them."""
+    column = [place.column.name]
+    query = queries.text(
+        "core/matching_values", place.engine.dialect, values=_VALUES, tuples=place.relation, column=column
+    )
+    return [(int(row), text) for row, text in place.engine.rows(query)]
+
+
+def load(place: Place, coded: Coded, hierarchy: Hierarchy) -> None:
+    """Load a mapping table: value, code_0 … code_h, label_1 … label_h, loss_l where it varies.
+
+    HierarchyError if two of its values are one in the type of the place: a join would count a row twice.
+    """
+    engine, columns = place.engine, mapping_columns(hierarchy, coded.loss_levels)
+    types = {name: "VARCHAR" if top < 0 else engine.integer_type(top) for name, (top, _) in columns.items()}
+    texts = _texts((*hierarchy.values, *hierarchy.starred))
+    beside = [entries for _, entries in columns.values()]
+    _load_values(place, coded.mapping, texts, types, beside)
+    refuse_equal_values(engine, coded.mapping, place.column.name)
+
+
+def _load_values(
+    place: Place,
+    relation: Relation,
+    texts: Sequence[str | None],
+    types: Mapping[str, str] = MappingProxyType({}),
+    beside: Sequence[Sequence[Any]] = (),
+) -> None:
+    """Make a temporary table of row, text, value, and more columns: the values in the type and collation of a column.
+
+    A text that the column cannot hold has no row; NULL has one.
+    """
+    engine, column, dialect = place.engine, place.column, place.engine.dialect
+    every = {"row": "INTEGER", "text": "VARCHAR", **types}
+    engine.load(_WRITTEN, every, [range(len(texts)), texts, *beside])
+    engine.send(queries.no_values(place.relation, column.name, column.type, every, dialect), engine, relation)
+    engine.insert_held(relation, _WRITTEN, column.type, list(every))
+    engine.run(queries.drop(_WRITTEN, dialect))
+
+
+def refuse_equal_values(engine: Engine, mapping: Relation, column: str) -> None:
+    """Stop where a value is in a mapping table twice."""
+    ((twice,),) = engine.rows(queries.text("core/doubled_values", engine.dialect, mapping=mapping))
+    if twice:
+        raise HierarchyError(
+            f"column {column!r}: {twice:,} values of the hierarchy are in it twice, by the column's type; keep one each"
+        )
+
+
+def mapping_columns(hierarchy: Hierarchy, loss_levels: Sequence[int]) -> dict[str, tuple[int, Sequence[Any]]]:
+    """The mapping table's columns after `value`: name, the largest number in it (-1 for text), one entry per row."""
+    columns: dict[str, tuple[int, Sequence[Any]]] = {}
+    for level in range(hierarchy.height + 1):
+        codes = hierarchy.codes(level)
+        columns[f"code_{level}"] = (max(codes, default=0), codes)
+    for level in range(1, hierarchy.height + 1):
+        columns[f"label_{level}"] = (-1, hierarchy.labels(level))
+    for level in loss_levels:
+        leaves = hierarchy.leaves(level)
+        columns[f"loss_{level}"] = (
+            hierarchy.leaf_count,
+            [leaves[code] - 1 for code in hierarchy.codes(level)],
+        )
+    return columns
+
+
+def _texts(values: Sequence[Any]) -> list[str | None]:
+    return [None if value is None else h.as_text(value) for value in values]
+
+
+def _read(text: str | None, kind: str) -> Any:
+    try:
+        return None if text is None else h.read(text, kind)
+    except ValueError:
+        return text
+
+
+# 0.1 in four bytes is 0.10000000149011612 in Python's eight; and numbers of any size are kept as text.
+_PRINTED_OTHERWISE: dict[str, tuple[str, ...]] = {
+    "integer": ("VARCHAR",),
+    "decimal": ("VARCHAR",),
+    "float": ("FLOAT", "real", "VARCHAR"),
+    "boolean": (),
+    "text": (),
+}

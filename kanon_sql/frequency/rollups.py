@@ -1,0 +1,108 @@
+"""Roll-ups: smaller frequency sets for nodes that agree on the widest attributes.
+
+A node test costs as much as its frequency set has rows, and most tests of a search are high in the lattice, where
+the widest attributes have few labels left. Rolling those up once (Incognito's roll-up property, LeFevre et al.
+2005) serves every node with the same levels of them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from kanon_sql import queries
+from kanon_sql.frequency.frequency_set import FrequencySet
+from kanon_sql.generalization.lattice import Node
+from kanon_sql.queries import Relation
+
+_WIDEST = 3  # attributes rolled up together: some dozens of combinations, each asked for many times
+_WORTH_ASKING = 3  # a roll-up costs about as much as three tests
+_WORTH_ROWS = 50_000  # below this a test costs little more than any query
+_WORTH_KEEPING = 0.5  # of the rows; a roll-up that stays larger saves too little
+_MOST_KEPT = 2  # of the rows, in all roll-ups together; beyond that those go that were not asked for the longest
+
+
+class Rollups:
+    """Finds the smallest relation that a node can be tested on, and makes it when it is worth it."""
+
+    def __init__(self, found: FrequencySet) -> None:
+        self._found = found
+        attributes = found.attributes
+        widest = sorted(range(len(attributes)), key=lambda j: -attributes[j].hierarchy.leaf_count)
+        self._widest = sorted(widest[:_WIDEST])
+        self._useful = found.tuples >= _WORTH_ROWS and len(attributes) > _WIDEST
+        self._asked: Counter[Node] = Counter()
+        self._rows: dict[Node, int] = {}  # of the roll-ups that there are, the one asked for last at the end
+        self._too_large: set[Node] = {(0,) * _WIDEST}
+        self.queries = 0
+
+    def relations(self, nodes: Sequence[Node]) -> list[Relation]:
+        """Where to test each of some nodes in one statement: none of these is dropped for another of them."""
+        if not self._useful:
+            return [self._found.relation] * len(nodes)
+        wanted = [tuple(node[j] for j in self._widest) for node in nodes]
+        for levels in wanted:
+            self._ask(levels, wanted)
+        return [_relation(levels) if levels in self._rows else self._found.relation for levels in wanted]
+
+    def drop(self) -> None:
+        """Drop every roll-up that was made."""
+        for levels in tuple(self._rows):
+            self._drop(levels)
+
+    def _ask(self, levels: Node, beside: Sequence[Node]) -> None:
+        """Count that a roll-up is asked for, and make it when it is worth it and there is room."""
+        if levels in self._rows:
+            self._rows[levels] = self._rows.pop(levels)
+            return
+        self._asked[levels] += 1
+        if self._asked[levels] >= _WORTH_ASKING and levels not in self._too_large:
+            del self._asked[levels]  # if it has to go, it must be worth it again
+            self._make(levels)
+            self._make_room(levels, beside)
+
+    def _make(self, levels: Node) -> None:
+        engine, dialect = self._found.engine, self._found.engine.dialect
+        relation = _relation(levels)
+        engine.run(queries.drop(relation, dialect))
+        engine.run(queries.create_as(relation, self._query(levels), dialect, temporary=True))
+        ((rows,),) = engine.rows(queries.text("core/row_count", dialect, relation=relation))
+        self.queries += 2
+        self._rows[levels] = int(rows)
+        if rows > _WORTH_KEEPING * self._found.tuples:
+            self._too_large.add(levels)
+            self._drop(levels)
+
+    def _make_room(self, made: Node, beside: Sequence[Node]) -> None:
+        """Drop what was not asked for the longest, down to the most rows; if that is not enough, what was just made."""
+        for levels in tuple(self._rows):
+            if levels not in beside and self._too_many_rows:
+                self._drop(levels)
+        if self._too_many_rows:
+            self._drop(made)
+
+    @property
+    def _too_many_rows(self) -> bool:
+        return sum(self._rows.values()) > _MOST_KEPT * self._found.tuples
+
+    def _drop(self, levels: Node) -> None:
+        del self._rows[levels]
+        self._found.engine.run(queries.drop(_relation(levels), self._found.engine.dialect))
+
+    def _query(self, levels: Node) -> str:
+        rolled = dict(zip(self._widest, levels, strict=True))
+        keys, higher, sums = [], [], ["n"]
+        for j, attribute in enumerate(self._found.attributes):
+            coded = attribute.coded
+            chosen = [rolled[j]] if j in rolled else list(range(coded.height + 1))
+            keys.append(coded.code_column(chosen[0]))
+            higher += [coded.code_column(level) for level in chosen[1:]]
+            # On level 0 only what no hierarchy holds is lost; the judge asks for it on every level.
+            sums += [coded.loss_column(level) for level in coded.loss_levels if level in (0, *chosen)]
+        source = self._found.relation
+        dialect = self._found.engine.dialect
+        return queries.text("core/rollup", dialect, frequency_set=source, keys=keys, levels=higher, sums=sums)
+
+
+def _relation(levels: Node) -> Relation:
+    return queries.scratch("kanon_rollup_" + "_".join(map(str, levels)))

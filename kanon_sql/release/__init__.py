@@ -1,0 +1,1 @@
+"""The release: what every row becomes, written where it should go, and verified there."""

@@ -1,0 +1,344 @@
+"""Perturbation of columns that are released beside the quasi-identifiers: noise, rank swapping, PRAM.
+
+Chance comes from a hash of a secret key and the row's own content, never from the engine's random numbers: the same
+rows and secret give the same release, whatever the order of the rows or the number of threads. The secret is one:
+with it, and a guess of a row, anyone could compute the row's noise. Nothing here is part of the k-anonymity that
+is promised, and nothing is promised of it: see docs/perturbation.md.
+
+Sources: rank swapping, Moore 1996, "Controlled data-swapping techniques for masking public use microdata sets";
+PRAM, Gouweleeuw, Kooiman, Willenborg and de Wolf 1998, "Post randomisation for statistical disclosure control".
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from hashlib import sha256
+from itertools import accumulate, pairwise
+from math import ceil, floor, inf, isclose, nextafter
+from pathlib import Path
+from typing import Any
+
+from kanon_sql import queries
+from kanon_sql.engine import Column, Engine, Table
+from kanon_sql.errors import SpecError, VerificationError
+from kanon_sql.queries import Perturbed, Relation
+from kanon_sql.release import chance
+from kanon_sql.spec import Noise, Perturbation, Pram, Spec, Swap
+
+SOURCE = queries.scratch("kanon_perturbed")
+_ROWS, _KEY, _DRAWS, _MATRIX = (queries.scratch(f"kanon_perturb_{name}") for name in ("rows", "key", "draws", "matrix"))
+_NUMBERS = ("integer", "decimal", "float")
+_KINDS = {
+    "noise": ("integer", "decimal", "float", "date", "timestamp"),
+    "swap": ("integer", "decimal", "float", "date", "timestamp", "time", "text", "boolean"),
+    "matrix": ("integer", "text", "boolean"),
+    "keep": ("integer", "decimal", "float", "date", "timestamp", "time", "text", "boolean"),
+}
+_BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "INT": 32, "BIGINT": 64}
+_MOST = 10**38 - 1  # of a DECIMAL(38, 0), for the integers that have more bits
+_DIGITS = re.compile(r"\((\d+)(?:, *(\d+))?\)")
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A transition matrix: `rows[value][target]` is the chance that a value becomes the target."""
+
+    rows: Mapping[str, Mapping[str, float]]
+    sha256: str
+
+    def intervals(self) -> list[tuple[str, str, float, float]]:
+        """Value, target, and the part of [0, 1) that leads from the one to the other."""
+        found = []
+        for value, chances in self.rows.items():
+            likely = {target: chance for target, chance in chances.items() if chance > 0}
+            bounds = [0.0, *accumulate([*likely.values()][:-1]), 1.0]  # no draw may fall behind the last one
+            found += [(value, target, *part) for target, part in zip(likely, pairwise(bounds), strict=True)]
+        return found
+
+
+def check(engine: Engine, table: Table, spec: Spec) -> None:
+    """Refuse what cannot be perturbed, before any long work; SpecError names the column and the next step."""
+    if spec.perturb and spec.target and spec.target.stays_a_query:
+        raise SpecError("a view would be perturbed anew whenever it is read; leave out perturb, or give --as table")
+    for name, asked in spec.perturb.items():
+        column = table.column(name)
+        if column is None:
+            raise SpecError(
+                f"there is no column {name!r} to perturb; there are {_listed(c.name for c in table.columns)}"
+            )
+        _check_kind(column, asked)
+        if asked.noise:
+            _noise_sql(engine, column, asked.noise)
+        if asked.swap:
+            present = queries.text("perturb/present", engine.dialect, column=[name], source=table.relation)
+            ((values,),) = engine.rows(present)
+            _half(name, asked.swap, int(values))
+        if asked.pram and asked.pram.matrix:
+            _check_matrix(engine, table, column, matrix(asked.pram.matrix))
+    if spec.perturb:
+        chance.secret_of(spec)
+
+
+def perturbed_source(engine: Engine, table: Table, spec: Spec) -> Table:
+    """Make the temporary table that is released in the source's place: all columns but the identifiers.
+
+    Without anything to perturb it is the source itself. `drop` removes it; it holds raw values.
+    """
+    if not spec.perturb:
+        return table
+    kept = [column for column in table.columns if column.name not in spec.identifiers]
+    plain = queries.plain_names([column.name for column in kept])
+    every = [column.name for column in table.columns]
+    rows = queries.identified_rows(table.relation, {p: old for old, p in plain.items()}, every, engine.dialect)
+    engine.send(rows, engine, _ROWS)
+    secret = chance.secret_of(spec)
+    columns = [
+        Perturbed(
+            column.name,
+            plain[column.name],
+            column.type,
+            _values(engine, column, plain[column.name], spec.perturb[column.name], secret, index)
+            if column.name in spec.perturb
+            else None,
+        )
+        for index, column in enumerate(kept)
+    ]
+    engine.send(queries.perturbed_rows(_ROWS, columns, engine.dialect), engine, SOURCE)
+    _check_rows(engine, table.relation, SOURCE, "the table")
+    _drop(engine, _ROWS, *(column.values for column in columns if column.values))
+    return engine.table(SOURCE)
+
+
+def drop(engine: Engine) -> None:
+    """Remove the perturbed source."""
+    _drop(engine, SOURCE)
+
+
+def described(spec: Spec) -> dict[str, Any]:
+    """What the manifest says: operators and their parameters by column, no secret and no value."""
+    if not spec.perturb:
+        return {}
+    columns = {column: _described(asked) for column, asked in spec.perturb.items()}
+    return {"perturbation": {"columns": columns, "reproducible": spec.secret is not None}}
+
+
+def warnings(spec: Spec) -> list[str]:
+    """What a reader of a perturbed release should know."""
+    if not spec.perturb:
+        return []
+    said = [
+        f"{_listed(map(repr, spec.perturb))} perturbed: what is promised of the classes does not lean on it, "
+        "and single values there are not those of the source"
+    ]
+    if spec.secret is None:
+        said.append(
+            "the perturbation cannot be made again; a second release of these rows would let both be averaged "
+            "(give a secret to have the same one)"
+        )
+    return said
+
+
+# What is asked for
+
+
+def _check_kind(column: Column, asked: Perturbation) -> None:
+    operator = (
+        "noise" if asked.noise else "swap" if asked.swap else "matrix" if asked.pram and asked.pram.matrix else "keep"
+    )
+    allowed = _KINDS[operator]
+    if column.kind not in allowed:
+        named = {"matrix": "a PRAM matrix", "keep": "PRAM", "noise": "noise", "swap": "swap"}[operator]
+        raise SpecError(f"{column.name!r} is a {column.type}, and {named} takes {_listed(allowed)}; leave it out")
+    if asked.noise and column.kind not in _NUMBERS and (asked.noise.bottom, asked.noise.top) != (None, None):
+        raise SpecError(f"{column.name!r} is a {column.type}; bottom and top are for numbers, leave them out")
+
+
+def _half(name: str, swap: Swap, values: int) -> int:
+    """Half the ranks of a block: any two ranks of a block are then `within` the range."""
+    reach = floor(swap.within * values)
+    if values > 0 and reach < 1:
+        raise SpecError(
+            f"perturb.{name}.swap.within: {swap.within} of {values:,} values is less than one rank; "
+            f"give {1 / values:.2g} or more"
+        )
+    return max(1, (reach + 1) // 2)
+
+
+def matrix(path: str) -> Matrix:
+    """Read a transition matrix; SpecError with the line if it is none.
+
+    The first line names the values after an empty or any first cell; every other line is a value and its chances.
+    """
+    try:
+        content = Path(path).read_bytes()
+        header, *lines = [row for row in csv.reader(content.decode("utf-8-sig").splitlines(), strict=True) if row]
+    except OSError as error:
+        raise SpecError(f"the matrix {path} cannot be read ({error.strerror}); check the path") from error
+    except UnicodeDecodeError as error:
+        raise SpecError(f"the matrix {path} is not UTF-8 text; save it as UTF-8") from error
+    except (csv.Error, ValueError) as error:
+        raise SpecError(f"the matrix {path} is not CSV with a first line of values; mend it") from error
+    targets = header[1:]
+    rows: dict[str, dict[str, float]] = {}
+    for number, (value, *chances) in enumerate(lines, start=2):
+        where = f"the matrix {path}, row {number}"
+        if value in rows:
+            raise SpecError(f"{where}: its value is there twice; keep one of the two")
+        rows[value] = dict(zip(targets, _chances(where, chances, len(targets)), strict=True))
+    if len(set(targets)) < len(targets) or set(targets) != set(rows):
+        raise SpecError(
+            f"the matrix {path} names other values in its first line than below it; give it each value once"
+        )
+    return Matrix(rows, sha256(content).hexdigest())
+
+
+def _chances(where: str, cells: list[str], expected: int) -> list[float]:
+    if len(cells) != expected:
+        raise SpecError(f"{where}: {len(cells)} chances for the {expected} values of the first line; give one for each")
+    try:
+        chances = [float(cell) for cell in cells]
+    except ValueError:
+        raise SpecError(f"{where}: a chance is not a number; give numbers from 0 to 1") from None
+    if not all(0 <= chance <= 1 for chance in chances):
+        raise SpecError(f"{where}: a chance is below 0 or above 1; give numbers from 0 to 1")
+    if not isclose(sum(chances), 1, abs_tol=1e-9):
+        raise SpecError(f"{where}: the chances add up to {sum(chances):.9g}; they must add up to 1")
+    return chances
+
+
+def _check_matrix(engine: Engine, table: Table, column: Column, found: Matrix) -> None:
+    query = queries.text("core/tuples", engine.dialect, columns={"value": column.name}, source=table.relation)
+    text = {value: _as_text(value) for value, _ in engine.rows(query) if value is not None}
+    missing = [value for value in text.values() if value not in found.rows]
+    if missing:
+        raise SpecError(
+            f"perturb.{column.name}.pram.matrix has no line for {len(missing)} of the {len(text)} values of the "
+            "column; give each a line and a place in the first line"
+        )
+    form = {"integer": _is_integer, "boolean": {"true", "false"}.__contains__}.get(column.kind)
+    if form and not all(map(form, found.rows)):
+        raise SpecError(f"perturb.{column.name}.pram.matrix names values that are no {column.type}; take them out")
+
+
+def _as_text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _is_integer(text: str) -> bool:
+    return text.removeprefix("-").isdecimal() and text == str(int(text))
+
+
+# What is done
+
+
+def _values(engine: Engine, column: Column, plain: str, asked: Perturbation, secret: bytes, index: int) -> Relation:
+    """The perturbed values of one column, by row_id, in a relation of its own."""
+    purpose = _purpose(column.name, asked)
+    chance.load_key(engine, _KEY, secret, purpose)
+    draws = queries.text("perturb/draws", engine.dialect, column=[plain], rows=_ROWS, key=_KEY)
+    engine.send(draws, engine, _DRAWS)
+    values = queries.scratch(f"kanon_perturb_{index}")
+    if asked.noise:
+        query = _noise_sql(engine, column, asked.noise)
+    elif asked.swap:
+        ((present,),) = engine.rows(queries.text("core/row_count", engine.dialect, relation=_DRAWS))
+        half = _half(column.name, asked.swap, int(present))
+        chance.load_key(engine, _KEY, secret, purpose, 2 * half)
+        query = queries.text("perturb/swap", engine.dialect, half=half, draws=_DRAWS, key=_KEY)
+    else:
+        assert asked.pram
+        query = _pram_sql(engine, asked.pram)
+    engine.send(query, engine, values)
+    _check_rows(engine, _DRAWS, values, repr(column.name))
+    _drop(engine, _KEY, _DRAWS, _MATRIX)
+    return values
+
+
+def _purpose(column: str, asked: Perturbation) -> str:
+    """What a draw is for: the column, and how it is perturbed.
+
+    Of one draw at two scales, x + 100 z and x + 50 z, anyone could compute x; so another scale is another draw.
+    """
+    return json.dumps(["perturb", column, _described(asked)], sort_keys=True)
+
+
+def _noise_sql(engine: Engine, column: Column, noise: Noise) -> str:
+    asked: dict[str, Any] = {"scale": noise.scale, "draw": [noise.distribution], "draws": _DRAWS}
+    if column.kind in ("date", "timestamp"):
+        return queries.text(f"perturb/{column.kind}", engine.dialect, **asked)
+    whole = column.kind == "integer"
+    bottom, top = _whole(column, noise) if whole else _bounds(column, noise)
+    limits = {"bottom": None if bottom is None else str(bottom), "top": None if top is None else str(top)}
+    return queries.text("perturb/whole" if whole else "perturb/number", engine.dialect, **limits, **asked)
+
+
+def _whole(column: Column, noise: Noise) -> tuple[int, int]:
+    """The whole numbers that a noisy one may be: within the bounds asked for, and those of its type."""
+    type_name = column.type.upper()
+    bits, signed = _BITS.get(type_name.removeprefix("U")), not type_name.startswith("U")
+    top = (2 ** (bits - signed) - 1) if bits else _MOST
+    bottom = 0 if not signed else -top - 1 if bits else -_MOST
+    asked = (
+        bottom if noise.bottom is None else max(bottom, ceil(noise.bottom)),
+        top if noise.top is None else min(top, floor(noise.top)),
+    )
+    if asked[0] > asked[1]:
+        raise SpecError(f"perturb.{column.name}.noise: no {column.type} is between bottom and top; widen them")
+    return asked
+
+
+def _bounds(column: Column, noise: Noise) -> tuple[float | None, float | None]:
+    """What a noisy number may be at least and at most: as asked for, and what the digits of its type can hold."""
+    declared = _DIGITS.search(column.type) if column.kind == "decimal" else None
+    most = inf
+    if declared:
+        digits, places = (int(part or 0) for part in declared.groups())
+        whole = 10.0 ** (digits - places)
+        most = min(whole - 10.0**-places, nextafter(whole, 0))
+    bottom = max(-most, -inf if noise.bottom is None else float(noise.bottom))
+    top = min(most, inf if noise.top is None else float(noise.top))
+    if bottom > top:
+        raise SpecError(f"perturb.{column.name}.noise: no {column.type} is between bottom and top; widen them")
+    return (None if bottom == -inf else bottom), (None if top == inf else top)
+
+
+def _pram_sql(engine: Engine, pram: Pram) -> str:
+    if pram.keep is not None:
+        return queries.text("perturb/redraw", engine.dialect, keep=pram.keep, draws=_DRAWS)
+    assert pram.matrix
+    types = {"value": "VARCHAR", "target": "VARCHAR", "low": "DOUBLE PRECISION", "high": "DOUBLE PRECISION"}
+    engine.load(_MATRIX, types, list(zip(*matrix(pram.matrix).intervals(), strict=True)))
+    return queries.text("perturb/transition", engine.dialect, draws=_DRAWS, matrix=_MATRIX)
+
+
+def _described(asked: Perturbation) -> dict[str, Any]:
+    if asked.pram and asked.pram.matrix:
+        found = matrix(asked.pram.matrix)
+        return {"pram": {"matrix": {"values": len(found.rows), "sha256": found.sha256}}}
+    ((operator, parameters),) = asked.model_dump(exclude_none=True).items()
+    return {operator: {name: float(v) if isinstance(v, Decimal) else v for name, v in parameters.items()}}
+
+
+def _check_rows(engine: Engine, before: Relation, after: Relation, what: str) -> None:
+    rows = [
+        engine.rows(queries.text("core/row_count", engine.dialect, relation=relation))[0][0]
+        for relation in (before, after)
+    ]
+    if rows[0] != rows[1]:
+        raise VerificationError(
+            f"perturbing {what} made {rows[1]:,} rows of {rows[0]:,}; nothing was released, please report it"
+        )
+
+
+def _drop(engine: Engine, *relations: Relation) -> None:
+    for relation in relations:
+        engine.run(queries.drop(relation, engine.dialect))
+
+
+def _listed(words: Iterable[str]) -> str:
+    return ", ".join(words)

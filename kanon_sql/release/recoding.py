@@ -1,0 +1,417 @@
+"""A recoding: what each quasi-identifier of a row becomes, as the query that the release is made of.
+
+A full-domain recoding is a lattice node; a local one assigns every tuple to a class, and a class shows what it
+shows. Both say the same few things to whoever writes and checks the release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from kanon_sql import queries
+from kanon_sql.engine import Column, Engine, Table
+from kanon_sql.errors import SpecError
+from kanon_sql.frequency import mapping
+from kanon_sql.frequency.frequency_set import Attribute
+from kanon_sql.frequency.judge import Judge
+from kanon_sql.frequency.mapping import Place
+from kanon_sql.generalization.hierarchy import STAR, Hierarchy, as_text
+from kanon_sql.generalization.lattice import Node
+from kanon_sql.privacy import PrivacyModel
+from kanon_sql.queries import Cell, LocalCell, LocalReleaseQuery, Relation, ReleaseQuery
+from kanon_sql.recode import wildcard
+from kanon_sql.recode.order import Order
+from kanon_sql.recode.show import LocalFigures, shown_names
+from kanon_sql.recode.task import ASSIGNMENT, CLASSES, Local
+from kanon_sql.recode.wildcard import Fits
+from kanon_sql.spec import Spec
+
+SAFE_CLASSES = queries.scratch("kanon_safe_classes")
+_Mapping = Callable[[Attribute], Relation]
+_MOST_WRITTEN_OUT = 5_000  # tuples in a statement that stands alone: it takes seconds to lay out, and nobody reads more
+
+
+class Recoding(Protocol):
+    """What the release needs to know of a recoding.
+
+    `columns`: the released columns in order; `quasi_identifiers`: those that make the classes.
+    `beside`: the tables that a view keeps beside it, by name, each with the query that fills it.
+    `fits`: asks a written release for the other notion of safety, None where equal rows are what was asked for.
+    """
+
+    @property
+    def engine(self) -> Engine: ...
+    @property
+    def table(self) -> Table: ...
+    @property
+    def spec(self) -> Spec: ...
+    @property
+    def attributes(self) -> tuple[Attribute, ...]: ...
+    @property
+    def model(self) -> PrivacyModel: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def masks(self) -> bool: ...
+    @property
+    def rows_at_risk(self) -> int: ...
+    @property
+    def columns(self) -> list[str]: ...
+    @property
+    def quasi_identifiers(self) -> list[str]: ...
+
+    def fits(self, engine: Engine, release: Relation) -> Fits | None: ...
+    def prepare(self) -> None: ...
+    def select_sql(self) -> str: ...
+    def standalone_sql(self) -> str: ...
+    def beside(self, view: Relation) -> dict[Relation, str]: ...
+    def view_sql(self, view: Relation) -> str: ...
+
+
+def mapping_beside(view: Relation, attribute: Attribute) -> Relation:
+    """The mapping table that a view keeps of an attribute."""
+    return view.sibling(f"{view.name}__{attribute.coded.stem}")
+
+
+def names_beside(view: Relation, columns: Sequence[str], local: bool) -> list[Relation]:
+    """All tables that a view of these quasi-identifiers may keep beside it, known before any work."""
+    mappings = [view.sibling(f"{view.name}__{stem}") for stem in queries.plain_names(columns).values()]
+    return [*mappings, *classes_beside(view).values()] if local else mappings
+
+
+def classes_beside(view: Relation) -> dict[Relation, Relation]:
+    """The tables of classes that a view of a local recoding keeps, by what they are made of."""
+    return {ASSIGNMENT: view.sibling(f"{view.name}__assignment"), CLASSES: view.sibling(f"{view.name}__classes")}
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """What recodings share: the source, and the judge of its frequency set."""
+
+    engine: Engine
+    table: Table
+    judge: Judge
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The quasi-identifiers."""
+        return self.judge.frequency_set.attributes
+
+    @property
+    def model(self) -> PrivacyModel:
+        """What every class must meet."""
+        return self.judge.model
+
+    def _column(self, attribute: Attribute) -> Column:
+        return next(column for column in self.table.columns if column.name == attribute.column.name)
+
+    def _load_mapping(self, attribute: Attribute) -> None:
+        """Have the mapping table where the source is, in the type of the source's column."""
+        place = Place(self.engine, self.table.relation, self._column(attribute))
+        mapping.load(place, attribute.coded, attribute.hierarchy)
+
+    def _mapping_rows(self, attribute: Attribute, level: int) -> list[tuple[object, ...]]:
+        """The mapping of one level as rows of value, code and, above level 0, label; none for NULL."""
+        found, column = attribute.hierarchy, self._column(attribute)
+        labels = [found.labels(level)] if level else []
+        rows = zip((*found.values, *found.starred), found.codes(level), *labels, strict=True)
+        return [(self._written(value, column), *row) for value, *row in rows if value is not None]
+
+    def _written(self, value: Any, column: Column) -> object:
+        if column.kind in ("integer", "decimal", "boolean", "text"):
+            return value
+        return queries.typed(as_text(value), column.type, self.engine.dialect)
+
+
+@dataclass(frozen=True)
+class FullDomain(_Judged):
+    """A lattice node to be released: every value of a column goes to the same level."""
+
+    node: Node
+    rows_at_risk: int
+    spec: Spec
+
+    @property
+    def masks(self) -> bool:
+        """Masked rows are a class like any other: shown only if they meet the model themselves."""
+        return self.spec.mask and self.rows_at_risk >= self.spec.privacy.k
+
+    @property
+    def rows(self) -> int:
+        """How many rows the release must have."""
+        return self.judge.frequency_set.rows - (0 if self.masks else self.rows_at_risk)
+
+    @property
+    def columns(self) -> list[str]:
+        """The released columns in order."""
+        return [column.name for column in self.table.columns if column.name not in self.spec.identifiers]
+
+    @property
+    def quasi_identifiers(self) -> list[str]:
+        """The released columns that make the classes."""
+        return [attribute.column.name for attribute in self.attributes]
+
+    def fits(self, engine: Engine, release: Relation) -> None:
+        """Equal rows are what counts."""
+
+    @property
+    def mapped(self) -> list[tuple[Attribute, int]]:
+        """The attributes below their top, with their levels: the others become one constant."""
+        return [(a, level) for a, level in self._levels if level < a.hierarchy.height]
+
+    def select_sql(self) -> str:
+        """The query over the mapping tables and the classes that hold: one pass over the source."""
+        return self._query(lambda a: a.coded.mapping, "code_{}", "label_{}", classes=SAFE_CLASSES)
+
+    def beside(self, view: Relation) -> dict[Relation, str]:
+        """The mapping tables that a view keeps beside it, each with the query that fills it."""
+        return {mapping_beside(view, a): self.view_mapping_sql(a, level) for a, level in self.mapped}
+
+    def view_sql(self, view: Relation) -> str:
+        """The query of a view: it counts its classes itself, on the rows that it returns."""
+        return self._query(lambda attribute: mapping_beside(view, attribute), "code", "label")
+
+    def standalone_sql(self) -> str:
+        """The query of a view with its mapping tables written out, to be run by itself."""
+        values = {f"kanon_{a.coded.stem}": self._mapping_rows(a, level) for a, level in self.mapped}
+        return self._query(lambda a: Relation(f"kanon_{a.coded.stem}"), "code", "label", values=values)
+
+    def view_mapping_sql(self, attribute: Attribute, level: int) -> str:
+        """The query of what a view needs of a mapping table."""
+        columns = {"code": f"code_{level}"} | ({"label": f"label_{level}"} if level else {})
+        return queries.text("core/view_mapping", self.engine.dialect, mapping=attribute.coded.mapping, columns=columns)
+
+    def prepare(self) -> None:
+        """Have the mapping tables and the classes that hold in the engine of the source."""
+        search_in = self.judge.frequency_set.engine
+        if search_in is not self.engine:
+            for attribute, _ in self.mapped:
+                self._load_mapping(attribute)
+        search_in.send(self.judge.released_classes_sql(self.node), self.engine, SAFE_CLASSES)
+
+    @property
+    def _levels(self) -> list[tuple[Attribute, int]]:
+        return list(zip(self.judge.frequency_set.attributes, self.node, strict=True))
+
+    def _query(
+        self,
+        mapping: _Mapping,
+        code: str,
+        label: str,
+        classes: Relation | None = None,
+        values: dict[str, list[tuple[object, ...]]] | None = None,
+    ) -> str:
+        recoded = {
+            a.column.name: _cell(a, level, mapping(a), code.format(level), label.format(level))
+            for a, level in self._levels
+        }
+        cells = tuple(
+            recoded.get(column.name) or Cell(column.name, sortable=column.kind != "other", open_type=column.open_type)
+            for column in self.table.columns
+            if column.name not in self.spec.identifiers
+        )
+        shuffle = self.spec.seed if self.spec.shuffle else None
+        safe = self.judge.model.safe
+        mask = self.masks and classes is not None
+        source = self.table.relation if classes else self.engine.lasting(self.table.relation)
+        query = ReleaseQuery(source, cells, safe, classes, mask, shuffle, values)
+        return query.sql(self.engine.dialect)
+
+
+@dataclass(frozen=True)
+class LocalRecoding(_Judged):
+    """Classes of tuples to be released, each showing what it shows; `orders` and `hows` per attribute."""
+
+    local: Local
+    orders: tuple[Order, ...]
+    hows: tuple[str, ...]
+    figures: LocalFigures
+    spec: Spec
+    masks: bool = False
+
+    @property
+    def rows(self) -> int:
+        """How many rows the release must have."""
+        return self.figures.released_rows
+
+    @property
+    def rows_at_risk(self) -> int:
+        """The rows that no class holds."""
+        return self.figures.rows - self.figures.released_rows
+
+    @property
+    def columns(self) -> list[str]:
+        """The released columns in order."""
+        return [name for cell in self._cells(_no_mapping) for name, _ in cell.shown or ((cell.name, ""),)]
+
+    @property
+    def quasi_identifiers(self) -> list[str]:
+        """The released columns that make the classes."""
+        return [name for cell in self._cells(_no_mapping) for name, _ in cell.shown]
+
+    def fits(self, engine: Engine, release: Relation) -> Fits | None:
+        """What a release whose stars are wildcards is by that notion; None where equal rows are what counts."""
+        if not self.spec.wildcard_suppression:
+            return None
+        found = self.judge.frequency_set
+        # The hierarchies' order, which is not that of the columns.
+        return wildcard.of_release(
+            found, self.spec, self.model, engine, release, [a.column.name for a in found.attributes]
+        )
+
+    def prepare(self) -> None:
+        """Have the mapping tables, the assignment and the classes in the engine of the source."""
+        here = self.judge.frequency_set.engine
+        if here is not self.engine:
+            for attribute in self.attributes:
+                self._load_mapping(attribute)
+            for relation in (ASSIGNMENT, CLASSES):
+                here.send(queries.select_all(relation, here.dialect), self.engine, relation)
+
+    def select_sql(self) -> str:
+        """The query over the mapping tables, the assignment and the classes: one pass over the source."""
+        return self._query(self.table.relation, lambda a: a.coded.mapping, ASSIGNMENT, CLASSES)
+
+    def standalone_sql(self) -> str:
+        """The query of a view with its tables written out, to be run by itself; SpecError if that is too much."""
+        tuples = self.judge.frequency_set.tuples
+        if tuples > _MOST_WRITTEN_OUT:
+            raise SpecError(
+                f"a statement that stands alone would spell out {tuples:,} tuples; release to --into or --output "
+                "instead, or as a view"
+            )
+        names = {a.coded.mapping: Relation(f"kanon_{a.coded.stem}") for a in self.attributes}
+        names |= {ASSIGNMENT: Relation("kanon_assignment"), CLASSES: Relation("kanon_local_classes")}
+        engine = self.judge.frequency_set.engine
+        queried = self._beside({relation: names[relation] for relation in (ASSIGNMENT, CLASSES)}, engine)
+        values: dict[str, tuple[list[str], list[tuple[object, ...]]]] = {
+            relation.name: ([column.name for column in columns], _typed(engine.rows(query), columns))
+            for relation, (query, columns) in queried.items()
+        }
+        values |= {
+            names[a.coded.mapping].name: (["value", "code_0"], self._mapping_rows(a, 0)) for a in self.attributes
+        }
+        return self._query(
+            self.engine.lasting(self.table.relation),
+            lambda a: names[a.coded.mapping],
+            names[ASSIGNMENT],
+            names[CLASSES],
+            recount=True,
+            values=values,
+        )
+
+    def beside(self, view: Relation) -> dict[Relation, str]:
+        """The tables that a view keeps beside it, each with the query that fills it."""
+        names = {a.coded.mapping: mapping_beside(view, a) for a in self.attributes} | classes_beside(view)
+        return {relation: query for relation, (query, _) in self._beside(names, self.engine).items()}
+
+    def view_sql(self, view: Relation) -> str:
+        """The query of a view: it counts its classes itself, on the rows that it returns."""
+        names, source = classes_beside(view), self.engine.lasting(self.table.relation)
+        return self._query(source, lambda a: mapping_beside(view, a), names[ASSIGNMENT], names[CLASSES], recount=True)
+
+    def _beside(self, names: Mapping[Relation, Relation], engine: Engine) -> dict[Relation, tuple[str, list[Column]]]:
+        """What a release by itself needs of our relations, by new names: a query and its columns, the class first."""
+        found = {}
+        for relation, name in names.items():
+            needed = self._needed(relation)
+            columns = [column for column in engine.table(relation).columns if column.name in needed]
+            columns.sort(key=lambda column: column.name not in ("class", "value"))
+            found[name] = (_copy_sql(relation, [column.name for column in columns], engine.dialect), columns)
+        return found
+
+    def _needed(self, relation: Relation) -> set[str]:
+        if relation == CLASSES:
+            return {"class", *(column for cell in self._cells(_no_mapping) for _, column in cell.shown)}
+        if relation == ASSIGNMENT:
+            places = {"first", "last"} if self.local.split else set()
+            return {"class", *places, *(a.coded.code_column(0) for a in self.attributes)}
+        return {"value", "code_0"}
+
+    def _cells(self, mapping: _Mapping) -> list[LocalCell]:
+        found = {a.column.name: (j, a) for j, a in enumerate(self.attributes)}
+        kept = [column for column in self.table.columns if column.name not in self.spec.identifiers]
+        return [
+            _local_cell(*found[column.name], self.hows[found[column.name][0]], mapping)
+            if column.name in found
+            else LocalCell(column.name, column.kind != "other", open_type=column.open_type)
+            for column in kept
+        ]
+
+    def _query(
+        self,
+        source: Relation,
+        mapping: _Mapping,
+        assignment: Relation,
+        classes: Relation,
+        recount: bool = False,
+        values: Mapping[str, tuple[Sequence[str], Sequence[tuple[object, ...]]]] | None = None,
+    ) -> str:
+        query = LocalReleaseQuery(
+            source,
+            tuple(self._cells(mapping)),
+            assignment,
+            classes,
+            self.model.safe,
+            self.local.split,
+            recount,
+            self.spec.seed,
+            self.spec.shuffle,
+            values,
+        )
+        return query.sql(self.engine.dialect)
+
+
+def _copy_sql(relation: Relation, columns: list[str], dialect: str) -> str:
+    """The query of some columns of ours, the class or the value first; of a mapping table without NULL."""
+    if relation in (ASSIGNMENT, CLASSES):
+        return queries.text("core/copy", dialect, columns=columns, source=relation)
+    return queries.text("core/view_mapping", dialect, columns=columns[1:], mapping=relation)
+
+
+def _no_mapping(attribute: Attribute) -> Relation:
+    return attribute.coded.mapping
+
+
+def _local_cell(j: int, attribute: Attribute, how: str, mapping: _Mapping) -> LocalCell:
+    name = attribute.column.name
+    names = shown_names(name, how)
+    columns = (f"label_{j}", f"high_{j}")[: len(names)]
+    null = _null(attribute.hierarchy, 0)
+    shown = tuple(zip(names, columns, strict=True))
+    code, opened = attribute.coded.code_column(0), attribute.column.open_type if how == "mode" else None
+    return LocalCell(name, True, mapping(attribute), code, null[0] if null else None, shown, opened)
+
+
+def _cell(attribute: Attribute, level: int, mapping: Relation, code: str, label: str) -> Cell:
+    name, hierarchy = attribute.column.name, attribute.hierarchy
+    if level == hierarchy.height:
+        return Cell(name, constant=hierarchy.distinct_labels(level)[0])
+    # On level 0 the column keeps its type, and only text can show a star; NULL stands for it elsewhere.
+    star = STAR if level or attribute.column.kind == "text" else None
+    return Cell(
+        name,
+        mapping=mapping,
+        code=code,
+        label=label if level else None,
+        null=_null(hierarchy, level),
+        unmapped=star,
+        starred=hierarchy.codes(level)[-1] if hierarchy.starred and not level else None,
+        class_column=attribute.coded.code_column(level),
+        mask=star,
+        open_type=attribute.column.open_type,
+    )
+
+
+def _null(hierarchy: Hierarchy, level: int) -> tuple[int, str | None] | None:
+    if None not in hierarchy.values:
+        return None
+    index = hierarchy.values.index(None)
+    return hierarchy.codes(level)[index], hierarchy.labels(level)[index]
+
+
+def _typed(rows: Sequence[tuple[object, ...]], columns: Sequence[Column]) -> list[tuple[object, ...]]:
+    """Rows to be written out, each value with the type that it needs."""
+    return [tuple(queries.of_type(v, c.type) for v, c in zip(row, columns, strict=True)) for row in rows]

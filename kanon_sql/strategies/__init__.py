@@ -1,0 +1,91 @@
+"""Search strategies: each a generator in a file of its own, all run by one driver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kanon_sql.errors import SpecError
+from kanon_sql.strategies.auto import auto
+from kanon_sql.strategies.best_first import best_first
+from kanon_sql.strategies.certified import certified
+from kanon_sql.strategies.datafly import datafly
+from kanon_sql.strategies.depth_first import depth_first
+from kanon_sql.strategies.driver import Driver, Outcome, Progress, Step
+from kanon_sql.strategies.exhaustive import exhaustive
+from kanon_sql.strategies.flash import flash
+from kanon_sql.strategies.igh import extended_igh, optimal_igh
+from kanon_sql.strategies.incognito import incognito
+from kanon_sql.strategies.kgen import kgen
+from kanon_sql.strategies.local_search import local_search
+from kanon_sql.strategies.memetic import memetic
+from kanon_sql.strategies.ola import ola
+from kanon_sql.strategies.random_nodes import random_nodes
+from kanon_sql.strategies.samarati import samarati
+from kanon_sql.strategies.space import Search, Space
+
+__all__ = ["STRATEGIES", "Driver", "Outcome", "Progress", "Step", "Strategy", "strategy"]
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """A named search, and what it returns when it may run to its end.
+
+    `monotone_only`: it concludes from a node what holds above and below it, so it needs a monotone privacy model.
+    """
+
+    name: str
+    search: Callable[[Space], Search]
+    promise: str
+    default_seconds: float | None = None
+    monotone_only: bool = False
+
+    def __call__(self, space: Space) -> Search:
+        """Start the search; SpecError if the privacy model is not for it."""
+        self.check(space.monotone_model)
+        return self.search(space)
+
+    def check(self, monotone_model: bool) -> None:
+        """Refuse a privacy model that the search cannot work with.
+
+        >>> strategy("exhaustive").check(monotone_model=False)
+        """
+        if self.monotone_only and not monotone_model:
+            raise SpecError(f"{self.name} needs a monotone privacy model; use exhaustive or best_first")
+
+
+_BEST_MINIMAL = "the best of the k-minimal nodes"
+_BEST_LOWEST = "the best of the anonymous nodes of least height"
+
+STRATEGIES = {
+    found.name: found
+    for found in (
+        Strategy("auto", auto, "the optimum", default_seconds=60.0),
+        Strategy("best_first", best_first, "the optimum"),
+        Strategy("certified", certified, "the optimum", monotone_only=True),
+        Strategy("exhaustive", exhaustive, "the optimum"),
+        Strategy("depth_first", depth_first, "the optimum"),
+        Strategy("flash", flash, "the optimum", monotone_only=True),
+        Strategy("ola", ola, _BEST_MINIMAL, monotone_only=True),
+        Strategy("incognito", incognito, _BEST_MINIMAL, monotone_only=True),
+        Strategy("samarati", samarati, _BEST_LOWEST, monotone_only=True),
+        Strategy("optimal_igh", optimal_igh, _BEST_LOWEST, monotone_only=True),
+        Strategy("extended_igh", extended_igh, _BEST_LOWEST, monotone_only=True),
+        Strategy("datafly", datafly, "an anonymous node"),
+        Strategy("memetic", memetic, "a good node"),
+        Strategy("local_search", local_search, "a good node"),
+        Strategy("kgen", kgen, "the best node bred"),
+        Strategy("random", random_nodes, "the best node drawn"),
+    )
+}
+
+
+def strategy(name: str) -> Strategy:
+    """Look a strategy up by its name.
+
+    >>> strategy("ola").promise
+    'the best of the k-minimal nodes'
+    """
+    if name not in STRATEGIES:
+        raise SpecError(f"{name!r} is not a strategy; choose one of {', '.join(STRATEGIES)}")
+    return STRATEGIES[name]

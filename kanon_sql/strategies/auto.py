@@ -1,0 +1,63 @@
+"""The default search: the one that proves the optimum soonest, with help where that may take long."""
+
+from __future__ import annotations
+
+from math import inf
+
+from kanon_sql.strategies.best_first import best_first
+from kanon_sql.strategies.certified import certified
+from kanon_sql.strategies.datafly import datafly
+from kanon_sql.strategies.exhaustive import exhaustive
+from kanon_sql.strategies.local_search import improving
+from kanon_sql.strategies.memetic import breeding
+from kanon_sql.strategies.space import Search, Space, Test
+
+_START = 150  # tests; enough for `certified` to come down to a first k-minimal node
+_LEAD = 700  # tests; enough for `local_search` to come to a first good node where suppressed rows count
+_SMALL = 50_000  # nodes; up to here listing them all saves more tests than clauses do
+
+
+def auto(space: Space) -> Search:
+    """Prove the optimum where that can be done in the time, else find the best node and how far off it can be.
+
+    Small lattices are searched best first. Larger ones are searched by `certified`, beside `local_search` and
+    `memetic`, which find good nodes sooner, each on other tables; `datafly` first, which finds a node at once. They
+    look on for as long as there is time, unless `space.evaluations` are said. Without a monotone privacy model, which
+    tags and clauses need, every lattice that can be listed is searched best first, and any other by `local_search`
+    and from the bottom up in turns.
+    """
+    if space.listable and (space.lattice.size <= _SMALL or not space.monotone_model):
+        return best_first(space)
+    return _large(space)
+
+
+def _large(space: Space) -> Search:
+    evaluations = space.evaluations or inf
+    good = improving(space, evaluations)
+    if not space.monotone_model:
+        yield from in_turns(space, exhaustive(space), good)
+        return
+    yield from datafly(space)  # a node to release after some dozens of tests
+    monotone = space.metric.monotone(space.may_suppress)  # then the best node is k-minimal, and the proof may be near
+    lead = 0 if monotone else _LEAD
+    good = in_turns(space, good, breeding(space, evaluations), start=lead)
+    yield from in_turns(space, certified(space), good, start=-lead or _START)
+
+
+def in_turns(space: Space, *searches: Search, start: int = 0) -> Search:
+    """Run several searches on the same knowledge until the first one ends, which has a start of so many tests.
+
+    Each has its share of the tests. A negative start is that of the others.
+    """
+    requests = {search: next(search) for search in searches}
+    tested = dict.fromkeys(searches, start) | {searches[0]: 0}
+    while searches[0] in requests:
+        search = min(requests, key=tested.__getitem__)
+        request = requests.pop(search)
+        if isinstance(request, Test):
+            tested[search] += sum(space.tags.status(node) is None for node in request.nodes)
+        answers = yield request
+        try:
+            requests[search] = search.send(answers)
+        except StopIteration:
+            continue

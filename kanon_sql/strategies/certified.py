@@ -1,0 +1,157 @@
+"""Certified search: lazy clauses from judged nodes, and a solver that asks for what they leave open."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import suppress
+from itertools import islice
+from math import inf, log
+from random import Random
+
+from kanon_sql.generalization.lattice import Node, at_level
+from kanon_sql.strategies.reduction import lattice_minimum
+from kanon_sql.strategies.space import Score, Search, Space, Test, beats, least_anonymous, test
+
+Asking = Generator[Test | Score, list[bool], None]
+Growing = Generator[Test, list[bool], Node]
+
+_LANES = 4  # cuts grown side by side, so that each statement tests as many nodes; more repeat each other
+
+
+def certified(space: Space) -> Search:
+    """Find the optimum of a lattice of any size, and prove it; needs a monotone privacy model.
+
+    A solver proposes a node that all judged nodes leave open and that can still be better than the best. If it is
+    anonymous, it is lowered until it is k-minimal, and the best. If not, it is raised as long as it is not anonymous:
+    what is then below it is ruled out, and as most attributes end at their top, by a clause of few literals.
+    When nothing is left to propose, the best is the optimum. At any time before, the cheapest node left open is the
+    lower bound.
+
+    Where the metric is monotone (precision, height; any if no row may be suppressed) the best anonymous node is the
+    one whose levels cost least, and that is all. Where a higher node can be better, that node's cost is the first
+    lower bound; then every anonymous node whose levels cost less than the best scores has to be scored.
+
+    The implicit hitting set idea is that of E. Moreno-Centeno and R. Karp (Operations Research 61(2), 2013); the
+    reduction to small causes is U. Junker's QuickXplain (AAAI 2004), with galloping prefixes.
+    """
+    draw = Random(space.seed)
+    yield from lattice_minimum(space)  # nothing anonymous is below: the first clauses
+    least = yield from _reach(space, space.lattice.top, draw)
+    while (node := space.candidate(least)) is not None:
+        high = _raised(space, node, least, draw)
+        if (yield from test(space, high)):
+            least = min(least, (yield from _reach(space, high, draw)))
+        else:
+            yield from _cuts(space, high, draw)
+    while (node := space.candidate(inf)) is not None:
+        if (yield from test(space, node)):
+            yield Score([node])
+        else:
+            yield from _cuts(space, node, draw)
+
+
+def _reach(space: Space, node: Node, draw: Random) -> Generator[Test | Score, list[bool], float]:
+    """Score a k-minimal node below an anonymous one; what its levels cost."""
+    low = yield from lowered(space, node, draw)
+    yield Score([low, node])
+    return space.bound(low)
+
+
+def _cuts(space: Space, node: Node, draw: Random) -> Asking:
+    """Rule out as much as can be with a node that is not anonymous."""
+    yield from side_by_side([_cut(space, node, Random(draw.random())) for _ in range(_LANES)])
+
+
+def side_by_side(searches: Sequence[Growing]) -> Asking:
+    """Run several searches in step, so that their tests go into the same statements."""
+    asked = {search: request for search in searches if (request := next(search, None))}
+    while asked:
+        answers = iter((yield Test([node for request in asked.values() for node in request.nodes])))
+        onward = {}
+        for search, request in asked.items():
+            with suppress(StopIteration):
+                onward[search] = search.send(list(islice(answers, len(request.nodes))))
+        asked = onward
+
+
+def lowered(space: Space, node: Node, draw: Random) -> Growing:
+    """A k-minimal node below an anonymous one: one attribute after the other, the dearest steps first."""
+    for j in _by_price(space, draw, dearest_first=True):
+        level = yield from least_anonymous(space, node, j, space.lattice.bottom[j] - 1, node[j])
+        node = at_level(node, j, level)
+    return node
+
+
+def _cut(space: Space, node: Node, draw: Random) -> Growing:
+    """A maximal node that is not anonymous, above one that is not: few attributes, as high as can be."""
+    weight = [draw.uniform(0.5, 1.5) for _ in node]
+    telling = [j for j, high in enumerate(space.lattice.top) if node[j] < high]
+    telling.sort(key=lambda j: (-weight[j] * _information(space, j, node[j]), j))
+    needed: list[int] = []
+    while telling:
+        count = yield from _prefix(space, node, needed, telling)
+        needed.append(telling[count - 1])
+        telling = telling[: count - 1]
+        if not (yield from test(space, _only(space, node, needed))):
+            break
+    node = _only(space, node, needed)
+    for j in _by_price(space, draw, dearest_first=False):
+        if j in needed:
+            level = yield from least_anonymous(space, node, j, node[j], space.lattice.top[j])
+            node = at_level(node, j, level - 1)
+    return node
+
+
+def _prefix(space: Space, node: Node, needed: list[int], telling: list[int]) -> Generator[Test, list[bool], int]:
+    """How many of the telling attributes, beside the needed ones, it takes for the node not to be anonymous."""
+    low, high, step = 0, len(telling), 1
+    while high - low > 1:
+        count = min(low + step, high - 1) if step else (low + high) // 2
+        if (yield from test(space, _only(space, node, needed + telling[:count]))):
+            low, step = count, 2 * step
+        else:
+            high, step = count, 0
+    return high
+
+
+def _only(space: Space, node: Node, attributes: Sequence[int]) -> Node:
+    """The node with all other attributes at their top."""
+    kept = set(attributes)
+    return tuple(
+        level if j in kept else high for j, (level, high) in enumerate(zip(node, space.lattice.top, strict=True))
+    )
+
+
+def _information(space: Space, j: int, level: int) -> float:
+    """How much an attribute can tell rows apart: the logarithm of its labels on a level."""
+    return log(max(1, space.costs.distinct[j][level]))
+
+
+def _by_price(space: Space, draw: Random, dearest_first: bool) -> list[int]:
+    """The attributes by what one step costs on average, equal ones in any order."""
+    bottom, top = space.lattice.bottom, space.lattice.top
+    price = [
+        (part[high] - part[low]) / (high - low) if high > low else 0.0
+        for part, low, high in zip(space.parts, bottom, top, strict=True)
+    ]
+    order = draw.sample(range(len(price)), len(price))
+    return sorted(order, key=lambda j: -price[j] if dearest_first else price[j])
+
+
+def _raised(space: Space, node: Node, limit: float, draw: Random) -> Node:
+    """A node raised as far as it costs less than the limit: nearer to the border, and its cuts are the stronger."""
+    limit = min(limit, space.best())
+    levels = list(node)
+    left = space.metric.begin(limit) - sum(part[level] for part, level in zip(space.parts, node, strict=True))
+    waiting = draw.sample(range(len(node)), len(node))
+    while waiting:
+        still = []
+        for j in waiting:
+            if levels[j] < space.lattice.top[j]:
+                price = space.parts[j][levels[j] + 1] - space.parts[j][levels[j]]
+                if price < left:
+                    levels[j], left = levels[j] + 1, left - price
+                    still.append(j)
+        waiting = still
+    raised = tuple(levels)
+    return raised if beats(space.bound(raised), limit) else node

@@ -1,0 +1,143 @@
+"""Local search along the border between anonymous nodes and others, for any strategy that wants a good node soon."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from math import inf
+from random import Random
+
+from kanon_sql.generalization.lattice import Lattice, Node, at_level
+from kanon_sql.loss import METRICS
+from kanon_sql.strategies.space import Score, Space, Test, beats, least_anonymous
+
+Asking = Generator[Test | Score, list[bool], None]
+
+_TRIES = 30  # draws for each node wanted: near the end most are known already
+
+
+@dataclass
+class Descent:
+    """Moves between nodes of a lattice (see `reduction.reduced`), for use with `yield from`.
+
+    A node is affordable if it can still beat the best node scored. If any affordable node is anonymous then, under a
+    monotone privacy model, so is every affordable node above it: to look for something better it is enough to test
+    affordable nodes whose every successor is not affordable, and the rows at risk of those tested tell how far they
+    are from being anonymous. That is the search for a feasible solution below a falling cost limit. Where the
+    metric's bound is weak, as for metrics of classes, the mean of level / height stands in for it.
+
+    `best` is the node that the last descent ended at, the lattice's top before.
+    """
+
+    space: Space
+    lattice: Lattice
+    rng: Random
+
+    def __post_init__(self) -> None:
+        metric = self.space.metric
+        self.best = self.lattice.top
+        self._tight = metric.needs != "classes"
+        self._least = inf
+        self._cost = (metric if self._tight else METRICS["precision"]).bound_of(self.space.costs)
+
+    def drop(self, node: Node) -> Asking:
+        """Lower an anonymous node, one attribute after the other in random order, and score what is reached.
+
+        Each attribute is bisected to its least anonymous level, given those before: few tests from far above.
+        Under a monotone privacy model the node is k-minimal then, and known to be.
+        """
+        passed = [node]
+        for j in self.rng.sample(range(len(node)), len(node)):
+            level = yield from least_anonymous(self.space, node, j, self.lattice.bottom[j] - 1, node[j])
+            node = at_level(node, j, level)
+            passed.append(node)
+        yield from self._reach(passed)
+
+    def shrink(self, node: Node) -> Asking:
+        """Lower an anonymous node step by step, and score what is reached.
+
+        Of the steps to an anonymous node the one that saves most for each further row at risk is taken; all are
+        tested in one request, so that this is for nodes near the border. Under a monotone privacy model the node is
+        k-minimal then, and known to be.
+        """
+        passed, open_steps = [node], set(range(len(node)))
+        while steps := {j: moved(node, j, -1) for j in sorted(open_steps) if node[j] > self.lattice.bottom[j]}:
+            held = yield Test(list(steps.values()))
+            open_steps = {j for j, anonymous in zip(steps, held, strict=True) if anonymous}
+            if not open_steps:
+                break
+            node = max((steps[j] for j in open_steps), key=lambda lower: self._merit(lower, passed[-1]))
+            passed.append(node)
+        yield from self._reach(passed)
+
+    def _merit(self, lower: Node, node: Node) -> tuple[float, float]:
+        """What a step down saves for each further row at risk; a draw between equal ones."""
+        rows = self.space.at_risk(lower), self.space.at_risk(node)
+        further = 0 if rows[0] is None or rows[1] is None else rows[0] - rows[1]
+        return (self._cost(node) - self._cost(lower)) / (1 + further), self.rng.random()
+
+    def _reach(self, passed: list[Node]) -> Asking:
+        self.best = passed[-1]
+        self._least = min(self._least, self._cost(self.best))
+        yield Score(passed)  # a higher one can be better, where the metric counts suppressed rows
+
+    def affordable(self, node: Node) -> bool:
+        """Whether a node can be better than the best so far."""
+        return self.space.could_win(node) and (self._tight or beats(self._cost(node), self._least))
+
+    def fitted(self, node: Node) -> Node | None:
+        """Lower random attributes until the node is affordable, then raise random ones as far as it stays so.
+
+        None if not even the lattice's bottom is affordable.
+        """
+        while not self.affordable(node):
+            lowerable = [j for j, low in enumerate(self.lattice.bottom) if node[j] > low]
+            if not lowerable:
+                return None
+            node = moved(node, self.rng.choice(lowerable), -1)
+        raisable = [j for j, high in enumerate(self.lattice.top) if node[j] < high]
+        while raisable:
+            j = self.rng.choice(raisable)
+            higher = moved(node, j, 1)
+            if self.affordable(higher):
+                node = higher
+            if node != higher or node[j] == self.lattice.top[j]:
+                raisable.remove(j)
+        return node
+
+    def swapped(self, node: Node, count: int) -> Node | None:
+        """Lower so many random attributes by a level each, and raise others for it; see `fitted`."""
+        for j in self.rng.sample(range(len(node)), min(count, len(node))):
+            if node[j] > self.lattice.bottom[j]:
+                node = moved(node, j, -1)
+        return self.fitted(node)
+
+    def promising(self, draw: Callable[[], Node | None], count: int) -> list[Node]:
+        """Draw up to `count` different nodes worth a test or a descent; none where the draws run dry."""
+        found: dict[Node, None] = {}
+        for _ in range(count * _TRIES):
+            node = draw()
+            if node is not None and self._promises(node):
+                found[node] = None
+                if len(found) == count:
+                    break
+        return list(found)
+
+    def _promises(self, node: Node) -> bool:
+        """Whether a node is unknown, or known to be anonymous and cheaper than what was descended to."""
+        anonymous = self.space.tags.status(node)
+        return anonymous is None or (anonymous and beats(self._cost(node), self._least))
+
+    def rows_at_risk(self, node: Node) -> float:
+        """How far a node is from being anonymous; infinite where it was not tested itself."""
+        at_risk = self.space.at_risk(node)
+        return inf if at_risk is None else at_risk
+
+
+def moved(node: Node, attribute: int, steps: int) -> Node:
+    """The node with one attribute some levels higher.
+
+    >>> moved((1, 2, 0), 1, -1)
+    (1, 1, 0)
+    """
+    return (*node[:attribute], node[attribute] + steps, *node[attribute + 1 :])

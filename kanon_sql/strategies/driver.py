@@ -1,0 +1,415 @@
+"""The one driver of all strategies: tags, incumbent, proven lower bound, budget, trace, progress."""
+
+from __future__ import annotations
+
+import time
+from bisect import insort
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+from math import inf
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from kanon_sql import interrupts
+from kanon_sql.errors import InfeasibleError
+from kanon_sql.generalization.lattice import Lattice, Node
+from kanon_sql.loss import METRICS, Costs, Figures, Metric, unsuppressed_losses
+from kanon_sql.strategies.proof import Proof
+from kanon_sql.strategies.space import Score, Search, Space, Test, beats
+from kanon_sql.strategies.tags import DenseTags, SparseTags, Tags, tags_for
+
+if TYPE_CHECKING:
+    from kanon_sql.strategies.clauses import Clauses
+
+BATCH = 8  # nodes tested in one statement: measured, more gains little
+_BOUND_EVERY = 0.5  # seconds between two readings of the lower bound while a search is watched
+_BOUND_SECONDS = 0.1  # for one such reading
+_LAST_BOUND_SECONDS = 2.0  # for the last, if there is time
+_LATE, _LEAST_LATE = 0.05, 1.0  # how long after the limit the end may come: a share of it, or seconds, the larger
+_MARGIN = 0.3  # seconds of that which nothing new is begun in
+_LAST_RESORT = 16  # nodes scored at the end, if nothing was scored before
+
+FoundBy = Literal["strategy", "lowered", "reduction", "last resort"]
+
+
+class Judge(Protocol):
+    """Whoever can look at the data: the database in earnest, a table of verdicts in a test."""
+
+    queries: int
+
+    def rows_at_risk(self, nodes: Sequence[Node]) -> list[int]:
+        """The rows that each node would suppress."""
+
+    def losses(self, node: Node, costs: Costs) -> Figures:
+        """Rows at risk of a node, and each attribute's mean loss with those rows suppressed."""
+
+    def classes(self, node: Node) -> Figures:
+        """The classes that a node would release."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a search stands; `score` is infinite while there is no node, `bound` the lower bound last proven."""
+
+    seconds: float
+    nodes_checked: int
+    lattice_size: int
+    node: Node | None
+    score: float
+    bound: float = 0.0
+    seconds_left: float | None = None
+
+    @property
+    def gap(self) -> float:
+        """How much better than the best so far another node could still be."""
+        return max(0.0, self.score - self.bound)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One line of the trace: what was asked of the data, and what came back."""
+
+    seconds: float
+    asked: str
+    node: Node
+    rows_at_risk: int | None
+    score: float | None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The end of a search: the node to release, and what is proven of it.
+
+    `lower_bound`: no node of the lattice scores below it. `gap` is the score less the bound.
+    `ended`: complete, time limit, or interrupted. `found_by`: who found the node. `strategy`: the search did;
+    `lowered`: the driver did, below what the search had found, and it scores the same. Or the search found none, and
+    the driver took the best that was tested on the way: `reduction`, a probe of the lattice's reduction; `last
+    resort`, any other, which may be the top. `nodes_tagged`: settled by what was judged above or below them, None
+    where the lattice is too large to count them. `minimal`: the anonymous nodes judged, without those above another
+    of them. `tags`: what is known of every node.
+    """
+
+    node: Node
+    score: float
+    lower_bound: float
+    nodes_checked: int
+    queries: int
+    seconds: float
+    ended: str
+    found_by: FoundBy = "strategy"
+    trace: tuple[Step, ...] = field(repr=False, default=())
+    nodes_tagged: int | None = None
+    minimal: tuple[Node, ...] = field(repr=False, default=())
+    tags: Tags | None = field(repr=False, compare=False, default=None)
+
+    @property
+    def proven_optimal(self) -> bool:
+        """Whether no node of the lattice scores better."""
+        return not beats(self.lower_bound, self.score)
+
+    @property
+    def gap(self) -> float:
+        """How much better than the released node another could still be."""
+        return 0.0 if self.proven_optimal else self.score - self.lower_bound
+
+
+class _BudgetSpent(Exception):  # noqa: N818 - not an error, an end
+    """The time is up, or the user pressed Ctrl-C."""
+
+
+@dataclass
+class Driver:
+    """Runs a strategy over a lattice; see `run`."""
+
+    lattice: Lattice
+    costs: Costs
+    metric: Metric
+    judge: Judge
+    may_suppress: int
+    monotone_model: bool = True
+    time_limit: float | None = None
+    on_progress: Callable[[Progress], None] | None = None
+    seed: int = 0
+    evaluations: int | None = None
+    clock: Callable[[], float] = time.monotonic
+
+    def __post_init__(self) -> None:
+        self._tags = tags_for(self.lattice, self.monotone_model)
+        self._metric_monotone = self.metric.monotone(self.may_suppress)
+        self._bound = self.metric.bound_of(self.costs)
+        self._clauses: Clauses | None = None
+        self._proof: Proof | None = None
+        if isinstance(self._tags, DenseTags):
+            self._proof = Proof(self.lattice, self._tags, self.metric, self.costs)
+        self._started = self.clock()
+        self._interrupted = False
+        self._at_risk: dict[Node, int | None] = {}
+        self._cheapest: list[tuple[float, Node]] = []  # of the nodes tested and anonymous, for the last resort
+        self._probes: set[Node] = set()  # tested for the lattice's reduction
+        self._scores: dict[Node, float] = {}
+        self._best: tuple[float, Node] = (inf, self.lattice.top)
+        self._found_by: FoundBy = "strategy"
+        self._until = inf  # when the outcome is due, once the search has ended
+        self._pace = 0.0  # seconds for a node in the last statement
+        self._class_size = inf  # of the best node, where it was asked for
+        self._trace: list[Step] = []
+        self._proven = (-inf, 0.0)  # when the lower bound was last read, and what it was
+
+    def run(self, strategy: Callable[[Space], Search]) -> Outcome:
+        """Let the strategy ask until it ends or the budget is spent; InfeasibleError if no node will do."""
+        space = Space(
+            self.lattice,
+            self._tags,
+            self.costs,
+            self.metric,
+            self.may_suppress,
+            best=lambda: self._best[0],
+            best_node=lambda: self._best[1],
+            score_of=self._scores.get,
+            at_risk=self._at_risk.get,
+            monotone_model=self.monotone_model,
+            seed=self.seed,
+            evaluations=self.evaluations,
+            candidate=self._candidate,
+            listing=self._proof,
+        )
+        search = strategy(space)  # refuses what it cannot do before the data is asked
+        ended = "complete"
+        with interrupts.caught(self._interrupt):
+            try:
+                self._require_top()
+                self._converse(search)
+                self._prefer_lower()
+            except _BudgetSpent:
+                ended = "interrupted" if self._interrupted else "time limit"
+            self._until = self._end()
+            if self._best[0] == inf:
+                self._score_last_resort()
+        score, node = self._best
+        return Outcome(
+            node,
+            score,
+            min(score, self._last_bound()),
+            len(self._at_risk),
+            self.judge.queries,
+            self._seconds(),
+            ended,
+            self._found_by,
+            tuple(self._trace),
+            self._tags.settled() - len(self._at_risk) if isinstance(self._tags, DenseTags) else None,
+            tuple(self._tags.minimal()),
+            self._tags,
+        )
+
+    def _converse(self, search: Search) -> None:
+        try:
+            request = next(search)
+            while True:
+                request = search.send(self._answer(request))
+        except StopIteration:
+            return
+        finally:
+            search.close()
+
+    def _answer(self, request: Test | Score) -> list[bool]:
+        self._spend()  # also where tags answer: a strategy may walk long among nodes that are settled
+        if isinstance(request, Test):
+            if request.reduction:
+                self._probes.update(request.nodes)
+            self._test(request.nodes)
+            return [bool(self._tags.status(node)) for node in request.nodes]
+        self._score_all(self._cheapest_first(request.nodes), request.by_class_size, request.all_of_them)
+        return []
+
+    def _test(self, nodes: Sequence[Node]) -> None:
+        unknown = [node for node in dict.fromkeys(nodes) if self._tags.status(node) is None]
+        start = 0
+        while start < len(unknown):
+            self._spend()
+            batch = unknown[start : start + self._at_once()]
+            left = [node for node in batch if self._tags.status(node) is None] if start else batch
+            if left:  # those before may have settled some of these
+                self._judge(left)
+            start += len(batch)
+
+    def _at_once(self) -> int:
+        """How many nodes to test in one statement: fewer where it would end after the limit."""
+        if self.time_limit is None or self._pace == 0:
+            return BATCH
+        return max(1, min(BATCH, int((self.time_limit - self._seconds()) / self._pace)))
+
+    def _judge(self, nodes: Sequence[Node]) -> None:
+        started = self._seconds()
+        counted = self.judge.rows_at_risk(nodes)
+        self._pace = (self._seconds() - started) / len(nodes)
+        for node, at_risk in zip(nodes, counted, strict=True):
+            anonymous = at_risk <= self.may_suppress
+            self._tags.tag(node, anonymous)
+            self._note("test", node, at_risk, None)
+            if anonymous:
+                insort(self._cheapest, (self._bound(node), node))
+                del self._cheapest[_LAST_RESORT:]
+            elif self._clauses:
+                self._rule_out(self._clauses, node)
+
+    def _score_all(self, nodes: Sequence[Node], by_class_size: bool, all_of_them: bool) -> None:
+        for node in nodes:
+            bound, best = self._bound(node), self._best[0]
+            if not all_of_them and (beats(best, bound) or not (by_class_size or beats(bound, best))):
+                return
+            if node not in self._scores:
+                self._spend()
+                self._score(node, by_class_size)
+
+    def _cheapest_first(self, nodes: Iterable[Node]) -> list[Node]:
+        return sorted(filter(self._is_anonymous, nodes), key=lambda node: (self._bound(node), node))
+
+    def _is_anonymous(self, node: Node) -> bool:
+        self._spend()  # in a large lattice the answer takes a while, and strategies ask for thousands of nodes at once
+        return bool(self._tags.status(node))
+
+    def _prefer_lower(self) -> None:
+        """Of nodes that score the same, release the lowest: no label is starred where that gains nothing."""
+        moved = self._best[0] < inf
+        while moved:
+            moved = False
+            for lower in self.lattice.predecessors(self._best[1]):
+                if beats(self._bound(lower), self._bound(self._best[1])):
+                    continue  # its level costs are less, so a strategy that could win by it has looked at it
+                self._test([lower])
+                if self._tags.status(lower):
+                    score = self.metric.score(self.costs, self._figures(lower))
+                    if not beats(self._best[0], score):
+                        self._best, self._found_by, moved = (score, lower), "lowered", True
+                        break
+
+    def _score(self, node: Node, by_class_size: bool = False) -> None:
+        figures = self._figures(node)
+        score = self.metric.score(self.costs, figures)
+        self._scores[node] = score
+        self._keep(node, score, by_class_size)
+        if self._proof:
+            self._proof.scored(node, above_too=self._metric_monotone)
+        if self._clauses:
+            self._close(self._clauses, node)
+        if figures.rows_at_risk is not None:
+            self._note("score", node, figures.rows_at_risk, score)
+
+    def _keep(self, node: Node, score: float, by_class_size: bool) -> None:
+        """Keep a node if it is the best so far; of equal ones that with the smaller classes, where asked for."""
+        if beats(self._best[0], score):
+            return
+        size = METRICS["average_class_size"].score(self.costs, self.judge.classes(node)) if by_class_size else inf
+        if beats(score, self._best[0]) or (size, node) < (self._class_size, self._best[1]):
+            self._best, self._class_size = (score, node), size
+
+    def _figures(self, node: Node) -> Figures:
+        if self.metric.needs == "classes":
+            return self.judge.classes(node)
+        if self.metric.needs == "losses" and self.may_suppress > 0:
+            return self.judge.losses(node, self.costs)
+        return Figures(node, None, unsuppressed_losses(self.costs, node))
+
+    def _require_top(self) -> None:
+        """Nothing can hold if the most general node does not; where it is `*` all over, it holds."""
+        if self.lattice.top == self.costs.heights and self.costs.rows >= self.costs.k:
+            return
+        self._judge([self.lattice.top])
+        if self.monotone_model and self._tags.status(self.lattice.top) is False:
+            raise InfeasibleError(
+                "no node of the lattice meets the privacy model: even the most general one leaves more than "
+                f"{self.may_suppress:,} rows at risk; raise suppression_limit or max_level, or lower k"
+            )
+
+    def _score_last_resort(self) -> None:
+        """No node that keeps a row was scored in time: take the best known to be anonymous, else the top."""
+        for _, node in list(self._cheapest):
+            if self._best[0] == inf or self._left() > 0:
+                self._score(node)
+        if self._best[0] == inf:
+            if self._tags.status(self.lattice.top) is None:
+                self._judge([self.lattice.top])
+            if self._tags.status(self.lattice.top):
+                self._score(self.lattice.top)
+        self._found_by = "reduction" if self._best[1] in self._probes else "last resort"
+        if self._best[0] == inf:
+            raise InfeasibleError(
+                "no node was found that is anonymous and keeps a row; raise the time limit, suppression_limit or "
+                "max_level, or lower k"
+            )
+
+    def _lower_bound(self, seconds: float = inf) -> float:
+        return self._proof.lower_bound() if self._proof else self._solver().lower_bound(seconds)
+
+    def _candidate(self, limit: float) -> Node | None:
+        self._spend()
+        return self._solver().candidate(limit, self._best[0])
+
+    def _last_bound(self) -> float:
+        """The lower bound as far as it can be read in what time is left."""
+        if self._proof:
+            return self._proof.lower_bound()
+        if self._left() <= 0:
+            return self._bound(self.lattice.bottom)
+        return self._solver(self._left).lower_bound(self._left() / 3)
+
+    def _solver(self, left: Callable[[], float] = lambda: inf) -> Clauses:
+        """The clauses, told of all that is known when they are first asked for, or of as much as there is time for."""
+        if self._clauses is None:
+            from kanon_sql.strategies.clauses import Clauses  # its solver is loaded by who needs it
+
+            border = self._tags.at_risk.nodes if self.monotone_model and isinstance(self._tags, SparseTags) else []
+            clauses = self._clauses = Clauses(self.lattice, self.metric, self.costs, self._spend, self.clock, border)
+            at_risk = (node for node in self._at_risk if not border and self._tags.status(node) is False)
+            for tell, nodes in ((self._rule_out, at_risk), (self._close, self._scores)):
+                for node in takewhile(lambda _: left() > 0, nodes):
+                    tell(clauses, node)
+        return self._clauses
+
+    def _rule_out(self, clauses: Clauses, node: Node) -> None:
+        if self.monotone_model:
+            clauses.rule_out_below(node)
+        else:
+            clauses.rule_out(node)
+
+    def _close(self, clauses: Clauses, node: Node) -> None:
+        if self._metric_monotone:
+            clauses.rule_out_above(node)
+        else:
+            clauses.rule_out(node)
+
+    def _note(self, asked: str, node: Node, at_risk: int | None, score: float | None) -> None:
+        self._at_risk[node] = at_risk
+        self._trace.append(Step(self._seconds(), asked, node, at_risk, score))
+        if self.on_progress:
+            best, winner = self._best
+            known = None if best == inf else winner
+            seconds = self._seconds()
+            left = None if self.time_limit is None else max(0.0, self.time_limit - seconds)
+            bound = min(best, self._bound_for_show(seconds))
+            self.on_progress(Progress(seconds, len(self._at_risk), self.lattice.size, known, best, bound, left))
+
+    def _bound_for_show(self, seconds: float) -> float:
+        """The lower bound, read now and then: on a large lattice that costs more than a test."""
+        if self._until == inf and seconds - self._proven[0] > _BOUND_EVERY:
+            self._proven = (seconds, self._lower_bound(_BOUND_SECONDS))
+        return self._proven[1]
+
+    def _spend(self) -> None:
+        late = self.time_limit is not None and self._seconds() > self.time_limit
+        if self._interrupted or late:
+            raise _BudgetSpent
+
+    def _end(self) -> float:
+        """When the outcome is due, with a margin for the statement or the question to the solver that runs then."""
+        latest = inf if self.time_limit is None else self.time_limit + max(_LATE * self.time_limit, _LEAST_LATE)
+        return min(self._seconds() + _LAST_BOUND_SECONDS, latest - _MARGIN)
+
+    def _left(self) -> float:
+        return self._until - self._seconds()
+
+    def _seconds(self) -> float:
+        return self.clock() - self._started
+
+    def _interrupt(self) -> None:
+        self._interrupted = True

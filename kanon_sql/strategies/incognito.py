@@ -1,0 +1,68 @@
+"""Incognito (LeFevre, DeWitt, Ramakrishnan, SIGMOD 2005): the lattices of growing subsets of the attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from itertools import combinations, compress
+
+from kanon_sql.generalization.lattice import Lattice, Node
+from kanon_sql.strategies.space import Score, Search, Space, Test, in_chunks
+
+
+def incognito(space: Space) -> Search:
+    """Find all k-minimal nodes by way of the subsets of the attributes, and release the best of them.
+
+    Needs a monotone privacy model. The best k-minimal node is the optimum where the metric is monotone (precision,
+    height; any metric if nothing may be suppressed); otherwise a higher node can be better.
+
+    A subset's lattice is the part of the whole one in which the other attributes are at their top, where the judge
+    does not group by them. So what is tagged there is the paper's a-priori pruning (a node is out if its projection
+    on fewer attributes was not anonymous) and, in each lattice, its generalization property. Rolling up frequency
+    sets is the judge's concern.
+
+    A node with an attribute at its top was asked for in a smaller subset's lattice already. The paper tests it again,
+    here it is asked for again and answered from the tags: so there are more questions, which are the paper's count,
+    than tests.
+    """
+    attributes = range(len(space.lattice.top))
+    found: list[Node] = []
+    for size in range(1, len(attributes) + 1):
+        for subset in combinations(attributes, size):
+            found = yield from minimal_of(space, _part(space, subset))
+    yield Score(found)
+
+
+def minimal_of(space: Space, part: Lattice) -> Generator[Test | Score, list[bool], list[Node]]:
+    """Breadth-first search of a subset's lattice: its minimal anonymous nodes."""
+    found: list[Node] = []
+    for height in range(part.height + 1):
+        any_below = False
+        for chunk in in_chunks(part.at_height(height)):
+            asked = [node for node in chunk if _is_asked(space, part, node)]
+            found += compress(asked, (yield Test(asked)))
+            any_below = any_below or any(space.tags.status(node) is False for node in chunk)
+        if not any_below:
+            break  # all above is anonymous, and none of it minimal
+    return found
+
+
+def _part(space: Space, subset: tuple[int, ...]) -> Lattice:
+    """The lattice of a subset, from the lowest levels at which each attribute alone is anonymous."""
+    bottom = list(space.lattice.top)
+    for j in subset:
+        bottom[j] = space.lattice.bottom[j]
+        while _alone(space, j, bottom[j]) is False and bottom[j] < space.lattice.top[j]:
+            bottom[j] += 1
+    return Lattice(tuple(bottom), space.lattice.top)
+
+
+def _alone(space: Space, attribute: int, level: int) -> bool | None:
+    """What is known of an attribute on a level, all others being at their top."""
+    top = space.lattice.top
+    return space.tags.status((*top[:attribute], level, *top[attribute + 1 :]))
+
+
+def _is_asked(space: Space, part: Lattice, node: Node) -> bool:
+    """Whether a node is neither pruned nor above an anonymous one; all below it is settled when its turn comes."""
+    status = space.tags.status
+    return status(node) is not False and all(status(lower) is False for lower in part.predecessors(node))

@@ -1,0 +1,91 @@
+"""What is proven of a lattice small enough to list: which nodes could still hold something better."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import inf
+
+import numpy as np
+
+from kanon_sql.generalization.lattice import Lattice, Node
+from kanon_sql.loss import Costs, Metric
+from kanon_sql.strategies.space import beats
+from kanon_sql.strategies.tags import AT_RISK, UNKNOWN, DenseTags
+
+
+class Proof:
+    """A node is open until it is known not to be anonymous, or it is scored; no open node, no doubt.
+
+    The lower bound is read from the open nodes alone, so it holds whatever strategy asked the questions.
+    """
+
+    def __init__(self, lattice: Lattice, tags: DenseTags, metric: Metric, costs: Costs) -> None:
+        self._lattice = lattice
+        self._tags = tags
+        self._finish = metric.finish
+        self._scored = np.zeros(tags.array.shape, dtype=bool)
+        self._sums = _sums(lattice, metric, costs)
+        self._heights = np.indices(tags.array.shape, dtype=np.int16).sum(axis=0, dtype=np.int16)
+
+    def scored(self, node: Node, above_too: bool) -> None:
+        """Close a node, and all above it where none of them can score better."""
+        at = self._tags.index(node)
+        self._scored[tuple(slice(i, None) for i in at) if above_too else at] = True
+
+    def open_nodes(self) -> Iterator[Node]:
+        """The nodes still open when their turn comes, cheapest bound first."""
+        for place in np.argsort(self._sums, axis=None, kind="stable"):
+            at = np.unravel_index(place, self._sums.shape)
+            if self._tags.array[at] != AT_RISK and not self._scored[at]:
+                yield tuple(int(step) + low for step, low in zip(at, self._lattice.bottom, strict=True))
+
+    def cheapest_unknown(self, node: Node, height: int) -> Node | None:
+        """The cheapest unknown node that generalizes this one and whose levels add up to `height`."""
+        at = self._tags.index(node)
+        above = tuple(slice(i, None) for i in at)
+        wanted = (self._heights[above] == height - sum(self._lattice.bottom)) & (self._tags.array[above] == UNKNOWN)
+        if not wanted.any():
+            return None
+        costs = np.where(wanted, self._sums[above], inf)
+        steps = np.unravel_index(costs.argmin(), costs.shape)
+        return tuple(level + int(step) for level, step in zip(node, steps, strict=True))
+
+    def cheapest_first(self, lower: Node, upper: Node, height: int) -> list[Node]:
+        """The nodes between the two that are `height` steps above the lower one, cheapest first."""
+        block = self._block(lower, upper)
+        level = self._heights[block]
+        places = np.nonzero(level == level.flat[0] + height)
+        order = np.argsort(self._sums[block][places], kind="stable")
+        steps = np.stack(places, axis=1)[order] + np.array(lower)
+        return list(map(tuple, steps.tolist()))
+
+    def _block(self, lower: Node, upper: Node) -> tuple[slice, ...]:
+        pairs = zip(self._tags.index(lower), self._tags.index(upper), strict=True)
+        return tuple(slice(low, high + 1) for low, high in pairs)
+
+    def unknown_between(self, lower: Node, upper: Node, most: float) -> bool:
+        """Whether an unknown node between the two can cost less than `most`."""
+        block = self._block(lower, upper)
+        unknown = self._tags.array[block] == UNKNOWN
+        if not unknown.any():
+            return False
+        return not beats(most, self._finish(float(self._sums[block][unknown].min())))
+
+    def lower_bound(self) -> float:
+        """The least that any open node can score; infinite if none is open."""
+        still_open = self._open()
+        if not still_open.any():
+            return inf
+        return self._finish(float(self._sums[still_open].min()))
+
+    def _open(self) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+        still_open: np.ndarray[tuple[int, ...], np.dtype[np.bool_]] = (self._tags.array != AT_RISK) & ~self._scored
+        return still_open
+
+
+def _sums(lattice: Lattice, metric: Metric, costs: Costs) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    """The sum of the attributes' parts for every node, in the lattice's shape."""
+    total = np.zeros(())
+    for part, low, high in zip(metric.parts(costs), lattice.bottom, lattice.top, strict=True):
+        total = total[..., None] + np.array(part[low : high + 1])
+    return total

@@ -1,0 +1,190 @@
+"""What is known of a lattice's nodes: judged, or tagged by what was judged above and below them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Protocol
+
+from kanon_sql.generalization.lattice import Lattice, Node
+
+if TYPE_CHECKING:
+    import numpy as np
+
+DENSE_LIMIT = 2_000_000  # nodes; beyond, a tag writes a larger block than a list of borders is read
+
+UNKNOWN, SAFE, AT_RISK = 0, 1, 2
+
+
+class Tags(Protocol):
+    """The status of nodes: True (anonymous), False (not), None (unknown)."""
+
+    def status(self, node: Node) -> bool | None:
+        """What is known of a node."""
+
+    def tag(self, node: Node, anonymous: bool) -> None:
+        """Note a verdict, and what predictive tagging concludes from it where that is sound."""
+
+    def minimal(self) -> list[Node]:
+        """The nodes judged anonymous that generalize no other of them, lowest first."""
+
+
+def tags_for(lattice: Lattice, monotone: bool) -> Tags:
+    """The representation that fits the lattice's size."""
+    return DenseTags(lattice, monotone) if lattice.size <= DENSE_LIMIT else SparseTags(lattice, monotone)
+
+
+class DenseTags:
+    """One byte per node in an array of the lattice's shape: a tag is the assignment of a block."""
+
+    def __init__(self, lattice: Lattice, monotone: bool) -> None:
+        import numpy as np
+
+        self._bottom = lattice.bottom
+        self._from_zero = not any(lattice.bottom)
+        self._monotone = monotone
+        shape = [high - low + 1 for low, high in zip(lattice.bottom, lattice.top, strict=True)]
+        self.array: np.ndarray[Any, np.dtype[np.int8]] = np.zeros(shape, dtype=np.int8)
+
+    def index(self, node: Node) -> tuple[int, ...]:
+        """A node's place in the array."""
+        if self._from_zero:
+            return node
+        return tuple(level - low for level, low in zip(node, self._bottom, strict=True))
+
+    def settled(self) -> int:
+        """How many nodes are no longer unknown."""
+        import numpy as np
+
+        return int(np.count_nonzero(self.array))
+
+    def status(self, node: Node) -> bool | None:
+        """What is known of a node."""
+        found = self.array[self.index(node)]
+        return None if found == UNKNOWN else bool(found == SAFE)
+
+    def tag(self, node: Node, anonymous: bool) -> None:
+        """Note a verdict, and what predictive tagging concludes from it where that is sound."""
+        at = self.index(node)
+        if not self._monotone:
+            self.array[at] = SAFE if anonymous else AT_RISK
+        elif anonymous:
+            self.array[tuple(slice(i, None) for i in at)] = SAFE
+        else:
+            self.array[tuple(slice(0, i + 1) for i in at)] = AT_RISK
+
+    def minimal(self) -> list[Node]:
+        """The nodes judged anonymous that generalize no other of them, lowest first."""
+        import numpy as np
+
+        above = self.array == SAFE
+        if not self._monotone:  # what is above a judged node is not tagged
+            for axis in range(above.ndim):
+                above = np.logical_or.accumulate(above, axis=axis)
+        lowest = above.copy()
+        for axis in range(above.ndim):
+            rest = (slice(None),) * axis
+            lowest[(*rest, slice(1, None))] &= ~above[(*rest, slice(None, -1))]
+        return _lowest_first(map(tuple, (np.argwhere(lowest) + np.array(self._bottom)).tolist()))
+
+
+class SparseTags:
+    """For lattices too large to list: the minimal anonymous and the maximal non-anonymous nodes known."""
+
+    def __init__(self, lattice: Lattice, monotone: bool) -> None:
+        self._monotone = monotone
+        self._exact: dict[Node, bool] = {}
+        self._bits = _Bits(lattice)
+        self.safe = Border(self._bits, above=True)
+        self.at_risk = Border(self._bits, above=False)
+
+    def status(self, node: Node) -> bool | None:
+        """What is known of a node."""
+        if node in self._exact or not self._monotone:
+            return self._exact.get(node)
+        word = self._bits.of(node)
+        if self.at_risk.covers(word):
+            return False
+        return True if self.safe.covers(word) else None
+
+    def tag(self, node: Node, anonymous: bool) -> None:
+        """Note a verdict, and what predictive tagging concludes from it where that is sound."""
+        self._exact[node] = anonymous
+        border = self.safe if anonymous else self.at_risk
+        if (anonymous or self._monotone) and not border.covers(self._bits.of(node)):
+            border.add(node)
+
+    def minimal(self) -> list[Node]:
+        """The nodes judged anonymous that generalize no other of them, lowest first."""
+        return _lowest_first(self.safe.nodes)
+
+
+def _lowest_first(nodes: Iterable[Node]) -> list[Node]:
+    return sorted(nodes, key=lambda node: (sum(node), node))
+
+
+class _Bits:
+    """Nodes as words of bits, one per attribute and level reached: a node is below another if its bits are among its.
+
+    Comparing a node with some thousand others is then a few operations on whole arrays.
+    """
+
+    def __init__(self, lattice: Lattice) -> None:
+        self._bottom = lattice.bottom
+        self._at = [0]
+        for low, high in zip(lattice.bottom, lattice.top, strict=True):
+            self._at.append(self._at[-1] + high - low)
+        self.words = self._at[-1] // 64 + 1
+
+    def of(self, node: Node) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
+        """The words of a node."""
+        import numpy as np
+
+        bits = 0
+        for level, low, at in zip(node, self._bottom, self._at, strict=False):
+            bits |= ((1 << (level - low)) - 1) << at
+        return np.frombuffer(bits.to_bytes(8 * self.words, "little"), dtype=np.uint64)
+
+
+class Border:
+    """Known nodes of one kind, and the question whether another is above (or below) one of them.
+
+    Only the lowest (or highest) are kept: a node that is covered when it comes changes nothing.
+    """
+
+    def __init__(self, bits: _Bits, above: bool) -> None:
+        import numpy as np
+
+        self._bits, self._above = bits, above
+        self._words = np.zeros((bits.words, 0), dtype=np.uint64)  # a column per node
+        self._nodes = np.zeros(0, dtype=object)
+
+    @property
+    def nodes(self) -> list[Node]:
+        """The nodes on the border, in the order in which they came."""
+        return list(self._nodes)
+
+    def covers(self, word: np.ndarray[tuple[int], np.dtype[np.uint64]]) -> bool:
+        """Whether a node is above (or below) one on the border."""
+        return not self._outside(word, self._above).all()
+
+    def add(self, node: Node) -> None:
+        """Put a node that is not covered on the border, and take off those that it covers."""
+        import numpy as np
+
+        word = self._bits.of(node)
+        kept = self._outside(word, not self._above) != 0
+        self._words = np.concatenate([self._words[:, kept], word[:, None]], axis=1)
+        one = np.empty(1, dtype=object)
+        one[0] = node
+        self._nodes = np.concatenate([self._nodes[kept], one])
+
+    def _outside(
+        self, word: np.ndarray[tuple[int], np.dtype[np.uint64]], above: bool
+    ) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
+        """Per node on the border the bits that keep the word from being above (or below) it; none if it is."""
+        import numpy as np
+
+        outside = np.zeros(self._words.shape[1], dtype=np.uint64)
+        for known, bits in zip(self._words, word, strict=True):
+            outside |= known & ~bits if above else bits & ~known
+        return outside

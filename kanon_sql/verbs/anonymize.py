@@ -1,0 +1,154 @@
+"""The whole road: source, hierarchies, frequency set, search, recoding, release, manifest."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kanon_sql import cloak
+from kanon_sql.cloak.points import check_columns
+from kanon_sql.engine import Engine
+from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.errors import KanonError
+from kanon_sql.frequency.frequency_set import check_rows
+from kanon_sql.release import anatomy, perturb
+from kanon_sql.release import publish as releases
+from kanon_sql.release.recoding import Recoding
+from kanon_sql.spec import Spec, Target
+from kanon_sql.staging import Staging
+from kanon_sql.strategies import Step
+from kanon_sql.verbs import manifest as manifests
+from kanon_sql.verbs.observer import Observer
+from kanon_sql.verbs.plan import Plan, plan_release, tidy
+from kanon_sql.verbs.problem import settle_roles
+from kanon_sql.verbs.source import Source, opened, settle_spec
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass
+class Release:
+    """A verified release. `manifest` says what it is, `sql` how it was made, `to_df()` reads it.
+
+    `trace`: every question that the search asked of the data, in order, with its answer.
+    """
+
+    manifest: dict[str, Any]
+    sql: str
+    trace: tuple[Step, ...] = field(repr=False)
+    _written: releases.Written = field(repr=False)
+    _engine: Engine = field(repr=False)
+
+    def to_df(self) -> pandas.DataFrame:
+        """The released rows as a pandas DataFrame."""
+        if self._written.path:
+            reader = DuckDB()
+            found: pandas.DataFrame = reader.frame(reader.read_file(str(self._written.path)).relation)
+            return found
+        frame: pandas.DataFrame = self._engine.frame(self._written.relation)
+        return frame
+
+
+def anonymize(
+    source: Any = None,
+    spec: Spec | dict[str, Any] | str | Path | None = None,
+    *,
+    connection: Any = None,
+    watch: Observer | None = None,
+    search_in: str = "embedded",
+    trace: Path | None = None,
+    **overrides: Any,
+) -> Release:
+    """Anonymize a table, write the release where the spec says, and verify it there.
+
+    `source`: the path of a CSV or Parquet file (a glob too), the name of a table in the spec's `database`
+    or behind `connection` (DuckDB or psycopg), a pandas DataFrame, or an Arrow table; left out, the spec's
+    own. `spec`: a `Spec`, a mapping of the same shape, or the path of a YAML file; keyword arguments win
+    over it (`k=5`, `quasi_identifiers=["age"]`, `hierarchies="folder"`, `into="patients_anon"`, …).
+    Without a target the release is kept in a temporary table. `search_in`: where a server's frequency set
+    is searched, `embedded` (DuckDB beside us) or `engine`. `trace`: a file for every question of the search, as lines
+    of JSON. Raises KanonError; then nothing was written.
+
+    >>> import pandas
+    >>> people = pandas.DataFrame({"name": list("abcd"), "zip": ["12", "13", "21", "22"], "ill": list("xyxy")})
+    >>> spec = {"identifiers": ["name"], "quasi_identifiers": {"zip": {"hierarchy": {"redact": "right"}}}}
+    >>> release = anonymize(people, spec, k=2)
+    >>> release.to_df().values.tolist()
+    [['1*', 'x'], ['1*', 'y'], ['2*', 'x'], ['2*', 'y']]
+    >>> release.manifest["node"], release.manifest["proven_optimal"]
+    ({'zip': 1}, True)
+    """
+    watch = watch or Observer()
+    settled = settle_spec(source, spec, overrides)
+    started = time.monotonic()
+    with releasing(source, settled, connection, keep=settled.target is None) as (found, staging):
+        made = _made(found, settled, watch, search_in, staging, started)
+        if trace:
+            with staging.file(trace, settled.target is not None and settled.target.overwrite) as path:
+                path.write_text("".join(f"{json.dumps(asdict(step))}\n" for step in made.trace), encoding="utf-8")
+        return made
+
+
+@contextlib.contextmanager
+def releasing(source: Any, spec: Spec, connection: Any = None, keep: bool = False) -> Iterator[tuple[Source, Staging]]:
+    """Open the source for one release, all of which becomes visible at the end of the block, or nothing.
+
+    Files are placed when the source is read and closed. A table is there when the transaction ends, and files beside
+    it just before.
+    """
+    with Staging() as staging:
+        with opened(source, spec, connection, keep) as found, found.engine.transaction():
+            try:
+                yield found, staging
+            except KanonError:
+                found.check_unchanged(spec.source)  # else it is no wonder that something does not fit
+                raise
+            found.check_unchanged(spec.source)
+            if spec.target and spec.target.table:
+                staging.place()
+        staging.place()
+
+
+def _made(found: Source, spec: Spec, watch: Observer, search_in: str, staging: Staging, started: float) -> Release:
+    if spec.location:
+        return _cloaked(found, spec, staging, watch, started)
+    plan = plan_release(found, spec, watch, search_in)
+    watch.stage("Writing the release")
+    shown = perturb.perturbed_source(found.engine, plan.source.table, spec)
+    written = _write(replace(plan.recoding, table=shown), spec.target, staging)
+    watch.stage("Describing the release")
+    described = manifests.describe(plan, written, started)
+    if found.table.form == "view" and not found.files and isinstance(found.engine, DuckDB):
+        check_rows(found.engine, found.table, plan.frequency_set)  # the view may read files, of any other database too
+    tidy(plan)
+    trace = plan.outcome.trace if isinstance(plan, Plan) else ()
+    return Release(described, written.sql, trace, written, found.engine)
+
+
+def _write(recoding: Recoding, target: Target | None, staging: Staging) -> releases.Written:
+    if target and target.form == "anatomy":
+        return anatomy.write(recoding, target, staging)
+    return releases.write(recoding, target, staging)
+
+
+def _cloaked(found: Source, spec: Spec, staging: Staging, watch: Observer, started: float) -> Release:
+    check_columns(found.table, spec)
+    found = settle_roles(found, spec)
+    written, described = cloak.release(
+        found.engine,
+        found.table,
+        found.files,
+        spec,
+        staging,
+        watch.stage,
+        started,
+        found.roles.described(),
+        found.roles.warnings,
+    )
+    return Release(described, written.sql, (), written, found.engine)

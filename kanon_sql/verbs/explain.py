@@ -1,0 +1,84 @@
+"""The road in SQL: every statement of a run with its sentence, the engine's plan, and what it gave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kanon_sql import queries
+from kanon_sql.engine import Engine
+from kanon_sql.queries import Relation
+from kanon_sql.recode.task import CLASSES
+from kanon_sql.release import publish as releases
+from kanon_sql.release.recoding import SAFE_CLASSES
+from kanon_sql.verbs.plan import LocalPlan, Plan
+
+_FREQUENCY_SET = "Turn the distinct tuples into codes: one integer column per attribute and level."
+_CLASSES = "What every class shows that {} made, with its rows, the leaves under each cell and its level."
+_RELEASE = "Write every row with its labels, if its class is one that holds; sorted by what is released."
+
+
+@dataclass(frozen=True)
+class Step:
+    """One statement: its name, a sentence, the text, the plan, and the rows or figures it gave."""
+
+    name: str
+    sentence: str
+    engine: str
+    sql: str
+    plan: str
+    gave: str
+
+
+def steps(plan: Plan | LocalPlan) -> Iterator[Step]:
+    """Run a finished search's or recoding's statements one by one; the release goes to a temporary table only.
+
+    The plan must have been made with `keep_tuples`, inside the source engine's transaction. What a local recoding did
+    is told by its manifest: its dozens of statements are those of `sql/`, over and over.
+    """
+    source, found = plan.source.engine, plan.frequency_set
+    scan, coding = found.sql
+    yield _step("core/tuples", source, scan, gave=f"{found.tuples:,} distinct tuples of {found.rows:,} rows")
+    columns = len(found.engine.table(found.relation).columns)
+    yield _step("frequency_set", found.engine, coding, _FREQUENCY_SET, f"{found.tuples:,} rows, {columns} columns")
+    if isinstance(plan, Plan):
+        yield from _node(plan)
+    else:
+        figures = plan.recoding.figures
+        gave = f"{figures.classes:,} classes, {figures.released_rows:,} rows, smallest {figures.smallest_class}"
+        sql = queries.select_all(CLASSES, found.engine.dialect)
+        yield _step("classes", found.engine, sql, _CLASSES.format(plan.spec.strategy), gave)
+    written = releases.keep(plan.recoding)
+    if isinstance(plan, Plan):
+        held = plan.judge.released_classes_sql(plan.outcome.node)
+        yield _step("core/released_classes", found.engine, held, gave=f"{_count(source, SAFE_CLASSES):,} classes")
+    query = plan.recoding.select_sql()
+    yield _step("release", source, query, _RELEASE, f"{written.summary.rows:,} rows")
+    check = releases.summary_sql(source, written.relation, plan.recoding.quasi_identifiers, plan.judge.model)
+    gave = f"smallest class {written.summary.smallest_class}, {written.summary.unsafe_rows} rows that do not hold"
+    yield _step("core/class_summary", source, check, gave=gave)
+
+
+def _node(plan: Plan) -> Iterator[Step]:
+    """The questions that the chosen node answered."""
+    found, judge, node = plan.frequency_set, plan.judge, plan.outcome.node
+    here = found.engine
+    for each in dict.fromkeys([plan.lattice.bottom, node]):
+        sql = judge.node_test_sql(each)
+        levels = ", ".join(f"{a.column.name} {level}" for a, level in zip(found.attributes, each, strict=True))
+        yield _step("core/node_test", here, sql, gave=f"{here.rows(sql)[0][1]:,} rows at risk at {levels}")
+    sql = judge.node_classes_sql(node)
+    _, classes, released, smallest, _ = here.rows(sql)[0]
+    yield _step("core/node_classes", here, sql, gave=f"{classes:,} classes, {released:,} rows, smallest {smallest}")
+
+
+def _step(name: str, engine: Engine, sql: str, sentence: str | None = None, gave: str = "") -> Step:
+    text = queries.pretty(sql, engine.dialect)
+    return Step(
+        name.rpartition("/")[2], sentence or queries.sentence(name), engine.name, text, engine.explain(sql), gave
+    )
+
+
+def _count(engine: Engine, relation: Relation) -> int:
+    ((rows,),) = engine.rows(queries.text("core/row_count", engine.dialect, relation=relation))
+    return int(rows)

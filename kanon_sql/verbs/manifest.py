@@ -1,0 +1,217 @@
+"""The manifest: what a run says of itself. Aggregates only, never a raw value."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from math import isfinite
+from typing import Any
+
+from kanon_sql import queries
+from kanon_sql.engine import Engine
+from kanon_sql.loss import METRICS, Figures, arithmetic, distances_of, precisions
+from kanon_sql.privacy import PrivacyModel
+from kanon_sql.recode import show as shows
+from kanon_sql.release import anatomy, perturb
+from kanon_sql.release.publish import Summary, Written
+from kanon_sql.release.recoding import FullDomain, LocalRecoding
+from kanon_sql.resources import package_version
+from kanon_sql.spec import Spec
+from kanon_sql.verbs.plan import LocalPlan, Plan
+from kanon_sql.verbs.problem import Problem
+
+
+def describe(plan: Plan | LocalPlan, written: Written, started: float) -> dict[str, Any]:
+    """The manifest of a written release, ready for JSON."""
+    spec, found = plan.spec, plan.frequency_set
+    summary, suppressed = written.summary, plan.recoding.rows_at_risk
+    return {
+        "rows": found.rows,
+        "released_rows": summary.rows,
+        "suppressed_rows": suppressed,
+        "masked_rows": suppressed if plan.recoding.masks else 0,
+        "suppression_limit": spec.suppression_limit,
+        "distinct_tuples": found.tuples,
+        "classes": summary.classes,
+        "smallest_class": summary.smallest_class,
+        "average_class": summary.rows / summary.classes if summary.classes else None,
+        "heights": dict(zip(plan.columns, found.heights, strict=True)),
+        "weights": dict(zip(plan.columns, plan.costs.weights, strict=False)),
+        "metric": spec.metric,
+        **_found(plan),
+        "strategy": spec.strategy,
+        "seed": spec.seed,
+        "seconds": _seconds(plan, written, started),
+        "verified": summary.as_asked,
+        "privacy": _privacy(plan.judge.model, summary),
+        "roles": {
+            "identifiers_dropped": list(spec.identifiers),
+            "quasi_identifiers": plan.columns,
+            "sensitive": list(spec.sensitive),
+            **plan.source.roles.described(),
+        },
+        "source": spec.source,
+        "target": target_of(spec, written, plan.source.engine),
+        "engine": plan.source.engine.name,
+        "hierarchies": {name: fit.sha256 for name, fit in plan.fits.items()},
+        "sql": {"frequency_set": list(found.sql), "release": written.sql},
+        "warnings": warnings(plan, written),
+        "version": package_version(),
+        **perturb.described(spec),
+        **anatomy.described(spec, written),
+    }
+
+
+def _privacy(model: PrivacyModel, summary: Summary) -> list[dict[str, Any]]:
+    """What was required and what is there; a release with wildcards is never called by the model's own name."""
+    if summary.fits is None:
+        return [{"model": model.name, "required": model.required, "achieved": summary.smallest_class}]
+    weaker = {"required": model.required, "achieved": summary.fits.smallest_fit}
+    return [{"model": f"NOT {model.name}: every row fits that many source rows, * as a wildcard", **weaker}]
+
+
+def _found(plan: Plan | LocalPlan) -> dict[str, Any]:
+    if isinstance(plan.recoding, LocalRecoding):
+        return _recoded(plan)
+    return _searched(plan)
+
+
+def _searched(plan: Plan) -> dict[str, Any]:
+    """What a search of the lattice found, and what it costs."""
+    outcome, node = plan.outcome, plan.outcome.node
+    figures, kept = _figures(plan), plan.judge.kept_rows(node)
+    distances = distances_of(plan.costs, figures)
+    scores = {name: _finite(m.score(plan.costs, figures)) for name, m in METRICS.items()}
+    return {
+        "node": dict(zip(plan.columns, node, strict=True)),
+        "shown": None,
+        "lattice_size": plan.lattice.size,
+        "nodes_checked": outcome.nodes_checked,
+        "queries": outcome.queries,
+        "score": outcome.score,
+        **_costs(plan, scores, figures.losses or (), precisions(plan.costs, node), distances, kept),
+        "lower_bound": outcome.lower_bound,
+        "gap": outcome.gap,
+        "proven_optimal": outcome.proven_optimal,
+        "search_ended": outcome.ended,
+        "found_by": outcome.found_by,
+        "recoding": None,
+    }
+
+
+def _recoded(plan: LocalPlan) -> dict[str, Any]:
+    """What a local recoding made, and what it costs; nothing is proven of it but that it holds."""
+    recoding, costs, found = plan.recoding, plan.costs, plan.recoding.figures
+    figures = Figures(
+        (), recoding.rows_at_risk, found.losses, found.classes, found.released_rows, found.smallest_class, found.squares
+    )
+    levels, distances = shows.precisions(found), shows.distortions(found, costs)
+    of_levels = {
+        "precision": arithmetic(levels, costs.shares),
+        "distortion": arithmetic(distances, costs.shares),
+        "height": None,
+    }
+    counted = {name: m for name, m in METRICS.items() if name not in of_levels}
+    scores = {**of_levels, **{name: _finite(m.score(costs, figures)) for name, m in counted.items()}}
+    return {
+        "node": None,
+        "shown": dict(zip(plan.columns, recoding.hows, strict=True)),
+        "lattice_size": None,
+        "nodes_checked": None,
+        "queries": None,
+        "score": scores[plan.spec.metric],
+        **_costs(plan, {name: scores[name] for name in METRICS}, found.losses, levels, distances, found.kept),
+        "lower_bound": None,
+        "gap": None,
+        "proven_optimal": False,
+        "search_ended": plan.ended,
+        "found_by": None,
+        "recoding": dict(recoding.local.facts),
+    }
+
+
+def _costs(
+    plan: Problem,
+    scores: dict[str, float | None],
+    losses: Sequence[float],
+    levels: Sequence[float],
+    distances: Sequence[float],
+    kept: Sequence[int],
+) -> dict[str, Any]:
+    """The metrics of the table and of each attribute; `kept`: rows whose cell is released as it was."""
+    modified = [1 - rows / plan.costs.rows for rows in kept]
+
+    def per_attribute(values: Sequence[float]) -> dict[str, float]:
+        return dict(zip(plan.columns, values, strict=True))
+
+    return {
+        "information_loss": {**scores, "modification_rate": sum(modified) / len(modified)},
+        "loss_per_attribute": per_attribute(losses),
+        "precision_per_attribute": per_attribute(levels),
+        "distortion_per_attribute": per_attribute(distances),
+        "modification_per_attribute": per_attribute(modified),
+    }
+
+
+def warnings(plan: Plan | LocalPlan, written: Written) -> list[str]:
+    """What a careful reader of the release should know."""
+    said = []
+    if plan.ended != "complete":
+        better = "node may exist, see gap" if isinstance(plan.recoding, FullDomain) else "recoding may exist"
+        said.append(f"the search did not end ({plan.ended}): a better {better}")
+    said += _not_found(plan)
+    if written.summary.fits:
+        below = written.summary.fits.unsafe_class_rows
+        said.append(
+            f"the release is not k-anonymous for who counts equal rows: {below:,} rows are in smaller classes, and are "
+            "safe only if every * is read as any value"
+        )
+    if written.summary.rows == 0:
+        said.append("every row was suppressed: the release is empty; lower k or suppression_limit")
+    starred = {a.column.name: len(a.hierarchy.starred) for a in plan.frequency_set.attributes if a.hierarchy.starred}
+    said += perturb.warnings(plan.spec) + anatomy.warnings(plan.spec, plan.source.table)
+    said += [f"{count} values of {name!r} are in no hierarchy and became *" for name, count in starred.items()]
+    return said + plan.source.roles.warnings
+
+
+def _not_found(plan: Plan | LocalPlan) -> list[str]:
+    """That the strategy itself found no node, where that is so."""
+    found_by = "strategy" if isinstance(plan.recoding, LocalRecoding) else plan.outcome.found_by
+    if found_by not in ("reduction", "last resort"):
+        return []
+    taken = "a probe of the lattice reduction" if found_by == "reduction" else "the best node tested on the way"
+    name = plan.spec.strategy
+    way_out = "give it more time" if name == "auto" else "give it more time or evaluations, or choose auto"
+    return [f"{name} found no anonymous node, and {taken} is released; {way_out}"]
+
+
+def _figures(plan: Plan) -> Figures:
+    """All figures of the released node, for every metric."""
+    node = plan.outcome.node
+    classes, losses = plan.judge.classes(node), plan.judge.losses(node, plan.costs)
+    starred = tuple(rows / plan.costs.rows for rows in plan.judge.starred_rows(node))
+    return replace(classes, losses=losses.losses, starred=starred)
+
+
+def _seconds(plan: Plan | LocalPlan, written: Written, started: float) -> dict[str, float]:
+    seconds = {
+        "frequency_set": plan.frequency_seconds,
+        "search": plan.search_seconds,
+        "release": written.write_seconds,
+        "verify": written.verify_seconds,
+        "total": time.monotonic() - started,
+    }
+    return {stage: round(value, 4) for stage, value in seconds.items()}
+
+
+def target_of(spec: Spec, written: Written, engine: Engine) -> dict[str, str]:
+    """Where a release is, and in which form."""
+    if written.path:
+        return {"file": str(written.path), **({"as": "anatomy"} if isinstance(written, anatomy.WrittenAnatomy) else {})}
+    form = spec.target.form if spec.target else "temporary table"
+    return {"table": ".".join(queries.parts(written.relation, engine.dialect)), "as": form}
+
+
+def _finite(value: float) -> float | None:
+    return value if isfinite(value) else None

@@ -1,0 +1,203 @@
+"""The plan of a release: the problem, solved by a search of the lattice or by a local recoding."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, fields, replace
+
+from kanon_sql import interrupts, queries
+from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.errors import SpecError
+from kanon_sql.frequency.judge import Judge, may_suppress
+from kanon_sql.generalization.lattice import Node
+from kanon_sql.loss import metric
+from kanon_sql.recode import RECODERS, Clock, Local, Recoder, Task
+from kanon_sql.recode import show as shows
+from kanon_sql.recode.bench import bench, bring_back
+from kanon_sql.recode.node import from_node
+from kanon_sql.recode.order import relation_of
+from kanon_sql.recode.task import ASSIGNMENT, CLASSES, CUTS
+from kanon_sql.release import perturb
+from kanon_sql.release.recoding import SAFE_CLASSES, FullDomain, LocalRecoding
+from kanon_sql.spec import Spec
+from kanon_sql.strategies import STRATEGIES, Driver, Outcome, strategy
+from kanon_sql.verbs.observer import Observer
+from kanon_sql.verbs.problem import Problem, check_roles, count, model_of, settle_roles
+from kanon_sql.verbs.source import Source
+
+
+@dataclass(frozen=True)
+class Plan(Problem):
+    """A finished search: all that is needed to write the release, and to say what it is."""
+
+    outcome: Outcome
+    recoding: FullDomain
+
+    @property
+    def ended(self) -> str:
+        """How the search ended."""
+        return self.outcome.ended
+
+    @property
+    def search_seconds(self) -> float:
+        """What the search took."""
+        return self.outcome.seconds
+
+
+@dataclass(frozen=True)
+class LocalPlan(Problem):
+    """A finished local recoding: all that is needed to write the release, and to say what it is."""
+
+    recoding: LocalRecoding
+    ended: str
+    search_seconds: float
+
+
+def plan_release(
+    found: Source, spec: Spec, watch: Observer, search_in: str = "embedded", keep_tuples: bool = False
+) -> Plan | LocalPlan:
+    """Everything up to the release, by a search of the lattice or by a local recoding."""
+    if spec.strategy != "prioprivacy" and (spec.wildcard_suppression or spec.rules):
+        asked = "--wildcard-suppression" if spec.wildcard_suppression else "--rules"
+        raise SpecError(
+            f"{asked} is for --strategy prioprivacy, and the strategy is {spec.strategy}; leave out the one"
+        )
+    sized = next((name for name, asked in spec.quasi_identifiers.items() if asked.domain is not None), None)
+    if sized is not None and spec.strategy != "prioprivacy":
+        raise SpecError(
+            f"the domain of {sized!r} is for --strategy prioprivacy, and the strategy is {spec.strategy}; leave it out"
+        )
+    if spec.strategy not in (*STRATEGIES, *RECODERS):
+        raise SpecError(
+            f"{spec.strategy!r} is not a strategy; choose one of {', '.join((*STRATEGIES, *RECODERS, 'cloak'))}"
+        )
+    check_roles(spec, found.table)
+    found = settle_roles(found, spec)
+    if spec.strategy in RECODERS:
+        return make_local_plan(found, spec, watch, search_in, keep_tuples)
+    if shows.asked(spec):
+        return _shown_otherwise(found, spec, watch, search_in, keep_tuples)
+    return make_plan(found, spec, watch, search_in, keep_tuples)
+
+
+def make_plan(
+    found: Source, spec: Spec, watch: Observer, search_in: str = "embedded", keep_tuples: bool = False
+) -> Plan:
+    """Everything up to the release: check, count, search."""
+    if spec.strategy in RECODERS:
+        raise SpecError(f"{spec.strategy} is a local recoding, which has no lattice to look at; name a search strategy")
+    if not spec.location:
+        strategy(spec.strategy).check(model_of(spec).monotone)
+    counted = count(found, spec, watch, search_in, keep_tuples)
+    watch.stage("Searching the lattice")
+    outcome = search(counted, watch)
+    at_risk = counted.judge.rows_at_risk([outcome.node])[0]
+    recoding = FullDomain(found.engine, found.table, counted.judge, outcome.node, at_risk, spec)
+    return Plan(**vars(counted), outcome=outcome, recoding=recoding)
+
+
+def search(counted: Problem, watch: Observer) -> Outcome:
+    """Run the strategy of the spec; its questions go to the judge that was counted with."""
+    spec, costs, judge = counted.spec, counted.costs, counted.judge
+    chosen = strategy(spec.strategy)
+    limit = chosen.default_seconds if spec.time_limit is None else spec.time_limit
+    driver = Driver(
+        counted.lattice,
+        costs,
+        metric(spec.metric),
+        judge,
+        may_suppress(spec.suppression_limit, costs.rows),
+        judge.model.monotone,
+        limit,
+        watch.search,
+        spec.seed,
+        spec.evaluations,
+    )
+    return driver.run(chosen)
+
+
+def _shown_otherwise(found: Source, spec: Spec, watch: Observer, search_in: str, keep_tuples: bool) -> LocalPlan:
+    """A search whose classes show something else than the node's labels, such as their mean."""
+    _check_shown(found, spec, search_in)
+    plan = make_plan(found, spec, watch, search_in, keep_tuples)
+    local = from_node(plan.frequency_set, plan.judge.model, plan.outcome.node)
+    counted = {each.name: getattr(plan, each.name) for each in fields(Problem)}
+    recoding = local_recoding(plan, local)
+    return LocalPlan(**counted, recoding=recoding, ended=plan.ended, search_seconds=plan.search_seconds)
+
+
+def make_local_plan(
+    found: Source, spec: Spec, watch: Observer, search_in: str = "embedded", keep_tuples: bool = False
+) -> LocalPlan:
+    """Everything up to the release of a local recoding: check, count, recode."""
+    recoder = RECODERS[spec.strategy]
+    _check_local(found, spec, search_in)
+    counted = count(found, spec, watch, search_in, keep_tuples)
+    watch.stage("Recoding")
+    started = time.monotonic()
+    limit = recoder.default_seconds if spec.time_limit is None else spec.time_limit
+    clock = Clock(limit, watch.recode)
+    with interrupts.caught(clock.interrupt), bench(counted.frequency_set, found.engine) as moved:
+        beside = replace(counted, frequency_set=moved, judge=Judge(moved, counted.judge.model))
+        local = recoder(_task(beside, clock, watch))
+        bring_back(local, moved.engine, counted.frequency_set.engine)
+    seconds = time.monotonic() - started  # what the limit is for; making and releasing the classes comes after it
+    recoding = local_recoding(counted, local, recoder)
+    return LocalPlan(**vars(counted), recoding=recoding, ended=local.ended, search_seconds=seconds)
+
+
+def local_recoding(counted: Problem, local: Local, recoder: Recoder | None = None) -> LocalRecoding:
+    """Make the classes of a local algorithm's assignment show what the spec asks for."""
+    found, spec, table = counted.frequency_set, counted.spec, counted.source.table
+    orders = shows.load_orders(found.engine, found)
+    ranges = recoder is not None and recoder.ranges
+    hows = tuple("labels" if local.classes else shows.how_of(spec, table, name, ranges) for name in counted.columns)
+    if local.classes is None:
+        shows.make_classes(found.engine, local, orders, hows, spec)
+    figures = shows.figures(found.engine, local, orders, hows, found.rows)
+    return LocalRecoding(counted.source.engine, table, counted.judge, local, orders, hows, figures, spec)
+
+
+def _task(counted: Problem, clock: Clock, watch: Observer) -> Task:
+    def optimum(seconds: float | None) -> Node:
+        limited = counted.spec.model_copy(update={"strategy": "auto", "time_limit": seconds})
+        return search(replace(counted, spec=limited), watch).node
+
+    weights = counted.costs.weights or (1.0,) * len(counted.columns)
+    args = counted.judge, counted.costs, counted.lattice
+    return Task(counted.frequency_set, counted.judge.model, counted.spec, weights, clock, *args, optimum)
+
+
+def _check_local(found: Source, spec: Spec, search_in: str) -> None:
+    """Refuse what a local recoding cannot promise, before any long work."""
+    _check_shown(found, spec, search_in)
+    if spec.wildcard_suppression and spec.target and spec.target.form != "table":
+        form = spec.target.form
+        raise SpecError(f"a release with wildcards has no classes that an {form} could keep; give --as table")
+    for name, asked in spec.quasi_identifiers.items():
+        if asked.min_level or asked.max_level is not None:
+            raise SpecError(
+                f"{spec.strategy} knows no levels, so min_level and max_level of {name!r} cannot hold; leave them out"
+            )
+
+
+def _check_shown(found: Source, spec: Spec, search_in: str) -> None:
+    """Refuse what a release by classes cannot do."""
+    if search_in == "engine" and not isinstance(found.engine, DuckDB):
+        raise SpecError(f"a local recoding works in DuckDB, beside {found.engine.name}; leave out --search-in engine")
+    if spec.mask:
+        raise SpecError("a local recoding has no node whose masked rows could be shown as *; leave out --mask")
+    shows.check_show(spec, found.table)
+
+
+def tidy(counted: Problem) -> None:
+    """Leave nothing of ours in a session that goes on, but the release."""
+    counted.judge.drop()
+    perturb.drop(counted.source.engine)
+    found = counted.frequency_set
+    for engine in {id(e): e for e in (counted.source.engine, found.engine)}.values():
+        ours = (SAFE_CLASSES, ASSIGNMENT, CLASSES, CUTS, found.relation)
+        mappings = (attribute.coded.mapping for attribute in found.attributes)
+        orders = (relation_of(attribute) for attribute in found.attributes)
+        for relation in (*ours, *mappings, *orders):
+            engine.run(queries.drop(relation, engine.dialect))

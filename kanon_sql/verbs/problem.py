@@ -1,0 +1,143 @@
+"""The problem of a run: what is asked for, and the frequency set to answer it from."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+from kanon_sql.engine import Table
+from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.errors import SourceError, SpecError
+from kanon_sql.frequency.fitting import Fit, fits
+from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set, merge_equal_codes
+from kanon_sql.frequency.judge import Judge
+from kanon_sql.generalization.lattice import Lattice
+from kanon_sql.loss import Costs, metric
+from kanon_sql.privacy import PrivacyModel, k_anonymity
+from kanon_sql.recode import RECODERS
+from kanon_sql.recode import show as shows
+from kanon_sql.release import anatomy, perturb, tables
+from kanon_sql.release import publish as releases
+from kanon_sql.release.recoding import names_beside
+from kanon_sql.spec import Spec
+from kanon_sql.verbs import roles
+from kanon_sql.verbs.observer import Observer
+from kanon_sql.verbs.source import Source
+
+
+@dataclass(frozen=True)
+class Problem:
+    """All that a search needs: what is asked for, and the source's frequency set."""
+
+    spec: Spec
+    source: Source
+    fits: dict[str, Fit]
+    frequency_set: FrequencySet
+    judge: Judge
+    costs: Costs
+    lattice: Lattice
+    frequency_seconds: float
+
+    @property
+    def columns(self) -> list[str]:
+        """The quasi-identifiers, in the order of a node's levels."""
+        return [attribute.column.name for attribute in self.frequency_set.attributes]
+
+
+def count(
+    found: Source, spec: Spec, watch: Observer, search_in: str = "embedded", keep_tuples: bool = False
+) -> Problem:
+    """Everything up to the search: check what is asked for, and count the distinct tuples."""
+    if spec.location:
+        raise SpecError(
+            "places are cloaked without a lattice, so that there is none to show; give kanon anonymize alone"
+        )
+    check_roles(spec, found.table)
+    releases.check_target(spec.target, found.engine, found.table, found.files)
+    anatomy.check(found.engine, found.table, spec)
+    perturb.check(found.engine, found.table, spec)
+    metric(spec.metric)
+    if spec.mask and spec.target and spec.target.stays_a_query:
+        raise SpecError("a view drops rows instead of masking them; give --as table with --mask")
+    fitted = fits(spec, found.table, found.engine, order_will_do=spec.strategy in RECODERS)
+    local = spec.strategy in RECODERS or shows.asked(spec)
+    if spec.target and spec.target.stays_a_query:
+        view = found.engine.place(str(spec.target.table))
+        tables.check_beside(found.engine, spec.target, found.table, names_beside(view, list(fitted), local))
+    watch.stage("Counting the distinct tuples")
+    started = time.monotonic()
+    here = found.engine if isinstance(found.engine, DuckDB) or search_in == "engine" else DuckDB()
+    builders = {name: fit.build for name, fit in fitted.items()}
+    frequency_set = build_frequency_set(found.engine, found.table, builders, here, keep_tuples, spec.unmapped)
+    if local:
+        frequency_set = merge_equal_codes(frequency_set)
+    seconds = time.monotonic() - started
+    _check_size(spec, frequency_set)
+    judge = Judge(frequency_set, model_of(spec))
+    costs = replace(judge.costs(), weights=weights_of(spec), beta=spec.beta)
+    return Problem(spec, found, fitted, frequency_set, judge, costs, _bounded(spec, frequency_set), seconds)
+
+
+def model_of(spec: Spec) -> PrivacyModel:
+    """The privacy model that a spec asks for."""
+    return k_anonymity(spec.privacy.k)
+
+
+def settle_roles(found: Source, spec: Spec) -> Source:
+    """Leave out of the source what a release drops unasked; SpecError if it keeps unasked what should be named."""
+    table, settled = roles.settle(found.engine, found.table, spec)
+    return replace(found, table=table, roles=settled)
+
+
+def weights_of(spec: Spec) -> tuple[float, ...]:
+    """One weight per quasi-identifier: its own, or (P - p + 1) / P of its priority p of 1 to P; empty if none is said.
+
+    Of PrioPrivacy's comparison (the importance of an attribute as a weight). An attribute without a priority, where
+    others have one, is among the least important.
+    """
+    asked = spec.quasi_identifiers.values()
+    if not any(a.weight or a.priority for a in asked):
+        return ()
+    last = max((a.priority for a in asked if a.priority), default=1)
+    return tuple(a.weight or (last - (a.priority or last) + 1) / last for a in asked)
+
+
+def check_roles(spec: Spec, table: Table) -> None:
+    """Every column that the spec names must be there, in its own capitals."""
+    named = {
+        "identifier": spec.identifiers,
+        "quasi-identifier": spec.quasi_identifiers,
+        "sensitive": spec.sensitive,
+        "kept": spec.kept_by_name,
+    }
+    known = [column.name for column in table.columns]
+    for role, columns in named.items():
+        for column in columns:
+            if column not in known:
+                near = next((f"; did you mean {name!r}?" for name in known if name.lower() == column.lower()), "")
+                raise SpecError(f"there is no {role} column {column!r}{near or '; there are ' + ', '.join(known)}")
+
+
+def _check_size(spec: Spec, frequency_set: FrequencySet) -> None:
+    if frequency_set.rows == 0:
+        raise SourceError(f"{spec.source} has no rows; there is nothing to anonymize")
+    if spec.privacy.k > frequency_set.rows:
+        raise SpecError(
+            f"k is {spec.privacy.k:,} but {spec.source} has only {frequency_set.rows:,} rows, so that not even "
+            "one class could hold them; lower k"
+        )
+
+
+def _bounded(spec: Spec, frequency_set: FrequencySet) -> Lattice:
+    """The lattice between each attribute's min_level and max_level."""
+    bottom, top = [], []
+    for attribute in frequency_set.attributes:
+        asked, height = spec.quasi_identifiers[attribute.column.name], attribute.hierarchy.height
+        if asked.min_level > height:
+            raise SpecError(
+                f"min_level of {attribute.column.name!r} is {asked.min_level}, above the height of its hierarchy, "
+                f"{height}; lower it"
+            )
+        bottom.append(asked.min_level)
+        top.append(height if asked.max_level is None else min(asked.max_level, height))
+    return Lattice(tuple(bottom), tuple(top))

@@ -1,0 +1,94 @@
+"""Fill a materialized release anew from its source, and verify what is there then, or leave it as it was."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from kanon_sql import queries
+from kanon_sql import spec as specs
+from kanon_sql.engine import Engine
+from kanon_sql.errors import SpecError, TargetError, VerificationError
+from kanon_sql.privacy import k_anonymity
+from kanon_sql.queries import Relation
+from kanon_sql.release import publish as releases
+from kanon_sql.release import tables
+from kanon_sql.resources import package_version
+from kanon_sql.verbs.source import engine_of, open_engine
+
+
+def refresh(name: str, *, database: str | None = None, connection: Any = None) -> dict[str, Any]:
+    """Fill a materialized release anew and verify it by an independent query; give a small manifest of what is there.
+
+    `name`: what `anonymize` made with `form="materialized"`, in the `database` or behind the `connection` (psycopg).
+    The node stays the one that was released, and so do k and the quasi-identifiers, which a comment on the view tells.
+    Only its owner may do this. Raises KanonError; then the old rows are still there.
+
+    >>> refresh("patients_anon", database="office.duckdb")  # doctest: +SKIP
+    Traceback (most recent call last):
+    kanon_sql.errors.SpecError: duckdb has no materialized views; release with --as table --overwrite again instead
+    """
+    started = time.monotonic()
+    with _opened(name, database, connection) as engine, engine.transaction():
+        relation = _materialized(engine, name)
+        k, quasi_identifiers = _promise(engine, relation, name)
+        engine.run(queries.refresh(relation, engine.dialect))
+        model = k_anonymity(k)
+        summary = releases.summarize(engine, relation, quasi_identifiers, model)
+        if not summary.holds:
+            raise VerificationError(
+                f"{name} would have {summary.unsafe_rows:,} rows in {summary.unsafe_classes:,} classes that do not "
+                "meet the privacy model; it was left as it was, run kanon anonymize --overwrite to make it anew"
+            )
+    return {
+        "target": {"table": ".".join(queries.parts(relation, engine.dialect)), "as": "materialized"},
+        "released_rows": summary.rows,
+        "classes": summary.classes,
+        "smallest_class": summary.smallest_class,
+        "quasi_identifiers": quasi_identifiers,
+        "privacy": [{"model": model.name, "required": model.required, "achieved": summary.smallest_class}],
+        "verified": summary.holds,
+        "seconds": {"total": round(time.monotonic() - started, 4)},
+        "version": package_version(),
+    }
+
+
+@contextlib.contextmanager
+def _opened(name: str, database: str | None, connection: Any) -> Iterator[Engine]:
+    if connection is not None:
+        yield engine_of(connection)
+        return
+    # A spec needs a quasi-identifier; this one is never asked for.
+    engine = open_engine(specs.parse({"source": name, "database": database, "quasi_identifiers": ["-"]}))
+    try:
+        yield engine
+    finally:
+        engine.close()
+
+
+def _materialized(engine: Engine, name: str) -> Relation:
+    if not engine.has_materialized_views:
+        raise SpecError(f"{engine.name} has no materialized views; release with --as table --overwrite again instead")
+    relation = engine.place(name)
+    found = engine.existing(relation)
+    if found is None:
+        other = engine.find(name)
+        hint = f"; did you mean {other.relation.name!r}?" if other else "; check its name, or its schema"
+        raise TargetError(f"there is no materialized view {name}{hint}")
+    if found.form != "materialized view":
+        told = "shows its source as it is now" if found.form == "view" else "is filled by kanon anonymize --overwrite"
+        raise TargetError(f"{name} is a {found.form}, which {told}; only a materialized view can be refreshed")
+    return relation
+
+
+def _promise(engine: Engine, relation: Relation, name: str) -> tuple[int, list[str]]:
+    """What was promised of a release, by the comment on it."""
+    about = tables.about(engine, relation)
+    if not (about.get("k") and about.get("quasi_identifiers")):
+        raise TargetError(
+            f"no comment on {name} says which k it is to be verified by; release it once more by kanon anonymize "
+            "--as materialized --overwrite"
+        )
+    return int(about["k"]), list(about["quasi_identifiers"])

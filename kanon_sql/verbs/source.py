@@ -1,0 +1,156 @@
+"""The source of a run: a table, files, or data in memory, opened and described."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kanon_sql import queries
+from kanon_sql import spec as specs
+from kanon_sql.engine import Engine, Table, refuse_equal_names
+from kanon_sql.engines.duckdb import DuckDB, Fingerprint, files, fingerprints
+from kanon_sql.errors import SourceError, SpecError
+from kanon_sql.frequency.frequency_set import TUPLES
+from kanon_sql.frequency.mapping import Place, values_of
+from kanon_sql.spec import Spec
+from kanon_sql.verbs.roles import Roles
+
+IN_MEMORY = "in memory"  # what a DataFrame or an Arrow table is called in the manifest
+
+
+@dataclass(frozen=True)
+class Source:
+    """A source that is open: its engine, its table, and the files it is read from, as they were before.
+
+    `roles`: what `settle_roles` made of the columns without a role; the table then has no column that is dropped so.
+    """
+
+    engine: Engine
+    table: Table
+    fingerprints: Mapping[Path, Fingerprint] = field(default_factory=dict)
+    owned: bool = True
+    roles: Roles = field(default_factory=Roles)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that the source is read from, none for a table."""
+        return tuple(self.fingerprints)
+
+    def check_unchanged(self, source: str) -> None:
+        """Stop a release of files that are others now: what was counted is not what was written."""
+        if self.fingerprints and fingerprints(source) != self.fingerprints:
+            raise SourceError(
+                f"{source} changed while it was read, and nothing was released; run again when nobody writes to it"
+            )
+
+
+def settle_spec(source: Any, spec: Spec | dict[str, Any] | str | Path | None, overrides: dict[str, Any]) -> Spec:
+    """Join what the spec, the source and the keyword arguments say."""
+    named = str(source) if isinstance(source, (str, Path)) else None if source is None else IN_MEMORY
+    if isinstance(spec, (str, Path)):
+        return specs.load(spec, source=named, **overrides)
+    if isinstance(spec, Spec):
+        return specs.merge(spec, source=named, **overrides)
+    return specs.merge(specs.parse({"source": named, **(spec or {})}) if spec else None, source=named, **overrides)
+
+
+def opened_source(source: str, database: str | None) -> contextlib.AbstractContextManager[Source]:
+    """Open a source of which nothing but its place is known."""
+    # A spec needs a quasi-identifier; this one is never asked for.
+    return opened(source, specs.parse({"source": source, "database": database, "quasi_identifiers": ["-"]}))
+
+
+def column_values(found: Source, column: str) -> list[Any]:
+    """The distinct values of one column, as a hierarchy is made of them."""
+    engine, found_column = found.engine, found.table.column(column)
+    if found_column is None:
+        raise SpecError(f"there is no column {column!r} in {found.table.relation.name}")
+    engine.send(
+        queries.text("core/tuples", engine.dialect, columns=[column], source=found.table.relation), engine, TUPLES
+    )
+    values = values_of(Place(engine, TUPLES, found_column))
+    engine.run(queries.drop(TUPLES, engine.dialect))
+    return values
+
+
+@contextlib.contextmanager
+def opened(source: Any, spec: Spec, connection: Any = None, keep: bool = False) -> Iterator[Source]:
+    """Open the source; what was opened here is closed again, unless it is to be kept and all went well."""
+    found = open_source(source, spec, connection)
+    try:
+        yield found
+    except BaseException:
+        keep = False
+        raise
+    finally:
+        if found.owned and not keep:
+            found.engine.close()
+
+
+def open_source(source: Any, spec: Spec, connection: Any = None) -> Source:
+    """Find the data that a spec names, or that a program hands over."""
+    if source is not None and not isinstance(source, (str, Path)):
+        memory = DuckDB()
+        return Source(memory, memory.register(source))
+    if connection is not None:
+        return _find(engine_of(connection), spec, owned=False)
+    engine = open_engine(spec)
+    try:
+        return _find(engine, spec, owned=True)
+    except BaseException:
+        engine.close()
+        raise
+
+
+def _find(engine: Engine, spec: Spec, owned: bool) -> Source:
+    table = engine.find(spec.source)
+    if table is None and _is_file(spec.source):
+        if not isinstance(engine, DuckDB):
+            raise SpecError(f"{spec.source} is a file, which {engine.name} cannot read; load it into a table first")
+        if spec.target and spec.target.stays_a_query:
+            raise SpecError("a view needs a table below it; load the file into the database, or give --as table")
+        before = fingerprints(spec.source)
+        return Source(engine, engine.read_file(spec.source), before, owned)
+    if table is None:
+        raise SourceError(
+            f"there is no table {specs.speakable(spec.source)} in the database; check its name, or its schema"
+        )
+    refuse_equal_names([column.name for column in table.columns], spec.source)
+    return Source(engine, table, owned=owned)
+
+
+def open_engine(spec: Spec) -> Engine:
+    """Open the database of a spec: PostgreSQL by its URL, else a DuckDB file, else one in memory."""
+    if spec.database is None:
+        if not _is_file(spec.source):
+            raise SourceError(f"there is no file {specs.speakable(spec.source)}; for a table give --database")
+        if spec.target and spec.target.table:
+            raise SpecError(f"the table {spec.target.table} needs a database; give --database, or a file by --output")
+        return DuckDB()
+    if specs.names_a_server(spec.database):
+        from kanon_sql.engines.postgres import PostgreSQL
+
+        return PostgreSQL.open(spec.database)
+    if specs.speakable(spec.database) != spec.database and not Path(spec.database).exists():
+        raise SpecError(
+            "the given database is neither a DuckDB file nor a PostgreSQL server; name the one by its path, the other "
+            "as postgresql://user:password@host:port/database"
+        )
+    into_new = spec.target is not None and spec.target.table is not None and _is_file(spec.source)
+    return DuckDB.open(spec.database, create=into_new)
+
+
+def engine_of(connection: Any) -> Engine:
+    """Wrap a connection of the caller's, which stays open."""
+    if type(connection).__module__.split(".")[0] == "psycopg":
+        from kanon_sql.engines.postgres import PostgreSQL
+
+        return PostgreSQL(connection)
+    return DuckDB(connection)
+
+
+def _is_file(source: str) -> bool:
+    return bool(files(source)) or Path(source).suffix.lower() in (".csv", ".parquet", ".pq", ".tsv")
