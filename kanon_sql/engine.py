@@ -70,18 +70,33 @@ class Rights:
     grants: tuple[Grant, ...] = ()
 
 
+@dataclass(frozen=True)
+class Statement:
+    """A statement that was run: its name, what it is for, its seconds, and the rows it wrote if the engine says."""
+
+    name: str
+    sentence: str
+    sql: str
+    seconds: float
+    rows: int | None = None
+
+
 class Engine(Protocol):
-    """A connection to one database. Every statement it gets was printed for its `dialect`."""
+    """A connection to one database. Every statement it gets was printed for its `dialect`.
+
+    `has_transactions`: whether what `transaction` makes appears together at its end, or not at all.
+    """
 
     dialect: str
     name: str
     has_materialized_views: bool
+    has_transactions: bool
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Run a query and fetch all its rows."""
 
-    def run(self, sql: str) -> None:
-        """Run a statement for its effect."""
+    def run(self, sql: str) -> int | None:
+        """Run a statement for its effect; gives the rows that it wrote, None where the engine does not say."""
 
     def find(self, name: str) -> Table | None:
         """Look up a table or view by the name a user gave: `patients`, `hr.patients`, `"odd name"`."""

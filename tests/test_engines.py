@@ -794,3 +794,10 @@ def test_fetching_inside_a_transaction(postgres: PostgreSQL, embedded: DuckDB) -
 def test_postgres_sends_to_duckdb_only(postgres: PostgreSQL, postgres_dsn: str) -> None:
     with pytest.raises(SourceError, match="not to postgresql"):
         postgres.send("SELECT 1 AS a", PostgreSQL.open(postgres_dsn), FETCHED)
+
+
+def test_a_statement_says_how_many_rows_it_wrote(engine: Engine) -> None:
+    made = Relation("made")
+    assert engine.run(queries.create_as(made, "SELECT 1 AS a UNION ALL SELECT 2", engine.dialect)) == 2
+    assert engine.run(queries.insert(made, "SELECT 3", engine.dialect)) == 1
+    assert engine.run(queries.drop(made, engine.dialect)) is None

@@ -78,6 +78,7 @@ class DuckDB:
     dialect = "duckdb"
     name = "duckdb"
     has_materialized_views = False
+    has_transactions = True
 
     def __init__(self, connection: duckdb.DuckDBPyConnection | None = None) -> None:
         self.connection = connection or duckdb.connect()
@@ -110,10 +111,11 @@ class DuckDB:
             found = self.connection.fetchall()
         return [_as_printed(row, singles) for row in found] if singles else found
 
-    def run(self, sql: str) -> None:
-        """Run a statement for its effect."""
+    def run(self, sql: str) -> int | None:
+        """Run a statement for its effect; gives the rows that it wrote, if DuckDB says."""
         with _told():
-            self.connection.execute(sql)
+            told = self.connection.execute(sql).fetchone()
+        return int(told[0]) if told and isinstance(told[0], int) else None
 
     def explain(self, sql: str) -> str:
         """The engine's plan of a query, as text."""

@@ -61,6 +61,7 @@ class PostgreSQL:
     dialect = "postgres"
     name = "postgresql"
     has_materialized_views = True
+    has_transactions = True
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self.connection = connection
@@ -98,10 +99,11 @@ class PostgreSQL:
         with _told():
             return self._cursor.execute(sql, prepare=False).fetchall()
 
-    def run(self, sql: str) -> None:
-        """Run a statement for its effect."""
+    def run(self, sql: str) -> int | None:
+        """Run a statement for its effect; gives the rows that it wrote, if PostgreSQL says."""
         with _told():
             self._cursor.execute(sql, prepare=False)
+        return self._cursor.rowcount if self._cursor.rowcount >= 0 else None
 
     def explain(self, sql: str) -> str:
         """The engine's plan of a query, as text."""
