@@ -1,33 +1,80 @@
-"""In-database anonymization: k-anonymous releases of a table or file, with proof."""
+"""In-database anonymization: k-anonymous releases of a table or file, with proof.
+
+>>> import kanon_sql, pandas
+>>> people = pandas.DataFrame({"zip": ["12", "13", "21", "22"], "ill": list("xyxy")})
+>>> release = kanon_sql.anonymize(people, {"quasi_identifiers": {"zip": {"hierarchy": {"redact": "right"}}}}, k=2)
+>>> release.to_df()["zip"].tolist()
+['1*', '1*', '2*', '2*']
+"""
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from kanon_sql import hierarchy
     from kanon_sql.errors import KanonError
     from kanon_sql.spec import Spec
     from kanon_sql.verbs.anatomize import anatomize
     from kanon_sql.verbs.anonymize import Release, anonymize
     from kanon_sql.verbs.compare import Comparison, compare
+    from kanon_sql.verbs.explain import Explanation, explain
+    from kanon_sql.verbs.lattice import LatticePicture, lattice
+    from kanon_sql.verbs.observer import Observer
     from kanon_sql.verbs.refresh import refresh
-
-__all__ = ["Comparison", "KanonError", "Release", "Spec", "anatomize", "anonymize", "compare", "refresh"]
+    from kanon_sql.verbs.search import Search, search
+    from kanon_sql.verbs.verify import Verification, verify
 
 _HOMES = {
     "Comparison": "verbs.compare",
+    "Explanation": "verbs.explain",
     "KanonError": "errors",
+    "LatticePicture": "verbs.lattice",
+    "Observer": "verbs.observer",
     "Release": "verbs.anonymize",
+    "Search": "verbs.search",
     "Spec": "spec",
+    "Verification": "verbs.verify",
     "anatomize": "verbs.anatomize",
     "anonymize": "verbs.anonymize",
     "compare": "verbs.compare",
+    "explain": "verbs.explain",
+    "lattice": "verbs.lattice",
     "refresh": "verbs.refresh",
+    "search": "verbs.search",
+    "verify": "verbs.verify",
 }
+
+__all__ = [
+    "Comparison",
+    "Explanation",
+    "KanonError",
+    "LatticePicture",
+    "Observer",
+    "Release",
+    "Search",
+    "Spec",
+    "Verification",
+    "anatomize",
+    "anonymize",
+    "compare",
+    "explain",
+    "hierarchy",
+    "lattice",
+    "refresh",
+    "search",
+    "verify",
+]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 def __getattr__(name: str) -> Any:
     """Import what is asked for when it is asked for: DuckDB and pydantic take half a second."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'kanon_sql' has no attribute {name!r}")
     from importlib import import_module
 
+    if name == "hierarchy":
+        return import_module("kanon_sql.hierarchy")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'kanon_sql' has no attribute {name!r}")
     return getattr(import_module(f"kanon_sql.{_HOMES[name]}"), name)

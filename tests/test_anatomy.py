@@ -347,8 +347,10 @@ def test_perturbed_values_can_be_taken_apart(engine: Engine) -> None:
 # The original: exact rows in groups of different values
 
 
-def exact(engine: Engine, l: int, **options: Any) -> Any:  # noqa: E741
-    return anatomize("people", SPEC, l=l, connection=engine.connection, **{"overwrite": True, **options})
+def exact(engine: Engine, l: int, more: dict[str, Any] | None = None, **options: Any) -> Any:  # noqa: E741
+    return anatomize(
+        "people", {**SPEC, **(more or {})}, l=l, connection=engine.connection, **{"overwrite": True, **options}
+    )
 
 
 @pytest.mark.parametrize("target", ["table", "csv", "parquet"])
@@ -414,8 +416,9 @@ ASKED = [
     ({"l": 1}, "l is 1; it must be at least 2"),
     ({"into": None}, "there is no target|neither a file nor a table"),
     ({"sensitive": ["Ill Ness", "day"]}, "Anatomy is of one sensitive column, and 2 are named"),
-    ({"k": 5}, "not k-anonymous; leave out k, or use anonymize --as anatomy"),
-    ({"perturb": {"day": {"noise": {"scale": 1}}}}, "leave out perturb"),
+    ({"k": 5}, "there is no option 'k'"),
+    ({"more": {"privacy": {"k": 5}}}, "not k-anonymous; leave out k, or use anonymize --as anatomy"),
+    ({"more": {"perturb": {"day": {"noise": {"scale": 1}}}}}, "leave out perturb"),
     ({"sensitive": ["illness"]}, "there is no sensitive column 'illness'"),
 ]
 

@@ -117,7 +117,7 @@ def test_a_comparison_leaves_nothing_in_the_session(monkeypatch: pytest.MonkeyPa
         connection.register("people_frame", WIDER)
         connection.execute("CREATE TABLE people AS FROM people_frame")
         connection.unregister("people_frame")
-        compare("people", WIDER_SPEC, connection=connection, strategies=["ola", "exhaustive"], into="released")
+        compare("people", WIDER_SPEC, connection=connection, strategies=["ola", "exhaustive"])
         assert made, "roll-ups too"
         listed = connection.execute("SELECT table_name FROM duckdb_tables() UNION ALL FROM (VALUES ('end'))").fetchall()
         assert listed == [("people",), ("end",)]

@@ -22,6 +22,7 @@ RANKS = [
     "release",
     "cloak",
     "verbs",
+    "hierarchy",
     "__init__",
     "cli",
     "__main__",

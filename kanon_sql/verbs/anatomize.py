@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine
@@ -25,19 +25,21 @@ from kanon_sql.spec import Spec
 from kanon_sql.staging import Staging
 from kanon_sql.verbs import manifest as manifests
 from kanon_sql.verbs.anonymize import Release, releasing
+from kanon_sql.verbs.options import AnatomizeOptions, spelled_out, taken
 from kanon_sql.verbs.problem import check_roles, settle_roles
 from kanon_sql.verbs.source import Source, settle_spec
 
 _ROWS, _KEY = queries.scratch("kanon_anatomize_rows"), queries.scratch("kanon_anatomize_key")
 
 
+@spelled_out(AnatomizeOptions)
 def anatomize(
     source: Any = None,
     spec: Spec | dict[str, Any] | str | Path | None = None,
     *,
     l: int,  # noqa: E741 (the field's own letter)
     connection: Any = None,
-    **overrides: Any,
+    **options: Unpack[AnatomizeOptions],
 ) -> Release:
     """Release exact rows and, apart from them, the sensitive values of groups of `l` rows or more, all different.
 
@@ -48,9 +50,17 @@ def anatomize(
     Rows are dealt to floor(n / l) groups in the order of their sensitive value. A value in at most that many rows
     is in no group twice: the same promise as that of the paper's algorithm, which empties the l largest buckets in
     turn, under the same condition, in one statement.
+
+    >>> import pandas, tempfile
+    >>> people = pandas.DataFrame({"age": [31, 34, 47, 52], "ill": ["flu", "acne", "flu", "gout"]})
+    >>> spec = {"quasi_identifiers": ["age"], "sensitive": ["ill"]}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     release = anatomize(people, spec, l=2, output=f"{folder}/anatomy.csv")
+    >>> release.manifest["groups"], release.manifest["k_anonymous"]
+    (2, False)
     """
     started = time.monotonic()
-    settled = _settled(settle_spec(source, spec, {**overrides, "form": "anatomy"}), l)
+    settled = _settled(settle_spec(source, spec, {**taken(AnatomizeOptions, options), "form": "anatomy"}), l)
     with releasing(source, settled, connection) as (found, staging):
         _check(found, settled)
         found = settle_roles(found, settled)

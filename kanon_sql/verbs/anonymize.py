@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from kanon_sql import cloak
 from kanon_sql.cloak.points import check_columns
@@ -24,6 +24,7 @@ from kanon_sql.staging import Staging
 from kanon_sql.strategies import Step
 from kanon_sql.verbs import manifest as manifests
 from kanon_sql.verbs.observer import Observer
+from kanon_sql.verbs.options import AnonymizeOptions, SearchIn, spelled_out, taken
 from kanon_sql.verbs.plan import Plan, plan_release, tidy
 from kanon_sql.verbs.problem import settle_roles
 from kanon_sql.verbs.source import Source, opened, settle_spec
@@ -55,15 +56,16 @@ class Release:
         return frame
 
 
+@spelled_out(AnonymizeOptions)
 def anonymize(
     source: Any = None,
     spec: Spec | dict[str, Any] | str | Path | None = None,
     *,
     connection: Any = None,
     watch: Observer | None = None,
-    search_in: str = "embedded",
+    search_in: SearchIn = "embedded",
     trace: Path | None = None,
-    **overrides: Any,
+    **options: Unpack[AnonymizeOptions],
 ) -> Release:
     """Anonymize a table, write the release where the spec says, and verify it there.
 
@@ -85,7 +87,7 @@ def anonymize(
     ({'zip': 1}, True)
     """
     watch = watch or Observer()
-    settled = settle_spec(source, spec, overrides)
+    settled = settle_spec(source, spec, taken(AnonymizeOptions, options))
     started = time.monotonic()
     with releasing(source, settled, connection, keep=settled.target is None) as (found, staging):
         made = _made(found, settled, watch, search_in, staging, started)

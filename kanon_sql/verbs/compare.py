@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from kanon_sql.errors import InfeasibleError, KanonError, SpecError
 from kanon_sql.frequency.judge import Judge
@@ -17,9 +17,14 @@ from kanon_sql.strategies import STRATEGIES, Outcome, strategy
 from kanon_sql.strategies.accuracy import accuracy, level_of_generalization
 from kanon_sql.strategies.space import beats
 from kanon_sql.verbs.observer import Observer
+from kanon_sql.verbs.options import CompareOptions, SearchIn, spelled_out, taken
 from kanon_sql.verbs.plan import search, tidy
 from kanon_sql.verbs.problem import Problem, count
+from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.source import opened, settle_spec
+
+if TYPE_CHECKING:
+    import pandas
 
 SECONDS = 60.0  # for each search, where nobody says
 
@@ -54,8 +59,8 @@ class Found:
     accuracy: float | None = None
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Result):
     """Searches of one table, side by side.
 
     `proven_score`: the optimum, None where no search proved it. `lower_bound`: the highest that any search proved.
@@ -85,7 +90,22 @@ class Comparison:
         """All of it, ready for JSON."""
         return asdict(self)
 
+    def to_df(self) -> pandas.DataFrame:
+        """One row per strategy."""
+        import pandas
 
+        return pandas.DataFrame([asdict(search) for search in self.searches])
+
+    def _lines(self) -> list[tuple[str, str]]:
+        proven = "not proven" if self.proven_score is None else f"{self.proven_score:.4f}, proven"
+        return [
+            ("source", f"{self.source}, {self.rows:,} rows"),
+            ("optimum", f"{self.metric} {proven}"),
+            *((each.strategy, each.refused or f"{each.score:.4f} in {each.seconds:.2f} s") for each in self.searches),
+        ]
+
+
+@spelled_out(CompareOptions)
 def compare(
     source: Any = None,
     spec: Spec | dict[str, Any] | str | Path | None = None,
@@ -93,8 +113,8 @@ def compare(
     strategies: Iterable[str] | None = None,
     connection: Any = None,
     watch: Observer | None = None,
-    search_in: str = "embedded",
-    **overrides: Any,
+    search_in: SearchIn = "embedded",
+    **options: Unpack[CompareOptions],
 ) -> Comparison:
     """Run several strategies on one frequency set; nothing is written.
 
@@ -111,7 +131,7 @@ def compare(
     [('ola', {'zip': 1, 'sex': 0}, True), ('exhaustive', {'zip': 1, 'sex': 0}, True)]
     """
     names = chosen(strategies)
-    settled = settle_spec(source, spec, overrides)
+    settled = settle_spec(source, spec, taken(CompareOptions, options))
     settled = settled.model_copy(update={"target": None, "time_limit": _limit(settled)})
     watch = watch or Observer()
     with opened(source, settled, connection) as data, data.engine.transaction():

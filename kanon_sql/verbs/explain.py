@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine
@@ -11,7 +13,15 @@ from kanon_sql.queries import Relation
 from kanon_sql.recode.task import CLASSES
 from kanon_sql.release import publish as releases
 from kanon_sql.release.recoding import SAFE_CLASSES
-from kanon_sql.verbs.plan import LocalPlan, Plan
+from kanon_sql.spec import Spec
+from kanon_sql.verbs.observer import Observer
+from kanon_sql.verbs.options import RecodingOptions, SearchIn, spelled_out, taken
+from kanon_sql.verbs.plan import LocalPlan, Plan, plan_release, tidy
+from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.source import opened, settle_spec
+
+if TYPE_CHECKING:
+    import pandas
 
 _FREQUENCY_SET = "Turn the distinct tuples into codes: one integer column per attribute and level."
 _CLASSES = "What every class shows that {} made, with its rows, the leaves under each cell and its level."
@@ -28,6 +38,62 @@ class Step:
     sql: str
     plan: str
     gave: str
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation(Result):
+    """The statements of a run in order, each with its sentence, its plan, and what it gave."""
+
+    source: str
+    steps: tuple[Step, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, ready for JSON."""
+        return {"source": self.source, "steps": [asdict(step) for step in self.steps]}
+
+    def to_df(self) -> pandas.DataFrame:
+        """One row per statement."""
+        import pandas
+
+        return pandas.DataFrame([asdict(step) for step in self.steps])
+
+    def _lines(self) -> list[tuple[str, str]]:
+        return [(step.name, f"{step.gave}: {step.sentence}") for step in self.steps]
+
+    def _texts(self) -> dict[str, Any]:
+        return {".sql": lambda: "\n".join(map(_commented, self.steps)), **super()._texts()}
+
+
+def _commented(step: Step) -> str:
+    return f"-- {step.name} ({step.engine}): {step.sentence}\n{step.sql};\n"
+
+
+@spelled_out(RecodingOptions)
+def explain(
+    source: Any = None,
+    spec: Spec | dict[str, Any] | str | Path | None = None,
+    *,
+    connection: Any = None,
+    observer: Observer | None = None,
+    search_in: SearchIn = "embedded",
+    **options: Unpack[RecodingOptions],
+) -> Explanation:
+    """Show the road in SQL: each statement with a sentence, its plan, and what it gave. Nothing is written.
+
+    `source`, `spec` and options are those of `anonymize`.
+
+    >>> import pandas
+    >>> people = pandas.DataFrame({"zip": ["12", "13", "21", "22"]})
+    >>> recipes = {"zip": {"hierarchy": {"redact": "right"}}}
+    >>> [step.name for step in explain(people, {"quasi_identifiers": recipes}, k=2).steps][:2]
+    ['tuples', 'frequency_set']
+    """
+    settled = settle_spec(source, spec, taken(RecodingOptions, options)).model_copy(update={"target": None})
+    with opened(source, settled, connection) as data, data.engine.transaction():
+        plan = plan_release(data, settled, observer or Observer(), search_in, keep_tuples=True)
+        explained = tuple(steps(plan))
+        tidy(plan)
+    return Explanation(settled.source, explained)
 
 
 def steps(plan: Plan | LocalPlan) -> Iterator[Step]:

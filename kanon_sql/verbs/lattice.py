@@ -2,8 +2,77 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+from kanon_sql.report.lattice import lattice_svg, summary
 from kanon_sql.report.searched import Searched
-from kanon_sql.verbs.plan import Plan
+from kanon_sql.spec import Spec
+from kanon_sql.verbs.observer import Observer
+from kanon_sql.verbs.options import SearchIn, SearchOptions, spelled_out, taken
+from kanon_sql.verbs.plan import Plan, make_plan, tidy
+from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.search import Search, result_of
+from kanon_sql.verbs.source import opened, settle_spec
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True, repr=False)
+class LatticePicture(Result):
+    """A searched lattice: `svg` draws it, a notebook shows it, `write` makes a file of it; `search` says its end."""
+
+    svg: str
+    summary: str
+    search: Search
+
+    def to_dict(self) -> dict[str, Any]:
+        """What is said of the search, ready for JSON."""
+        return self.search.to_dict()
+
+    def to_df(self) -> pandas.DataFrame:
+        """The trace of the search."""
+        return self.search.to_df()
+
+    def _texts(self) -> dict[str, Any]:
+        return {".svg": lambda: self.svg, **super()._texts()}
+
+    def _lines(self) -> list[tuple[str, str]]:
+        return self.search._lines()
+
+    def _repr_html_(self) -> str:
+        return self.svg
+
+
+@spelled_out(SearchOptions)
+def lattice(
+    source: Any = None,
+    spec: Spec | dict[str, Any] | str | Path | None = None,
+    *,
+    connection: Any = None,
+    observer: Observer | None = None,
+    search_in: SearchIn = "embedded",
+    **options: Unpack[SearchOptions],
+) -> LatticePicture:
+    """Search, and draw the lattice: which nodes are anonymous, which were checked, which is the best.
+
+    `source`, `spec` and options are those of `search`; nothing is written.
+
+    >>> import pandas
+    >>> people = pandas.DataFrame({"zip": ["12", "13", "21", "22"], "sex": list("ffmm")})
+    >>> recipes = {"zip": {"hierarchy": {"redact": "right"}}, "sex": {"hierarchy": "suppress"}}
+    >>> picture = lattice(people, {"quasi_identifiers": recipes}, k=2)
+    >>> picture.svg[:4], picture.search.node
+    ('<svg', {'zip': 1, 'sex': 0})
+    """
+    settled = settle_spec(source, spec, taken(SearchOptions, options)).model_copy(update={"target": None})
+    with opened(source, settled, connection) as data, data.engine.transaction():
+        plan = make_plan(data, settled, observer or Observer(), search_in)
+        drawn = searched(plan)
+        tidy(plan)
+    return LatticePicture(lattice_svg(drawn), summary(drawn), result_of(plan))
 
 
 def searched(plan: Plan) -> Searched:

@@ -1,0 +1,131 @@
+"""Hierarchies as files: build one from a column's values, check one, show one."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kanon_sql.engines.duckdb import files
+from kanon_sql.frequency import fitting
+from kanon_sql.generalization import hierarchy as h
+from kanon_sql.release.publish import check_file
+from kanon_sql.spec import parse
+from kanon_sql.verbs.problem import check_roles
+from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.source import IN_MEMORY, column_values, opened
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True, repr=False)
+class HierarchyTable(Result):
+    """A hierarchy: what each value becomes, level by level. `write` makes the file that `hierarchies` reads."""
+
+    column: str
+    hierarchy: h.Hierarchy
+
+    @property
+    def height(self) -> int:
+        """How many levels there are above the values."""
+        return self.hierarchy.height
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, ready for JSON."""
+        return {"column": self.column, "height": self.height, "rows": [list(row) for row in self.hierarchy.rows()]}
+
+    def to_df(self) -> pandas.DataFrame:
+        """One row per value: the value, and its label on each level."""
+        import pandas
+
+        names = [self.column, *(f"level_{level}" for level in range(1, self.height + 1))]
+        return pandas.DataFrame([list(row) for row in self.hierarchy.rows()], columns=names)
+
+    def _texts(self) -> dict[str, Any]:
+        return {**super()._texts(), ".csv": self._csv}
+
+    def _csv(self) -> str:
+        text = io.StringIO()
+        csv.writer(text, delimiter=";", lineterminator="\n").writerows(self.hierarchy.rows())
+        return text.getvalue()
+
+    def _lines(self) -> list[tuple[str, str]]:
+        labels = [len(set(self.hierarchy.labels(level))) for level in range(1, self.height + 1)]
+        levels = ", ".join(f"{count:,}" for count in labels)
+        return [
+            ("column", self.column),
+            ("values", f"{self.hierarchy.leaf_count:,}"),
+            ("levels", f"{self.height} above the values, of {levels} labels"),
+        ]
+
+
+def build(
+    source: Any,
+    column: str,
+    recipe: Any,
+    *,
+    database: str | PathLike[str] | None = None,
+    connection: Any = None,
+    output: str | PathLike[str] | None = None,
+    overwrite: bool = False,
+) -> HierarchyTable:
+    """Build a hierarchy from the values of a column, and write it to a file if `output` names one.
+
+    `source`: a file, a table of the `database` or behind the `connection`, a DataFrame or an Arrow table. `recipe`: as
+    in a spec, `{"ranges": [5, 10], "top": 90}`, `{"redact": "right"}`, `{"dates": ["month", "year"]}`,
+    `{"taxonomy": "diseases.csv"}` or `"suppress"`. Raises KanonError.
+
+    >>> import pandas
+    >>> build(pandas.DataFrame({"age": [31, 34, 47]}), "age", {"ranges": [5, 10]}).to_df().values.tolist()
+    [['31', '[30, 35)', '[30, 40)', '*'], ['34', '[30, 35)', '[30, 40)', '*'], ['47', '[45, 50)', '[40, 50)', '*']]
+    """
+    target = None if output is None else Path(output)
+    if target:
+        check_file(target, overwrite, files(str(source)) if isinstance(source, (str, Path)) else ())
+    made = HierarchyTable(column, _fitted(source, database, connection, column, recipe))
+    if target:
+        made.write(target, overwrite=overwrite)
+    return made
+
+
+def check(
+    file: str | PathLike[str],
+    source: Any = None,
+    column: str | None = None,
+    *,
+    database: str | PathLike[str] | None = None,
+    connection: Any = None,
+    separator: str | None = None,
+    header: bool = False,
+) -> HierarchyTable:
+    """Check that a file is a hierarchy, and that it covers every value of a column where a source is named.
+
+    `column`: left out, the file's name without its ending. HierarchyError says what is wrong.
+    """
+    path = Path(file)
+    if source is None:
+        return show(path, separator=separator, header=header)
+    recipe = {"file": str(path), "header": header} | ({"separator": separator} if separator else {})
+    name = column or path.stem
+    return HierarchyTable(name, _fitted(source, database, connection, name, recipe))
+
+
+def show(file: str | PathLike[str], *, separator: str | None = None, header: bool = False) -> HierarchyTable:
+    """Read a hierarchy file; HierarchyError if it is none."""
+    path = Path(file)
+    return HierarchyTable(path.stem, fitting.read_hierarchy(path, separator, header))
+
+
+def _fitted(source: Any, database: Any, connection: Any, column: str, recipe: Any) -> h.Hierarchy:
+    """The hierarchy that a recipe makes of the values that a column has."""
+    named = str(source) if isinstance(source, (str, Path)) else IN_MEMORY
+    spec = parse({"source": named, "database": database, "quasi_identifiers": {column: {"hierarchy": recipe}}})
+    with opened(source, spec, connection) as data:
+        check_roles(spec, data.table)
+        waiting = fitting.fits(spec, data.table, data.engine)[column]
+        values = column_values(data, column)
+        return h.cover(waiting.build(values), values, column)

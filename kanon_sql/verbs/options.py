@@ -1,0 +1,170 @@
+"""The options of the verbs, declared once: for a type checker, for `help()`, and for who misspells one.
+
+A verb takes them as `**options: Unpack[…]`; `spelled_out` gives it a signature and a help text with each of them.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
+from inspect import cleandoc
+from os import PathLike
+from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
+
+from kanon_sql.errors import SpecError
+from kanon_sql.spec import CloakMethod, Form, Metric, Privacy, Show, Spec, Target
+
+Place: TypeAlias = str | PathLike[str]
+Columns: TypeAlias = Sequence[str]
+SearchIn: TypeAlias = Literal["embedded", "engine"]
+
+
+class RoleOptions(TypedDict, total=False):
+    """Where the data are, and what their columns are."""
+
+    database: Place | None
+    quasi_identifiers: Columns | Mapping[str, Any] | None
+    identifiers: Columns | None
+    sensitive: Columns | None
+    keep: Columns | Literal["*"] | None
+
+
+class ModelOptions(TypedDict, total=False):
+    """How the values may be generalized, what must hold then, and what it costs."""
+
+    hierarchies: Place | None
+    unmapped: Literal["error", "top"] | None
+    k: int | None
+    suppression_limit: float | None
+    metric: Metric | None
+    beta: float | None
+    priorities: Mapping[str, int] | None
+
+
+class SearchOptions(RoleOptions, ModelOptions, total=False):
+    """What a search of the lattice is told."""
+
+    strategy: str | None
+    time_limit: float | None
+    evaluations: int | None
+    seed: int | None
+
+
+class CompareOptions(RoleOptions, ModelOptions, total=False):
+    """What several searches side by side are told."""
+
+    time_limit: float | None
+    evaluations: int | None
+    seed: int | None
+
+
+class RecodingOptions(SearchOptions, total=False):
+    """What a search or a local recoding is told."""
+
+    show: Show | None
+    rules: Place | None
+    suppression_order: Literal["plain", "published"] | None
+    wildcard_suppression: bool | None
+    refine: Mapping[str, Any] | None
+    prioprivacy: Mapping[str, Any] | None
+
+
+class TargetOptions(TypedDict, total=False):
+    """Where a release is written."""
+
+    output: Place | None
+    into: str | None
+    overwrite: bool | None
+
+
+class AnonymizeOptions(RecodingOptions, TargetOptions, total=False):
+    """All that a release can be told."""
+
+    location: Columns | None
+    time: str | None
+    unit: str | None
+    cloak: CloakMethod | Mapping[str, Any] | None
+    mask: bool | None
+    shuffle: bool | None
+    perturb: Mapping[str, Any] | None
+    secret: Place | None
+    form: Form | None
+    target: Mapping[str, Any] | None
+
+
+class AnatomizeOptions(RoleOptions, TargetOptions, total=False):
+    """All that an anatomy of exact rows can be told."""
+
+    secret: Place | None
+    target: Mapping[str, Any] | None
+
+
+class VerifyOptions(TypedDict, total=False):
+    """What a check of a table or file is told."""
+
+    database: Place | None
+    quasi_identifiers: Columns | Mapping[str, Any] | None
+    k: int | None
+
+
+_Verb = TypeVar("_Verb", bound=Callable[..., Any])
+
+
+def spelled_out(options: type) -> Callable[[_Verb], _Verb]:
+    """Let `help()` and a notebook's completion list every option of a verb, with what to give."""
+
+    def decorate(verb: _Verb) -> _Verb:
+        own = inspect.signature(verb)
+        plain = [each for each in own.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+        named = [_parameter(name, annotation) for name, annotation in _declared(options).items()]
+        verb.__signature__ = own.replace(parameters=[*plain, *named])  # type: ignore[attr-defined]
+        if verb.__doc__:  # not with -OO
+            heading = "Options, each of which wins over the spec:"
+            verb.__doc__ = f"{cleandoc(verb.__doc__)}\n\n{heading}\n\n{_listed(options)}\n"
+        return verb
+
+    return decorate
+
+
+def taken(options: type, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that were given; SpecError if the verb has no such option."""
+    known = _declared(options)
+    for name in given:
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            way_out = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
+            raise SpecError(f"there is no option {name!r}; {way_out}")
+    return dict(given)
+
+
+def _declared(options: type) -> dict[str, Any]:
+    declared: dict[str, Any] = options.__annotations__
+    return declared
+
+
+def _parameter(name: str, annotation: Any) -> inspect.Parameter:
+    said = getattr(annotation, "__forward_arg__", annotation)
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=said)
+
+
+def _listed(options: type) -> str:
+    return "\n".join(f"    {name}: {_description(name)}" for name in _declared(options))
+
+
+def _description(name: str) -> str:
+    model, field = _HOMES.get(name, (Spec, name))
+    if name in _SAID:
+        return _SAID[name]
+    described = model.model_fields[field].description if field in model.model_fields else None
+    return described or f"a mapping of the options of {name}"
+
+
+_HOMES: dict[str, tuple[Any, str]] = {
+    "k": (Privacy, "k"),
+    "output": (Target, "file"),
+    "into": (Target, "table"),
+    "form": (Target, "form"),
+    "overwrite": (Target, "overwrite"),
+}
+_SAID = {"priorities": "a mapping of columns to whole numbers, 1 for the most important"}

@@ -1,0 +1,120 @@
+"""Search the lattice of a table, and write nothing."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+from kanon_sql.spec import Spec
+from kanon_sql.strategies import Outcome
+from kanon_sql.verbs.observer import Observer
+from kanon_sql.verbs.options import SearchIn, SearchOptions, spelled_out, taken
+from kanon_sql.verbs.plan import Plan, make_plan, tidy
+from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.source import opened, settle_spec
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True, repr=False)
+class Search(Result):
+    """The end of a search: the best node, its score, and what is proven of it; `to_df` gives its trace.
+
+    `rows_at_risk`: the rows that the node suppresses. `outcome`: all that the search says, see
+    `kanon_sql.strategies.Outcome`.
+    """
+
+    source: str
+    strategy: str
+    metric: str
+    node: dict[str, int]
+    heights: dict[str, int]
+    score: float
+    proven_optimal: bool
+    rows: int
+    rows_at_risk: int
+    lattice_size: int
+    outcome: Outcome
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it but the trace, ready for JSON."""
+        ended = self.outcome
+        return {
+            **{name: value for name, value in vars(self).items() if name != "outcome"},
+            "lower_bound": ended.lower_bound,
+            "gap": ended.gap,
+            "nodes_checked": ended.nodes_checked,
+            "nodes_tagged": ended.nodes_tagged,
+            "queries": ended.queries,
+            "search_ended": ended.ended,
+            "found_by": ended.found_by,
+            "seconds": ended.seconds,
+        }
+
+    def to_df(self) -> pandas.DataFrame:
+        """The trace: one row per question asked of the data, in order, with its answer."""
+        import pandas
+
+        columns = ["seconds", "asked", "node", "rows_at_risk", "score"]
+        return pandas.DataFrame([asdict(step) for step in self.outcome.trace], columns=columns)
+
+    def _lines(self) -> list[tuple[str, str]]:
+        node = ", ".join(f"{name} {level} of {self.heights[name]}" for name, level in self.node.items())
+        bound = "proven optimal" if self.proven_optimal else f"no node is below {self.outcome.lower_bound:.4f}"
+        checked = f"{self.outcome.nodes_checked:,} of {self.lattice_size:,} nodes, {self.outcome.queries:,} queries"
+        return [
+            ("source", f"{self.source}, {self.rows:,} rows"),
+            ("node", node),
+            ("score", f"{self.metric} {self.score:.4f}, {bound}"),
+            ("suppressed", f"{self.rows_at_risk:,} rows"),
+            ("checked", f"{checked} by {self.strategy}"),
+        ]
+
+
+@spelled_out(SearchOptions)
+def search(
+    source: Any = None,
+    spec: Spec | dict[str, Any] | str | Path | None = None,
+    *,
+    connection: Any = None,
+    observer: Observer | None = None,
+    search_in: SearchIn = "embedded",
+    **options: Unpack[SearchOptions],
+) -> Search:
+    """Search the lattice for the best node that meets the privacy model; nothing is written.
+
+    `source` and `spec` are those of `anonymize`, and so are the options. Raises KanonError, InfeasibleError where no
+    node meets the model.
+
+    >>> import pandas
+    >>> people = pandas.DataFrame({"zip": ["12", "13", "21", "22"], "sex": list("ffmm")})
+    >>> recipes = {"zip": {"hierarchy": {"redact": "right"}}, "sex": {"hierarchy": "suppress"}}
+    >>> found = search(people, {"quasi_identifiers": recipes}, k=2)
+    >>> found.node, found.proven_optimal
+    ({'zip': 1, 'sex': 0}, True)
+    """
+    settled = settle_spec(source, spec, taken(SearchOptions, options)).model_copy(update={"target": None})
+    with opened(source, settled, connection) as data, data.engine.transaction():
+        plan = make_plan(data, settled, observer or Observer(), search_in)
+        tidy(plan)
+    return result_of(plan)
+
+
+def result_of(plan: Plan) -> Search:
+    """A finished search as its result."""
+    outcome, spec = plan.outcome, plan.spec
+    return Search(
+        spec.source,
+        spec.strategy,
+        spec.metric,
+        dict(zip(plan.columns, outcome.node, strict=True)),
+        dict(zip(plan.columns, plan.frequency_set.heights, strict=True)),
+        outcome.score,
+        outcome.proven_optimal,
+        plan.frequency_set.rows,
+        plan.recoding.rows_at_risk,
+        plan.lattice.size,
+        outcome,
+    )

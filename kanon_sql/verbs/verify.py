@@ -1,0 +1,144 @@
+"""Check any table or file against what was promised of it, whoever made it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+from kanon_sql.engine import Table
+from kanon_sql.errors import SourceError, SpecError
+from kanon_sql.recode.show import shown_names
+from kanon_sql.release import anatomy
+from kanon_sql.release import publish as releases
+from kanon_sql.spec import Spec
+from kanon_sql.verbs.options import VerifyOptions, spelled_out, taken
+from kanon_sql.verbs.problem import check_roles, model_of
+from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.source import Source, opened, settle_spec
+
+if TYPE_CHECKING:
+    import pandas
+
+_NOT_READ = "not read"  # a source, where the target is verified: the spec need not name one
+
+
+@dataclass(frozen=True, repr=False)
+class Verification(Result):
+    """What a check found: how many classes there are, and how many do not meet the model; never whose.
+
+    `offending_sizes`: classes that do not hold, by size. `problem`: why nothing could be checked, else None.
+    """
+
+    source: str
+    holds: bool
+    problem: str | None = None
+    quasi_identifiers: tuple[str, ...] = ()
+    model: str = ""
+    required: int = 0
+    summary: releases.Summary | None = None
+    offending_sizes: tuple[tuple[int, int], ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, ready for JSON."""
+        if self.summary is None:
+            return {"source": self.source, "holds": self.holds, "problem": self.problem}
+        return {
+            "source": self.source,
+            "quasi_identifiers": list(self.quasi_identifiers),
+            "model": self.model,
+            "required": self.required,
+            "holds": self.holds,
+            **asdict(self.summary),
+            "offending_sizes": [{"size": size, "classes": classes} for size, classes in self.offending_sizes],
+        }
+
+    def to_df(self) -> pandas.DataFrame:
+        """The classes that do not hold, by size."""
+        import pandas
+
+        return pandas.DataFrame(self.offending_sizes, columns=["size", "classes"])
+
+    def _lines(self) -> list[tuple[str, str]]:
+        if self.summary is None:
+            return [("source", self.source), ("verified", f"no: {self.problem}")]
+        found, unsafe = (
+            self.summary,
+            f"no: {self.summary.unsafe_rows:,} rows in {self.summary.unsafe_classes:,} classes",
+        )
+        return [
+            ("source", self.source),
+            ("model", f"{self.model}, {self.required:,} required, {found.smallest_class or 0:,} found"),
+            ("classes", f"{found.classes:,} of {found.rows:,} rows, by {', '.join(self.quasi_identifiers)}"),
+            ("verified", "yes" if self.holds else unsafe),
+        ]
+
+
+@spelled_out(VerifyOptions)
+def verify(
+    source: Any = None,
+    spec: Spec | dict[str, Any] | str | Path | None = None,
+    *,
+    connection: Any = None,
+    **options: Unpack[VerifyOptions],
+) -> Verification:
+    """Check a table, file or DataFrame: does every class have k rows or more?
+
+    With a spec and no source, its target is checked: what `anonymize` wrote by that spec. Nothing is written. Raises
+    KanonError if the data cannot be read; a check that fails is a result, which is false.
+
+    >>> import pandas
+    >>> people = pandas.DataFrame({"zip": ["12", "12", "21"], "ill": list("xyx")})
+    >>> verify(people, quasi_identifiers=["zip"], k=2)
+    source    in memory
+    model     k-anonymity, 2 required, 1 found
+    classes   2 of 3 rows, by zip
+    verified  no: 1 rows in 1 classes
+    """
+    given = taken(VerifyOptions, options)
+    if spec is not None and source is None:
+        settled = _of_target(settle_spec(_NOT_READ, spec, given))
+    else:
+        settled = settle_spec(source, spec, given)
+    # The spec of a release will do: that its identifiers are gone is as it should be.
+    unasked = {"target": None, "identifiers": (), "sensitive": (), "keep": None}
+    settled = settled.model_copy(update=unasked)
+    problem = anatomy.torn(Path(settled.source))
+    if problem:
+        return Verification(settled.source, False, problem)
+    with opened(source, settled, connection) as data:
+        return _checked(data, settled)
+
+
+def _of_target(spec: Spec) -> Spec:
+    """The spec of a release with what it wrote in the source's place."""
+    if spec.target is None:
+        raise SpecError("the spec names no target that could be verified; add one, or name the table or file to check")
+    if spec.location:
+        raise SpecError("the units that share a cloaked place are not in the release; name a table or file to verify")
+    database = None if spec.target.file else spec.database
+    return spec.model_copy(update={"source": spec.target.file or spec.target.table, "database": database})
+
+
+def _shown_columns(spec: Spec, table: Table) -> list[str]:
+    """The columns that make the classes of a release: two of them where a quasi-identifier is shown by its bounds."""
+    names: list[str] = []
+    for name, attribute in spec.quasi_identifiers.items():
+        shown = shown_names(name, attribute.show or spec.show or "labels")
+        names += shown if all(map(table.column, shown)) else (name,)
+    return names
+
+
+def _checked(source: Source, spec: Spec) -> Verification:
+    names = _shown_columns(spec, source.table)
+    check_roles(spec.model_copy(update={"quasi_identifiers": dict.fromkeys(names)}), source.table)
+    model = model_of(spec)
+    summary = releases.summarize(source.engine, source.table.relation, names, model)
+    if summary.rows == 0:
+        raise SourceError(f"{spec.source} has no rows; there is nothing to verify")
+    sizes = releases.class_sizes(source.engine, source.table.relation, names)
+    offending = tuple((size, classes) for size, classes in sizes if size < model.required)
+    return Verification(spec.source, summary.holds, None, tuple(names), model.name, model.required, summary, offending)

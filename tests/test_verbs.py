@@ -1,0 +1,107 @@
+"""The verbs of the library: whole, typed, spelled out, and with results that print in a few lines."""
+
+import dataclasses
+import inspect
+import json
+import pydoc
+from pathlib import Path
+from typing import Any
+
+import pandas
+import pytest
+
+import kanon_sql
+from kanon_sql.errors import SpecError, TargetError
+
+PEOPLE = pandas.DataFrame(
+    {"age": [31, 32, 33, 41, 42, 43] * 5, "zip": ["1200", "1201", "1300"] * 10, "ill": list("xyzxy") * 6}
+)
+SPEC: dict[str, Any] = {
+    "quasi_identifiers": {"age": {"hierarchy": {"ranges": [5, 10]}}, "zip": {"hierarchy": {"redact": "right"}}},
+    "keep": ["ill"],
+}
+VERBS = ["anonymize", "anatomize", "verify", "compare", "explain", "search", "lattice"]
+
+
+def results() -> dict[str, Any]:
+    """One result of each verb that needs no target."""
+    return {
+        "search": kanon_sql.search(PEOPLE, SPEC, k=3),
+        "lattice": kanon_sql.lattice(PEOPLE, SPEC, k=3),
+        "explain": kanon_sql.explain(PEOPLE, SPEC, k=3),
+        "verify": kanon_sql.verify(PEOPLE, quasi_identifiers=["age", "zip"], k=6),
+        "compare": kanon_sql.compare(PEOPLE, SPEC, k=3, strategies=["ola", "flash"]),
+        "hierarchy": kanon_sql.hierarchy.build(PEOPLE, "age", {"ranges": [5, 10]}),
+    }
+
+
+@pytest.fixture(scope="module")
+def made() -> dict[str, Any]:
+    return results()
+
+
+def test_the_package_lists_its_verbs() -> None:
+    assert {*VERBS, "hierarchy"} <= set(dir(kanon_sql))
+    assert set(dir(kanon_sql)) == set(kanon_sql.__all__)
+    for name in kanon_sql.__all__:
+        assert getattr(kanon_sql, name) is not None
+    assert {"build", "check", "show"} <= set(dir(kanon_sql.hierarchy))
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_help_spells_out_every_option(name: str) -> None:
+    verb = getattr(kanon_sql, name)
+    parameters = inspect.signature(verb).parameters
+    assert not [each for each in parameters.values() if each.kind is inspect.Parameter.VAR_KEYWORD]
+    helped = pydoc.render_doc(verb, renderer=pydoc.plaintext)
+    for option in parameters:
+        assert option in helped
+    assert ">>>" in (verb.__doc__ or ""), "a runnable example"
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_an_option_that_is_misspelled_is_named_with_what_was_meant(name: str) -> None:
+    with pytest.raises(SpecError, match=r"there is no option 'quasi_identifier'; did you mean 'quasi_identifiers'\?"):
+        getattr(kanon_sql, name)(PEOPLE, quasi_identifier=["age"], **({"l": 2} if name == "anatomize" else {}))
+
+
+@pytest.mark.parametrize("name", ["search", "lattice", "explain", "verify", "compare", "hierarchy"])
+def test_a_result_is_small_frozen_and_written(name: str, made: dict[str, Any], tmp_path: Path) -> None:
+    result = made[name]
+    assert len(repr(result).splitlines()) <= 24
+    assert len(repr(result)) < 2000
+    assert "<" in result._repr_html_()
+    assert isinstance(result.to_df(), pandas.DataFrame)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(result, dataclasses.fields(result)[0].name, None)
+    for ending in (".json", ".csv"):
+        path = result.write(tmp_path / f"{name}{ending}")
+        assert path.stat().st_size
+        with pytest.raises(TargetError, match="exists already"):
+            result.write(path)
+        result.write(path, overwrite=True)
+    assert json.loads((tmp_path / f"{name}.json").read_text()) == json.loads(json.dumps(result.to_dict()))
+    with pytest.raises(SpecError, match=r"ends in none of .*\.json"):
+        result.write(tmp_path / "result.doc")
+
+
+def test_a_search_says_what_compare_says_of_it(made: dict[str, Any]) -> None:
+    found = {each.strategy: each for each in made["compare"].searches}
+    assert found["ola"].node == made["search"].node
+    assert made["search"].to_df()["asked"].tolist()
+    assert made["lattice"].search.node == made["search"].node
+
+
+def test_a_check_is_true_or_false(made: dict[str, Any]) -> None:
+    assert not made["verify"]
+    coarse = PEOPLE.assign(age="*", zip="*")
+    assert kanon_sql.verify(coarse, quasi_identifiers=["age", "zip"], k=3)
+
+
+def test_a_built_hierarchy_is_checked_shown_and_read_back(tmp_path: Path) -> None:
+    path = tmp_path / "age.csv"
+    built = kanon_sql.hierarchy.build(PEOPLE, "age", {"ranges": [5, 10]}, output=path)
+    assert kanon_sql.hierarchy.check(path, PEOPLE).hierarchy == built.hierarchy
+    assert kanon_sql.hierarchy.show(path).height == 3
+    spec = {"quasi_identifiers": ["age"], "hierarchies": str(tmp_path), "keep": ["zip", "ill"]}
+    assert kanon_sql.search(PEOPLE, spec, k=3).heights == {"age": 3}
