@@ -1,6 +1,5 @@
 """Strategies side by side: each as if it ran alone, and what only all of them together tell."""
 
-import doctest
 import json
 import random
 from collections.abc import Callable
@@ -19,10 +18,8 @@ from kanon_sql import Comparison, anonymize, compare
 from kanon_sql.errors import InfeasibleError, KanonError, SpecError
 from kanon_sql.frequency import rollups as rollup
 from kanon_sql.generalization.lattice import Lattice
-from kanon_sql.report import numbers
 from kanon_sql.strategies import STRATEGIES, Strategy, accuracy, levels, tags
 from kanon_sql.strategies.space import Score, Search, Space, Test
-from kanon_sql.verbs import compare as comparison
 from kanon_sql.verbs import problem
 
 _random = random.Random(3)
@@ -38,13 +35,6 @@ SPEC: dict[str, Any] = {
 WIDER = PEOPLE.assign(four=[row[0][:2] for row in ROWS])
 WIDER_SPEC = {**SPEC, "quasi_identifiers": {**SPEC["quasi_identifiers"], "four": {"hierarchy": "suppress"}}}
 ALONE = ("score", "node", "nodes_checked", "lower_bound", "gap", "proven_optimal", "loss_per_attribute")
-
-
-def test_docstrings() -> None:
-    for module in (comparison, accuracy, levels, numbers):
-        result = doctest.testmod(module)
-        assert result.attempted >= 1
-        assert result.failed == 0
 
 
 def register(monkeypatch: pytest.MonkeyPatch, name: str, search: Callable[[Space], Search]) -> None:

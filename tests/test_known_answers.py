@@ -18,6 +18,7 @@ from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set
 from kanon_sql.frequency.judge import Judge, may_suppress
 from kanon_sql.generalization import hierarchy as h
+from kanon_sql.generalization import recipes
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.lattice import Lattice, Node, below
 from kanon_sql.loss import Costs, Figures, metric
@@ -114,7 +115,7 @@ def test_sweeney_2002_model() -> None:
         ("White", "1967", "m", "0213*"): 2,
     }
     rows = [labels for labels, size in classes.items() for _ in range(size)]
-    keep = [h.suppress({row[j] for row in rows}, f"q{j}") for j in range(4)]
+    keep = [recipes.suppress({row[j] for row in rows}, f"q{j}") for j in range(4)]
     found = counted(DuckDB(), rows, keep)
     assert anonymous_nodes(found, 2)[(0, 0, 0, 0)] == 0
     figures = Judge(found, k_anonymity(2)).classes((0, 0, 0, 0))
@@ -401,10 +402,10 @@ def samarati() -> FrequencySet:
     table = engine.read_file(str(DATA / "adult" / "adult.csv"))
     marital = h.from_rows([[one, group, "*"] for group, ones in MARITAL.items() for one in ones], "marital")
     builders = {
-        "sex": lambda values: h.suppress(values, "sex"),
-        "race": lambda values: h.suppress(values, "race"),
+        "sex": lambda values: recipes.suppress(values, "sex"),
+        "race": lambda values: recipes.suppress(values, "race"),
         "marital-status": lambda _: marital,
-        "age": lambda values: h.ranges(values, [5, 10, 20], "age", origin=16),
+        "age": lambda values: recipes.ranges(values, [5, 10, 20], "age", origin=16),
     }
     return build_frequency_set(engine, table, builders, engine)
 

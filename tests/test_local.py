@@ -27,6 +27,7 @@ from kanon_sql.engines.duckdb import DuckDB, kind_of
 from kanon_sql.errors import SourceError, SpecError, VerificationError
 from kanon_sql.frequency.frequency_set import Attribute
 from kanon_sql.generalization import hierarchy as h
+from kanon_sql.generalization import recipes
 from kanon_sql.queries import Coded
 from kanon_sql.recode import RECODERS, Clock, Local, Recoder, Task
 from kanon_sql.recode.order import Order, number_key, order_of
@@ -462,7 +463,7 @@ axes = st.one_of(
 @given(axis=axes)
 def test_rounded_bounds_cover_and_stay_in_the_type(axis: tuple[str, list[Any]]) -> None:
     type_name, values = axis
-    order = order_by(values, type_name, lambda values: h.suppress(values, "x"))
+    order = order_by(values, type_name, lambda values: recipes.suppress(values, "x"))
     found = rounded(order)
     keys = [number_key(value) for value in order.values]
     for place, value in enumerate(order.values):
@@ -527,7 +528,7 @@ ROUNDED = [
 def test_bounds_are_rounded_to_the_hierarchy_or_a_step(
     type_name: str, values: Sequence[Any], recipe: Any, value: Any, ends: tuple[Any, Any]
 ) -> None:
-    order = order_by(values, type_name, lambda values: h.suppress(values, "x"))
+    order = order_by(values, type_name, lambda values: recipes.suppress(values, "x"))
     found = rounded(order, recipe or SuppressRecipe())
     place = order.values.index(value)
     assert (found.lower[place], found.upper[place]) == ends

@@ -16,7 +16,7 @@ from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.errors import HierarchyError, SourceError
-from kanon_sql.generalization.hierarchy import suppress
+from kanon_sql.generalization.recipes import suppress
 from kanon_sql.privacy import k_anonymity
 from kanon_sql.release.publish import summarize
 from kanon_sql.verbs.source import Source, column_values

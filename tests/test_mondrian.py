@@ -23,6 +23,7 @@ from kanon_sql.errors import InfeasibleError
 from kanon_sql.frequency.frequency_set import build_frequency_set
 from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization import hierarchy as h
+from kanon_sql.generalization import recipes
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.lattice import Lattice
 from kanon_sql.privacy import Predicate, PrivacyModel, k_anonymity
@@ -342,7 +343,7 @@ def stopped_after_one_round() -> Clock:
 
 @pytest.mark.parametrize("recode", [mondrian, mondrian_relaxed])
 def test_whoever_has_no_time_gets_one_safe_class(recode: Callable[[Task], Local]) -> None:
-    task = task_of([(i % 7,) for i in range(30)], [lambda values: h.suppress(values, "q0")], 3)
+    task = task_of([(i % 7,) for i in range(30)], [lambda values: recipes.suppress(values, "q0")], 3)
     local = recode(replace(task, clock=Clock(0.0)))
     assert local.ended == "time limit"
     assert [found.total() for found in classes_of(task)] == [30]
@@ -354,13 +355,13 @@ def test_whoever_has_no_time_gets_one_safe_class(recode: Callable[[Task], Local]
 
 @pytest.mark.parametrize("recode", [mondrian, mondrian_relaxed])
 def test_a_table_below_k_is_refused(recode: Callable[[Task], Local]) -> None:
-    task = task_of([(1,), (2,)], [lambda values: h.suppress(values, "q0")], 3)
+    task = task_of([(1,), (2,)], [lambda values: recipes.suppress(values, "q0")], 3)
     with pytest.raises(InfeasibleError, match="all 2 rows together do not meet k-anonymity"):
         recode(task)
 
 
 def test_inherited_widths_are_of_ordered_columns() -> None:
-    task = task_of([("a",), ("b",)], [lambda values: h.suppress(values, "q0")], 1)
+    task = task_of([("a",), ("b",)], [lambda values: recipes.suppress(values, "q0")], 1)
     with pytest.raises(ValueError, match="ordered columns only"):
         mondrian(task, Rule(inherited=True, choose="width"))
 
@@ -399,7 +400,7 @@ def by_order(rows: Sequence[Row], k: int, rule: Rule) -> tuple[Task, Rule]:
     def build(j: int) -> Callable[[Sequence[Any]], Hierarchy]:
         values = list(dict.fromkeys(row[j] for row in rows))
         if isinstance(values[0], int):
-            return lambda found: h.suppress(found, f"q{j}")
+            return lambda found: recipes.suppress(found, f"q{j}")
         return lambda _: h.from_rows([[value, "*"] for value in values], f"q{j}")
 
     columns = range(len(rows[0]))

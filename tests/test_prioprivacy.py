@@ -24,6 +24,7 @@ from kanon_sql.errors import SpecError
 from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set
 from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization import hierarchy as h
+from kanon_sql.generalization import recipes
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.lattice import Lattice
 from kanon_sql.privacy import PrivacyModel, k_anonymity
@@ -506,7 +507,7 @@ def read_rows(path: Path) -> list[Row]:
 def adult(hierarchies: bool) -> FrequencySet:
     engine = DuckDB()
     table = engine.read_file(str(DATA / "prioprivacy" / "adult_9.csv"))
-    builders: dict[str, Any] = {name: lambda values, name=name: h.suppress(values, name) for name in COLUMNS}
+    builders: dict[str, Any] = {name: lambda values, name=name: recipes.suppress(values, name) for name in COLUMNS}
     for name in COLUMNS if hierarchies else []:
         # The published labels have a hyphen for every blank.
         text = (DATA / "adult" / "hierarchies" / f"{name}.csv").read_text(encoding="utf-8").replace(" ", "-")

@@ -6,6 +6,7 @@ import pytest
 
 from kanon_sql.errors import KanonError, SpecError
 from kanon_sql.generalization import hierarchy as h
+from kanon_sql.generalization import recipes
 from kanon_sql.recode.rules import Levels, Rule, from_hierarchy, read
 
 KINDS = {"city": "text", "age": "integer"}
@@ -110,4 +111,4 @@ def test_the_rules_of_a_hierarchy_hide_nothing() -> None:
     rows = [["39", "30s", "*"], ["31", "30s", "*"], ["?", "*", "*"], ["", "", "*"], ["40", "40s", "*"]]
     found = from_hierarchy(h.from_rows(rows, "age.csv"))
     assert found == ((Rule(("39", "31"), "30s"), Rule(("40",), "40s")),)
-    assert from_hierarchy(h.suppress(["a"], "city")) == ()
+    assert from_hierarchy(recipes.suppress(["a"], "city")) == ()

@@ -17,6 +17,7 @@ from kanon_sql import queries
 from kanon_sql.engine import Column, Engine, Table
 from kanon_sql.errors import HierarchyError, SpecError
 from kanon_sql.generalization import hierarchy as h
+from kanon_sql.generalization import recipes
 from kanon_sql.spec import (
     Attribute,
     DatesRecipe,
@@ -72,11 +73,11 @@ def _fit(attribute: Attribute, column: Column, spec: Spec, engine: Engine) -> Fi
         case RangesRecipe() as ranges:
             return _built(ranges, partial(_ranges, ranges, name))
         case RedactRecipe() as redact:
-            return _built(redact, lambda values: h.redact(values, redact.redact, name, redact.step))
+            return _built(redact, lambda values: recipes.redact(values, redact.redact, name, redact.step))
         case DatesRecipe() as dates:
-            return _built(dates, lambda values: h.dates(values, dates.dates, name))
+            return _built(dates, lambda values: recipes.dates(values, dates.dates, name))
         case SuppressRecipe() as suppress:
-            return _built(suppress, lambda values: h.suppress(values, name))
+            return _built(suppress, lambda values: recipes.suppress(values, name))
 
 
 def _needs_order(spec: Spec, column: Column) -> bool:
@@ -94,11 +95,11 @@ def _needs_order(spec: Spec, column: Column) -> bool:
 
 
 def _by_order(column: Column) -> Fit:
-    return _built(SuppressRecipe(), lambda values: h.suppress(values, column.name))
+    return _built(SuppressRecipe(), lambda values: recipes.suppress(values, column.name))
 
 
 def _ranges(recipe: RangesRecipe, column: str, values: Sequence[Any]) -> h.Hierarchy:
-    return h.ranges(values, recipe.ranges, column, recipe.bottom, recipe.top, recipe.origin)
+    return recipes.ranges(values, recipe.ranges, column, recipe.bottom, recipe.top, recipe.origin)
 
 
 def _fixed(hierarchy: h.Hierarchy) -> Fit:
@@ -115,7 +116,7 @@ def _digest(content: object) -> str:
 
 def _taxonomy(pairs: list[tuple[str, str]], column: Column, name: str, values: Sequence[Any]) -> h.Hierarchy:
     texts = [str(value) for value in values if value is not None]
-    return h.convert(h.taxonomy(pairs, texts, column.name, name), column.kind, name)
+    return h.convert(recipes.taxonomy(pairs, texts, column.name, name), column.kind, name)
 
 
 def _column(table: Table, name: str) -> Column:

@@ -16,6 +16,7 @@ from kanon_sql.engine import Column, Engine
 from kanon_sql.errors import HierarchyError
 from kanon_sql.generalization import hierarchy as h
 from kanon_sql.generalization.hierarchy import Hierarchy
+from kanon_sql.generalization.values import as_text, key, read
 from kanon_sql.queries import Coded, Relation
 
 _VALUES, _EQUAL, _WRITTEN = (queries.scratch(f"kanon_{name}") for name in ("values", "equal_values", "written"))
@@ -46,8 +47,8 @@ def aligned(place: Place, hierarchy: Hierarchy, data: Sequence[Any], reader: Eng
     data's. Leaves that are one value in the column's type become one row; HierarchyError if their labels differ, or if
     the column can hold none of them.
     """
-    known = {h.key(value): value for value in data}
-    if all(h.key(value) in known for value in hierarchy.values):
+    known = {key(value): value for value in data}
+    if all(key(value) in known for value in hierarchy.values):
         return hierarchy
     texts = _texts(hierarchy.values)
     _load_values(place, _VALUES, texts)
@@ -64,7 +65,7 @@ def _may_print_otherwise(place: Place, reader: Engine) -> bool:
 
 def _lacks(hierarchy: Hierarchy, known: Mapping[Any, Any], column: Column) -> bool:
     """Whether some of the data's texts are no leaf, though a collation may hold one equal to them."""
-    return column.kind == "text" and bool(known.keys() - set(map(h.key, hierarchy.values)) - {None})
+    return column.kind == "text" and bool(known.keys() - set(map(key, hierarchy.values)) - {None})
 
 
 def _counts(engine: Engine) -> tuple[int, ...]:
@@ -79,9 +80,9 @@ def _held(place: Place, known: Mapping[Any, Any], reader: Engine) -> dict[int, t
     printed = reader.rows(queries.text("core/printed_values", reader.dialect, values=_EQUAL))
     reader.run(queries.drop(_EQUAL, reader.dialect))
     held = {int(row): (int(first), _read(text, kind)) for row, first, text in printed}
-    if kind == "text" and known.keys() - {h.key(value) for _, value in held.values()} - {None}:
+    if kind == "text" and known.keys() - {key(value) for _, value in held.values()} - {None}:
         held |= {row: (held[row][0], text) for row, text in _matches(place)}
-    return {row: (first, known.get(h.key(value), value)) for row, (first, value) in held.items()}
+    return {row: (first, known.get(key(value), value)) for row, (first, value) in held.items()}
 
 
 def _matches(place: Place) -> list[tuple[int, str]]:
@@ -152,12 +153,12 @@ def mapping_columns(hierarchy: Hierarchy, loss_levels: Sequence[int]) -> dict[st
 
 
 def _texts(values: Sequence[Any]) -> list[str | None]:
-    return [None if value is None else h.as_text(value) for value in values]
+    return [None if value is None else as_text(value) for value in values]
 
 
 def _read(text: str | None, kind: str) -> Any:
     try:
-        return None if text is None else h.read(text, kind)
+        return None if text is None else read(text, kind)
     except ValueError:
         return text
 

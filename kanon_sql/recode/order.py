@@ -18,7 +18,8 @@ from typing import Any
 from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.frequency.frequency_set import Attribute
-from kanon_sql.generalization.hierarchy import Hierarchy, as_text
+from kanon_sql.generalization.hierarchy import Hierarchy
+from kanon_sql.generalization.values import as_text
 from kanon_sql.queries import Relation
 
 _EPOCH = datetime(1970, 1, 1)

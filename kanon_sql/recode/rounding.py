@@ -59,10 +59,11 @@ def exact(order: Order) -> Bounds:
 def rounded(order: Order, recipe: object = None) -> Bounds:
     """The bounds rounded outward; `recipe`: what the attribute's hierarchy is made by, None for a file or an order.
 
-    >>> from kanon_sql import hierarchy, queries
+    >>> from kanon_sql import queries
+    >>> from kanon_sql.generalization.recipes import suppress
     >>> from kanon_sql.frequency.frequency_set import Attribute
     >>> from kanon_sql.recode.order import order_of
-    >>> ages, coded = hierarchy.suppress([21, 34, 47, 58], "age"), queries.Coded("age", Relation("map"), 1, ())
+    >>> ages, coded = suppress([21, 34, 47, 58], "age"), queries.Coded("age", Relation("map"), 1, ())
     >>> found = rounded(order_of(Attribute(Column("age", "INTEGER", "integer"), ages, coded)))
     >>> found.lower, found.upper
     ((20, 30, 45, 55), (24, 34, 49, 59))

@@ -17,8 +17,9 @@ from kanon_sql.frequency import mapping
 from kanon_sql.frequency.frequency_set import Attribute
 from kanon_sql.frequency.judge import Judge
 from kanon_sql.frequency.mapping import Place
-from kanon_sql.generalization.hierarchy import STAR, Hierarchy, as_text
+from kanon_sql.generalization.hierarchy import STAR, Hierarchy
 from kanon_sql.generalization.lattice import Node
+from kanon_sql.generalization.values import as_text
 from kanon_sql.privacy import PrivacyModel
 from kanon_sql.queries import Cell, LocalCell, LocalReleaseQuery, Relation, ReleaseQuery
 from kanon_sql.recode import wildcard

@@ -128,7 +128,7 @@ def profile(
     of columns and sets. Raises SourceError for an empty table.
 
     >>> engine = DuckDB()
-    >>> engine.run("CREATE TABLE t AS SELECT i AS id, i % 3 AS ward, 'x' AS site FROM RANGE(12) AS r(i)")
+    >>> _ = engine.run("CREATE TABLE t AS SELECT i AS id, i % 3 AS ward, 'x' AS site FROM RANGE(12) AS r(i)")
     >>> found = profile(engine, engine.find("t"))
     >>> [(column.name, column.distinct, column.suggestion) for column in found.columns]
     [('id', 12, 'identifier'), ('ward', 3, 'quasi-identifier'), ('site', 1, '')]

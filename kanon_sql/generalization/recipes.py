@@ -1,0 +1,236 @@
+"""Recipes: a hierarchy from the values of a column, by ranges, redaction, calendar, taxonomy or one step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date, datetime
+from decimal import Context, Decimal, localcontext
+from functools import partial
+from itertools import pairwise
+from typing import Any, Literal, TypeAlias
+
+from kanon_sql.errors import HierarchyError
+from kanon_sql.generalization.hierarchy import STAR, Hierarchy, nested_levels
+from kanon_sql.generalization.values import Label, Value, as_text, ordered, printed
+
+Number: TypeAlias = int | float | Decimal | str
+
+
+_INFINITY = Decimal("Infinity")
+# `ranges` takes numbers of at most 400 digits, below 10**400 (so any float), and then rounds nothing.
+
+
+_DIGITS = 400
+
+
+_EXACT = Context(prec=5 * _DIGITS)
+
+
+def ranges(
+    values: Iterable[Value],
+    widths: Sequence[Number],
+    column: str,
+    bottom: Number | None = None,
+    top: Number | None = None,
+    origin: Number = 0,
+) -> Hierarchy:
+    """Half-open ranges of growing width, each level aligned to `origin`, and `*` above them.
+
+    Values from `top` on become `>= top` and values under `bottom` become `< bottom`, from level 1 on (top
+    and bottom coding); ranges are cut there. Exact: a float counts as the decimal it prints. Raises
+    HierarchyError for a value that is no finite number, and widths that do not nest.
+
+    >>> ranges([7, 12.5, 99], [10, 50], "age", top=90).levels
+    (('[0, 10)', '[10, 20)', '>= 90'), ('[0, 50)', '[0, 50)', '>= 90'), ('*', '*', '*'))
+    """
+    where = f"column {column!r}"
+    leaves = ordered(values)
+    numbers = [_decimal(value, where) for value in leaves]
+    steps = [_decimal(width, where) for width in widths]
+    low = -_INFINITY if bottom is None else _decimal(bottom, where)
+    high = _INFINITY if top is None else _decimal(top, where)
+    start = _decimal(origin, where)
+    with localcontext(_EXACT):
+        _check_ranges(steps, low, high, where)
+        levels = _nested(numbers, [partial(_range, width, start, low, high) for width in steps])
+    return nested_levels(leaves, [*levels, [STAR] * len(leaves)], where)
+
+
+def redact(values: Iterable[Value], side: Literal["right", "left"], column: str, step: int = 1) -> Hierarchy:
+    """Level l hides `l * step` characters with `*`, from one side, and the top is a single `*`.
+
+    Values of different length still differ when all is hidden, so `*` comes one level later for them.
+
+    >>> redact(["NL805", "NL8"], "right", "zip", step=2).labels(1)
+    ('N**', 'NL8**')
+    """
+    if step < 1:
+        raise HierarchyError(f"column {column!r}: a step of {step} hides nothing; give 1 or more characters")
+    leaves = ordered(values)
+    texts = [as_text(value) for value in leaves]
+    longest = max(map(len, texts), default=0)
+    levels = [[_hide(text, hidden, side) for text in texts] for hidden in range(step, longest + step, step)]
+    if levels and len(set(levels[-1])) == 1:
+        levels[-1] = [STAR] * len(leaves)
+    return nested_levels(leaves, levels, f"column {column!r}")
+
+
+def dates(values: Iterable[Value], units: Sequence[str], column: str) -> Hierarchy:
+    """Calendar levels from day, month, quarter, year, decade and century, and `*` above them.
+
+    Takes dates, timestamps and ISO text. A century is `2000-2099`, so that decades nest in it. Raises
+    HierarchyError for a value that is no date, and units unknown or not each coarser than the last.
+
+    >>> [label for label, in dates([date(2020, 5, 17)], ["month", "quarter", "decade"], "born").levels]
+    ['2020-05', '2020-Q2', '2020s', '*']
+    """
+    where = f"column {column!r}"
+    _check_units(units, where)
+    leaves = ordered(values)
+    days = [_day(value, where) for value in leaves]
+    return nested_levels(leaves, [*_nested(days, [_UNITS[unit] for unit in units]), [STAR] * len(leaves)], where)
+
+
+def taxonomy(pairs: Iterable[tuple[str, str]], values: Iterable[Value], column: str, name: str) -> Hierarchy:
+    """The hierarchy of a tree of child and parent; a parent of '', `*` or the child itself marks a root.
+
+    Leaves (text) are the nodes without children, and the data's values that are inner nodes. Levels are
+    counted from the root, so a shallow leaf names itself on the low ones. An empty child is NULL. Raises
+    HierarchyError for no pairs, a cycle, and a child with two parents.
+
+    >>> taxonomy([("NL", "EU"), ("EU", "World"), ("US", "World")], [], "country", "tree.csv").levels
+    (('EU', 'US'), ('World', 'World'))
+    """
+    where = f"{name} (column {column!r})"
+    parents = _parents(pairs, where)
+    paths = {node: _path(node, parents, where) for node in parents}
+    data = {as_text(value) for value in values if value is not None}
+    leaves = paths.keys() - set(parents.values()) | paths.keys() & data
+    if None in parents:
+        leaves.add(None)
+    ordered = [node for node in paths if node in leaves]
+    depth = max(len(paths[leaf]) for leaf in ordered) - 1
+    levels = [[paths[leaf][: above + 1][-1] for leaf in ordered] for above in reversed(range(depth))]
+    return nested_levels(ordered, levels, where)
+
+
+def suppress(values: Iterable[Value], column: str) -> Hierarchy:
+    """The hierarchy of height 1: a value, or `*`.
+
+    >>> list(suppress(["Male", "Female"], "sex").rows())
+    [('Female', '*'), ('Male', '*')]
+    """
+    leaves = ordered(values)
+    return nested_levels(leaves, [[STAR] * len(leaves)], f"column {column!r}")
+
+
+def _decimal(value: Value, where: str) -> Decimal:
+    try:
+        number = Decimal(str(value))
+    except ArithmeticError:
+        number = _INFINITY
+    if not number.is_finite() or max(abs(number.adjusted()), len(str(value))) > _DIGITS:
+        raise HierarchyError(
+            f"{where}: a value is not a finite number; make it one (or NULL), or use a hierarchy file", [printed(value)]
+        )
+    return number
+
+
+def _check_ranges(widths: Sequence[Decimal], bottom: Decimal, top: Decimal, where: str) -> None:
+    if bottom >= top:
+        raise HierarchyError(f"{where}: bottom {bottom} is not below top {top}; swap them, or drop one")
+    if not widths or min(widths) <= 0:
+        shown = ", ".join(map(str, widths)) or "none"
+        raise HierarchyError(f"{where}: ranges need widths above 0, and these are given: {shown}; mend them")
+    for finer, width in pairwise(widths):
+        if width % finer:
+            raise HierarchyError(
+                f"{where}: the width {width} is not a multiple of {finer}, the one before; "
+                "make it one, so that ranges nest"
+            )
+
+
+def _range(width: Decimal, origin: Decimal, bottom: Decimal, top: Decimal, number: Decimal) -> str:
+    if number >= top:
+        return f">= {_plain(top)}"
+    if number < bottom:
+        return f"< {_plain(bottom)}"
+    past = (number - origin) % width  # has the sign of what is divided
+    low = number - past - (width if past < 0 else 0)
+    return f"[{_plain(max(low, bottom))}, {_plain(min(low + width, top))})"
+
+
+def _nested(items: Sequence[Value], labellers: Iterable[Callable[[Any], str]]) -> list[list[str]]:
+    """Levels that are known to nest: each label is made once per label of the level below."""
+    levels: list[list[str]] = []
+    below = items
+    for labeller in labellers:
+        label_of = {name: labeller(item) for name, item in dict(zip(below, items, strict=True)).items()}
+        below = [label_of[name] for name in below]
+        levels.append(below)
+    return levels
+
+
+def _plain(number: Decimal) -> str:
+    """Without exponent, trailing zeros or the sign of a zero."""
+    return format(number.normalize() + 0, "f")
+
+
+_UNITS: dict[str, Callable[[date], str]] = {
+    "day": lambda day: day.isoformat()[:10],
+    "month": lambda day: day.isoformat()[:7],
+    "quarter": lambda day: f"{day.year:04d}-Q{(day.month + 2) // 3}",
+    "year": lambda day: f"{day.year:04d}",
+    "decade": lambda day: f"{day.year // 10 * 10:04d}s",
+    "century": lambda day: f"{day.year // 100:02d}00-{day.year // 100:02d}99",
+}
+
+
+def _check_units(units: Sequence[str], where: str) -> None:
+    order = list(_UNITS)
+    if not units or not set(units) <= set(order):
+        shown = ", ".join(units) or "none"
+        why = " (weeks do not nest in months)" if "week" in units else ""
+        raise HierarchyError(f"{where}: the units given are {shown}{why}; choose among {', '.join(order)}")
+    for finer, unit in pairwise(units):
+        if order.index(unit) <= order.index(finer):
+            raise HierarchyError(f"{where}: {unit} is not coarser than {finer}; go from fine to coarse")
+
+
+def _day(value: Value, where: str) -> date:
+    try:
+        return value if isinstance(value, date) else datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        raise HierarchyError(
+            f"{where}: a value is not a date; write it as YYYY-MM-DD, or use a hierarchy file", [printed(value)]
+        ) from None
+
+
+def _hide(text: str, hidden: int, side: str) -> str:
+    hidden = min(hidden, len(text))
+    stars = STAR * hidden
+    return text[: len(text) - hidden] + stars if side == "right" else stars + text[hidden:]
+
+
+def _parents(pairs: Iterable[tuple[str, str]], where: str) -> dict[Label, Label]:
+    """The parent of every node, None for a root; the child None is NULL, which has no children."""
+    parents: dict[Label, Label] = {}
+    for child, parent in pairs:
+        up = None if parent in ("", STAR, child) else parent
+        if child != STAR and parents.setdefault(child or None, up) != up:
+            first, second = (node or STAR for node in (parents[child or None], up))
+            raise HierarchyError(f"{where}: {printed(child)} has two parents, {first!r} and {second!r}; keep one")
+    if not parents:
+        raise HierarchyError(f"{where}: there are no pairs; write one `child;parent` per node")
+    return dict.fromkeys(filter(None, parents.values())) | parents
+
+
+def _path(node: Label, parents: dict[Label, Label], where: str) -> list[Label]:
+    """From the root down to the node."""
+    path = [node]
+    while (parent := parents[path[-1]]) is not None:
+        if parent in path:
+            cycle = " -> ".join(map(str, [*path[path.index(parent) :], parent]))
+            raise HierarchyError(f"{where}: the parents run in a circle, {cycle}; drop one of these pairs")
+        path.append(parent)
+    return path[::-1]

@@ -1,0 +1,102 @@
+"""Values as Python holds them: read from text, written as text, compared; and their labels."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+Value: TypeAlias = Any  # int, float, Decimal, str, bool, date, datetime, time, … hashable; None is NULL
+
+
+Label: TypeAlias = str | None
+
+
+_NAN = object()
+
+
+def _integer(text: str) -> int:
+    number = Decimal(text)
+    if abs(number.adjusted()) > 400 or number != number.to_integral_value():
+        raise ValueError(text)
+    return int(number)
+
+
+def _date(text: str) -> date:
+    moment = datetime.fromisoformat(text)
+    if moment.time() != time():
+        raise ValueError(text)
+    return moment.date()
+
+
+# What an engine's dates and times can be and Python's cannot, or not exactly; a zone is written in several ways.
+_BEYOND_PYTHON = {
+    "date": re.compile(r"-?infinity|\d{5,}-.*|.*BC\)?"),
+    "timestamp": re.compile(r"-?infinity|\d{5,}-.*|.*BC\)?|.*\.\d{7,}.*"),
+    "time": re.compile(r"24:00.*|.*\.\d{7,}|.*[+-].*"),
+}
+
+
+_READERS: dict[str, Callable[[str], Value]] = {
+    "integer": _integer,
+    "decimal": Decimal,
+    "float": float,
+    "date": _date,
+    "timestamp": datetime.fromisoformat,
+    "time": time.fromisoformat,
+    "boolean": lambda text: {"true": True, "t": True, "false": False, "f": False}[text.lower()],
+}
+
+
+def read(text: str, kind: str) -> Value:
+    """A value of a kind from its text; the text itself where Python has no such date or time, ValueError for no value.
+
+    >>> read("2020-05-17", "date"), read("infinity", "date"), read("24:00:00", "time"), read("NL", "text")
+    (datetime.date(2020, 5, 17), 'infinity', '24:00:00', 'NL')
+    """
+    beyond = _BEYOND_PYTHON.get(kind)
+    if kind not in _READERS or (beyond and beyond.fullmatch(text)):
+        return text
+    try:
+        return _READERS[kind](text)
+    except (ArithmeticError, KeyError) as error:
+        raise ValueError(text) from error
+
+
+def key(value: Value) -> Value:
+    """What two equal values share: NaN is equal to NaN here.
+
+    >>> key(1) == key(1.0), key(float("nan")) == key(Decimal("nan"))
+    (True, True)
+    """
+    if isinstance(value, float):
+        return _NAN if math.isnan(value) else value
+    return _NAN if isinstance(value, Decimal) and value.is_nan() else value
+
+
+def ordered(values: Iterable[Value]) -> tuple[Value, ...]:
+    """Without NULL and in order, so that a hierarchy does not depend on the order of the data."""
+    found = {key(value): value for value in values if value is not None}.values()
+    try:
+        return tuple(sorted(found, key=lambda value: (key(value) is _NAN, value)))
+    except TypeError:
+        return tuple(sorted(found, key=repr))
+
+
+def as_text(value: Value) -> str:
+    """A value as an engine reads it back.
+
+    >>> as_text(date(2020, 5, 17)), as_text(1.5)
+    ('2020-05-17', '1.5')
+    """
+    return str(value.isoformat()) if isinstance(value, date | time) else str(value)
+
+
+def printed(value: Value) -> str:
+    if value is None:
+        return "NULL"
+    text = repr(value) if isinstance(value, str) else as_text(value)
+    return text if len(text) <= 40 else text[:39] + "…"
