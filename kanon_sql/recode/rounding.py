@@ -66,7 +66,7 @@ def rounded(order: Order, recipe: object = None) -> Bounds:
     >>> ages, coded = suppress([21, 34, 47, 58], "age"), queries.Coded("age", Relation("map"), 1, ())
     >>> found = rounded(order_of(Attribute(Column("age", "INTEGER", "integer"), ages, coded)))
     >>> found.lower, found.upper
-    ((20, 30, 45, 55), (24, 34, 49, 59))
+    ((20, 34, 46, 58), (21, 35, 47, 59))
     """
     known = [value for value in order.values if _can_be_rounded(order.attribute.column, value)]
     return _bounds(order, _rounder(order, recipe, known) if known else _itself)
