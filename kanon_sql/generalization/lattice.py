@@ -40,12 +40,12 @@ def maximal(nodes: Iterable[Node]) -> list[Node]:
 
 def _bits(nodes: Iterable[Node]) -> dict[Node, int]:
     """A bit per attribute and level reached: a node's bits are among those of every node above it."""
-    found = dict.fromkeys(nodes, 0)
-    width = max(map(max, filter(None, found)), default=0)
-    for node in found:
+    masks = dict.fromkeys(nodes, 0)
+    width = max(map(max, filter(None, masks)), default=0)
+    for node in masks:
         for level in node:
-            found[node] = found[node] << width | (1 << level) - 1
-    return found
+            masks[node] = masks[node] << width | (1 << level) - 1
+    return masks
 
 
 @dataclass(frozen=True)

@@ -79,11 +79,11 @@ def key(value: Value) -> Value:
 
 def ordered(values: Iterable[Value]) -> tuple[Value, ...]:
     """Without NULL and in order, so that a hierarchy does not depend on the order of the data."""
-    found = {key(value): value for value in values if value is not None}.values()
+    distinct = {key(value): value for value in values if value is not None}.values()
     try:
-        return tuple(sorted(found, key=lambda value: (key(value) is _NAN, value)))
+        return tuple(sorted(distinct, key=lambda value: (key(value) is _NAN, value)))
     except TypeError:
-        return tuple(sorted(found, key=repr))
+        return tuple(sorted(distinct, key=repr))
 
 
 def as_text(value: Value) -> str:

@@ -82,13 +82,13 @@ class Perturbed:
 def perturbed_rows(rows: Relation, columns: Sequence[Perturbed], dialect: str) -> str:
     """The query that puts perturbed values in the place of the source's; a cell without one is NULL."""
     query = exp.select().from_(t.table(rows, "r"))
-    for index, found in enumerate(columns):
-        if found.values is None:
-            shown: exp.Expr = t.column(found.column, "r")
+    for index, column in enumerate(columns):
+        if column.values is None:
+            shown: exp.Expr = t.column(column.column, "r")
         else:
             alias = f"p{index}"
             equal = exp.EQ(this=t.column("row_id", alias), expression=t.column("row_id", "r"))
-            query = query.join(t.table(found.values, alias), on=equal, join_type="LEFT")
-            shown = exp.Cast(this=t.column("value", alias), to=exp.Var(this=found.type))
-        query = query.select(exp.alias_(shown, found.name, quoted=True))
+            query = query.join(t.table(column.values, alias), on=equal, join_type="LEFT")
+            shown = exp.Cast(this=t.column("value", alias), to=exp.Var(this=column.type))
+        query = query.select(exp.alias_(shown, column.name, quoted=True))
     return t.printed(query, dialect)

@@ -55,7 +55,7 @@ def _rules_of(hierarchy: Hierarchy, level: int) -> tuple[Rule, ...]:
     for value, label in zip(hierarchy.values, hierarchy.labels(level), strict=False):
         if label not in hidden:
             values.setdefault(label, []).append(value)
-    return tuple(Rule(tuple(found), label) for label, found in values.items())
+    return tuple(Rule(tuple(originals), label) for label, originals in values.items())
 
 
 def read(folder: str | Path, kinds: Mapping[str, str]) -> dict[str, Levels]:
@@ -87,10 +87,10 @@ def read(folder: str | Path, kinds: Mapping[str, str]) -> dict[str, Levels]:
 def _paths(folder: Path) -> list[Path]:
     if not folder.is_dir():
         raise SpecError(f"there is no folder {folder} of rule files; check rules")
-    found = sorted(folder.glob("*.txt"))
-    if not found:
+    paths = sorted(folder.glob("*.txt"))
+    if not paths:
         raise SpecError(f"the folder {folder} has no rule files; name them <level>_<column>.txt")
-    return found
+    return paths
 
 
 def _meant(path: Path, columns: Sequence[str]) -> tuple[str, int]:
@@ -152,18 +152,18 @@ def _rule(line: str, where: str) -> Rule:
     if label == STAR:
         raise SpecError(f"{where}: a rule makes no `*`, which means suppressed; remove the rule, or name the label")
     try:
-        (found,) = csv.reader([values], strict=True)
+        (originals,) = csv.reader([values], strict=True)
     except csv.Error as error:
         raise SpecError(f"{where}: {error}; mend the quotes there") from None
-    return Rule(tuple(found), label)
+    return Rule(tuple(originals), label)
 
 
 def _typed(rules: tuple[Rule, ...], kind: str, path: Path) -> tuple[Rule, ...]:
     """The rules with their values in the column's type; a text that is no such value cannot occur and is left out."""
     rows = [[value, str(number)] for number, rule in enumerate(rules) for value in rule.values]
-    found = h.convert(h.from_rows(rows, str(path)), kind, str(path))
+    hierarchy = h.convert(h.from_rows(rows, str(path)), kind, str(path))
     values: list[list[Any]] = [[] for _ in rules]
-    for value, number in zip(found.values, found.levels[0], strict=True):
+    for value, number in zip(hierarchy.values, hierarchy.levels[0], strict=True):
         values[int(number or 0)].append(value)
     return tuple(Rule(tuple(typed), rule.label) for typed, rule in zip(values, rules, strict=True))
 
@@ -172,5 +172,5 @@ def rules_of(spec: Spec, attributes: Sequence[Attribute]) -> list[Levels]:
     """The rules of a spec's folder, or of the hierarchies where it names none: per attribute, in their order."""
     if spec.rules is None:
         return [from_hierarchy(attribute.hierarchy) for attribute in attributes]
-    found = read(spec.rules, {attribute.column.name: attribute.column.kind for attribute in attributes})
-    return [found[attribute.column.name] for attribute in attributes]
+    rules = read(spec.rules, {attribute.column.name: attribute.column.kind for attribute in attributes})
+    return [rules[attribute.column.name] for attribute in attributes]

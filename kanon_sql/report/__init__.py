@@ -1,1 +1,1 @@
-"""Pictures of what a run found."""
+"""Pictures of what a run searched."""

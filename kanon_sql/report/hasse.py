@@ -20,20 +20,20 @@ _WORDS = {True: "anonymous", False: "not anonymous", None: "unknown"}
 _EDGE = "#bdbdbd"
 
 
-def fits(lattice: Lattice) -> bool:
+def can_draw(lattice: Lattice) -> bool:
     """Whether a lattice's nodes can be told apart in a picture."""
     return lattice.size <= _MOST and max(level_sizes(lattice)) <= _WIDEST
 
 
-def draw(found: Searched) -> Body:
+def draw(searched: Searched) -> Body:
     """The nodes and the lines between them."""
-    layout = _Layout.of(found.lattice)
+    layout = _Layout.of(searched.lattice)
 
     def elements(x: float, y: float) -> list[Element]:
         parts = [*_axis(layout, x, y), *_edges(layout, x, y)]
-        return parts + [_node(found, layout, node, x, y) for node in layout.places]
+        return parts + [_node(searched, layout, node, x, y) for node in layout.places]
 
-    return Body(layout.width + 2 * MARGIN, layout.height + MARGIN, _legend(found), elements)
+    return Body(layout.width + 2 * MARGIN, layout.height + MARGIN, _legend(searched), elements)
 
 
 @dataclass(frozen=True)
@@ -83,39 +83,41 @@ def _edges(layout: _Layout, x: float, y: float) -> Iterator[Element]:
             yield element("line", **ends, stroke=_EDGE, stroke_width=0.9)
 
 
-def _node(found: Searched, layout: _Layout, node: Node, x: float, y: float) -> Element:
+def _node(searched: Searched, layout: _Layout, node: Node, x: float, y: float) -> Element:
     middle, height = layout.places[node]
     left, top, wide = x + middle - layout.box / 2, y + height - _BOX / 2, layout.box
-    best, checked = node == found.outcome.node, node in found.rows_at_risk
+    best, checked = node == searched.outcome.node, node in searched.rows_at_risk
     parts = []
     if best:
         parts.append(rectangle(left - 5, top - 5, wide + 10, _BOX + 10, Look("#ffffff", INK, 2.5, 7)))
-    look = Look(_FILLS[found.tags.status(node)], INK, 1.8 if checked else 0.0, 4)
+    look = Look(_FILLS[searched.tags.status(node)], INK, 1.8 if checked else 0.0, 4)
     parts.append(rectangle(left, top, wide, _BOX, look))
     weight = {"font_weight": "bold"} if best else {}
-    parts.append(text(_label(found.lattice, node), x + middle, y + height + 4, _SIZE, text_anchor="middle", **weight))
-    return group(_tooltip(found, node), parts)
+    parts.append(
+        text(_label(searched.lattice, node), x + middle, y + height + 4, _SIZE, text_anchor="middle", **weight)
+    )
+    return group(_tooltip(searched, node), parts)
 
 
-def _tooltip(found: Searched, node: Node) -> str:
-    status = _WORDS[found.tags.status(node)]
-    if node in found.rows_at_risk:
-        rows = found.rows_at_risk[node]
+def _tooltip(searched: Searched, node: Node) -> str:
+    status = _WORDS[searched.tags.status(node)]
+    if node in searched.rows_at_risk:
+        rows = searched.rows_at_risk[node]
         known = "checked" if rows is None else f"checked, {rows:,} rows at risk"
     else:
         known = "tagged" if status != "unknown" else "not checked"
-    best = ", best" if node == found.outcome.node else ""
-    return f"{found.said(node)}: {status}, {known}{best}"
+    best = ", best" if node == searched.outcome.node else ""
+    return f"{searched.said(node)}: {status}, {known}{best}"
 
 
-def _legend(found: Searched) -> list[tuple[Look, str]]:
-    safe, at_risk = (sum(getattr(level, name) for level in found.levels) for name in ("anonymous", "at_risk"))
-    unknown = found.lattice.size - safe - at_risk
-    outlined = sum(level.checked for level in found.levels)
+def _legend(searched: Searched) -> list[tuple[Look, str]]:
+    safe, at_risk = (sum(getattr(level, name) for level in searched.levels) for name in ("anonymous", "at_risk"))
+    unknown = searched.lattice.size - safe - at_risk
+    outlined = sum(level.checked for level in searched.levels)
     return [
         (Look(ANONYMOUS, radius=3), f"anonymous: {safe}"),
         (Look(AT_RISK, radius=3), f"not anonymous: {at_risk}"),
         (Look(UNKNOWN, radius=3), f"unknown: {unknown}"),
         (Look("#ffffff", INK, 1.8, 3), f"outlined: checked, {outlined}"),
-        (Look("#ffffff", INK, 3.0, 6), f"ringed: best, {_label(found.lattice, found.outcome.node)}"),
+        (Look("#ffffff", INK, 3.0, 6), f"ringed: best, {_label(searched.lattice, searched.outcome.node)}"),
     ]

@@ -1,4 +1,4 @@
-"""The picture of a searched lattice: its nodes where they can be told apart, else a strip for each level."""
+"""The picture of a searched lattice: its nodes where there is room for each, else a strip for each level."""
 
 from __future__ import annotations
 
@@ -13,53 +13,54 @@ _NAMED = 12  # columns named in the title; the best node names the others
 _LINE = 18
 
 
-def lattice_svg(found: Searched) -> str:
+def lattice_svg(searched: Searched) -> str:
     """Draw a searched lattice as SVG: the same search gives the same text.
 
     Blue nodes are known to be anonymous, orange ones not to be, grey ones are unknown; an outline says that the data
     was asked, none that the status was concluded from another node. A lattice of up to 150 nodes is drawn node by
     node, a larger one level by level.
     """
-    draw = hasse.draw if hasse.fits(found.lattice) else strips.draw
-    body = draw(found)
-    top, height = heading(found, body.legend, body.width)
+    draw = hasse.draw if hasse.can_draw(searched.lattice) else strips.draw
+    body = draw(searched)
+    top, height = heading(searched, body.legend, body.width)
     moved = body.elements(MARGIN, height)
-    return document(body.width, height + body.height, title(found), summary(found), [*top, *moved])
+    return document(body.width, height + body.height, title(searched), summary(searched), [*top, *moved])
 
 
-def heading(found: Searched, legend: Sequence[tuple[Look, str]], width: float) -> tuple[list[Element], float]:
+def heading(searched: Searched, legend: Sequence[tuple[Look, str]], width: float) -> tuple[list[Element], float]:
     """The title, what was searched and released, and the legend; and where the picture may begin."""
     room, y = width - 2 * MARGIN, float(MARGIN)
     elements = []
-    for line in wrapped(title(found), 16, room):
+    for line in wrapped(title(searched), 16, room):
         y += 22
         elements.append(text(line, MARGIN, y - 6, 16, font_weight="bold"))
-    for sentence in summary(found).split("\n"):
+    for sentence in summary(searched).split("\n"):
         for line in wrapped(sentence, 12, room):
             y += _LINE
             elements.append(text(line, MARGIN, y - 5))
-    found_legend, y = _legend(legend, room, y + 12)
-    return elements + found_legend, y + 12
+    drawn_legend, y = _legend(legend, room, y + 12)
+    return elements + drawn_legend, y + 12
 
 
-def title(found: Searched) -> str:
+def title(searched: Searched) -> str:
     """What lattice it is."""
-    named = len(found.columns) <= _NAMED
-    columns = ", ".join(found.columns) if named else f"{len(found.columns)} quasi-identifiers"
-    return f"Lattice of {columns}: {count(found.lattice.size)} nodes"
+    named = len(searched.columns) <= _NAMED
+    columns = ", ".join(searched.columns) if named else f"{len(searched.columns)} quasi-identifiers"
+    return f"Lattice of {columns}: {count(searched.lattice.size)} nodes"
 
 
-def summary(found: Searched) -> str:
+def summary(searched: Searched) -> str:
     """How it was searched and what came of it, a line each."""
-    outcome = found.outcome
+    outcome = searched.outcome
     tagged = "" if outcome.nodes_tagged is None else f", {count(outcome.nodes_tagged)} tagged"
     ended = "" if outcome.ended == "complete" else f"; ended: {outcome.ended}"
     proof = "proven optimal" if outcome.proven_optimal else f"no node is below {figure(outcome.lower_bound)}"
-    limit = f"{100 * found.suppression_limit:.4g} %"
+    limit = f"{100 * searched.suppression_limit:.4g} %"
     return (
-        f"k = {found.k}, at most {limit} of the rows suppressed. Strategy {found.strategy}, metric {found.metric}: "
+        f"k = {searched.k}, at most {limit} of the rows suppressed. "
+        f"Strategy {searched.strategy}, metric {searched.metric}: "
         f"{count(outcome.nodes_checked)} nodes checked{tagged}{ended}.\n"
-        f"Best: {found.said(outcome.node)}; {found.metric} {figure(outcome.score)}, {proof}."
+        f"Best: {searched.said(outcome.node)}; {searched.metric} {figure(outcome.score)}, {proof}."
     )
 
 

@@ -15,13 +15,13 @@ _COUNTS_AT = (624, 716, 816, 912)  # where the counts end, to the right of the s
 _CHECKED = 4  # how high the dark bar is that stands for the checked nodes
 
 
-def draw(found: Searched) -> Body:
+def draw(searched: Searched) -> Body:
     """A row for each level, the top's first."""
-    rows = found.levels[::-1]
+    rows = searched.levels[::-1]
     step, size = (24, 11.0) if len(rows) <= 40 else (16, 9.5)
     counted = rows[0].counted
     most = max(level.checked for level in rows) or 1
-    best = sum(found.outcome.node)
+    best = sum(searched.outcome.node)
 
     def elements(x: float, y: float) -> list[Element]:
         shown = "share of the level's nodes" if counted else f"nodes checked (the longest bar: {most:,})"
@@ -33,7 +33,7 @@ def draw(found: Searched) -> Body:
             parts.append(group(_tooltip(level), [*bar, *words]))
         return parts
 
-    return Body(_WIDTH, 24 + len(rows) * step + MARGIN, _legend(found, counted), elements)
+    return Body(_WIDTH, 24 + len(rows) * step + MARGIN, _legend(searched, counted), elements)
 
 
 def _head(shown: str, x: float, y: float, counted: bool) -> Iterator[Element]:
@@ -89,13 +89,13 @@ def _tooltip(level: Level) -> str:
     return f"height {level.height}: {count(level.size)} nodes, {count(level.checked)} checked; {known}{unknown}"
 
 
-def _legend(found: Searched, counted: bool) -> list[tuple[Look, str]]:
+def _legend(searched: Searched, counted: bool) -> list[tuple[Look, str]]:
     safe, at_risk, checked = (
-        sum(getattr(level, name) for level in found.levels) for name in ("anonymous", "at_risk", "checked")
+        sum(getattr(level, name) for level in searched.levels) for name in ("anonymous", "at_risk", "checked")
     )
     items = [(Look(AT_RISK), f"not anonymous: {count(at_risk)}"), (Look(ANONYMOUS), f"anonymous: {count(safe)}")]
     if counted:
-        unknown = found.lattice.size - safe - at_risk
+        unknown = searched.lattice.size - safe - at_risk
         items.insert(1, (Look(UNKNOWN), f"unknown: {count(unknown)}"))
         items.append((Look(INK), f"underlined: checked, {count(checked)}"))
     return items

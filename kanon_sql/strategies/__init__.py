@@ -58,8 +58,8 @@ _BEST_MINIMAL = "the best of the k-minimal nodes"
 _BEST_LOWEST = "the best of the anonymous nodes of least height"
 
 STRATEGIES = {
-    found.name: found
-    for found in (
+    each.name: each
+    for each in (
         Strategy("auto", auto, "the optimum", default_seconds=60.0),
         Strategy("best_first", best_first, "the optimum"),
         Strategy("certified", certified, "the optimum", monotone_only=True),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from kanon_sql.generalization.lattice import Lattice, Node, below
 
 
-def accuracy(optimal: Sequence[Node], found: Sequence[Node], lattice: Lattice, heights: Node) -> float:
+def accuracy(optimal: Sequence[Node], nodes: Sequence[Node], lattice: Lattice, heights: Node) -> float:
     """KGen's accuracy of the nodes found, from 0 to 1; 1 if every optimal node is among them.
 
     `optimal`: the k-minimal nodes. Each counts 1 - (steps from it to the nearest node found above it) / (steps
@@ -23,7 +23,7 @@ def accuracy(optimal: Sequence[Node], found: Sequence[Node], lattice: Lattice, h
     weights = [1 - level_of_generalization(node, heights) for node in optimal]
     if not sum(weights):  # only the node that generalizes everything, which no weight is left for
         weights = [1.0] * len(optimal)
-    near = (_nearness(node, found, sum(lattice.top)) for node in optimal)
+    near = (_nearness(node, nodes, sum(lattice.top)) for node in optimal)
     return sum(weight * share for weight, share in zip(weights, near, strict=True)) / sum(weights)
 
 
@@ -37,8 +37,8 @@ def level_of_generalization(node: Node, heights: Node) -> float:
     return sum(shares) / len(shares) if shares else 0.0
 
 
-def _nearness(node: Node, found: Sequence[Node], top: int) -> float:
-    above = [sum(other) - sum(node) for other in found if below(node, other)]
+def _nearness(node: Node, nodes: Sequence[Node], top: int) -> float:
+    above = [sum(other) - sum(node) for other in nodes if below(node, other)]
     if not above:
         return 0.0
     room = top - sum(node)

@@ -114,14 +114,14 @@ class Descent:
 
     def promising(self, draw: Callable[[], Node | None], count: int) -> list[Node]:
         """Draw up to `count` different nodes worth a test or a descent; none where the draws run dry."""
-        found: dict[Node, None] = {}
+        nodes: dict[Node, None] = {}
         for _ in range(count * _TRIES):
             node = draw()
             if node is not None and self._promises(node):
-                found[node] = None
-                if len(found) == count:
+                nodes[node] = None
+                if len(nodes) == count:
                     break
-        return list(found)
+        return list(nodes)
 
     def _promises(self, node: Node) -> bool:
         """Whether a node is unknown, or known to be anonymous and cheaper than what was descended to."""

@@ -25,25 +25,25 @@ def incognito(space: Space) -> Search:
     than tests.
     """
     attributes = range(len(space.lattice.top))
-    found: list[Node] = []
+    minimal: list[Node] = []
     for size in range(1, len(attributes) + 1):
         for subset in combinations(attributes, size):
-            found = yield from minimal_of(space, _part(space, subset))
-    yield Score(found)
+            minimal = yield from minimal_of(space, _part(space, subset))
+    yield Score(minimal)
 
 
 def minimal_of(space: Space, part: Lattice) -> Generator[Test | Score, list[bool], list[Node]]:
     """Breadth-first search of a subset's lattice: its minimal anonymous nodes."""
-    found: list[Node] = []
+    anonymous: list[Node] = []
     for height in range(part.height + 1):
         any_below = False
         for chunk in in_chunks(part.at_height(height)):
             asked = [node for node in chunk if _is_asked(space, part, node)]
-            found += compress(asked, (yield Test(asked)))
+            anonymous += compress(asked, (yield Test(asked)))
             any_below = any_below or any(space.tags.status(node) is False for node in chunk)
         if not any_below:
             break  # all above is anonymous, and none of it minimal
-    return found
+    return anonymous
 
 
 def _part(space: Space, subset: tuple[int, ...]) -> Lattice:

@@ -94,7 +94,7 @@ class _Kgen:
         mated = [pair if self.rng.random() < CROSSOVER else None for pair in pairs]
         meets = {pair: meet(pair[0].node, pair[1].node) for pair in mated if pair and all(p.anonymous for p in pair)}
         judged = yield from self._evaluate(list(dict.fromkeys(meets.values())))
-        anonymous = {found.node for found in judged if found.anonymous}
+        anonymous = {individual.node for individual in judged if individual.anonymous}
         children: list[Node] = []
         for pair, mates in zip(pairs, mated, strict=True):
             if mates is None:

@@ -80,6 +80,6 @@ def _per_level(tags: DenseTags, status: int) -> list[int]:
     for length in shape[1:]:
         rest = np.add.outer(rest, np.arange(length, dtype=np.int16))
     for first, block in enumerate(tags.array):
-        found = np.bincount(rest[block == status], minlength=1)
-        counts[first : first + len(found)] += found
+        counted = np.bincount(rest[block == status], minlength=1)
+        counts[first : first + len(counted)] += counted
     return [int(n) for n in counts]

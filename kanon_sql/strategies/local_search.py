@@ -72,9 +72,9 @@ class _LocalSearch:
         )
         while self.left > 0 and (group := list(islice(likely, AT_ONCE))):
             for near in (yield from self._tested(group)):
-                found = yield from self._value(near)
-                if beats(found, value):
-                    return near, found
+                score = yield from self._value(near)
+                if beats(score, value):
+                    return near, score
         return None
 
     def _tested(self, nodes: Sequence[Node]) -> Generator[Test | Score, list[bool], list[Node]]:

@@ -21,9 +21,9 @@ def ola(space: Space) -> Search:
     The paper settles the whole lattice. Here a node whose least cost is more than some k-minimal node is known
     to cost at most is not asked for: on Adult that takes three of four tests away, and the answer is the same.
     """
-    found = _Found()
-    yield from _search(space, space.lattice, found)
-    yield Score([node for node in found.anonymous if is_minimal(space, node)])
+    candidates = _Candidates()
+    yield from _search(space, space.lattice, candidates)
+    yield Score([node for node in candidates.anonymous if is_minimal(space, node)])
 
 
 def is_minimal(space: Space, node: Node) -> bool:
@@ -32,7 +32,7 @@ def is_minimal(space: Space, node: Node) -> bool:
 
 
 @dataclass
-class _Found:
+class _Candidates:
     """The anonymous nodes asked for, among them all k-minimal ones that count; what the best costs at most."""
 
     anonymous: list[Node] = field(default_factory=list)
@@ -40,38 +40,38 @@ class _Found:
     done: set[tuple[Node, Node]] = field(default_factory=set)
 
 
-def _search(space: Space, part: Lattice, found: _Found) -> Asking:
+def _search(space: Space, part: Lattice, candidates: _Candidates) -> Asking:
     """Settle what counts of a sublattice, halving it at its middle level."""
-    if (part.bottom, part.top) in found.done or not _counts(space, part.bottom, found):
+    if (part.bottom, part.top) in candidates.done or not _counts(space, part.bottom, candidates):
         return
-    if space.settled_between(part.bottom, part.top, found.most):
+    if space.settled_between(part.bottom, part.top, candidates.most):
         return
-    found.done.add((part.bottom, part.top))
+    candidates.done.add((part.bottom, part.top))
     if part.height <= 1:
         for node in dict.fromkeys((part.bottom, part.top)):
-            if _counts(space, node, found) and (yield from _ask(space, node, found)):
+            if _counts(space, node, candidates) and (yield from _ask(space, node, candidates)):
                 return
         return
     for node in space.at_height(part, part.height // 2):
         # A node too dear to count is taken for anonymous unasked: all above it is dearer, what counts is below.
-        asked = space.may_suppress == 0 or _counts(space, node, found)
+        asked = space.may_suppress == 0 or _counts(space, node, candidates)
         # Either way there is a request, though the tags may know all: on a large level the clock must be looked at.
-        below = (yield from _ask(space, node, found)) if asked else (yield from _taken(space, node))
+        below = (yield from _ask(space, node, candidates)) if asked else (yield from _taken(space, node))
         half = Lattice(part.bottom, node) if below else Lattice(node, part.top)
-        yield from _search(space, half, found)
+        yield from _search(space, half, candidates)
 
 
-def _counts(space: Space, node: Node, found: _Found) -> bool:
+def _counts(space: Space, node: Node, candidates: _Candidates) -> bool:
     """Whether the best k-minimal node may be this one or one above it."""
-    return not beats(found.most, space.bound(node))
+    return not beats(candidates.most, space.bound(node))
 
 
-def _ask(space: Space, node: Node, found: _Found) -> Generator[Test | Score, list[bool], bool]:
+def _ask(space: Space, node: Node, candidates: _Candidates) -> Generator[Test | Score, list[bool], bool]:
     asked = space.tags.status(node) is None
     (held,) = yield Test([node])
     if asked and held:  # a k-minimal node is never tagged by another, so it is always among those asked
-        found.anonymous.append(node)
-        found.most = min(found.most, space.most(node))
+        candidates.anonymous.append(node)
+        candidates.most = min(candidates.most, space.most(node))
     return held
 
 
