@@ -271,7 +271,7 @@ TAMPERINGS = {
     "the value stays": ("anatomy/rows", lambda sql: f"SELECT 'flu' AS ill, q.* FROM ({sql}) AS q", "other columns"),
     "groups are joined": (
         "anatomy/rows",
-        lambda sql: sql.replace("SELECT group_id", "SELECT 1 AS group_id"),
+        lambda sql: sql.replace("SELECT g.group_id", "SELECT 1 AS group_id"),
         "disagree on|groups for",
     ),
 }

@@ -114,6 +114,50 @@ def test_only_portable_words(query: Query) -> None:
         assert not re.search(pattern, query.body, re.IGNORECASE), f"{example} is banned"
 
 
+def misreadable(tree: exp.Expression) -> list[str]:
+    """What an engine may take for something else: relations without an alias, columns without a relation.
+
+    Only a last ORDER BY may name a column that the query gives. A predicate speaks of the column `n` of what it is
+    asked of, so that a SELECT with a predicate must not call anything `n` that it gives.
+    """
+    tables = [table.sql("duckdb") for table in tree.find_all(exp.Table) if not table.alias]
+    columns = [
+        column.sql("duckdb")
+        for column in tree.find_all(exp.Column)
+        if not column.table and not isinstance(column.this, exp.Placeholder) and not _is_given(column)
+    ]
+    judged = [hole.find_ancestor(exp.Select) for hole in tree.find_all(exp.Placeholder) if hole.name == "safe"]
+    return [*tables, *columns, *("n" for select in judged if select and "n" in select.named_selects)]
+
+
+def _is_given(column: exp.Column) -> bool:
+    ordered = column.parent and column.parent.parent
+    if not isinstance(ordered, exp.Order) or not isinstance(ordered.parent, exp.Query):
+        return False
+    return column.name in ordered.parent.named_selects
+
+
+@every_query
+def test_no_name_can_be_misread(query: Query) -> None:
+    if not query.header["engines"]:
+        assert misreadable(query.tree) == []
+
+
+@pytest.mark.parametrize(
+    ("sql", "misread"),
+    [
+        ("SELECT SUM(f.n) AS size FROM $f AS f GROUP BY $levels HAVING SUM(f.n) > 1 ORDER BY size", []),
+        ("SELECT SUM(n) AS n FROM $f AS f HAVING SUM(n) > 1", ["n", "n"]),
+        ("SELECT SUM(f.n) AS size FROM $f AS f ORDER BY other", ["other"]),
+        ("SELECT RANK() OVER (ORDER BY place) AS place FROM $f AS f", ["place"]),
+        ("SELECT f.n FROM $f AS f WHERE f.n IN (SELECT g.n FROM $g)", ["$g"]),
+        ("SELECT SUM(f.n) AS n FROM $f AS f HAVING COALESCE($safe, FALSE)", ["n"]),
+    ],
+)
+def test_a_name_that_can_be_misread_is_seen(sql: str, misread: list[str]) -> None:
+    assert misreadable(sqlglot.parse_one(sql, "duckdb")) == misread
+
+
 # Given and expected rows
 
 Rows = Sequence[Sequence[Any]]

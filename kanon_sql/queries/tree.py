@@ -46,7 +46,7 @@ def scratch(name: str) -> Relation:
     """A temporary table of ours: never anyone's table of the same name, in whatever engine.
 
     >>> text("core/row_count", "postgres", relation=scratch("kanon_tuples"))
-    'SELECT COUNT(*) AS rows FROM "pg_temp"."kanon_tuples"'
+    'SELECT COUNT(*) AS rows FROM "pg_temp"."kanon_tuples" AS r'
     """
     return Relation(_SCRATCH, name)
 
@@ -76,7 +76,7 @@ def text(name: str, dialect: str, **holes: Hole) -> str:
     """Print the query `sql/<name>.sql` in `dialect`, its holes filled.
 
     >>> text("core/row_count", "postgres", relation=Relation("public", 'odd "name"'))
-    'SELECT COUNT(*) AS rows FROM "public"."odd ""name\"""'
+    'SELECT COUNT(*) AS rows FROM "public"."odd ""name\""" AS r'
     """
     return printed(tree(name, **holes), dialect)
 
@@ -99,7 +99,7 @@ def per_node(name: str, dialect: str, **holes: Hole) -> PerNode:
 
     >>> query = per_node("core/released_classes", "duckdb", safe=Predicate("SUM(n) >= 2"))
     >>> query(0, Relation("f"), ["age_1", "zip_0"])
-    'SELECT "age_1", "zip_0" FROM "f" GROUP BY "age_1", "zip_0" HAVING COALESCE(SUM(n) >= 2, FALSE)'
+    'SELECT "age_1", "zip_0" FROM "f" AS f GROUP BY "age_1", "zip_0" HAVING COALESCE(SUM(n) >= 2, FALSE)'
     """
     numbered = {"node": _NODE_MARK} if "node" in _holes(name) else {}
     printed = text(name, dialect, **holes, **numbered, levels=[_MARK], frequency_set=Relation(_RELATION_MARK))

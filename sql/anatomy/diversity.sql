@@ -4,16 +4,16 @@
 -- holes: $l value, $sensitive relation
 -- gives: rows, groups, smallest_group, fewest_values, unsafe_groups, unsafe_rows (in groups where one value has more than 1 / $l of the rows)
 SELECT
-  COALESCE(SUM(n), 0) AS rows,
+  COALESCE(SUM(groups.n), 0) AS rows,
   COUNT(*) AS groups,
-  MIN(n) AS smallest_group,
-  MIN(different) AS fewest_values,
-  COUNT(*) FILTER (WHERE NOT safe) AS unsafe_groups,
-  COALESCE(SUM(n) FILTER (WHERE NOT safe), 0) AS unsafe_rows
+  MIN(groups.n) AS smallest_group,
+  MIN(groups.different) AS fewest_values,
+  COUNT(*) FILTER (WHERE NOT groups.safe) AS unsafe_groups,
+  COALESCE(SUM(groups.n) FILTER (WHERE NOT groups.safe), 0) AS unsafe_rows
 FROM (
   SELECT
-    SUM(CAST(count AS BIGINT)) AS n,
+    SUM(CAST(s.count AS BIGINT)) AS n,
     COUNT(*) AS different,
-    COALESCE(MAX(CAST(count AS BIGINT)) * $l <= SUM(CAST(count AS BIGINT)), FALSE) AS safe
-  FROM $sensitive GROUP BY group_id
+    COALESCE(MAX(CAST(s.count AS BIGINT)) * $l <= SUM(CAST(s.count AS BIGINT)), FALSE) AS safe
+  FROM $sensitive AS s GROUP BY s.group_id
 ) AS groups

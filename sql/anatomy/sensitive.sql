@@ -3,5 +3,5 @@
 -- reads: grouped (the released rows; group_id = number of the class)
 -- holes: $columns columns, $sensitive columns, $grouped relation
 -- gives: group_id, the sensitive columns, count (rows)
-SELECT group_id, $columns, COUNT(*) AS count
-FROM $grouped GROUP BY group_id, $sensitive ORDER BY group_id, CAST($sensitive AS TEXT)
+SELECT g.group_id, $columns, COUNT(*) AS count
+FROM $grouped AS g GROUP BY g.group_id, $sensitive ORDER BY group_id, CAST($sensitive AS TEXT)

@@ -3,11 +3,13 @@
 -- reads: assignment (keys, first, last, class)
 -- holes: $keys columns, $assignment relation
 -- gives: the keys, first, last, class
-SELECT $keys, first, last, class
+SELECT $keys, ordered.first, ordered.last, ordered.class
 FROM (
   SELECT
-    $keys, first, last, class,
-    MAX(last) OVER (PARTITION BY $keys ORDER BY first, last ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS taken
-  FROM $assignment
+    $keys, a.first, a.last, a.class,
+    MAX(a.last) OVER (
+      PARTITION BY $keys ORDER BY a.first, a.last ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+    ) AS taken
+  FROM $assignment AS a
 ) AS ordered
-WHERE taken IS NULL OR taken < first
+WHERE ordered.taken IS NULL OR ordered.taken < ordered.first

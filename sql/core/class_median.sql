@@ -5,15 +5,15 @@
 -- gives: class, shown
 SELECT m.class, p.value AS shown
 FROM (
-  SELECT class, MIN(position) AS position
+  SELECT counted.class, MIN(counted.position) AS position
   FROM (
     SELECT
-      class,
-      position,
-      SUM(n) OVER (PARTITION BY class ORDER BY position) AS up_to,
-      SUM(n) OVER (PARTITION BY class) AS size
-    FROM $members
+      m.class,
+      m.position,
+      SUM(m.n) OVER (PARTITION BY m.class ORDER BY m.position) AS up_to,
+      SUM(m.n) OVER (PARTITION BY m.class) AS size
+    FROM $members AS m
   ) AS counted
-  WHERE 2 * up_to >= size
-  GROUP BY class
+  WHERE 2 * counted.up_to >= counted.size
+  GROUP BY counted.class
 ) AS m JOIN $positions AS p ON p.position = m.position

@@ -5,6 +5,7 @@
 -- gives: class, shown
 SELECT m.class, p.value AS shown
 FROM (
-  SELECT class, position, ROW_NUMBER() OVER (PARTITION BY class ORDER BY n DESC, position) AS place FROM $members
+  SELECT m.class, m.position, ROW_NUMBER() OVER (PARTITION BY m.class ORDER BY m.n DESC, m.position) AS place
+  FROM $members AS m
 ) AS m JOIN $positions AS p ON p.position = m.position
 WHERE m.place = 1

@@ -3,7 +3,7 @@
 -- reads: release (any relation that holds the quasi-identifiers)
 -- holes: $release relation, $quasi_identifiers columns
 -- gives: size (rows in a class), classes (how many have that size), smallest first
-SELECT size, COUNT(*) AS classes
-FROM (SELECT COUNT(*) AS size FROM $release GROUP BY $quasi_identifiers) AS classes
-GROUP BY size
+SELECT classes.size, COUNT(*) AS classes
+FROM (SELECT COUNT(*) AS size FROM $release AS r GROUP BY $quasi_identifiers) AS classes
+GROUP BY classes.size
 ORDER BY size

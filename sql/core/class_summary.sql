@@ -4,13 +4,13 @@
 -- holes: $release relation, $quasi_identifiers columns, $names columns, $safe predicate
 -- gives: rows, classes, smallest_class, unsafe_classes, unsafe_rows
 SELECT
-  COALESCE(SUM(n), 0) AS rows,
+  COALESCE(SUM(classes.size), 0) AS rows,
   COUNT(*) AS classes,
-  MIN(n) AS smallest_class,
-  COUNT(*) FILTER (WHERE NOT safe) AS unsafe_classes,
-  COALESCE(SUM(n) FILTER (WHERE NOT safe), 0) AS unsafe_rows
+  MIN(classes.size) AS smallest_class,
+  COUNT(*) FILTER (WHERE NOT classes.safe) AS unsafe_classes,
+  COALESCE(SUM(classes.size) FILTER (WHERE NOT classes.safe), 0) AS unsafe_rows
 FROM (
-  SELECT SUM(n) AS n, COALESCE($safe, FALSE) AS safe
-  FROM (SELECT $quasi_identifiers, COUNT(*) AS n FROM $release GROUP BY $quasi_identifiers) AS tuples
+  SELECT SUM(tuples.n) AS size, COALESCE($safe, FALSE) AS safe
+  FROM (SELECT $quasi_identifiers, COUNT(*) AS n FROM $release AS r GROUP BY $quasi_identifiers) AS tuples
   GROUP BY $names
 ) AS classes

@@ -3,4 +3,4 @@
 -- reads: source (any shape)
 -- holes: $columns columns, $source relation
 -- gives: the columns
-SELECT $columns FROM $source
+SELECT $columns FROM $source AS s

@@ -4,4 +4,4 @@
 -- holes: $mapping relation
 -- gives: twice
 SELECT COUNT(*) AS twice
-FROM (SELECT value FROM $mapping WHERE value IS NOT NULL GROUP BY value HAVING COUNT(*) > 1) AS doubled
+FROM (SELECT m.value FROM $mapping AS m WHERE m.value IS NOT NULL GROUP BY m.value HAVING COUNT(*) > 1) AS doubled

@@ -3,4 +3,4 @@
 -- reads: values (row, value)
 -- holes: $values relation
 -- gives: row, first, value
-SELECT row, MIN(row) OVER (PARTITION BY value) AS first, value FROM $values
+SELECT v.row, MIN(v.row) OVER (PARTITION BY v.value) AS first, v.value FROM $values AS v

@@ -5,11 +5,11 @@
 -- gives: number (of the column), row_id, code, place
 SELECT
   $number AS number,
-  row_id,
-  DENSE_RANK() OVER (ORDER BY value) AS code,
+  cells.row_id,
+  DENSE_RANK() OVER (ORDER BY cells.value) AS code,
   CASE
-    WHEN NOT value IS NULL
-    THEN CAST(RANK() OVER (ORDER BY value) AS DOUBLE PRECISION)
-      + CAST(COUNT(*) OVER (PARTITION BY value) AS DOUBLE PRECISION) / 2
+    WHEN NOT cells.value IS NULL
+    THEN CAST(RANK() OVER (ORDER BY cells.value) AS DOUBLE PRECISION)
+      + CAST(COUNT(*) OVER (PARTITION BY cells.value) AS DOUBLE PRECISION) / 2
   END AS place
-FROM (SELECT row_id, $column AS value FROM $sampled) AS cells
+FROM (SELECT s.row_id, $column AS value FROM $sampled AS s) AS cells

@@ -4,4 +4,4 @@
 -- holes: $source relation, $natives columns, $texts columns, $held columns, $different columns, $most value
 -- gives: rows, the number of values per column, the number of different values per column
 SELECT COUNT(*) AS rows, COUNT($held), COUNT(DISTINCT $different)
-FROM (SELECT $natives, CAST($texts AS TEXT) FROM $source LIMIT $most) AS sampled
+FROM (SELECT $natives, CAST($texts AS TEXT) FROM $source AS s LIMIT $most) AS sampled

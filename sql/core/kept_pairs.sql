@@ -4,19 +4,19 @@
 -- holes: $cells relation, $kept value, $quasi value
 -- gives: kept (the column's number), rows, told (rows guessed right), most (rows with the most frequent of all)
 SELECT
-  kept,
-  SUM(n) AS rows,
-  SUM(CASE WHEN place = 1 THEN n ELSE 0 END) AS told,
-  MAX(alike) AS most
+  repeated.kept,
+  SUM(repeated.n) AS rows,
+  SUM(CASE WHEN repeated.place = 1 THEN repeated.n ELSE 0 END) AS told,
+  MAX(repeated.alike) AS most
 FROM (
-  SELECT kept, n, place, SUM(n) OVER (PARTITION BY kept, quasi) AS alike
+  SELECT ranked.kept, ranked.n, ranked.place, SUM(ranked.n) OVER (PARTITION BY ranked.kept, ranked.quasi) AS alike
   FROM (
     SELECT
-      kept,
-      quasi,
-      n,
-      ROW_NUMBER() OVER (PARTITION BY kept, code ORDER BY n DESC) AS place,
-      SUM(n) OVER (PARTITION BY kept, code) AS class_rows
+      counted.kept,
+      counted.quasi,
+      counted.n,
+      ROW_NUMBER() OVER (PARTITION BY counted.kept, counted.code ORDER BY counted.n DESC) AS place,
+      SUM(counted.n) OVER (PARTITION BY counted.kept, counted.code) AS class_rows
     FROM (
       SELECT k.number AS kept, k.code AS code, q.code AS quasi, COUNT(*) AS n
       FROM $cells AS k
@@ -25,6 +25,6 @@ FROM (
       GROUP BY k.number, k.code, q.code
     ) AS counted
   ) AS ranked
-  WHERE class_rows >= 2
+  WHERE ranked.class_rows >= 2
 ) AS repeated
-GROUP BY kept
+GROUP BY repeated.kept

@@ -3,4 +3,4 @@
 -- reads: frequency_set (and its columns of loss: n times (leaves under the label - 1))
 -- holes: $frequency_set relation, $losses columns
 -- gives: rows, one sum per loss column
-SELECT COALESCE(SUM(n), 0) AS rows, COALESCE(SUM($losses), 0) FROM $frequency_set
+SELECT COALESCE(SUM(f.n), 0) AS rows, COALESCE(SUM($losses), 0) FROM $frequency_set AS f

@@ -5,8 +5,8 @@
 -- gives: classes, released_rows, smallest_class (NULL without classes), squares, one sum of n * leaves per attribute
 SELECT
   COUNT(*) AS classes,
-  COALESCE(SUM(n), 0) AS released_rows,
-  MIN(n) AS smallest_class,
-  COALESCE(SUM(n * n), 0) AS squares,
+  COALESCE(SUM(released.n), 0) AS released_rows,
+  MIN(released.n) AS smallest_class,
+  COALESCE(SUM(released.n * released.n), 0) AS squares,
   COALESCE(SUM($leaves), 0)
-FROM (SELECT SUM(n) AS n, SUM(n * $leaves) FROM $classes GROUP BY $labels) AS released
+FROM (SELECT SUM(k.n) AS n, SUM(k.n * $leaves) FROM $classes AS k GROUP BY $labels) AS released

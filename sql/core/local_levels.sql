@@ -3,4 +3,4 @@
 -- reads: classes (class, n = rows, level_j per attribute)
 -- holes: $classes relation, $level columns
 -- gives: level, n (rows)
-SELECT $level AS level, SUM(n) AS n FROM $classes GROUP BY $level
+SELECT $level AS level, SUM(k.n) AS n FROM $classes AS k GROUP BY $level

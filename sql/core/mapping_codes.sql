@@ -3,4 +3,4 @@
 -- reads: mapping (value, code_0 … code_h)
 -- holes: $mapping relation, $codes columns
 -- gives: value (text), the codes
-SELECT CAST(value AS TEXT) AS value, $codes FROM $mapping
+SELECT CAST(m.value AS TEXT) AS value, $codes FROM $mapping AS m

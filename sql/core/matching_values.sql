@@ -5,5 +5,5 @@
 -- gives: row, text
 SELECT v.row, MIN(CAST(t.value AS TEXT)) AS text
 FROM $values AS v
-INNER JOIN (SELECT $column AS value FROM $tuples GROUP BY $column) AS t ON t.value = v.value
+INNER JOIN (SELECT $column AS value FROM $tuples AS t GROUP BY $column) AS t ON t.value = v.value
 GROUP BY v.row

@@ -3,10 +3,10 @@
 -- reads: frequency_set (one row per distinct tuple; n = rows; one integer column per attribute and level)
 -- holes: $frequency_set relation, $keys columns, $levels columns, $safe predicate
 -- gives: the keys (a tuple's level-0 codes), n (rows), class
-SELECT $keys, n, class
-FROM (SELECT $keys, n, DENSE_RANK() OVER (ORDER BY $levels) AS class FROM $frequency_set) AS numbered
-WHERE class IN (
-  SELECT class
-  FROM (SELECT n, DENSE_RANK() OVER (ORDER BY $levels) AS class FROM $frequency_set) AS numbered
-  GROUP BY class HAVING COALESCE($safe, FALSE)
+SELECT $keys, numbered.n, numbered.class
+FROM (SELECT $keys, f.n, DENSE_RANK() OVER (ORDER BY $levels) AS class FROM $frequency_set AS f) AS numbered
+WHERE numbered.class IN (
+  SELECT numbered.class
+  FROM (SELECT f.n, DENSE_RANK() OVER (ORDER BY $levels) AS class FROM $frequency_set AS f) AS numbered
+  GROUP BY numbered.class HAVING COALESCE($safe, FALSE)
 )

@@ -6,7 +6,7 @@
 SELECT
   $node AS node,
   COUNT(*) AS classes,
-  COALESCE(SUM(n), 0) AS released_rows,
-  MIN(n) AS smallest_class,
-  COALESCE(SUM(n * n), 0) AS squares
-FROM (SELECT SUM(n) AS n FROM $frequency_set GROUP BY $levels HAVING COALESCE($safe, FALSE)) AS released
+  COALESCE(SUM(released.size), 0) AS released_rows,
+  MIN(released.size) AS smallest_class,
+  COALESCE(SUM(released.size * released.size), 0) AS squares
+FROM (SELECT SUM(f.n) AS size FROM $frequency_set AS f GROUP BY $levels HAVING COALESCE($safe, FALSE)) AS released

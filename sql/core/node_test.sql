@@ -3,5 +3,5 @@
 -- reads: frequency_set (one row per distinct tuple; n = rows; one integer column per attribute and level)
 -- holes: $node value, $frequency_set relation, $levels columns, $safe predicate
 -- gives: node, rows_at_risk
-SELECT $node AS node, COALESCE(SUM(n), 0) AS rows_at_risk
-FROM (SELECT SUM(n) AS n FROM $frequency_set GROUP BY $levels HAVING NOT COALESCE($safe, FALSE)) AS at_risk
+SELECT $node AS node, COALESCE(SUM(at_risk.size), 0) AS rows_at_risk
+FROM (SELECT SUM(f.n) AS size FROM $frequency_set AS f GROUP BY $levels HAVING NOT COALESCE($safe, FALSE)) AS at_risk

@@ -3,4 +3,4 @@
 -- reads: values (row, first, value)
 -- holes: $values relation
 -- gives: row, first, text
-SELECT row, first, CAST(value AS TEXT) AS text FROM $values
+SELECT v.row, v.first, CAST(v.value AS TEXT) AS text FROM $values AS v

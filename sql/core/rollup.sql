@@ -4,4 +4,4 @@
 -- holes: $frequency_set relation, $keys columns, $levels columns, $sums columns
 -- gives: the same columns, fewer rows: keys distinct, higher levels that follow from them, n and losses added up
 SELECT $keys, MIN($levels), CAST(SUM($sums) AS BIGINT)
-FROM $frequency_set GROUP BY $keys
+FROM $frequency_set AS f GROUP BY $keys

@@ -3,4 +3,4 @@
 -- reads: relation (any shape)
 -- holes: $relation relation
 -- gives: rows
-SELECT COUNT(*) AS rows FROM $relation
+SELECT COUNT(*) AS rows FROM $relation AS r

@@ -4,6 +4,6 @@
 -- holes: $values relation
 -- gives: held, different, same
 SELECT
-  (SELECT COUNT(*) FROM $values WHERE value IS NOT NULL) AS held,
-  (SELECT COUNT(*) FROM (SELECT value FROM $values WHERE value IS NOT NULL GROUP BY value) AS grouped) AS different,
-  (SELECT COUNT(*) FROM $values WHERE CAST(value AS TEXT) = text) AS same
+  (SELECT COUNT(*) FROM $values AS v WHERE v.value IS NOT NULL) AS held,
+  (SELECT COUNT(*) FROM (SELECT v.value FROM $values AS v WHERE v.value IS NOT NULL GROUP BY v.value) AS g) AS different,
+  (SELECT COUNT(*) FROM $values AS v WHERE CAST(v.value AS TEXT) = v.text) AS same

@@ -3,4 +3,4 @@
 -- reads: counted (n = rows, and anything else)
 -- holes: $counted relation
 -- gives: rows
-SELECT COALESCE(SUM(n), 0) AS rows FROM $counted
+SELECT COALESCE(SUM(c.n), 0) AS rows FROM $counted AS c

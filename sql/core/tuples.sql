@@ -3,4 +3,4 @@
 -- reads: source (the raw table, any shape)
 -- holes: $columns columns, $source relation
 -- gives: the columns, n (rows)
-SELECT $columns, COUNT(*) AS n FROM $source GROUP BY $columns
+SELECT $columns, COUNT(*) AS n FROM $source AS s GROUP BY $columns

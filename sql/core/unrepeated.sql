@@ -4,5 +4,5 @@
 -- holes: $keys columns, $columns columns, $kept relation
 -- gives: the keys, the columns
 SELECT $keys, $columns
-FROM (SELECT $keys, $columns, COUNT(*) OVER (PARTITION BY $keys) AS copies FROM $kept) AS counted
-WHERE copies = 1
+FROM (SELECT $keys, $columns, COUNT(*) OVER (PARTITION BY $keys) AS copies FROM $kept AS k) AS counted
+WHERE counted.copies = 1

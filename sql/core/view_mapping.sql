@@ -3,4 +3,4 @@
 -- reads: mapping (value, code_0 … code_h, label_1 … label_h)
 -- holes: $mapping relation, $columns columns
 -- gives: value, code, label (no label on level 0, where the value stays)
-SELECT value, $columns FROM $mapping WHERE value IS NOT NULL
+SELECT m.value, $columns FROM $mapping AS m WHERE m.value IS NOT NULL

@@ -3,6 +3,6 @@
 -- reads: mapping (value, code, label; no label on level 0)
 -- holes: $mapping relation, $shown columns
 -- gives: value, code, shown
-SELECT value, code, FIRST_VALUE(shown) OVER (PARTITION BY code ORDER BY shown) AS shown
-FROM (SELECT value, code, $shown AS shown, COUNT(*) OVER (PARTITION BY value) AS copies FROM $mapping) AS counted
-WHERE copies = 1 AND code >= 0
+SELECT c.value, c.code, FIRST_VALUE(c.shown) OVER (PARTITION BY c.code ORDER BY c.shown) AS shown
+FROM (SELECT m.value, m.code, $shown AS shown, COUNT(*) OVER (PARTITION BY m.value) AS copies FROM $mapping AS m) AS c
+WHERE c.copies = 1 AND c.code >= 0

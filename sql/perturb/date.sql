@@ -3,4 +3,4 @@
 -- reads: draws (row_id, value, and standard noise by its distribution)
 -- holes: $scale value, $draw columns, $draws relation
 -- gives: row_id, value (DATE)
-SELECT row_id, value + CAST(ROUND($scale * $draw) AS INTEGER) AS value FROM $draws
+SELECT d.row_id, d.value + CAST(ROUND($scale * $draw) AS INTEGER) AS value FROM $draws AS d

@@ -4,6 +4,6 @@
 -- holes: $scale value, $draw columns, $bottom value, $top value, $draws relation
 -- gives: row_id, value (DOUBLE; a bound of NULL is none)
 SELECT
-  row_id,
-  LEAST(GREATEST(CAST(value AS DOUBLE) + $scale * $draw, CAST($bottom AS DOUBLE)), CAST($top AS DOUBLE)) AS value
-FROM $draws
+  d.row_id,
+  LEAST(GREATEST(CAST(d.value AS DOUBLE) + $scale * $draw, CAST($bottom AS DOUBLE)), CAST($top AS DOUBLE)) AS value
+FROM $draws AS d

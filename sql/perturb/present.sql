@@ -3,4 +3,4 @@
 -- reads: source (the raw table, any shape)
 -- holes: $column columns, $source relation
 -- gives: present (values)
-SELECT COUNT(value) AS present FROM (SELECT $column AS value FROM $source) AS cells
+SELECT COUNT(cells.value) AS present FROM (SELECT $column AS value FROM $source AS s) AS cells

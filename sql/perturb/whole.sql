@@ -4,12 +4,12 @@
 -- holes: $scale value, $draw columns, $bottom value, $top value, $draws relation
 -- gives: row_id, value (a whole DECIMAL between the bounds)
 SELECT
-  row_id,
+  d.row_id,
   LEAST(
     GREATEST(
-      CAST(value AS DECIMAL(38, 0)) + CAST(ROUND($scale * $draw) AS DECIMAL(38, 0)),
+      CAST(d.value AS DECIMAL(38, 0)) + CAST(ROUND($scale * $draw) AS DECIMAL(38, 0)),
       CAST($bottom AS DECIMAL(38, 0))
     ),
     CAST($top AS DECIMAL(38, 0))
   ) AS value
-FROM $draws
+FROM $draws AS d

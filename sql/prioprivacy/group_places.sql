@@ -3,8 +3,8 @@
 -- reads: members (node, class, tuple), tuples (tuple, n)
 -- holes: $members relation, $tuples relation, $safe predicate
 -- gives: node, class, place (1, 2, …; equal ones share no tuple)
-SELECT node, class, RANK() OVER (ORDER BY SUM(n) DESC, node) AS place
+SELECT m.node, m.class, RANK() OVER (ORDER BY SUM(t.n) DESC, m.node) AS place
 FROM $members AS m
 JOIN $tuples AS t ON t.tuple = m.tuple
-GROUP BY node, class
+GROUP BY m.node, m.class
 HAVING COALESCE($safe, FALSE)

@@ -4,5 +4,5 @@
 -- holes: $numbered relation, $chosen relation, $grown relation
 -- gives: tuple, node
 SELECT c.tuple, g.node
-FROM (SELECT tuple, class FROM $numbered UNION ALL SELECT tuple, class FROM $chosen) AS c
+FROM (SELECT n.tuple, n.class FROM $numbered AS n UNION ALL SELECT c.tuple, c.class FROM $chosen AS c) AS c
 JOIN $grown AS g ON g.class = c.class

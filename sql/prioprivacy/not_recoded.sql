@@ -3,4 +3,4 @@
 -- reads: tuples (tuple, and anything else), recoded (tuple, and anything else)
 -- holes: $node value, $tuples relation, $recoded relation
 -- gives: tuple, node
-SELECT tuple, $node AS node FROM $tuples AS t WHERE NOT EXISTS(SELECT 1 FROM $recoded AS r WHERE r.tuple = t.tuple)
+SELECT t.tuple, $node AS node FROM $tuples AS t WHERE NOT EXISTS(SELECT 1 FROM $recoded AS r WHERE r.tuple = t.tuple)

@@ -3,4 +3,4 @@
 -- reads: tuples (tuple, n, the columns), remaining (tuple, and anything else)
 -- holes: $tuples relation, $remaining relation, $columns columns
 -- gives: tuple, n, the columns, open
-SELECT tuple, n, $columns, tuple IN (SELECT tuple FROM $remaining) AS open FROM $tuples
+SELECT t.tuple, t.n, $columns, t.tuple IN (SELECT r.tuple FROM $remaining AS r) AS open FROM $tuples AS t

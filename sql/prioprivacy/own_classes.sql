@@ -3,4 +3,4 @@
 -- reads: numbered (class, tuple, n, the cells, equal within a class)
 -- holes: $cells columns, $numbered relation
 -- gives: class, n (rows), the cells
-SELECT class, CAST(SUM(n) AS BIGINT) AS n, MIN($cells) FROM $numbered GROUP BY class
+SELECT n.class, CAST(SUM(n.n) AS BIGINT) AS n, MIN($cells) FROM $numbered AS n GROUP BY n.class

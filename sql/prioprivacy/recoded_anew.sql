@@ -3,4 +3,4 @@
 -- reads: kept (tuple, node), moved (tuple, node)
 -- holes: $kept relation, $moved relation
 -- gives: tuple, node
-SELECT tuple, node FROM $kept UNION ALL SELECT tuple, node FROM $moved
+SELECT k.tuple, k.node FROM $kept AS k UNION ALL SELECT m.tuple, m.node FROM $moved AS m

@@ -3,4 +3,4 @@
 -- reads: tuples (tuple, one integer column per attribute and level)
 -- holes: $attribute value, $level value, $column columns, $tuples relation
 -- gives: attribute, level, tuple, code
-SELECT $attribute AS attribute, $level AS level, tuple, $column AS code FROM $tuples
+SELECT $attribute AS attribute, $level AS level, t.tuple, $column AS code FROM $tuples AS t

@@ -3,4 +3,4 @@
 -- reads: recoded (tuple, node)
 -- holes: $recoded relation
 -- gives: node
-SELECT DISTINCT node FROM $recoded
+SELECT DISTINCT r.node FROM $recoded AS r

@@ -3,4 +3,4 @@
 -- reads: source (the raw table, any shape)
 -- holes: $column columns, $source relation
 -- gives: fractions (rows)
-SELECT COUNT(*) AS fractions FROM (SELECT $column AS value FROM $source) AS cells WHERE value <> FLOOR(value)
+SELECT COUNT(*) AS fractions FROM (SELECT $column AS value FROM $source AS s) AS c WHERE c.value <> FLOOR(c.value)

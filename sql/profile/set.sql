@@ -6,6 +6,6 @@
 SELECT
   $node AS node,
   COUNT(*) AS combinations,
-  COUNT(*) FILTER (WHERE n = 1) AS unique_rows,
-  COALESCE(SUM(n) FILTER (WHERE n < $small), 0) AS small_rows
-FROM (SELECT SUM(n) AS n FROM $frequency_set GROUP BY $levels) AS classes
+  COUNT(*) FILTER (WHERE classes.n = 1) AS unique_rows,
+  COALESCE(SUM(classes.n) FILTER (WHERE classes.n < $small), 0) AS small_rows
+FROM (SELECT SUM(f.n) AS n FROM $frequency_set AS f GROUP BY $levels) AS classes

@@ -3,10 +3,10 @@
 -- reads: assignment (the codes of the tuple's values, n = rows, class), classes (class, a label per attribute)
 -- holes: $value columns, $label columns, $assignment relation, $classes relation
 -- gives: value (its code), label, n (rows)
-SELECT value, label, CAST(SUM(n) AS BIGINT) AS n
+SELECT cells.value, cells.label, CAST(SUM(cells.n) AS BIGINT) AS n
 FROM (
-  SELECT value, CASE WHEN k.class IS NULL THEN '*' ELSE k.label END AS label, a.n
-  FROM (SELECT $value AS value, n, class FROM $assignment) AS a
-  LEFT JOIN (SELECT class, $label AS label FROM $classes) AS k ON k.class = a.class
+  SELECT a.value, CASE WHEN k.class IS NULL THEN '*' ELSE k.label END AS label, a.n
+  FROM (SELECT $value AS value, a.n, a.class FROM $assignment AS a) AS a
+  LEFT JOIN (SELECT k.class, $label AS label FROM $classes AS k) AS k ON k.class = a.class
 ) AS cells
-GROUP BY value, label
+GROUP BY cells.value, cells.label

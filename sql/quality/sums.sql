@@ -3,7 +3,7 @@
 -- reads: levels (value, level, leaves, n)
 -- holes: $levels relation
 -- gives: level, n (rows), leaves (under the labels, one per row)
-SELECT level, CAST(SUM(n) AS BIGINT) AS n, CAST(SUM(leaves * n) AS BIGINT) AS leaves
-FROM $levels
-GROUP BY level
+SELECT l.level, CAST(SUM(l.n) AS BIGINT) AS n, CAST(SUM(l.leaves * l.n) AS BIGINT) AS leaves
+FROM $levels AS l
+GROUP BY l.level
 ORDER BY level

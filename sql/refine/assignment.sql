@@ -5,4 +5,4 @@
 -- gives: the codes, n, class (1, 2, …)
 SELECT $keys, s.n, DENSE_RANK() OVER (ORDER BY s.class) AS class
 FROM $state AS s
-JOIN (SELECT id, $keys FROM $tuples) AS t ON t.id = s.id
+JOIN (SELECT t.id, $keys FROM $tuples AS t) AS t ON t.id = s.id

@@ -3,6 +3,6 @@
 -- reads: generalizations (id, n rows, key of the cell, cost of one row)
 -- holes: $generalizations relation, $safe predicate
 -- gives: id, n, key, cost
-SELECT id, n, key, cost
-FROM $generalizations
-WHERE key IN (SELECT key FROM $generalizations GROUP BY key HAVING COALESCE($safe, FALSE))
+SELECT g.id, g.n, g.key, g.cost
+FROM $generalizations AS g
+WHERE g.key IN (SELECT g.key FROM $generalizations AS g GROUP BY g.key HAVING COALESCE($safe, FALSE))

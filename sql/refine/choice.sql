@@ -3,6 +3,8 @@
 -- reads: cells (id, n rows, key of the cell, cost of one row)
 -- holes: $cells relation
 -- gives: id, n, class (the key of the cell)
-SELECT id, n, key AS class
-FROM (SELECT id, n, key, ROW_NUMBER() OVER (PARTITION BY id ORDER BY cost, key) AS place FROM $cells) AS ranked
-WHERE place = 1
+SELECT ranked.id, ranked.n, ranked.key AS class
+FROM (
+  SELECT c.id, c.n, c.key, ROW_NUMBER() OVER (PARTITION BY c.id ORDER BY c.cost, c.key) AS place FROM $cells AS c
+) AS ranked
+WHERE ranked.place = 1

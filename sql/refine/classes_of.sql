@@ -3,4 +3,4 @@
 -- reads: state (id, n, class)
 -- holes: $state relation
 -- gives: class
-SELECT class FROM $state GROUP BY class
+SELECT s.class FROM $state AS s GROUP BY s.class

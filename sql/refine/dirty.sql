@@ -3,8 +3,8 @@
 -- reads: best (id, own, class, target, gain), moves (id, n, class), movers (class, place)
 -- holes: $best relation, $moves relation, $movers relation, $seen value, $far value
 -- gives: class
-SELECT class FROM $best
+SELECT b.class FROM $best AS b
 UNION
-SELECT class FROM $moves
+SELECT m.class FROM $moves AS m
 UNION
-SELECT class FROM $movers WHERE place > $seen AND place <= $far
+SELECT m.class FROM $movers AS m WHERE m.place > $seen AND m.place <= $far

@@ -3,4 +3,4 @@
 -- reads: movers (id, own rows, most)
 -- holes: $movers relation, $near value
 -- gives: movers
-SELECT COUNT(*) AS movers FROM $movers WHERE most > own * $near
+SELECT COUNT(*) AS movers FROM $movers AS m WHERE m.most > m.own * $near

@@ -3,6 +3,6 @@
 -- reads: state (id, n, class), placed (id, n, class)
 -- holes: $state relation, $placed relation
 -- gives: id, n, class
-SELECT id, n, class FROM $state
+SELECT s.id, s.n, s.class FROM $state AS s
 UNION ALL
-SELECT id, n, class FROM $placed
+SELECT p.id, p.n, p.class FROM $placed AS p

@@ -3,6 +3,6 @@
 -- reads: state (id, n, class), moves (id, n, class)
 -- holes: $state relation, $moves relation
 -- gives: id, n, class
-SELECT id, n, class FROM $state WHERE NOT id IN (SELECT id FROM $moves)
+SELECT s.id, s.n, s.class FROM $state AS s WHERE NOT s.id IN (SELECT m.id FROM $moves AS m)
 UNION ALL
-SELECT id, n, class FROM $moves
+SELECT m.id, m.n, m.class FROM $moves AS m

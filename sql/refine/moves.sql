@@ -6,8 +6,12 @@
 SELECT b.id, b.own AS n, b.target AS class
 FROM $best AS b
 JOIN (
-  SELECT id, ROW_NUMBER() OVER (PARTITION BY class ORDER BY gain DESC, id) AS place
-  FROM (SELECT id, class, gain FROM $best UNION ALL SELECT id, target AS class, gain FROM $best) AS touched
+  SELECT t.id, ROW_NUMBER() OVER (PARTITION BY t.class ORDER BY t.gain DESC, t.id) AS place
+  FROM (
+    SELECT b.id, b.class, b.gain FROM $best AS b
+    UNION ALL
+    SELECT b.id, b.target AS class, b.gain FROM $best AS b
+  ) AS t
 ) AS ranked ON ranked.id = b.id AND ranked.place = 1
 GROUP BY b.id, b.own, b.target
 HAVING COUNT(*) = 2

@@ -3,4 +3,4 @@
 -- reads: tuples (id, n, codes on every level)
 -- holes: $tuples relation, $columns columns
 -- gives: id, n, class
-SELECT id, n, DENSE_RANK() OVER (ORDER BY $columns) AS class FROM $tuples
+SELECT t.id, t.n, DENSE_RANK() OVER (ORDER BY $columns) AS class FROM $tuples AS t

@@ -3,4 +3,4 @@
 -- reads: tuples (id, n)
 -- holes: $tuples relation
 -- gives: id, n, class
-SELECT id, n, CAST(0 AS BIGINT) AS class FROM $tuples WHERE FALSE
+SELECT t.id, t.n, CAST(0 AS BIGINT) AS class FROM $tuples AS t WHERE FALSE

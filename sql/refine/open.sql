@@ -3,4 +3,4 @@
 -- reads: tuples (id, n, codes), placed (id of a tuple that has a class)
 -- holes: $tuples relation, $placed relation, $keys columns
 -- gives: id, n, the codes
-SELECT id, n, $keys FROM $tuples WHERE NOT id IN (SELECT id FROM $placed)
+SELECT t.id, t.n, $keys FROM $tuples AS t WHERE NOT t.id IN (SELECT p.id FROM $placed AS p)

@@ -3,4 +3,4 @@
 -- reads: cells (id, n, key, cost), placed (id of a tuple that has a class)
 -- holes: $cells relation, $placed relation
 -- gives: id, n, key, cost
-SELECT id, n, key, cost FROM $cells WHERE NOT id IN (SELECT id FROM $placed)
+SELECT c.id, c.n, c.key, c.cost FROM $cells AS c WHERE NOT c.id IN (SELECT p.id FROM $placed AS p)

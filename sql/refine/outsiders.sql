@@ -3,5 +3,7 @@
 -- reads: open (id, n)
 -- holes: $open relation, $most value
 -- gives: id, own (rows), class (one of its own for each), dirty, most, place
-SELECT id, n AS own, -id AS class, TRUE AS dirty, $most AS most, ROW_NUMBER() OVER (ORDER BY n DESC, id) AS place
-FROM $open
+SELECT
+  o.id, o.n AS own, -o.id AS class, TRUE AS dirty, $most AS most,
+  ROW_NUMBER() OVER (ORDER BY o.n DESC, o.id) AS place
+FROM $open AS o

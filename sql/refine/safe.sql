@@ -3,6 +3,6 @@
 -- reads: chosen (id, n rows, class)
 -- holes: $chosen relation, $safe predicate
 -- gives: id, n, class
-SELECT id, n, class
-FROM $chosen
-WHERE class IN (SELECT class FROM $chosen GROUP BY class HAVING COALESCE($safe, FALSE))
+SELECT c.id, c.n, c.class
+FROM $chosen AS c
+WHERE c.class IN (SELECT c.class FROM $chosen AS c GROUP BY c.class HAVING COALESCE($safe, FALSE))

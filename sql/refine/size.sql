@@ -3,4 +3,4 @@
 -- reads: state (id, n rows, class)
 -- holes: $state relation
 -- gives: classes, rows
-SELECT COUNT(DISTINCT class) AS classes, COALESCE(SUM(n), 0) AS rows FROM $state
+SELECT COUNT(DISTINCT s.class) AS classes, COALESCE(SUM(s.n), 0) AS rows FROM $state AS s

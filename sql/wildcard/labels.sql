@@ -3,10 +3,15 @@
 -- reads: labels (attribute, rule_level, code, label, leaves, level)
 -- holes: $labels relation
 -- gives: attribute, label, level (of rules), code
-SELECT attribute, label, rule_level AS level, code
+SELECT made.attribute, made.label, made.rule_level AS level, made.code
 FROM (
-  SELECT attribute, label, rule_level, code, ROW_NUMBER() OVER (PARTITION BY attribute, label ORDER BY rule_level DESC, code) AS place
-  FROM $labels
-  WHERE code >= 0
+  SELECT
+    l.attribute,
+    l.label,
+    l.rule_level,
+    l.code,
+    ROW_NUMBER() OVER (PARTITION BY l.attribute, l.label ORDER BY l.rule_level DESC, l.code) AS place
+  FROM $labels AS l
+  WHERE l.code >= 0
 ) AS made
-WHERE place = 1
+WHERE made.place = 1

@@ -3,4 +3,4 @@
 -- reads: patterns (pattern, class, the levels)
 -- holes: $levels columns, $patterns relation
 -- gives: pattern, the levels
-SELECT pattern, $levels FROM $patterns GROUP BY pattern, $levels ORDER BY pattern
+SELECT p.pattern, $levels FROM $patterns AS p GROUP BY p.pattern, $levels ORDER BY pattern

@@ -3,4 +3,4 @@
 -- reads: readings (class, the levels and codes of its cells)
 -- holes: $levels columns, $codes columns, $readings relation
 -- gives: pattern (0, 1, …), class, the levels, the codes
-SELECT CAST(DENSE_RANK() OVER (ORDER BY $levels) - 1 AS INTEGER) AS pattern, class, $levels, $codes FROM $readings
+SELECT CAST(DENSE_RANK() OVER (ORDER BY $levels) - 1 AS INTEGER) AS pattern, r.class, $levels, $codes FROM $readings AS r
