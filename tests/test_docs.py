@@ -106,10 +106,14 @@ def run(command: list[str], place: Path) -> None:
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
-def test_the_python_of_a_page_works(page, capsys):
-    (code,) = blocks(page, "python")
+def test_the_python_of_a_page_works_and_prints_what_the_page_says(page, capsys, tmp_path, monkeypatch):
+    code = "\n".join(blocks(page, "python"))
+    monkeypatch.chdir(tmp_path)
     exec(compile(code, page.name, "exec"), {})
-    assert "True" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "True" in printed
+    for said in re.findall(r"^ *print\(.*\)  # (.+)$", code, flags=re.M):
+        assert said in printed.splitlines()
 
 
 def test_the_recipes_of_the_hierarchies_page_are_recipes():
