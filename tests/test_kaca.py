@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from oracle import Column, Problem, problems
 from test_judge import counted
 
-from kanon_sql import anonymize
+from kanon_sql import anonymize, queries
 from kanon_sql import spec as specs
 from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import InfeasibleError, SpecError
 from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.lattice import Lattice
@@ -177,12 +178,23 @@ def task_of(
     lattice = Lattice((0,) * len(columns), found.heights)
     clock = more.pop("clock", Clock())
     weights = tuple(weights[: len(columns)])
-    return Task(found, model, specs.parse(said), weights, clock, judge, costs, lattice, lambda _: found.heights)
+    return Task(
+        found,
+        model,
+        specs.parse(said),
+        weights,
+        clock,
+        judge,
+        costs,
+        lattice,
+        lambda _: found.heights,
+        Scratch(found.engine),
+    )
 
 
 def assigned(task: Task) -> list[tuple[tuple[int, ...], int, int, int, int]]:
     """The assignment: a tuple's codes, n, class, first, last."""
-    rows = task.engine.rows('SELECT * FROM "temp"."kanon_assignment"')
+    rows = task.engine.rows(queries.select_all(task.results["assignment"], task.engine.dialect))
     return [(row[:-4], *row[-4:]) for row in rows]
 
 

@@ -24,6 +24,7 @@ import kanon_sql
 from kanon_sql import queries
 from kanon_sql.engine import Column, Engine
 from kanon_sql.engines.duckdb import DuckDB, kind_of
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError, VerificationError
 from kanon_sql.frequency.frequency_set import Attribute
 from kanon_sql.generalization import hierarchy as h
@@ -32,7 +33,6 @@ from kanon_sql.queries import Coded
 from kanon_sql.recode import RECODERS, Clock, Local, Recoder, Task
 from kanon_sql.recode.order import Order, number_key, order_of
 from kanon_sql.recode.rounding import rounded
-from kanon_sql.recode.task import ASSIGNMENT
 from kanon_sql.spec import DatesRecipe, RangesRecipe, Show, SuppressRecipe
 
 CITIES = {"Ghent": "BE", "Liège": "BE", "Delft": "NL", "Breda": "NL", "Oslo": "NO"}
@@ -55,8 +55,9 @@ class Given:
             for found, first, n in runs(of_rows)
         ]
         names = [age.coded.code_column(0), city.coded.code_column(0), "first", "last", "n", "class"]
-        task.engine.load(ASSIGNMENT, dict.fromkeys(names, "INTEGER"), list(zip(*parts, strict=True)))
-        return Local(split=self.split)
+        types = dict.fromkeys(names, "INTEGER")
+        assignment = task.results.load("assignment", types, list(zip(*parts, strict=True)))
+        return Local(assignment, split=self.split)
 
     def _codes(self, task: Task, key: tuple[Any, Any]) -> list[int]:
         return [
@@ -475,9 +476,8 @@ def test_rounded_bounds_cover_and_stay_in_the_type(axis: tuple[str, list[Any]]) 
         assert (type(low), type(high)) == (type(value), type(value))
         inside = [i for i, key in enumerate(keys) if number_key(low) <= key <= number_key(high)]
         assert (first, last) == (inside[0], inside[-1])
-    engine = DuckDB()
-    found.load(engine, queries.scratch("kanon_bounds_x"), type_name)  # an error if one does not fit
-    engine.close()
+    with Scratch(DuckDB()) as tables:
+        found.load(tables, "bounds", type_name)  # an error if one does not fit
 
 
 ROUNDED = [

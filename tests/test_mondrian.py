@@ -19,6 +19,7 @@ from oracle import Column, Problem, problems
 from kanon_sql import anonymize, queries
 from kanon_sql import spec as specs
 from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import InfeasibleError
 from kanon_sql.frequency.frequency_set import build_frequency_set
 from kanon_sql.frequency.judge import Judge
@@ -28,7 +29,7 @@ from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.lattice import Lattice
 from kanon_sql.privacy import Predicate, PrivacyModel, k_anonymity
 from kanon_sql.recode.mondrian import Rule, mondrian, mondrian_relaxed
-from kanon_sql.recode.task import ASSIGNMENT, Clock, Local, Task
+from kanon_sql.recode.task import Clock, Local, Task
 
 DATA = Path(os.environ.get("KANON_DATA", ""))
 needs_adult = pytest.mark.skipif(
@@ -61,7 +62,18 @@ def task_of(
     judge = Judge(found, model)
     lattice = Lattice((0,) * len(names), found.heights)
     weighted = tuple(weights or (1.0,) * len(names))
-    return Task(found, model, spec, weighted, Clock(), judge, judge.costs(), lattice, lambda _: found.heights)
+    return Task(
+        found,
+        model,
+        spec,
+        weighted,
+        Clock(),
+        judge,
+        judge.costs(),
+        lattice,
+        lambda _: found.heights,
+        Scratch(found.engine),
+    )
 
 
 def values_of(task: Task) -> list[dict[int, Any]]:
@@ -75,7 +87,7 @@ def values_of(task: Task) -> list[dict[int, Any]]:
 def classes_of(task: Task) -> list[Counter[Row]]:
     """The classes of an assignment: the rows of each, by their values; in order, so that two can be compared."""
     codes = [a.coded.code_column(0) for a in task.frequency_set.attributes]
-    query = queries.text("core/copy", "duckdb", columns=[*codes, "n", "class"], source=ASSIGNMENT)
+    query = queries.text("core/copy", "duckdb", columns=[*codes, "n", "class"], source=task.results["assignment"])
     values, classes = values_of(task), defaultdict(Counter)
     for *found, n, number in task.engine.rows(query):
         classes[number][tuple(known[code] for known, code in zip(values, found, strict=True))] += n
@@ -287,7 +299,9 @@ def test_relaxed_is_the_row_wise_algorithm(problem: Problem, rule: Rule, weights
 def check_places(task: Task) -> None:
     """The parts of a tuple that is split are its rows, each once."""
     codes = [a.coded.code_column(0) for a in task.frequency_set.attributes]
-    query = queries.text("core/copy", "duckdb", columns=[*codes, "n", "first", "last"], source=ASSIGNMENT)
+    query = queries.text(
+        "core/copy", "duckdb", columns=[*codes, "n", "first", "last"], source=task.results["assignment"]
+    )
     places: dict[Row, list[int]] = defaultdict(list)
     for *found, n, first, last in task.engine.rows(query):
         assert last - first + 1 == n

@@ -20,6 +20,7 @@ from oracle import Column, Problem, Row, problems
 from kanon_sql import anonymize, queries
 from kanon_sql import spec as specs
 from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
 from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set
 from kanon_sql.frequency.judge import Judge
@@ -28,8 +29,8 @@ from kanon_sql.generalization import recipes
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.lattice import Lattice
 from kanon_sql.privacy import PrivacyModel, k_anonymity
+from kanon_sql.queries import Relation
 from kanon_sql.recode import RECODERS, Clock, Local, Rounds, Task, quality, wildcard
-from kanon_sql.recode.task import ASSIGNMENT, CLASSES
 from kanon_sql.spec import Spec
 
 FEW = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
@@ -181,7 +182,18 @@ def task_of(found: FrequencySet, spec: Spec, model: PrivacyModel | None = None, 
     judge = Judge(found, model)
     lattice = Lattice((0,) * len(found.heights), found.heights)
     weights = (1.0,) * len(found.heights)
-    return Task(found, model, spec, weights, clock or Clock(), judge, judge.costs(), lattice, lambda _: lattice.top)
+    return Task(
+        found,
+        model,
+        spec,
+        weights,
+        clock or Clock(),
+        judge,
+        judge.costs(),
+        lattice,
+        lambda _: lattice.top,
+        Scratch(found.engine),
+    )
 
 
 def released(found: FrequencySet, local: Local) -> Released:
@@ -300,10 +312,11 @@ def test_a_run_out_of_time_ends_safely(embedded: DuckDB, case: Any) -> None:
 def test_the_classes_say_how_many_leaves_and_which_level_their_labels_are(embedded: DuckDB, case: Any) -> None:
     problem, priorities = case
     found = counted(embedded, problem)
-    RECODERS["prioprivacy"](task_of(found, spec_of(problem, priorities)))
+    task = task_of(found, spec_of(problem, priorities))
+    classes = RECODERS["prioprivacy"](task).classes
     for j, column in enumerate(problem.columns):
         levels = len(column.leaves), column.height
-        for label, leaves, level in embedded.rows(_select(found, CLASSES, [f"label_{j}", f"leaves_{j}", f"level_{j}"])):
+        for label, leaves, level in embedded.rows(_select(found, classes, [f"label_{j}", f"leaves_{j}", f"level_{j}"])):
             ruled = [values for level_rules in rules_of(column) for values, text in level_rules if text == label]
             plain = [{value} for value in column.leaves if label == (None if value is None else str(value))]
             meant = set().union(*ruled, *plain)
@@ -410,8 +423,11 @@ def test_nothing_of_it_is_left_but_the_result(embedded: DuckDB) -> None:
     problem = Problem([("a",), ("b",), ("b",)], [column], 2)
     found = counted(embedded, problem)
     before = _temporary(embedded)
-    RECODERS["prioprivacy"](task_of(found, spec_of(problem, [1])))
-    assert _temporary(embedded) - before == {ASSIGNMENT.name, CLASSES.name}
+    task = task_of(found, spec_of(problem, [1]))
+    local = RECODERS["prioprivacy"](task)
+    assert _temporary(embedded) - before == {local.assignment.name, local.classes.name}
+    task.results.close()
+    assert _temporary(embedded) == before
 
 
 def _temporary(engine: DuckDB) -> set[str]:
@@ -541,8 +557,9 @@ def test_the_published_tables_cell_for_cell(experiment: int, k: int) -> None:
 def test_the_published_quality(experiment: int, k: int) -> None:
     found = adult(hierarchies=True)
     published = read_rows(DATA / "prioprivacy" / "published" / f"experiment{experiment}_k{k}.csv")
-    _load(found, read_rows(DATA / "prioprivacy" / "adult_9.csv"), published)
-    table, columns = quality.measure(found.engine, found.attributes)
+    with Scratch(found.engine) as tables:
+        made = _load(tables, found, read_rows(DATA / "prioprivacy" / "adult_9.csv"), published)
+        table, columns = quality.measure(found.engine, found.attributes, *made)
     expected = {row["attribute"]: row for row in _results("attribute", experiment, k)}
     for name in COLUMNS:
         assert _figures(columns[name]) == pytest.approx(_expected(expected[name]), abs=1e-9)
@@ -554,16 +571,17 @@ def test_the_published_quality(experiment: int, k: int) -> None:
     assert quality.of_class_sizes(before, after) == pytest.approx(wanted, abs=1e-9)
 
 
-def _load(found: FrequencySet, rows: Sequence[Row], shown: Sequence[Row]) -> None:
+def _load(tables: Scratch, found: FrequencySet, rows: Sequence[Row], shown: Sequence[Row]) -> tuple[Relation, Relation]:
     """An assignment and classes of rows and what they show."""
     classes = {labels: number for number, labels in enumerate(sorted(set(shown)))}
     codes = [dict(zip(map(str, a.hierarchy.values), a.hierarchy.codes(0), strict=False)) for a in found.attributes]
     cells = [[of[row[j]] for row in rows] for j, of in enumerate(codes)]
     names = [a.coded.code_column(0) for a in found.attributes]
     types = dict.fromkeys([*names, "n", "class"], "INTEGER")
-    found.engine.load(ASSIGNMENT, types, [*cells, [1] * len(rows), [classes[labels] for labels in shown]])
+    columns = [*cells, [1] * len(rows), [classes[labels] for labels in shown]]
+    assignment = tables.load("assignment", types, columns)
     labels = {"class": "INTEGER", **{f"label_{j}": "VARCHAR" for j in range(len(names))}}
-    found.engine.load(CLASSES, labels, [list(classes.values()), *zip(*classes, strict=True)])
+    return assignment, tables.load("classes", labels, [list(classes.values()), *zip(*classes, strict=True)])
 
 
 def _results(of: str, experiment: int, k: int) -> list[dict[str, str]]:

@@ -20,6 +20,7 @@ from oracle import Column, Node, Problem, Row, problems
 import kanon_sql
 from kanon_sql import queries
 from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import InfeasibleError
 from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set
 from kanon_sql.frequency.judge import Judge, may_suppress
@@ -57,7 +58,18 @@ def task_of(
     names = [attribute.column.name for attribute in found.attributes]
     spec = parse({"source": "people", "quasi_identifiers": names, "privacy": {"k": max(1, model.required)}})
     clock = Clock(seconds, watch)
-    return Task(found, model, spec, tuple(weights) or (1.0,) * len(names), clock, judge, costs, lattice, optimum)
+    return Task(
+        found,
+        model,
+        spec,
+        tuple(weights) or (1.0,) * len(names),
+        clock,
+        judge,
+        costs,
+        lattice,
+        optimum,
+        Scratch(found.engine),
+    )
 
 
 def counted(problem: Problem) -> FrequencySet:

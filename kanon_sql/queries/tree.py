@@ -113,6 +113,7 @@ def per_node(name: str, dialect: str, **holes: Hole) -> PerNode:
     return fill
 
 
+@cache
 def sentence(name: str) -> str:
     """What the header of `sql/<name>.sql` says the query does."""
     lines = (folder("sql") / f"{name}.sql").read_text(encoding="utf-8").splitlines()

@@ -12,7 +12,9 @@ from dataclasses import replace
 from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
+from kanon_sql.queries import Relation
 from kanon_sql.recode.task import Local
 
 
@@ -33,11 +35,17 @@ def bench(found: FrequencySet, source: Engine) -> Iterator[FrequencySet]:
         beside.close()
 
 
-def bring_back(local: Local, at: Engine, to: Engine) -> None:
+def bring_back(local: Local, at: Engine, results: Scratch) -> Local:
     """Send what a local algorithm gives back to where the frequency set came from."""
-    for relation in (local.assignment, local.cuts, local.classes):
-        if relation and at is not to:
-            at.send(queries.select_all(relation, at.dialect), to, relation)
+    if at is results.engine:
+        return local
+
+    def bring(stem: str, relation: Relation) -> Relation:
+        return results.receive(stem, at, queries.select_all(relation, at.dialect))
+
+    cuts = local.cuts and bring("cuts", local.cuts)
+    classes = local.classes and bring("local_classes", local.classes)
+    return replace(local, assignment=bring("assignment", local.assignment), cuts=cuts, classes=classes)
 
 
 def _moved(engine: Engine, attribute: Attribute, beside: Engine) -> Attribute:

@@ -10,33 +10,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
 from kanon_sql.generalization.hierarchy import STAR, Hierarchy
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.queries import Coded, Relation
 from kanon_sql.recode.rules import Levels
 
-TUPLES = queries.scratch("kanon_rule_tuples")
-LABELS = queries.scratch("kanon_rule_labels")
-_KEYS = queries.scratch("kanon_rule_keys")
-_CODED = queries.scratch("kanon_rule_coded")
-
 
 @dataclass(frozen=True)
 class Coding:
-    """The tuples in `TUPLES` (tuple, n, `<stem>_<level>` …) and in `LABELS` what every code shows.
+    """The relation of tuples (tuple, n, `<stem>_<level>` …), and in `labels` what every code shows.
 
-    `LABELS` has attribute, rule_level, code, label, leaves (of the hierarchy that the label may stand for) and level
+    `labels` has attribute, rule_level, code, label, leaves (of the hierarchy that the label may stand for) and level
     (of the hierarchy, the lowest that covers those leaves). `heights[j]` is the level that suppresses.
     """
 
     engine: Engine
     attributes: tuple[Attribute, ...]
     heights: Node
+    tuples: Relation
+    labels: Relation
 
     def columns(self, level: int = 0) -> list[str]:
         """The columns of one level of all attributes."""
@@ -55,54 +52,57 @@ class Coding:
         return [[f"{a.coded.stem}_{level}" for level in range(height + 1)] for a, height in pairs]
 
 
-def code(found: FrequencySet, rules: Sequence[Levels]) -> Coding:
-    """Make `TUPLES` and `LABELS` in the frequency set's engine; `rules` per attribute, in its order."""
-    engine = found.engine
-    heights = tuple(len(levels) + 1 for levels in rules)
-    coding = Coding(engine, found.attributes, heights)
-    keys = {a.coded.stem: a.coded.code_column(0) for a in found.attributes}
-    engine.send(_text(engine, "prioprivacy/rule_keys", columns=keys, frequency_set=found.relation), engine, _KEYS)
-    coded, labels = [], []
-    for j, (attribute, levels) in enumerate(zip(found.attributes, rules, strict=True)):
-        made = _AttributeCoding(attribute.hierarchy, levels, _value_texts(engine, attribute))
-        mapping = queries.scratch(f"kanon_rules_{attribute.coded.stem}")
-        _load_rules(engine, mapping, made)
-        coded.append(Coded(attribute.coded.stem, mapping, len(levels) + 1, ()))
-        labels += [(j, *label) for label in made.labels()]
-    engine.send(queries.frequency_set(_KEYS, coded, engine.dialect), engine, _CODED)
-    columns = [column for columns in coding.all_columns for column in columns]
-    engine.send(_text(engine, "prioprivacy/numbered_tuples", columns=columns, tuples=_CODED), engine, TUPLES)
-    integers, texts = dict.fromkeys(("attribute", "rule_level", "code"), "INTEGER"), {"label": "VARCHAR"}
-    types = {**integers, **texts, "leaves": "INTEGER", "level": "INTEGER"}
-    engine.load(LABELS, types, list(zip(*labels, strict=True)))
-    for relation in (_KEYS, _CODED, *(c.mapping for c in coded)):
-        engine.run(queries.drop(relation, engine.dialect))
+def code(frequency_set: FrequencySet, rules: Sequence[Levels], tables: Scratch) -> Coding:
+    """Code the tuples, as scratch tables in the frequency set's engine; `rules` per attribute, in its order."""
+    attributes = frequency_set.attributes
+    coding = Coding(
+        frequency_set.engine,
+        attributes,
+        tuple(len(levels) + 1 for levels in rules),
+        tables["rule_tuples"],
+        tables["rule_labels"],
+    )
+    made = [
+        _AttributeCoding(a.hierarchy, levels, _value_texts(tables, a))
+        for a, levels in zip(attributes, rules, strict=True)
+    ]
+    _make_tuples(tables, coding, frequency_set.relation, made)
+    _load_labels(tables, coding, made)
     return coding
 
 
-def drop(engine: Engine) -> None:
-    """Drop what `code` made."""
-    for relation in (TUPLES, LABELS):
-        engine.run(queries.drop(relation, engine.dialect))
+def _make_tuples(tables: Scratch, coding: Coding, source: Relation, made: Sequence[_AttributeCoding]) -> None:
+    codes = {a.coded.stem: a.coded.code_column(0) for a in coding.attributes}
+    keys = tables.make("rule_keys", "prioprivacy/rule_keys", columns=codes, frequency_set=source)
+    stems = [attribute.coded.stem for attribute in coding.attributes]
+    rules = [_load_rules(tables, f"rules_{stem}", each) for stem, each in zip(stems, made, strict=True)]
+    coded = [Coded(*each, ()) for each in zip(stems, rules, coding.heights, strict=True)]
+    all_codes = tables.make_as("rule_codes", queries.frequency_set(keys, coded, tables.engine.dialect))
+    columns = [column for columns in coding.all_columns for column in columns]
+    tables.make(coding.tuples, "prioprivacy/numbered_tuples", columns=columns, tuples=all_codes)
+    tables.drop(keys, all_codes, *rules)
 
 
-def _text(engine: Engine, name: str, **holes: Any) -> str:
-    return queries.text(name, engine.dialect, **holes)
+def _load_labels(tables: Scratch, coding: Coding, made: Sequence[_AttributeCoding]) -> None:
+    labels = [(j, *label) for j, each in enumerate(made) for label in each.labels()]
+    integers, texts = dict.fromkeys(("attribute", "rule_level", "code"), "INTEGER"), {"label": "VARCHAR"}
+    types = {**integers, **texts, "leaves": "INTEGER", "level": "INTEGER"}
+    tables.load(coding.labels, types, list(zip(*labels, strict=True)))
 
 
-def _value_texts(engine: Engine, attribute: Attribute) -> dict[int, str | None]:
+def _value_texts(tables: Scratch, attribute: Attribute) -> dict[int, str | None]:
     """What every value shows when it is kept; several values without a leaf share one code, and show `*`."""
-    texts = dict(engine.rows(_text(engine, "prioprivacy/rule_values", mapping=attribute.coded.mapping)))
+    texts = dict(tables.rows("prioprivacy/rule_values", mapping=attribute.coded.mapping))
     if attribute.hierarchy.starred:
         texts[attribute.hierarchy.codes(0)[-1]] = STAR
     return texts
 
 
-def _load_rules(engine: Engine, relation: Relation, made: _AttributeCoding) -> None:
+def _load_rules(tables: Scratch, stem: str, made: _AttributeCoding) -> Relation:
     values = list(made.texts)
     columns = [[made.code(value, level) for value in values] for level in range(len(made.levels) + 2)]
     types = {"value": "INTEGER", **{f"code_{level}": "INTEGER" for level in range(len(columns))}}
-    engine.load(relation, types, [values, *columns])
+    return tables.load(stem, types, [values, *columns])
 
 
 class _AttributeCoding:

@@ -21,17 +21,12 @@ from itertools import pairwise
 from math import floor, log10
 from typing import Any
 
-from kanon_sql import queries
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import InfeasibleError
-from kanon_sql.queries import Relation, Steps
+from kanon_sql.queries import Hole, Relation, Steps
 from kanon_sql.recode.mondrian import cut, time_to_cut
-from kanon_sql.recode.task import ASSIGNMENT, Local, Task
+from kanon_sql.recode.task import Local, Task
 
-_NAMES = (
-    "tuples links same parts moved generalized regeneralized classes rest "
-    "seekers blocks block_pairs bounds candidates nearest turns firsts merges"
-)
-_TABLES = {name: queries.scratch(f"kanon_kaca_{name}") for name in _NAMES.split()}
 _EVERY = "every"
 _MOST_BLOCKS = 1000  # a million pairs of them take some hundredths of a second
 _ALL = 2**31 - 1
@@ -46,42 +41,46 @@ def kaca(task: Task, batch: int | None = None) -> Local:
     `facts`: the rounds, and the rows that were cut when the time was up. InfeasibleError if one class holds all rows
     and is unsafe still.
     """
-    run, clock, rounds = _Run(task), task.clock.part(time_to_cut(task)), 0
-    run.start()
-    with task.working(clock):
-        while run.describe(rounds) and not clock.spent:
-            run.find_nearest(_ALL if batch is None else batch)
-            run.merge()
-            rounds += 1
-    ended = clock.ended if run.unsafe else "complete"
-    cut = run.cut_what_is_unsafe()
-    while cut is None and run.describe(rounds):  # less than a class: few, and soon done
-        run.find_nearest(_ALL)
-        run.merge()
-        rounds += 1
-    return run.finish(ended, {"rounds": rounds, "cut_rows": cut or 0})
+    with Scratch(task.engine, "kaca") as tables:
+        return _Run(task, tables).merge_all(_ALL if batch is None else batch)
 
 
 class _Run:
     """One run of KACA: its scratch tables, and the columns that they have."""
 
-    def __init__(self, task: Task) -> None:
-        self.task = task
+    def __init__(self, task: Task, tables: Scratch) -> None:
+        self.task, self.tables = task, tables
         self.attributes = task.frequency_set.attributes
         self.costs = _costs(task)
         self.codes = list(self.costs)
         self.values = [attribute.coded.code_column(0) for attribute in self.attributes]
         self.block = [_EVERY]
-        self.texts: dict[str, str] = {}
-        self.parts = self.generalized = _TABLES["tuples"]
+        self.parts = self.generalized = tables["tuples"]
         self.unsafe = task.frequency_set.tuples
+
+    def merge_all(self, most: int) -> Local:
+        """Merge until all classes are safe or the time is up; at most so many look for a partner in one round."""
+        clock, rounds = self.task.clock.part(time_to_cut(self.task)), 0
+        self.start()
+        with self.task.working(clock):
+            while self.describe(rounds) and not clock.spent:
+                self.find_nearest(most)
+                self.merge()
+                rounds += 1
+        ended = clock.ended if self.unsafe else "complete"
+        cut = self.cut_what_is_unsafe()
+        while cut is None and self.describe(rounds):  # less than a class: few, and soon done
+            self.find_nearest(_ALL)
+            self.merge()
+            rounds += 1
+        return self.finish(ended, {"rounds": rounds, "cut_rows": cut or 0})
 
     def start(self) -> None:
         """Number the tuples, each a class of its own, and choose what the blocks are made of."""
         levels = [column for column in self.codes if column not in (_EVERY, *self.values)]
-        found = self.task.frequency_set.relation
-        self._make("tuples", frequency_set=found, values=self.values, codes=levels)
-        for column in sorted(self.codes[1:], key=self._tells, reverse=True):
+        source = self.task.frequency_set.relation
+        self._make("tuples", frequency_set=source, values=self.values, codes=levels)
+        for column in sorted(self.codes[1:], key=self._mean_step, reverse=True):
             if self._count_blocks([*self.block, column]) <= _MOST_BLOCKS:
                 self.block.append(column)
 
@@ -99,7 +98,7 @@ class _Run:
             safe=self.task.model.safe,
             salt=f"{self.task.spec.seed}|{number}",
         )
-        ((classes, unsafe),) = self._rows("kaca/unsafe", classes=_TABLES["classes"])
+        ((classes, unsafe),) = self.tables.rows("kaca/unsafe", classes=self.tables["classes"])
         self.unsafe = int(unsafe)
         self.task.clock.tell(number, int(classes), self.unsafe)
         if unsafe and classes == 1:
@@ -109,92 +108,73 @@ class _Run:
     def find_nearest(self, most: int) -> None:
         """Find the nearest class of at most so many unsafe ones, some of them in one go."""
         costs = {column: self.costs[column] for column in self.block}
-        self._make("blocks", classes=_TABLES["classes"], columns=self.block, own=Steps(costs, "c"))
-        self._make("nearest", self._nearest(0, min(most, _SEEKERS)))
+        self._make("blocks", classes=self.tables["classes"], columns=self.block, own=Steps(costs, "c"))
+        self.tables.make("nearest", "kaca/nearest", **self._nearest(0, min(most, _SEEKERS)))
         for after in range(_SEEKERS, min(most, self.unsafe), _SEEKERS):
-            found = self._nearest(after, min(most - after, _SEEKERS))
-            self.task.engine.run(queries.insert(_TABLES["nearest"], found, self.task.engine.dialect))
+            self.tables.add("nearest", "kaca/nearest", **self._nearest(after, min(most - after, _SEEKERS)))
 
-    def _nearest(self, after: int, most: int) -> str:
-        """The query of the nearest classes of so many unsafe ones, after so many others."""
-        costs, made = {column: self.costs[column] for column in self.block}, _TABLES
+    def _nearest(self, after: int, most: int) -> dict[str, Hole]:
+        """Find what may be nearest to so many unsafe classes, after so many others: the holes of the query of it."""
+        costs, made = {column: self.costs[column] for column in self.block}, self.tables
         rest = {column: cost for column, cost in self.costs.items() if column not in costs}
-        known: dict[str, Any] = {"classes": made["classes"], "between": Steps(rest, "a", "b")}
+        known: dict[str, Hole] = {"classes": made["classes"], "between": Steps(rest, "a", "b")}
         seekers, pairs, bounds = made["seekers"], made["block_pairs"], made["bounds"]
         both = Steps(costs, "a", "b")
         self._make("seekers", classes=made["classes"], codes=self.codes, after=after, most=most)
         self._make("block_pairs", blocks=made["blocks"], seekers=seekers, columns=self.block, between=both)
         self._make("bounds", seekers=seekers, pairs=pairs, **known)
         self._make("candidates", seekers=seekers, bounds=bounds, pairs=pairs)
-        return self._text("kaca/nearest", seekers=seekers, candidates=made["candidates"], **known)
+        return {"seekers": seekers, "candidates": made["candidates"], **known}
 
     def merge(self) -> None:
         """Do the merges that do not interfere."""
-        made, k = _TABLES, self.task.spec.privacy.k
+        made, k = self.tables, self.task.spec.privacy.k
         self._make("turns", nearest=made["nearest"], classes=made["classes"], k=k)
         self._make("firsts", turns=made["turns"])
         self._make("merges", turns=made["turns"], firsts=made["firsts"], k=k)
         self._make("links", classes=made["classes"], merges=made["merges"])
         generalized = made["regeneralized" if self.generalized == made["generalized"] else "generalized"]
         holes = {"classes": made["classes"], "links": made["links"]}
-        self._make(generalized, self._text("kaca/generalized", **holes, codes=self.codes))
+        made.make(generalized, "kaca/generalized", **holes, codes=self.codes)
         self._make("same", generalized=generalized, codes=self.codes)
         parts = made["moved" if self.parts == made["parts"] else "parts"]
-        self._make(parts, self._text("kaca/parts", parts=self.parts, links=made["links"], same=made["same"]))
+        made.make(parts, "kaca/parts", parts=self.parts, links=made["links"], same=made["same"])
         self.generalized, self.parts = generalized, parts
 
     def cut_what_is_unsafe(self) -> int | None:
         """Cut the tuples of all unsafe classes anew: how many rows; None if all of them together are unsafe."""
-        rest, safe = _TABLES["rest"], self.task.model.safe
-        self._make("rest", parts=self.parts, tuples=_TABLES["tuples"], values=self.values, safe=safe)
-        ((rows,),) = self._rows("core/total_rows", counted=rest)
-        if rows and not cut(self.task, rest, int(rows)):
+        made, safe = self.tables, self.task.model.safe
+        rest = self._make("rest", parts=self.parts, tuples=made["tuples"], values=self.values, safe=safe)
+        ((rows,),) = made.rows("core/total_rows", counted=rest)
+        if not rows:
+            return 0
+        if (assignment := cut(self.task, rest, int(rows))) is None:
             return None
-        if rows:
-            holes = {"rest": rest, "assignment": ASSIGNMENT, "values": self.values, "safe": safe}
-            parts = _TABLES["moved" if self.parts == _TABLES["parts"] else "parts"]
-            self._make(parts, self._text("kaca/cut", parts=self.parts, above=self.task.frequency_set.tuples, **holes))
-            self.parts = parts
+        parts = made["moved" if self.parts == made["parts"] else "parts"]
+        holes: dict[str, Hole] = {"rest": rest, "assignment": assignment, "values": self.values, "safe": safe}
+        self.parts = made.make(parts, "kaca/cut", parts=self.parts, above=self.task.frequency_set.tuples, **holes)
         return int(rows)
 
     def finish(self, ended: str, facts: dict[str, Any]) -> Local:
         """The assignment, and how the run went."""
-        made = _TABLES
-        holes = {"tuples": made["tuples"], "parts": self.parts, "values": self.values}
-        self._make(ASSIGNMENT, self._text("kaca/assignment", **holes))
-        ((parts,),) = self._rows("core/row_count", relation=self.parts)
-        ((tuples,),) = self._rows("core/row_count", relation=made["tuples"])
-        for relation in made.values():
-            self.task.engine.run(queries.drop(relation, self.task.engine.dialect))
-        return Local(ASSIGNMENT, split=parts > tuples, ended=ended, facts=facts)
+        holes: dict[str, Hole] = {"tuples": self.tables["tuples"], "parts": self.parts, "values": self.values}
+        assignment = self.task.results.make("assignment", "kaca/assignment", **holes)
+        split = self.tables.count(self.parts) > self.tables.count("tuples")
+        return Local(assignment, split=split, ended=ended, facts=facts)
 
-    def _tells(self, column: str) -> float:
+    def _mean_step(self, column: str) -> float:
         """What a column adds to the distance of two rows on average."""
-        query = self._text("core/column_values", column=[column], tuples=_TABLES["tuples"])
-        rows = [float(n) for _, n in self.task.engine.rows(query)]
+        counts = self.tables.rows("core/column_values", column=[column], tuples=self.tables["tuples"])
+        rows = [float(n) for _, n in counts]
         return self.costs[column] * (1.0 - sum((n / sum(rows)) ** 2 for n in rows))
 
     def _count_blocks(self, columns: Sequence[str]) -> int:
-        ((blocks,),) = self._rows("kaca/block_count", generalized=self.generalized, columns=list(columns))
+        ((blocks,),) = self.tables.rows("kaca/block_count", generalized=self.generalized, columns=list(columns))
         return int(blocks)
 
-    def _make(self, table: str | Relation, query: str = "", **holes: Any) -> None:
-        """Make a scratch table anew of what a query gives: its text, or that of the table's name."""
-        relation = _TABLES[table] if isinstance(table, str) else table
-        dialect = self.task.engine.dialect
-        text = query or self._text(f"kaca/{table}", **holes)
-        self.task.engine.run(queries.drop(relation, dialect))
-        self.task.engine.run(queries.create_as(relation, text, dialect, temporary=True))
-
-    def _rows(self, query: str, **holes: Any) -> list[tuple[Any, ...]]:
-        return self.task.engine.rows(self._text(query, **holes))
-
-    def _text(self, query: str, **holes: Any) -> str:
-        """Fill a query's holes; most are filled alike every round, which takes as long as a small query itself."""
-        key = f"{query} {holes}"
-        if key not in self.texts:
-            self.texts[key] = queries.text(query, self.task.engine.dialect, **holes)
-        return self.texts[key]
+    def _make(self, table: str, **holes: Hole) -> Relation:
+        """Make a scratch table anew, by the query of its name."""
+        return self.tables.make(table, f"kaca/{table}", **holes)
 
 
 def _costs(task: Task) -> dict[str, int]:

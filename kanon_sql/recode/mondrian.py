@@ -9,25 +9,18 @@ J. Naughton, VLDB 2009), where the basic algorithm would give the cut up.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
 
 from kanon_sql import queries
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import InfeasibleError
-from kanon_sql.queries import Hole, Relation, over, scratch
+from kanon_sql.privacy import Predicate
+from kanon_sql.queries import Hole, Relation, over
 from kanon_sql.recode import order as orders
 from kanon_sql.recode.order import Order
-from kanon_sql.recode.task import ASSIGNMENT, CUTS, Local, Task
-
-PLACES, NODES = scratch("kanon_mondrian_places"), scratch("kanon_mondrian_nodes")
-OPEN, NEXT = scratch("kanon_mondrian_open"), scratch("kanon_mondrian_next")
-CELLS, MEDIANS = scratch("kanon_mondrian_cells"), scratch("kanon_mondrian_medians")
-BRANCHES, CHOSEN = scratch("kanon_mondrian_branches"), scratch("kanon_mondrian_chosen")
-MOVES, SIDES = scratch("kanon_mondrian_moves"), scratch("kanon_mondrian_sides")
-WIDTHS, INHERITED = scratch("kanon_mondrian_widths"), scratch("kanon_mondrian_inherited")
-REGIONS = scratch("kanon_mondrian_regions")
-_TABLES = (PLACES, NODES, OPEN, NEXT, CELLS, MEDIANS, BRANCHES, CHOSEN, MOVES, SIDES, WIDTHS, INHERITED, REGIONS)
+from kanon_sql.recode.task import Local, Task
 
 _CUT_SECONDS, _CELL_SECONDS = 0.5, 4e-6  # about what cutting takes at least, and for one attribute of one tuple
 
@@ -53,20 +46,20 @@ class Rule:
     dealt_in: Sequence[str] | None = None
 
 
-def cut(task: Task, tuples: Relation, rows: int) -> bool:
+def cut(task: Task, tuples: Relation, rows: int) -> Relation | None:
     """Put some of a task's tuples into classes, as far as there is time and a moment more, by their hierarchies alone.
 
-    `tuples`: a relation of the level-0 columns and n. Leaves `ASSIGNMENT`; False if not even all of them are safe
-    together, and then there is none.
+    `tuples`: a relation of the level-0 columns and n. Gives the assignment, among the task's results; None if not even
+    all of them are safe together.
     """
-    found = replace(task.frequency_set, relation=tuples, rows=rows)
+    part = replace(task.frequency_set, relation=tuples, rows=rows)
     clock = task.clock.last_part(_CUT_SECONDS / 2)
-    run = _Run(replace(task, frequency_set=found, clock=clock), Rule(), relaxed=False, ranges=False)
-    if not run.is_safe_as_a_whole:
-        return False
-    run.cut()
-    run.tidy()
-    return True
+    with Scratch(task.engine, "mondrian") as tables:
+        run = _Run(replace(task, frequency_set=part, clock=clock), Rule(), False, tables, ranges=False)
+        if not run.is_safe_as_a_whole:
+            return None
+        run.cut()
+        return run.assignment
 
 
 def time_to_cut(task: Task) -> float | None:
@@ -82,7 +75,8 @@ def mondrian(task: Task, rule: Rule = Rule()) -> Local:
 
     Anytime: after every round all partitions are safe. Raises InfeasibleError if not even all rows are safe together.
     """
-    return _Run(task, rule, relaxed=False).local()
+    with Scratch(task.engine, "mondrian") as tables:
+        return _Run(task, rule, False, tables).local()
 
 
 def mondrian_relaxed(task: Task, rule: Rule = Rule()) -> Local:
@@ -90,18 +84,19 @@ def mondrian_relaxed(task: Task, rule: Rule = Rule()) -> Local:
 
     Equal tuples may fall into different classes. Attributes that are cut by their hierarchy are cut as in `mondrian`.
     """
-    return _Run(task, rule, relaxed=True).local()
+    with Scratch(task.engine, "mondrian") as tables:
+        return _Run(task, rule, True, tables).local()
 
 
 @dataclass
 class _Run:
-    """One recoding: the text of its statements, and how many were run."""
+    """One recoding, in its scratch tables."""
 
     task: Task
     rule: Rule
     relaxed: bool
+    tables: Scratch
     ranges: bool = True
-    statements: int = 0
     laid_out: bool = False
     orders: tuple[Order, ...] = field(init=False)
     codes: list[str] = field(init=False)
@@ -110,51 +105,49 @@ class _Run:
         attributes = self.task.frequency_set.attributes
         self.orders = tuple(orders.order_of(attribute) for attribute in attributes)
         self.codes = [attribute.coded.code_column(0) for attribute in attributes]
+        self.assignment = self.task.results["assignment"]
         if self.rule.inherited and not (self.rule.choose == "width" and all(map(self._ordered, self.orders))):
             raise ValueError("widths are inherited of ordered columns only, and chosen by")
 
     def local(self) -> Local:
         """Cut all tuples, and say how that went."""
         self._refuse_what_is_unsafe_as_a_whole()
+        before = self.task.results.statements
         rounds, ended = self.cut()
         cuts = self._cuts() if self._shows_regions else None
         penalty = {"ncp": self._ncp()} if self.laid_out else {}
-        facts = {**penalty, "rounds": rounds, "statements": self.statements}
-        self.tidy()
-        return Local(split=self.relaxed, cuts=cuts, ended=ended, facts=facts)
+        statements = self.tables.statements + self.task.results.statements - before
+        facts = {**penalty, "rounds": rounds, "statements": statements}
+        return Local(self.assignment, split=self.relaxed, cuts=cuts, ended=ended, facts=facts)
 
     def cut(self) -> tuple[int, str]:
         """Cut, round by round, while there is something to cut and time: rounds, and how it ended."""
         self._start()
         self._lay_out()
         clock, rounds, classes, open_ones = self.task.clock, 0, 1, 1
-        look, take = self._look(), self._take()
-        while self.laid_out and open_ones and not clock.spent and (found := self._cuts_found(look)):
-            self._run(*take)
-            cut, open_ones = found
+        sides = self._sides_are_safe()
+        while self.laid_out and open_ones and not clock.spent and (counts := self._count_cuts(sides)):
+            self._take()
+            cut, open_ones = counts
             rounds, classes = rounds + 1, classes + open_ones - cut
             clock.tell(rounds, classes, open_ones)
         ended = clock.ended if open_ones else "complete"
-        self._run(self._add(ASSIGNMENT, self._text("core/copy", columns=self._kept, source=OPEN)))
+        self.tables.add(self.assignment, "core/copy", columns=self._kept, source=self.tables["open"])
         return rounds, ended
 
-    def _cuts_found(self, statements: Sequence[str]) -> tuple[int, int] | None:
+    def _count_cuts(self, sides: Mapping[str, Predicate]) -> tuple[int, int] | None:
         """Look for every partition's cut: how many are cut, and into how many; None if the time is up before."""
         with self.task.working():
-            self._run(*statements)
-            ((cut, made),) = self._rows("mondrian/grown", moves=MOVES)
+            self._look(sides)
+            ((cut, made),) = self.tables.rows("mondrian/grown", moves=self.tables["moves"])
             return int(cut), int(made)
         return None
-
-    def tidy(self) -> None:
-        """Leave nothing but the assignment, and the regions where they are shown."""
-        self._run(*(queries.drop(table, self._dialect) for table in _TABLES))
 
     @property
     def is_safe_as_a_whole(self) -> bool:
         """Whether all tuples together are a class."""
-        found = self.task.frequency_set
-        ((safe,),) = self._rows("mondrian/whole", frequency_set=found.relation, safe=self.task.model.safe)
+        tuples = self.task.frequency_set.relation
+        ((safe,),) = self.tables.rows("mondrian/whole", frequency_set=tuples, safe=self.task.model.safe)
         return bool(safe)
 
     def _refuse_what_is_unsafe_as_a_whole(self) -> None:
@@ -166,85 +159,81 @@ class _Run:
 
     def _start(self) -> None:
         """Put all tuples into partition 0, which is safe."""
-        load, found = self.task.engine.load, self.task.frequency_set.relation
-        load(SIDES, _SIDES, [])
-        load(WIDTHS, _WIDTHS, [])
+        made = self.tables
+        holes: dict[str, Hole] = {"columns": self.codes, "frequency_set": self.task.frequency_set.relation}
+        made.load("sides", _SIDES, [])
+        made.load("widths", _WIDTHS, [])
         if self.relaxed:
-            dealt_in = list(self.rule.dealt_in or self.codes)
-            start = self._text("mondrian/deal_start", columns=self.codes, order=dealt_in, frequency_set=found)
+            made.make("open", "mondrian/deal_start", order=list(self.rule.dealt_in or self.codes), **holes)
         else:
-            start = self._text("mondrian/start", columns=self.codes, frequency_set=found)
-        self._run(*self._make(OPEN, start), *self._make(ASSIGNMENT, self._closed(OPEN)))
+            made.make("open", "mondrian/start", **holes)
+        self.task.results.make_as(self.assignment, self._closed(made["open"]))
 
     def _lay_out(self) -> None:
         """Put the attributes' orders and hierarchies side by side, if there is time for that."""
         with self.task.working():
+            loaded = []
             for order in self.orders:
                 if self.task.clock.spent:
                     return
-                orders.load(self.task.engine, order)
+                loaded.append(orders.load(self.tables, order))
+            self.orders = tuple(loaded)
             places = [self._places(j) for j in range(len(self.orders))]
             nodes = [text for j, order in enumerate(self.orders) if not self._ordered(order) for text in self._nodes(j)]
-            self._run(*self._make(PLACES, queries.union_all(places)))
+            self.tables.make_as("places", queries.union_all(places))
             if nodes:
-                self._run(*self._make(NODES, queries.union_all(nodes)))
+                self.tables.make_as("nodes", queries.union_all(nodes))
             else:
-                self.task.engine.load(NODES, _NODES, [])
+                self.tables.load("nodes", _NODES, [])
             self.laid_out = True
 
-    def _look(self) -> list[str]:
+    def _look(self, sides: Mapping[str, Predicate]) -> None:
         """The first statements of a round, which may be lost: count, find every partition's cuts, choose one, cut."""
-        rule, model = self.rule, self.task.model
+        made, safe = self.tables, self.task.model.safe
+        made.make_as("cells", self._cells(made["open"]))
+        cells, nodes = made["cells"], made["nodes"]
+        medians = self._make_medians(sides)
+        branches = made.make("branches", "mondrian/branches", cells=cells, nodes=nodes, safe=safe)
+        chosen = self._make_chosen(medians, branches)
+        moves = made.make("moves", "mondrian/moves", chosen=chosen, cells=cells, nodes=nodes, branches=branches)
         codes = {"columns": self.codes, "codes": self.codes}
-        chosen: dict[str, Hole] = {
-            "leftover": rule.leftover,
-            "merge": model.monotone,
-            "safe": model.safe,
-            "worth": [rule.choose],
-        }
-        medians = INHERITED if rule.inherited else MEDIANS
-        options = {"medians": medians, "branches": BRANCHES}
-        cut = {"open": OPEN, "chosen": CHOSEN, "moves": MOVES}
-        return [
-            *self._make(CELLS, self._cells(OPEN)),
-            *self._make(MEDIANS, self._medians()),
-            *self._make(BRANCHES, self._text("mondrian/branches", cells=CELLS, nodes=NODES, safe=model.safe)),
-            *(self._make(INHERITED, self._inherited()) if rule.inherited else []),
-            *self._make(CHOSEN, self._text("mondrian/chosen", **options, **chosen)),
-            *self._make(
-                MOVES, self._text("mondrian/moves", chosen=CHOSEN, cells=CELLS, nodes=NODES, branches=BRANCHES)
-            ),
-            *self._make(NEXT, self._text("mondrian/deal" if self.relaxed else "mondrian/next", **codes, **cut)),
-        ]
+        cut = {"open": made["open"], "chosen": chosen, "moves": moves}
+        made.make("next", "mondrian/deal" if self.relaxed else "mondrian/next", **codes, **cut)
 
-    def _take(self) -> list[str]:
-        """The last statements of a round, which are short: keep what was found."""
-        statements = [
-            self._add(ASSIGNMENT, self._closed(CHOSEN)),
-            queries.drop(OPEN, self._dialect),
-            queries.rename(NEXT, OPEN.name, self._dialect),
-        ]
-        if self.rule.inherited:
-            handed = self._text("mondrian/widths", medians=INHERITED, chosen=CHOSEN, moves=MOVES)
-            statements += self._make(WIDTHS, handed)
-        if self._shows_regions:
-            sides = self._text("mondrian/sides", moves=MOVES, chosen=CHOSEN, nodes=NODES)
-            statements.append(self._add(SIDES, sides))
-        return statements
-
-    def _medians(self) -> str:
-        safe = self.task.model.safe
+    def _make_medians(self, sides: Mapping[str, Predicate]) -> Relation:
+        cells = self.tables["cells"]
         if self.relaxed:
-            return self._text("mondrian/halves", cells=CELLS, safe=safe)
-        sides = {"safe_left": over(safe, "left_side"), "safe_right": over(safe, "right_side")}
-        return self._text("mondrian/medians", median=self.rule.median_only, cells=CELLS, **sides)
+            return self.tables.make("medians", "mondrian/halves", cells=cells, safe=self.task.model.safe)
+        return self.tables.make("medians", "mondrian/medians", median=self.rule.median_only, cells=cells, **sides)
 
-    def _inherited(self) -> str:
-        return self._text("mondrian/inherited", medians=MEDIANS, widths=WIDTHS)
+    def _make_chosen(self, medians: Relation, branches: Relation) -> Relation:
+        rule, model = self.rule, self.task.model
+        if rule.inherited:
+            widths = self.tables["widths"]
+            medians = self.tables.make("inherited", "mondrian/inherited", medians=medians, widths=widths)
+        tried = {"medians": medians, "branches": branches}
+        by: dict[str, Hole] = {"merge": model.monotone, "safe": model.safe, "worth": [rule.choose]}
+        return self.tables.make("chosen", "mondrian/chosen", leftover=rule.leftover, **tried, **by)
+
+    def _take(self) -> None:
+        """The last statements of a round, which are short: keep what was found."""
+        made = self.tables
+        chosen, moves = made["chosen"], made["moves"]
+        made.add_as(self.assignment, self._closed(chosen))
+        made.rename("next", "open")
+        if self.rule.inherited:
+            made.make("widths", "mondrian/widths", medians=made["inherited"], chosen=chosen, moves=moves)
+        if self._shows_regions:
+            made.add("sides", "mondrian/sides", moves=moves, chosen=chosen, nodes=made["nodes"])
+
+    def _sides_are_safe(self) -> dict[str, Predicate]:
+        """The model as a condition on either side of a cut."""
+        safe = self.task.model.safe
+        return {"safe_left": over(safe, "left_side"), "safe_right": over(safe, "right_side")}
 
     def _places(self, j: int) -> str:
         order = self.orders[j]
-        return self._text(
+        return self.tables.text(
             "mondrian/places",
             attribute=j,
             ordered=self._ordered(order),
@@ -259,7 +248,7 @@ class _Run:
     def _nodes(self, j: int) -> list[str]:
         order = self.orders[j]
         return [
-            self._text(
+            self.tables.text(
                 "mondrian/nodes",
                 attribute=j,
                 level=level,
@@ -288,10 +277,11 @@ class _Run:
         return any(self._show(order.attribute.column.name) == "labels" for order in self.orders)
 
     def _cells(self, counted: Relation) -> str:
-        return self._text("mondrian/cells", codes=self.codes, count=len(self.codes), open=counted, places=PLACES)
+        holes = {"open": counted, "places": self.tables["places"]}
+        return self.tables.text("mondrian/cells", codes=self.codes, count=len(self.codes), **holes)
 
     def _closed(self, chosen: Relation) -> str:
-        return self._text("mondrian/closed", columns=self._kept, open=OPEN, chosen=chosen)
+        return self.tables.text("mondrian/closed", columns=self._kept, open=self.tables["open"], chosen=chosen)
 
     @property
     def _kept(self) -> list[str]:
@@ -300,43 +290,20 @@ class _Run:
 
     def _cuts(self) -> Relation:
         """The region of every class, from all the cuts on the way to it."""
-        regions = self._text("mondrian/regions", assignment=ASSIGNMENT, sides=SIDES)
-        cuts = queries.regions(REGIONS, [len(order.rows) - 1 for order in self.orders], self._dialect)
-        self._run(*self._make(REGIONS, regions), *self._make(CUTS, cuts))
-        return CUTS
+        made = self.tables
+        regions = made.make("regions", "mondrian/regions", assignment=self.assignment, sides=made["sides"])
+        last = [len(order.rows) - 1 for order in self.orders]
+        return self.task.results.make_as("cuts", queries.regions(regions, last, self.task.engine.dialect))
 
     def _ncp(self) -> float:
         """The normalized certainty penalty: the mean over all cells of a range's or a node's share of its attribute.
 
         J. Xu et al., "Utility-based anonymization using local recoding", KDD 2006; 0 for a single value.
         """
-        self._run(*self._make(CELLS, self._cells(ASSIGNMENT)))
-        ((penalty,),) = self._rows("mondrian/ncp", cells=CELLS, nodes=NODES)
+        cells = self.tables.make_as("cells", self._cells(self.assignment))
+        ((penalty,),) = self.tables.rows("mondrian/ncp", cells=cells, nodes=self.tables["nodes"])
         # The order in which a database adds up floats is its own.
         return round(float(penalty) / (self.task.frequency_set.rows * len(self.orders)), 12)
-
-    @property
-    def _dialect(self) -> str:
-        return self.task.engine.dialect
-
-    def _text(self, name: str, **holes: Hole) -> str:
-        return queries.text(name, self._dialect, **holes)
-
-    def _make(self, relation: Relation, query: str) -> list[str]:
-        made = queries.create_as(relation, query, self._dialect, temporary=True)
-        return [queries.drop(relation, self._dialect), made]
-
-    def _add(self, relation: Relation, query: str) -> str:
-        return queries.insert(relation, query, self._dialect)
-
-    def _run(self, *statements: str) -> None:
-        for statement in statements:
-            self.task.engine.run(statement)
-        self.statements += len(statements)
-
-    def _rows(self, name: str, **holes: Hole) -> list[tuple[Any, ...]]:
-        self.statements += 1
-        return self.task.engine.rows(self._text(name, **holes))
 
 
 _NODES = {

@@ -9,20 +9,21 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
-from kanon_sql import queries
 from kanon_sql.engine import Engine
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.frequency_set import Attribute
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.values import as_text
 from kanon_sql.queries import Relation
 
 _EPOCH = datetime(1970, 1, 1)
+_NOWHERE = Relation()
 
 
 @dataclass(frozen=True)
@@ -34,16 +35,13 @@ class Order:
     leaves have the label). Numeric values are in the order of their numbers, NULL before them; others are in the
     order of the hierarchy's rows, as far as each of its nodes stays in one piece. Values that no hierarchy holds are
     the last position. `nested`: every hierarchy node is in one piece; else only a range describes a class.
+    `relation`: where `load` has put it.
     """
 
     attribute: Attribute
     rows: tuple[int, ...]
     nested: bool
-
-    @property
-    def relation(self) -> Relation:
-        """Where `load` puts it."""
-        return relation_of(self.attribute)
+    relation: Relation = _NOWHERE
 
     @property
     def numeric(self) -> bool:
@@ -77,16 +75,12 @@ def order_of(attribute: Attribute) -> Order:
     return Order(attribute, (*rows, *starred), _nested(hierarchy, rows))
 
 
-def relation_of(attribute: Attribute) -> Relation:
-    """The scratch table of an attribute's order."""
-    return queries.scratch(f"kanon_order_{attribute.coded.stem}")
-
-
-def load(engine: Engine, order: Order) -> None:
-    """Load the order as a table of the engine."""
+def load(tables: Scratch, order: Order) -> Order:
+    """Load the order as a scratch table; the order, with its relation."""
     columns = _columns(order)
-    types = {name: _type(engine, order, name, values) for name, values in columns.items()}
-    engine.load(order.relation, types, list(columns.values()))
+    types = {name: _type(tables.engine, order, name, values) for name, values in columns.items()}
+    relation = tables.load(f"order_{order.attribute.coded.stem}", types, list(columns.values()))
+    return replace(order, relation=relation)
 
 
 def number_of(value: Any) -> float | None:

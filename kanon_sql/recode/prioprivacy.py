@@ -24,29 +24,16 @@ from math import prod
 from typing import Any
 
 from kanon_sql import queries
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import HierarchyError, InfeasibleError
 from kanon_sql.frequency.frequency_set import Attribute
 from kanon_sql.generalization.lattice import Node
-from kanon_sql.queries import PerNode, Relation
+from kanon_sql.queries import Hole, PerNode, Relation
 from kanon_sql.recode import coding, quality, wildcard
-from kanon_sql.recode.coding import LABELS, TUPLES
 from kanon_sql.recode.rules import Levels, rules_of
-from kanon_sql.recode.task import ASSIGNMENT, CLASSES, Clock, Local, Task
+from kanon_sql.recode.task import Clock, Local, Task
 from kanon_sql.spec import Spec
 
-_UNSAFE, _STILL_UNSAFE = queries.scratch("kanon_prio_unsafe"), queries.scratch("kanon_prio_still_unsafe")
-_MEMBERS, _OTHER_MEMBERS = queries.scratch("kanon_prio_members"), queries.scratch("kanon_prio_other_members")
-_RECODED, _NODES = queries.scratch("kanon_prio_recoded"), queries.scratch("kanon_prio_nodes")
-_PLACES, _CHOSEN = queries.scratch("kanon_prio_places"), queries.scratch("kanon_prio_chosen")
-_MOVED, _OPEN = queries.scratch("kanon_prio_moved"), queries.scratch("kanon_prio_open")
-_LABELLED, _NUMBERED = queries.scratch("kanon_prio_labelled"), queries.scratch("kanon_prio_numbered")
-_CELLS, _COMMON = queries.scratch("kanon_prio_cells"), queries.scratch("kanon_prio_common")
-_MATCHES, _ATTRIBUTES = queries.scratch("kanon_prio_matches"), queries.scratch("kanon_prio_attributes")
-_GROWN, _KEPT = queries.scratch("kanon_prio_grown"), queries.scratch("kanon_prio_kept")
-_SCRATCH = (
-    *(_UNSAFE, _STILL_UNSAFE, _MEMBERS, _OTHER_MEMBERS, _RECODED, _NODES, _PLACES, _CHOSEN, _MOVED, _OPEN),
-    *(_LABELLED, _NUMBERED, _CELLS, _COMMON, _MATCHES, _ATTRIBUTES, _GROWN, _KEPT),
-)
 _AT_ONCE = 16  # transformations tried in one statement
 _MOST_MEMBERS = 4_000_000  # of the groups that are compared with each other
 _MOST_SETS = 1_024  # sets of attributes that are tried together, one level after the other
@@ -60,12 +47,10 @@ def prioprivacy(task: Task) -> Local:
 
     The classes have labels of their own: what a rule makes, or `*`. Raises SpecError for rules that cannot be used.
     """
-    run = _Run(task)
-    try:
+    with Scratch(task.engine, "prio") as tables:
+        run = _Run(task, tables)
         run.recode()
         return run.result()
-    finally:
-        run.drop()
 
 
 def priority_order(spec: Spec, columns: Sequence[str]) -> list[int]:
@@ -106,27 +91,27 @@ def _domain(spec: Spec, attribute: Attribute) -> int:
 class _Run:
     """One run: which transformations were tried, and what is still unsafe."""
 
-    def __init__(self, task: Task) -> None:
-        self.task, self.engine = task, task.engine
-        found = task.frequency_set
-        self.rules: list[Levels] = rules_of(task.spec, found.attributes)
-        self.coding = coding.code(found, self.rules)
+    def __init__(self, task: Task, tables: Scratch) -> None:
+        self.task, self.tables = task, tables
+        attributes, dialect = task.frequency_set.attributes, task.engine.dialect
+        self.rules: list[Levels] = rules_of(task.spec, attributes)
+        self.coding = coding.code(task.frequency_set, self.rules, tables)
         self.heights = self.coding.heights
-        self.columns = [attribute.column.name for attribute in found.attributes]
-        self.domains = [max(1, _domain(task.spec, attribute)) for attribute in found.attributes]
+        self.columns = [attribute.column.name for attribute in attributes]
+        self.domains = [max(1, _domain(task.spec, attribute)) for attribute in attributes]
         self.nodes: list[Node] = [self.node({})]
-        self.unsafe, self.spare = _UNSAFE, _STILL_UNSAFE
+        self.unsafe, self.spare = tables["unsafe"], tables["still_unsafe"]
         self.rounds = self.classes = self.absorbed = 0
         self.clock, self.ended = task.clock, "complete"
         safe = task.model.safe
-        self.groups_sql: PerNode = queries.per_node("prioprivacy/rule_groups", self.engine.dialect, safe=safe)
-        self.suppressible_sql: PerNode = queries.per_node("prioprivacy/suppressible", self.engine.dialect, safe=safe)
+        self.groups_sql: PerNode = queries.per_node("prioprivacy/rule_groups", dialect, safe=safe)
+        self.suppressible_sql: PerNode = queries.per_node("prioprivacy/suppressible", dialect, safe=safe)
 
     def recode(self) -> None:
         """Give every tuple a transformation."""
         safe = self.task.model.safe
-        self._make(_UNSAFE, "prioprivacy/unsafe_tuples", tuples=TUPLES, safe=safe)
-        self.engine.load(_RECODED, {"tuple": "INTEGER", "node": "INTEGER"}, [])
+        self._make("unsafe", "unsafe_tuples", tuples=self.coding.tuples, safe=safe)
+        self.tables.load("recoded", {"tuple": "INTEGER", "node": "INTEGER"}, [])
         self.clock = self._time_to_recode()
         with self.task.working(self.clock):
             self._count_left()
@@ -195,14 +180,12 @@ class _Run:
         """The sets that form a group when they are hidden: the others form none on any level."""
         if not self.task.model.monotone or self._exhausted:
             return sets
-        nodes, found = [self.node({j: self.heights[j] for j in found}) for found in sets], set()
+        nodes, promising = [self.node({j: self.heights[j] for j in found}) for found in sets], set[int]()
         first = len(self.nodes)
         while nodes:
             nodes = nodes[self._ask(self.groups_sql, self.unsafe, nodes) :]
-            found |= {
-                node - first for (node,) in self.engine.rows(self._text("prioprivacy/used_nodes", recoded=_MEMBERS))
-            }
-        return [sets[place] for place in sorted(found)]
+            promising |= {node - first for (node,) in self._rows("used_nodes", recoded=self.tables["members"])}
+        return [sets[place] for place in sorted(promising)]
 
     def node(self, levels: dict[int, int]) -> Node:
         """A transformation: the level of each attribute, 0 where it is kept."""
@@ -224,18 +207,17 @@ class _Run:
             self._take_groups()
 
     def _take_groups(self) -> None:
-        members, spare = _MEMBERS, _OTHER_MEMBERS
+        members, spare = self.tables["members"], self.tables["other_members"]
         while True:
-            self._make(
-                _PLACES, "prioprivacy/group_places", members=members, tuples=self.unsafe, safe=self.task.model.safe
-            )
-            if not self._rows_of(_PLACES):
+            safe = self.task.model.safe
+            places = self._make("places", "group_places", members=members, tuples=self.unsafe, safe=safe)
+            if not self.tables.count(places):
                 return
-            self._make(_CHOSEN, "prioprivacy/best_groups", members=members, places=_PLACES)
-            self._make(_MOVED, "prioprivacy/group_tuples", members=members, chosen=_CHOSEN)
-            self.classes += self._rows_of(_CHOSEN)
+            chosen = self._make("chosen", "best_groups", members=members, places=places)
+            moved = self._make("moved", "group_tuples", members=members, chosen=chosen)
+            self.classes += self.tables.count(chosen)
             self._move()
-            self._make(spare, "prioprivacy/remaining", tuples=members, recoded=_MOVED)
+            self._make(spare, "remaining", tuples=members, recoded=moved)
             members, spare = spare, members
 
     def _hide_cells(self, nodes: Sequence[Node]) -> None:
@@ -247,30 +229,30 @@ class _Run:
         first = len(self.nodes)
         # All cells may be hidden, and then the one code of a suppressed attribute makes the one group.
         columns = [*self.coding.columns(), self.coding.of(self.heights)[0]]
-        self._make(_OPEN, "prioprivacy/open_tuples", tuples=TUPLES, remaining=self.unsafe, columns=columns)
-        asked = self._ask(self.suppressible_sql, _OPEN, nodes)
+        tuples = self._make("open", "open_tuples", tuples=self.coding.tuples, remaining=self.unsafe, columns=columns)
+        asked = self._ask(self.suppressible_sql, tuples, nodes)
         domains = [prod(d for d, level in zip(self.domains, node, strict=True) if level) for node in nodes[:asked]]
         numbers = range(first, len(self.nodes))
         types = {"node": "INTEGER", "domain": "BIGINT"}
-        self.engine.load(_NODES, types, [list(numbers), [min(domain, _MOST) for domain in domains]])
+        used = self.tables.load("nodes", types, [list(numbers), [min(domain, _MOST) for domain in domains]])
         k = self.task.model.required
-        self._make(_MOVED, "prioprivacy/first_suppressions", candidates=_MEMBERS, nodes=_NODES, k=k)
+        self._make("moved", "first_suppressions", candidates=self.tables["members"], nodes=used, k=k)
         self._move()
         return asked
 
     def _ask(self, query: PerNode, source: Relation, nodes: Sequence[Node]) -> int:
         """Try transformations, some in one statement, until they have found much; how many were tried.
 
-        What they find goes to `_MEMBERS`.
+        What they find goes to the table of members.
         """
         asked = 0
-        while asked < len(nodes) and (not asked or self._rows_of(_MEMBERS) < _MOST_MEMBERS):
+        while asked < len(nodes) and (not asked or self.tables.count("members") < _MOST_MEMBERS):
             some = nodes[asked : asked + _AT_ONCE]
             text = queries.union_all([query(number, source, self.coding.of(n)) for number, n in self._numbered(some)])
             if asked:
-                self._insert(_MEMBERS, text)
+                self.tables.add_as("members", text)
             else:
-                self.engine.send(text, self.engine, _MEMBERS)
+                self.tables.make_as("members", text)
             self.nodes += some
             asked += len(some)
         return asked
@@ -279,9 +261,11 @@ class _Run:
         return enumerate(nodes, len(self.nodes))
 
     def _move(self) -> None:
-        """The tuples in `_MOVED` have their transformation; they are unsafe no more."""
-        self._make(self.spare, "prioprivacy/remaining", tuples=self.unsafe, recoded=_MOVED)
-        self._insert(_RECODED, queries.select_all(_MOVED, self.engine.dialect))  # the last that can be interrupted
+        """The tuples that were moved have their transformation; they are unsafe no more."""
+        moved = self.tables["moved"]
+        self._make(self.spare, "remaining", tuples=self.unsafe, recoded=moved)
+        # The last that can be interrupted.
+        self.tables.add_as("recoded", queries.select_all(moved, self.task.engine.dialect))
         self.unsafe, self.spare = self.spare, self.unsafe
         self.rounds += 1
         self._count_left()
@@ -300,65 +284,68 @@ class _Run:
             return
         if self.task.spec.wildcard_suppression or self._left_is_safe():
             self._suppress_left()
-        elif self._rows_of(_RECODED):
+        elif self.tables.count("recoded"):
             self._absorb()
         else:
             raise InfeasibleError("not even all rows as one class meet the privacy model; ask for less privacy")
 
     def _left_is_safe(self) -> bool:
-        return bool(self.engine.rows(self.groups_sql(0, self.unsafe, self.coding.of(self.heights))))
+        return bool(self.tables.rows_as(self.groups_sql(0, self.unsafe, self.coding.of(self.heights))))
 
     def _suppress_left(self) -> None:
         self.nodes.append(self.heights)
-        number = len(self.nodes) - 1
-        self._insert(_RECODED, self._text("prioprivacy/not_recoded", tuples=self.unsafe, recoded=_RECODED, node=number))
+        self._add_untouched(self.unsafe, len(self.nodes) - 1)
 
     def _keep_safe(self) -> None:
-        self._make(_KEPT, "prioprivacy/remaining", tuples=TUPLES, recoded=self.unsafe)
-        self._insert(_RECODED, self._text("prioprivacy/not_recoded", tuples=_KEPT, recoded=_RECODED, node=0))
+        kept = self._make("kept", "remaining", tuples=self.coding.tuples, recoded=self.unsafe)
+        self._add_untouched(kept, 0)
+
+    def _add_untouched(self, tuples: Relation, node: int) -> None:
+        """Give those of some tuples that have no transformation this one."""
+        recoded = self.tables["recoded"]
+        self.tables.add(recoded, "prioprivacy/not_recoded", tuples=tuples, recoded=recoded, node=node)
 
     def _absorb(self) -> None:
         """Let each tuple that is left join the class where that loses least; the class goes with it as a whole."""
+        made, tuples = self.tables, self.coding.tuples
         self._number_classes()
         cells = [
-            self._text("prioprivacy/rule_cells", attribute=j, level=level, column=[column], tuples=TUPLES)
+            self.tables.text("prioprivacy/rule_cells", attribute=j, level=level, column=[column], tuples=tuples)
             for j, columns in enumerate(self.coding.all_columns)
             for level, column in enumerate(columns)
         ]
-        self.engine.send(queries.union_all(cells), self.engine, _CELLS)
-        self._load_weights()
+        made.make_as("cells", queries.union_all(cells))
+        weights = self._load_weights()
         self._load_used_nodes(long=True)
-        common = {"numbered": _NUMBERED, "recoded": _RECODED, "nodes": _NODES, "labels": LABELS}
-        self._make(_COMMON, "prioprivacy/common_cells", cells=_CELLS, attributes=_ATTRIBUTES, **common)
-        self._make(_MATCHES, "prioprivacy/matching_cells", common=_COMMON, cells=_CELLS, left_over=self.unsafe)
-        self._make(_CHOSEN, "prioprivacy/cheapest_classes", matches=_MATCHES, common=_COMMON)
+        shown = {name: made[name] for name in ("cells", "numbered", "recoded", "nodes")}
+        common = self._make("common", "common_cells", attributes=weights, labels=self.coding.labels, **shown)
+        matches = self._make("matches", "matching_cells", common=common, cells=made["cells"], left_over=self.unsafe)
+        self._make("chosen", "cheapest_classes", matches=matches, common=common)
         self.absorbed = self.rows_left
         self._grow()
 
     def _grow(self) -> None:
         """Write the new transformations of the classes that tuples have joined: at most one per tuple left."""
-        levels: dict[int, dict[int, int]] = {}
-        for found, j, level in self.engine.rows(
-            self._text("prioprivacy/joint_levels", matches=_MATCHES, chosen=_CHOSEN)
-        ):
-            levels.setdefault(found, {})[j] = level
+        made, levels = self.tables, dict[int, dict[int, int]]()
+        for number, j, level in self._rows("joint_levels", matches=made["matches"], chosen=made["chosen"]):
+            levels.setdefault(number, {})[j] = level
         numbers = list(range(len(self.nodes), len(self.nodes) + len(levels)))
-        self.nodes += [self.node(found) for found in levels.values()]
-        self.engine.load(_GROWN, {"class": "INTEGER", "node": "INTEGER"}, [list(levels), numbers])
-        self._make(_MOVED, "prioprivacy/grown_classes", numbered=_NUMBERED, chosen=_CHOSEN, grown=_GROWN)
-        self._make(_KEPT, "prioprivacy/remaining", tuples=_RECODED, recoded=_MOVED)
-        self._make(_RECODED, "prioprivacy/recoded_anew", kept=_KEPT, moved=_MOVED)
+        self.nodes += [self.node(each) for each in levels.values()]
+        grown = made.load("grown", {"class": "INTEGER", "node": "INTEGER"}, [list(levels), numbers])
+        moved = self._make("moved", "grown_classes", numbered=made["numbered"], chosen=made["chosen"], grown=grown)
+        kept = self._make("kept", "remaining", tuples=made["recoded"], recoded=moved)
+        self._make("recoded", "recoded_anew", kept=kept, moved=moved)
 
-    def _load_weights(self) -> None:
+    def _load_weights(self) -> Relation:
         """What one more leaf under a cell's label costs: a cell loses at most its attribute's weight."""
         spans = [max(1, attribute.hierarchy.leaf_count - 1) for attribute in self.task.frequency_set.attributes]
         weights = [weight / span for weight, span in zip(self.task.weights, spans, strict=True)]
         columns: list[list[Any]] = [list(range(len(spans))), weights]
-        self.engine.load(_ATTRIBUTES, {"attribute": "INTEGER", "weight": "DOUBLE"}, columns)
+        return self.tables.load("attributes", {"attribute": "INTEGER", "weight": "DOUBLE"}, columns)
 
     def _load_used_nodes(self, long: bool = False) -> None:
         """Load the transformations in use: a row each, or a row per attribute."""
-        used = sorted(node for (node,) in self.engine.rows(self._text("prioprivacy/used_nodes", recoded=_RECODED)))
+        used = sorted(node for (node,) in self._rows("used_nodes", recoded=self.tables["recoded"]))
         places = range(len(self.heights))
         if long:
             rows = [(number, j, self.nodes[number][j]) for number in used for j in places]
@@ -366,15 +353,16 @@ class _Run:
         else:
             rows = [(number, *self.nodes[number]) for number in used]
             types = dict.fromkeys(("node", *(f"level_{j}" for j in places)), "INTEGER")
-        self.engine.load(_NODES, types, list(zip(*rows, strict=True)))
+        self.tables.load("nodes", types, list(zip(*rows, strict=True)))
 
     def _number_classes(self) -> None:
+        made, coded = self.tables, self.coding
         self._load_used_nodes()
-        labelled = queries.labelled(TUPLES, _RECODED, _NODES, LABELS, self.coding.all_columns, self.engine.dialect)
-        self.engine.send(labelled, self.engine, _LABELLED)
+        used = coded.tuples, made["recoded"], made["nodes"], coded.labels, coded.all_columns
+        labelled = made.make_as("labelled", queries.labelled(*used, self.task.engine.dialect))
         places = range(len(self.heights))
         labels = [f"label_{j}" for j in places]
-        self._make(_NUMBERED, "prioprivacy/numbered_classes", labels=labels, cells=self._cells, labelled=_LABELLED)
+        self._make("numbered", "numbered_classes", labels=labels, cells=self._cells, labelled=labelled)
 
     @property
     def _cells(self) -> list[str]:
@@ -383,19 +371,22 @@ class _Run:
     def result(self) -> Local:
         """The assignment, the classes with their labels, and what is to be said of both."""
         self._number_classes()
-        self._make(CLASSES, "prioprivacy/own_classes", cells=self._cells, numbered=_NUMBERED)
+        results, numbered = self.task.results, self.tables["numbered"]
+        classes = results.make("local_classes", "prioprivacy/own_classes", cells=self._cells, numbered=numbered)
         columns = {
             a.coded.code_column(0): c for a, c in zip(self.coding.attributes, self.coding.columns(), strict=True)
         }
-        self._make(ASSIGNMENT, "prioprivacy/own_assignment", columns=columns, tuples=TUPLES, numbered=_NUMBERED)
-        return Local(ASSIGNMENT, classes=CLASSES, ended=self.ended, facts=self._facts())
+        holes = {"tuples": self.coding.tuples, "numbered": numbered}
+        assignment = results.make("assignment", "prioprivacy/own_assignment", columns=columns, **holes)
+        facts = self._facts(assignment, classes)
+        return Local(assignment, classes=classes, ended=self.ended, facts=facts)
 
-    def _facts(self) -> dict[str, Any]:
+    def _facts(self, assignment: Relation, classes: Relation) -> dict[str, Any]:
         model, loose = self.task.model, self.task.spec.wildcard_suppression
         if loose:
-            found = wildcard.of_classes(self.coding, model, CLASSES)
+            found = wildcard.of_classes(self.coding, model, classes)
         else:
-            found = wildcard.of_equal_rows(self.engine, model, CLASSES)
+            found = wildcard.of_equal_rows(self.task.engine, model, classes)
         if found.unsafe_rows:
             raise InfeasibleError(
                 f"{found.unsafe_rows:,} rows do not meet {model.name} after all that prioprivacy can do; "
@@ -411,34 +402,23 @@ class _Run:
             "absorbed_rows": self.absorbed,
             "string_classes": {"smallest": found.smallest_class, "rows_below": found.unsafe_class_rows},
             "wildcard": {"smallest": found.smallest_fit, "rows_below": found.unsafe_rows},
-            "quality": self._quality(),
+            "quality": self._quality(assignment, classes),
         }
 
-    def _quality(self) -> dict[str, float] | None:
+    def _quality(self, assignment: Relation, classes: Relation) -> dict[str, float] | None:
         """The paper's figures of the table; None if a rule makes a label that is on no level of its hierarchy."""
         try:
-            table, _ = quality.measure(self.engine, self.task.frequency_set.attributes)
+            table, _ = quality.measure(self.task.engine, self.task.frequency_set.attributes, assignment, classes)
         except HierarchyError:
             return None
         return asdict(table)
 
-    def drop(self) -> None:
-        """Leave nothing but the result."""
-        for relation in _SCRATCH:
-            self.engine.run(queries.drop(relation, self.engine.dialect))
-        coding.drop(self.engine)
+    def _make(self, table: str | Relation, name: str, **holes: Hole) -> Relation:
+        return self.tables.make(table, f"prioprivacy/{name}", **holes)
 
-    def _text(self, name: str, **holes: Any) -> str:
-        return queries.text(name, self.engine.dialect, **holes)
-
-    def _make(self, relation: Relation, name: str, **holes: Any) -> None:
-        self.engine.send(self._text(name, **holes), self.engine, relation)
-
-    def _insert(self, relation: Relation, query: str) -> None:
-        self.engine.run(queries.insert(relation, query, self.engine.dialect))
-
-    def _rows_of(self, relation: Relation) -> int:
-        return int(self.engine.rows(self._text("core/row_count", relation=relation))[0][0])
+    def _rows(self, name: str, **holes: Hole) -> list[tuple[Any, ...]]:
+        return self.tables.rows(f"prioprivacy/{name}", **holes)
 
     def _count_left(self) -> None:
-        self.rows_left = int(self.engine.rows(self._text("core/total_rows", counted=self.unsafe))[0][0])
+        ((rows,),) = self.tables.rows("core/total_rows", counted=self.unsafe)
+        self.rows_left = int(rows)

@@ -15,16 +15,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from kanon_sql import queries
 from kanon_sql.engine import Engine
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import HierarchyError
 from kanon_sql.frequency.frequency_set import Attribute
 from kanon_sql.generalization.hierarchy import STAR, Hierarchy
 from kanon_sql.queries import Relation
-from kanon_sql.recode.task import ASSIGNMENT, CLASSES
-
-_QUALITY_CELLS = queries.scratch("kanon_quality_cells")
-_LABELS, _LEVELS = queries.scratch("kanon_quality_labels"), queries.scratch("kanon_quality_levels")
 
 
 @dataclass(frozen=True)
@@ -60,18 +56,17 @@ class _Parts:
 def measure(
     engine: Engine,
     attributes: Sequence[Attribute],
-    assignment: Relation = ASSIGNMENT,
-    classes: Relation = CLASSES,
+    assignment: Relation,
+    classes: Relation,
 ) -> tuple[Quality, dict[str, Quality]]:
     """The figures of the table, and of each column, of an assignment to classes with labels (label_0, …).
 
     A tuple whose class is NULL counts as suppressed. Raises HierarchyError for a label that is on no level of its
     column's hierarchy.
     """
-    found = {a.column.name: _parts(engine, a, j, assignment, classes) for j, a in enumerate(attributes)}
-    for relation in (_QUALITY_CELLS, _LABELS, _LEVELS):
-        engine.run(queries.drop(relation, engine.dialect))
-    return _quality(list(found.values())), {name: parts.quality for name, parts in found.items()}
+    with Scratch(engine, "quality") as tables:
+        columns = {a.column.name: _parts(tables, a, j, assignment, classes) for j, a in enumerate(attributes)}
+    return _quality(list(columns.values())), {name: parts.quality for name, parts in columns.items()}
 
 
 def normalized(value: float, least: float, most: float) -> float:
@@ -94,14 +89,15 @@ def _quality(parts: Sequence[_Parts]) -> Quality:
     )
 
 
-def _parts(engine: Engine, attribute: Attribute, j: int, assignment: Relation, classes: Relation) -> _Parts:
+def _parts(tables: Scratch, attribute: Attribute, j: int, assignment: Relation, classes: Relation) -> _Parts:
     coded, hierarchy = attribute.coded, attribute.hierarchy
     value, label = [coded.code_column(0)], [f"label_{j}"]
-    _make(engine, _QUALITY_CELLS, "quality/cells", value=value, label=label, assignment=assignment, classes=classes)
-    labels = _with_shown(engine, _lowest_levels(engine, attribute))
-    engine.load(_LABELS, {"label": "VARCHAR", "level": "INTEGER", "leaves": "INTEGER"}, labels)
-    _make(engine, _LEVELS, "quality/levels", cells=_QUALITY_CELLS, labels=_LABELS)
-    sums = engine.rows(queries.text("quality/sums", engine.dialect, levels=_LEVELS))
+    made = {"assignment": assignment, "classes": classes}
+    cells = tables.make("cells", "quality/cells", value=value, label=label, **made)
+    labels = _with_shown(tables, cells, _lowest_levels(tables, attribute))
+    known = tables.load("labels", {"label": "VARCHAR", "level": "INTEGER", "leaves": "INTEGER"}, labels)
+    levels = tables.make("levels", "quality/levels", cells=cells, labels=known)
+    sums = tables.rows("quality/sums", levels=levels)
     if any(level is None for level, *_ in sums):
         raise HierarchyError(
             f"column {attribute.column.name!r}: some released labels are on no level of its hierarchy, so its entropy "
@@ -111,29 +107,30 @@ def _parts(engine: Engine, attribute: Attribute, j: int, assignment: Relation, c
     present = [0, *(int(level) for level, *_ in sums if level)]
     return _Parts(
         rows,
-        sum(_bits(engine, attribute, fine, coarse, coarse) for fine, coarse in pairwise(present)),
-        _bits(engine, attribute, 0, hierarchy.height, 0),
+        sum(_bits(tables, attribute, fine, coarse, coarse) for fine, coarse in pairwise(present)),
+        _bits(tables, attribute, 0, hierarchy.height, 0),
         sum(int(level) * int(n) for level, n, _ in sums) / hierarchy.height,
         sum(int(leaves) for *_, leaves in sums) / hierarchy.leaf_count,
         1 / hierarchy.leaf_count,
     )
 
 
-def _bits(engine: Engine, attribute: Attribute, fine: int, coarse: int, level: int) -> float:
+def _bits(tables: Scratch, attribute: Attribute, fine: int, coarse: int, level: int) -> float:
     """What rows on `level` or above lose from one level of the hierarchy to another."""
     mapping, columns = attribute.coded.mapping, {"fine": [f"code_{fine}"], "coarse": [f"code_{coarse}"]}
-    query = queries.text("quality/entropy", engine.dialect, levels=_LEVELS, mapping=mapping, level=level, **columns)
-    return float(engine.rows(query)[0][0])
+    holes = {"levels": tables["levels"], "mapping": mapping}
+    ((bits,),) = tables.rows("quality/entropy", level=level, **holes, **columns)
+    return float(bits)
 
 
-def _with_shown(engine: Engine, known: dict[str | None, tuple[int, int]]) -> list[Sequence[Any]]:
-    """The labels as columns, with those of `_QUALITY_CELLS` that differ from them in nothing but blanks."""
+def _with_shown(tables: Scratch, cells: Relation, known: dict[str | None, tuple[int, int]]) -> list[Sequence[Any]]:
+    """The labels as columns, with those of the cells that differ from them in nothing but blanks."""
     by_letters: dict[str, tuple[int, int]] = {}
-    for label, found in known.items():
-        by_letters.setdefault(_letters(label or ""), found)
-    query = queries.text("core/column_values", engine.dialect, column=["label"], tuples=_QUALITY_CELLS)
-    shown = {label: by_letters.get(_letters(label)) for label, _ in engine.rows(query) if label is not None}
-    labels = {label: found for label, found in shown.items() if found} | known
+    for label, place in known.items():
+        by_letters.setdefault(_letters(label or ""), place)
+    released = tables.rows("core/column_values", column=["label"], tuples=cells)
+    shown = {label: by_letters.get(_letters(label)) for label, _ in released if label is not None}
+    labels = {label: place for label, place in shown.items() if place} | known
     return [list(labels), [level for level, _ in labels.values()], [leaves for _, leaves in labels.values()]]
 
 
@@ -141,25 +138,21 @@ def _letters(label: str) -> str:
     return "".join(label.split())
 
 
-def _lowest_levels(engine: Engine, attribute: Attribute) -> dict[str | None, tuple[int, int]]:
+def _lowest_levels(tables: Scratch, attribute: Attribute) -> dict[str | None, tuple[int, int]]:
     """Every label with the lowest level that has it and the leaves under it there; `*` is always the top."""
     hierarchy = attribute.hierarchy
-    texts = dict(engine.rows(queries.text("prioprivacy/rule_values", engine.dialect, mapping=attribute.coded.mapping)))
-    found: dict[str | None, tuple[int, int]] = {STAR: (hierarchy.height, hierarchy.leaf_count)}
+    texts = dict(tables.rows("prioprivacy/rule_values", mapping=attribute.coded.mapping))
+    lowest: dict[str | None, tuple[int, int]] = {STAR: (hierarchy.height, hierarchy.leaf_count)}
     for level in range(hierarchy.height + 1):
         for code, leaves in enumerate(hierarchy.leaves(level)):
             label = texts[code] if level == 0 else _label(hierarchy, level, code)
-            found.setdefault(label, (level, leaves))
-    return found
+            lowest.setdefault(label, (level, leaves))
+    return lowest
 
 
 def _label(hierarchy: Hierarchy, level: int, code: int) -> str | None:
     label: str | None = hierarchy.distinct_labels(level)[code]
     return label
-
-
-def _make(engine: Engine, relation: Relation, name: str, **holes: Any) -> None:
-    engine.send(queries.text(name, engine.dialect, **holes), engine, relation)
 
 
 def of_class_sizes(before: Iterable[tuple[int, int]], after: Iterable[tuple[int, int]]) -> tuple[float, float]:

@@ -18,13 +18,14 @@ from math import prod
 from typing import Any
 
 from kanon_sql import queries
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import InfeasibleError
 from kanon_sql.frequency.frequency_set import Attribute
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.queries import GeneralizationSteps, Hole, Relation
 from kanon_sql.recode.mondrian import cut, time_to_cut
 from kanon_sql.recode.node import from_node
-from kanon_sql.recode.task import ASSIGNMENT, Local, Task
+from kanon_sql.recode.task import Local, Task
 
 UNIT = 10_000_000  # a cell's loss of 1 as a whole number: sums are exact, in whatever order
 _KEYS = 2**62  # a sum of one key per attribute must fit 64 bits
@@ -34,9 +35,6 @@ _STEPS = 60  # the smallest step, as a part of the way from no loss to total los
 _PAIRS = 20_000_000  # tuples times classes compared in one statement
 _BATCHES = 10  # such statements before the moves that were found are made
 _START_SECONDS = 1.0  # for the node to start from
-
-_NAMES = "tuples state_a state_b open cells one other choice placed classes rests movers best moves dirty"
-_SCRATCH = {name: queries.scratch(f"kanon_refine_{name}") for name in _NAMES.split()}
 
 
 def refine(task: Task) -> Local:
@@ -50,7 +48,8 @@ def refine(task: Task) -> Local:
     holds, or is empty. A run that ended `complete` has no such move of one tuple left.
     InfeasibleError if not even one class would hold.
     """
-    return _Refinement(task).run()
+    with Scratch(task.engine, "refine") as tables:
+        return _Refinement(task, tables).run()
 
 
 @dataclass
@@ -58,8 +57,7 @@ class _Refinement:
     """One run. The state is a relation of the tuples that have a class: id, n, class. It is replaced, never changed."""
 
     task: Task
-    state: Relation = _SCRATCH["state_a"]
-    spare: Relation = _SCRATCH["state_b"]
+    tables: Scratch
     rounds: int = 0
     moves: int = 0
     ended: str | None = None
@@ -68,7 +66,7 @@ class _Refinement:
     _facts: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.engine = self.task.engine
+        self.state, self.spare = self.tables["state_a"], self.tables["state_b"]
         self.attributes = self.task.frequency_set.attributes
         leaves = [a.hierarchy.leaf_count for a in self.attributes]
         self.tops = [_cost(w, count, count) for w, count in zip(self.task.weights, leaves, strict=True)]
@@ -76,27 +74,22 @@ class _Refinement:
         self.suppressed = round(sum(self.task.weights) * UNIT)  # also of a column that has one value alone
         self.keys = [attribute.coded.code_column(0) for attribute in self.attributes]
         self.climbs = [
-            GeneralizationSteps(a.coded, _relation("levels", j), _relation("costs", j), free=not self.tops[j])
+            GeneralizationSteps(a.coded, self.tables[f"levels_{j}"], self.tables[f"costs_{j}"], free=not self.tops[j])
             for j, a in enumerate(self.attributes)
         ]
 
     def run(self) -> Local:
-        """Start, cover, improve; leave the assignment and nothing else."""
-        clock = self.task.clock
-        start = self._find_start()
-        try:
-            if not self._prepare():
-                ended = "interrupted" if clock.ended == "interrupted" else "time limit"
-                return replace(from_node(self.task.frequency_set, self.task.model, start), ended=ended)
-            self._cover()
-            self._cut_the_rest()
-            self._take_in_outsiders()
-            self._choose_beginning(start)
-            self._improve()
-            self._keep_assignment()
-        finally:
-            self._tidy()
-        return Local(ended=self.ended or clock.ended, facts=self._facts)
+        """Start, cover, improve."""
+        task, start = self.task, self._find_start()
+        if not self._prepare():
+            ended = "interrupted" if task.clock.ended == "interrupted" else "time limit"
+            return replace(from_node(task.frequency_set, task.model, start, task.results), ended=ended)
+        self._cover()
+        self._cut_the_rest()
+        self._take_in_outsiders()
+        self._choose_beginning(start)
+        self._improve()
+        return Local(self._keep_assignment(), ended=self.ended or task.clock.ended, facts=self._facts)
 
     def _find_start(self) -> Node:
         """The node that a search finds in its short time; the top, which is safe, if it finds none."""
@@ -112,7 +105,7 @@ class _Refinement:
         if covered > begun:
             self._cost = None
             self._take_node(start)
-        if not self._count(self.state):
+        if not self.tables.count(self.state):
             raise InfeasibleError("no class meets the privacy model, whatever is generalized; lower k")
         names = [attribute.column.name for attribute in self.attributes]
         self._facts |= {"start": dict(zip(names, start, strict=True)), "start_loss": self._loss(begun)}
@@ -130,7 +123,7 @@ class _Refinement:
         started = time.monotonic()
         self._make_classes()
         self._describing = time.monotonic() - started
-        ((rows, cost),) = self.engine.rows(self._text("refine/cost", classes=_SCRATCH["classes"]))
+        ((rows, cost),) = self.tables.rows("refine/cost", classes=self.tables["classes"])
         return int(cost) + (self._rows - int(rows)) * self.suppressed
 
     def _loss(self, cost: float) -> float:
@@ -148,9 +141,9 @@ class _Refinement:
         with self.task.working(self.task.clock.last_part(_START_SECONDS)):
             for j, (attribute, climb) in enumerate(zip(self.attributes, self.climbs, strict=True)):
                 self._load_levels(j, attribute, climb)
-            found = self.task.frequency_set.relation
-            self._create(_SCRATCH["tuples"], queries.refine_tuples(found, self.climbs, self.engine.dialect))
-            self._make(self.state, "refine/none", tuples=_SCRATCH["tuples"])
+            source = self.task.frequency_set.relation
+            tuples = self.tables.make_as("tuples", queries.refine_tuples(source, self.climbs, self._dialect))
+            self.tables.make(self.state, "refine/none", tuples=tuples)
             return True
         return False
 
@@ -166,7 +159,7 @@ class _Refinement:
         ]
         values = [codes[0][i] for i in first]
         types = {"code": "BIGINT"} | {f"cost_{level}": "BIGINT" for level in levels}
-        self.engine.load(climb.costs, types, [values, *costs])
+        self.tables.load(climb.costs, types, [values, *costs])
         labels = [{codes[level][i] for i in first} for level in levels]
         keys = [{code: _key(j, level, code, len(self.attributes)) for code in labels[level]} for level in levels]
         # A label that costs what the one above it costs is never better: that one gathers more.
@@ -178,13 +171,12 @@ class _Refinement:
             if cost != next_cost
         ]
         types = {"code": "BIGINT", "level": "INTEGER", "key": "BIGINT", "cost": "BIGINT"}
-        self.engine.load(climb.levels, types, list(zip(*rows, strict=True)))
+        self.tables.load(climb.levels, types, list(zip(*rows, strict=True)))
 
     def _occurring(self, attribute: Attribute, codes: Sequence[int]) -> list[int]:
         """The first row of the hierarchy for every code that occurs: a file may hold many times as many."""
         column, tuples = [attribute.coded.code_column(0)], self.task.frequency_set.relation
-        query = self._text("core/column_values", column=column, tuples=tuples)
-        occur = {int(code) for code, _ in self.engine.rows(query)}
+        occur = {int(code) for code, _ in self.tables.rows("core/column_values", column=column, tuples=tuples)}
         first = dict(zip(reversed(codes), reversed(range(len(codes))), strict=True))
         return sorted(first[code] for code in occur)
 
@@ -202,9 +194,10 @@ class _Refinement:
         """Cut the tuples that have no class yet, if all of them together are one."""
         if not self._find_open():
             return
-        ((rows,),) = self.engine.rows(self._text("core/total_rows", counted=_SCRATCH["open"]))
-        if cut(self.task, _SCRATCH["open"], int(rows)):
-            self._advance("refine/cut", open=_SCRATCH["open"], assignment=ASSIGNMENT, keys=self.keys, above=_KEYS)
+        tuples = self.tables["open"]
+        ((rows,),) = self.tables.rows("core/total_rows", counted=tuples)
+        if assignment := cut(self.task, tuples, int(rows)):
+            self._advance("refine/cut", open=tuples, assignment=assignment, keys=self.keys, above=_KEYS)
         self._tell()
 
     def _level_costs(self) -> list[list[float]]:
@@ -214,45 +207,44 @@ class _Refinement:
 
     def _find_open(self) -> int:
         """List the tuples that have no class, and say how many."""
-        self._make(_SCRATCH["open"], "refine/open", tuples=_SCRATCH["tuples"], placed=self.state, keys=self.keys)
-        return self._count(_SCRATCH["open"])
+        made = self.tables
+        tuples = made.make("open", "refine/open", tuples=made["tuples"], placed=self.state, keys=self.keys)
+        return made.count(tuples)
 
     def _step(self, above: int, most: int) -> None:
         """Make classes of the cells that cost more than `above`, at most `most`."""
-        cells, choice, placed = _SCRATCH["cells"], _SCRATCH["choice"], _SCRATCH["placed"]
-        one, other = _SCRATCH["one"], _SCRATCH["other"]
+        made, safe = self.tables, self.task.model.safe
+        cells, one, other = made["cells"], made["one"], made["other"]
         self.rounds += 1
         for half, indexes in zip((one, other), _halves([a.hierarchy.height for a in self.attributes]), strict=True):
             climbs = [self.climbs[j] for j in indexes]
-            found = queries.refine_generalizations(_SCRATCH["open"], climbs, most, self.engine.dialect)
-            self._create(cells, found)
-            self._make(half, "refine/cells", generalizations=cells, safe=self.task.model.safe)
-        self._make(cells, "refine/joined", one=one, other=other, above=above, most=most)
+            self.tables.make_as("cells", queries.refine_generalizations(made["open"], climbs, most, self._dialect))
+            made.make(half, "refine/cells", generalizations=cells, safe=safe)
+        made.make(cells, "refine/joined", one=one, other=other, above=above, most=most)
         while True:
-            self._make(one, "refine/cells", generalizations=cells, safe=self.task.model.safe)
-            self._make(choice, "refine/choice", cells=one)
-            self._make(placed, "refine/safe", chosen=choice, safe=self.task.model.safe)
-            if not self._count(placed):
+            made.make(one, "refine/cells", generalizations=cells, safe=safe)
+            choice = made.make("choice", "refine/choice", cells=one)
+            placed = made.make("placed", "refine/safe", chosen=choice, safe=safe)
+            if not made.count(placed):
                 break
             self._advance("refine/grown", placed=placed)
-            self._make(cells, "refine/open_cells", cells=one, placed=placed)
+            made.make(cells, "refine/open_cells", cells=one, placed=placed)
         self._tell()
 
     def _take_in_outsiders(self) -> None:
         """Let the tuples without a class join the class where they cost least, whatever that is."""
-        while self._find_open() and self._count(self.state):
+        while self._find_open() and self.tables.count(self.state):
             self._make_classes()
             most = (self._rows + 1) * self.total + 1
-            self._make(_SCRATCH["movers"], "refine/outsiders", open=_SCRATCH["open"], most=most)
+            self.tables.make("movers", "refine/outsiders", open=self.tables["open"], most=most)
             self._find_best()
-            self._make(_SCRATCH["moves"], "refine/moves", best=_SCRATCH["best"])
-            self._advance("refine/moved", moves=_SCRATCH["moves"])
+            self._advance("refine/moved", moves=self._choose_moves())
 
     def _take_node(self, node: Node) -> None:
         """Begin again with the classes of a node that hold, and what classes its suppressed rows can make."""
-        choice, levels = _SCRATCH["choice"], self.task.frequency_set.level_columns(node)
-        self._make(choice, "refine/node", tuples=_SCRATCH["tuples"], columns=levels)
-        self._make(self.spare, "refine/safe", chosen=choice, safe=self.task.model.safe)
+        made, levels = self.tables, self.task.frequency_set.level_columns(node)
+        choice = made.make("choice", "refine/node", tuples=made["tuples"], columns=levels)
+        made.make(self.spare, "refine/safe", chosen=choice, safe=self.task.model.safe)
         self.state, self.spare = self.spare, self.state
         self._cut_the_rest()  # as many suppressed rows as a class needs are better off in one
 
@@ -269,24 +261,29 @@ class _Refinement:
 
     def _improved(self) -> bool:
         """Make the best moves that have no class in common; only classes that changed are looked at again."""
-        self._make_classes(_SCRATCH["dirty"] if self.moves else None)
+        self._make_classes(all_of_them=not self.moves)
         self._tell()
         self._find_movers()
         far, seen = self._find_best()
-        if not self._count(_SCRATCH["best"]):
+        if not self.tables.count("best"):
             self.ended = "complete"
             return False
-        self._make(_SCRATCH["moves"], "refine/moves", best=_SCRATCH["best"])
-        holes = {name: _SCRATCH[name] for name in ("best", "moves", "movers")}
-        self._make(_SCRATCH["dirty"], "refine/dirty", **holes, seen=seen, far=far)
+        self._choose_moves()
+        holes = {name: self.tables[name] for name in ("best", "moves", "movers")}
+        self.tables.make("dirty", "refine/dirty", **holes, seen=seen, far=far)
         return self._move()
+
+    def _choose_moves(self) -> Relation:
+        """The best moves that have no class in common."""
+        return self.tables.make("moves", "refine/moves", best=self.tables["best"])
 
     def _find_movers(self) -> None:
         """List the tuples that their classes can do without, and what leaving saves."""
-        args = self.state, _SCRATCH["tuples"], _SCRATCH["classes"], self.climbs, self.engine.dialect
-        self._create(_SCRATCH["rests"], queries.refine_rests(*args))
-        holes = {"rests": _SCRATCH["rests"], "classes": _SCRATCH["classes"], "state": self.state}
-        self._make(_SCRATCH["movers"], "refine/movers", **holes, near=self._near, safe=self.task.model.safe)
+        classes = self.tables["classes"]
+        args = self.state, self.tables["tuples"], classes, self.climbs, self._dialect
+        rests = self.tables.make_as("rests", queries.refine_rests(*args))
+        holes = {"rests": rests, "classes": classes, "state": self.state}
+        self.tables.make("movers", "refine/movers", **holes, near=self._near, safe=self.task.model.safe)
 
     @property
     def _near(self) -> int:
@@ -298,57 +295,54 @@ class _Refinement:
 
         How many save more, and how many of them were looked at: all, unless some that were had a move.
         """
-        far = self.engine.rows(self._text("refine/far", movers=_SCRATCH["movers"], near=self._near))[0][0]
-        self._create(_SCRATCH["best"], self._gains(near=self._near))
-        batch = max(1, _PAIRS // max(1, self._count(_SCRATCH["classes"])))
+        ((far,),) = self.tables.rows("refine/far", movers=self.tables["movers"], near=self._near)
+        self.tables.make_as("best", self._gains(near=self._near))
+        batch = max(1, _PAIRS // max(1, self.tables.count("classes")))
         for number, seen in enumerate(range(0, far, batch)):
-            if number >= _BATCHES and self._count(_SCRATCH["best"]):
+            if number >= _BATCHES and self.tables.count("best"):
                 return far, seen
-            found = self._gains(places=(seen + 1, min(seen + batch, far) + 1))
-            self.engine.run(queries.insert(_SCRATCH["best"], found, self.engine.dialect))
+            self.tables.add_as("best", self._gains(places=(seen + 1, min(seen + batch, far) + 1)))
         return far, far
 
     def _gains(self, near: int | None = None, places: tuple[int, int] | None = None) -> str:
         """The query of the best move of each of some movers."""
-        args = _SCRATCH["movers"], _SCRATCH["tuples"], _SCRATCH["classes"], self.climbs, self.engine.dialect
+        args = self.tables["movers"], self.tables["tuples"], self.tables["classes"], self.climbs, self._dialect
         return queries.refine_gains(*args, near, places)
 
     def _move(self) -> bool:
         """Make the chosen moves, unless a class would no longer hold."""
-        self._make(self.spare, "refine/moved", state=self.state, moves=_SCRATCH["moves"])
-        self._make(_SCRATCH["placed"], "refine/safe", chosen=self.spare, safe=self.task.model.safe)
-        if self._count(_SCRATCH["placed"]) < self._count(self.spare):
+        self.tables.make(self.spare, "refine/moved", state=self.state, moves=self.tables["moves"])
+        if not self._is_safe(self.spare):
             return False
         self._cost = None
-        self.moves += self._count(_SCRATCH["moves"])
+        self.moves += self.tables.count("moves")
         self.state, self.spare = self.spare, self.state
         return True
 
-    def _make_classes(self, dirty: Relation | None = None) -> None:
-        """Describe the classes of the state; without `dirty` all of them are to be looked at."""
-        if dirty is None:
-            dirty = _SCRATCH["dirty"]
-            self._make(dirty, "refine/classes_of", state=self.state)
-        args = self.state, _SCRATCH["tuples"], dirty, self.climbs, self.engine.dialect
-        self._create(_SCRATCH["classes"], queries.refine_classes(*args))
+    def _is_safe(self, state: Relation) -> bool:
+        """Whether every class of a state holds."""
+        safe = self.tables.make("placed", "refine/safe", chosen=state, safe=self.task.model.safe)
+        return self.tables.count(safe) == self.tables.count(state)
+
+    def _make_classes(self, all_of_them: bool = True) -> None:
+        """Describe the classes of the state: all are to be looked at, or those that have just changed."""
+        if all_of_them:
+            self.tables.make("dirty", "refine/classes_of", state=self.state)
+        args = self.state, self.tables["tuples"], self.tables["dirty"], self.climbs, self._dialect
+        self.tables.make_as("classes", queries.refine_classes(*args))
 
     # The end
 
-    def _keep_assignment(self) -> None:
+    def _keep_assignment(self) -> Relation:
         """Write the assignment, checked once more, and what the run says of itself."""
-        self._make(_SCRATCH["placed"], "refine/safe", chosen=self.state, safe=self.task.model.safe)
-        if self._count(_SCRATCH["placed"]) < self._count(self.state):
+        if not self._is_safe(self.state):
             raise InfeasibleError("a class does not meet the privacy model; choose another strategy")
         self._facts |= {
             "moves": self.moves,
             "loss": self._loss(self._state_cost() if self._cost is None else self._cost),
         }
-        self._make(ASSIGNMENT, "refine/assignment", tuples=_SCRATCH["tuples"], state=self.state, keys=self.keys)
-
-    def _tidy(self) -> None:
-        levels = [relation for climb in self.climbs for relation in (climb.levels, climb.costs)]
-        for relation in (*_SCRATCH.values(), *levels):
-            self.engine.run(queries.drop(relation, self.engine.dialect))
+        holes = {"tuples": self.tables["tuples"], "state": self.state}
+        return self.task.results.make("assignment", "refine/assignment", **holes, keys=self.keys)
 
     def _tell(self) -> None:
         classes, rows = self._size(self.state)
@@ -356,27 +350,17 @@ class _Refinement:
 
     # Statements
 
-    def _text(self, query: str, **holes: Hole) -> str:
-        return queries.text(query, self.engine.dialect, **holes)
-
-    def _make(self, relation: Relation, query: str, **holes: Hole) -> None:
-        self._create(relation, self._text(query, **holes))
-
-    def _create(self, relation: Relation, query: str) -> None:
-        self.engine.run(queries.drop(relation, self.engine.dialect))
-        self.engine.run(queries.create_as(relation, query, self.engine.dialect, temporary=True))
+    @property
+    def _dialect(self) -> str:
+        return self.task.engine.dialect
 
     def _advance(self, query: str, **holes: Hole) -> None:
         """Go on to the state that a query makes of this one."""
-        self._make(self.spare, query, state=self.state, **holes)
+        self.tables.make(self.spare, query, state=self.state, **holes)
         self.state, self.spare = self.spare, self.state
 
-    def _count(self, relation: Relation) -> int:
-        ((count,),) = self.engine.rows(self._text("core/row_count", relation=relation))
-        return int(count)
-
     def _size(self, state: Relation) -> tuple[int, int]:
-        ((classes, rows),) = self.engine.rows(self._text("refine/size", state=state))
+        ((classes, rows),) = self.tables.rows("refine/size", state=state)
         return int(classes), int(rows)
 
 
@@ -417,10 +401,6 @@ class _StepSize:
                     sums[place + shift] += counts[place]
             counts = sums
         return list(accumulate(counts))
-
-
-def _relation(kind: str, attribute: int) -> Relation:
-    return queries.scratch(f"kanon_refine_{kind}_{attribute}")
 
 
 def _halves(heights: Sequence[int]) -> tuple[list[int], list[int]]:

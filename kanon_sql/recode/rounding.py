@@ -16,7 +16,8 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
 from functools import partial
 from typing import Any, TypeAlias
 
-from kanon_sql.engine import Column, Engine
+from kanon_sql.engine import Column
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.queries import Relation
 from kanon_sql.recode.order import Order, has_nanoseconds, is_placed, number_key
 from kanon_sql.spec import DatesRecipe, RangesRecipe, RedactRecipe, SuppressRecipe
@@ -43,12 +44,12 @@ class Bounds:
     first: Sequence[int]
     last: Sequence[int]
 
-    def load(self, engine: Engine, relation: Relation, value_type: str) -> None:
-        """Load them as a table of position, lower, upper, first_position, last_position."""
-        place, last = engine.integer_type(len(self.first)), len(self.first)
+    def load(self, tables: Scratch, stem: str, value_type: str) -> Relation:
+        """Load them as a scratch table of position, lower, upper, first_position, last_position."""
+        place, last = tables.engine.integer_type(len(self.first)), len(self.first)
         types = {"position": place, "lower": value_type, "upper": value_type}
         types |= {"first_position": place, "last_position": place}
-        engine.load(relation, types, [list(range(last)), self.lower, self.upper, self.first, self.last])
+        return tables.load(stem, types, [list(range(last)), self.lower, self.upper, self.first, self.last])
 
 
 def exact(order: Order) -> Bounds:

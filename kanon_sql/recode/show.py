@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from kanon_sql import queries
 from kanon_sql.engine import Column, Engine, Table
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
 from kanon_sql.frequency.frequency_set import FrequencySet
 from kanon_sql.loss import Costs
@@ -23,10 +24,9 @@ from kanon_sql.queries import Relation, Shown
 from kanon_sql.recode import order as orders
 from kanon_sql.recode import rounding
 from kanon_sql.recode.order import Order
-from kanon_sql.recode.task import CLASSES, Local
+from kanon_sql.recode.task import Local
 from kanon_sql.spec import Spec
 
-BOXES, MEMBERS = queries.scratch("kanon_boxes"), queries.scratch("kanon_members")
 _EXACT = "exact-"
 _STATISTICS = ("mean", "median", "mode")
 _NUMBERS = ("integer", "decimal", "float")
@@ -98,42 +98,47 @@ def form_of(how: str) -> str:
     return how.removeprefix(_EXACT)
 
 
-def load_orders(engine: Engine, frequency_set: FrequencySet) -> tuple[Order, ...]:
-    """The orders of all attributes, loaded into the engine."""
-    found = tuple(orders.order_of(attribute) for attribute in frequency_set.attributes)
-    for order in found:
-        orders.load(engine, order)
-    return found
+def load_orders(tables: Scratch, frequency_set: FrequencySet) -> tuple[Order, ...]:
+    """The orders of all attributes, loaded as scratch tables."""
+    return tuple(orders.load(tables, orders.order_of(attribute)) for attribute in frequency_set.attributes)
 
 
-def make_classes(engine: Engine, local: Local, found: Sequence[Order], hows: Sequence[str], spec: Spec) -> None:
+def make_classes(results: Scratch, local: Local, ordered: Sequence[Order], hows: Sequence[str], spec: Spec) -> Relation:
     """Make the relation of released classes: class, n, and per attribute label_j (high_j), leaves_j, level_j.
 
     `spec`: what the hierarchies are made by, to whose boundaries ranges and bounds are rounded.
     """
-    keys = [order.attribute.coded.code_column(0) for order in found]
-    _make(engine, BOXES, queries.boxes(local.assignment, keys, [o.relation for o in found], engine.dialect))
-    recipes = [spec.quasi_identifiers[order.attribute.column.name].hierarchy for order in found]
-    shown = [_shown(engine, local, j, *each) for j, each in enumerate(zip(found, hows, recipes, strict=True))]
-    _make(engine, CLASSES, queries.local_classes(BOXES, local.cuts, shown, engine.dialect))
-    for relation in (BOXES, *(made for each in shown for made in (each.statistic, each.bounds) if made)):
-        engine.run(queries.drop(relation, engine.dialect))
+    keys, dialect = [order.attribute.coded.code_column(0) for order in ordered], results.engine.dialect
+    recipes = [spec.quasi_identifiers[order.attribute.column.name].hierarchy for order in ordered]
+    with Scratch(results.engine, "show") as tables:
+        boxes = tables.make_as("boxes", queries.boxes(local.assignment, keys, [o.relation for o in ordered], dialect))
+        shown = [_shown(tables, local, j, *each) for j, each in enumerate(zip(ordered, hows, recipes, strict=True))]
+        return results.make_as("local_classes", queries.local_classes(boxes, local.cuts, shown, dialect))
 
 
-def figures(engine: Engine, local: Local, found: Sequence[Order], hows: Sequence[str], rows: int) -> LocalFigures:
-    """Add up what the classes in `CLASSES` cost; classes that show the same are one."""
-    attributes, cells = [order.attribute for order in found], range(len(found))
+def figures(
+    engine: Engine, local: Local, classes: Relation, ordered: Sequence[Order], hows: Sequence[str], rows: int
+) -> LocalFigures:
+    """Add up what classes with labels cost; classes that show the same are one."""
+    with Scratch(engine, "figures") as tables:
+        return _figures(tables, local, classes, ordered, hows, rows)
+
+
+def _figures(
+    tables: Scratch, local: Local, classes: Relation, ordered: Sequence[Order], hows: Sequence[str], rows: int
+) -> LocalFigures:
+    attributes, cells = [order.attribute for order in ordered], range(len(ordered))
     shown = [(f"label_{j}", f"high_{j}")[: len(shown_names("", how))] for j, how in enumerate(hows)]
     labels, leaves = [label for of in shown for label in of], [f"leaves_{j}" for j in cells]
-    query = queries.text("core/local_figures", engine.dialect, classes=CLASSES, labels=labels, leaves=leaves)
-    ((count, released, smallest, squares, *sums),) = engine.rows(query)
+    (totals,) = tables.rows("core/local_figures", classes=classes, labels=labels, leaves=leaves)
+    count, released, smallest, squares, *sums = totals
     suppressed = rows - int(released)
     losses = tuple(
         (_mean_loss(int(total), int(released), a.hierarchy.leaf_count) + suppressed) / rows
         for total, a in zip(sums, attributes, strict=True)
     )
-    levels = tuple(_levels(engine, CLASSES, j, a.hierarchy.height) for j, a in enumerate(attributes))
-    kept = tuple(_kept(engine, local, order, labels) for order, labels in zip(found, shown, strict=True))
+    levels = tuple(_levels(tables, classes, j, a.hierarchy.height) for j, a in enumerate(attributes))
+    kept = tuple(_kept(tables, local, classes, order, labels) for order, labels in zip(ordered, shown, strict=True))
     least = None if smallest is None else int(smallest)
     return LocalFigures(rows, int(released), int(count), least, int(squares), losses, levels, kept)
 
@@ -160,22 +165,24 @@ def _mean_loss(leaves: int, rows: int, leaf_count: int) -> float:
     return (leaves - rows) / (leaf_count - 1) if leaf_count > 1 else 0.0
 
 
-def _levels(engine: Engine, classes: Relation, j: int, height: int) -> tuple[int, ...]:
-    query = queries.text("core/local_levels", engine.dialect, classes=classes, level=[f"level_{j}"])
-    rows = {int(level): int(n) for level, n in engine.rows(query)}
+def _levels(tables: Scratch, classes: Relation, j: int, height: int) -> tuple[int, ...]:
+    levels = tables.rows("core/local_levels", classes=classes, level=[f"level_{j}"])
+    rows = {int(level): int(n) for level, n in levels}
     return tuple(rows.get(level, 0) for level in range(height + 1))
 
 
-def _kept(engine: Engine, local: Local, order: Order, labels: Sequence[str]) -> int:
+def _kept(tables: Scratch, local: Local, classes: Relation, order: Order, labels: Sequence[str]) -> int:
     """The rows whose cell of an attribute is released as it was; two labels are bounds."""
-    key = order.attribute.coded.code_column(0)
-    _make(engine, MEMBERS, queries.members(local.assignment, key, order.relation, engine.dialect))
-    given = {"members": MEMBERS, "positions": order.relation, "classes": CLASSES}
-    ends = {"lower": labels[0], "upper": labels[-1]}
-    query = queries.text("core/local_kept", engine.dialect, ends=ends, **given)
-    ((rows,),) = engine.rows(query)
-    engine.run(queries.drop(MEMBERS, engine.dialect))
+    holes = {"members": _members(tables, local, order), "positions": order.relation, "classes": classes}
+    ((rows,),) = tables.rows("core/local_kept", ends={"lower": labels[0], "upper": labels[-1]}, **holes)
+    tables.drop("members")
     return int(rows)
+
+
+def _members(tables: Scratch, local: Local, order: Order) -> Relation:
+    key = order.attribute.coded.code_column(0)
+    query = queries.members(local.assignment, key, order.relation, tables.engine.dialect)
+    return tables.make_as("members", query)
 
 
 def _can_show(column: Column, how: str) -> bool:
@@ -184,23 +191,15 @@ def _can_show(column: Column, how: str) -> bool:
     return how in ("labels", "common", "mode") or column.ordered
 
 
-def _shown(engine: Engine, local: Local, j: int, order: Order, how: str, recipe: object) -> Shown:
+def _shown(tables: Scratch, local: Local, j: int, order: Order, how: str, recipe: object) -> Shown:
     attribute, statistic, bounds = order.attribute, None, None
     if how in _STATISTICS:
-        statistic, key = queries.scratch(f"kanon_statistic_{j}"), attribute.coded.code_column(0)
-        _make(engine, MEMBERS, queries.members(local.assignment, key, order.relation, engine.dialect))
-        query = queries.text(f"core/class_{how}", engine.dialect, members=MEMBERS, positions=order.relation)
-        _make(engine, statistic, query)
-        engine.run(queries.drop(MEMBERS, engine.dialect))
+        members = _members(tables, local, order)
+        statistic = tables.make(f"statistic_{j}", f"core/class_{how}", members=members, positions=order.relation)
+        tables.drop(members)
     if form_of(how) in ("ranges", "bounds"):
-        bounds = queries.scratch(f"kanon_bounds_{j}")
-        found = rounding.exact(order) if how.startswith(_EXACT) else rounding.rounded(order, recipe)
-        found.load(engine, bounds, attribute.column.type)
+        limits = rounding.exact(order) if how.startswith(_EXACT) else rounding.rounded(order, recipe)
+        bounds = limits.load(tables, f"bounds_{j}", attribute.column.type)
     return Shown(
         form_of(how), order.relation, attribute.hierarchy.height, order.leaf_count, order.nested, statistic, bounds
     )
-
-
-def _make(engine: Engine, relation: Relation, query: str) -> None:
-    engine.run(queries.drop(relation, engine.dialect))
-    engine.run(queries.create_as(relation, query, engine.dialect, temporary=True))

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from kanon_sql import queries
 from kanon_sql.engine import Engine
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import KanonError
 from kanon_sql.frequency.frequency_set import FrequencySet
 from kanon_sql.frequency.judge import Judge
@@ -20,9 +20,6 @@ from kanon_sql.privacy import PrivacyModel
 from kanon_sql.queries import Relation
 from kanon_sql.spec import Spec
 
-ASSIGNMENT = queries.scratch("kanon_assignment")
-CUTS = queries.scratch("kanon_cuts")
-CLASSES = queries.scratch("kanon_local_classes")
 _LOOKS = 0.02  # seconds between two looks at the clock while a statement runs
 
 
@@ -95,6 +92,7 @@ class Task:
 
     `weights`: one per attribute, in the frequency set's order, above 0 and at most 1. `optimum`: the node that
     a full-domain search finds, given the seconds that it may take. `judge`, `costs`, `lattice`: as a search has them.
+    `results`: where what it gives back is made, which lasts longer than the algorithm's own tables.
     """
 
     frequency_set: FrequencySet
@@ -106,6 +104,7 @@ class Task:
     costs: Costs
     lattice: Lattice
     optimum: Callable[[float | None], Node]
+    results: Scratch
 
     @property
     def engine(self) -> Engine:
@@ -153,7 +152,7 @@ class Local:
     `facts`: what the algorithm says of its run, for the manifest.
     """
 
-    assignment: Relation = ASSIGNMENT
+    assignment: Relation
     split: bool = False
     cuts: Relation | None = None
     classes: Relation | None = None

@@ -25,7 +25,7 @@ from kanon_sql.queries import Cell, LocalCell, LocalReleaseQuery, Relation, Rele
 from kanon_sql.recode import wildcard
 from kanon_sql.recode.order import Order
 from kanon_sql.recode.show import LocalFigures, shown_names
-from kanon_sql.recode.task import ASSIGNMENT, CLASSES, Local
+from kanon_sql.recode.task import Local
 from kanon_sql.recode.wildcard import Fits
 from kanon_sql.spec import Spec
 
@@ -79,12 +79,12 @@ def mapping_beside(view: Relation, attribute: Attribute) -> Relation:
 def names_beside(view: Relation, columns: Sequence[str], local: bool) -> list[Relation]:
     """All tables that a view of these quasi-identifiers may keep beside it, known before any work."""
     mappings = [view.sibling(f"{view.name}__{stem}") for stem in queries.plain_names(columns).values()]
-    return [*mappings, *classes_beside(view).values()] if local else mappings
+    return [*mappings, *classes_beside(view)] if local else mappings
 
 
-def classes_beside(view: Relation) -> dict[Relation, Relation]:
-    """The tables of classes that a view of a local recoding keeps, by what they are made of."""
-    return {ASSIGNMENT: view.sibling(f"{view.name}__assignment"), CLASSES: view.sibling(f"{view.name}__classes")}
+def classes_beside(view: Relation) -> tuple[Relation, Relation]:
+    """The tables that a view of a local recoding keeps of its assignment and of its classes."""
+    return view.sibling(f"{view.name}__assignment"), view.sibling(f"{view.name}__classes")
 
 
 @dataclass(frozen=True)
@@ -223,9 +223,10 @@ class FullDomain(_Judged):
 
 @dataclass(frozen=True)
 class LocalRecoding(_Judged):
-    """Classes of tuples to be released, each showing what it shows; `orders` and `hows` per attribute."""
+    """Classes of tuples to be released, with what they show in `classes`; `orders` and `hows` per attribute."""
 
     local: Local
+    classes: Relation
     orders: tuple[Order, ...]
     hows: tuple[str, ...]
     figures: LocalFigures
@@ -268,12 +269,16 @@ class LocalRecoding(_Judged):
         if here is not self.engine:
             for attribute in self.attributes:
                 self._load_mapping(attribute)
-            for relation in (ASSIGNMENT, CLASSES):
+            for relation in self._made:
                 here.send(queries.select_all(relation, here.dialect), self.engine, relation)
 
     def select_sql(self) -> str:
         """The query over the mapping tables, the assignment and the classes: one pass over the source."""
-        return self._query(self.table.relation, lambda a: a.coded.mapping, ASSIGNMENT, CLASSES)
+        return self._query(self.table.relation, lambda a: a.coded.mapping, *self._made)
+
+    @property
+    def _made(self) -> tuple[Relation, Relation]:
+        return self.local.assignment, self.classes
 
     def standalone_sql(self) -> str:
         """The query of a view with its tables written out, to be run by itself; SpecError if that is too much."""
@@ -284,9 +289,9 @@ class LocalRecoding(_Judged):
                 "instead, or as a view"
             )
         names = {a.coded.mapping: Relation(f"kanon_{a.coded.stem}") for a in self.attributes}
-        names |= {ASSIGNMENT: Relation("kanon_assignment"), CLASSES: Relation("kanon_local_classes")}
+        made = Relation("kanon_assignment"), Relation("kanon_local_classes")
         engine = self.judge.frequency_set.engine
-        queried = self._beside({relation: names[relation] for relation in (ASSIGNMENT, CLASSES)}, engine)
+        queried = self._beside(dict(zip(self._made, made, strict=True)), engine)
         values: dict[str, tuple[list[str], list[tuple[object, ...]]]] = {
             relation.name: ([column.name for column in columns], _typed(engine.rows(query), columns))
             for relation, (query, columns) in queried.items()
@@ -297,21 +302,21 @@ class LocalRecoding(_Judged):
         return self._query(
             self.engine.lasting(self.table.relation),
             lambda a: names[a.coded.mapping],
-            names[ASSIGNMENT],
-            names[CLASSES],
+            *made,
             recount=True,
             values=values,
         )
 
     def beside(self, view: Relation) -> dict[Relation, str]:
         """The tables that a view keeps beside it, each with the query that fills it."""
-        names = {a.coded.mapping: mapping_beside(view, a) for a in self.attributes} | classes_beside(view)
+        names = {a.coded.mapping: mapping_beside(view, a) for a in self.attributes}
+        names |= dict(zip(self._made, classes_beside(view), strict=True))
         return {relation: query for relation, (query, _) in self._beside(names, self.engine).items()}
 
     def view_sql(self, view: Relation) -> str:
         """The query of a view: it counts its classes itself, on the rows that it returns."""
-        names, source = classes_beside(view), self.engine.lasting(self.table.relation)
-        return self._query(source, lambda a: mapping_beside(view, a), names[ASSIGNMENT], names[CLASSES], recount=True)
+        source = self.engine.lasting(self.table.relation)
+        return self._query(source, lambda a: mapping_beside(view, a), *classes_beside(view), recount=True)
 
     def _beside(self, names: Mapping[Relation, Relation], engine: Engine) -> dict[Relation, tuple[str, list[Column]]]:
         """What a release by itself needs of our relations, by new names: a query and its columns, the class first."""
@@ -320,13 +325,19 @@ class LocalRecoding(_Judged):
             needed = self._needed(relation)
             columns = [column for column in engine.table(relation).columns if column.name in needed]
             columns.sort(key=lambda column: column.name not in ("class", "value"))
-            found[name] = (_copy_sql(relation, [column.name for column in columns], engine.dialect), columns)
+            found[name] = (self._copy_sql(relation, [column.name for column in columns], engine.dialect), columns)
         return found
 
+    def _copy_sql(self, relation: Relation, columns: list[str], dialect: str) -> str:
+        """The query of some columns of ours, the class or the value first; of a mapping table without NULL."""
+        if relation in self._made:
+            return queries.text("core/copy", dialect, columns=columns, source=relation)
+        return queries.text("core/view_mapping", dialect, columns=columns[1:], mapping=relation)
+
     def _needed(self, relation: Relation) -> set[str]:
-        if relation == CLASSES:
+        if relation == self.classes:
             return {"class", *(column for cell in self._cells(_no_mapping) for _, column in cell.shown)}
-        if relation == ASSIGNMENT:
+        if relation == self.local.assignment:
             places = {"first", "last"} if self.local.split else set()
             return {"class", *places, *(a.coded.code_column(0) for a in self.attributes)}
         return {"value", "code_0"}
@@ -363,13 +374,6 @@ class LocalRecoding(_Judged):
             values,
         )
         return query.sql(self.engine.dialect)
-
-
-def _copy_sql(relation: Relation, columns: list[str], dialect: str) -> str:
-    """The query of some columns of ours, the class or the value first; of a mapping table without NULL."""
-    if relation in (ASSIGNMENT, CLASSES):
-        return queries.text("core/copy", dialect, columns=columns, source=relation)
-    return queries.text("core/view_mapping", dialect, columns=columns[1:], mapping=relation)
 
 
 def _no_mapping(attribute: Attribute) -> Relation:

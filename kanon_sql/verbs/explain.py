@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.queries import Relation
-from kanon_sql.recode.task import CLASSES
 from kanon_sql.release import publish as releases
 from kanon_sql.release.recoding import SAFE_CLASSES
 from kanon_sql.spec import Spec
@@ -112,7 +111,7 @@ def steps(plan: Plan | LocalPlan) -> Iterator[Step]:
     else:
         figures = plan.recoding.figures
         gave = f"{figures.classes:,} classes, {figures.released_rows:,} rows, smallest {figures.smallest_class}"
-        sql = queries.select_all(CLASSES, found.engine.dialect)
+        sql = queries.select_all(plan.recoding.classes, found.engine.dialect)
         yield _step("classes", found.engine, sql, _CLASSES.format(plan.spec.strategy), gave)
     written = releases.keep(plan.recoding)
     if isinstance(plan, Plan):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 
 from kanon_sql import interrupts, queries
 from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
 from kanon_sql.frequency.judge import Judge, may_suppress
 from kanon_sql.generalization.lattice import Node
@@ -15,8 +16,6 @@ from kanon_sql.recode import RECODERS, Clock, Local, Recoder, Task
 from kanon_sql.recode import show as shows
 from kanon_sql.recode.bench import bench, bring_back
 from kanon_sql.recode.node import from_node
-from kanon_sql.recode.order import relation_of
-from kanon_sql.recode.task import ASSIGNMENT, CLASSES, CUTS
 from kanon_sql.release import perturb
 from kanon_sql.release.recoding import SAFE_CLASSES, FullDomain, LocalRecoding
 from kanon_sql.spec import Spec
@@ -120,7 +119,7 @@ def _shown_otherwise(found: Source, spec: Spec, watch: Observer, search_in: str,
     """A search whose classes show something else than the node's labels, such as their mean."""
     _check_shown(found, spec, search_in)
     plan = make_plan(found, spec, watch, search_in, keep_tuples)
-    local = from_node(plan.frequency_set, plan.judge.model, plan.outcome.node)
+    local = from_node(plan.frequency_set, plan.judge.model, plan.outcome.node, plan.tables)
     counted = {each.name: getattr(plan, each.name) for each in fields(Problem)}
     recoding = local_recoding(plan, local)
     return LocalPlan(**counted, recoding=recoding, ended=plan.ended, search_seconds=plan.search_seconds)
@@ -138,9 +137,10 @@ def make_local_plan(
     limit = recoder.default_seconds if spec.time_limit is None else spec.time_limit
     clock = Clock(limit, watch.recode)
     with interrupts.caught(clock.interrupt), bench(counted.frequency_set, found.engine) as moved:
-        beside = replace(counted, frequency_set=moved, judge=Judge(moved, counted.judge.model))
+        there = counted.tables if moved is counted.frequency_set else Scratch(moved.engine, "results")
+        beside = replace(counted, frequency_set=moved, judge=Judge(moved, counted.judge.model), tables=there)
         local = recoder(_task(beside, clock, watch))
-        bring_back(local, moved.engine, counted.frequency_set.engine)
+        local = bring_back(local, moved.engine, counted.tables)
     seconds = time.monotonic() - started  # what the limit is for; making and releasing the classes comes after it
     recoding = local_recoding(counted, local, recoder)
     return LocalPlan(**vars(counted), recoding=recoding, ended=local.ended, search_seconds=seconds)
@@ -149,13 +149,12 @@ def make_local_plan(
 def local_recoding(counted: Problem, local: Local, recoder: Recoder | None = None) -> LocalRecoding:
     """Make the classes of a local algorithm's assignment show what the spec asks for."""
     found, spec, table = counted.frequency_set, counted.spec, counted.source.table
-    orders = shows.load_orders(found.engine, found)
+    orders = shows.load_orders(counted.tables, found)
     ranges = recoder is not None and recoder.ranges
     hows = tuple("labels" if local.classes else shows.how_of(spec, table, name, ranges) for name in counted.columns)
-    if local.classes is None:
-        shows.make_classes(found.engine, local, orders, hows, spec)
-    figures = shows.figures(found.engine, local, orders, hows, found.rows)
-    return LocalRecoding(counted.source.engine, table, counted.judge, local, orders, hows, figures, spec)
+    classes = local.classes or shows.make_classes(counted.tables, local, orders, hows, spec)
+    figures = shows.figures(found.engine, local, classes, orders, hows, found.rows)
+    return LocalRecoding(counted.source.engine, table, counted.judge, local, classes, orders, hows, figures, spec)
 
 
 def _task(counted: Problem, clock: Clock, watch: Observer) -> Task:
@@ -165,7 +164,9 @@ def _task(counted: Problem, clock: Clock, watch: Observer) -> Task:
 
     weights = counted.costs.weights or (1.0,) * len(counted.columns)
     args = counted.judge, counted.costs, counted.lattice
-    return Task(counted.frequency_set, counted.judge.model, counted.spec, weights, clock, *args, optimum)
+    return Task(
+        counted.frequency_set, counted.judge.model, counted.spec, weights, clock, *args, optimum, counted.tables
+    )
 
 
 def _check_local(found: Source, spec: Spec, search_in: str) -> None:
@@ -193,11 +194,12 @@ def _check_shown(found: Source, spec: Spec, search_in: str) -> None:
 def tidy(counted: Problem) -> None:
     """Leave nothing of ours in a session that goes on, but the release."""
     counted.judge.drop()
+    counted.tables.close()
     perturb.drop(counted.source.engine)
-    found = counted.frequency_set
-    for engine in {id(e): e for e in (counted.source.engine, found.engine)}.values():
-        ours = (SAFE_CLASSES, ASSIGNMENT, CLASSES, CUTS, found.relation)
-        mappings = (attribute.coded.mapping for attribute in found.attributes)
-        orders = (relation_of(attribute) for attribute in found.attributes)
-        for relation in (*ours, *mappings, *orders):
+    found, here = counted.frequency_set, counted.source.engine
+    mappings = [attribute.coded.mapping for attribute in found.attributes]
+    recoding = getattr(counted, "recoding", None)
+    made = [recoding.local.assignment, recoding.classes] if isinstance(recoding, LocalRecoding) else []
+    for engine in {id(e): e for e in (here, found.engine)}.values():
+        for relation in (SAFE_CLASSES, found.relation, *mappings, *made):
             engine.run(queries.drop(relation, engine.dialect))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from kanon_sql.engine import Table
 from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.frequency.fitting import Fit, fits
 from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set, merge_equal_codes
@@ -37,6 +38,8 @@ class Problem:
     costs: Costs
     lattice: Lattice
     frequency_seconds: float
+    tables: Scratch
+    """What is made for this run where the frequency set is."""
 
     @property
     def columns(self) -> list[str]:
@@ -75,7 +78,9 @@ def count(
     _check_size(spec, frequency_set)
     judge = Judge(frequency_set, model_of(spec))
     costs = replace(judge.costs(), weights=weights_of(spec), beta=spec.beta)
-    return Problem(spec, found, fitted, frequency_set, judge, costs, _bounded(spec, frequency_set), seconds)
+    return Problem(
+        spec, found, fitted, frequency_set, judge, costs, _bounded(spec, frequency_set), seconds, Scratch(here)
+    )
 
 
 def model_of(spec: Spec) -> PrivacyModel:
