@@ -8,32 +8,18 @@ import weakref
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from itertools import count
 from types import TracebackType
 from typing import Any
 
 from kanon_sql import queries
-from kanon_sql.engine import Engine
+from kanon_sql.engine import Engine, Statement
 from kanon_sql.errors import KanonError
 from kanon_sql.queries import Hole, Relation
 
 _MOST_LOGGED = 10_000  # statements; a long local recoding runs more
 _MOST_TEXTS = 512  # filled queries kept, of a few thousand characters each
 _LOCK, _TAKEN = threading.Lock(), set[str]()
-
-
-@dataclass(frozen=True)
-class Statement:
-    """A statement that was run: what it does, its text, its seconds, and the rows it gave or wrote, where that is told.
-
-    Values that were loaded have no text.
-    """
-
-    sentence: str
-    sql: str
-    seconds: float
-    rows: int | None
 
 
 class Scratch:
@@ -77,68 +63,53 @@ class Scratch:
 
     def make(self, table: str | Relation, query: str, /, **holes: Hole) -> Relation:
         """Make a table anew of what the query `sql/<query>.sql` gives."""
-        return self.make_as(table, self.text(query, **holes), queries.sentence(query))
+        return self._make(table, self.text(query, **holes), query)
 
-    def make_as(self, table: str | Relation, text: str, sentence: str = "") -> Relation:
+    def make_as(self, table: str | Relation, text: str) -> Relation:
         """Make a table anew of what a ready query gives."""
-        relation = self._to_make(table)
-        self._drop(relation)
-        made = queries.create_as(relation, text, self.engine.dialect, temporary=True)
-        self.run(made, sentence or f"Make {relation.name}.")
-        return relation
+        return self._make(table, text)
 
     def load(self, table: str | Relation, types: Mapping[str, str], columns: Sequence[Sequence[Any]]) -> Relation:
         """Make a table anew of values, column by column; `types` are the engine's own words."""
         relation, started = self._to_make(table), time.perf_counter()
         self.engine.load(relation, types, columns)
-        self._note(f"Load {relation.name}.", "", started, len(columns[0]) if columns else 0)
+        self._note("load", f"Load {relation.name}.", "", started, len(columns[0]) if columns else 0)
         return relation
 
     def receive(self, table: str | Relation, source: Engine, query: str) -> Relation:
         """Make a table anew of what a ready query gives in an engine, this or another."""
         relation, started = self._to_make(table), time.perf_counter()
         source.send(query, self.engine, relation)
-        self._note(f"Make {relation.name}.", query, started, None)
+        self._note("send", f"Make {relation.name}.", query, started)
         return relation
 
     def add(self, table: str | Relation, query: str, /, **holes: Hole) -> None:
         """Add what the query `sql/<query>.sql` gives to a table."""
-        self.add_as(table, self.text(query, **holes), queries.sentence(query))
+        self._add(table, self.text(query, **holes), query)
 
-    def add_as(self, table: str | Relation, text: str, sentence: str = "") -> None:
+    def add_as(self, table: str | Relation, text: str) -> None:
         """Add what a ready query gives to a table."""
-        relation = self._relation(table)
-        self.run(queries.insert(relation, text, self.engine.dialect), sentence or f"Add to {relation.name}.")
+        self._add(table, text)
 
     def rows(self, query: str, /, **holes: Hole) -> list[tuple[Any, ...]]:
         """All rows of the query `sql/<query>.sql`."""
-        return self.rows_as(self.text(query, **holes), queries.sentence(query))
+        return self._rows(self.text(query, **holes), query)
 
-    def rows_as(self, text: str, sentence: str = "") -> list[tuple[Any, ...]]:
+    def rows_as(self, text: str) -> list[tuple[Any, ...]]:
         """All rows of a ready query."""
-        started = time.perf_counter()
-        rows = self.engine.rows(text)
-        self.statements += 1
-        self._note(sentence or "Ask.", text, started, len(rows))
-        return rows
+        return self._rows(text)
 
     def count(self, table: str | Relation) -> int:
         """How many rows a table has."""
         ((rows,),) = self.rows("core/row_count", relation=self._relation(table))
         return int(rows)
 
-    def run(self, statement: str, sentence: str = "") -> None:
-        """Run a ready statement for its effect."""
-        started = time.perf_counter()
-        rows = self.engine.run(statement)
-        self.statements += 1
-        self._note(sentence or "Run.", statement, started, rows)
-
     def rename(self, table: str, new: str) -> None:
         """Give a table the place of another, which is dropped."""
         relation, place = self[table], self._to_make(new)
         self._drop(place)
-        self.run(queries.rename(relation, place.name, self.engine.dialect), f"Call it {place.name}.")
+        sentence = f"Call {relation.name} {place.name}."
+        self._run(queries.rename(relation, place.name, self.engine.dialect), "rename", sentence)
         self._made.pop(relation, None)
 
     def drop(self, *tables: str | Relation) -> None:
@@ -157,6 +128,31 @@ class Scratch:
             self._texts[key] = queries.text(query, self.engine.dialect, **holes)
         return self._texts[key]
 
+    def _make(self, table: str | Relation, text: str, query: str = "") -> Relation:
+        relation = self._to_make(table)
+        self._drop(relation)
+        made = queries.create_as(relation, text, self.engine.dialect, temporary=True)
+        self._run(made, query or "make", queries.sentence(query) if query else f"Make {relation.name}.")
+        return relation
+
+    def _add(self, table: str | Relation, text: str, query: str = "") -> None:
+        relation = self._relation(table)
+        added = queries.insert(relation, text, self.engine.dialect)
+        self._run(added, query or "add", queries.sentence(query) if query else f"Add to {relation.name}.")
+
+    def _rows(self, text: str, query: str = "") -> list[tuple[Any, ...]]:
+        started = time.perf_counter()
+        rows = self.engine.rows(text)
+        self.statements += 1
+        self._note(query or "ask", queries.sentence(query) if query else "Ask.", text, started, len(rows))
+        return rows
+
+    def _run(self, statement: str, name: str, sentence: str) -> None:
+        started = time.perf_counter()
+        rows = self.engine.run(statement)
+        self.statements += 1
+        self._note(name, sentence, statement, started, rows)
+
     def _relation(self, table: str | Relation) -> Relation:
         return self[table] if isinstance(table, str) else table
 
@@ -167,10 +163,10 @@ class Scratch:
         return relation
 
     def _drop(self, relation: Relation) -> None:
-        self.run(queries.drop(relation, self.engine.dialect), f"Drop {relation.name}.")
+        self._run(queries.drop(relation, self.engine.dialect), "drop", f"Drop {relation.name}.")
 
-    def _note(self, sentence: str, sql: str, started: float, rows: int | None) -> None:
-        self.log.append(Statement(sentence, sql, time.perf_counter() - started, rows))
+    def _note(self, name: str, sentence: str, sql: str, started: float, rows: int | None = None) -> None:
+        self.log.append(Statement(name, sentence, sql, time.perf_counter() - started, rows))
 
     def _close(self, quietly: bool = False) -> None:
         with ExitStack() as last:  # one drop that fails does not keep the others from being made
