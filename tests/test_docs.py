@@ -1,6 +1,7 @@
 """The examples of the README and of docs/ are run as they stand, in a folder like the one that they speak of."""
 
 import os
+import pkgutil
 import re
 import shlex
 import subprocess
@@ -126,3 +127,18 @@ def test_every_link_between_pages_leads_somewhere():
     for page in [*PAGES, *(ROOT / "docs" / "decisions").glob("*.md"), ROOT / "CHANGELOG.md"]:
         for target in re.findall(r"\]\((?!http)([^)#]+)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_every_file_and_name_of_the_package_that_a_page_gives_is_there():
+    for page in [*PAGES, *(ROOT / "docs" / "decisions").glob("*.md")]:
+        text = page.read_text(encoding="utf-8")
+        for path in re.findall(r"(?:sql|benchmarks|tests)/[\w/]+\.(?:sql|py)\b", text):
+            assert (ROOT / path).exists(), f"{page.name}: {path}"
+        for name in re.findall(r"`(kanon_sql\.[\w.]+)", text):
+            pkgutil.resolve_name(name)  # raises where there is none
+
+
+def test_every_page_that_the_package_names_is_there():
+    for module in (ROOT / "kanon_sql").rglob("*.py"):
+        for page in re.findall(r"docs/[\w/-]+\.md", module.read_text(encoding="utf-8")):
+            assert (ROOT / page).exists(), f"{module.name}: {page}"

@@ -3,7 +3,7 @@
 Chance comes from a hash of a secret key and the row's own content, never from the engine's random numbers: the same
 rows and secret give the same release, whatever the order of the rows or the number of threads. The secret is one:
 with it, and a guess of a row, anyone could compute the row's noise. Nothing here is part of the k-anonymity that
-is promised, and nothing is promised of it: see docs/perturbation.md.
+is promised, and nothing is promised of it: see docs/perturbation-and-anatomy.md.
 
 Sources: rank swapping, Moore 1996, "Controlled data-swapping techniques for masking public use microdata sets";
 PRAM, Gouweleeuw, Kooiman, Willenborg and de Wolf 1998, "Post randomisation for statistical disclosure control".
