@@ -3,8 +3,8 @@
     python benchmarks/cloaking.py --rows 1000000
     python benchmarks/cloaking.py --picture docs/images/cloaking.svg
 
-The trips: taxis that stand at one of forty places, as popular as Zipf's law has it, with Gaussian noise around them,
-and one fifth anywhere; a time in one day. Nothing of them is real.
+The trips: taxis at one of forty places, which are popular by Zipf's law, with Gaussian noise around them,
+and one fifth anywhere; a time in one day. None of them is real.
 """
 
 from __future__ import annotations

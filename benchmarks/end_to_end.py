@@ -1,4 +1,4 @@
-"""Whole processes: `kanon anonymize` on Adult by OLA, and on a million made-up people; and the searches by checks.
+"""Whole processes: `kanon anonymize` on Adult by OLA, and on a million made-up people; and the nodes that searches check.
 
 ARX 3.9.2, as published in docs/benchmarks.md, needs 6.6 s wall and 4.8 s CPU for the Adult job in a fresh JVM.
 Run with KANON_DATA set, and with nothing else running.
@@ -49,7 +49,7 @@ def adult_job(work: Path, runs: int = 5) -> None:
         "--overwrite", "--output", str(work / "adult.csv"),
     )  # fmt: skip
     print("kanon anonymize adult.csv --k 5 --suppression-limit 0.02, nine quasi-identifiers, medians of", runs)
-    print("  ARX 3.9.2, fresh JVM                      6.60 s wall, 4.80 s CPU (published beside the data)")
+    print("  ARX 3.9.2, fresh JVM                      6.60 s wall, 4.80 s CPU (published with the data)")
     for options in (
         ("--strategy", "ola"),
         ("--strategy", "ola", "--metric", "loss_geometric"),
@@ -67,7 +67,7 @@ def _median(costs: list[Cost]) -> str:
 
 
 def searches() -> None:
-    """Nodes checked to prove the optimum, beside ARX's."""
+    """Nodes checked to prove the optimum, next to ARX's."""
     print("\nAdult, nine quasi-identifiers, loss_geometric: nodes checked")
     print("    k  limit    ARX  auto  queries  seconds  score     proven")
     for k, limit, checks, score in ARX:

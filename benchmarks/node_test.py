@@ -1,6 +1,6 @@
-"""The median verdict of a node on Adult's frequency set, beside the bare GROUP BY of the same text in DuckDB.
+"""The median verdict of a node on Adult's frequency set, and the bare GROUP BY of the same text in DuckDB.
 
-The ratio is what our own code costs: at most 1.5 is the aim. Run with KANON_DATA set.
+Their ratio is what our own code costs: the aim is at most 1.5. Run with KANON_DATA set.
 """
 
 from __future__ import annotations

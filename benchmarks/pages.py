@@ -1,4 +1,4 @@
-"""What the pages of measurements share: Markdown tables, marks to put them between, and the look of a plot."""
+"""What the benchmark pages share: Markdown tables, the marks that they are put between, and the look of a plot."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from matplotlib import pyplot
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
 Row = dict[str, Any]
-BLUE, ORANGE, GREY, GREEN = "#0072b2", "#d55e00", "#7f7f7f", "#009e73"  # told apart by the colour-blind too
+BLUE, ORANGE, GREY, GREEN = "#0072b2", "#d55e00", "#7f7f7f", "#009e73"  # the colour-blind can distinguish them too
 
 
 def fill(page: Path, parts: Mapping[str, Sequence[str]]) -> None:
-    """Replace what stands between the marks `<!-- name -->` and `<!-- end -->` of a page."""
+    """Replace the text between the marks `<!-- name -->` and `<!-- end -->` of a page."""
     text = page.read_text(encoding="utf-8")
     for name, lines in parts.items():
         mark = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.DOTALL)
         if not mark.search(text):
             raise SystemExit(f"{page.name} has no place for {name}")
-        text = mark.sub(lambda found, lines=lines: found[1] + "\n".join(lines) + "\n" + found[2], text)
+        text = mark.sub(lambda match, lines=lines: match[1] + "\n".join(lines) + "\n" + match[2], text)
     page.write_text(text, encoding="utf-8")
 
 
@@ -44,7 +44,7 @@ def axes(x: str, y: str) -> tuple[Any, Any]:
 
 
 def save(figure: Any, name: str, title: str) -> None:
-    """Write the picture; the same picture is the same file."""
+    """Write the picture; the same picture gives the same file."""
     IMAGES.mkdir(exist_ok=True)
     matplotlib.rcParams["svg.hashsalt"] = name
     figure.savefig(IMAGES / f"{name}.svg", metadata={"Date": None, "Title": title})

@@ -1,8 +1,8 @@
 """Local recodings side by side: quality and seconds on Adult, growth with rows, priorities, cloaking.
 
-Run with KANON_DATA set and nothing else running: `python benchmarks/recoding.py [PART …]`, a part being adult,
-refine, scale, priorities or cloak. The figures go to `benchmarks/results/recoding.json`, a part run again replacing
-only itself, and `python benchmarks/recoding_pages.py` makes the tables and plots of docs/ from them.
+Run with KANON_DATA set and nothing else running: `python benchmarks/recoding.py [PART …]`, where a part is adult,
+refine, scale, priorities or cloak. The figures go to `benchmarks/results/recoding.json`, where a part that is run again
+replaces only its own; `python benchmarks/recoding_pages.py` makes the tables and plots of docs/ from them.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def recoded(strategy: str, k: int = 5, **more: Any) -> Row:
 
 
 def strategies() -> Iterator[Row]:
-    """Every local recoding, and the full-domain optimum beside them."""
+    """Every local recoding, and the full-domain optimum."""
     recoded("mondrian")  # whatever is loaded or compiled once
     for k in (5, 2, 10):
         for strategy in STRATEGIES:

@@ -1,8 +1,8 @@
 """The searches side by side: Adult, Cargo 2000, KGen's own lattice, and tables with identical hierarchies.
 
 Run with KANON_DATA set and nothing else running: `python benchmarks/search.py [adult|c2k|kgen|genetic|igh|local …]`.
-Every search is one of `kanon_sql.compare`; the figures go to `benchmarks/results/search.json`, a part run again
-replacing only itself, and `python benchmarks/search_pages.py` makes the tables and plots of docs/ from them.
+Every search is run by `kanon_sql.compare`; the figures go to `benchmarks/results/search.json`, where a part that is run
+again replaces only its own; `python benchmarks/search_pages.py` makes the tables and plots of docs/ from them.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def identical() -> Iterator[dict[str, Any]]:
 
 
 def local() -> Iterator[dict[str, Any]]:
-    """Local search beside the genetic one, by the same number of evaluations: where suppressed rows count, and not."""
+    """Local search and the genetic search after equally many evaluations, where suppressed rows count and where not."""
     for name, case, evaluations, seeds in (
         ("Adult, 9 columns", arx("adult"), 273, 3),
         ("cup98, 8 columns", arx("cup98"), 150, 3),

@@ -39,7 +39,7 @@ def main() -> None:
 
 
 def score(row: Row | None) -> str:
-    """A score without its zeros; nothing where there is none."""
+    """A score without leading and trailing zeros; empty where there is none."""
     return "" if row is None or row["score"] is None else f"{row['score']:.6f}".lstrip("0").rstrip("0").rstrip(".")
 
 
@@ -54,13 +54,13 @@ def power(number: float) -> str:
 
 
 def adult(rows: list[Row]) -> list[str]:
-    """Checks of every search beside ARX's, and the seconds of the default."""
-    found = {(row["k"], row["limit"], row["strategy"]): row for row in rows}
+    """Nodes that every search checks, those of ARX, and the seconds of the default."""
+    by_case = {(row["k"], row["limit"], row["strategy"]): row for row in rows}
     names = ("auto", "certified", "ola", "flash")
     head = ["k", "limit", "score", "ARX", *(f"`{name}`" for name in names), "`auto`, seconds"]
     body = []
     for (k, limit), checks in ARX.items():
-        case = [found[k, limit, name] for name in names]
+        case = [by_case[k, limit, name] for name in names]
         cells = [f"{row['checked']:,}" + ("" if row["proven"] else " (not proven)") for row in case]
         body.append([k, f"{limit:g}", f"{case[0]['score']:.5f}".lstrip("0"), f"{checks:,}", *cells, case[0]["seconds"]])
     return table(head, body)
@@ -80,7 +80,7 @@ def proofs(rows: list[Row]) -> list[str]:
 
 
 def genetic(rows: list[Row], own: list[Row], ours: list[Row]) -> list[str]:
-    """Scores of the searches that draw, by lattice, columns, evaluations and seed, beside the optimum."""
+    """Scores of the searches that draw at random, by lattice, columns, evaluations and seed, and the optimum."""
     optimum = {(True, row["columns"]): row for row in own} | {(False, row["columns"]): row for row in ours}
     cases: dict[tuple[bool, int, int], dict[str, list[Row]]] = {}
     for row in rows:
@@ -125,7 +125,7 @@ def identical(rows: list[Row]) -> list[str]:
 
 
 def plot_proofs(results: dict[str, list[Row]]) -> None:
-    """Nodes checked until the optimum is proven, by columns, beside the size of the lattice."""
+    """Nodes checked until the optimum is proven, and the size of the lattice, by columns."""
     figure, drawn = _axes("columns", "nodes (logarithmic)")
     for name, colour, label in (("c2k", BLUE, "our hierarchies"), ("kgen", ORANGE, "KGen's hierarchies")):
         columns = [row["columns"] for row in results[name]]
