@@ -1,4 +1,4 @@
-"""Whole processes: `kanon anonymize` on Adult by OLA, and on a million made-up people; and the nodes that searches check.
+"""Whole processes: `kanon anonymize` on Adult by OLA, and on a million made-up people; and how many nodes are checked.
 
 ARX 3.9.2, as published in docs/benchmarks.md, needs 6.6 s wall and 4.8 s CPU for the Adult job in a fresh JVM.
 Run with KANON_DATA set, and with nothing else running.
