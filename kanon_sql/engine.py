@@ -85,12 +85,16 @@ class Engine(Protocol):
     """A connection to one database. Every statement it gets was printed for its `dialect`.
 
     `has_transactions`: whether what `transaction` makes appears together at its end, or not at all.
+    `is_embedded`: it works in this process, so that hundreds of small queries cost little, and rows that a test sends
+    it go over no network. `reads_files`: it reads and writes CSV and Parquet itself.
     """
 
     dialect: str
     name: str
     has_materialized_views: bool
     has_transactions: bool
+    is_embedded: bool
+    reads_files: bool
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Run a query and fetch all its rows."""
@@ -145,6 +149,9 @@ class Engine(Protocol):
 
         Inside a transaction, the transaction is lost with it.
         """
+
+    def embedded(self) -> Engine:
+        """A new embedded engine, in memory, under the limits of memory and threads that this one has in the process."""
 
     def close(self) -> None:
         """Close the connection."""

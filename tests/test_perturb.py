@@ -96,9 +96,8 @@ def perturbed(engine: Engine, asked: dict[str, Any], secret: str, **more: Any) -
     assert found is not None
     with engine.transaction():
         perturb.check(engine, found, settled)
-        made = perturb.perturbed_source(engine, found, settled)
-        rows = engine.rows(queries.select_all(made.relation, engine.dialect))
-        perturb.drop(engine)
+        with perturb.perturbed_source(engine, found, settled) as made:
+            rows = engine.rows(queries.select_all(made.relation, engine.dialect))
     assert [column.kind for column in made.columns] == [column.kind for column in found.columns]
     return rows
 
@@ -614,9 +613,8 @@ def test_no_statement_holds_the_secret(engine: Engine, secret: str, monkeypatch:
         engine.find("people"),
         spec.parse({"source": "people", **QI, "perturb": ALL, "secret": secret}),
     )
-    with engine.transaction():
-        perturb.perturbed_source(engine, found, asked)
-        perturb.drop(engine)
+    with engine.transaction(), perturb.perturbed_source(engine, found, asked):
+        pass
     assert sum("MD5" in sql for sql in sent) >= 3
     for column, parameters in {**ALL, "pay": noise_of(90)}.items():
         assert not any(derived("key", column, parameters) in sql or SECRET in sql for sql in sent)

@@ -380,7 +380,7 @@ def test_nothing_is_left_behind_when_it_is_interrupted(engine: Engine) -> None:
 
 
 def test_a_table_with_one_of_our_names_is_left_alone(engine: Engine) -> None:
-    names = ["kanon_profile_tuples", "kanon_profile_coded", "kanon_profile_copy", "kanon_profile_map_sex"]
+    names = ["kanon_profile_tuples", "kanon_profile_sets_coded", "kanon_profile_copy", "kanon_profile_map_sex"]
     for name in names:
         table = create_table(engine, name, {"sex": "VARCHAR", "ward": "INTEGER"}, [("f", 1), ("m", 2)] * 3)
         assert profile(engine, table).together.small_rows == 6

@@ -79,6 +79,8 @@ class DuckDB:
     name = "duckdb"
     has_materialized_views = False
     has_transactions = True
+    is_embedded = True
+    reads_files = True
 
     def __init__(self, connection: duckdb.DuckDBPyConnection | None = None) -> None:
         self.connection = connection or duckdb.connect()
@@ -195,8 +197,8 @@ class DuckDB:
         """Stop the statement that is running."""
         self.connection.interrupt()
 
-    def beside(self) -> DuckDB:
-        """A database of its own in memory, under the same limits of memory and threads."""
+    def embedded(self) -> DuckDB:
+        """A new database in memory, under the same limits of memory and threads."""
         made = DuckDB()
         ((memory, threads),) = self.rows("SELECT current_setting('memory_limit'), current_setting('threads')")
         made.connection.execute("SET memory_limit = ?", [memory])

@@ -62,6 +62,8 @@ class PostgreSQL:
     name = "postgresql"
     has_materialized_views = True
     has_transactions = True
+    is_embedded = False
+    reads_files = False
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self.connection = connection
@@ -250,6 +252,10 @@ class PostgreSQL:
     def interrupt(self) -> None:
         """Stop the statement that is running."""
         self.connection.cancel()
+
+    def embedded(self) -> DuckDB:
+        """A new DuckDB in memory."""
+        return DuckDB()
 
     def close(self) -> None:
         """Close the connection."""

@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine
-from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
 from kanon_sql.queries import Relation
@@ -24,10 +23,10 @@ def bench(found: FrequencySet, source: Engine) -> Iterator[FrequencySet]:
 
     A value is its text there, whatever the column's type.
     """
-    if found.engine is not source or not isinstance(found.engine, DuckDB):
+    if found.engine is not source or not found.engine.is_embedded:
         yield found
         return
-    beside = found.engine.beside()
+    beside = found.engine.embedded()
     try:
         found.engine.send(queries.select_all(found.relation, found.engine.dialect), beside, found.relation)
         yield replace(found, engine=beside, attributes=tuple(_moved(found.engine, a, beside) for a in found.attributes))

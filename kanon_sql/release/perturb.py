@@ -14,7 +14,8 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from hashlib import sha256
@@ -25,13 +26,12 @@ from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.engine import Column, Engine, Table
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError, VerificationError
 from kanon_sql.queries import Perturbed, Relation
 from kanon_sql.release import chance
 from kanon_sql.spec import Noise, Perturbation, Pram, Spec, Swap
 
-SOURCE = queries.scratch("kanon_perturbed")
-_ROWS, _KEY, _DRAWS, _MATRIX = (queries.scratch(f"kanon_perturb_{name}") for name in ("rows", "key", "draws", "matrix"))
 _NUMBERS = ("integer", "decimal", "float")
 _KINDS = {
     "noise": ("integer", "decimal", "float", "date", "timestamp"),
@@ -73,7 +73,7 @@ def check(engine: Engine, table: Table, spec: Spec) -> None:
             )
         _check_kind(column, asked)
         if asked.noise:
-            _noise_sql(engine, column, asked.noise)
+            _limits(column, asked.noise)
         if asked.swap:
             present = queries.text("perturb/present", engine.dialect, column=[name], source=table.relation)
             ((values,),) = engine.rows(present)
@@ -84,39 +84,36 @@ def check(engine: Engine, table: Table, spec: Spec) -> None:
         chance.secret_of(spec)
 
 
-def perturbed_source(engine: Engine, table: Table, spec: Spec) -> Table:
-    """Make the temporary table that is released in the source's place: all columns but the identifiers.
+@contextmanager
+def perturbed_source(engine: Engine, table: Table, spec: Spec) -> Iterator[Table]:
+    """The table that is released in the source's place, while the block runs: all columns but the identifiers.
 
-    Without anything to perturb it is the source itself. `drop` removes it; it holds raw values.
+    Without anything to perturb it is the source itself. It is a temporary table, and holds raw values.
     """
     if not spec.perturb:
-        return table
+        yield table
+        return
+    with Scratch(engine, "perturb") as tables:
+        yield engine.table(_perturb(tables, table, spec))
+
+
+def _perturb(tables: Scratch, table: Table, spec: Spec) -> Relation:
     kept = [column for column in table.columns if column.name not in spec.identifiers]
     plain = queries.plain_names([column.name for column in kept])
-    every = [column.name for column in table.columns]
-    rows = queries.identified_rows(table.relation, {p: old for old, p in plain.items()}, every, engine.dialect)
-    engine.send(rows, engine, _ROWS)
+    every, dialect = [column.name for column in table.columns], tables.engine.dialect
+    names = {new: old for old, new in plain.items()}
+    rows = tables.make_as("rows", queries.identified_rows(table.relation, names, every, dialect))
     secret = chance.secret_of(spec)
-    columns = [
-        Perturbed(
-            column.name,
-            plain[column.name],
-            column.type,
-            _values(engine, column, plain[column.name], spec.perturb[column.name], secret, index)
-            if column.name in spec.perturb
-            else None,
-        )
+    values = {
+        column.name: _values(tables, column, plain[column.name], spec.perturb[column.name], secret, index)
         for index, column in enumerate(kept)
-    ]
-    engine.send(queries.perturbed_rows(_ROWS, columns, engine.dialect), engine, SOURCE)
-    _check_rows(engine, table.relation, SOURCE, "the table")
-    _drop(engine, _ROWS, *(column.values for column in columns if column.values))
-    return engine.table(SOURCE)
-
-
-def drop(engine: Engine) -> None:
-    """Remove the perturbed source."""
-    _drop(engine, SOURCE)
+        if column.name in spec.perturb
+    }
+    columns = [Perturbed(c.name, plain[c.name], c.type, values.get(c.name)) for c in kept]
+    perturbed = tables.make_as("source", queries.perturbed_rows(rows, columns, dialect))
+    _check_rows(tables, table.relation, perturbed, "the table")
+    tables.drop(rows, *values.values())
+    return perturbed
 
 
 def described(spec: Spec) -> dict[str, Any]:
@@ -236,26 +233,22 @@ def _is_integer(text: str) -> bool:
 # What is done
 
 
-def _values(engine: Engine, column: Column, plain: str, asked: Perturbation, secret: bytes, index: int) -> Relation:
+def _values(tables: Scratch, column: Column, plain: str, asked: Perturbation, secret: bytes, index: int) -> Relation:
     """The perturbed values of one column, by row_id, in a relation of its own."""
-    purpose = _purpose(column.name, asked)
-    chance.load_key(engine, _KEY, secret, purpose)
-    draws = queries.text("perturb/draws", engine.dialect, column=[plain], rows=_ROWS, key=_KEY)
-    engine.send(draws, engine, _DRAWS)
-    values = queries.scratch(f"kanon_perturb_{index}")
+    purpose, stem = _purpose(column.name, asked), f"values_{index}"
+    key = chance.make_key(tables, secret, purpose)
+    draws = tables.make("draws", "perturb/draws", column=[plain], rows=tables["rows"], key=key)
     if asked.noise:
-        query = _noise_sql(engine, column, asked.noise)
+        values = _add_noise(tables, stem, column, asked.noise)
     elif asked.swap:
-        ((present,),) = engine.rows(queries.text("core/row_count", engine.dialect, relation=_DRAWS))
-        half = _half(column.name, asked.swap, int(present))
-        chance.load_key(engine, _KEY, secret, purpose, 2 * half)
-        query = queries.text("perturb/swap", engine.dialect, half=half, draws=_DRAWS, key=_KEY)
+        half = _half(column.name, asked.swap, tables.count(draws))
+        key = chance.make_key(tables, secret, purpose, 2 * half)
+        values = tables.make(stem, "perturb/swap", half=half, draws=draws, key=key)
     else:
         assert asked.pram
-        query = _pram_sql(engine, asked.pram)
-    engine.send(query, engine, values)
-    _check_rows(engine, _DRAWS, values, repr(column.name))
-    _drop(engine, _KEY, _DRAWS, _MATRIX)
+        values = _redraw(tables, stem, asked.pram)
+    _check_rows(tables, draws, values, repr(column.name))
+    tables.drop(key, draws, "matrix")
     return values
 
 
@@ -267,14 +260,20 @@ def _purpose(column: str, asked: Perturbation) -> str:
     return json.dumps(["perturb", column, _described(asked)], sort_keys=True)
 
 
-def _noise_sql(engine: Engine, column: Column, noise: Noise) -> str:
-    asked: dict[str, Any] = {"scale": noise.scale, "draw": [noise.distribution], "draws": _DRAWS}
+def _add_noise(tables: Scratch, stem: str, column: Column, noise: Noise) -> Relation:
+    asked: dict[str, Any] = {"scale": noise.scale, "draw": [noise.distribution], "draws": tables["draws"]}
     if column.kind in ("date", "timestamp"):
-        return queries.text(f"perturb/{column.kind}", engine.dialect, **asked)
-    whole = column.kind == "integer"
-    bottom, top = _whole(column, noise) if whole else _bounds(column, noise)
-    limits = {"bottom": None if bottom is None else str(bottom), "top": None if top is None else str(top)}
-    return queries.text("perturb/whole" if whole else "perturb/number", engine.dialect, **limits, **asked)
+        return tables.make(stem, f"perturb/{column.kind}", **asked)
+    query = "perturb/whole" if column.kind == "integer" else "perturb/number"
+    return tables.make(stem, query, **_limits(column, noise), **asked)
+
+
+def _limits(column: Column, noise: Noise) -> dict[str, str | None]:
+    """The least and the greatest that a noisy value may be, as text; none for dates and timestamps."""
+    if column.kind in ("date", "timestamp"):
+        return {}
+    bottom, top = _whole(column, noise) if column.kind == "integer" else _bounds(column, noise)
+    return {"bottom": None if bottom is None else str(bottom), "top": None if top is None else str(top)}
 
 
 def _whole(column: Column, noise: Noise) -> tuple[int, int]:
@@ -307,13 +306,13 @@ def _bounds(column: Column, noise: Noise) -> tuple[float | None, float | None]:
     return (None if bottom == -inf else bottom), (None if top == inf else top)
 
 
-def _pram_sql(engine: Engine, pram: Pram) -> str:
+def _redraw(tables: Scratch, stem: str, pram: Pram) -> Relation:
     if pram.keep is not None:
-        return queries.text("perturb/redraw", engine.dialect, keep=pram.keep, draws=_DRAWS)
+        return tables.make(stem, "perturb/redraw", keep=pram.keep, draws=tables["draws"])
     assert pram.matrix
     types = {"value": "VARCHAR", "target": "VARCHAR", "low": "DOUBLE PRECISION", "high": "DOUBLE PRECISION"}
-    engine.load(_MATRIX, types, list(zip(*matrix(pram.matrix).intervals(), strict=True)))
-    return queries.text("perturb/transition", engine.dialect, draws=_DRAWS, matrix=_MATRIX)
+    chances = tables.load("matrix", types, list(zip(*matrix(pram.matrix).intervals(), strict=True)))
+    return tables.make(stem, "perturb/transition", draws=tables["draws"], matrix=chances)
 
 
 def _described(asked: Perturbation) -> dict[str, Any]:
@@ -324,20 +323,12 @@ def _described(asked: Perturbation) -> dict[str, Any]:
     return {operator: {name: float(v) if isinstance(v, Decimal) else v for name, v in parameters.items()}}
 
 
-def _check_rows(engine: Engine, before: Relation, after: Relation, what: str) -> None:
-    rows = [
-        engine.rows(queries.text("core/row_count", engine.dialect, relation=relation))[0][0]
-        for relation in (before, after)
-    ]
-    if rows[0] != rows[1]:
+def _check_rows(tables: Scratch, before: Relation, after: Relation, what: str) -> None:
+    rows, perturbed = tables.count(before), tables.count(after)
+    if rows != perturbed:
         raise VerificationError(
-            f"perturbing {what} made {rows[1]:,} rows of {rows[0]:,}; nothing was released, please report it"
+            f"perturbing {what} made {perturbed:,} rows of {rows:,}; nothing was released, please report it"
         )
-
-
-def _drop(engine: Engine, *relations: Relation) -> None:
-    for relation in relations:
-        engine.run(queries.drop(relation, engine.dialect))
 
 
 def _listed(words: Iterable[str]) -> str:

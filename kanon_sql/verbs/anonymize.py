@@ -122,8 +122,8 @@ def _made(found: Source, spec: Spec, watch: Observer, search_in: str, staging: S
         return _cloaked(found, spec, staging, watch, started)
     plan = plan_release(found, spec, watch, search_in)
     watch.stage("Writing the release")
-    shown = perturb.perturbed_source(found.engine, plan.source.table, spec)
-    written = _write(replace(plan.recoding, table=shown), spec.target, staging)
+    with perturb.perturbed_source(found.engine, plan.source.table, spec) as shown:
+        written = _write(replace(plan.recoding, table=shown), spec.target, staging)
     watch.stage("Describing the release")
     described = manifests.describe(plan, written, started)
     if found.table.form == "view" and not found.files and isinstance(found.engine, DuckDB):

@@ -16,7 +16,6 @@ from kanon_sql.recode import RECODERS, Clock, Local, Recoder, Task
 from kanon_sql.recode import show as shows
 from kanon_sql.recode.bench import bench, bring_back
 from kanon_sql.recode.node import from_node
-from kanon_sql.release import perturb
 from kanon_sql.release.recoding import SAFE_CLASSES, FullDomain, LocalRecoding
 from kanon_sql.spec import Spec
 from kanon_sql.strategies import STRATEGIES, Driver, Outcome, strategy
@@ -195,7 +194,6 @@ def tidy(counted: Problem) -> None:
     """Leave nothing of ours in a session that goes on, but the release."""
     counted.judge.drop()
     counted.tables.close()
-    perturb.drop(counted.source.engine)
     found, here = counted.frequency_set, counted.source.engine
     mappings = [attribute.coded.mapping for attribute in found.attributes]
     recoding = getattr(counted, "recoding", None)

@@ -18,7 +18,8 @@ from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.engine import Column, Engine, Table
-from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.engines.opening import embedded_for
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.hints import IDENTIFIER, MEASURE, NOTHING, QUASI_IDENTIFIER, SENSITIVE, name_hint
 from kanon_sql.queries import Coded, Relation
@@ -31,7 +32,6 @@ MOST_COLUMNS = 12  # that are combined
 OnProgress = Callable[[str, int, int], None]
 Names = frozenset[str]  # of the columns in a set
 
-_COPY, _TUPLES, _CODED = (queries.scratch(f"kanon_profile_{name}") for name in ("copy", "tuples", "coded"))
 _SLOW_VIEW = 1.0  # seconds that reading a view for every column may take before it is copied instead
 _BATCH_SECONDS, _BATCH_SETS = 0.25, 32
 
@@ -127,6 +127,7 @@ def profile(
     After `time_limit` seconds (None: never) no other set is counted. `on_progress(what, done, total)` is told
     of columns and sets. Raises SourceError for an empty table.
 
+    >>> from kanon_sql.engines.duckdb import DuckDB
     >>> engine = DuckDB()
     >>> _ = engine.run("CREATE TABLE t AS SELECT i AS id, i % 3 AS ward, 'x' AS site FROM RANGE(12) AS r(i)")
     >>> found = profile(engine, engine.find("t"))
@@ -140,29 +141,27 @@ def profile(
     started = time.monotonic()
     deadline = None if time_limit is None else started + time_limit
     progress = on_progress or (lambda _what, _done, _total: None)
-    here = engine if isinstance(engine, DuckDB) else DuckDB()
-    try:
-        with engine.transaction():
-            rows, source, copied = _source(engine, table)
-            found = _count_columns(engine, table, source, rows, progress)
-            combined, left_out = _choose(found)
-            coded = [*combined, *(one for one in left_out if one.telling)]
-            made = _code(engine, source, coded, rows, here)
-            sets = _Sets(here, found, coded, rows, deadline)
-            complete = _count_sets(sets, combined, largest_set, progress)
-            listed = sets.listed([one.name for one in combined], largest_set)
-            columns = _suggest(found, combined, sets.gains())
-            together = sets.total([one.name for one in coded if columns[one.order].suggestion])
-            kept = [one.column for one in found if not columns[one.order].suggestion and one.role != SENSITIVE]
-            quasi = [one.column for one in found if columns[one.order].suggestion == QUASI_IDENTIFIER]
-            able = [column for column in kept if not copied or column.kind != "other"]  # the others are not copied
-            suspected = suspects(engine, replace(table, relation=source), able, quasi)
-            _drop(engine, [*copied, *made])
-            if here is engine:
-                _drop(here, [_CODED])
-    finally:
-        if here is not engine:
-            here.close()
+    with (
+        embedded_for(engine) as here,
+        engine.transaction(),
+        Scratch(engine, "profile") as tables,
+        Scratch(here, "profile_sets") as coded_tables,
+    ):
+        rows, source = _source(tables, table)
+        found = _count_columns(engine, table, source, rows, progress)
+        combined, left_out = _choose(found)
+        coded = [*combined, *(one for one in left_out if one.telling)]
+        _code(tables, source, coded, rows, coded_tables)
+        sets = _Sets(coded_tables, found, coded, rows, deadline)
+        complete = _count_sets(sets, combined, largest_set, progress)
+        listed = sets.listed([one.name for one in combined], largest_set)
+        columns = _suggest(found, combined, sets.gains())
+        together = sets.total([one.name for one in coded if columns[one.order].suggestion])
+        kept = [one.column for one in found if not columns[one.order].suggestion and one.role != SENSITIVE]
+        quasi = [one.column for one in found if columns[one.order].suggestion == QUASI_IDENTIFIER]
+        whole = source == table.relation  # a copy lacks what cannot be grouped
+        able = [column for column in kept if whole or column.kind != "other"]
+        suspected = suspects(engine, replace(table, relation=source), able, quasi)
     possible = _possible(len(combined), largest_set)
     return Profile(
         rows=rows,
@@ -182,19 +181,17 @@ def profile(
     )
 
 
-def _source(engine: Engine, table: Table) -> tuple[int, Relation, list[Relation]]:
-    """The rows, the relation to count, and what was made for it: a copy of a view that is slow to read."""
+def _source(tables: Scratch, table: Table) -> tuple[int, Relation]:
+    """The rows, and the relation to count: a copy of a view that is slow to read."""
     started = time.monotonic()
-    ((rows,),) = engine.rows(queries.text("core/row_count", engine.dialect, relation=table.relation))
+    rows = tables.count(table.relation)
     if rows == 0:
         raise SourceError(f"{table.relation.name} has no rows; there is nothing to profile")
     countable = [column.name for column in table.columns if column.kind != "other"]
     seconds = (time.monotonic() - started) * len(countable)
     if table.form != "view" or seconds < _SLOW_VIEW:
-        return int(rows), table.relation, []
-    copy = queries.text("core/copy", engine.dialect, columns=countable, source=table.relation)
-    engine.send(copy, engine, _COPY)
-    return int(rows), _COPY, [_COPY]
+        return rows, table.relation
+    return rows, tables.make("copy", "core/copy", columns=countable, source=table.relation)
 
 
 @dataclass(frozen=True)
@@ -337,37 +334,28 @@ def _combinable(one: _Found) -> bool:
     return one.role == SENSITIVE and not one.nearly_unique and not one.fractions
 
 
-def _code(engine: Engine, source: Relation, columns: Sequence[_Found], rows: int, here: Engine) -> list[Relation]:
-    """Make the frequency set where the sets will be counted; return what was made on the way."""
+def _code(tables: Scratch, source: Relation, columns: Sequence[_Found], rows: int, there: Scratch) -> None:
+    """Make the frequency set where the sets will be counted."""
     if not columns:
-        return []
-    stems, dialect = _stems(columns), engine.dialect
-    scan = queries.text("core/tuples", dialect, columns={s: name for name, s in stems.items()}, source=source)
-    engine.send(scan, engine, _TUPLES)
-    attributes = [_numbered(engine, one, stems[one.name]) for one in columns]
-    engine.send(queries.frequency_set(_TUPLES, attributes, dialect), here, _CODED)
-    ((coded,),) = here.rows(queries.text("core/total_rows", here.dialect, counted=_CODED))
+        return
+    stems = _stems(columns)
+    tuples = tables.make("tuples", "core/tuples", columns={s: name for name, s in stems.items()}, source=source)
+    attributes = [_numbered(tables, one, stems[one.name]) for one in columns]
+    there.receive("coded", tables.engine, queries.frequency_set(tuples, attributes, tables.engine.dialect))
+    ((coded,),) = there.rows("core/total_rows", counted=there["coded"])
     if coded != rows:
         raise SourceError(
             f"the source has {rows:,} rows and its frequency set {coded:,}; it changed while it was read, run again"
         )
-    return [_TUPLES, *(attribute.mapping for attribute in attributes)]
 
 
 def _stems(columns: Sequence[_Found]) -> dict[str, str]:
     return queries.plain_names([one.name for one in columns])
 
 
-def _numbered(engine: Engine, one: _Found, stem: str) -> Coded:
-    mapping = queries.scratch(f"kanon_profile_map_{stem}")
-    numbers = queries.text("profile/codes", engine.dialect, column=[stem], tuples=_TUPLES)
-    engine.send(numbers, engine, mapping)
+def _numbered(tables: Scratch, one: _Found, stem: str) -> Coded:
+    mapping = tables.make(f"map_{stem}", "profile/codes", column=[stem], tuples=tables["tuples"])
     return Coded(stem, mapping, 0, (), {"code_0": 0} if one.counts.null_rows else None)
-
-
-def _drop(engine: Engine, temporary: Sequence[Relation]) -> None:
-    for relation in temporary:
-        engine.run(queries.drop(relation, engine.dialect))
 
 
 @dataclass(frozen=True)
@@ -405,16 +393,16 @@ class _Sets:
 
     def __init__(
         self,
-        engine: Engine,
+        tables: Scratch,
         found: Sequence[_Found],
         coded: Sequence[_Found],
         rows: int,
         deadline: float | None,
     ) -> None:
-        self._engine, self._rows, self._deadline, self._batch = engine, rows, deadline, 1
+        self._tables, self._rows, self._deadline, self._batch = tables, rows, deadline, 1
         self._order = {one.name: one.order for one in found}
         self._codes = {name: f"{stem}_0" for name, stem in _stems(coded).items()}
-        self._query = queries.per_node("profile/set", engine.dialect, small=SMALL_CLASS)
+        self._query = queries.per_node("profile/set", tables.engine.dialect, small=SMALL_CLASS)
         self._candidates = Names(one.name for one in coded if one.role is None)
         self._known = {Names(): _Figures(1, int(rows == 1), rows if rows < SMALL_CLASS else 0)}
         for one in coded:
@@ -437,8 +425,9 @@ class _Sets:
         return True
 
     def _count(self, sets: Sequence[Names]) -> None:
-        texts = [self._query(i, _CODED, sorted(self._codes[name] for name in names)) for i, names in enumerate(sets)]
-        for i, *figures in self._engine.rows(queries.union_all(texts)):
+        coded, codes = self._tables["coded"], self._codes
+        texts = [self._query(i, coded, sorted(codes[name] for name in names)) for i, names in enumerate(sets)]
+        for i, *figures in self._tables.rows_as(queries.union_all(texts)):
             self._known[sets[i]] = _Figures(*map(int, figures))
 
     def telling(self, names: Sequence[str]) -> tuple[int, int, int]:

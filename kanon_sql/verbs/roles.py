@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil
-from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.engine import Column, Engine, Table
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
 from kanon_sql.hints import IDENTIFIER, name_hint
 from kanon_sql.spec import EVERY, Spec
@@ -27,8 +27,6 @@ _FREE_TEXT_DIFFERENT, _FREE_TEXT_CHARACTERS, _FREE_TEXT_WORDS = 0.5, 20, 4
 _LAMBDA, _CORRELATION = 0.9, 0.95
 _LEAST_SHARE, _LEAST_WRONG = 0.05, 10  # of the rows that a guess must be made for; that the best blind guess gets wrong
 _PAIRED_ROWS, _PAIRED_CELLS = (2_000, 10_000), 4_000_000
-
-_KEPT, _CELLS = queries.scratch("kanon_kept_sample"), queries.scratch("kanon_kept_cells")
 
 
 @dataclass(frozen=True)
@@ -87,12 +85,12 @@ def suspects(engine: Engine, table: Table, kept: Sequence[Column], quasi: Sequen
     """
     if not kept:
         return []
-    look = _Look(engine, table, kept, quasi)
-    found: dict[str, str] = {}
-    for reasons in (look.by_name, look.by_format, look.by_difference, look.by_free_text, look.by_telling):
-        found = {**dict(reasons([c for c in kept if c.name not in found])), **found}
-    look.drop()
-    return [Suspect(column.name, found[column.name]) for column in kept if column.name in found]
+    said: dict[str, str] = {}
+    with Scratch(engine, "kept") as tables:
+        look = _Look(tables, table, kept, quasi)
+        for reasons in (look.by_name, look.by_format, look.by_difference, look.by_free_text, look.by_telling):
+            said = {**dict(reasons([c for c in kept if c.name not in said])), **said}
+    return [Suspect(column.name, said[column.name]) for column in kept if column.name in said]
 
 
 Reasons = Iterator[tuple[str, str]]
@@ -101,8 +99,8 @@ Reasons = Iterator[tuple[str, str]]
 class _Look:
     """A part of the rows, and what its counts say of the kept columns."""
 
-    def __init__(self, engine: Engine, table: Table, kept: Sequence[Column], quasi: Sequence[Column]) -> None:
-        self._engine, self._table, self._kept, self._quasi = engine, table, kept, list(quasi)
+    def __init__(self, tables: Scratch, table: Table, kept: Sequence[Column], quasi: Sequence[Column]) -> None:
+        self._tables, self._table, self._kept, self._quasi = tables, table, kept, list(quasi)
         self._plain = queries.plain_names([column.name for column in (*kept, *quasi)])
         self.rows, self._held, self._different = self._figures()
         self._sampled = False
@@ -140,10 +138,6 @@ class _Look:
         for kept, quasi in (*self._guessed(able, told), *self._ranked(able, told)):
             yield kept.name, f"nearly tells the value of {quasi.name!r}"
 
-    def drop(self) -> None:
-        for relation in (_KEPT, _CELLS):
-            self._engine.run(queries.drop(relation, self._engine.dialect))
-
     def _enough(self, column: Column) -> bool:
         return self._held[column.name] >= _FEWEST
 
@@ -151,7 +145,7 @@ class _Look:
         """The rows looked at, and by column the values and the different ones among them."""
         natives, texts = self._split(self._kept)
         named = {name: name for name in (*natives, *texts)}
-        ((rows, *counts),) = self._asked(
+        ((rows, *counts),) = self._tables.rows(
             "core/kept_figures",
             source=self._table.relation,
             natives=natives,
@@ -179,17 +173,15 @@ class _Look:
         pairs = max(1, (len(columns) - len(self._quasi)) * len(self._quasi))
         fewest, most = _PAIRED_ROWS
         wanted = max(fewest, min(most, _PAIRED_CELLS // pairs))
-        self._make(
-            _KEPT,
-            self._text(
-                "core/kept_sample",
-                source=self._table.relation,
-                columns={**natives, **texts},
-                natives=list(natives),
-                texts=list(texts),
-                most=_SAMPLE,
-                stride=max(1, ceil(self.rows / wanted)),
-            ),
+        self._tables.make(
+            "sample",
+            "core/kept_sample",
+            source=self._table.relation,
+            columns={**natives, **texts},
+            natives=list(natives),
+            texts=list(texts),
+            most=_SAMPLE,
+            stride=max(1, ceil(self.rows / wanted)),
         )
         self._sampled = True
 
@@ -201,24 +193,27 @@ class _Look:
             return {}
         self._sample()
         each = [
-            self._text("core/kept_texts", number=number, column=[plain], sampled=_KEPT)
+            self._tables.text("core/kept_texts", number=number, column=[plain], sampled=self._tables["sample"])
             for number, plain in enumerate(texts)
         ]
-        found = {number: figures for number, *figures in self._engine.rows(queries.union_all(each))}
+        found = {number: figures for number, *figures in self._tables.rows_as(queries.union_all(each))}
         return {name: tuple(float(figure or 0) for figure in found[i]) for i, name in enumerate(texts.values())}
 
     def _make_cells(self, kept: Sequence[Column], quasi: Sequence[Column]) -> None:
         self._sample()
-        cells = (
-            self._text("core/kept_cells", number=number, column=[self._plain[column.name]], sampled=_KEPT)
+        sampled = self._tables["sample"]
+        cells = [
+            self._tables.text("core/kept_cells", number=number, column=[self._plain[column.name]], sampled=sampled)
             for number, column in enumerate((*kept, *quasi))
-        )
-        self._make(_CELLS, queries.union_all(list(cells)))
+        ]
+        self._tables.make_as("cells", queries.union_all(cells))
 
     def _guessed(self, kept: Sequence[Column], quasi: Sequence[Column]) -> Iterator[tuple[Column, Column]]:
         """The pairs in which the kept value says which value of the quasi-identifier stands beside it."""
         for number, column in enumerate(quasi, start=len(kept)):
-            for index, *figures in self._asked("core/kept_pairs", cells=_CELLS, kept=len(kept), quasi=number):
+            for index, *figures in self._tables.rows(
+                "core/kept_pairs", cells=self._tables["cells"], kept=len(kept), quasi=number
+            ):
                 rows, told, most = map(int, figures)
                 wrong = rows - most
                 if self._enough_pairs(rows) and wrong >= _LEAST_WRONG and rows - told <= (1 - _LAMBDA) * wrong:
@@ -226,7 +221,9 @@ class _Look:
 
     def _ranked(self, kept: Sequence[Column], quasi: Sequence[Column]) -> Iterator[tuple[Column, Column]]:
         """The pairs of numbers, dates or times that rise or fall together."""
-        for index, number, rows, correlation in self._asked("core/kept_ranks", cells=_CELLS, kept=len(kept)):
+        for index, number, rows, correlation in self._tables.rows(
+            "core/kept_ranks", cells=self._tables["cells"], kept=len(kept)
+        ):
             pair = kept[index], quasi[number - len(kept)]
             ordered = all(column.ordered for column in pair)
             if ordered and self._enough_pairs(int(rows)) and abs(correlation or 0) >= _CORRELATION:
@@ -234,15 +231,6 @@ class _Look:
 
     def _enough_pairs(self, rows: int) -> bool:
         return rows >= max(_FEWEST, _LEAST_SHARE * min(self.rows, _PAIRED_ROWS[1]))
-
-    def _text(self, name: str, **holes: queries.Hole) -> str:
-        return queries.text(name, self._engine.dialect, **holes)
-
-    def _asked(self, name: str, **holes: queries.Hole) -> list[tuple[Any, ...]]:
-        return self._engine.rows(self._text(name, **holes))
-
-    def _make(self, relation: queries.Relation, query: str) -> None:
-        self._engine.send(query, self._engine, relation)
 
 
 def named_identifier(column: Column, different: int, rows: int, fractions: bool = False) -> bool:

@@ -1,0 +1,176 @@
+"""Scratch tables: none is left, whatever ends the work, and none is taken for another's."""
+
+import gc
+from collections.abc import Callable
+
+import pytest
+
+from kanon_sql import queries
+from kanon_sql.engine import Engine
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.errors import SourceError
+
+LETTERS = {"letter": "VARCHAR"}
+_TEMPORARY = {
+    "duckdb": "SELECT table_name FROM duckdb_tables() WHERE temporary",
+    "postgres": "SELECT relname FROM pg_class WHERE relnamespace = pg_my_temp_schema() AND relkind = 'r'",
+}
+
+
+def temporary(engine: Engine) -> set[str]:
+    """The temporary tables of the session."""
+    return {name for (name,) in engine.rows(_TEMPORARY[engine.dialect])}
+
+
+def test_a_table_is_made_counted_added_to_and_gone(engine: Engine) -> None:
+    with Scratch(engine, "example") as tables:
+        letters = tables.load("letters", LETTERS, [["a", "b"]])
+        kept = tables.make("kept", "core/copy", columns=["letter"], source=letters)
+        tables.add(kept, "core/copy", columns=["letter"], source=letters)
+        assert (tables["kept"], tables.count("kept")) == (kept, 4)
+        assert temporary(engine) == {letters.name, kept.name}
+        tables.drop(letters)
+        assert temporary(engine) == {kept.name}
+    assert temporary(engine) == set()
+
+
+def test_a_table_is_made_anew_and_takes_another_s_place(engine: Engine) -> None:
+    with Scratch(engine, "example") as tables:
+        for letters in (["a"], ["b", "c"]):
+            tables.load("letters", LETTERS, [letters])
+        tables.make("next", "core/copy", columns=["letter"], source=tables["letters"])
+        tables.load("letters", LETTERS, [[]])
+        tables.rename("next", "letters")
+        assert (tables.count("letters"), temporary(engine)) == (2, {tables["letters"].name})
+    assert temporary(engine) == set()
+
+
+class Stop(BaseException):
+    """What ends a block."""
+
+
+@pytest.mark.parametrize("error", [Stop, KeyboardInterrupt, SourceError])
+@pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a transaction"])
+def test_nothing_is_left_after_an_error(engine: Engine, error: type[BaseException], inside: bool) -> None:
+    def work() -> None:
+        with Scratch(engine, "example") as tables:
+            tables.load("letters", LETTERS, [["a"]])
+            raise error("stop")
+
+    with pytest.raises(error):
+        _in_a_transaction(engine, work) if inside else work()
+    assert temporary(engine) == set()
+
+
+def test_nothing_is_left_of_a_transaction_that_is_lost(engine: Engine) -> None:
+    """A statement that fails takes PostgreSQL's transaction with it: the error that is told is still the first."""
+
+    def work() -> None:
+        with Scratch(engine, "example") as tables:
+            tables.load("letters", LETTERS, [["a"]])
+            tables.make_as("broken", "SELECT no_column FROM no_table")
+
+    with pytest.raises(SourceError, match="no_table"):
+        _in_a_transaction(engine, work)
+    assert temporary(engine) == set()
+
+
+def test_nothing_is_left_of_what_an_interruption_ended_halfway(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C may come when the engine has made a table, and before it says so."""
+    run = engine.run
+
+    def interrupted(sql: str) -> int | None:
+        written = run(sql)
+        if sql.startswith("CREATE"):
+            raise KeyboardInterrupt
+        return written
+
+    monkeypatch.setattr(engine, "run", interrupted)
+    with pytest.raises(KeyboardInterrupt), Scratch(engine, "example") as tables:
+        tables.make_as("one", "SELECT 1 AS a")
+    assert temporary(engine) == set()
+
+
+def test_one_drop_that_fails_does_not_keep_the_others(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = engine.run
+
+    def refused(sql: str) -> int | None:
+        if sql.startswith("DROP") and "second" in sql:
+            raise SourceError("refused")
+        return run(sql)
+
+    tables = Scratch(engine, "example")
+    for stem in ("first", "second", "third"):
+        tables.load(stem, LETTERS, [["a"]])
+    monkeypatch.setattr(engine, "run", refused)
+    with pytest.raises(SourceError, match="refused"):
+        tables.close()
+    assert temporary(engine) == {tables["second"].name}
+    monkeypatch.undo()
+    engine.run(queries.drop(tables["second"], engine.dialect))
+
+
+def test_two_of_one_session_never_share_a_table(engine: Engine) -> None:
+    with Scratch(engine, "example") as outer:
+        outer.load("letters", LETTERS, [["a"]])
+        with Scratch(engine, "example") as inner:
+            inner.load("letters", LETTERS, [["b", "c"]])
+            assert (outer.count("letters"), inner.count("letters")) == (1, 2)
+        assert outer.count("letters") == 1
+    assert temporary(engine) == set()
+
+
+def test_names_are_the_same_from_run_to_run(engine: Engine) -> None:
+    """So that the texts of queries are kept, and a printed statement is what it was."""
+    gc.collect()
+    with Scratch(engine, "example") as first:
+        name = first["letters"]
+    with Scratch(engine, "example") as second:
+        assert second["letters"] == name
+        del first
+        gc.collect()  # an earlier one that goes away does not give the name to a third
+        assert Scratch(engine, "example")["letters"] != name
+
+
+def test_a_table_of_another_scratch_may_be_given_by_its_relation(engine: Engine) -> None:
+    with Scratch(engine, "results") as results:
+        with Scratch(engine, "example") as tables:
+            letters = tables.load("letters", LETTERS, [["a"]])
+            kept = results.receive("kept", engine, queries.select_all(letters, engine.dialect))
+        assert (results.count(kept), temporary(engine)) == (1, {kept.name})
+    assert temporary(engine) == set()
+
+
+def test_the_log_says_what_was_run(engine: Engine) -> None:
+    with Scratch(engine, "example") as tables:
+        letters = tables.load("letters", LETTERS, [["a", "b"]])
+        tables.make("kept", "core/copy", columns=["letter"], source=letters)
+        tables.rows("core/row_count", relation=letters)
+    said = [(each.name, each.rows) for each in tables.log]
+    dropped = [("drop", None)]
+    assert said == [("load", 2), *dropped, ("core/copy", 2), ("core/row_count", 1), *2 * dropped]
+    assert tables.statements == len(said) - 1  # values are no statement
+    (made,) = (each for each in tables.log if each.name == "core/copy")
+    assert made.sentence == queries.sentence("core/copy")
+    assert made.sql.startswith("CREATE TEMPORARY TABLE")
+    assert made.seconds > 0
+
+
+def test_a_query_s_text_is_filled_once(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    filled = []
+    text = queries.text
+
+    def counting(name: str, dialect: str, **holes: queries.Hole) -> str:
+        filled.append(name)
+        return text(name, dialect, **holes)
+
+    monkeypatch.setattr(queries, "text", counting)
+    with Scratch(engine, "example") as tables:
+        tables.load("letters", LETTERS, [["a"]])
+        assert [tables.count("letters") for _ in range(3)] == [1, 1, 1]
+    assert filled == ["core/row_count"]
+
+
+def _in_a_transaction(engine: Engine, work: Callable[[], None]) -> None:
+    with engine.transaction():
+        work()
