@@ -5,24 +5,23 @@ import signal
 import tempfile
 import uuid
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator
 from urllib.parse import quote
 
 import psycopg
 import pytest
 from hypothesis import settings as hypothesis_settings
 
-from kanon_sql.engine import Engine, Table
+from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
+from support.database import MakeTable, create_table
 
 # A shared machine may stop for a second; how long an example takes says nothing.
 hypothesis_settings.register_profile("kanon", deadline=None)
 hypothesis_settings.load_profile("kanon")
 
 ENGINES = ("duckdb", "postgres")
-MakeTable = Callable[[Engine, str, Mapping[str, str], Sequence[Sequence[Any]]], Table]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -107,31 +106,6 @@ def _postgres_server() -> Iterator[tuple[str, psycopg.Connection]]:
 def make_table() -> MakeTable:
     """The function that creates a permanent table of portable types and inserts rows."""
     return create_table
-
-
-def create_table(engine: Engine, name: str, types: Mapping[str, str], rows: Sequence[Sequence[Any]] = ()) -> Table:
-    """Create a permanent table with the driver alone; `name` is one name, whatever it holds."""
-    columns = ", ".join(f"{_quoted(column)} {type_name}" for column, type_name in types.items())
-    create = f"CREATE TABLE {_quoted(name)} ({columns})"
-    if isinstance(engine, PostgreSQL):
-        engine.connection.execute(create)
-        with engine.connection.cursor() as cursor, cursor.copy(f"COPY {_quoted(name)} FROM STDIN") as copy:
-            for row in rows:
-                copy.write_row(row)
-    else:
-        assert isinstance(engine, DuckDB)
-        engine.connection.execute(create)
-        if rows:
-            values = ", ".join(f"CAST(UNNEST(?) AS {type_name})" for type_name in types.values())
-            lists = [list(column) for column in zip(*rows, strict=True)]
-            engine.connection.execute(f"INSERT INTO {_quoted(name)} SELECT {values}", lists)
-    table = engine.find(name)
-    assert table is not None
-    return table
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import create_table
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +19,7 @@ from kanon_sql.errors import InfeasibleError, KanonError, SpecError, TargetError
 from kanon_sql.queries import Relation
 from kanon_sql.release import anatomy
 from kanon_sql.verbs.anatomize import anatomize
+from support.database import create_table
 
 FEW = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=5)
 TYPES = {"name": "VARCHAR", "zip": "VARCHAR", "age": "INTEGER", "Ill Ness": "VARCHAR", "day": "INTEGER"}

@@ -15,11 +15,11 @@ from typing import Any
 import pyarrow
 import pyarrow.parquet
 import pytest
-from test_cli import COLUMNS, PEOPLE, ask, command, done, kanon, released, tables, texts, write_files
 
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.staging import abandoned
+from support.command_line import COLUMNS, PEOPLE, ask, command, done, kanon, released, tables, texts, write_files
 
 HEADER = "name,age,zip,disease\n"
 QI = "--identifiers name --quasi-identifiers age,zip --hierarchies h"

@@ -10,8 +10,6 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracle import METRICS, Node, Problem, problems
-from test_search import FAST, Run, costs_of, keeps_a_row, lattice_of
 
 from kanon_sql.generalization.lattice import Lattice, below
 from kanon_sql.loss import Costs, metric
@@ -20,8 +18,9 @@ from kanon_sql.strategies import tags
 from kanon_sql.strategies.certified import side_by_side
 from kanon_sql.strategies.clauses import Clauses, whole_costs
 from kanon_sql.strategies.space import Search, Test
+from support.oracle import Node, Problem, problems
+from support.searching import FAST, Run, costs_of, keeps_a_row, lattice_of, metrics
 
-metrics = st.sampled_from(METRICS)
 SIZES = st.sampled_from([(5_000, 2_000), (0, 2_000), (0, 4)])  # exact, rounded, rounded so that little is left
 
 

@@ -11,8 +11,6 @@ import pandas
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracle import Column, Node, Problem, problems
-from test_search import DIGITS, FAST, Run, keeps_a_row
 
 from kanon_sql import Comparison, anonymize, compare
 from kanon_sql.errors import InfeasibleError, KanonError, SpecError
@@ -21,6 +19,8 @@ from kanon_sql.generalization.lattice import Lattice
 from kanon_sql.strategies import STRATEGIES, Strategy, accuracy, levels, tags
 from kanon_sql.strategies.space import Score, Search, Space, Test
 from kanon_sql.verbs import problem
+from support.oracle import Column, Node, Problem, problems
+from support.searching import DIGITS, FAST, Run, keeps_a_row
 
 _random = random.Random(3)
 NAMES = ["one", "two", "three"]

@@ -2,7 +2,6 @@
 
 import csv
 import hashlib
-import os
 import re
 import subprocess
 import sys
@@ -16,6 +15,7 @@ import pytest
 from kanon_sql import demo_data
 from kanon_sql.demo_data import people, write_parquet
 from kanon_sql.errors import SpecError, TargetError
+from support.data import DATA
 
 ADULT = Path(__file__).parent.parent / "hierarchies" / "adult"
 FILES = sorted(ADULT.glob("*.csv"))
@@ -239,9 +239,7 @@ def test_hierarchies_and_people_have_the_same_values(column: str, crowd: pd.Data
 
 def rows_of(name: str) -> list[dict[str, str]]:
     """The rows of one of the two real Adult files."""
-    if "KANON_DATA" not in os.environ:
-        pytest.skip("needs the Adult files: set KANON_DATA to the folder that holds adult/adult.csv")
-    text = (Path(os.environ["KANON_DATA"]) / "adult" / name).read_text(encoding="utf-8")
+    text = (DATA / "adult" / name).read_text(encoding="utf-8")
     if name == "adult.csv":
         return list(csv.DictReader(text.splitlines(), delimiter=";"))
     return [dict(zip(UCI_COLUMNS, line.split(", "), strict=True)) for line in text.splitlines() if line]

@@ -1,7 +1,8 @@
 """Two thousand random cases; docs/guarantees.md names the command for any number of them."""
 
-import fuzz
 import pytest
+
+from support import fuzz
 
 
 @pytest.mark.parametrize("part", range(8))

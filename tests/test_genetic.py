@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from oracle import METRICS, Column, Node, Problem, problems
-from test_search import ABC, SPREAD, Run, Table, Threshold, Unordered, costs_of, keeps_a_row
 
 from kanon_sql.generalization.lattice import Lattice, below
 from kanon_sql.loss import Costs, metric
@@ -34,9 +32,10 @@ from kanon_sql.strategies.memetic import limited
 from kanon_sql.strategies.random_nodes import random_node
 from kanon_sql.strategies.reduction import lattice_minimum
 from kanon_sql.strategies.space import Score, Search, Space, Test
+from support.oracle import METRICS, Column, Node, Problem, problems
+from support.searching import ABC, FAST, SPREAD, Run, Table, Threshold, Unordered, costs_of, keeps_a_row
 
 DRAWING = ("memetic", "local_search", "kgen", "random")
-FAST = settings(deadline=None, max_examples=60)
 BOUNDED = st.sampled_from(["precision", "height", "loss", "loss_geometric"])
 
 

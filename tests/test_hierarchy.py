@@ -1,13 +1,11 @@
 """Hierarchies against literal examples and brute force; nothing here needs an engine."""
 
 import math
-import os
 import re
 from collections.abc import Callable
 from datetime import date, datetime, time
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -17,6 +15,7 @@ from kanon_sql.errors import HierarchyError
 from kanon_sql.generalization.hierarchy import STAR, Hierarchy, convert, cover, from_rows, parse
 from kanon_sql.generalization.recipes import dates, ranges, redact, suppress, taxonomy
 from kanon_sql.generalization.values import Value
+from support.data import DATA, needs
 
 AGE = "17;10-19;<50;*\n18;10-19;<50;*\n39;30-39;<50;*\n52;50-59;>=50;*\n"
 TREE = [("poodle", "dog"), ("dog", "animal"), ("cat", "animal"), ("oak", "plant"), ("animal", "life")]
@@ -147,10 +146,9 @@ def test_parse_skips_a_header_only_when_told() -> None:
     assert parse(text, "f").values == ("age", "17")
 
 
+@needs("adult/hierarchies/<column>.csv")
 def test_the_hierarchies_of_arx() -> None:
-    if "KANON_DATA" not in os.environ:
-        pytest.skip("set KANON_DATA to the folder of data sets")
-    folder = Path(os.environ["KANON_DATA"]) / "adult" / "hierarchies"
+    folder = DATA / "adult" / "hierarchies"
     found = {path.stem: parse(path.read_text(), path.name) for path in folder.glob("*.csv")}
     heights = {"sex": 1, "race": 1, "age": 4, "marital-status": 2, "education": 3, "native-country": 2}
     assert len(found) == 9

@@ -1,48 +1,22 @@
 """The judge against brute force: every node of small random tables, on every engine."""
 
-from itertools import count
-from typing import Any
-
 import pytest
-from conftest import create_table
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from oracle import Column, Node, Problem, problems
 
-from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import SourceError
 from kanon_sql.frequency import judge as judges
 from kanon_sql.frequency import rollups as rollup
-from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set
+from kanon_sql.frequency.frequency_set import build_frequency_set
 from kanon_sql.frequency.judge import Judge, may_suppress
-from kanon_sql.generalization.hierarchy import Hierarchy, cover
+from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.loss import METRICS, Costs
 from kanon_sql.privacy import Predicate, PrivacyModel, k_anonymity
-
-NAMES = ("n", "value", "Sum(n)", 'a "b"; DROP', "Straße", "select", "m0", "t", "kanon_tuples", " ", "node", "k")
-EXAMPLES = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=25)
-_numbers = count()
-
-
-def counted(
-    engine: Engine, problem: Problem, names: tuple[str, ...] = NAMES, search_in: Engine | None = None
-) -> FrequencySet:
-    """The frequency set of a problem's table, made in the engine under odd names."""
-    types = ["BIGINT" if isinstance(c.levels[0][0], int) else "VARCHAR" for c in problem.columns]
-    names = names[: len(types)]
-    table = create_table(engine, f"people {next(_numbers)}", dict(zip(names, types, strict=True)), problem.rows)
-
-    def build(index: int) -> Any:
-        hierarchy = Hierarchy(*problem.columns[index].levels)
-        return lambda values: cover(hierarchy, values, "it", "top")
-
-    try:
-        builders = {name: build(index) for index, name in enumerate(names)}
-        return build_frequency_set(engine, table, builders, search_in or engine)
-    finally:
-        engine.run(queries.drop(table.relation, engine.dialect))
+from support.counting import EXAMPLES, NAMES, counted
+from support.database import create_table
+from support.oracle import Column, Node, Problem, problems
 
 
 @EXAMPLES

@@ -1,7 +1,6 @@
 """KACA against plain Python on small random tables, its promises on any, and weighted hierarchical distance."""
 
 import importlib
-import os
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -12,10 +11,8 @@ from typing import Any
 
 import pandas
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from oracle import Column, Problem, problems
-from test_judge import counted
 
 from kanon_sql import anonymize, queries
 from kanon_sql import spec as specs
@@ -29,6 +26,9 @@ from kanon_sql.privacy import Predicate, PrivacyModel, k_anonymity
 from kanon_sql.recode import Clock, Rounds, Task
 from kanon_sql.recode.distance import distortion, modification_rate, weighted_hierarchical_distance
 from kanon_sql.recode.kaca import kaca
+from support.counting import EXAMPLES, counted
+from support.data import DATA, needs_adult
+from support.oracle import Column, Problem, problems
 
 module = importlib.import_module("kanon_sql.recode.kaca")
 BETAS, WEIGHTS, BLOCKS = (
@@ -36,7 +36,6 @@ BETAS, WEIGHTS, BLOCKS = (
     st.sampled_from([1.0, 0.5, 0.07]),
     st.sampled_from([1, 3, 999]),
 )
-EXAMPLES = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
 
 
 # The paper in plain Python
@@ -411,11 +410,6 @@ def test_a_release() -> None:
     assert made.manifest["recoding"]["rounds"] > 0
 
 
-DATA = Path(os.environ.get("KANON_DATA", ""))
-needs_adult = pytest.mark.skipif(
-    not os.environ.get("KANON_DATA"),
-    reason="needs UCI Adult: set KANON_DATA to a folder with adult/adult.csv and adult/hierarchies/<column>.csv",
-)
 QUASI_IDENTIFIERS = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation"]
 
 

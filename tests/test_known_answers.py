@@ -1,6 +1,5 @@
 """Published figures and ARX's own: small tables by hand, and Adult where KANON_DATA says where it is."""
 
-import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import create_table
 
 from kanon_sql import anonymize
 from kanon_sql.engine import Engine
@@ -27,13 +25,10 @@ from kanon_sql.strategies import Driver, Outcome, Progress, strategy
 from kanon_sql.strategies.accuracy import accuracy, level_of_generalization
 from kanon_sql.strategies.reduction import lattice_minimum
 from kanon_sql.strategies.space import Score, Search, Space, Test
+from support.data import DATA, NINE, adult, needs, needs_adult
+from support.database import create_table
 
 incognito = import_module("kanon_sql.strategies.incognito")
-DATA = Path(os.environ.get("KANON_DATA", ""))
-needs_adult = pytest.mark.skipif(
-    not os.environ.get("KANON_DATA"),
-    reason="needs UCI Adult: set KANON_DATA to a folder with adult/adult.csv and adult/hierarchies/<column>.csv",
-)
 
 
 def minimal(nodes: Sequence[Node]) -> list[Node]:
@@ -124,30 +119,7 @@ def test_sweeney_2002_model() -> None:
 
 # Adult: 30,162 rows, ARX's hierarchies
 
-NINE = [
-    "sex",
-    "age",
-    "race",
-    "marital-status",
-    "education",
-    "native-country",
-    "workclass",
-    "occupation",
-    "salary-class",
-]
 EIGHT = [name for name in NINE if name != "occupation"]
-
-
-@cache
-def adult(*names: str) -> FrequencySet:
-    """The frequency set of some columns of Adult; one thread, since a test of its size gains nothing from two."""
-    engine, folder = DuckDB(), DATA / "adult"
-    engine.run("SET threads = 1")
-    table = engine.read_file(str(folder / "adult.csv"))
-    texts = {name: (folder / "hierarchies" / f"{name}.csv").read_text(encoding="utf-8") for name in names}
-    found = {name: h.convert(h.parse(text, name), table.column(name).kind, name) for name, text in texts.items()}
-    builders = {name: lambda values, f=f, name=name: h.cover(f, values, name) for name, f in found.items()}
-    return build_frequency_set(engine, table, builders, engine)
 
 
 class Remembering(Judge):
@@ -460,10 +432,7 @@ def test_samarati_takes_the_best_node_of_the_least_height(k: int, allowed: int, 
 
 # KGen (De Pascale et al. 2022): the paper's table 1 by hand, and Cargo 2000 where KANON_DATA says where it is
 
-needs_c2k = pytest.mark.skipif(
-    not (DATA / "c2k" / "kgen" / "c2k_first25.csv").exists(),
-    reason="needs Cargo 2000: set KANON_DATA to a folder with c2k/kgen/c2k_first25.csv and c2k/kgen/hierarchies/",
-)
+needs_c2k = needs("c2k/kgen/c2k_first25.csv", "c2k/kgen/hierarchies/<column>.csv")
 
 PEOPLE = [("24", "80015", "F"), ("28", "80019", "M"), ("42", "85073", "F"), ("49", "85071", "M")]
 AGE = h.from_rows(

@@ -8,8 +8,6 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from oracle import Column, Node, Problem, problems
-from test_search import DIGITS, FAST, SPREAD, Run, keeps_a_row
 
 from kanon_sql.errors import SpecError
 from kanon_sql.generalization.lattice import Lattice
@@ -18,6 +16,8 @@ from kanon_sql.report.lattice import lattice_svg
 from kanon_sql.report.searched import ANONYMOUS, AT_RISK, UNKNOWN, Searched
 from kanon_sql.report.svg import INK, text_width, wrapped
 from kanon_sql.strategies import STRATEGIES, tags
+from support.oracle import Column, Node, Problem, problems
+from support.searching import DIGITS, FAST, SPREAD, Run, keeps_a_row
 
 SVG = "{http://www.w3.org/2000/svg}"
 FILLS = {True: ANONYMOUS, False: AT_RISK, None: UNKNOWN}

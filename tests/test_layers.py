@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).resolve().parent.parent / "kanon_sql"
+TESTS = Path(__file__).resolve().parent
+PACKAGE = TESTS.parent / "kanon_sql"
 
 # From the ground up: a module imports from lower lines only, or from its own room.
 RANKS = [
@@ -80,3 +81,10 @@ def test_a_strategy_knows_levels_and_never_a_database() -> None:
     for path in (PACKAGE / "strategies").glob("*.py"):
         named = {name.split(".")[1] for name in imported(path) if name.startswith("kanon_sql.")}
         assert named <= known, path.name
+
+
+@pytest.mark.parametrize("path", sorted(TESTS.rglob("*.py")), ids=lambda path: str(path.relative_to(TESTS)))
+def test_no_test_imports_a_test(path: Path) -> None:
+    """What two test files need is in `support`, so that either can be run, moved or dropped alone."""
+    tests = {"conftest", *(other.stem for other in TESTS.rglob("test_*.py"))}
+    assert not tests & {part for name in imported(path) for part in name.split(".")}, "move it to tests/support"

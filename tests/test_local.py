@@ -15,8 +15,6 @@ from typing import Any, get_args
 import duckdb
 import pandas
 import pytest
-from answers import survey
-from conftest import MakeTable
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -34,6 +32,8 @@ from kanon_sql.recode import RECODERS, Clock, Local, Recoder, Task
 from kanon_sql.recode.order import Order, number_key, order_of
 from kanon_sql.recode.rounding import rounded
 from kanon_sql.spec import DatesRecipe, RangesRecipe, Show, SuppressRecipe
+from support.database import MakeTable
+from support.survey import survey
 
 CITIES = {"Ghent": "BE", "Liège": "BE", "Delft": "NL", "Breda": "NL", "Oslo": "NO"}
 AGES = (20, 21, 29, 30, 34, 47)

@@ -9,7 +9,6 @@ from typing import Any
 
 import pandas
 import pytest
-from conftest import create_table
 
 from kanon_sql import anonymize, queries
 from kanon_sql.engine import Engine
@@ -20,6 +19,7 @@ from kanon_sql.generalization.recipes import suppress
 from kanon_sql.privacy import k_anonymity
 from kanon_sql.release.publish import summarize
 from kanon_sql.verbs.source import Source, column_values
+from support.database import create_table
 
 LOCAL = ("mondrian", "mondrian_relaxed", "refine", "kaca")
 

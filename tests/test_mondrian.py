@@ -1,20 +1,16 @@
 """Mondrian against a row-wise one in plain Python, by what no class may be, and by published figures."""
 
 import csv
-import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import create_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import Column, Problem, problems
 
 from kanon_sql import anonymize, queries
 from kanon_sql import spec as specs
@@ -30,12 +26,11 @@ from kanon_sql.generalization.lattice import Lattice
 from kanon_sql.privacy import Predicate, PrivacyModel, k_anonymity
 from kanon_sql.recode.mondrian import Rule, mondrian, mondrian_relaxed
 from kanon_sql.recode.task import Clock, Local, Task
+from support.data import DATA, needs
+from support.database import create_table
+from support.oracle import Column, Problem, problems
 
-DATA = Path(os.environ.get("KANON_DATA", ""))
-needs_adult = pytest.mark.skipif(
-    not os.environ.get("KANON_DATA"),
-    reason="needs UCI Adult: set KANON_DATA to a folder with adult/adult.csv, its hierarchies and adult/uci/adult.data",
-)
+needs_adult = needs("adult/adult.csv", "adult/hierarchies/<column>.csv", "adult/uci/adult.data")
 Row = tuple[Any, ...]
 
 

@@ -15,7 +15,6 @@ from typing import Any
 
 import duckdb
 import pytest
-from test_cli import kanon
 
 from kanon_sql import anonymize, cloak
 from kanon_sql.cloak import written as cloak_written
@@ -28,6 +27,7 @@ from kanon_sql.verbs import manifest
 from kanon_sql.verbs import source as sources
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.plan import plan_release
+from support.command_line import kanon
 
 ILL = ("flu", "asthma", "acne")
 ROWS = [(f"p{i}", 20 + i % 4, f"z{i % 3}{i % 2}", ILL[i % 3], 7 + i % 5 / 10, 46.5, 1000 + i) for i in range(120)]

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import create_table
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -23,6 +22,7 @@ from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import KanonError, SpecError, VerificationError
 from kanon_sql.release import perturb
+from support.database import create_table
 
 FEW = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=15)
 SECRET = "correct horse battery staple"

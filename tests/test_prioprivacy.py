@@ -1,7 +1,6 @@
 """PrioPrivacy against its own description in plain Python, its published tables, and what both forms promise."""
 
 import csv
-import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -12,10 +11,8 @@ from typing import Any
 
 import pandas
 import pytest
-from conftest import create_table
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from oracle import Column, Problem, Row, problems
 
 from kanon_sql import anonymize, queries
 from kanon_sql import spec as specs
@@ -32,13 +29,12 @@ from kanon_sql.privacy import PrivacyModel, k_anonymity
 from kanon_sql.queries import Relation
 from kanon_sql.recode import RECODERS, Clock, Local, Rounds, Task, quality, wildcard
 from kanon_sql.spec import Spec
+from support.data import DATA, needs
+from support.database import create_table
+from support.oracle import Column, Problem, Row, problems
 
 FEW = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
-DATA = Path(os.environ.get("KANON_DATA", ""))
-needs_published = pytest.mark.skipif(
-    not os.environ.get("KANON_DATA"),
-    reason="needs Adult as published with PrioPrivacy: set KANON_DATA to a folder with prioprivacy/ and adult/",
-)
+needs_published = needs("prioprivacy/adult_9.csv", "prioprivacy/published/", "prioprivacy/rules/", "adult/hierarchies/")
 Released = dict[Row, tuple[Row, int]]  # every distinct tuple with its labels as text, and its rows
 
 

@@ -2,16 +2,13 @@
 
 import csv
 import json
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, count
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from conftest import MakeTable, create_table
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -21,6 +18,8 @@ from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.verbs import profile as module
 from kanon_sql.verbs.profile import Profile, name_hint, profile
+from support.data import DATA, needs
+from support.database import MakeTable, create_table
 
 Row = tuple[Any, ...]
 EXAMPLES = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
@@ -556,14 +555,9 @@ def test_no_limit_is_no_limit(engine: Engine) -> None:
 # Adult
 
 
-@pytest.fixture
-def adult() -> Path:
-    if "KANON_DATA" not in os.environ:
-        pytest.skip("needs the Adult file: set KANON_DATA to the folder that holds adult/adult.csv")
-    return Path(os.environ["KANON_DATA"]) / "adult" / "adult.csv"
-
-
-def test_adult(adult: Path, embedded: DuckDB) -> None:
+@needs("adult/adult.csv")
+def test_adult(embedded: DuckDB) -> None:
+    adult = DATA / "adult" / "adult.csv"
     found = profile(embedded, embedded.read_file(str(adult)))
     lines = list(csv.reader(adult.read_text(encoding="utf-8").splitlines(), delimiter=";"))
     names, rows = lines[0], [tuple(line) for line in lines[1:]]

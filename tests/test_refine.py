@@ -1,6 +1,5 @@
 """Refine against plain Python: a partition into safe classes, never dearer than its start, no better move left."""
 
-import os
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -11,11 +10,8 @@ from typing import Any
 
 import pandas
 import pytest
-from answers import survey
-from conftest import create_table
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from oracle import Column, Node, Problem, Row, problems
 
 import kanon_sql
 from kanon_sql import queries
@@ -33,8 +29,11 @@ from kanon_sql.recode import RECODERS, Clock, Local, Rounds, Task
 from kanon_sql.recode.refine import UNIT, _halves, _StepSize
 from kanon_sql.spec import parse
 from kanon_sql.strategies import Driver, strategy
+from support.data import NINE, adult, needs_adult
+from support.database import create_table
+from support.oracle import Column, Node, Problem, Row, problems
+from support.survey import survey
 
-DATA = Path(os.environ.get("KANON_DATA", ""))
 Class = list[Row]
 
 
@@ -322,11 +321,9 @@ def test_halves_are_about_equal() -> None:
     assert _halves([2]) == ([0], [])
 
 
-@pytest.mark.skipif(not os.environ.get("KANON_DATA"), reason="needs UCI Adult: set KANON_DATA to its folder")
+@needs_adult
 def test_adult_loses_less_than_by_any_peer() -> None:
     """ARX's local recoding has a granularity of .932, a loss of .068, after 100 steps."""
-    from test_known_answers import NINE, adult
-
     found = adult(*NINE)
     local = RECODERS["refine"](task_of(found, k_anonymity(5), 0.02))
     assigned = found.engine.rows(queries.select_all(local.assignment, "duckdb"))

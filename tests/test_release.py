@@ -14,10 +14,8 @@ from typing import Any
 
 import pyarrow.parquet
 import pytest
-from conftest import create_table
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from oracle import TEXTS, Column, Node, Problem, problems
 
 from kanon_sql import anonymize, queries
 from kanon_sql.engine import Engine, Table
@@ -31,6 +29,8 @@ from kanon_sql.verbs.anonymize import Release
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.plan import make_plan
 from kanon_sql.verbs.source import opened, settle_spec
+from support.database import create_table
+from support.oracle import TEXTS, Column, Node, Problem, problems
 
 ODD = (
     'x"; DROP TABLE victim; --',

@@ -1,7 +1,6 @@
 """Roles: what is released as it is must be named, or look as if it told nobody."""
 
 import math
-import os
 import random
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, timedelta
@@ -21,6 +20,7 @@ from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import KanonError, SpecError
 from kanon_sql.verbs.anatomize import anatomize
 from kanon_sql.verbs.roles import Suspect, suspects
+from support.data import DATA, needs
 
 ROWS = 400
 RANDOM = random.Random(3)
@@ -285,10 +285,8 @@ def test_a_new_column_of_the_source_is_listed_or_dropped() -> None:
 
 # Real tables
 
-DATA = os.environ.get("KANON_DATA")
 
-
-@pytest.mark.skipif(not DATA, reason="needs the data; set KANON_DATA")
+@needs("adult/adult.csv", "creditcard/creditcard.csv", "cup98/cup98.csv", "c2k/c2k.csv")
 @pytest.mark.parametrize(
     ("path", "quasi", "expected"),
     [
@@ -311,7 +309,7 @@ def test_ordinary_tables_stop_for_a_reason_only(path: str, quasi: list[str], exp
         assert {s.column: s.reason for s in found} == expected
 
 
-@pytest.mark.skipif(not DATA, reason="needs the data; set KANON_DATA")
+@needs("adult/uci/adult.data")
 def test_the_number_of_an_education_tells_the_education() -> None:
     names = "age workclass fnlwgt education education_num marital job relation race sex gain loss hours country class"
     engine = DuckDB()

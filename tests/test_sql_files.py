@@ -13,9 +13,9 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 import sqlglot
-from cloak_cases import CASES as CLOAK_CASES
 from sqlglot import exp
 
+from cloak_cases import CASES as CLOAK_CASES
 from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.privacy import Predicate

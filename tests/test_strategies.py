@@ -13,8 +13,18 @@ import pandas
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from oracle import METRICS, Column, Node, Problem, identical_problems, problems
-from test_search import (
+
+from kanon_sql import anonymize
+from kanon_sql.errors import SpecError
+from kanon_sql.generalization.lattice import Lattice
+from kanon_sql.loss import Costs, metric
+from kanon_sql.strategies import STRATEGIES, Driver, strategy, tags
+from kanon_sql.strategies.auto import in_turns
+from kanon_sql.strategies.depth_first import walk
+from kanon_sql.strategies.space import Score, Search, Space, Test
+from kanon_sql.verbs.problem import model_of
+from support.oracle import METRICS, Column, Node, Problem, identical_problems, problems
+from support.searching import (
     ABC,
     FAST,
     IDENTICAL,
@@ -28,16 +38,6 @@ from test_search import (
     lattice_of,
     metrics,
 )
-
-from kanon_sql import anonymize
-from kanon_sql.errors import SpecError
-from kanon_sql.generalization.lattice import Lattice
-from kanon_sql.loss import Costs, metric
-from kanon_sql.strategies import STRATEGIES, Driver, strategy, tags
-from kanon_sql.strategies.auto import in_turns
-from kanon_sql.strategies.depth_first import walk
-from kanon_sql.strategies.space import Score, Search, Space, Test
-from kanon_sql.verbs.problem import model_of
 
 incognito = importlib.import_module("kanon_sql.strategies.incognito")
 samarati = importlib.import_module("kanon_sql.strategies.samarati")

@@ -10,7 +10,6 @@ from typing import Any
 import duckdb
 import psycopg
 import pytest
-from conftest import create_table
 
 import kanon_sql
 from kanon_sql import anonymize, queries, refresh
@@ -22,6 +21,7 @@ from kanon_sql.queries import Relation
 from kanon_sql.release import publish as releases
 from kanon_sql.release import tables
 from kanon_sql.verbs.anatomize import anatomize
+from support.database import create_table
 
 Row = tuple[Any, ...]
 PUPILS = [(f"p{i}", 10 + i % 4, f"{i % 3}", ["flu", "asthma", "acne"][i % 3]) for i in range(48)]

@@ -6,13 +6,13 @@ from typing import Any
 import duckdb
 import pytest
 import sqlglot
-from conftest import MakeTable
 from sqlglot import exp
 
 import kanon_sql
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.queries import pieces
+from support.database import MakeTable
 
 VALUES = [None, "aa", "ab", "ba", "bb", "b"]
 

@@ -1,4 +1,4 @@
-"""Random tables of odd types, released and read as strangers would: `python tests/fuzz.py --cases 100000`.
+"""Random tables of odd types, released and read as strangers would: `python tests/support/fuzz.py --cases 100000`.
 
 A case is a table of few rows, hierarchies that fit it more or less, a strategy and a target. Whatever comes of it is
 asked, by questions that share nothing with the package but the engine's own equality: is every class of k rows, is no

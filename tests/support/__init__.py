@@ -1,0 +1,7 @@
+"""What several test files share: no test imports another."""
+
+from pathlib import Path
+
+import pytest
+
+pytest.register_assert_rewrite(*(f"{__name__}.{path.stem}" for path in Path(__file__).parent.glob("*.py")))
