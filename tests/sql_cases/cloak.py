@@ -1,13 +1,12 @@
-"""Given and expected rows of the queries of cloaking, for test_sql_files: query, holes, columns, rows, relations."""
+"""Given and expected rows of `sql/cloak`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kanon_sql.privacy import Predicate
 from kanon_sql.queries import Relation
+from sql_cases.case import Case, Rows
 
-Rows = Sequence[Sequence[Any]]
-GridCase = tuple[str, Mapping[str, Any], Sequence[str], Rows, Mapping[str, tuple[Mapping[str, str], Rows]]]
 TWO = Predicate("SUM(n) >= $k", {"k": 2})
 UNKNOWN = Predicate("NULLIF(SUM(n), $two) > 0", {"two": 2})  # NULL for two units
 
@@ -25,11 +24,11 @@ def _real(columns: str, *rows: Sequence[Any]) -> tuple[Mapping[str, str], Rows]:
     return {name: "BIGINT" if name in whole else "DOUBLE" for name in _names(columns)}, rows
 
 
-def _case(name: str, gives: str, rows: Rows, **holes: Any) -> GridCase:
+def _case(name: str, gives: str, rows: Rows, **holes: Any) -> Case:
     """A case whose relations stand in the place of their holes."""
     given = {hole: value for hole, value in holes.items() if isinstance(value, tuple)}
     filled = {hole: Relation(f"given_{hole}") if hole in given else value for hole, value in holes.items()}
-    return name, filled, _names(gives), rows, {f"given_{hole}": value for hole, value in given.items()}
+    return Case(name, filled, _names(gives), rows, {f"given_{hole}": value for hole, value in given.items()})
 
 
 def _grid(**axes: tuple[float, float]) -> dict[str, str]:
@@ -96,7 +95,7 @@ _SEEN = _real(
     (7, 2, 2, 2, 2),
 )
 
-CASES: list[GridCase] = [
+CASES: list[Case] = [
     _case("cloak/extent", _EXTENT, [(7, 3, 1, 1, 3, 2, 1, 3, 2, 5, 2, 9)], points=_SEEN),
     _case("cloak/points", "row unit x", [(1, 1, 1.0), (2, 2, 3.0), (7, 2, 2.0)], points=_SEEN, columns=["x"]),
     _case(

@@ -1,0 +1,30 @@
+"""Given and expected rows of every query of `sql/`: a module for each of its folders."""
+
+from sql_cases import (
+    anatomy,
+    cloak,
+    core,
+    kaca,
+    mondrian,
+    perturb,
+    prioprivacy,
+    profile,
+    quality,
+    refine,
+    wildcard,
+)
+
+FOLDERS = {
+    "anatomy": anatomy.CASES,
+    "cloak": cloak.CASES,
+    "core": core.CASES,
+    "kaca": kaca.CASES,
+    "mondrian": mondrian.CASES,
+    "perturb": perturb.CASES,
+    "prioprivacy": prioprivacy.CASES,
+    "profile": profile.CASES,
+    "quality": quality.CASES,
+    "refine": refine.CASES,
+    "wildcard": wildcard.CASES,
+}
+CASES = [case for cases in FOLDERS.values() for case in cases]

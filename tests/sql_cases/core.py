@@ -1,0 +1,450 @@
+"""Given and expected rows of `sql/core`."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from kanon_sql.privacy import Predicate
+from kanon_sql.queries import Relation
+from sql_cases.case import AT_LEAST_2, COUNTED, FREQUENCY_SET, NO_ROWS, PEOPLE, UNKNOWN_OF_3, Case, on_node
+
+HELD_VALUES = {
+    "held": (
+        {"row": "INTEGER", "value": "DECIMAL(9, 2)", "text": "VARCHAR"},
+        [(0, Decimal("1.23"), "1.23"), (1, Decimal("1.23"), "1.234"), (2, Decimal(5), "5.00"), (3, None, None)],
+    )
+}
+_PEOPLE = {"columns": {"age": "Age", "zip": 'a "zip"; n'}, "source": Relation("odd people")}
+
+
+def _summary(safe: Predicate) -> dict[str, Any]:
+    plain = {"age": "Age", "zip": 'a "zip"; n'}
+    return {"release": Relation("odd people"), "quasi_identifiers": plain, "names": list(plain), "safe": safe}
+
+
+_AT_RISK, _CLASSES = ("node", "rows_at_risk"), ("node", "classes", "released_rows", "smallest_class", "squares")
+_SUMMARY = ("rows", "classes", "smallest_class", "unsafe_classes", "unsafe_rows")
+_MEMBERS = {"members": Relation("members"), "positions": Relation("positions")}
+# Class 0: 10, 10, 20, 20 (the lower median and the first of the ties is 10); class 1: NULL three times, 30 twice.
+MEMBERS = {
+    "members": (
+        dict.fromkeys(["class", "position", "n"], "INTEGER"),
+        [(0, 1, 2), (0, 2, 2), (1, 0, 3), (1, 3, 2)],
+    ),
+    "positions": (
+        {"position": "INTEGER", "number": "DOUBLE PRECISION", "value": "INTEGER"},
+        [(0, None, None), (1, 10.0, 10), (2, 20.0, 20), (3, 30.0, 30)],
+    ),
+}
+# Class 0: one value that is no number of a range; class 1: two values, of which one has no number.
+_NOT_NUMBERS = {
+    "members": (MEMBERS["members"][0], [(0, 1, 2), (1, 0, 3), (1, 1, 2)]),
+    "positions": (MEMBERS["positions"][0], [(0, None, None), (1, None, 7)]),
+}
+_KEPT_TYPES = {"class": "INTEGER", "low": "VARCHAR", "high": "VARCHAR"}
+_KEPT = {
+    "members": MEMBERS["members"],
+    "positions": (
+        {**MEMBERS["positions"][0], "starred": "BOOLEAN"},
+        [(*row, False) for row in MEMBERS["positions"][1]],
+    ),
+}
+_SHOWN_TYPES = {"class": "INTEGER", "n": "INTEGER", "label_0": "VARCHAR", "leaves_0": "INTEGER"}
+_SHOWN_TYPES |= {"label_1": "VARCHAR", "leaves_1": "INTEGER", "level_1": "INTEGER"}
+LOCAL = {
+    "shown": (
+        _SHOWN_TYPES,
+        [(0, 2, "a", 1, None, 1, 0), (1, 4, "b", 1, "*", 2, 1), (2, 3, "a", 1, None, 1, 0)],
+    )
+}
+
+CASES = [
+    Case("core/node_test", on_node(AT_LEAST_2, ["age_0"], 7), _AT_RISK, [(7, 1)], FREQUENCY_SET),
+    Case("core/node_test", on_node(AT_LEAST_2, ["age_0", "zip_0"], 8), _AT_RISK, [(8, 2)], FREQUENCY_SET),
+    Case("core/node_test", on_node(UNKNOWN_OF_3, ["age_0"], 9), _AT_RISK, [(9, 3)], FREQUENCY_SET),
+    Case("core/node_test", on_node(AT_LEAST_2, ["age_0"], 7), _AT_RISK, [(7, 0)], NO_ROWS),
+    Case("core/node_classes", on_node(AT_LEAST_2, ["age_0"], 7), _CLASSES, [(7, 2, 7, 3, 25)], FREQUENCY_SET),
+    Case("core/node_classes", on_node(AT_LEAST_2, ["age_1"], 7), _CLASSES, [(7, 2, 8, 4, 32)], FREQUENCY_SET),
+    Case("core/node_classes", on_node(UNKNOWN_OF_3, ["age_0"], 7), _CLASSES, [(7, 2, 5, 1, 17)], FREQUENCY_SET),
+    Case("core/node_classes", on_node(AT_LEAST_2, ["age_0"], 7), _CLASSES, [(7, 0, 0, None, 0)], NO_ROWS),
+    Case(
+        "core/node_loss",
+        on_node(AT_LEAST_2, ["age_0", "zip_0"], 7, losses=["zip_0_loss", "age_1"]),
+        (*_AT_RISK, "zip_0_loss", "age_1"),
+        [(7, 2, 4, 0)],
+        FREQUENCY_SET,
+    ),
+    Case(
+        "core/node_loss",
+        on_node(UNKNOWN_OF_3, ["age_0"], 7, losses=["zip_0_loss"]),
+        (*_AT_RISK, "zip_0_loss"),
+        [(7, 3, 1)],
+        FREQUENCY_SET,
+    ),
+    Case(
+        "core/node_loss",
+        on_node(AT_LEAST_2, ["age_0"], 7, losses=["zip_0_loss"]),
+        (*_AT_RISK, "zip_0_loss"),
+        [(7, 0, 0)],
+        NO_ROWS,
+    ),
+    Case("core/released_classes", on_node(AT_LEAST_2, ["age_0"]), ["age_0"], [(0,), (2,)], FREQUENCY_SET),
+    Case("core/released_classes", on_node(UNKNOWN_OF_3, ["age_0"]), ["age_0"], [(1,), (2,)], FREQUENCY_SET),
+    Case(
+        "core/level_losses",
+        {"frequency_set": COUNTED, "losses": ["zip_0_loss", "age_1"]},
+        ["rows", "zip_0_loss", "age_1"],
+        [(8, 12, 1)],
+        FREQUENCY_SET,
+    ),
+    Case(
+        "core/level_losses",
+        {"frequency_set": COUNTED, "losses": ["zip_0_loss"]},
+        ["rows", "zip_0_loss"],
+        [(0, 0)],
+        NO_ROWS,
+    ),
+    Case(
+        "core/rollup",
+        {"frequency_set": COUNTED, "keys": ["age_0"], "levels": ["age_1"], "sums": ["zip_0_loss", "n"]},
+        ["age_0", "age_1", "zip_0_loss", "n"],
+        [(0, 0, 1, 3), (1, 0, 3, 1), (2, 1, 8, 4)],
+        FREQUENCY_SET,
+    ),
+    Case("core/total_rows", {"counted": COUNTED}, ["rows"], [(8,)], FREQUENCY_SET),
+    Case("core/total_rows", {"counted": COUNTED}, ["rows"], [(0,)], NO_ROWS),
+    Case("core/row_count", {"relation": COUNTED}, ["rows"], [(4,)], FREQUENCY_SET),
+    Case(
+        "core/column_values",
+        {"column": ["zip_0"], "tuples": COUNTED},
+        ["value", "n"],
+        [(0, 5), (1, 3)],
+        FREQUENCY_SET,
+    ),
+    Case(
+        "core/column_texts",
+        {"column": ["zip_0"], "tuples": COUNTED},
+        ["value", "n"],
+        [("0", 5), ("1", 3)],
+        FREQUENCY_SET,
+    ),
+    Case(
+        "core/equal_values",
+        {"values": Relation("held")},
+        ["row", "first", "value"],
+        [(0, 0, Decimal("1.23")), (1, 0, Decimal("1.23")), (2, 2, Decimal("5.00")), (3, 3, None)],
+        HELD_VALUES,
+    ),
+    Case(
+        "core/printed_values",
+        {"values": Relation("equal")},
+        ["row", "first", "text"],
+        [(0, 0, "1.23"), (1, 0, "1.23"), (2, 2, None)],
+        {
+            "equal": (
+                {"row": "INTEGER", "first": "INTEGER", "value": "DECIMAL(9, 2)"},
+                [(0, 0, Decimal("1.23")), (1, 0, Decimal("1.23")), (2, 2, None)],
+            )
+        },
+    ),
+    Case(
+        "core/matching_values",
+        {"values": Relation("held"), "column": ["price"], "tuples": Relation("counted")},
+        ["row", "text"],
+        [(0, "1.23"), (1, "1.23")],
+        {
+            **HELD_VALUES,
+            "counted": ({"price": "DECIMAL(9, 2)", "n": "INTEGER"}, [(Decimal("1.23"), 4), (Decimal(9), 1), (None, 1)]),
+        },
+    ),
+    Case(
+        "core/settled_values",
+        {"values": Relation("held")},
+        ["held", "different", "same"],
+        [(3, 2, 2)],
+        HELD_VALUES,
+    ),
+    Case("core/doubled_values", {"mapping": Relation("held")}, ["twice"], [(1,)], HELD_VALUES),
+    Case(
+        "core/view_values",
+        {"mapping": Relation("map"), "shown": ["label"]},
+        ["value", "code", "shown"],
+        [("a", 0, "ab"), ("b", 0, "ab")],  # d is there twice, and e has no code of ours
+        {
+            "map": (
+                {"value": "VARCHAR", "code": "INTEGER", "label": "VARCHAR"},
+                [("a", 0, "ab"), ("b", 0, "b alone"), ("d", 1, "d"), ("d", 2, "d"), ("e", -1, "e"), ("f", None, "f")],
+            )
+        },
+    ),
+    Case(
+        "core/unrepeated",
+        {"kept": Relation("assigned"), "keys": ["age_0", "zip_0"], "columns": ["class"]},
+        ["age_0", "zip_0", "class"],
+        [(0, 0, 7), (0, 1, 7)],
+        {
+            "assigned": (
+                {"age_0": "INTEGER", "zip_0": "INTEGER", "class": "INTEGER"},
+                [(0, 0, 7), (0, 1, 7), (1, 1, 7), (1, 1, 8)],
+            )
+        },
+    ),
+    Case(
+        "core/apart",
+        {"assignment": Relation("assigned"), "keys": ["age_0"]},
+        ["age_0", "first", "last", "class"],
+        [(0, 1, 3, 7), (0, 4, 6, 8), (1, 1, 2, 7)],
+        {
+            "assigned": (
+                {"age_0": "INTEGER", "first": "INTEGER", "last": "INTEGER", "class": "INTEGER"},
+                [(0, 1, 3, 7), (0, 4, 6, 8), (0, 6, 9, 9), (1, 1, 2, 7), (1, 1, 2, 7), (1, 2, 2, 8)],
+            )
+        },
+    ),
+    Case(
+        "core/tuples",
+        _PEOPLE,
+        ["age", "zip", "n"],
+        [(40, "x", 2), (None, "x", 2), (40, None, 1), (40, "", 1), (7, "x", 1)],
+        PEOPLE,
+    ),
+    Case(
+        "core/class_sizes",
+        {"release": Relation("odd people"), "quasi_identifiers": ["Age", 'a "zip"; n']},
+        ["size", "classes"],
+        [(1, 3), (2, 2)],
+        PEOPLE,
+    ),
+    Case("core/class_summary", _summary(AT_LEAST_2), _SUMMARY, [(7, 5, 1, 3, 3)], PEOPLE),
+    Case("core/class_summary", _summary(Predicate("SUM(n) >= 1")), _SUMMARY, [(7, 5, 1, 0, 0)], PEOPLE),
+    Case("core/class_summary", _summary(Predicate("NULLIF(SUM(n), 2) > 0")), _SUMMARY, [(7, 5, 1, 2, 4)], PEOPLE),
+    Case(
+        "core/class_summary",
+        _summary(AT_LEAST_2),
+        _SUMMARY,
+        [(0, 0, None, 0, 0)],
+        {name: (types, []) for name, (types, _) in PEOPLE.items()},
+    ),
+    Case(
+        "core/view_mapping",
+        {"mapping": Relation("map"), "columns": {"code": "code_1", "label": "label_1"}},
+        ["value", "code", "label"],
+        [("a", 0, "ab"), ("b", 0, "ab"), ("c", 1, None)],
+        {
+            "map": (
+                {"value": "VARCHAR", "code_0": "INTEGER", "code_1": "INTEGER", "label_1": "VARCHAR"},
+                [("a", 0, 0, "ab"), ("b", 1, 0, "ab"), ("c", 2, 1, None), (None, 3, 1, None)],
+            )
+        },
+    ),
+    Case(
+        "core/kept_figures",
+        {
+            "source": Relation("odd people"),
+            "natives": {"age": "Age"},
+            "texts": {"word": "some word"},
+            "held": ["age", "word"],
+            "different": {"ages": "age", "words": "word"},
+            "most": 3,
+        },
+        ["rows", "age", "word", "ages", "words"],
+        [(3, 3, 2, 2, 1)],
+        {"odd people": ({"Age": "INTEGER", "some word": "VARCHAR"}, [(40, "a"), (40, None), (41, "a"), (42, "b")])},
+    ),
+    Case(
+        "core/kept_sample",
+        {
+            "source": Relation("odd people"),
+            "columns": {"age": "Age", "code": "Code"},
+            "natives": ["age"],
+            "texts": ["code"],
+            "most": 5,
+            "stride": 2,
+        },
+        ["row_id", "age", "code"],
+        [(2, 40, "7"), (4, 40, "7")],
+        {"odd people": ({"Age": "INTEGER", "Code": "INTEGER"}, [(40, 7)] * 6)},
+    ),
+    Case(
+        "core/kept_texts",
+        {"number": 4, "column": ["word"], "sampled": Relation("sampled")},
+        ["number", "held", "mails", "phones", "ibans", "networks", "uuids", "nationals", "characters", "words"],
+        [(4, 5, 1, 1, 0, 0, 0, 0, pytest.approx(8.4), pytest.approx(1.8))],
+        {
+            "sampled": (
+                {"word": "VARCHAR"},
+                [("ann@x.org",), ("+31 6 12345678",), ("plain",), (" two words ",), ("a b",), (None,)],
+            )
+        },
+    ),
+    Case(
+        "core/kept_texts",
+        {"number": 4, "column": ["word"], "sampled": Relation("sampled")},
+        ["number", "held", "mails", "phones", "ibans", "networks", "uuids", "nationals", "characters", "words"],
+        [(4, 12, 0, 2, 1, 3, 1, 2, pytest.approx(15), pytest.approx(20 / 12))],
+        {
+            "sampled": (
+                {"word": "VARCHAR"},
+                [
+                    ("(555) 123-4567",),
+                    ("0612345678",),
+                    ("CH93 0076 2011 6238 5295 7",),
+                    ("10.0.0.1",),
+                    ("fe80::1ff:fe23",),
+                    ("00:1a:2b:3c:4d:5e",),
+                    ("123e4567-e89b-12d3-a456-426614174000",),
+                    ("123-45-6789",),
+                    ("756.1234.5678.97",),
+                    # What only looks a little like one.
+                    ("2025-01-02",),
+                    ("12:30:00",),
+                    ("12 Main St",),
+                ],
+            )
+        },
+    ),
+    Case(
+        "core/kept_texts",
+        {"number": 4, "column": ["word"], "sampled": Relation("sampled")},
+        ["number", "held", "mails", "phones", "ibans", "networks", "uuids", "nationals", "characters", "words"],
+        [(4, 0, 0, 0, 0, 0, 0, 0, None, None)],
+        {"sampled": ({"word": "VARCHAR"}, [(None,)])},
+    ),
+    Case(
+        "core/kept_cells",
+        {"number": 7, "column": ["age"], "sampled": Relation("sampled")},
+        ["number", "row_id", "code", "place"],
+        [(7, 1, 2, 2.5), (7, 2, 1, 1.5), (7, 3, 3, 4.0), (7, 4, 3, 4.0), (7, 5, 4, None)],
+        {
+            "sampled": (
+                {"row_id": "INTEGER", "age": "INTEGER"},
+                [(1, 20), (2, 10), (3, 30), (4, 30), (5, None)],
+            )
+        },
+    ),
+    # Column 0 is kept, 1 the quasi-identifier. The value 5 is alone; 1 tells 1 in two rows of three, 2 in two of two.
+    Case(
+        "core/kept_pairs",
+        {"cells": Relation("cells"), "kept": 1, "quasi": 1},
+        ["kept", "rows", "told", "most"],
+        [(0, 5, 4, 3)],
+        {
+            "cells": (
+                {"number": "INTEGER", "row_id": "INTEGER", "code": "INTEGER"},
+                [
+                    *((0, row, code) for row, code in enumerate([1, 1, 1, 2, 2, 5])),
+                    *((1, row, code) for row, code in enumerate([1, 1, 2, 2, 2, 2])),
+                    *((2, row, 0) for row in range(6)),
+                ],
+            )
+        },
+    ),
+    Case(
+        "core/kept_ranks",
+        {"cells": Relation("cells"), "kept": 1},
+        ["kept", "quasi", "rows", "correlation"],
+        [(0, 1, 3, -1.0)],
+        {
+            "cells": (
+                {"number": "INTEGER", "row_id": "INTEGER", "place": "DOUBLE PRECISION"},
+                [(0, 1, 1.5), (0, 2, 2.5), (0, 3, 3.5), (0, 4, None), (1, 1, 9.5), (1, 2, 8.5), (1, 3, 7.5), (1, 4, 1)],
+            )
+        },
+    ),
+    Case(
+        "core/kept_rows",
+        {**on_node(AT_LEAST_2, ["age_0"]), "kept": Relation("kept"), "code": {"code": "zip_0"}},
+        ["rows"],
+        [(2,)],  # of age 0, the two rows of zip 1; age 1 is not released
+        FREQUENCY_SET | {"kept": ({"kept_code": "INTEGER"}, [(1,)])},
+    ),
+    Case(
+        "core/node_assignment",
+        on_node(AT_LEAST_2, ["age_0"], keys=["age_0", "zip_0"]),
+        ["age_0", "zip_0", "n", "class"],
+        [(0, 0, 1, 1), (0, 1, 2, 1), (2, 0, 4, 3)],
+        FREQUENCY_SET,
+    ),
+    Case("core/class_mean", _MEMBERS, ["class", "shown"], [(0, 15.0), (1, None)], MEMBERS),
+    Case("core/class_mean", _MEMBERS, ["class", "shown"], [(0, 7.0), (1, None)], _NOT_NUMBERS),
+    # Of class 0 two rows of 10 show 10, of class 1 three rows of NULL show NULL; a star is never what was there.
+    *(
+        Case(
+            "core/local_kept",
+            {
+                "members": Relation("members"),
+                "positions": Relation("positions"),
+                "classes": Relation("shown"),
+                "ends": {"lower": "low", "upper": "high"},
+            },
+            ["n"],
+            [(kept,)],
+            _KEPT | {"shown": (_KEPT_TYPES, shown)},
+        )
+        for shown, kept in [
+            ([(0, "10", "10"), (1, None, None)], 5),
+            ([(0, "10.0", "10.0"), (1, "*", "*")], 2),
+            ([(0, "10", "20"), (1, "*", "*")], 0),
+        ]
+    ),
+    Case("core/class_median", _MEMBERS, ["class", "shown"], [(0, 10), (1, None)], MEMBERS),
+    Case("core/class_mode", _MEMBERS, ["class", "shown"], [(0, 10), (1, None)], MEMBERS),
+    Case(
+        "core/local_figures",
+        {"classes": Relation("shown"), "labels": ["label_0", "label_1"], "leaves": ["leaves_0", "leaves_1"]},
+        ["classes", "released_rows", "smallest_class", "squares", "leaves_0", "leaves_1"],
+        [(2, 9, 4, 41, 9, 13)],  # classes 0 and 2 show the same, NULL included
+        LOCAL,
+    ),
+    Case(
+        "core/local_figures",
+        {"classes": Relation("shown"), "labels": ["label_0"], "leaves": ["leaves_0"]},
+        ["classes", "released_rows", "smallest_class", "squares", "leaves_0"],
+        [(0, 0, None, 0, 0)],
+        {name: (types, []) for name, (types, _) in LOCAL.items()},
+    ),
+    Case(
+        "core/local_levels",
+        {"classes": Relation("shown"), "level": ["level_1"]},
+        ["level", "n"],
+        [(0, 5), (1, 4)],
+        LOCAL,
+    ),
+    Case("core/copy", _PEOPLE, ["age", "zip"], PEOPLE["odd people"][1], PEOPLE),
+    Case(
+        "core/read_csv",
+        {"path": "given*.csv"},
+        ["zip", "age"],
+        [("02138", 1), ("NL1", 2), (None, None)],  # an empty field is NULL, quoted or not
+        files={"given1.csv": "zip,age\n02138,1\n", "given2.csv": 'age,zip\n2,NL1\n,""\n'},
+    ),
+    Case(
+        "core/read_parquet",
+        {"path": "given*.parquet"},
+        ["zip", "age"],
+        [("02138", None), (None, 2)],
+        files={"given1.parquet": {"zip": ["02138"]}, "given2.parquet": {"age": [2], "zip": [None]}},
+    ),
+    Case(
+        "core/read_written_csv",
+        {"separator": ",", "path": "given.csv"},
+        ["zip", "age"],
+        [("02138", "1"), ("", None), ('a"b,c', "1.50")],
+        files={"given.csv": 'zip,age\n02138,1\n"",\n"a""b,c",1.50\n'},
+    ),
+    Case(
+        "core/read_written_csv",
+        {"separator": "\t", "path": "given.tsv"},
+        ["zip", "age"],
+        [("02,138", "1"), ("", None)],
+        files={"given.tsv": 'zip\tage\n02,138\t1\n""\t\n'},
+    ),
+    Case(
+        "core/mapping_codes",
+        {"mapping": Relation("mapping"), "codes": ["code_0", "code_1"]},
+        ("value", "code_0", "code_1"),
+        [("7", 0, 1), (None, 1, 1)],
+        {"mapping": (dict.fromkeys(["value", "code_0", "code_1"], "INTEGER"), [(7, 0, 1), (None, 1, 1)])},
+    ),
+]

@@ -1,0 +1,407 @@
+"""Given and expected rows of `sql/mondrian`."""
+
+from typing import Any
+
+from kanon_sql.privacy import Predicate
+from kanon_sql.queries import Relation
+from sql_cases.case import AT_LEAST_2, COUNTED, FREQUENCY_SET, NO_ROWS, UNKNOWN_OF_3, Case, Rows
+
+# Two partitions of one ordered attribute (0) and one with a hierarchy of three levels (1).
+_OPEN = {
+    "open": (dict.fromkeys(["age_0", "zip_0", "n", "class"], "BIGINT"), [(0, 1, 2, 3), (2, 0, 1, 3), (2, 0, 4, 5)])
+}
+_CELL = ("class", "attribute", "code", "position", "number", "range", "most", "weight", "n")
+_TYPES = {**dict.fromkeys(_CELL, "BIGINT"), **dict.fromkeys(["number", "range", "most", "weight"], "DOUBLE PRECISION")}
+# Partition 3: ages 10 (2 rows), 11 (3), 20 (1); zip codes 0 (4 rows), 1 and 2 (1 each), of which 0 and 1 are siblings.
+_CELLS = {
+    "cells": (
+        _TYPES,
+        [
+            (3, 0, 7, 0, 10.0, 20.0, 4.0, 1.0, 2),
+            (3, 0, 8, 1, 11.0, 20.0, 4.0, 1.0, 3),
+            (3, 0, 9, 3, 20.0, 20.0, 4.0, 1.0, 1),
+            (3, 1, 0, 0, None, 1.0, 2.0, 0.5, 4),
+            (3, 1, 1, 1, None, 1.0, 2.0, 0.5, 1),
+            (3, 1, 2, 2, None, 1.0, 2.0, 0.5, 1),
+        ],
+    )
+}
+_ODD = {
+    "cells": (
+        _TYPES,
+        [
+            (3, 0, 7, 0, -40.0, 20.0, 4.0, 1.0, 2),
+            (3, 0, 8, 1, 10.0, 20.0, 4.0, 1.0, 2),
+            (3, 0, 9, 4, 30.0, 20.0, 4.0, 1.0, 2),
+        ],
+    )
+}
+_NODES = {
+    "nodes": (
+        {
+            **dict.fromkeys(["attribute", "position", "level", "node", "low", "high", "leaves"], "BIGINT"),
+            "width": "DOUBLE PRECISION",
+        },
+        [
+            *((1, x, 0, x, x, x, 1, 0.0) for x in range(3)),
+            (1, 0, 1, 0, 0, 1, 2, 0.75),
+            (1, 1, 1, 0, 0, 1, 2, 0.75),
+            (1, 2, 1, 1, 2, 2, 1, 0.0),
+            *((1, x, 2, 0, 0, 2, 3, 1.0) for x in range(3)),
+        ],
+    )
+}
+_MEDIAN = ("class", "attribute", "allowed", "split", "dealt", "kept", "width", "gain")
+_MEDIAN_TYPES = {
+    **dict.fromkeys(_MEDIAN, "BIGINT"),
+    "allowed": "BOOLEAN",
+    "width": "DOUBLE PRECISION",
+    "gain": "DOUBLE PRECISION",
+}
+_BRANCH = ("class", "attribute", "level", "node", "n", "safe", "weight", "most", "width", "saved")
+_BRANCH_TYPES = {
+    **dict.fromkeys(_BRANCH, "BIGINT"),
+    "safe": "BOOLEAN",
+    **dict.fromkeys(["weight", "most", "width"], "DOUBLE PRECISION"),
+}
+_CHOSEN = ("class", "attribute", "split", "dealt", "kept", "level", "spared")
+_CHOSEN_TYPES = dict.fromkeys(_CHOSEN, "BIGINT")
+_MOVE = ("class", "attribute", "code", "part", "skip", "take", "next_class")
+_MOVE_TYPES = dict.fromkeys(_MOVE, "BIGINT")
+
+
+def _medians(median: bool, at_least: int) -> dict[str, Any]:
+    left, right = (Predicate(f"SUM(n) OVER {side} >= $k", {"k": at_least}) for side in ("left_side", "right_side"))
+    return {"median": median, "cells": Relation("cells"), "safe_left": left, "safe_right": right}
+
+
+def _chosen(**more: Any) -> dict[str, Any]:
+    fixed = {"medians": Relation("medians"), "branches": Relation("branches"), "safe": AT_LEAST_2}
+    return {**fixed, "worth": ["gain"], "leftover": True, "merge": True, **more}
+
+
+def _options(medians: Rows, branches: Rows) -> dict[str, Any]:
+    return {"medians": (_MEDIAN_TYPES, medians), "branches": (_BRANCH_TYPES, branches)}
+
+
+# Children of one node, 3, 2 and 1 rows: the last one is too small, and alone it is too small for a rest.
+_CHILDREN = [
+    (3, 1, 1, 0, 3, True, 1.0, 2.0, 1.0, 6),
+    (3, 1, 1, 4, 2, True, 1.0, 2.0, 1.0, 2),
+    (3, 1, 1, 5, 1, False, 1.0, 2.0, 1.0, 1),
+]
+_FOUR = [*_CHILDREN, (3, 1, 1, 6, 1, False, 1.0, 2.0, 1.0, 1)]
+
+CASES = [
+    Case("mondrian/whole", {"frequency_set": COUNTED, "safe": AT_LEAST_2}, ["safe"], [(True,)], FREQUENCY_SET),
+    Case("mondrian/whole", {"frequency_set": COUNTED, "safe": AT_LEAST_2}, ["safe"], [(False,)], NO_ROWS),
+    Case(
+        "mondrian/start",
+        {"columns": ["age_0", "zip_0"], "frequency_set": COUNTED},
+        ["age_0", "zip_0", "n", "class"],
+        [(0, 0, 1, 0), (0, 1, 2, 0), (1, 1, 1, 0), (2, 0, 4, 0)],
+        FREQUENCY_SET,
+    ),
+    Case(
+        "mondrian/deal_start",
+        {"columns": ["age_0", "zip_0"], "order": ["zip_0", "age_0"], "frequency_set": COUNTED},
+        ["age_0", "zip_0", "n", "first", "last", "place", "class"],
+        [(0, 0, 1, 1, 1, 1, 0), (2, 0, 4, 1, 4, 2, 0), (0, 1, 2, 1, 2, 3, 0), (1, 1, 1, 1, 1, 4, 0)],
+        FREQUENCY_SET,
+    ),
+    # Age 40 occurs and 30 does not; NULL lies below, a value in no hierarchy above, two ranges away.
+    *(
+        Case(
+            "mondrian/places",
+            {
+                "attribute": 1,
+                "weight": 1,
+                "most": 3,
+                "code": ["age_0"],
+                "number": ["number"],
+                "ordered": ordered,
+                "frequency_set": COUNTED,
+                "positions": Relation("positions"),
+            },
+            ["attribute", "code", "position", "number", "range", "most", "weight"],
+            [
+                (1, 0, 1, 20.0 if ordered else None, 20.0, 3.0, 1.0),
+                (1, 2, 3, 40.0 if ordered else None, 20.0, 3.0, 1.0),
+                (1, 3, 0, -20.0 if ordered else None, 20.0, 3.0, 1.0),
+                (1, 4, 4, 80.0 if ordered else None, 20.0, 3.0, 1.0),
+            ],
+            {
+                "positions": (
+                    {
+                        "position": "INTEGER",
+                        "number": "DOUBLE PRECISION",
+                        "value": "INTEGER",
+                        "starred": "BOOLEAN",
+                        "code_0": "INTEGER",
+                    },
+                    [
+                        (0, None, None, False, 3),
+                        (1, 20.0, 20, False, 0),
+                        (2, 30.0, 30, False, 1),
+                        (3, 40.0, 40, False, 2),
+                        (4, None, None, True, 4),
+                    ],
+                ),
+                "counted": ({"age_0": "INTEGER", "n": "INTEGER"}, [(0, 1), (0, 1), (2, 1), (3, 1), (4, 1)]),
+            },
+        )
+        for ordered in (True, False)
+    ),
+    Case(
+        "mondrian/nodes",
+        {
+            "attribute": 1,
+            "level": 1,
+            "count": 4,
+            "code": ["code_1"],
+            "leaves": ["leaves_1"],
+            "positions": Relation("positions"),
+        },
+        ["attribute", "position", "level", "node", "low", "high", "leaves", "width"],
+        [(1, 0, 1, 7, 0, 1, 2, 0.5), (1, 1, 1, 7, 0, 1, 2, 0.5), (1, 2, 1, 8, 2, 2, 1, 0.0)],
+        {
+            "positions": (
+                dict.fromkeys(["position", "code_1", "leaves_1"], "INTEGER"),
+                [(0, 7, 2), (1, 7, 2), (2, 8, 1)],
+            )
+        },
+    ),
+    Case(
+        "mondrian/cells",
+        {"codes": ["age_0", "zip_0"], "count": 2, "open": Relation("open"), "places": Relation("places")},
+        _CELL,
+        [
+            (3, 0, 0, 4, 20.0, 9.0, 5.0, 1.0, 2),
+            (3, 0, 2, 6, 29.0, 9.0, 5.0, 1.0, 1),
+            (5, 0, 2, 6, 29.0, 9.0, 5.0, 1.0, 4),
+            (3, 1, 0, 1, None, 1.0, 1.0, 0.5, 1),
+            (5, 1, 0, 1, None, 1.0, 1.0, 0.5, 4),
+            (3, 1, 1, 0, None, 1.0, 1.0, 0.5, 2),
+        ],
+        {
+            **_OPEN,
+            "places": (
+                {name: _TYPES[name] for name in _CELL[1:-1]},
+                [
+                    (0, 0, 4, 20.0, 9.0, 5.0, 1.0),
+                    (0, 2, 6, 29.0, 9.0, 5.0, 1.0),
+                    (1, 0, 1, None, 1.0, 1.0, 0.5),
+                    (1, 1, 0, None, 1.0, 1.0, 0.5),
+                ],
+            ),
+        },
+    ),
+    # With k = 2 the median cut, 2 | 4 rows or 5 | 1: half of six is three, which the second value reaches.
+    Case("mondrian/medians", _medians(False, 2), _MEDIAN, [(3, 0, True, 0, None, None, 0.5, 2.5)], _CELLS),
+    Case("mondrian/medians", _medians(True, 2), _MEDIAN, [(3, 0, False, 0, None, None, 0.5, 2.5)], _CELLS),
+    Case("mondrian/medians", _medians(True, 1), _MEDIAN, [(3, 0, True, 1, None, None, 0.5, 3.25)], _CELLS),
+    Case("mondrian/medians", _medians(False, 4), _MEDIAN, [(3, 0, False, 0, None, None, 0.5, 2.5)], _CELLS),
+    # NULL is parted from the numbers first; with them it may be anything.
+    Case("mondrian/medians", _medians(False, 2), _MEDIAN, [(3, 0, True, 0, None, None, 1.0, 3.0)], _ODD),
+    Case(
+        "mondrian/halves",
+        {"cells": Relation("cells"), "safe": AT_LEAST_2},
+        _MEDIAN,
+        [(3, 0, True, 1, 1, 2, 0.5, 2.25)],
+        _CELLS,
+    ),
+    Case(
+        "mondrian/halves",
+        {"cells": Relation("cells"), "safe": UNKNOWN_OF_3},
+        _MEDIAN,
+        [(3, 0, False, 1, 1, 2, 0.5, 2.25)],
+        _CELLS,
+    ),
+    Case(
+        "mondrian/inherited",
+        {"medians": Relation("medians"), "widths": Relation("widths")},
+        (*_MEDIAN, "own"),
+        [(3, 0, True, 5, None, None, 0.75, 2.5, 0.5), (3, 1, True, 6, None, None, 0.25, 2.5, 0.25)],
+        {
+            **_options([(3, 0, True, 5, None, None, 0.5, 2.5), (3, 1, True, 6, None, None, 0.25, 2.5)], []),
+            "widths": (
+                {"class": "BIGINT", "attribute": "BIGINT", "width": "DOUBLE PRECISION"},
+                [(3, 0, 0.75), (4, 1, 1.0)],
+            ),
+        },
+    ),
+    # Attribute 1 was cut; 0 was tried before it, 2 was not.
+    Case(
+        "mondrian/widths",
+        {"medians": Relation("medians"), "chosen": Relation("chosen"), "moves": Relation("moves")},
+        ["class", "attribute", "width"],
+        [(8, 0, 0.125), (8, 2, 0.25), (9, 0, 0.125), (9, 2, 0.25)],
+        {
+            "medians": (
+                {"class": "BIGINT", "attribute": "BIGINT", "width": "DOUBLE PRECISION", "own": "DOUBLE PRECISION"},
+                [(3, 0, 0.5, 0.125), (3, 1, 0.5, 0.5), (3, 2, 0.25, 0.0625)],
+            ),
+            "chosen": (_CHOSEN_TYPES, [(3, 1, 4, None, None, None, None)]),
+            "moves": (_MOVE_TYPES, [(3, 1, 0, 0, 0, None, 8), (3, 1, 2, 0, 0, None, 8), (3, 1, 4, 1, 0, None, 9)]),
+        },
+    ),
+    Case(
+        "mondrian/branches",
+        {"cells": Relation("cells"), "nodes": Relation("nodes"), "safe": AT_LEAST_2},
+        _BRANCH,
+        [(3, 1, 1, 0, 5, True, 0.5, 2.0, 0.5, 5), (3, 1, 1, 1, 1, False, 0.5, 2.0, 0.5, 2)],
+        {**_CELLS, **_NODES},
+    ),
+    # The small child takes the smallest safe one along, or the two small ones are safe together.
+    Case("mondrian/chosen", _chosen(), _CHOSEN, [(3, 1, None, None, None, 1, 4)], _options([], _CHILDREN)),
+    Case("mondrian/chosen", _chosen(), _CHOSEN, [(3, 1, None, None, None, 1, None)], _options([], _FOUR)),
+    Case("mondrian/chosen", _chosen(leftover=False), _CHOSEN, [], _options([], _FOUR)),
+    Case("mondrian/chosen", _chosen(merge=False), _CHOSEN, [], _options([], _CHILDREN)),
+    Case("mondrian/chosen", _chosen(), _CHOSEN, [], _options([], _CHILDREN[2:])),
+    # By gain, 3.0 against 4.0 and as much; by width; and never what is not allowed.
+    *(
+        Case(
+            "mondrian/chosen",
+            _chosen(worth=[worth]),
+            _CHOSEN,
+            [(3, *expected)],
+            _options([(3, 0, True, 7, 2, 1, 0.5, gain), (3, 2, False, 8, None, None, 1.0, 9.0)], _FOUR),
+        )
+        for worth, gain, expected in (
+            ("gain", 3.0, (1, None, None, None, 1, None)),
+            ("gain", 4.0, (0, 7, 2, 1, None, None)),
+            ("width", 9.0, (1, None, None, None, 1, None)),
+        )
+    ),
+    Case(
+        "mondrian/moves",
+        {name: Relation(name) for name in ("chosen", "cells", "nodes", "branches")},
+        _MOVE,
+        [(3, 1, 0, 0, 0, None, 5), (3, 1, 1, 0, 0, None, 5), (3, 1, 2, -1, 0, None, 4)],
+        {
+            **_CELLS,
+            **_NODES,
+            "chosen": (_CHOSEN_TYPES, [(3, 1, None, None, None, 1, None)]),
+            "branches": (
+                _BRANCH_TYPES,
+                [(3, 1, 1, 0, 5, True, 0.5, 2.0, 0.5, 5), (3, 1, 1, 1, 1, False, 0.5, 2.0, 0.5, 2)],
+            ),
+        },
+    ),
+    *(
+        Case(
+            "mondrian/moves",
+            {name: Relation(name) for name in ("chosen", "cells", "nodes", "branches")},
+            _MOVE,
+            expected,
+            {
+                **_CELLS,
+                **_NODES,
+                "chosen": (_CHOSEN_TYPES, [(3, 0, 1, dealt, kept, None, None)]),
+                "branches": (_BRANCH_TYPES, []),
+            },
+        )
+        for dealt, kept, expected in (
+            (None, None, [(3, 0, 7, 0, 0, None, 4), (3, 0, 8, 0, 0, None, 4), (3, 0, 9, 1, 0, None, 5)]),
+            (1, 2, [(3, 0, 7, 0, 0, None, 4), (3, 0, 8, 0, 0, 1, 4), (3, 0, 8, 1, 1, 2, 5), (3, 0, 9, 1, 0, None, 5)]),
+        )
+    ),
+    Case(
+        "mondrian/next",
+        {
+            "columns": ["age_0", "zip_0"],
+            "codes": ["age_0", "zip_0"],
+            **{x: Relation(x) for x in ("open", "chosen", "moves")},
+        },
+        ["age_0", "zip_0", "n", "class"],
+        [(0, 1, 2, 9), (2, 0, 1, 8)],
+        {
+            **_OPEN,
+            "chosen": (_CHOSEN_TYPES, [(3, 1, None, None, None, 0, None)]),
+            "moves": (_MOVE_TYPES, [(3, 1, 0, 0, 0, None, 8), (3, 1, 1, 1, 0, None, 9)]),
+        },
+    ),
+    Case(
+        "mondrian/closed",
+        {"columns": ["age_0", "n", "class"], "open": Relation("open"), "chosen": Relation("chosen")},
+        ["age_0", "n", "class"],
+        [(2, 4, 5)],
+        {**_OPEN, "chosen": (_CHOSEN_TYPES, [(3, 1, None, None, None, 0, None)])},
+    ),
+    # Age 2 is dealt: of its five rows, the last place first, one goes left and four stay; place 1 goes left anyway.
+    Case(
+        "mondrian/deal",
+        {"columns": ["age_0"], "codes": ["age_0"], **{x: Relation(x) for x in ("open", "chosen", "moves")}},
+        ["age_0", "n", "first", "last", "place", "class"],
+        [(1, 2, 1, 2, 1, 8), (2, 1, 4, 4, 2, 8), (2, 2, 1, 2, 1, 9), (2, 2, 5, 6, 2, 9)],
+        {
+            "open": (
+                dict.fromkeys(["age_0", "n", "first", "last", "place", "class"], "BIGINT"),
+                [(1, 2, 1, 2, 1, 3), (2, 2, 1, 2, 2, 3), (2, 3, 4, 6, 3, 3)],
+            ),
+            "chosen": (_CHOSEN_TYPES, [(3, 0, 2, 1, 4, None, None)]),
+            "moves": (_MOVE_TYPES, [(3, 0, 1, 0, 0, None, 8), (3, 0, 2, 0, 0, 1, 8), (3, 0, 2, 1, 1, 4, 9)]),
+        },
+    ),
+    Case(
+        "mondrian/grown",
+        {"moves": Relation("moves")},
+        ["cut", "made"],
+        [(1, 2)],
+        {"moves": (_MOVE_TYPES, [(3, 1, 0, 0, 0, None, 8), (3, 1, 2, 0, 0, None, 8), (3, 1, 4, 1, 0, None, 9)])},
+    ),
+    # Six rows of half the range, and six below the top, with partition 4's four of one value.
+    Case(
+        "mondrian/ncp",
+        {"cells": Relation("cells"), "nodes": Relation("nodes")},
+        ["penalty"],
+        [(9.0,)],
+        {
+            "cells": (
+                _TYPES,
+                [*_CELLS["cells"][1], (4, 0, 7, 0, 10.0, 20.0, 4.0, 1.0, 4), (4, 1, 0, 0, None, 1.0, 2.0, 0.5, 4)],
+            ),
+            **_NODES,
+        },
+    ),
+    # An ordered attribute cut after position 1, one whose median 1 was dealt, and a tree whose first child parted.
+    *(
+        Case(
+            "mondrian/sides",
+            {"moves": Relation("moves"), "chosen": Relation("chosen"), "nodes": Relation("nodes")},
+            ["class", "parent", "attribute", "low", "high"],
+            expected,
+            {"moves": (_MOVE_TYPES, moves), "chosen": (_CHOSEN_TYPES, [chosen]), **_NODES},
+        )
+        for chosen, moves, expected in (
+            (
+                (3, 0, 1, None, None, None, None),
+                [(3, 0, 7, 0, 0, None, 8), (3, 0, 9, 1, 0, None, 9)],
+                [(8, 3, 0, None, 1), (9, 3, 0, 2, None)],
+            ),
+            (
+                (3, 0, 1, 2, 1, None, None),
+                [(3, 0, 7, 0, 0, 2, 8), (3, 0, 7, 1, 2, 1, 9)],
+                [(8, 3, 0, None, 1), (9, 3, 0, 1, None)],
+            ),
+            (
+                (3, 1, None, None, None, 1, None),
+                [(3, 1, 0, 0, 0, None, 8), (3, 1, 2, -1, 0, None, 9)],
+                [(8, 3, 1, 0, 1), (9, 3, 1, None, None)],
+            ),
+        )
+    ),
+    Case(
+        "mondrian/regions",
+        {"assignment": Relation("assignment"), "sides": Relation("sides")},
+        ["class", "attribute", "low", "high"],
+        [(2, 0, 2, None), (3, 0, 1, 1), (3, None, None, None), (2, None, None, None)],
+        {
+            "assignment": ({"class": "BIGINT"}, [(3,), (3,), (2,)]),
+            "sides": (
+                dict.fromkeys(["class", "parent", "attribute", "low", "high"], "BIGINT"),
+                [(1, 0, 0, None, 1), (2, 0, 0, 2, None), (3, 1, 0, 1, None)],
+            ),
+        },
+    ),
+]
