@@ -21,14 +21,14 @@ import sys
 import tempfile
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from types import TracebackType
 
-from kanon_sql.errors import TargetError
+from kanon_sql.errors import KanonError, TargetError
 
 if sys.platform != "win32":
     import fcntl
@@ -97,6 +97,7 @@ class Staging:
         self._numbers = count()
         self._waiting: list[_Staged] = []
         self._placed: list[_Staged] = []
+        self._deferred: list[tuple[Callable[[], None], Callable[[], None]]] = []
 
     def __enter__(self) -> Staging:
         return self
@@ -138,6 +139,27 @@ class Staging:
         for folder in folders:
             with suppress(OSError):  # it is visible; when the folder reaches the disk is the file system's affair
                 _flushed(folder)
+
+        while self._deferred:
+            place, _ = self._deferred[0]
+            place()
+            del self._deferred[0]
+
+    def defer(self, place: Callable[[], None], discard: Callable[[], None]) -> None:
+        """Have something put in place behind the files, or discarded at the end of `deferring` if it never is."""
+        self._deferred.append((place, discard))
+
+    @contextmanager
+    def deferring(self) -> Iterator[None]:
+        """A block, inside that of what it is about, at whose end what was not put in place is discarded."""
+        try:
+            yield
+        except BaseException:
+            while self._deferred:
+                _, discard = self._deferred.pop()
+                with suppress(KanonError):
+                    discard()
+            raise
 
     def _take_back(self) -> None:
         while self._placed:

@@ -17,7 +17,7 @@ from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import InfeasibleError, KanonError, SpecError, TargetError, VerificationError
 from kanon_sql.queries import Relation
-from kanon_sql.release import anatomy
+from kanon_sql.release.pieces import companion_file
 from kanon_sql.verbs.anatomize import anatomize
 from support.database import create_table
 
@@ -459,7 +459,7 @@ def test_odd_names_are_columns_like_any_other(engine: Engine, name: str) -> None
 
 
 def test_the_halves_of_a_csv_file_are_read_as_they_are(tmp_path: Path) -> None:
-    assert anatomy.sensitive_path(tmp_path / "a.b.csv").name == "a.b.sensitive.csv"
+    assert companion_file(tmp_path / "a.b.csv", "sensitive").name == "a.b.sensitive.csv"
     path = tmp_path / "people.csv"
     path.write_text("q,ill\n" + "1,flu\n2,acne\n" * 5)
     anatomize(path, {"quasi_identifiers": ["q"], "sensitive": ["ill"]}, l=2, output=tmp_path / "anon.csv")

@@ -255,7 +255,7 @@ def test_a_view_of_classes_counts_again(engine: Engine, make_table: MakeTable, r
 
 
 def test_the_statement_stands_alone(engine: Engine, make_table: MakeTable, recoder: Given, tmp_path: Path) -> None:
-    from kanon_sql.release import publish as releases
+    from kanon_sql.release import recoded
     from kanon_sql.verbs.observer import Observer
     from kanon_sql.verbs.plan import plan_release, tidy
     from kanon_sql.verbs.source import opened, settle_spec
@@ -265,7 +265,7 @@ def test_the_statement_stands_alone(engine: Engine, make_table: MakeTable, recod
     settled = settle_spec(None, spec_of(tmp_path, 2), {})
     with opened(None, settled, engine.connection) as found:  # type: ignore[attr-defined]
         plan = plan_release(found, settled, Observer())
-        statement = releases.target_sql(plan.recoding, None)
+        statement = recoded.target_sql(plan.recoding, None)
         tidy(plan)
     assert "kanon_map" not in statement
     assert released(engine.rows(f"SELECT age, city FROM ({statement}) AS release")) == RELEASED
@@ -569,7 +569,7 @@ def test_a_single_is_the_number_that_it_prints(engine: Engine, make_table: MakeT
 
 
 def test_a_statement_with_singles_stands_alone(engine: Engine, make_table: MakeTable) -> None:
-    from kanon_sql.release import publish as releases
+    from kanon_sql.release import recoded
     from kanon_sql.verbs.observer import Observer
     from kanon_sql.verbs.plan import plan_release, tidy
     from kanon_sql.verbs.source import opened, settle_spec
@@ -588,7 +588,7 @@ def test_a_statement_with_singles_stands_alone(engine: Engine, make_table: MakeT
         settled = settle_spec(None, given_spec, {})
         with opened(None, settled, engine.connection) as found:  # type: ignore[attr-defined]
             plan = plan_release(found, settled, Observer())
-            statement = releases.target_sql(plan.recoding, None)
+            statement = recoded.target_sql(plan.recoding, None)
             tidy(plan)
         assert len(engine.rows(f"SELECT weight FROM ({statement}) AS release")) == 6
 

@@ -17,7 +17,7 @@ from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.errors import HierarchyError, SourceError
 from kanon_sql.generalization.recipes import suppress
 from kanon_sql.privacy import k_anonymity
-from kanon_sql.release.publish import summarize
+from kanon_sql.release.findings import summarize
 from kanon_sql.verbs.source import Source, column_values
 from support.database import create_table
 

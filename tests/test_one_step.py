@@ -17,10 +17,9 @@ import duckdb
 import pytest
 
 from kanon_sql import anonymize, cloak
-from kanon_sql.cloak import written as cloak_written
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import SourceError, TargetError
-from kanon_sql.release import perturb
+from kanon_sql.release import exact, perturb
 from kanon_sql.release import publish as release
 from kanon_sql.verbs import anatomize as exact_anatomy
 from kanon_sql.verbs import manifest
@@ -143,7 +142,7 @@ def test_a_transaction_that_cannot_be_ended_leaves_no_file(
 AT_ONCE = """
 import sys
 from kanon_sql.release import perturb
-from kanon_sql.release import publish as release
+from kanon_sql.release import findings as release
 from kanon_sql.cli import main
 summarize = release.summarize
 def wait(*given):
@@ -431,12 +430,11 @@ def test_a_source_that_changes_while_it_is_read_stops_the_run(
         write = getattr(module, name)
         monkeypatch.setattr(module, name, lambda *args, **how: (meddle(), write(*args, **how))[1])
 
-    before(release, "_write_table")
-    before(release, "_write_file")
-    before(cloak_written, "judge")
+    before(release, "_publish_tables")
+    before(release, "_publish_files")
     before(cloak, "judge")
     before(perturb, "perturbed_source")
-    before(exact_anatomy, "_write")
+    before(exact, "deal")
     where = {"output": "out.parquet"} if target == "file" else {"database": "new.duckdb", "into": "released"}
     with pytest.raises(SourceError, match=r"people\*.* changed while it was read, and nothing was released; run again"):
         made(kind, f"people*{suffix}", **where)

@@ -22,8 +22,8 @@ from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import SpecError, TargetError, VerificationError
 from kanon_sql.queries import Relation
-from kanon_sql.release import publish as release
-from kanon_sql.release.publish import Summary
+from kanon_sql.release import findings, recoded
+from kanon_sql.release.findings import Summary
 from kanon_sql.release.recoding import FullDomain
 from kanon_sql.verbs.anonymize import Release
 from kanon_sql.verbs.observer import Observer
@@ -535,7 +535,7 @@ def test_a_view_that_is_not_as_promised_is_not_released(
 def test_no_release_is_left_that_was_not_verified(
     people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
 ) -> None:
-    monkeypatch.setattr(release, "summarize", lambda *_: Summary(9, 2, 1, 1, 1))
+    monkeypatch.setattr(findings, "summarize", lambda *_: Summary(9, 2, 1, 1, 1))
     refuses(people, tmp_path, target, "1 rows in 1 classes that do not meet the privacy model")
 
 
@@ -546,7 +546,7 @@ def test_an_interrupted_release_leaves_nothing(
     def interrupt(*_: Any) -> None:
         raise KeyboardInterrupt("while the release is verified")
 
-    monkeypatch.setattr(release, "summarize", interrupt)
+    monkeypatch.setattr(findings, "summarize", interrupt)
     refuses(people, tmp_path, target, "while", KeyboardInterrupt)
 
 
@@ -594,7 +594,7 @@ def standalone(people: People, **target: Any) -> tuple[Node, str]:
     spec = settle_spec(people.name, people.spec, target)
     with opened(people.name, spec, people.engine.connection) as found, found.engine.transaction():
         plan = make_plan(found, spec, Observer())
-        sql = release.target_sql(plan.recoding, spec.target)
+        sql = recoded.target_sql(plan.recoding, spec.target)
     for schema, name, *_ in everything(people.engine):
         if name.startswith("kanon_"):
             people.engine.run(queries.drop(Relation(schema, name), people.engine.dialect))
@@ -642,7 +642,7 @@ def test_every_type_keeps_its_values_on_level_0(engine: Engine, type_name: str, 
     if form == "statement":
         settled = settle_spec("people", spec, {})
         with opened("people", settled, engine.connection) as found, found.engine.transaction():
-            sql = release.target_sql(make_plan(found, settled, Observer()).recoding, None)
+            sql = recoded.target_sql(make_plan(found, settled, Observer()).recoding, None)
         rows = engine.rows(sql)
     else:
         anonymize("people", spec, connection=engine.connection, into="released", form=form)

@@ -18,8 +18,7 @@ from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.errors import KanonError, SourceError, SpecError, TargetError, VerificationError
 from kanon_sql.queries import Relation
-from kanon_sql.release import publish as releases
-from kanon_sql.release import tables
+from kanon_sql.release import recoded, tables
 from kanon_sql.verbs.anatomize import anatomize
 from support.database import create_table
 
@@ -526,7 +525,7 @@ def test_a_local_recoding_can_be_materialized_too(server: PostgreSQL) -> None:
 
 
 def test_a_refresh_that_does_not_hold_leaves_the_old_rows(server: PostgreSQL, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(releases, "promise", lambda *_: {"k": 40, "quasi_identifiers": ["age", "zip"]})
+    monkeypatch.setattr(recoded, "promise", lambda *_: {"k": 40, "quasi_identifiers": ["age", "zip"]})
     release(server, "materialized")  # which promises more than it keeps
     before = rows(server, "school")
     server.run("INSERT INTO pupils SELECT * FROM pupils")

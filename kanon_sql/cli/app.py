@@ -20,7 +20,7 @@ from kanon_sql.engine import Table
 from kanon_sql.engines.duckdb import files
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.recode.show import shown_names
-from kanon_sql.release import anatomy
+from kanon_sql.release import anatomy, findings, recoded
 from kanon_sql.release import publish as release
 from kanon_sql.resources import package_version
 from kanon_sql.spec import Spec
@@ -167,7 +167,7 @@ def anonymize(
         with opened(source, asked) as found, found.engine.transaction():
             with shown.watching() as watch:
                 plan = plan_release(found, asked, watch, search_in.value)
-            statement = release.target_sql(plan.recoding, settled.target, settled.source if plan.source.files else None)
+            statement = recoded.target_sql(plan.recoding, settled.target, settled.source if plan.source.files else None)
             print(f"{queries.pretty(statement, plan.source.engine.dialect)};")
         return
     if settled.target is None:
@@ -425,9 +425,9 @@ def verify(
     # The spec of a release will do: that its identifiers are gone is as it should be.
     unasked = {"target": None, "identifiers": (), "sensitive": (), "keep": None}
     settled = settled.model_copy(update=unasked)
-    torn = anatomy.torn(Path(settled.source))
-    if torn:
-        checked = {"source": settled.source, "holds": False, "problem": torn}
+    problem = anatomy.file_problem(Path(settled.source))
+    if problem:
+        checked = {"source": settled.source, "holds": False, "problem": problem}
     else:
         with opened(source, settled) as found:
             checked = _checked(found, settled)
@@ -465,10 +465,10 @@ def _checked(found: Source, spec: Spec) -> dict[str, Any]:
     names = _shown_columns(spec, found.table)
     check_roles(spec.model_copy(update={"quasi_identifiers": dict.fromkeys(names)}), found.table)
     model = model_of(spec)
-    summary = release.summarize(found.engine, found.table.relation, names, model)
+    summary = findings.summarize(found.engine, found.table.relation, names, model)
     if summary.rows == 0:
         raise SourceError(f"{spec.source} has no rows; there is nothing to verify")
-    sizes = release.class_sizes(found.engine, found.table.relation, names)
+    sizes = findings.class_sizes(found.engine, found.table.relation, names)
     return {
         "source": spec.source,
         "quasi_identifiers": names,

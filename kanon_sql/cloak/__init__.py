@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from kanon_sql.cloak import adaptive as quadrants
 from kanon_sql.cloak import temporal as spans
+from kanon_sql.cloak import written
 from kanon_sql.cloak.adaptive import adaptive
 from kanon_sql.cloak.both import both
 from kanon_sql.cloak.clique import clique
 from kanon_sql.cloak.describe import describe
-from kanon_sql.cloak.points import POINTS, ROWS, SOURCE, Cloaking, read
+from kanon_sql.cloak.points import POINTS, ROWS, SOURCE, Cloaking, check_columns, read
 from kanon_sql.cloak.temporal import temporal
-from kanon_sql.cloak.written import CLASSES, RELEASED, judge, refuse_if_suppressed, write
+from kanon_sql.cloak.written import CLASSES, RELEASED, Summary, judge, refuse_if_suppressed
 from kanon_sql.engine import Engine, Table
 from kanon_sql.privacy import k_anonymity
 from kanon_sql.queries import Relation
-from kanon_sql.release import publish as releases
-from kanon_sql.release.publish import Written
 from kanon_sql.spec import CloakMethod, Spec
-from kanon_sql.staging import Staging
 
 METHODS: dict[CloakMethod, Callable[[Cloaking], Relation]] = {
     "adaptive": adaptive,
@@ -36,24 +33,44 @@ _INSIDE: dict[CloakMethod, Callable[[Cloaking, Relation], int]] = {
 }
 
 
-def release(
-    engine: Engine,
-    table: Table,
-    files: Sequence[Path],
-    spec: Spec,
-    staging: Staging,
-    stage: Callable[[str], None],
-    started: float,
-    roles: dict[str, Any],
-    warned: Sequence[str],
-) -> tuple[Written, dict[str, Any]]:
-    """Cloak a table, write the release and verify it; give where it is, and its manifest.
+@dataclass(frozen=True)
+class Cloaked:
+    """Rows with their boxes, judged, in an embedded DuckDB: what to release of them, and all that a manifest says.
 
-    Every released box and interval is shared, exactly equal, by k different units of the release, unless the spec
-    says `shared: false`. The work is done in an embedded DuckDB; a server's rows are fetched first.
-    A file is staged, a table there when the transaction ends. Raises KanonError; then nothing was written.
+    `inside`: the fewest units seen inside a box, where that is what is promised. `medians`: of area and length.
+    `identifying`: the released columns that tell most units apart.
     """
-    releases.check_target(spec.target, engine, table, files)
+
+    cloaking: Cloaking
+    table: Table
+    boxes: Relation
+    summary: Summary
+    inside: int | None
+    medians: tuple[float, float]
+    identifying: tuple[str, ...]
+    seconds: dict[str, float]
+
+    @property
+    def sql(self) -> str:
+        """The query that shows the rows as they are released."""
+        return written.release_sql(self.cloaking, self.table)
+
+    def verify(self, engine: Engine, release: Relation) -> Summary:
+        """Compare the boxes of a release that was written with those judged; VerificationError if they differ."""
+        written.compare(self.cloaking, self.table, engine, release)
+        return self.summary
+
+    def drop(self) -> None:
+        """Drop the rows and their boxes."""
+        self.cloaking.drop(self.boxes, SOURCE, ROWS, POINTS, RELEASED, CLASSES, quadrants.KEYS)
+
+
+def cloak(engine: Engine, table: Table, spec: Spec, stage: Callable[[str], None]) -> Cloaked:
+    """Put every row of a table into a box and an interval, and judge them; KanonError if that cannot be.
+
+    Every box and interval is shared, exactly equal, by k different units of the release, unless the spec says
+    `shared: false`. The work is done in an embedded DuckDB; a server's rows are fetched first, once.
+    """
     began = time.monotonic()
     cloaking = read(engine, table, spec, k_anonymity(spec.privacy.k), stage)
     read_seconds, began = time.monotonic() - began, time.monotonic()
@@ -63,9 +80,9 @@ def release(
     seconds = {"read": read_seconds, "cloak": time.monotonic() - began}
     stage("Verifying the boxes")
     summary = judge(cloaking, boxes, inside)
-    stage("Writing the release")
-    written = write(cloaking, engine, table, summary, staging)
-    stage("Describing the release")
-    manifest = describe(cloaking, engine, table, roles, warned, summary, written, inside, seconds, started)
-    cloaking.drop(boxes, SOURCE, ROWS, POINTS, RELEASED, CLASSES, quadrants.KEYS)
-    return written, manifest
+    ((area, length),) = cloaking.rows("cloak/medians", classes=CLASSES)
+    alone = tuple(written.identifying(cloaking, summary.rows, table))
+    return Cloaked(cloaking, table, boxes, summary, inside, (area, length), alone, seconds)
+
+
+__all__ = ["METHODS", "Cloaked", "Summary", "check_columns", "cloak", "describe"]

@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
-from kanon_sql import queries
 from kanon_sql.cloak.points import Cloaking
-from kanon_sql.cloak.written import CLASSES, Summary, telling
-from kanon_sql.engine import Engine, Table
-from kanon_sql.release.publish import Written
+from kanon_sql.cloak.written import Summary
 from kanon_sql.resources import package_version
 from kanon_sql.spec import CLOAK
 
 
+class Described(Protocol):
+    """What a manifest needs to know of a cloaked release."""
+
+    @property
+    def cloaking(self) -> Cloaking: ...
+    @property
+    def summary(self) -> Summary: ...
+    @property
+    def inside(self) -> int | None: ...
+    @property
+    def medians(self) -> tuple[float, float]: ...
+    @property
+    def identifying(self) -> tuple[str, ...]: ...
+    @property
+    def sql(self) -> str: ...
+
+
 def describe(
-    cloaking: Cloaking,
-    engine: Engine,
-    table: Table,
-    roles: dict[str, Any],
+    cloaked: Described,
+    target: Mapping[str, str],
+    engine: str,
+    roles: Mapping[str, Any],
     warned: Sequence[str],
-    summary: Summary,
-    written: Written,
-    inside: int | None,
-    seconds: dict[str, float],
-    started: float,
+    seconds: Mapping[str, float],
 ) -> dict[str, Any]:
     """The manifest, ready for JSON.
 
@@ -34,10 +43,9 @@ def describe(
     than a point. Areas are in the squared unit of the location's columns; lengths in seconds for timestamps, days for
     dates, else the column's own unit.
     """
+    cloaking, summary, (area, length) = cloaked.cloaking, cloaked.summary, cloaked.medians
     spec, found = cloaking.spec, cloaking.extent
-    ((area, length),) = cloaking.rows("cloak/medians", classes=CLASSES)
     suppressed = found.rows - summary.rows
-    seconds = {**seconds, "release": written.write_seconds, "verify": written.verify_seconds}
     return {
         "rows": found.rows,
         "units": found.units,
@@ -58,13 +66,11 @@ def describe(
             "mean_length": summary.mean_length / cloaking.ticks,
             "median_length": length / cloaking.ticks,
         },
-        "privacy": _privacy(cloaking, summary, inside),
+        "privacy": _privacy(cloaking, summary, cloaked.inside),
         "verified": True,
         "strategy": CLOAK,
         "seed": spec.seed,
-        "seconds": {
-            stage: round(value, 4) for stage, value in {**seconds, "total": time.monotonic() - started}.items()
-        },
+        "seconds": {stage: round(value, 4) for stage, value in seconds.items()},
         "roles": {
             "identifiers_dropped": list(dict.fromkeys([*spec.identifiers, str(spec.unit), *spec.cloak.columns])),
             "location": list(spec.location or ()),
@@ -74,10 +80,10 @@ def describe(
             **roles,
         },
         "source": spec.source,
-        "target": _target(cloaking, engine, written),
-        "engine": engine.name,
-        "sql": {"release": written.sql},
-        "warnings": [*_warnings(cloaking, table, summary, suppressed, inside), *warned],
+        "target": dict(target),
+        "engine": engine,
+        "sql": {"release": cloaked.sql},
+        "warnings": [*_warnings(cloaked, suppressed), *warned],
         "version": package_version(),
     }
 
@@ -92,26 +98,19 @@ def _privacy(cloaking: Cloaking, summary: Summary, inside: int | None) -> list[d
     return [within, {**shared, "required": None, "short_rows": summary.unsafe_rows}]
 
 
-def _warnings(cloaking: Cloaking, table: Table, summary: Summary, suppressed: int, inside: int | None) -> Sequence[str]:
-    said, spec = [], cloaking.spec
-    if inside is not None:
+def _warnings(cloaked: Described, suppressed: int) -> Sequence[str]:
+    said, cloaking, summary = [], cloaked.cloaking, cloaked.summary
+    if cloaked.inside is not None:
         said.append(
             f"as published, {summary.unsafe_rows:,} rows have a box and interval that fewer than "
             f"{cloaking.model.required} units share: the release is not k-anonymous; "
             "leave out shared: false for one that is"
         )
-    if suppressed > spec.suppression_limit * cloaking.extent.rows:
+    if suppressed > cloaking.spec.suppression_limit * cloaking.extent.rows:
         said.append(f"{suppressed:,} of {cloaking.extent.rows:,} rows were suppressed, as they could not be cloaked")
     said += [
         f"the column {name!r} is released as it is and tells most units apart, so that their rows can be strung "
         "together; is it an identifier?"
-        for name in telling(cloaking, summary.rows, table)
+        for name in cloaked.identifying
     ]
     return said
-
-
-def _target(cloaking: Cloaking, engine: Engine, written: Written) -> dict[str, Any]:
-    if written.path:
-        return {"file": str(written.path)}
-    form = "table" if cloaking.spec.target else "temporary table"
-    return {"table": ".".join(queries.parts(written.relation, engine.dialect)), "as": form}

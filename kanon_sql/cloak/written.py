@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from kanon_sql import queries
 from kanon_sql.cloak.points import ROWS, Cloaking, box_columns, kept_columns
 from kanon_sql.engine import Engine, Table
-from kanon_sql.engines.duckdb import DuckDB, file_format
 from kanon_sql.errors import InfeasibleError, VerificationError
 from kanon_sql.queries import Relation
-from kanon_sql.release import publish as releases
-from kanon_sql.release import tables
-from kanon_sql.release.publish import Written
-from kanon_sql.spec import Target
-from kanon_sql.staging import Staging
 
 RELEASED = queries.scratch("kanon_cloak_released")
 CLASSES = queries.scratch("kanon_cloak_classes")
 WRITTEN = queries.scratch("kanon_cloak_written")
-SENT = queries.scratch("kanon_cloak_sent")
 BOX = ("x_min", "x_max", "y_min", "y_max", "since", "until")
 
 
@@ -42,10 +33,6 @@ class Summary:
     mean_length: float
     relative_space: float | None
     relative_time: float | None
-
-    def shown(self) -> releases.Summary:
-        """The same as a release without places tells it; a class counts units."""
-        return releases.Summary(self.rows, self.classes, self.smallest, self.unsafe_classes, self.unsafe_rows)
 
 
 def judge(cloaking: Cloaking, boxes: Relation, inside: int | None) -> Summary:
@@ -85,25 +72,6 @@ def refuse_if_suppressed(cloaking: Cloaking, boxes: Relation) -> None:
         )
 
 
-def write(cloaking: Cloaking, engine: Engine, table: Table, summary: Summary, staging: Staging) -> Written:
-    """Write the rows where the spec says, without their units, and compare the boxes there with those judged."""
-    target, started = cloaking.spec.target, time.monotonic()
-    sql = release_sql(cloaking, table)
-    if target and target.file:
-        with staging.file(Path(target.file), target.overwrite) as temporary:
-            return _write_file(cloaking, table, summary, sql, target, temporary)
-    query = sql
-    if engine is not cloaking.engine:
-        cloaking.engine.send(sql, engine, SENT)
-        query = queries.select_all(SENT, engine.dialect)
-    relation = _make(cloaking, engine, target, query)
-    if engine is not cloaking.engine:
-        engine.run(queries.drop(SENT, engine.dialect))
-    written = time.monotonic()
-    _compare(cloaking, table, engine, relation)
-    return Written(sql, summary.shown(), written - started, time.monotonic() - written, relation)
-
-
 def release_sql(cloaking: Cloaking, table: Table) -> str:
     """The query that shows the rows as they are released."""
     columns, spec, dialect = released_columns(cloaking, table), cloaking.spec, cloaking.engine.dialect
@@ -136,19 +104,7 @@ def _join(cloaking: Cloaking, boxes: Relation) -> None:
     here.send(query, here, RELEASED)
 
 
-def _write_file(
-    cloaking: Cloaking, table: Table, summary: Summary, sql: str, target: Target, temporary: Path
-) -> Written:
-    path, started = Path(str(target.file)), time.monotonic()
-    written_as = file_format(path.name)
-    cloaking.engine.write_file(sql, temporary, written_as)
-    written = time.monotonic()
-    reader = DuckDB()
-    _compare(cloaking, table, reader, reader.read_written(temporary, written_as))
-    return Written(sql, summary.shown(), written - started, time.monotonic() - written, releases.RELEASE, path)
-
-
-def _compare(cloaking: Cloaking, table: Table, engine: Engine, relation: Relation) -> None:
+def compare(cloaking: Cloaking, table: Table, engine: Engine, relation: Relation) -> None:
     """Read what was written, as a stranger would: its columns, and every box as often as it was judged."""
     columns = released_columns(cloaking, table)
     if [column.name for column in engine.table(relation).columns] != list(columns):
@@ -164,18 +120,7 @@ def _compare(cloaking: Cloaking, table: Table, engine: Engine, relation: Relatio
         )
 
 
-def _make(cloaking: Cloaking, engine: Engine, target: Target | None, query: str) -> Relation:
-    if target is None:
-        relation = releases.free_name(engine)
-        engine.run(queries.create_as(relation, query, engine.dialect, temporary=True))
-        return relation
-    room = tables.make_room(engine, target)
-    tables.make(room, query, "table", {"cloaked": cloaking.spec.cloak.method, "k": cloaking.model.required})
-    tables.finish(room)
-    return room.relation
-
-
-def telling(cloaking: Cloaking, rows: int, table: Table, most: float = 0.5) -> Sequence[str]:
+def identifying(cloaking: Cloaking, rows: int, table: Table, most: float = 0.5) -> Sequence[str]:
     """The released columns whose value belongs to one unit alone in more than `most` of the rows."""
     named = {ours: name for ours, name in cloaking.kept.items() if name in kept_columns(table, cloaking.spec)}
     found = []

@@ -317,13 +317,15 @@ class DuckDB:
         shown = self.rows(f"{queries.select_all(found.relation, self.dialect)} {every}")
         return [column.name for column in found.columns], shown
 
-    def write_file(self, query: str, path: Path, written_as: str) -> None:
-        """Write the rows of a query to a Parquet or CSV file, in the query's order; OSError if that fails.
+    def write_file(self, query: str, path: Path, written_as: str) -> int:
+        """Write the rows of a query to a Parquet or CSV file, in its order, and count them; OSError if that fails.
 
         A file that exists keeps its mode.
         """
         try:
-            self.connection.execute(queries.copy_to(query, str(path), written_as, self.dialect, in_place=True))
+            copy = queries.copy_to(query, str(path), written_as, self.dialect, in_place=True)
+            ((rows,),) = self.connection.execute(copy).fetchall()
+            return int(rows)
         except duckdb.Error as error:
             refused = re.search(r'"errno":"(\d+)"', str(error))
             said, values = _said(error)

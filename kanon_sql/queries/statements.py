@@ -22,9 +22,9 @@ def insert(relation: Relation, query: str, dialect: str) -> str:
     return f"INSERT INTO {t.printed(t.table(relation), dialect)} {query}"
 
 
-def rename(relation: Relation, name: str, dialect: str) -> str:
-    """The statement that gives a table another name, where there is none of that name."""
-    return f"ALTER TABLE {t.printed(t.table(relation), dialect)} RENAME TO {t.identifier(name, dialect)}"
+def rename(relation: Relation, name: str, dialect: str, form: str = "table") -> str:
+    """The statement that gives a table or view another name, where there is none of that name."""
+    return f"ALTER {_kind(form)} {t.printed(t.table(relation), dialect)} RENAME TO {t.identifier(name, dialect)}"
 
 
 def declare_key(relation: Relation, column: str, dialect: str) -> str:

@@ -1,93 +1,75 @@
-"""The release: write, verify what was written by an independent query, or leave everything as it was."""
+"""Publish: the one writer of a target. It stages what is to be written, has it verified, and puts it in place.
+
+Everything else only says what a release is made of (`Piece`) and how it is verified. What is staged becomes visible in
+one step: a file when `Staging` places it, a table at the end of the transaction, or by renaming where an engine has no
+transactions. Until then everything is as it was.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from hashlib import file_digest
 from pathlib import Path
-from typing import Any
+from typing import Generic, TypeVar
 
 from kanon_sql import queries
-from kanon_sql.engine import Engine, Table
+from kanon_sql.engine import Engine, Statement, Table
 from kanon_sql.engines.duckdb import DuckDB, file_format
-from kanon_sql.errors import SpecError, TargetError, VerificationError
-from kanon_sql.privacy import PrivacyModel
+from kanon_sql.errors import SpecError, TargetError
 from kanon_sql.queries import Relation
-from kanon_sql.recode.wildcard import Fits
 from kanon_sql.release import tables
-from kanon_sql.release.recoding import Recoding
-from kanon_sql.spec import Spec, Target
+from kanon_sql.release.pieces import Piece, companion_file, timed
+from kanon_sql.spec import Target
 from kanon_sql.staging import Staging
 
 RELEASE = queries.scratch("kanon_release")
+CHECKSUMS = "sha256"  # the key of the file that names all files of a release
+Found = TypeVar("Found")
+Staged = Mapping[str, Relation]  # the staged pieces by their names, as who verifies them reads them
 
 
 @dataclass(frozen=True)
-class Summary:
-    """What an independent query found in a relation; see `sql/core/class_summary.sql`.
+class Published(Generic[Found]):
+    """A release that was staged and verified: where it is, the statements that made it, and what was found in it.
 
-    `fits`: the other notion of safety, where a star was asked to be a wildcard; see `kanon_sql.recode.wildcard`.
+    `relation`: the target, or with a `path` nothing: the rows are in that file.
     """
 
-    rows: int
-    classes: int
-    smallest_class: int | None
-    unsafe_classes: int
-    unsafe_rows: int
-    fits: Fits | None = None
-
-    @property
-    def holds(self) -> bool:
-        """Whether every class meets the model."""
-        return self.unsafe_classes == 0
-
-    @property
-    def as_asked(self) -> bool:
-        """Whether the release is what was asked for, by the notion that was asked for."""
-        return self.fits.holds if self.fits else self.holds
-
-
-@dataclass(frozen=True)
-class Written:
-    """A verified release: its statement, what is in it, the seconds it took, and where it is."""
-
-    sql: str
-    summary: Summary
+    relation: Relation
+    found: Found
+    statements: tuple[Statement, ...]
     write_seconds: float
     verify_seconds: float
-    relation: Relation
     path: Path | None = None
 
-
-def summarize(engine: Engine, relation: Relation, quasi_identifiers: Sequence[str], model: PrivacyModel) -> Summary:
-    """Ask a relation itself whether it meets the model, whoever made it."""
-    found = engine.rows(summary_sql(engine, relation, quasi_identifiers, model))
-    ((rows, classes, smallest, unsafe_classes, unsafe_rows),) = found
-    smallest = None if smallest is None else int(smallest)
-    return Summary(int(rows), int(classes), smallest, int(unsafe_classes), int(unsafe_rows))
+    @property
+    def sql(self) -> str:
+        """The statement of the release itself."""
+        return next(each.sql for each in self.statements if each.name == "release")
 
 
-def summary_sql(engine: Engine, relation: Relation, quasi_identifiers: Sequence[str], model: PrivacyModel) -> str:
-    """The query of `summarize`."""
-    plain = queries.plain_names(quasi_identifiers)
-    return queries.text(
-        "core/class_summary",
-        engine.dialect,
-        release=relation,
-        quasi_identifiers={name: column for column, name in plain.items()},
-        names=list(plain.values()),
-        safe=model.safe,
-    )
+def publish(
+    engine: Engine,
+    target: Target | None,
+    pieces: Callable[[Relation], Sequence[Piece]],
+    verify: Callable[[Engine, Staged], Found],
+    staging: Staging,
+) -> Published[Found]:
+    """Write a release where nobody looks, and verify it there; `staging` then puts it in place, or nothing is left.
 
-
-def class_sizes(engine: Engine, relation: Relation, quasi_identifiers: Sequence[str]) -> list[tuple[int, int]]:
-    """How many classes of each size a relation has, the smallest first."""
-    query = queries.text(
-        "core/class_sizes", engine.dialect, release=relation, quasi_identifiers=list(quasi_identifiers)
-    )
-    return [(int(size), int(classes)) for size, classes in engine.rows(query)]
+    `pieces`: what is to be written to a place, the target itself first. `verify`: says what is in the staged pieces, or
+    raises a VerificationError. Without a target the one piece is a temporary table.
+    """
+    if target is None:
+        return _keep(engine, pieces, verify, staging)
+    if target.file:
+        return _publish_files(engine, target, pieces(RELEASE), verify, staging)
+    return _publish_tables(engine, target, pieces, verify, staging)
 
 
 def check_target(target: Target | None, engine: Engine, source: Table, source_files: Sequence[Path]) -> None:
@@ -126,124 +108,107 @@ def check_file(path: Path, overwrite: bool, source_files: Sequence[Path]) -> Non
         raise TargetError(f"the file {path} exists already; give --overwrite to replace it")
 
 
-def write(recoding: Recoding, target: Target | None, staging: Staging) -> Written:
-    """Write a recoding where the spec says, and verify it there; VerificationError if it does not hold.
-
-    A file is staged, and has its name when `staging` places it; a table has it when the transaction ends.
-    """
-    if target and target.file:
-        return _write_file(recoding, Path(target.file), target.overwrite, staging)
-    if target:
-        return _write_table(recoding, target)
-    return keep(recoding)
-
-
-def target_sql(recoding: Recoding, target: Target | None, source_files: str | None = None) -> str:
-    """The statement of the release as one that stands alone: what `--sql` prints.
-
-    `source_files`: the path or glob, where the source is not a table.
-    """
-    query, engine = recoding.standalone_sql(), recoding.engine
-    if source_files and isinstance(engine, DuckDB):
-        query = engine.over_files_sql(query, source_files)
-    if target and target.table:
-        return queries.create_as(engine.place(target.table), query, engine.dialect, target.form)
-    if target and target.file and isinstance(engine, DuckDB):
-        return queries.copy_to(query, target.file, file_format(target.file), engine.dialect)
-    return query
-
-
-def keep(recoding: Recoding) -> Written:
-    """Write a recoding to a temporary table, and verify it there."""
-    engine = recoding.engine
-    relation = free_name(engine)
-    started = time.monotonic()
-    recoding.prepare()
-    sql = queries.create_as(relation, recoding.select_sql(), engine.dialect, temporary=True)
-    engine.run(sql)
-    return _written(recoding, sql, relation, started)
-
-
-def _write_table(recoding: Recoding, target: Target) -> Written:
-    """Make a table; or a view, materialized or not, over the source and the tables that it keeps beside it."""
-    started = time.monotonic()
-    recoding.prepare()
-    room = tables.make_room(recoding.engine, target)
-    beside = recoding.beside(room.relation) if target.stays_a_query else {}
-    for relation, query in beside.items():
-        tables.make_beside(room, relation, query, "a table that the view needs")
-        _declare_key(recoding.engine, relation)
-    query = recoding.view_sql(room.relation) if target.stays_a_query else recoding.select_sql()
-    sql = tables.make(room, query, target.form, promise(recoding.spec, recoding.quasi_identifiers))
-    tables.finish(room)
-    return _written(recoding, sql, room.relation, started)
-
-
-def _written(recoding: Recoding, sql: str, relation: Relation, started: float) -> Written:
-    written = time.monotonic()
-    summary = _verified(recoding, recoding.engine, relation)
-    return Written(sql, summary, written - started, time.monotonic() - written, relation)
-
-
-def promise(spec: Spec, quasi_identifiers: Sequence[str]) -> dict[str, Any]:
-    """What the comment on a release says of it, enough to verify it later: no value of the data."""
-    found = {"k": spec.privacy.k, "quasi_identifiers": list(quasi_identifiers)}
-    return found | ({"wildcard_suppression": True} if spec.wildcard_suppression else {})
-
-
-def _declare_key(engine: Engine, beside: Relation) -> None:
-    """Let the engine itself keep a value from being in a mapping table twice, where it has a key for the type."""
-    value = engine.table(beside).column("value")
-    if value and value.kind != "other":
-        engine.run(queries.declare_key(beside, "value", engine.dialect))
-
-
-def _write_file(recoding: Recoding, path: Path, overwrite: bool, staging: Staging) -> Written:
-    engine = recoding.engine
-    started = time.monotonic()
-    recoding.prepare()
-    sql, written_as = recoding.select_sql(), file_format(path.name)
-    with staging.file(path, overwrite) as temporary:
-        if isinstance(engine, DuckDB):
-            engine.write_file(sql, temporary, written_as)
-        else:
-            here = DuckDB()
-            engine.send(sql, here, RELEASE)
-            here.write_file(queries.select_all(RELEASE, here.dialect), temporary, written_as)
-        written = time.monotonic()
-        reader = DuckDB()
-        summary = _verified(recoding, reader, reader.read_written(temporary, written_as))
-    return Written(sql, summary, written - started, time.monotonic() - written, RELEASE, path)
-
-
-def _verified(recoding: Recoding, engine: Engine, relation: Relation) -> Summary:
-    """Check what was written, as a stranger would: its columns, its rows, every class."""
-    found = engine.table(relation)
-    if [column.name for column in found.columns] != recoding.columns:
-        raise VerificationError("the written release has other columns than planned; nothing was released")
-    summary = summarize(engine, relation, recoding.quasi_identifiers, recoding.model)
-    summary = replace(summary, fits=recoding.fits(engine, relation))
-    if summary.fits and not summary.as_asked:
-        raise VerificationError(
-            f"the written release has {summary.fits.unsafe_rows:,} rows that fit too few rows of the source; nothing "
-            "was released, run again and report this if it stays"
-        )
-    if not summary.as_asked:
-        raise VerificationError(
-            f"the written release has {summary.unsafe_rows:,} rows in {summary.unsafe_classes:,} classes that do "
-            "not meet the privacy model; nothing was released, run again and report this if it stays"
-        )
-    if summary.rows != recoding.rows:
-        raise VerificationError(
-            f"the written release has {summary.rows:,} rows where {recoding.rows:,} were planned; nothing was "
-            "released. If the source changed meanwhile, run again"
-        )
-    return summary
-
-
 def free_name(engine: Engine) -> Relation:
     """A temporary table of its own for every release without a target, so that none replaces another."""
     number = 1
     while engine.find(f"{RELEASE.name}_{number}"):
         number += 1
     return queries.scratch(f"{RELEASE.name}_{number}")
+
+
+def checksums_file(path: Path) -> Path:
+    """The file that names all files of a release in several, so that no piece is taken for another release's.
+
+    >>> checksums_file(Path("anon.parquet")).name
+    'anon.parquet.anatomy.json'
+    """
+    return path.parent / f"{path.name}.anatomy.json"
+
+
+def sha256(path: Path) -> str:
+    """The SHA-256 of a file."""
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
+
+
+def _keep(
+    engine: Engine,
+    pieces: Callable[[Relation], Sequence[Piece]],
+    verify: Callable[[Engine, Staged], Found],
+    staging: Staging,
+) -> Published[Found]:
+    started, relation = time.monotonic(), free_name(engine)
+    (piece,) = pieces(relation)
+    if not engine.has_transactions:
+        staging.defer(lambda: None, lambda: tables.drop(engine, {relation: "table"}))
+    sql = queries.create_as(relation, piece.query, engine.dialect, temporary=True)
+    made = timed(piece, sql, lambda: engine.run(sql))
+    written = time.monotonic()
+    found = verify(engine, {piece.name: relation})
+    return Published(relation, found, (made,), written - started, time.monotonic() - written)
+
+
+def _publish_tables(
+    engine: Engine,
+    target: Target,
+    pieces: Callable[[Relation], Sequence[Piece]],
+    verify: Callable[[Engine, Staged], Found],
+    staging: Staging,
+) -> Published[Found]:
+    started, room = time.monotonic(), tables.make_room(engine, target)
+    if not engine.has_transactions:
+        staging.defer(lambda: tables.put_in_place(room, pieces(room.target)), lambda: tables.discard(room))
+    # What a view needs comes before the view.
+    statements = [tables.make(room, piece) for piece in sorted(pieces(room.place), key=lambda piece: not piece.stem)]
+    tables.finish(room)
+    written = time.monotonic()
+    found = verify(engine, {piece.name: piece.at(room.place) for piece in room.made})
+    seconds = written - started, time.monotonic() - written
+    return Published(room.target, found, tuple(statements), *seconds)
+
+
+def _publish_files(
+    engine: Engine, target: Target, pieces: Sequence[Piece], verify: Callable[[Engine, Staged], Found], staging: Staging
+) -> Published[Found]:
+    started, path = time.monotonic(), Path(str(target.file))
+    written_as, reader = file_format(path.name), DuckDB()
+    with ExitStack() as stack:
+        # What is staged last is placed first: the target is never there before the rest, and what names them all.
+        files = {
+            piece.name: stack.enter_context(staging.file(companion_file(path, piece.stem), target.overwrite))
+            for piece in pieces
+        }
+        statements = [_write_file(engine, piece, files[piece.name], written_as) for piece in pieces]
+        written = time.monotonic()
+        found = verify(reader, _read_back(reader, files, written_as))
+        if len(pieces) > 1:
+            named = stack.enter_context(staging.file(checksums_file(path), target.overwrite))
+            named.write_text(_checksums(path, pieces, files), encoding="utf-8")
+    seconds = written - started, time.monotonic() - written
+    return Published(RELEASE, found, tuple(statements), *seconds, path)
+
+
+def _write_file(engine: Engine, piece: Piece, file: Path, written_as: str) -> Statement:
+    if isinstance(engine, DuckDB):
+        return timed(piece, piece.query, lambda: engine.write_file(piece.query, file, written_as))
+    here = DuckDB()
+    engine.send(piece.query, here, RELEASE)
+    query = queries.select_all(RELEASE, here.dialect)
+    return timed(piece, piece.query, lambda: here.write_file(query, file, written_as))
+
+
+def _read_back(reader: DuckDB, files: Mapping[str, Path], written_as: str) -> dict[str, Relation]:
+    """The files as their reader will see them; of several each is loaded, since there is one view at a time."""
+    if len(files) == 1:
+        return {name: reader.read_written(file, written_as) for name, file in files.items()}
+    staged = {name: queries.scratch(f"kanon_staged_{name}") for name in files}
+    for name, file in files.items():
+        read = queries.select_all(reader.read_written(file, written_as), reader.dialect)
+        reader.send(read, reader, staged[name])
+    return staged
+
+
+def _checksums(path: Path, pieces: Sequence[Piece], files: Mapping[str, Path]) -> str:
+    """The names of all files, and the SHA-256 of what is in each."""
+    digests = {companion_file(path, piece.stem).name: sha256(files[piece.name]) for piece in pieces}
+    return json.dumps({CHECKSUMS: digests}, indent=2) + "\n"

@@ -27,6 +27,7 @@ from kanon_sql.recode.order import Order
 from kanon_sql.recode.show import LocalFigures, shown_names
 from kanon_sql.recode.task import Local
 from kanon_sql.recode.wildcard import Fits
+from kanon_sql.release.pieces import companion
 from kanon_sql.spec import Spec
 
 SAFE_CLASSES = queries.scratch("kanon_safe_classes")
@@ -38,7 +39,7 @@ class Recoding(Protocol):
     """What the release needs to know of a recoding.
 
     `columns`: the released columns in order; `quasi_identifiers`: those that make the classes.
-    `beside`: the tables that a view keeps beside it, by name, each with the query that fills it.
+    `companions`: the tables that a view needs, by what their names have behind its own, each with its query.
     `fits`: asks a written release for the other notion of safety, None where equal rows are what was asked for.
     """
 
@@ -67,24 +68,17 @@ class Recoding(Protocol):
     def prepare(self) -> None: ...
     def select_sql(self) -> str: ...
     def standalone_sql(self) -> str: ...
-    def beside(self, view: Relation) -> dict[Relation, str]: ...
+    def companions(self) -> dict[str, str]: ...
     def view_sql(self, view: Relation) -> str: ...
 
 
-def mapping_beside(view: Relation, attribute: Attribute) -> Relation:
-    """The mapping table that a view keeps of an attribute."""
-    return view.sibling(f"{view.name}__{attribute.coded.stem}")
+def companion_stems(columns: Sequence[str], local: bool) -> list[str]:
+    """The stems of all tables that a view of these quasi-identifiers may need, known before any work."""
+    mappings = list(queries.plain_names(columns).values())
+    return [*mappings, *_STEMS] if local else mappings
 
 
-def names_beside(view: Relation, columns: Sequence[str], local: bool) -> list[Relation]:
-    """All tables that a view of these quasi-identifiers may keep beside it, known before any work."""
-    mappings = [view.sibling(f"{view.name}__{stem}") for stem in queries.plain_names(columns).values()]
-    return [*mappings, *classes_beside(view)] if local else mappings
-
-
-def classes_beside(view: Relation) -> tuple[Relation, Relation]:
-    """The tables that a view of a local recoding keeps of its assignment and of its classes."""
-    return view.sibling(f"{view.name}__assignment"), view.sibling(f"{view.name}__classes")
+_STEMS = ("assignment", "classes")  # of what a view of a local recoding needs of those two
 
 
 @dataclass(frozen=True)
@@ -166,13 +160,13 @@ class FullDomain(_Judged):
         """The query over the mapping tables and the classes that hold: one pass over the source."""
         return self._query(lambda a: a.coded.mapping, "code_{}", "label_{}", classes=SAFE_CLASSES)
 
-    def beside(self, view: Relation) -> dict[Relation, str]:
-        """The mapping tables that a view keeps beside it, each with the query that fills it."""
-        return {mapping_beside(view, a): self.view_mapping_sql(a, level) for a, level in self.mapped}
+    def companions(self) -> dict[str, str]:
+        """The mapping tables that a view needs, each with the query that fills it."""
+        return {a.coded.stem: self.view_mapping_sql(a, level) for a, level in self.mapped}
 
     def view_sql(self, view: Relation) -> str:
         """The query of a view: it counts its classes itself, on the rows that it returns."""
-        return self._query(lambda attribute: mapping_beside(view, attribute), "code", "label")
+        return self._query(lambda attribute: companion(view, attribute.coded.stem), "code", "label")
 
     def standalone_sql(self) -> str:
         """The query of a view with its mapping tables written out, to be run by itself."""
@@ -291,7 +285,7 @@ class LocalRecoding(_Judged):
         names = {a.coded.mapping: Relation(f"kanon_{a.coded.stem}") for a in self.attributes}
         made = Relation("kanon_assignment"), Relation("kanon_local_classes")
         engine = self.judge.frequency_set.engine
-        queried = self._beside(dict(zip(self._made, made, strict=True)), engine)
+        queried = {name: self._copied(relation, engine) for relation, name in zip(self._made, made, strict=True)}
         values: dict[str, tuple[list[str], list[tuple[object, ...]]]] = {
             relation.name: ([column.name for column in columns], _typed(engine.rows(query), columns))
             for relation, (query, columns) in queried.items()
@@ -307,26 +301,23 @@ class LocalRecoding(_Judged):
             values=values,
         )
 
-    def beside(self, view: Relation) -> dict[Relation, str]:
-        """The tables that a view keeps beside it, each with the query that fills it."""
-        names = {a.coded.mapping: mapping_beside(view, a) for a in self.attributes}
-        names |= dict(zip(self._made, classes_beside(view), strict=True))
-        return {relation: query for relation, (query, _) in self._beside(names, self.engine).items()}
+    def companions(self) -> dict[str, str]:
+        """The tables that a view needs, each with the query that fills it."""
+        stems = {a.coded.mapping: a.coded.stem for a in self.attributes}
+        stems |= dict(zip(self._made, _STEMS, strict=True))
+        return {stem: self._copied(relation, self.engine)[0] for relation, stem in stems.items()}
 
     def view_sql(self, view: Relation) -> str:
         """The query of a view: it counts its classes itself, on the rows that it returns."""
-        source = self.engine.lasting(self.table.relation)
-        return self._query(source, lambda a: mapping_beside(view, a), *classes_beside(view), recount=True)
+        source, made = self.engine.lasting(self.table.relation), (companion(view, stem) for stem in _STEMS)
+        return self._query(source, lambda a: companion(view, a.coded.stem), *made, recount=True)
 
-    def _beside(self, names: Mapping[Relation, Relation], engine: Engine) -> dict[Relation, tuple[str, list[Column]]]:
-        """What a release by itself needs of our relations, by new names: a query and its columns, the class first."""
-        found = {}
-        for relation, name in names.items():
-            needed = self._needed(relation)
-            columns = [column for column in engine.table(relation).columns if column.name in needed]
-            columns.sort(key=lambda column: column.name not in ("class", "value"))
-            found[name] = (self._copy_sql(relation, [column.name for column in columns], engine.dialect), columns)
-        return found
+    def _copied(self, relation: Relation, engine: Engine) -> tuple[str, list[Column]]:
+        """What a release by itself needs of a relation of ours: a query and its columns, the class first."""
+        needed = self._needed(relation)
+        columns = [column for column in engine.table(relation).columns if column.name in needed]
+        columns.sort(key=lambda column: column.name not in ("class", "value"))
+        return self._copy_sql(relation, [column.name for column in columns], engine.dialect), columns
 
     def _copy_sql(self, relation: Relation, columns: list[str], dialect: str) -> str:
         """The query of some columns of ours, the class or the value first; of a mapping table without NULL."""

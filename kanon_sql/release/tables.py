@@ -1,20 +1,23 @@
 """Tables and views that a release makes: what stands in their way, what proves to be ours, and who may read them.
 
-A comment on each says what it is: `kanon_sql: {…}` in a line of its own. Beside a target nothing is ever dropped
-whose comment does not name that target.
+A comment on each says what it is: `kanon_sql: {…}` in a line of its own. Nothing is ever dropped beside the
+target itself whose comment does not name that target.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from secrets import token_hex
 from typing import Any
 
 from kanon_sql import queries
-from kanon_sql.engine import Engine, Grant, Rights, Table
-from kanon_sql.errors import TargetError
+from kanon_sql.engine import Engine, Grant, Rights, Statement, Table
+from kanon_sql.errors import KanonError, TargetError
 from kanon_sql.queries import Relation
+from kanon_sql.release.pieces import Piece, timed
 from kanon_sql.spec import Target
 
 _MARK = "kanon_sql: "
@@ -22,13 +25,19 @@ _MARK = "kanon_sql: "
 
 @dataclass(frozen=True)
 class Room:
-    """A place made free for a target: what was there before, of which the rights and the user's comment are kept."""
+    """The place of a target: where its pieces are made, and what was there before, of which rights and comment stay.
+
+    `place`: the target itself where a transaction hides it until its end, else a name that nobody looks at.
+    `old`: what is to be replaced, with its form; `made`: the pieces that are there by now.
+    """
 
     engine: Engine
-    relation: Relation
+    target: Relation
+    place: Relation
+    old: dict[Relation, str]
     before: dict[Relation, Rights]
     said: str = ""
-    made: dict[Relation, str] = field(default_factory=dict)  # with its form
+    made: list[Piece] = field(default_factory=list)
 
 
 def check(engine: Engine, target: Target, source: Table) -> None:
@@ -42,18 +51,18 @@ def check(engine: Engine, target: Target, source: Table) -> None:
         raise TargetError(f"the {found.form} {target.table} exists already; give --overwrite to replace it")
 
 
-def check_beside(engine: Engine, target: Target, source: Table, needed: Iterable[Relation]) -> None:
+def check_companions(engine: Engine, target: Target, source: Table, needed: Iterable[Relation]) -> None:
     """Refuse a target that needs a table where another's stands, or its own that may not be replaced."""
     relation = engine.place(str(target.table))
     comments = engine.comments(relation)
-    for beside in needed:
-        found = engine.existing(beside)
+    for companion in needed:
+        found = engine.existing(companion)
         if found is None:
             continue
         needs = f"the {_FORMS.get(target.form, target.form)} {target.table} needs a table {found.relation.name}"
         if found.relation == source.relation:
             raise TargetError(f"{needs}, which is the source; name another target")
-        ours = _is_beside(relation, comments.get(found.relation))
+        ours = _is_companion(relation, comments.get(found.relation))
         if not (ours and target.overwrite):
             next_step = "give --overwrite to replace it" if ours else "name another target, or rename that table"
             raise TargetError(f"{needs}, which exists already; {next_step}")
@@ -65,43 +74,82 @@ def quoted(relation: Relation) -> str:
 
 
 def make_room(engine: Engine, target: Target) -> Room:
-    """Drop the target that is overwritten, and what was made beside it; never another table."""
+    """Find the place of a target; TargetError if what is there may not be replaced.
+
+    Inside a transaction the target and its companions are dropped, never another table.
+    """
     relation = engine.place(str(target.table))
-    comments, dropped = engine.comments(relation), {}
-    beside = [each for each, text in comments.items() if _is_beside(relation, text)] if target.overwrite else []
-    for each in (relation, *beside):
-        found = engine.existing(each)
-        if found and not target.overwrite:
-            raise TargetError(f"the {found.form} {each.name} exists now; give --overwrite to replace it")
-        if found:
-            dropped[each] = engine.rights(each)
-            engine.run(queries.drop(each, engine.dialect, found.form))
-    return Room(engine, relation, dropped, _theirs(comments.get(relation)))
+    comments = engine.comments(relation)
+    companions = [each for each, text in comments.items() if _is_companion(relation, text)] if target.overwrite else []
+    there = [found for found in map(engine.existing, (relation, *companions)) if found]
+    if there and not target.overwrite:
+        raise TargetError(f"the {there[0].form} {relation.name} exists now; give --overwrite to replace it")
+    old = {found.relation: found.form for found in there}
+    rights = {each: engine.rights(each) for each in old}
+    place = relation if engine.has_transactions else relation.sibling(_aside(relation, "staged"))
+    room = Room(engine, relation, place, old, rights, _theirs(comments.get(relation)))
+    if engine.has_transactions:
+        drop(engine, old)
+    return room
 
 
-def make(room: Room, query: str, form: str, about: Mapping[str, Any]) -> str:
-    """Make the target itself, with the comment of the one before; give the statement that did."""
-    text = _comment({"is": "release", "as": form, **about})
-    return _make(room, room.relation, query, form, "\n".join(filter(None, [room.said, text])))
-
-
-def make_beside(room: Room, relation: Relation, query: str, what: str, released: bool = False) -> str:
-    """Make a table beside the target, which only the owner may read unless it is released; give the statement."""
-    sql = _make(room, relation, query, "table", _comment({"is": what, "of": room.relation.name}))
-    if not released:
-        room.before.pop(relation, None)
-        _set_rights(room.engine, relation, ())  # default privileges may have given some
-    return sql
+def make(room: Room, piece: Piece) -> Statement:
+    """Make a piece, the target itself with the comment of the one before; give the statement that did."""
+    engine, relation = room.engine, piece.at(room.place)
+    sql = queries.create_as(relation, piece.query, engine.dialect, piece.form)
+    room.made.append(piece)
+    made = timed(piece, sql, lambda: engine.run(sql))
+    engine.run(queries.comment(relation, _text(room, piece), engine.dialect, piece.form))
+    _declare_key(engine, relation, piece.key)
+    if not piece.released:
+        room.before.pop(piece.at(room.target), None)
+        _set_rights(engine, relation, ())  # default privileges may have given some
+    return made
 
 
 def finish(room: Room) -> None:
     """Give what was made to the owner of the target before, where that can be done, and to all the rights they had."""
-    engine, before = room.engine, room.before.get(room.relation, Rights())
-    if before.owner and before.owner != engine.rights(room.relation).owner:
-        engine.set_owner(before.owner, room.made)
-    for relation in room.before.keys() & room.made.keys():
-        columns = {column.name for column in engine.table(relation).columns}
-        _set_rights(engine, relation, [g for g in room.before[relation].grants if g.column in (None, *columns)])
+    engine, owner = room.engine, room.before.get(room.target, Rights()).owner
+    if owner and owner != engine.rights(room.place).owner:
+        engine.set_owner(owner, {piece.at(room.place): _FORMS.get(piece.form, piece.form) for piece in room.made})
+    for piece in room.made:
+        relation, rights = piece.at(room.place), room.before.get(piece.at(room.target))
+        if rights:
+            columns = {column.name for column in engine.table(relation).columns}
+            _set_rights(engine, relation, [grant for grant in rights.grants if grant.column in (None, *columns)])
+
+
+def discard(room: Room) -> None:
+    """Drop what was made where no transaction takes it back."""
+    drop(room.engine, {piece.at(room.place): piece.form for piece in reversed(room.made)})
+
+
+def put_in_place(room: Room, pieces: Sequence[Piece]) -> None:
+    """Give what was staged the target's names, statement by statement; if one fails, all is put back.
+
+    `pieces`: the same for the names of the target, since a view names its companions: it is defined once more.
+    """
+    engine, undo = room.engine, list[str]()
+    replaced = {each.sibling(_aside(each, "replaced")): form for each, form in room.old.items()}
+    views = {piece.at(room.place): piece.form for piece in room.made if piece.form == "view"}
+    try:
+        for do, back in (*_set_aside(room, replaced), *_renames(room, pieces)):
+            engine.run(do)
+            undo.append(back)
+    except BaseException:
+        for back in reversed(undo):
+            with suppress(KanonError):
+                engine.run(back)
+        raise
+    drop(engine, {**views, **replaced})
+    if views:
+        finish(replace(room, place=room.target))
+
+
+def drop(engine: Engine, relations: Mapping[Relation, str]) -> None:
+    """Drop relations, each with its form."""
+    for relation, form in relations.items():
+        engine.run(queries.drop(relation, engine.dialect, form))
 
 
 def about(engine: Engine, relation: Relation) -> dict[str, Any]:
@@ -109,13 +157,47 @@ def about(engine: Engine, relation: Relation) -> dict[str, Any]:
     return _ours(engine.comments(relation).get(relation))
 
 
-def _make(room: Room, relation: Relation, query: str, form: str, text: str) -> str:
-    engine = room.engine
-    sql = queries.create_as(relation, query, engine.dialect, form)
-    engine.run(sql)
-    room.made[relation] = _FORMS.get(form, form)
-    engine.run(queries.comment(relation, text, engine.dialect, form))
-    return sql
+def _set_aside(room: Room, replaced: Mapping[Relation, str]) -> Iterator[tuple[str, str]]:
+    """The statements that take what is replaced out of the way, each with the one that undoes it."""
+    for (old, form), aside in zip(room.old.items(), replaced, strict=True):
+        yield _rename(room.engine, old, aside, form)
+
+
+def _renames(room: Room, pieces: Sequence[Piece]) -> Iterator[tuple[str, str]]:
+    """The statements that put the pieces in place, the target itself last, each with the one that undoes it."""
+    dialect = room.engine.dialect
+    for piece in sorted(pieces, key=lambda piece: not piece.stem):
+        staged, final = piece.at(room.place), piece.at(room.target)
+        if piece.form == "view":
+            gone = queries.drop(final, dialect, piece.form)
+            yield queries.create_as(final, piece.query, dialect, piece.form), gone
+            yield queries.comment(final, _text(room, piece), dialect, piece.form), gone
+        else:
+            yield _rename(room.engine, staged, final, piece.form)
+
+
+def _rename(engine: Engine, old: Relation, new: Relation, form: str) -> tuple[str, str]:
+    dialect = engine.dialect
+    return queries.rename(old, new.name, dialect, form), queries.rename(new, old.name, dialect, form)
+
+
+def _aside(relation: Relation, why: str) -> str:
+    return f"{relation.name}__{why}_{token_hex(4)}"
+
+
+def _text(room: Room, piece: Piece) -> str:
+    """The comment on a piece: a companion's names its target, and the target keeps what its user said of it."""
+    if piece.stem:
+        return _comment({**piece.says, "of": room.target.name})
+    text = _comment({"is": "release", "as": piece.form, **piece.says})
+    return "\n".join(filter(None, [room.said, text]))
+
+
+def _declare_key(engine: Engine, relation: Relation, key: str | None) -> None:
+    """Let the engine itself keep a value from being in a column twice, where it has a key for the type."""
+    column = engine.table(relation).column(key) if key else None
+    if column and column.kind != "other":
+        engine.run(queries.declare_key(relation, column.name, engine.dialect))
 
 
 def _set_rights(engine: Engine, relation: Relation, wanted: Iterable[Grant]) -> None:
@@ -149,7 +231,7 @@ def _theirs(comment: str | None) -> str:
     return (comment or "").rpartition("\n")[0] if _ours(comment) else comment or ""
 
 
-def _is_beside(target: Relation, comment: str | None) -> bool:
+def _is_companion(target: Relation, comment: str | None) -> bool:
     return _ours(comment).get("of") == target.name
 
 

@@ -10,14 +10,15 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from kanon_sql import cloak
-from kanon_sql.cloak.points import check_columns
+from kanon_sql import cloak, queries
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import KanonError
 from kanon_sql.frequency.frequency_set import check_rows
-from kanon_sql.release import anatomy, perturb
-from kanon_sql.release import publish as releases
+from kanon_sql.release import anatomy, perturb, recoded
+from kanon_sql.release.findings import Summary
+from kanon_sql.release.pieces import Piece
+from kanon_sql.release.publish import Published, check_target, publish
 from kanon_sql.release.recoding import Recoding
 from kanon_sql.spec import Spec, Target
 from kanon_sql.staging import Staging
@@ -43,16 +44,16 @@ class Release:
     manifest: dict[str, Any]
     sql: str
     trace: tuple[Step, ...] = field(repr=False)
-    _written: releases.Written = field(repr=False)
+    _published: Published[Any] = field(repr=False)
     _engine: Engine = field(repr=False)
 
     def to_df(self) -> pandas.DataFrame:
         """The released rows as a pandas DataFrame."""
-        if self._written.path:
+        if self._published.path:
             reader = DuckDB()
-            found: pandas.DataFrame = reader.frame(reader.read_file(str(self._written.path)).relation)
+            found: pandas.DataFrame = reader.frame(reader.read_file(str(self._published.path)).relation)
             return found
-        frame: pandas.DataFrame = self._engine.frame(self._written.relation)
+        frame: pandas.DataFrame = self._engine.frame(self._published.relation)
         return frame
 
 
@@ -105,7 +106,7 @@ def releasing(source: Any, spec: Spec, connection: Any = None, keep: bool = Fals
     it just before.
     """
     with Staging() as staging:
-        with opened(source, spec, connection, keep) as found, found.engine.transaction():
+        with opened(source, spec, connection, keep) as found, found.engine.transaction(), staging.deferring():
             try:
                 yield found, staging
             except KanonError:
@@ -117,40 +118,61 @@ def releasing(source: Any, spec: Spec, connection: Any = None, keep: bool = Fals
         staging.place()
 
 
-def _made(found: Source, spec: Spec, watch: Observer, search_in: str, staging: Staging, started: float) -> Release:
+def _made(source: Source, spec: Spec, watch: Observer, search_in: str, staging: Staging, started: float) -> Release:
     if spec.location:
-        return _cloaked(found, spec, staging, watch, started)
-    plan = plan_release(found, spec, watch, search_in)
+        return _cloaked(source, spec, staging, watch, started)
+    plan = plan_release(source, spec, watch, search_in)
+    costs = manifests.measure(plan)
     watch.stage("Writing the release")
-    with perturb.perturbed_source(found.engine, plan.source.table, spec) as shown:
-        written = _write(replace(plan.recoding, table=shown), spec.target, staging)
+    with perturb.perturbed_source(source.engine, plan.source.table, spec) as shown:
+        published = _publish(replace(plan.recoding, table=shown), spec.target, staging)
+    if source.table.form == "view" and not source.files and source.engine.reads_files:
+        check_rows(source.engine, source.table, plan.frequency_set)  # it may read files, or a database that changes
     watch.stage("Describing the release")
-    described = manifests.describe(plan, written, started)
-    if found.table.form == "view" and not found.files and isinstance(found.engine, DuckDB):
-        check_rows(found.engine, found.table, plan.frequency_set)  # the view may read files, of any other database too
+    described = manifests.describe(plan, costs, published, started)
     tidy(plan)
     trace = plan.outcome.trace if isinstance(plan, Plan) else ()
-    return Release(described, written.sql, trace, written, found.engine)
+    return Release(described, published.sql, trace, published, source.engine)
 
 
-def _write(recoding: Recoding, target: Target | None, staging: Staging) -> releases.Written:
+def _publish(recoding: Recoding, target: Target | None, staging: Staging) -> Published[Summary]:
     if target and target.form == "anatomy":
-        return anatomy.write(recoding, target, staging)
-    return releases.write(recoding, target, staging)
+        return anatomy.release(recoding, target, staging)
+    return recoded.release(recoding, target, staging)
 
 
-def _cloaked(found: Source, spec: Spec, staging: Staging, watch: Observer, started: float) -> Release:
-    check_columns(found.table, spec)
-    found = settle_roles(found, spec)
-    written, described = cloak.release(
-        found.engine,
-        found.table,
-        found.files,
-        spec,
-        staging,
-        watch.stage,
-        started,
-        found.roles.described(),
-        found.roles.warnings,
-    )
-    return Release(described, written.sql, (), written, found.engine)
+def _cloaked(source: Source, spec: Spec, staging: Staging, watch: Observer, started: float) -> Release:
+    cloak.check_columns(source.table, spec)
+    source = settle_roles(source, spec)
+    check_target(spec.target, source.engine, source.table, source.files)
+    cloaked = cloak.cloak(source.engine, source.table, spec, watch.stage)
+    watch.stage("Writing the release")
+    published = _publish_cloaked(cloaked, source.engine, spec.target, staging)
+    watch.stage("Describing the release")
+    target = manifests.target_of(spec, published, source.engine.dialect)
+    seconds = {"release": published.write_seconds, "verify": published.verify_seconds}
+    seconds = {**cloaked.seconds, **seconds, "total": time.monotonic() - started}
+    roles, warned = source.roles.described(), source.roles.warnings
+    described = cloak.describe(cloaked, target, source.engine.name, roles, warned, seconds)
+    cloaked.drop()
+    return Release(described, cloaked.sql, (), published, source.engine)
+
+
+def _publish_cloaked(
+    cloaked: cloak.Cloaked, engine: Engine, target: Target | None, staging: Staging
+) -> Published[cloak.Summary]:
+    """Publish what was cloaked in an embedded DuckDB: a file from there, a table where the source is."""
+    cloaking, spec, query = cloaked.cloaking, cloaked.cloaking.spec, cloaked.sql
+    where = cloaking.engine if target and target.file else engine
+    if where is not cloaking.engine:
+        cloaking.engine.send(query, where, _SENT)
+        query = queries.select_all(_SENT, where.dialect)
+    says = {"cloaked": spec.cloak.method, "k": cloaking.model.required}
+    piece = Piece("release", queries.sentence("cloak/release"), query, says=says)
+    verify = lambda reader, staged: cloaked.verify(reader, staged["release"])  # noqa: E731
+    published = publish(where, target, lambda _: [piece], verify, staging)
+    where.run(queries.drop(_SENT, where.dialect))
+    return published
+
+
+_SENT = queries.scratch("kanon_cloak_sent")

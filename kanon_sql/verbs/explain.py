@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Unpack
 from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.queries import Relation
-from kanon_sql.release import publish as releases
+from kanon_sql.release import findings, recoded
 from kanon_sql.release.recoding import SAFE_CLASSES
 from kanon_sql.spec import Spec
+from kanon_sql.staging import Staging
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import RecodingOptions, SearchIn, spelled_out, taken
 from kanon_sql.verbs.plan import LocalPlan, Plan, plan_release, tidy
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 _FREQUENCY_SET = "Turn the distinct tuples into codes: one integer column per attribute and level."
 _CLASSES = "What every class shows that {} made, with its rows, the leaves under each cell and its level."
-_RELEASE = "Write every row with its labels, if its class is one that holds; sorted by what is released."
 
 
 @dataclass(frozen=True)
@@ -113,14 +113,16 @@ def steps(plan: Plan | LocalPlan) -> Iterator[Step]:
         gave = f"{figures.classes:,} classes, {figures.released_rows:,} rows, smallest {figures.smallest_class}"
         sql = queries.select_all(plan.recoding.classes, found.engine.dialect)
         yield _step("classes", found.engine, sql, _CLASSES.format(plan.spec.strategy), gave)
-    written = releases.keep(plan.recoding)
+    with Staging() as staging:
+        published = recoded.release(plan.recoding, None, staging)
+    summary = published.found
     if isinstance(plan, Plan):
         held = plan.judge.released_classes_sql(plan.outcome.node)
         yield _step("core/released_classes", found.engine, held, gave=f"{_count(source, SAFE_CLASSES):,} classes")
     query = plan.recoding.select_sql()
-    yield _step("release", source, query, _RELEASE, f"{written.summary.rows:,} rows")
-    check = releases.summary_sql(source, written.relation, plan.recoding.quasi_identifiers, plan.judge.model)
-    gave = f"smallest class {written.summary.smallest_class}, {written.summary.unsafe_rows} rows that do not hold"
+    yield _step("release", source, query, published.statements[0].sentence, f"{published.statements[0].rows:,} rows")
+    check = findings.summary_sql(source, published.relation, plan.recoding.quasi_identifiers, plan.judge.model)
+    gave = f"smallest class {summary.smallest_class}, {summary.unsafe_rows} rows that do not hold"
     yield _step("core/class_summary", source, check, gave=gave)
 
 

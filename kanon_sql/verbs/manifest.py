@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
 from typing import Any
 
 from kanon_sql import queries
-from kanon_sql.engine import Engine
 from kanon_sql.loss import METRICS, Figures, arithmetic, distances_of, precisions
 from kanon_sql.privacy import PrivacyModel
 from kanon_sql.recode import show as shows
 from kanon_sql.release import anatomy, perturb
-from kanon_sql.release.publish import Summary, Written
+from kanon_sql.release.findings import Summary
+from kanon_sql.release.publish import Published
 from kanon_sql.release.recoding import FullDomain, LocalRecoding
 from kanon_sql.resources import package_version
 from kanon_sql.spec import Spec
@@ -22,10 +22,12 @@ from kanon_sql.verbs.plan import LocalPlan, Plan
 from kanon_sql.verbs.problem import Problem
 
 
-def describe(plan: Plan | LocalPlan, written: Written, started: float) -> dict[str, Any]:
-    """The manifest of a written release, ready for JSON."""
+def describe(
+    plan: Plan | LocalPlan, costs: Mapping[str, Any], published: Published[Summary], started: float
+) -> dict[str, Any]:
+    """The manifest of a published release, ready for JSON; `costs` as `measure` gave them before. Asks no database."""
     spec, found = plan.spec, plan.frequency_set
-    summary, suppressed = written.summary, plan.recoding.rows_at_risk
+    summary, suppressed = published.found, plan.recoding.rows_at_risk
     return {
         "rows": found.rows,
         "released_rows": summary.rows,
@@ -39,10 +41,10 @@ def describe(plan: Plan | LocalPlan, written: Written, started: float) -> dict[s
         "heights": dict(zip(plan.columns, found.heights, strict=True)),
         "weights": dict(zip(plan.columns, plan.costs.weights, strict=False)),
         "metric": spec.metric,
-        **_found(plan),
+        **costs,
         "strategy": spec.strategy,
         "seed": spec.seed,
-        "seconds": _seconds(plan, written, started),
+        "seconds": _seconds(plan, published, started),
         "verified": summary.as_asked,
         "privacy": _privacy(plan.judge.model, summary),
         "roles": {
@@ -52,14 +54,14 @@ def describe(plan: Plan | LocalPlan, written: Written, started: float) -> dict[s
             **plan.source.roles.described(),
         },
         "source": spec.source,
-        "target": target_of(spec, written, plan.source.engine),
+        "target": target_of(spec, published, plan.source.engine.dialect),
         "engine": plan.source.engine.name,
         "hierarchies": {name: fit.sha256 for name, fit in plan.fits.items()},
-        "sql": {"frequency_set": list(found.sql), "release": written.sql},
-        "warnings": warnings(plan, written),
+        "sql": {"frequency_set": list(found.sql), "release": published.sql},
+        "warnings": warnings(plan, summary),
         "version": package_version(),
         **perturb.described(spec),
-        **anatomy.described(spec, written),
+        **anatomy.described(spec, published, plan.source.engine.dialect),
     }
 
 
@@ -71,7 +73,8 @@ def _privacy(model: PrivacyModel, summary: Summary) -> list[dict[str, Any]]:
     return [{"model": f"NOT {model.name}: every row fits that many source rows, * as a wildcard", **weaker}]
 
 
-def _found(plan: Plan | LocalPlan) -> dict[str, Any]:
+def measure(plan: Plan | LocalPlan) -> dict[str, Any]:
+    """What a search or a recoding made, and what that costs: asked of the frequency set, before the release is."""
     if isinstance(plan.recoding, LocalRecoding):
         return _recoded(plan)
     return _searched(plan)
@@ -154,20 +157,20 @@ def _costs(
     }
 
 
-def warnings(plan: Plan | LocalPlan, written: Written) -> list[str]:
+def warnings(plan: Plan | LocalPlan, summary: Summary) -> list[str]:
     """What a careful reader of the release should know."""
     said = []
     if plan.ended != "complete":
         better = "node may exist, see gap" if isinstance(plan.recoding, FullDomain) else "recoding may exist"
         said.append(f"the search did not end ({plan.ended}): a better {better}")
     said += _not_found(plan)
-    if written.summary.fits:
-        below = written.summary.fits.unsafe_class_rows
+    if summary.fits:
+        below = summary.fits.unsafe_class_rows
         said.append(
             f"the release is not k-anonymous for who counts equal rows: {below:,} rows are in smaller classes, and are "
             "safe only if every * is read as any value"
         )
-    if written.summary.rows == 0:
+    if summary.rows == 0:
         said.append("every row was suppressed: the release is empty; lower k or suppression_limit")
     starred = {a.column.name: len(a.hierarchy.starred) for a in plan.frequency_set.attributes if a.hierarchy.starred}
     said += perturb.warnings(plan.spec) + anatomy.warnings(plan.spec, plan.source.table)
@@ -194,23 +197,24 @@ def _figures(plan: Plan) -> Figures:
     return replace(classes, losses=losses.losses, starred=starred)
 
 
-def _seconds(plan: Plan | LocalPlan, written: Written, started: float) -> dict[str, float]:
+def _seconds(plan: Plan | LocalPlan, published: Published[Summary], started: float) -> dict[str, float]:
     seconds = {
         "frequency_set": plan.frequency_seconds,
         "search": plan.search_seconds,
-        "release": written.write_seconds,
-        "verify": written.verify_seconds,
+        "release": published.write_seconds,
+        "verify": published.verify_seconds,
         "total": time.monotonic() - started,
     }
     return {stage: round(value, 4) for stage, value in seconds.items()}
 
 
-def target_of(spec: Spec, written: Written, engine: Engine) -> dict[str, str]:
+def target_of(spec: Spec, published: Published[Any], dialect: str) -> dict[str, str]:
     """Where a release is, and in which form."""
-    if written.path:
-        return {"file": str(written.path), **({"as": "anatomy"} if isinstance(written, anatomy.WrittenAnatomy) else {})}
-    form = spec.target.form if spec.target else "temporary table"
-    return {"table": ".".join(queries.parts(written.relation, engine.dialect)), "as": form}
+    target = spec.target
+    if published.path:
+        return {"file": str(published.path), **({"as": "anatomy"} if target and target.form == "anatomy" else {})}
+    form = target.form if target else "temporary table"
+    return {"table": ".".join(queries.parts(published.relation, dialect)), "as": form}
 
 
 def _finite(value: float) -> float | None:

@@ -19,7 +19,8 @@ from kanon_sql.recode import RECODERS
 from kanon_sql.recode import show as shows
 from kanon_sql.release import anatomy, perturb, tables
 from kanon_sql.release import publish as releases
-from kanon_sql.release.recoding import names_beside
+from kanon_sql.release.pieces import companion
+from kanon_sql.release.recoding import companion_stems
 from kanon_sql.spec import Spec
 from kanon_sql.verbs import roles
 from kanon_sql.verbs.observer import Observer
@@ -66,7 +67,8 @@ def count(
     local = spec.strategy in RECODERS or shows.asked(spec)
     if spec.target and spec.target.stays_a_query:
         view = found.engine.place(str(spec.target.table))
-        tables.check_beside(found.engine, spec.target, found.table, names_beside(view, list(fitted), local))
+        needed = [companion(view, stem) for stem in companion_stems(list(fitted), local)]
+        tables.check_companions(found.engine, spec.target, found.table, needed)
     watch.stage("Counting the distinct tuples")
     started = time.monotonic()
     here = found.engine if isinstance(found.engine, DuckDB) or search_in == "engine" else DuckDB()

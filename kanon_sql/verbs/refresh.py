@@ -13,8 +13,7 @@ from kanon_sql.engine import Engine
 from kanon_sql.errors import SpecError, TargetError, VerificationError
 from kanon_sql.privacy import k_anonymity
 from kanon_sql.queries import Relation
-from kanon_sql.release import publish as releases
-from kanon_sql.release import tables
+from kanon_sql.release import findings, tables
 from kanon_sql.resources import package_version
 from kanon_sql.verbs.source import engine_of, open_engine
 
@@ -36,7 +35,7 @@ def refresh(name: str, *, database: str | None = None, connection: Any = None) -
         k, quasi_identifiers = _promise(engine, relation, name)
         engine.run(queries.refresh(relation, engine.dialect))
         model = k_anonymity(k)
-        summary = releases.summarize(engine, relation, quasi_identifiers, model)
+        summary = findings.summarize(engine, relation, quasi_identifiers, model)
         if not summary.holds:
             raise VerificationError(
                 f"{name} would have {summary.unsafe_rows:,} rows in {summary.unsafe_classes:,} classes that do not "

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from kanon_sql.engine import Table
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.recode.show import shown_names
-from kanon_sql.release import anatomy
-from kanon_sql.release import publish as releases
+from kanon_sql.release import anatomy, findings
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.options import VerifyOptions, spelled_out, taken
 from kanon_sql.verbs.problem import check_roles, model_of
@@ -36,7 +35,7 @@ class Verification(Result):
     quasi_identifiers: tuple[str, ...] = ()
     model: str = ""
     required: int = 0
-    summary: releases.Summary | None = None
+    summary: findings.Summary | None = None
     offending_sizes: tuple[tuple[int, int], ...] = ()
 
     def __bool__(self) -> bool:
@@ -106,7 +105,7 @@ def verify(
     # The spec of a release will do: that its identifiers are gone is as it should be.
     unasked = {"target": None, "identifiers": (), "sensitive": (), "keep": None}
     settled = settled.model_copy(update=unasked)
-    problem = anatomy.torn(Path(settled.source))
+    problem = anatomy.file_problem(Path(settled.source))
     if problem:
         return Verification(settled.source, False, problem)
     with opened(source, settled, connection) as data:
@@ -136,9 +135,9 @@ def _checked(source: Source, spec: Spec) -> Verification:
     names = _shown_columns(spec, source.table)
     check_roles(spec.model_copy(update={"quasi_identifiers": dict.fromkeys(names)}), source.table)
     model = model_of(spec)
-    summary = releases.summarize(source.engine, source.table.relation, names, model)
+    summary = findings.summarize(source.engine, source.table.relation, names, model)
     if summary.rows == 0:
         raise SourceError(f"{spec.source} has no rows; there is nothing to verify")
-    sizes = releases.class_sizes(source.engine, source.table.relation, names)
+    sizes = findings.class_sizes(source.engine, source.table.relation, names)
     offending = tuple((size, classes) for size, classes in sizes if size < model.required)
     return Verification(spec.source, summary.holds, None, tuple(names), model.name, model.required, summary, offending)

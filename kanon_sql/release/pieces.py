@@ -1,0 +1,59 @@
+"""What a release is made of: the relations or files to be written, as values that whoever publishes reads."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kanon_sql.engine import Statement
+from kanon_sql.queries import Relation
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One relation or file of a release: its name among the pieces, what it is for, and the query that fills it.
+
+    `stem`: what its own name has behind the target's, empty for the target itself. `says`: of its comment. `released`:
+    whether those who may read the target may read it. `key`: a column that must not hold a value twice.
+    """
+
+    name: str
+    sentence: str
+    query: str
+    stem: str = ""
+    form: str = "table"
+    says: Mapping[str, Any] = field(default_factory=dict)
+    released: bool = True
+    key: str | None = None
+
+    def at(self, target: Relation) -> Relation:
+        """Where it stands, by where the target does."""
+        return companion(target, self.stem)
+
+
+def companion(target: Relation, stem: str) -> Relation:
+    """The place of a companion table of a target.
+
+    >>> companion(Relation("main", "released"), "sensitive").name
+    'released__sensitive'
+    """
+    return target.sibling(f"{target.name}__{stem}") if stem else target
+
+
+def companion_file(target: Path, stem: str) -> Path:
+    """The place of a companion of a file.
+
+    >>> companion_file(Path("anon.parquet"), "sensitive").name
+    'anon.sensitive.parquet'
+    """
+    return target.with_name(f"{target.stem}.{stem}{target.suffix}") if stem else target
+
+
+def timed(piece: Piece, sql: str, run: Callable[[], int | None]) -> Statement:
+    """Run the statement of a piece, and say what it took."""
+    started = time.monotonic()
+    rows = run()
+    return Statement(piece.name, piece.sentence, sql, time.monotonic() - started, rows)

@@ -1,0 +1,94 @@
+"""The release of a recoding: the pieces that it is made of, and how they are verified."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from kanon_sql import queries
+from kanon_sql.engine import Engine
+from kanon_sql.engines.duckdb import DuckDB, file_format
+from kanon_sql.errors import VerificationError
+from kanon_sql.queries import Relation
+from kanon_sql.release import findings
+from kanon_sql.release.findings import Summary
+from kanon_sql.release.pieces import Piece
+from kanon_sql.release.publish import Published, Staged, publish
+from kanon_sql.release.recoding import Recoding
+from kanon_sql.spec import Spec, Target
+from kanon_sql.staging import Staging
+
+SENTENCE = "Write every row with its labels, if its class is one that holds; sorted by what is released."
+
+
+def release(recoding: Recoding, target: Target | None, staging: Staging) -> Published[Summary]:
+    """Publish a recoding where the spec says; VerificationError if what is there does not hold."""
+    started = time.monotonic()
+    recoding.prepare()
+    prepared = time.monotonic() - started
+    made = publish(recoding.engine, target, partial(pieces, recoding, target), partial(_verify, recoding), staging)
+    return replace(made, write_seconds=made.write_seconds + prepared)
+
+
+def pieces(recoding: Recoding, target: Target | None, place: Relation) -> list[Piece]:
+    """A table or file; or a view, materialized or not, over the source and the tables that it needs."""
+    says = promise(recoding.spec, recoding.quasi_identifiers)
+    if target is None or not target.stays_a_query:
+        return [Piece("release", SENTENCE, recoding.select_sql(), says=says)]
+    companions = [
+        Piece(stem, _COMPANION, query, stem, says={"is": "a table that the view needs"}, released=False, key="value")
+        for stem, query in recoding.companions().items()
+    ]
+    return [Piece("release", SENTENCE, recoding.view_sql(place), form=target.form, says=says), *companions]
+
+
+_COMPANION = "Keep what the view needs, since it counts its classes whenever it is read."
+
+
+def target_sql(recoding: Recoding, target: Target | None, source_files: str | None = None) -> str:
+    """The statement of the release as one that stands alone: what `--sql` prints.
+
+    `source_files`: the path or glob, where the source is not a table.
+    """
+    query, engine = recoding.standalone_sql(), recoding.engine
+    if source_files and isinstance(engine, DuckDB):
+        query = engine.over_files_sql(query, source_files)
+    if target and target.table:
+        return queries.create_as(engine.place(target.table), query, engine.dialect, target.form)
+    if target and target.file and isinstance(engine, DuckDB):
+        return queries.copy_to(query, target.file, file_format(target.file), engine.dialect)
+    return query
+
+
+def promise(spec: Spec, quasi_identifiers: Sequence[str]) -> dict[str, Any]:
+    """What the comment on a release says of it, enough to verify it later: no value of the data."""
+    found = {"k": spec.privacy.k, "quasi_identifiers": list(quasi_identifiers)}
+    return found | ({"wildcard_suppression": True} if spec.wildcard_suppression else {})
+
+
+def _verify(recoding: Recoding, engine: Engine, staged: Staged) -> Summary:
+    """Check what was written, as a stranger would: its columns, its rows, every class."""
+    relation = staged["release"]
+    if [column.name for column in engine.table(relation).columns] != recoding.columns:
+        raise VerificationError("the written release has other columns than planned; nothing was released")
+    summary = findings.summarize(engine, relation, recoding.quasi_identifiers, recoding.model)
+    summary = replace(summary, fits=recoding.fits(engine, relation))
+    if summary.fits and not summary.as_asked:
+        raise VerificationError(
+            f"the written release has {summary.fits.unsafe_rows:,} rows that fit too few rows of the source; nothing "
+            "was released, run again and report this if it stays"
+        )
+    if not summary.as_asked:
+        raise VerificationError(
+            f"the written release has {summary.unsafe_rows:,} rows in {summary.unsafe_classes:,} classes that do "
+            "not meet the privacy model; nothing was released, run again and report this if it stays"
+        )
+    if summary.rows != recoding.rows:
+        raise VerificationError(
+            f"the written release has {summary.rows:,} rows where {recoding.rows:,} were planned; nothing was "
+            "released. If the source changed meanwhile, run again"
+        )
+    return summary
