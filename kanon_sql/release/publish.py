@@ -157,7 +157,8 @@ def _publish_tables(
 ) -> Published[Found]:
     started, room = time.monotonic(), tables.make_room(engine, target)
     if not engine.has_transactions:
-        staging.defer(lambda: tables.put_in_place(room, pieces(room.target)), lambda: tables.discard(room))
+        final = pieces(room.target)  # worked out now, while what the pieces are made of is there
+        staging.defer(lambda: tables.put_in_place(room, final), lambda: tables.discard(room))
     # What a view needs comes before the view.
     statements = [tables.make(room, piece) for piece in sorted(pieces(room.place), key=lambda piece: not piece.stem)]
     tables.finish(room)
