@@ -135,7 +135,7 @@ def test_without_transactions_a_step_that_fails_is_undone(
             break
         assert lasting(engine) == before, step
     assert 2 < step < 19
-    assert lasting(engine) != before
+    assert lasting(engine)["released"][0] == ("VIEW" if form == "view" else "BASE TABLE")
 
 
 @pytest.mark.parametrize("target", ["table", "view", "anatomy", "file", "exact", "temporary"])

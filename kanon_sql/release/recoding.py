@@ -309,8 +309,9 @@ class LocalRecoding(_Judged):
 
     def view_sql(self, view: Relation) -> str:
         """The query of a view: it counts its classes itself, on the rows that it returns."""
-        source, made = self.engine.lasting(self.table.relation), (companion(view, stem) for stem in _STEMS)
-        return self._query(source, lambda a: companion(view, a.coded.stem), *made, recount=True)
+        source = self.engine.lasting(self.table.relation)
+        assignment, classes = (companion(view, stem) for stem in _STEMS)
+        return self._query(source, lambda a: companion(view, a.coded.stem), assignment, classes, recount=True)
 
     def _copied(self, relation: Relation, engine: Engine) -> tuple[str, list[Column]]:
         """What a release by itself needs of a relation of ours: a query and its columns, the class first."""
