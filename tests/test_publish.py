@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import create_table
 
 from kanon_sql import anonymize
 from kanon_sql.engine import Engine
@@ -15,6 +14,7 @@ from kanon_sql.errors import KanonError, VerificationError
 from kanon_sql.release import findings, tables
 from kanon_sql.release.findings import Summary
 from kanon_sql.verbs.anatomize import anatomize
+from support.database import create_table
 
 TYPES = {"name": "VARCHAR", "age": "INTEGER", "zip": "VARCHAR", "ill": "VARCHAR"}
 ROWS = [(f"p{i}", 20 + i % 4, f"z{i % 3}{i % 2}", ("flu", "asthma", "acne")[i % 3]) for i in range(120)]
