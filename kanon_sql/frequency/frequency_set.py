@@ -93,7 +93,7 @@ def build_frequency_set(
         mapping.load(tuples, attribute.coded, attribute.hierarchy)
         attributes.append(attribute)
     frequency_set = _code(search_in, tuple(attributes), scan)
-    check_rows(engine, table, frequency_set)
+    _check_coded(frequency_set)
     if not keep_tuples:
         search_in.run(queries.drop(TUPLES, search_in.dialect))
     return frequency_set
@@ -152,8 +152,19 @@ def _code(engine: Engine, attributes: tuple[Attribute, ...], scan: str) -> Frequ
     return FrequencySet(engine, FREQUENCY_SET, attributes, int(rows), int(tuples), (scan, query))
 
 
+def _check_coded(frequency_set: FrequencySet) -> None:
+    """Stop where the coding lost or doubled a row of those that the scan counted: no value may have no code, or two."""
+    engine = frequency_set.engine
+    ((rows,),) = engine.rows(queries.text("core/total_rows", engine.dialect, counted=TUPLES))
+    if rows != frequency_set.rows:
+        raise SourceError(
+            f"the frequency set holds {frequency_set.rows:,} rows where {rows:,} were read; nothing was released, "
+            "please report it"
+        )
+
+
 def check_rows(engine: Engine, table: Table, frequency_set: FrequencySet) -> None:
-    """Stop where the frequency set does not account for every row of the source."""
+    """Stop where a source that no transaction keeps as it is has another number of rows by now: this reads it again."""
     ((rows,),) = engine.rows(queries.text("core/row_count", engine.dialect, relation=table.relation))
     if rows != frequency_set.rows:
         raise SourceError(

@@ -111,7 +111,7 @@ def _perturb(tables: Scratch, table: Table, spec: Spec) -> Relation:
     }
     columns = [Perturbed(c.name, plain[c.name], c.type, values.get(c.name)) for c in kept]
     perturbed = tables.make_as("source", queries.perturbed_rows(rows, columns, dialect))
-    _check_rows(tables, table.relation, perturbed, "the table")
+    _check_rows(tables, rows, perturbed, "the table")
     tables.drop(rows, *values.values())
     return perturbed
 
