@@ -17,7 +17,7 @@ from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.frequency import fitting, judge
 from kanon_sql.frequency import frequency_set as frequency
 from kanon_sql.generalization.lattice import Lattice
-from kanon_sql.privacy import k_anonymity
+from kanon_sql.privacy import all_of, k_anonymity
 
 
 def main() -> None:
@@ -30,7 +30,7 @@ def main() -> None:
     )
     builders = {name: fit.build for name, fit in fitting.fits(asked, table, engine).items()}
     found = frequency.build_frequency_set(engine, table, builders, engine)
-    asks = judge.Judge(found, k_anonymity(5))
+    asks = judge.Judge(found, all_of(k_anonymity(5)))
     nodes = random.Random(0).sample(list(Lattice((0,) * 9, found.heights).nodes()), 400)
     ours, bare = [], []
     for node in nodes:  # one after the other, so that both see the same machine

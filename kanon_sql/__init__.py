@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kanon_sql import hierarchy
     from kanon_sql.errors import KanonError
+    from kanon_sql.privacy import Finding, PrivacyModel, k_anonymity
     from kanon_sql.spec import Spec
     from kanon_sql.verbs.anatomize import anatomize
     from kanon_sql.verbs.anonymize import Release, anonymize
@@ -26,9 +27,11 @@ if TYPE_CHECKING:
 _HOMES = {
     "Comparison": "verbs.compare",
     "Explanation": "verbs.explain",
+    "Finding": "privacy",
     "KanonError": "errors",
     "LatticePicture": "verbs.lattice",
     "Observer": "verbs.observer",
+    "PrivacyModel": "privacy",
     "Release": "verbs.anonymize",
     "Search": "verbs.search",
     "Spec": "spec",
@@ -37,6 +40,7 @@ _HOMES = {
     "anonymize": "verbs.anonymize",
     "compare": "verbs.compare",
     "explain": "verbs.explain",
+    "k_anonymity": "privacy",
     "lattice": "verbs.lattice",
     "refresh": "verbs.refresh",
     "search": "verbs.search",
@@ -46,9 +50,11 @@ _HOMES = {
 __all__ = [
     "Comparison",
     "Explanation",
+    "Finding",
     "KanonError",
     "LatticePicture",
     "Observer",
+    "PrivacyModel",
     "Release",
     "Search",
     "Spec",
@@ -58,6 +64,7 @@ __all__ = [
     "compare",
     "explain",
     "hierarchy",
+    "k_anonymity",
     "lattice",
     "refresh",
     "search",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import reprlib
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from decimal import Decimal
 from difflib import get_close_matches
 from pathlib import Path
@@ -24,6 +24,7 @@ from pydantic import (
     Discriminator,
     Field,
     PlainSerializer,
+    PrivateAttr,
     StrictBool,
     StrictFloat,
     StrictInt,
@@ -37,6 +38,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from kanon_sql.errors import SpecError
+from kanon_sql.privacy import PrivacyModel, all_of
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
@@ -497,6 +499,20 @@ class Spec(_Model):
     )
     secret: LocalPath | None = Field(default=None, description="the path of a file that holds a secret")
     target: Target | None = Field(default=None, description="a mapping such as {table: patients_anon, as: view}")
+    _models: tuple[PrivacyModel, ...] = PrivateAttr(default=())
+
+    @property
+    def models(self) -> tuple[PrivacyModel, ...]:
+        """The privacy models given in Python; none where k is all that is asked."""
+        return self._models
+
+    def with_models(self, models: Sequence[PrivacyModel]) -> Spec:
+        """The same spec with privacy models in the place of k; the columns that they count are sensitive ones."""
+        counted = (each.sensitive for each in models if each.sensitive is not None)
+        sensitive = tuple(dict.fromkeys((*self.sensitive, *counted)))
+        spec = self.model_copy(update={"sensitive": sensitive, "privacy": Privacy(k=all_of(*models).k)})
+        spec._models = tuple(models)
+        return spec
 
     @property
     def kept_by_name(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from kanon_sql.frequency.frequency_set import build_frequency_set
 from kanon_sql.frequency.judge import Judge, may_suppress
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.loss import METRICS, Costs
-from kanon_sql.privacy import Predicate, PrivacyModel, k_anonymity
+from kanon_sql.privacy import PrivacyModel, all_of, k_anonymity
 from support.counting import EXAMPLES, NAMES, counted
 from support.database import create_table
 from support.oracle import Column, Node, Problem, problems
@@ -27,7 +27,7 @@ def test_every_node_is_judged_like_brute_force(
     found = counted(engine, problem, names, DuckDB() if embedded else engine)
     assert (found.rows, found.tuples) == (len(problem.rows), len(set(problem.rows)))
     assert found.heights == problem.heights
-    judge = Judge(found, k_anonymity(problem.k))
+    judge = Judge(found, all_of(k_anonymity(problem.k)))
     costs = judge.costs()
     assert (costs.rows, costs.k) == (len(problem.rows), problem.k)
     for mine, theirs in zip(costs.level_losses, problem.level_losses(), strict=True):
@@ -58,7 +58,7 @@ def test_roll_ups_change_no_figure(engine: Engine, problem: Problem) -> None:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {"_WORTH_ROWS": 0, "_WORTH_ASKING": 1, "_WORTH_KEEPING": 1}.items():
             patch.setattr(rollup, name, value)
-        judge = Judge(counted(engine, problem), k_anonymity(problem.k))
+        judge = Judge(counted(engine, problem), all_of(k_anonymity(problem.k)))
         costs = judge.costs()
         nodes = problem.nodes[:: 1 + len(problem.nodes) // 6]
         assert judge.rows_at_risk(nodes) == [problem.rows_at_risk(node) for node in nodes]
@@ -74,7 +74,7 @@ def test_roll_ups_hold_a_bounded_number_of_rows(problem: Problem, most: int, dat
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {"_WORTH_ROWS": 0, "_WORTH_ASKING": 1, "_WORTH_KEEPING": 1, "_MOST_KEPT": most}.items():
             patch.setattr(rollup, name, value)
-        judge = Judge(counted(engine, problem), k_anonymity(problem.k))
+        judge = Judge(counted(engine, problem), all_of(k_anonymity(problem.k)))
         for _ in range(6):
             nodes = data.draw(st.lists(st.sampled_from(problem.nodes), min_size=1, max_size=8))
             assert judge.rows_at_risk(nodes) == [problem.rows_at_risk(node) for node in nodes]
@@ -94,7 +94,7 @@ def test_a_bounded_number_of_texts_is_kept(monkeypatch: pytest.MonkeyPatch) -> N
     levels = [(leaf, leaf if leaf == "a" else "bc", "*") for leaf in "abc"]
     column = Column({labels[0]: labels for labels in levels})
     problem = Problem([(x, y, z) for x in "abc" for y in "abc" for z in "abc"], [column] * 3, 2)
-    judge = Judge(counted(DuckDB(), problem), k_anonymity(2))
+    judge = Judge(counted(DuckDB(), problem), all_of(k_anonymity(2)))
     costs = judge.costs()
     for node in [*problem.nodes, *problem.nodes]:
         assert judge.losses(node, costs).losses == pytest.approx(problem.column_losses(node))
@@ -115,7 +115,7 @@ def test_a_row_that_gets_lost_on_the_way_stops_the_run(engine: Engine) -> None:
 @pytest.mark.parametrize("k", [1, 2, 5, 11])
 def test_a_class_of_k_rows_is_safe_and_one_of_a_row_less_is_not(engine: Engine, k: int) -> None:
     rows = [("a",)] * (k - 1) + [("b",)] * k + [("c",)] * (k + 1)
-    judge = Judge(counted(engine, Problem(rows, [two_levels("abc")], k)), k_anonymity(k))
+    judge = Judge(counted(engine, Problem(rows, [two_levels("abc")], k)), all_of(k_anonymity(k)))
     assert judge.rows_at_risk([(0,), (1,)]) == [k - 1, 0]
     classes = judge.classes((0,))
     assert (classes.classes, classes.smallest_class, classes.rows_at_risk) == (2, k, k - 1)
@@ -125,8 +125,8 @@ def test_a_class_of_k_rows_is_safe_and_one_of_a_row_less_is_not(engine: Engine, 
 
 def test_a_class_of_which_nothing_is_known_is_at_risk(engine: Engine) -> None:
     found = counted(engine, Problem([("a",)] * 3 + [("b",)] * 2, [two_levels("ab")], 2))
-    unknown = PrivacyModel("unknown of three", 2, Predicate("NULLIF(SUM(n), $k) > 0", {"k": 3}), True)
-    judge = Judge(found, unknown)
+    unknown = PrivacyModel("unknown of three", {"k": 3}, {"rows": "SUM(n)"}, "NULLIF(rows, $k) > 0")
+    judge = Judge(found, all_of(unknown))
     assert judge.rows_at_risk([(0,)]) == [3]
     assert judge.classes((0,)).released_rows == 2
     assert judge.losses((0,), judge.costs()).rows_at_risk == 3
@@ -135,7 +135,7 @@ def test_a_class_of_which_nothing_is_known_is_at_risk(engine: Engine) -> None:
 
 def test_a_batch_is_one_query_and_answers_in_the_order_asked(engine: Engine) -> None:
     problem = Problem([(a, b) for a in "aabc" for b in "xyzz"], [two_levels("abc"), two_levels("xyz")], 3)
-    judge = Judge(counted(engine, problem), k_anonymity(3))
+    judge = Judge(counted(engine, problem), all_of(k_anonymity(3)))
     nodes = [*reversed(problem.nodes), *problem.nodes, *problem.nodes]  # over ten: as text, 10 is below 2
     assert judge.rows_at_risk(nodes) == [problem.rows_at_risk(node) for node in nodes]
     assert (judge.queries, judge.nodes_tested) == (1, 12)
@@ -149,7 +149,7 @@ def test_a_large_table_is_added_up_exactly(engine: Engine) -> None:
     """70,000 rows of 70,000 values: squares, losses and codes outgrow 32 bits."""
     rows = [(value,) for value in range(70_000)]
     wide = Column({value: (value, value // 35_000, "*") for (value,) in rows})
-    judge = Judge(counted(engine, Problem(rows, [wide], 2)), k_anonymity(2))
+    judge = Judge(counted(engine, Problem(rows, [wide], 2)), all_of(k_anonymity(2)))
     assert judge.rows_at_risk([(0,), (1,), (2,)]) == [70_000, 0, 0]
     assert [judge.classes((level,)).squares for level in (1, 2)] == [2 * 35_000**2, 70_000**2]
     assert judge.costs().level_losses == ((0.0, 34_999 / 69_999, 1.0),)

@@ -22,7 +22,7 @@ from kanon_sql.errors import InfeasibleError, SpecError
 from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.lattice import Lattice
 from kanon_sql.loss import hierarchical_distances
-from kanon_sql.privacy import Predicate, PrivacyModel, k_anonymity
+from kanon_sql.privacy import PrivacyModel, all_of, k_anonymity
 from kanon_sql.recode import Clock, Rounds, Task
 from kanon_sql.recode.distance import distortion, modification_rate, weighted_hierarchical_distance
 from kanon_sql.recode.kaca import kaca
@@ -171,7 +171,7 @@ def task_of(
     found = counted(engine, problem)
     columns = [attribute.column.name for attribute in found.attributes]
     said = {"source": "t", "quasi_identifiers": columns, "privacy": {"k": problem.k}, "seed": seed, "beta": beta}
-    model = more.pop("model", k_anonymity(problem.k))
+    model = more.pop("model", all_of(k_anonymity(problem.k)))
     judge = Judge(found, model)
     costs = replace(judge.costs(), beta=beta)
     lattice = Lattice((0,) * len(columns), found.heights)
@@ -247,8 +247,9 @@ def test_every_row_is_in_a_class_of_k_or_more(engine: DuckDB, problem: Problem, 
 @EXAMPLES
 @given(problem=problems(most_rows=30), odd=st.integers(2, 6))
 def test_what_the_model_does_not_know_to_be_safe_is_merged_on(engine: DuckDB, problem: Problem, odd: int) -> None:
-    safe = Predicate("NULLIF(SUM(n), $odd) >= $k", {"odd": odd, "k": problem.k})
-    task = task_of(engine, problem, model=PrivacyModel("odd", problem.k, safe, monotone=False))
+    safe = "NULLIF(rows, $odd) >= $k"
+    model = PrivacyModel("odd", {"odd": odd, "k": problem.k}, {"rows": "SUM(n)"}, safe)
+    task = task_of(engine, problem, model=all_of(model))
     try:
         kaca(task)
     except InfeasibleError:
@@ -262,10 +263,8 @@ def test_what_the_model_does_not_know_to_be_safe_is_merged_on(engine: DuckDB, pr
 
 def test_a_model_that_not_even_all_rows_meet(engine: DuckDB) -> None:
     leaves = {value: (value, "*") for value in "abc"}
-    safe = Predicate("NULLIF(SUM(n), 3) >= 2")
-    task = task_of(
-        engine, Problem([("a",), ("b",), ("c",)], [Column(leaves)], k=2), model=PrivacyModel("odd", 2, safe, False)
-    )
+    model = PrivacyModel("odd", {}, {"rows": "SUM(n)"}, "NULLIF(rows, 3) >= 2")
+    task = task_of(engine, Problem([("a",), ("b",), ("c",)], [Column(leaves)], k=2), model=all_of(model))
     with pytest.raises(InfeasibleError, match="not even one class"):
         kaca(task)
 

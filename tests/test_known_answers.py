@@ -20,7 +20,7 @@ from kanon_sql.generalization import recipes
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.lattice import Lattice, Node, below
 from kanon_sql.loss import Costs, Figures, metric
-from kanon_sql.privacy import k_anonymity
+from kanon_sql.privacy import all_of, k_anonymity
 from kanon_sql.strategies import Driver, Outcome, Progress, strategy
 from kanon_sql.strategies.accuracy import accuracy, level_of_generalization
 from kanon_sql.strategies.reduction import lattice_minimum
@@ -48,7 +48,7 @@ def counted(engine: Engine, rows: Sequence[tuple[Any, ...]], hierarchies: Sequen
 def anonymous_nodes(found: FrequencySet, k: int, allowed: int = 0) -> dict[Node, int]:
     """Every k-anonymous node with the rows that it suppresses."""
     nodes = list(Lattice((0,) * len(found.heights), found.heights).nodes())
-    at_risk = Judge(found, k_anonymity(k)).rows_at_risk(nodes)
+    at_risk = Judge(found, all_of(k_anonymity(k))).rows_at_risk(nodes)
     return {node: rows for node, rows in zip(nodes, at_risk, strict=True) if rows <= allowed}
 
 
@@ -87,7 +87,7 @@ def test_mahanan_2021(engine: Engine) -> None:
     """Eight people rate three taxis. The paper's optimum holds; its C_avg of .89 is 8 / (3 * 3), k being 2."""
     found = counted(engine, [tuple(row) for row in TAXI], [SCORES] * 3)
     assert set(anonymous_nodes(found, 2)) == {(0, 2, 2), (2, 1, 1), (1, 2, 2), (2, 1, 2), (2, 2, 1), (2, 2, 2)}
-    classes = {node: Judge(found, k_anonymity(2)).classes(node).classes for node in [(0, 2, 2), (2, 1, 1)]}
+    classes = {node: Judge(found, all_of(k_anonymity(2))).classes(node).classes for node in [(0, 2, 2), (2, 1, 1)]}
     assert classes == {(0, 2, 2): 3, (2, 1, 1): 2}
     best = search(found, 2, 0.0, "average_class_size", "auto")
     assert (best.node, best.score) == ((0, 2, 2), pytest.approx(8 / 6))
@@ -113,7 +113,7 @@ def test_sweeney_2002_model() -> None:
     keep = [recipes.suppress({row[j] for row in rows}, f"q{j}") for j in range(4)]
     found = counted(DuckDB(), rows, keep)
     assert anonymous_nodes(found, 2)[(0, 0, 0, 0)] == 0
-    figures = Judge(found, k_anonymity(2)).classes((0, 0, 0, 0))
+    figures = Judge(found, all_of(k_anonymity(2))).classes((0, 0, 0, 0))
     assert (figures.classes, figures.smallest_class, figures.squares) == (5, 2, 25)
 
 
@@ -126,7 +126,7 @@ class Remembering(Judge):
     """Asks for a node once, since what it counts depends neither on the suppression limit nor on the metric."""
 
     def __init__(self, found: FrequencySet, k: int) -> None:
-        super().__init__(found, k_anonymity(k))
+        super().__init__(found, all_of(k_anonymity(k)))
         self.known: dict[Node, int] = {}
         self.figures: dict[Node, Figures] = {}
 
@@ -407,7 +407,7 @@ def test_samarati_2001(k: int, allowed: int, expected: dict[str, tuple[int, int 
     at_lowest = {node: at_risk for node, at_risk in nodes.items() if sum(node) == lowest}
     assert at_lowest == {as_node(node): suppressed for node, (suppressed, _) in expected.items()}
     for node, (_, classes) in expected.items():
-        assert Judge(found, k_anonymity(k)).classes(as_node(node)).classes == classes or classes is None
+        assert Judge(found, all_of(k_anonymity(k))).classes(as_node(node)).classes == classes or classes is None
     for name in ("ola", "samarati"):
         outcome = search(found, k, allowed / found.rows, "height", name)
         assert (outcome.score, outcome.proven_optimal) == (lowest, True)

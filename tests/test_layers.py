@@ -12,8 +12,8 @@ PACKAGE = TESTS.parent / "kanon_sql"
 # From the ground up: a module imports from lower lines only, or from its own room.
 RANKS = [
     "errors resources interrupts hints",
-    "staging",
-    "generalization spec privacy demo_data",
+    "staging privacy",
+    "generalization spec demo_data",
     "loss queries",
     "engine",
     "engines",

@@ -16,7 +16,7 @@ from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.errors import HierarchyError, SourceError
 from kanon_sql.generalization.recipes import suppress
-from kanon_sql.privacy import k_anonymity
+from kanon_sql.privacy import all_of, k_anonymity
 from kanon_sql.release.findings import summarize
 from kanon_sql.verbs.source import Source, column_values
 from support.database import create_table
@@ -203,7 +203,7 @@ def check(engine: Engine, classes: Sequence[str]) -> None:
     assert found is not None
     assert max(Counter(row[-1] for row in rows_of(engine, "seen")).values(), default=1) == 1
     if classes:
-        assert summarize(engine, found.relation, classes, k_anonymity(2)).holds
+        assert summarize(engine, found.relation, classes, all_of(k_anonymity(2))).holds
 
 
 @pytest.mark.parametrize("strategy", ["best_first", "mondrian"])

@@ -23,7 +23,7 @@ from kanon_sql.generalization import hierarchy as h
 from kanon_sql.generalization import recipes
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.lattice import Lattice
-from kanon_sql.privacy import Predicate, PrivacyModel, k_anonymity
+from kanon_sql.privacy import PrivacyModel, all_of, k_anonymity
 from kanon_sql.recode.mondrian import Rule, mondrian, mondrian_relaxed
 from kanon_sql.recode.task import Clock, Local, Task
 from support.data import DATA, needs
@@ -53,7 +53,7 @@ def task_of(
     found = build_frequency_set(engine, table, dict(zip(names, hierarchies, strict=True)), engine)
     attributes = {name: {"show": how} for name, how in zip(names, show or [None] * len(names), strict=True)}
     spec = specs.parse({"source": "people", "quasi_identifiers": attributes, "privacy": {"k": k}})
-    model = k_anonymity(k)
+    model = all_of(k_anonymity(k))
     judge = Judge(found, model)
     lattice = Lattice((0,) * len(names), found.heights)
     weighted = tuple(weights or (1.0,) * len(names))
@@ -331,8 +331,9 @@ def test_no_class_of_strict_can_be_cut_in_two_safe_sides(problem: Problem, weigh
 def test_what_is_not_known_to_be_safe_is_no_class(problem: Problem, recode: Callable[[Task], Local]) -> None:
     """A model that says nothing of three rows, and promises nothing of what is merged."""
     task = task_for(problem)
-    odd = PrivacyModel("not three", 2, Predicate("NULLIF(SUM(n), $three) >= $two", {"three": 3, "two": 2}), False)
-    task = replace(task, model=odd)
+    three = {"three": 3, "two": 2}
+    odd = PrivacyModel("not three", three, {"rows": "SUM(n)"}, "NULLIF(rows, $three) >= $two")
+    task = replace(task, model=all_of(odd))
     if len(problem.rows) in (1, 3):
         with pytest.raises(InfeasibleError, match="do not meet not three"):
             recode(task)

@@ -25,7 +25,7 @@ from kanon_sql.generalization import hierarchy as h
 from kanon_sql.generalization import recipes
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.lattice import Lattice
-from kanon_sql.privacy import PrivacyModel, k_anonymity
+from kanon_sql.privacy import PrivacyModels, all_of, k_anonymity
 from kanon_sql.queries import Relation
 from kanon_sql.recode import RECODERS, Clock, Local, Rounds, Task, quality, wildcard
 from kanon_sql.spec import Spec
@@ -173,8 +173,8 @@ def spec_of(problem: Problem, priorities: Sequence[int | None], **more: Any) -> 
     return specs.parse({"source": "people", "quasi_identifiers": columns, "privacy": {"k": problem.k}, **more})
 
 
-def task_of(found: FrequencySet, spec: Spec, model: PrivacyModel | None = None, clock: Clock | None = None) -> Task:
-    model = model or k_anonymity(spec.privacy.k)
+def task_of(found: FrequencySet, spec: Spec, model: PrivacyModels | None = None, clock: Clock | None = None) -> Task:
+    model = model or all_of(k_anonymity(spec.privacy.k))
     judge = Judge(found, model)
     lattice = Lattice((0,) * len(found.heights), found.heights)
     weights = (1.0,) * len(found.heights)
@@ -500,7 +500,7 @@ def _asked(engine: DuckDB, found: FrequencySet, spec: Spec, rows: Sequence[Row])
     if before:
         engine.run(queries.drop(before.relation, engine.dialect))
     table = create_table(engine, "written", dict.fromkeys(names, "VARCHAR"), rows)
-    return wildcard.of_release(found, spec, k_anonymity(spec.privacy.k), engine, table.relation, names)
+    return wildcard.of_release(found, spec, all_of(k_anonymity(spec.privacy.k)), engine, table.relation, names)
 
 
 # Known answers

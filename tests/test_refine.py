@@ -24,7 +24,7 @@ from kanon_sql.generalization import hierarchy as h
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.lattice import Lattice
 from kanon_sql.loss import metric
-from kanon_sql.privacy import Predicate, PrivacyModel, k_anonymity
+from kanon_sql.privacy import PrivacyModel, PrivacyModels, all_of, k_anonymity
 from kanon_sql.recode import RECODERS, Clock, Local, Rounds, Task
 from kanon_sql.recode.refine import UNIT, _halves, _StepSize
 from kanon_sql.spec import parse
@@ -39,7 +39,7 @@ Class = list[Row]
 
 def task_of(
     found: FrequencySet,
-    model: PrivacyModel,
+    model: PrivacyModels,
     limit: float,
     weights: Sequence[float] = (),
     seconds: float | None = None,
@@ -55,7 +55,7 @@ def task_of(
         return start or driver.run(strategy("auto")).node
 
     names = [attribute.column.name for attribute in found.attributes]
-    spec = parse({"source": "people", "quasi_identifiers": names, "privacy": {"k": max(1, model.required)}})
+    spec = parse({"source": "people", "quasi_identifiers": names, "privacy": {"k": max(1, model.k)}})
     clock = Clock(seconds, watch)
     return Task(
         found,
@@ -111,7 +111,7 @@ class Recoded:
 
 def recoded(problem: Problem, weights: Sequence[float] = (), **options: Any) -> Recoded:
     found = counted(problem)
-    local = RECODERS["refine"](task_of(found, k_anonymity(problem.k), problem.limit, weights, **options))
+    local = RECODERS["refine"](task_of(found, all_of(k_anonymity(problem.k)), problem.limit, weights, **options))
     codes = [attribute.coded.code_column(0) for attribute in found.attributes]
     values = [dict(zip(a.hierarchy.codes(0), a.hierarchy.values, strict=False)) for a in found.attributes]
     assigned = found.engine.rows(queries.select_all(local.assignment, "duckdb"))
@@ -260,7 +260,7 @@ def assigned(found: FrequencySet, local: Local) -> set[frozenset[str]]:
 def test_cheapest_cells_first_and_outsiders_join_where_they_cost_least() -> None:
     """The two a stay, c and d meet as cd, and b joins the a: ab costs less than *."""
     found = small([("a",), ("a",), ("b",), ("c",), ("d",)], [ONE])
-    local = RECODERS["refine"](task_of(found, k_anonymity(2), 0.0))
+    local = RECODERS["refine"](task_of(found, all_of(k_anonymity(2)), 0.0))
     assert assigned(found, local) == {frozenset("ab"), frozenset("cd")}
     assert local.facts["loss"] == pytest.approx(1 / 3)
     assert local.facts["start_loss"] == pytest.approx(1 / 3)
@@ -270,22 +270,22 @@ def test_cheapest_cells_first_and_outsiders_join_where_they_cost_least() -> None
 def test_a_row_stays_suppressed_where_taking_it_in_would_lose_more() -> None:
     """Eight a, one b without kin: starring all nine loses 9, the suppressed row alone 1."""
     found = small([("0",)] * 8 + [("1",)], [TEN])
-    local = RECODERS["refine"](task_of(found, k_anonymity(2), 0.2))
+    local = RECODERS["refine"](task_of(found, all_of(k_anonymity(2)), 0.2))
     assert assigned(found, local) == {frozenset("0")}
     assert (local.facts["cover_loss"], local.facts["loss"]) == (pytest.approx(1), pytest.approx(1 / 9))
-    assert assigned(found, RECODERS["refine"](task_of(found, k_anonymity(2), 0.0))) == {frozenset("01")}
+    assert assigned(found, RECODERS["refine"](task_of(found, all_of(k_anonymity(2)), 0.0))) == {frozenset("01")}
 
 
 def test_a_model_that_no_class_meets_is_refused() -> None:
     found = small([("a",), ("b",)], [ONE])
-    never = PrivacyModel("never", 1, Predicate("NULLIF(SUM(n), SUM(n)) > 0"), monotone=True)
+    never = all_of(PrivacyModel("never", {}, {"rows": "SUM(n)"}, "NULLIF(rows, rows) > 0", monotone="always"))
     with pytest.raises(InfeasibleError, match="no class meets"):
         RECODERS["refine"](task_of(found, never, 1.0, start=(0,)))
 
 
 def test_what_it_worked_with_is_gone_and_whoever_watches_is_told() -> None:
     found, told = small([("a",), ("b",), ("c",), ("d",)] * 2, [ONE]), []
-    RECODERS["refine"](task_of(found, k_anonymity(3), 0.0, watch=told.append))
+    RECODERS["refine"](task_of(found, all_of(k_anonymity(3)), 0.0, watch=told.append))
     assert [report.left for report in told][-1] == 0
     left = found.engine.rows("SELECT table_name FROM duckdb_tables() WHERE table_name LIKE 'kanon_refine%'")
     assert left == []
@@ -303,7 +303,7 @@ def test_only_values_that_occur_are_loaded(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(DuckDB, "load", counting)
     column = Column({str(n): (str(n), str(n)[0], "*") for n in range(1000)})
     found = counted(Problem([(str(100 + n % 4),) for n in range(12)], [column], 3))
-    RECODERS["refine"](task_of(found, k_anonymity(3), 0.0))
+    RECODERS["refine"](task_of(found, all_of(k_anonymity(3)), 0.0))
     assert loaded["kanon_refine_costs_0"] == 4
     assert loaded["kanon_refine_levels_0"] == 12
 
@@ -325,7 +325,7 @@ def test_halves_are_about_equal() -> None:
 def test_adult_loses_less_than_by_any_peer() -> None:
     """ARX's local recoding has a granularity of .932, a loss of .068, after 100 steps."""
     found = adult(*NINE)
-    local = RECODERS["refine"](task_of(found, k_anonymity(5), 0.02))
+    local = RECODERS["refine"](task_of(found, all_of(k_anonymity(5)), 0.02))
     assigned = found.engine.rows(queries.select_all(local.assignment, "duckdb"))
     sizes: Counter[int] = Counter()
     for *_, n, number in assigned:

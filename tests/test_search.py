@@ -20,7 +20,7 @@ from kanon_sql.errors import InfeasibleError, SpecError
 from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.lattice import Lattice, below
 from kanon_sql.loss import Costs, Figures, metric
-from kanon_sql.privacy import k_anonymity
+from kanon_sql.privacy import all_of, k_anonymity
 from kanon_sql.strategies import STRATEGIES, Driver, Outcome, Progress, strategy, tags
 from kanon_sql.strategies.driver import _LAST_RESORT as LAST_RESORT
 from kanon_sql.strategies.reduction import lattice_minimum
@@ -412,7 +412,7 @@ def test_an_unknown_strategy_and_metric_name_the_known_ones() -> None:
 @given(problem=problems(most_columns=3).filter(lambda problem: problem.limit < 1), by=metrics)
 def test_a_database_and_a_table_of_verdicts_agree(engine: Engine, problem: Problem, by: str) -> None:
     found = counted(engine, problem)
-    judge = Judge(found, k_anonymity(problem.k))
+    judge = Judge(found, all_of(k_anonymity(problem.k)))
     for name in STRATEGIES.keys() - set(IDENTICAL if problem.odd else ()):
         asked = judge.queries
         real, told = Run(problem, name, by, judge).outcome, Run(problem, name, by).outcome

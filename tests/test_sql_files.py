@@ -23,6 +23,7 @@ from sql_cases.case import AT_LEAST_2, COUNTED, Case
 FILES = sorted(folder("sql").glob("*/*.sql"))
 VALUES = (int, float, str, type(None))
 KINDS = {"relation": Relation, "predicate": Predicate, "columns": (list, dict), "value": VALUES, "steps": Steps}
+KINDS["figure"] = (Predicate, type(None))  # of a class, or of all of them: no condition
 HEADER = re.compile(
     r"""-- name: (?P<name>\w+/\w+)
 -- (?P<sentence>[A-Z].*\.)

@@ -18,11 +18,11 @@ from kanon_sql import anonymize
 from kanon_sql.errors import SpecError
 from kanon_sql.generalization.lattice import Lattice
 from kanon_sql.loss import Costs, metric
+from kanon_sql.privacy import k_anonymity
 from kanon_sql.strategies import STRATEGIES, Driver, strategy, tags
 from kanon_sql.strategies.auto import in_turns
 from kanon_sql.strategies.depth_first import walk
 from kanon_sql.strategies.space import Score, Search, Space, Test
-from kanon_sql.verbs.problem import model_of
 from support.oracle import METRICS, Column, Node, Problem, identical_problems, problems
 from support.searching import (
     ABC,
@@ -382,11 +382,11 @@ def test_a_model_that_is_not_monotone_is_refused(name: str, monkeypatch: pytest.
     message = f"^{name} needs a monotone privacy model; use exhaustive or best_first$"
     with pytest.raises(SpecError, match=message):
         Run(Problem([("a",)] * 4, [Column(ABC)], 2), name, "loss", monotone_model=False)
-    monkeypatch.setattr("kanon_sql.verbs.plan.model_of", lambda spec: replace(model_of(spec), monotone=False))
     monkeypatch.setattr("kanon_sql.verbs.problem.build_frequency_set", None)  # before the data is looked at
     people = pandas.DataFrame({"zip": ["12", "13"]})
+    spec = {"quasi_identifiers": {"zip": {"hierarchy": "suppress"}}}
     with pytest.raises(SpecError, match=message):
-        anonymize(people, {"quasi_identifiers": {"zip": {"hierarchy": "suppress"}}}, k=2, strategy=name)
+        anonymize(people, spec, privacy=[replace(k_anonymity(2), monotone="never")], strategy=name)
 
 
 def test_a_large_lattice_and_no_monotone_model_leave_auto_a_way(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -473,10 +473,10 @@ def _checked(found: Source, spec: Spec) -> dict[str, Any]:
         "source": spec.source,
         "quasi_identifiers": names,
         "model": model.name,
-        "required": model.required,
+        "required": model.k,
         "holds": summary.holds,
         **asdict(summary),
-        "offending_sizes": [{"size": size, "classes": n} for size, n in sizes if size < model.required],
+        "offending_sizes": [{"size": size, "classes": n} for size, n in sizes if size < model.k],
     }
 
 

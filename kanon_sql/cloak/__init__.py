@@ -17,7 +17,7 @@ from kanon_sql.cloak.points import POINTS, ROWS, SOURCE, Cloaking, check_columns
 from kanon_sql.cloak.temporal import temporal
 from kanon_sql.cloak.written import CLASSES, RELEASED, Summary, judge, refuse_if_suppressed
 from kanon_sql.engine import Engine, Table
-from kanon_sql.privacy import k_anonymity
+from kanon_sql.privacy import all_of, k_anonymity
 from kanon_sql.queries import Relation
 from kanon_sql.spec import CloakMethod, Spec
 
@@ -72,7 +72,7 @@ def cloak(engine: Engine, table: Table, spec: Spec, stage: Callable[[str], None]
     `shared: false`. The work is done in an embedded DuckDB; a server's rows are fetched first, once.
     """
     began = time.monotonic()
-    cloaking = read(engine, table, spec, k_anonymity(spec.privacy.k), stage)
+    cloaking = read(engine, table, spec, all_of(k_anonymity(spec.privacy.k)), stage)
     read_seconds, began = time.monotonic() - began, time.monotonic()
     boxes = METHODS[spec.cloak.method](cloaking)
     refuse_if_suppressed(cloaking, boxes)

@@ -37,7 +37,7 @@ def adaptive(cloaking: Cloaking) -> Relation:
     cloaking.stage("Finding the quadrants")
     cloaking.make(CELLS, "cloak/cells", points=cloaking.points, **holes)
     cloaking.make(KEYS, "cloak/keys", cells=CELLS, depth=depth)
-    cloaking.make(LEAVES, "cloak/leaves", keys=KEYS, depth=depth, others=cloaking.model.required - 1)
+    cloaking.make(LEAVES, "cloak/leaves", keys=KEYS, depth=depth, others=cloaking.model.k - 1)
     cloaking.drop(CELLS)
     groups = _climb(cloaking, spec.cloak.shared)
     cloaking.make(OWNERS, "cloak/owners", groups=groups, depth=depth)

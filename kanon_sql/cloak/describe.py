@@ -90,7 +90,7 @@ def describe(
 
 def _privacy(cloaking: Cloaking, summary: Summary, inside: int | None) -> list[dict[str, Any]]:
     """The promise that holds first; in the published form the stronger one is told beside it."""
-    k = cloaking.model.required
+    k = cloaking.model.k
     shared = {"model": "units that share a released box and interval", "required": k, "achieved": summary.smallest}
     if inside is None:
         return [shared]
@@ -103,7 +103,7 @@ def _warnings(cloaked: Described, suppressed: int) -> Sequence[str]:
     if cloaked.inside is not None:
         said.append(
             f"as published, {summary.unsafe_rows:,} rows have a box and interval that fewer than "
-            f"{cloaking.model.required} units share: the release is not k-anonymous; "
+            f"{cloaking.model.k} units share: the release is not k-anonymous; "
             "leave out shared: false for one that is"
         )
     if suppressed > cloaking.spec.suppression_limit * cloaking.extent.rows:

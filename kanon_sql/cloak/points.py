@@ -10,7 +10,7 @@ from kanon_sql import queries
 from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import SourceError, SpecError
-from kanon_sql.privacy import PrivacyModel
+from kanon_sql.privacy import PrivacyModels
 from kanon_sql.queries import Moment, Relation
 from kanon_sql.spec import Spec
 
@@ -52,7 +52,7 @@ class Cloaking:
 
     engine: DuckDB
     spec: Spec
-    model: PrivacyModel
+    model: PrivacyModels
     time: Moment
     extent: Extent
     kept: dict[str, str]
@@ -94,7 +94,7 @@ def ticks(kind: str) -> float:
     return 1e6 if kind == "timestamp" else 1.0
 
 
-def read(engine: Engine, table: Table, spec: Spec, model: PrivacyModel, stage: Callable[[str], None]) -> Cloaking:
+def read(engine: Engine, table: Table, spec: Spec, model: PrivacyModels, stage: Callable[[str], None]) -> Cloaking:
     """Check the columns, number the rows, and refuse those without a place, a time or a unit."""
     check_columns(table, spec)
     stage("Reading the places")
@@ -221,8 +221,8 @@ def _make_points(cloaking: Cloaking) -> None:
     if cloak.tolerant and cloak.dy is None:
         given["dy"] = cloak.dx
     own = {name: _own(name, value, cloaking) for name, value in given.items()}
-    own["own_k"] = "own_k" if cloak.k else float(cloaking.model.required)
-    query = queries.cloak_points(numbered, own, cloaking.ticks, cloaking.model.required, here.dialect)
+    own["own_k"] = "own_k" if cloak.k else float(cloaking.model.k)
+    query = queries.cloak_points(numbered, own, cloaking.ticks, cloaking.model.k, here.dialect)
     here.send(query, here, POINTS)
     cloaking.drop(numbered)
 

@@ -62,7 +62,7 @@ def _widest(cloaking: Cloaking) -> Relation:
     ((most,),) = cloaking.rows("cloak/most_instants", visits=visits)
     for power in reversed(range(int(most).bit_length())):
         other = VISITS[1] if visits == VISITS[0] else VISITS[0]
-        visits = cloaking.make(other, "cloak/windows", visits=visits, step=2**power, k=cloaking.model.required)
+        visits = cloaking.make(other, "cloak/windows", visits=visits, step=2**power, k=cloaking.model.k)
     return visits
 
 

@@ -52,7 +52,7 @@ def judge(cloaking: Cloaking, boxes: Relation, inside: int | None) -> Summary:
         unsafe = f"{summary.unsafe_rows:,} rows in {summary.unsafe_classes:,} boxes that too few units share"
         problems[unsafe] = summary.unsafe_classes
     else:
-        problems[f"a box in which only {inside:,} units were"] = int(inside < cloaking.model.required)
+        problems[f"a box in which only {inside:,} units were"] = int(inside < cloaking.model.k)
     wrong = next((problem for problem, count in problems.items() if count), None)
     if wrong:
         raise VerificationError(f"the release would have {wrong}; nothing was released, report this")
@@ -64,7 +64,7 @@ def refuse_if_suppressed(cloaking: Cloaking, boxes: Relation) -> None:
     spec, rows, released = cloaking.spec, cloaking.extent.rows, cloaking.count(boxes)
     if released == 0:
         looser = "raise dx, dy or dt" if spec.cloak.tolerant else "give larger cells or a longer interval"
-        raise InfeasibleError(f"no row could be cloaked with {cloaking.model.required:,} units; lower k, or {looser}")
+        raise InfeasibleError(f"no row could be cloaked with {cloaking.model.k:,} units; lower k, or {looser}")
     if "suppression_limit" in spec.model_fields_set and rows - released > spec.suppression_limit * rows:
         raise InfeasibleError(
             f"{rows - released:,} of {rows:,} rows could not be cloaked, more than suppression_limit "

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from kanon_sql import queries
@@ -43,7 +44,10 @@ class Attribute:
 
 @dataclass(frozen=True)
 class FrequencySet:
-    """The counted tuples in an engine: `rows` source rows in `tuples` distinct ones."""
+    """The counted tuples in an engine: `rows` source rows in `tuples` distinct ones.
+
+    One row per tuple, or where values are sensitive per tuple and combination of these.
+    """
 
     engine: Engine
     relation: Relation
@@ -52,6 +56,8 @@ class FrequencySet:
     tuples: int
     sql: tuple[str, str]
     """The scan of the source, and the coding of what it found."""
+    sensitive: tuple[str, ...] = ()
+    """Columns of codes by which a tuple's rows are counted apart, for privacy models that need them."""
 
     @cached_property
     def heights(self) -> Node:
@@ -75,13 +81,15 @@ def build_frequency_set(
     search_in: Engine,
     keep_tuples: bool = False,
     unmapped: Unmapped | None = None,
+    sensitive: Mapping[str, str] = MappingProxyType({}),
 ) -> FrequencySet:
     """Scan the table once and code what was found; each column's hierarchy is made of its distinct values.
 
-    `unmapped`: what becomes of a value that its hierarchy lacks; None for hierarchies that lack none.
+    `unmapped`: what becomes of a value that its hierarchy lacks; None for hierarchies that lack none. `sensitive`: the
+    columns whose values are counted apart, by their names in the frequency set.
     """
     stems = queries.plain_names(list(hierarchies))
-    scan = queries.text("core/tuples", engine.dialect, columns={s: c for c, s in stems.items()}, source=table.relation)
+    scan = queries.tuples({s: c for c, s in stems.items()}, sensitive, table.relation, engine.dialect)
     engine.send(scan, search_in, TUPLES)
     types = {column.name: column.type for column in search_in.table(TUPLES).columns}
     attributes = []
@@ -92,7 +100,7 @@ def build_frequency_set(
         attribute = _attribute(Place(engine, table.relation, column), tuples, stems[name], build, unmapped)
         mapping.load(tuples, attribute.coded, attribute.hierarchy)
         attributes.append(attribute)
-    frequency_set = _code(search_in, tuple(attributes), scan)
+    frequency_set = _code(search_in, tuple(attributes), scan, tuple(sensitive))
     _check_coded(frequency_set)
     if not keep_tuples:
         search_in.run(queries.drop(TUPLES, search_in.dialect))
@@ -143,13 +151,16 @@ def _null_row(hierarchy: Hierarchy, loss_levels: Sequence[int]) -> dict[str, int
     return {name: values[index] for name, (_, values) in columns.items()}
 
 
-def _code(engine: Engine, attributes: tuple[Attribute, ...], scan: str) -> FrequencySet:
-    query = queries.frequency_set(TUPLES, [a.coded for a in attributes], engine.dialect)
+def _code(engine: Engine, attributes: tuple[Attribute, ...], scan: str, sensitive: tuple[str, ...]) -> FrequencySet:
+    query = queries.frequency_set(TUPLES, [a.coded for a in attributes], engine.dialect, sensitive)
     engine.run(queries.drop(FREQUENCY_SET, engine.dialect))
     engine.run(queries.create_as(FREQUENCY_SET, query, engine.dialect, temporary=True))
-    ((tuples,),) = engine.rows(queries.text("core/row_count", engine.dialect, relation=FREQUENCY_SET))
+    stems = [attribute.coded.stem for attribute in attributes]
+    counting = ("core/distinct_count", {"columns": stems}) if sensitive else ("core/row_count", {})
+    counted = {"relation": TUPLES if sensitive else FREQUENCY_SET}
+    ((tuples,),) = engine.rows(queries.text(counting[0], engine.dialect, **counting[1], **counted))
     ((rows,),) = engine.rows(queries.text("core/total_rows", engine.dialect, counted=FREQUENCY_SET))
-    return FrequencySet(engine, FREQUENCY_SET, attributes, int(rows), int(tuples), (scan, query))
+    return FrequencySet(engine, FREQUENCY_SET, attributes, int(rows), int(tuples), (scan, query), sensitive)
 
 
 def _check_coded(frequency_set: FrequencySet) -> None:

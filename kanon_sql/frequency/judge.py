@@ -14,7 +14,7 @@ from kanon_sql.frequency.rollups import Rollups
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.loss import Costs, Figures
-from kanon_sql.privacy import PrivacyModel
+from kanon_sql.privacy import PrivacyModels
 from kanon_sql.queries import PerNode
 
 _LOSS_QUERIES = 256  # texts kept, of a few thousand characters each; most nodes need the same sums as others
@@ -35,7 +35,7 @@ class Judge:
     The tree of each query is filled and printed once; per node only the list of columns changes.
     """
 
-    def __init__(self, frequency_set: FrequencySet, model: PrivacyModel) -> None:
+    def __init__(self, frequency_set: FrequencySet, model: PrivacyModels) -> None:
         self.frequency_set = frequency_set
         self.model = model
         self.queries = 0
@@ -59,7 +59,7 @@ class Judge:
         first = found.attributes[0].hierarchy
         return Costs(
             rows,
-            self.model.required,
+            self.model.k,
             losses,
             tuple(a.distinct for a in found.attributes),
             tuple(a.column.name for a in found.attributes),
@@ -123,11 +123,21 @@ class Judge:
             kept=relation,
             code={"code": attribute.coded.code_column(0)},
             levels=self._levels(node),
+            sensitive=list(self.frequency_set.sensitive),
             safe=self.model.safe,
         )
         ((rows,),) = engine.rows(query)
         engine.run(queries.drop(relation, engine.dialect))
         return int(rows)
+
+    def may_mask(self, node: Node, rows_at_risk: int) -> bool:
+        """Whether the rows at risk of a node, all masked alike, are a class that meets the model."""
+        if rows_at_risk == 0 or self.model.k_alone:
+            return rows_at_risk >= self.model.k
+        engine, sensitive = self.frequency_set.engine, list(self.frequency_set.sensitive)
+        prepared = self._prepared("core/masked_class", sensitive=sensitive)
+        ((safe,),) = engine.rows(prepared(0, self.frequency_set.relation, self._levels(node)))
+        return bool(safe)
 
     def drop(self) -> None:
         """Drop the roll-ups, when no more nodes will be asked for."""

@@ -91,7 +91,7 @@ class Rollups:
 
     def _query(self, levels: Node) -> str:
         rolled = dict(zip(self._widest, levels, strict=True))
-        keys, higher, sums = [], [], ["n"]
+        keys, higher, sums = list(self._found.sensitive), [], ["n"]
         for j, attribute in enumerate(self._found.attributes):
             coded = attribute.coded
             chosen = [rolled[j]] if j in rolled else list(range(coded.height + 1))

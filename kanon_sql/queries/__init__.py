@@ -1,7 +1,7 @@
 """Every query and statement of the package, as text in an engine's dialect: the only room that knows sqlglot."""
 
 from kanon_sql.queries.cloak import Moment, cloak_points, cloak_released, cloak_rows
-from kanon_sql.queries.coding import Coded, frequency_set
+from kanon_sql.queries.coding import Coded, frequency_set, tuples
 from kanon_sql.queries.local import (
     LocalCell,
     LocalReleaseQuery,
@@ -49,7 +49,9 @@ from kanon_sql.queries.tree import (
     PerNode,
     Relation,
     Steps,
+    check_condition,
     over,
+    over_classes,
     parts,
     per_node,
     plain_names,
@@ -80,6 +82,7 @@ __all__ = [
     "Steps",
     "beside_patterns",
     "boxes",
+    "check_condition",
     "cloak_points",
     "cloak_released",
     "cloak_rows",
@@ -102,6 +105,7 @@ __all__ = [
     "no_values",
     "of_type",
     "over",
+    "over_classes",
     "parts",
     "per_node",
     "perturbed_rows",
@@ -122,6 +126,7 @@ __all__ = [
     "sentence",
     "set_owner",
     "text",
+    "tuples",
     "typed",
     "union_all",
 ]

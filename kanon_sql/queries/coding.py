@@ -35,10 +35,24 @@ class Coded:
         return f"{self.stem}_{level}_loss"
 
 
-def frequency_set(tuples: Relation, attributes: Sequence[Coded], dialect: str) -> str:
+def tuples(columns: Mapping[str, str], sensitive: Mapping[str, str], source: Relation, dialect: str) -> str:
+    """The query that counts the distinct tuples of some columns, by the codes of the sensitive values beside them.
+
+    Both mappings: the column of the source by its new name. A sensitive value's code is its rank, as the engine of the
+    source orders values, so that equal values have one code and NULL has one too.
+    """
+    query = t.tree("core/tuples", columns=columns, source=source)
+    assert isinstance(query, exp.Select)
+    for name, column in sensitive.items():
+        rank = exp.Window(this=exp.DenseRank(), order=exp.Order(expressions=[exp.Ordered(this=t.column(column))]))
+        query = query.select(exp.alias_(exp.cast(rank, "INTEGER"), name, quoted=True)).group_by(t.column(column))
+    return t.printed(query, dialect)
+
+
+def frequency_set(tuples: Relation, attributes: Sequence[Coded], dialect: str, sensitive: Sequence[str] = ()) -> str:
     """The query that codes the distinct tuples: one integer column per attribute and level, and n."""
     n = exp.column("n", table="t")
-    columns: list[exp.Expr] = []
+    columns: list[exp.Expr] = [t.column(name, "t") for name in sensitive]
     for index, attribute in enumerate(attributes):
         alias, raw = f"m{index}", t.column(attribute.stem, "t")
         for level in range(attribute.height + 1):

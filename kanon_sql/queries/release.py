@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
@@ -52,7 +52,8 @@ class ReleaseQuery:
 
     `classes`: a relation of the classes that may be released, made from the frequency set. Without it the
     query counts the classes itself, on the very rows that it returns, whenever it is run.
-    `values`: mapping tables to write out inside the query, so that it stands alone.
+    `values`: mapping tables to write out inside the query, so that it stands alone. `sensitive`: the source's columns
+    whose values `safe` counts, by the names that it has for them.
     """
 
     source: Relation
@@ -62,6 +63,7 @@ class ReleaseQuery:
     mask: bool = False
     shuffle_seed: int | None = None
     values: Mapping[str, Sequence[tuple[object, ...]]] | None = None
+    sensitive: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def kept(self) -> bool:
@@ -100,6 +102,7 @@ def _recoded(release: ReleaseQuery, keyed: Sequence[tuple[int, Cell]]) -> exp.Se
     columns = [exp.alias_(_cell(c, i, release), f"o{i}", quoted=True) for i, c in enumerate(release.cells)]
     if release.classes is None:
         columns += [exp.alias_(_code(cell, i), f"c{i}", quoted=True) for i, cell in keyed]
+        columns += [exp.alias_(t.column(raw, "s"), name, quoted=True) for name, raw in release.sensitive.items()]
         columns.append(exp.alias_(exp.Literal.number(1), "n"))
     query = exp.select(*columns).from_(t.table(release.source, "s"), copy=False)
     for i, cell in enumerate(release.cells):

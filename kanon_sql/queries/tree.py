@@ -9,13 +9,15 @@ it holds.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import sqlglot
 from sqlglot import exp
 
+from kanon_sql.errors import SpecError
 from kanon_sql.privacy import Predicate
+from kanon_sql.queries.class_values import count_values, rows_of
 from kanon_sql.resources import folder
 
 
@@ -136,11 +138,11 @@ def over(predicate: Predicate, window: str) -> Predicate:
     >>> over(Predicate("SUM(n) >= $k", {"k": 5}), "left_side").text
     'SUM(n) OVER left_side >= $k'
     """
-    tree = sqlglot.parse_one(predicate.text, "duckdb")
+    tree = _with_aggregates(sqlglot.parse_one(predicate.text, "duckdb"), predicate)
     for aggregate in list(tree.find_all(exp.AggFunc)):
         whole = aggregate.parent if isinstance(aggregate.parent, exp.Filter) else aggregate
         whole.replace(exp.Window(this=whole.copy(), alias=exp.to_identifier(window), over="OVER"))
-    return Predicate(tree.sql("duckdb"), predicate.values)
+    return Predicate(tree.sql("duckdb"), predicate.values, also=tuple(over(each, window) for each in predicate.also))
 
 
 def is_null(expression: exp.Expr) -> exp.Expr:
@@ -149,9 +151,68 @@ def is_null(expression: exp.Expr) -> exp.Expr:
 
 
 def predicate(said: Predicate) -> exp.Expr:
-    """A condition with its values in place."""
-    values: dict[str, Hole] = dict(said.values)
-    return _fill(sqlglot.parse_one(said.text, "duckdb"), values)
+    """A condition with its values and its aggregates in place, and all those that must hold too."""
+    tree = _with_aggregates(sqlglot.parse_one(said.text, "duckdb"), said)
+    asked = {hole.name for hole in tree.find_all(exp.Placeholder)}
+    found = _fill(tree, {name: value for name, value in said.values.items() if name in asked})
+    return exp.and_(found, *map(predicate, said.also)) if said.also else found
+
+
+def _with_aggregates(condition: exp.Expr, said: Predicate) -> exp.Expr:
+    """A condition with the aggregates that its names stand for."""
+    tree = exp.Paren(this=condition)  # a parent, so that a bare name can be replaced like any other
+    for named in [each for each in tree.find_all(exp.Column) if each.name in said.columns]:
+        aggregate = sqlglot.parse_one(said.columns[named.name], "duckdb")
+        named.replace(aggregate if isinstance(aggregate, exp.AggFunc) else exp.paren(aggregate))
+    if said.counted:
+        for rows in [each for each in tree.find_all(exp.Column) if each.name == "c"]:
+            rows.replace(rows_of(said.counted))
+    found: exp.Expr = tree.this
+    return found
+
+
+def over_classes(said: Predicate) -> tuple[Predicate, Predicate]:
+    """An aggregate over classes as that of a column `of_class`, and what that column is of a class.
+
+    >>> outer, inner = over_classes(Predicate("MAX(most / rows)", {}, {"most": "MAX(c)", "rows": "SUM(n)"}))
+    >>> outer.text, inner.text
+    ('MAX(of_class)', 'most / rows')
+    """
+    aggregate = sqlglot.parse_one(said.text, "duckdb")
+    if not isinstance(aggregate, (exp.Min, exp.Max, exp.Sum)):
+        raise SpecError(f"{said.text!r} is no MIN, MAX or SUM over the classes; write one, such as MAX(most / rows)")
+    inner = aggregate.this.sql("duckdb")
+    aggregate.set("this", exp.column("of_class"))
+    return Predicate(aggregate.sql("duckdb")), replace(said, text=inner)
+
+
+def check_condition(said: Predicate) -> None:
+    """SpecError if a condition is anything but arithmetic and comparisons of the aggregates that it names."""
+    aggregates = [_parsed(text) for text in said.columns.values()]
+    rows = {"n", "c"} if said.counted else {"n"}
+    for tree, known in ((_parsed(said.text), {*said.columns}), *((each, rows) for each in aggregates)):
+        for part in tree.walk():
+            if isinstance(part, exp.Column) and (part.table or part.name not in known):
+                raise SpecError(f"{tree.sql()!r} speaks of {part.sql()!r}; it may use {', '.join(sorted(known))}")
+            if isinstance(part, exp.Placeholder) and part.name not in said.values:
+                raise SpecError(f"{tree.sql()!r} asks for ${part.name}, which is not among the model's parameters")
+            if not isinstance(part, _CONDITION):
+                raise SpecError(f"{tree.sql()!r} holds {part.sql()!r}, which is no part of a privacy model")
+
+
+def _parsed(text: str) -> exp.Expr:
+    try:
+        return sqlglot.parse_one(text, "duckdb")
+    except sqlglot.errors.ParseError:
+        raise SpecError(f"{text!r} is not a condition in SQL; write one such as rows >= $k") from None
+
+
+_CONDITION = (
+    *(exp.Column, exp.Identifier, exp.Literal, exp.Placeholder, exp.Boolean, exp.Null),
+    *(exp.Binary, exp.Unary, exp.Between, exp.Case, exp.If, exp.Coalesce, exp.Nullif, exp.Cast, exp.DataType),
+    *(exp.Sum, exp.Min, exp.Max, exp.Count, exp.Distinct, exp.Star),
+    *(exp.Abs, exp.Exp, exp.Greatest, exp.Least, exp.Ln, exp.Log, exp.Pow, exp.Sqrt),
+)
 
 
 def is_not_null(expression: exp.Expr) -> exp.Expr:
@@ -257,7 +318,8 @@ def _steps(steps: Steps) -> exp.Expr:
 
 
 def printed(tree: exp.Expr, dialect: str) -> str:
-    """A tree as text; our scratch tables are where the engine keeps such."""
+    """A tree as text; our scratch tables are where the engine keeps such, and classes with the values they need."""
+    count_values(tree)
     for named in tree.find_all(exp.Table):
         if named.db == _SCRATCH:
             named.set("db", exp.to_identifier(_SCRATCH_SCHEMAS[dialect], quoted=True))

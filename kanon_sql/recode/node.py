@@ -5,11 +5,11 @@ from __future__ import annotations
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.frequency_set import FrequencySet
 from kanon_sql.generalization.lattice import Node
-from kanon_sql.privacy import PrivacyModel
+from kanon_sql.privacy import PrivacyModels
 from kanon_sql.recode.task import Local
 
 
-def from_node(frequency_set: FrequencySet, model: PrivacyModel, node: Node, results: Scratch) -> Local:
+def from_node(frequency_set: FrequencySet, model: PrivacyModels, node: Node, results: Scratch) -> Local:
     """The classes of a node that hold; the rows of the others are suppressed."""
     attributes = frequency_set.attributes
     assignment = results.make(
@@ -18,6 +18,7 @@ def from_node(frequency_set: FrequencySet, model: PrivacyModel, node: Node, resu
         frequency_set=frequency_set.relation,
         keys=[attribute.coded.code_column(0) for attribute in attributes],
         levels=frequency_set.level_columns(node),
+        sensitive=list(frequency_set.sensitive),
         safe=model.safe,
     )
     return Local(assignment, facts={"node": dict(zip([a.column.name for a in attributes], node, strict=True))})

@@ -194,7 +194,7 @@ class _Run:
     @property
     def _exhausted(self) -> bool:
         """Whether no group can be formed any more, or the time is up."""
-        too_few = not self.task.spec.wildcard_suppression and self.rows_left < self.task.model.required
+        too_few = not self.task.spec.wildcard_suppression and self.rows_left < self.task.model.k
         return self.rows_left == 0 or (too_few and self.task.model.monotone) or self.clock.spent
 
     def _form_groups(self, nodes: Sequence[Node]) -> None:
@@ -235,7 +235,7 @@ class _Run:
         numbers = range(first, len(self.nodes))
         types = {"node": "INTEGER", "domain": "BIGINT"}
         used = self.tables.load("nodes", types, [list(numbers), [min(domain, _MOST) for domain in domains]])
-        k = self.task.model.required
+        k = self.task.model.k
         self._make("moved", "first_suppressions", candidates=self.tables["members"], nodes=used, k=k)
         self._move()
         return asked

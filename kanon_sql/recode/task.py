@@ -16,7 +16,7 @@ from kanon_sql.frequency.frequency_set import FrequencySet
 from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.lattice import Lattice, Node
 from kanon_sql.loss import Costs
-from kanon_sql.privacy import PrivacyModel
+from kanon_sql.privacy import PrivacyModels
 from kanon_sql.queries import Relation
 from kanon_sql.spec import Spec
 
@@ -96,7 +96,7 @@ class Task:
     """
 
     frequency_set: FrequencySet
-    model: PrivacyModel
+    model: PrivacyModels
     spec: Spec
     weights: tuple[float, ...]
     clock: Clock

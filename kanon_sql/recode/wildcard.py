@@ -14,7 +14,7 @@ from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.frequency_set import FrequencySet
-from kanon_sql.privacy import PrivacyModel
+from kanon_sql.privacy import PrivacyModels
 from kanon_sql.queries import Relation
 from kanon_sql.recode import coding
 from kanon_sql.recode.coding import Coding
@@ -44,7 +44,7 @@ class Fits:
 def of_release(
     frequency_set: FrequencySet,
     spec: Spec,
-    model: PrivacyModel,
+    model: PrivacyModels,
     engine: Engine,
     release: Relation,
     columns: Sequence[str],
@@ -57,7 +57,7 @@ def of_release(
         return of_classes(coding.code(frequency_set, rules_of(spec, frequency_set.attributes), tables), model, rows)
 
 
-def of_classes(coded: Coding, model: PrivacyModel, classes: Relation) -> Fits:
+def of_classes(coded: Coding, model: PrivacyModels, classes: Relation) -> Fits:
     """Ask classes (class, n, label_0, label_1, …), by one GROUP BY per pattern of levels that occurs."""
     with Scratch(coded.engine, "fits") as tables:
         fits = _load_fits(tables)
@@ -65,7 +65,7 @@ def of_classes(coded: Coding, model: PrivacyModel, classes: Relation) -> Fits:
         return _summary(tables, model, classes, fits)
 
 
-def of_equal_rows(engine: Engine, model: PrivacyModel, classes: Relation) -> Fits:
+def of_equal_rows(engine: Engine, model: PrivacyModels, classes: Relation) -> Fits:
     """Ask classes (class, n) for equal rows alone: each fits at least the rows that it was made of."""
     with Scratch(engine, "fits") as tables:
         return _summary(tables, model, classes, _load_fits(tables))
@@ -75,14 +75,14 @@ def _load_fits(tables: Scratch) -> Relation:
     return tables.load("fits", {"class": "INTEGER", "fits": "BIGINT", "safe": "BOOLEAN"}, [])
 
 
-def _summary(tables: Scratch, model: PrivacyModel, classes: Relation, fits: Relation) -> Fits:
+def _summary(tables: Scratch, model: PrivacyModels, classes: Relation, fits: Relation) -> Fits:
     (summary,) = tables.rows("wildcard/summary", rows=classes, fits=fits, safe=model.safe)
     rows, count, smallest, small_rows, fit, unsafe = summary
     least, fewest = (None if value is None else int(value) for value in (smallest, fit))
     return Fits(int(rows), int(count), least, int(small_rows), fewest, int(unsafe))
 
 
-def _count_fits(tables: Scratch, coded: Coding, model: PrivacyModel, classes: Relation) -> None:
+def _count_fits(tables: Scratch, coded: Coding, model: PrivacyModels, classes: Relation) -> None:
     dialect, places = tables.engine.dialect, range(len(coded.heights))
     levels, codes = [f"level_{j}" for j in places], [f"code_{j}" for j in places]
     readable = tables.make("labels", "wildcard/labels", labels=coded.labels)

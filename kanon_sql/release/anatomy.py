@@ -136,7 +136,7 @@ def release(recoding: Recoding, target: Target, staging: Staging) -> Published[S
         taken.verify(reader, staged)
         return _verified(recoding, reader, staged["rows"])
 
-    pieces = taken.pieces(engine.dialect, promise(recoding.spec, recoding.quasi_identifiers))
+    pieces = taken.pieces(engine.dialect, promise(recoding.spec, recoding.model, recoding.quasi_identifiers))
     made = releases.publish(engine, target, lambda _: pieces, verify, staging)
     for relation in (WHOLE, GROUPED):
         engine.run(queries.drop(relation, engine.dialect))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine
-from kanon_sql.privacy import PrivacyModel
+from kanon_sql.privacy import Finding, Predicate, PrivacyModel, PrivacyModels
 from kanon_sql.queries import Relation
 from kanon_sql.recode.wildcard import Fits
 
@@ -16,6 +17,7 @@ from kanon_sql.recode.wildcard import Fits
 class Summary:
     """What an independent query found in a relation; see `sql/core/class_summary.sql`.
 
+    `unsafe_classes`, `unsafe_rows`: those of the model that most classes do not meet. `findings`: of every model.
     `fits`: the other notion of safety, where a star was asked to be a wildcard; see `kanon_sql.recode.wildcard`.
     """
 
@@ -24,6 +26,7 @@ class Summary:
     smallest_class: int | None
     unsafe_classes: int
     unsafe_rows: int
+    findings: tuple[Finding, ...] = ()
     fits: Fits | None = None
 
     @property
@@ -37,25 +40,54 @@ class Summary:
         return self.fits.holds if self.fits else self.holds
 
 
-def summarize(engine: Engine, relation: Relation, quasi_identifiers: Sequence[str], model: PrivacyModel) -> Summary:
-    """Ask a relation itself whether it meets the model, whoever made it."""
-    found = engine.rows(summary_sql(engine, relation, quasi_identifiers, model))
-    ((rows, classes, smallest, unsafe_classes, unsafe_rows),) = found
-    smallest = None if smallest is None else int(smallest)
-    return Summary(int(rows), int(classes), smallest, int(unsafe_classes), int(unsafe_rows))
+def summarize(engine: Engine, relation: Relation, quasi_identifiers: Sequence[str], model: PrivacyModels) -> Summary:
+    """Ask a relation itself whether it meets the models, whoever made it: one query per model."""
+    summaries = []
+    for each, sql in zip(model.models, summaries_sql(engine, relation, quasi_identifiers, model), strict=True):
+        ((*counts, smallest, unsafe_classes, unsafe_rows, achieved),) = engine.rows(sql)
+        finding = Finding(each.name, each.required, _figure(achieved), int(unsafe_classes), int(unsafe_rows))
+        rows, classes = map(int, counts)
+        unsafe = finding.unsafe_classes, finding.unsafe_rows
+        summaries.append(Summary(rows, classes, _figure(smallest), *unsafe, findings=(finding,)))
+    worst = max(summaries, key=lambda summary: summary.unsafe_classes)
+    return replace(worst, findings=tuple(finding for summary in summaries for finding in summary.findings))
 
 
-def summary_sql(engine: Engine, relation: Relation, quasi_identifiers: Sequence[str], model: PrivacyModel) -> str:
-    """The query of `summarize`."""
-    plain = queries.plain_names(quasi_identifiers)
-    return queries.text(
-        "core/class_summary",
-        engine.dialect,
-        release=relation,
-        quasi_identifiers={name: column for column, name in plain.items()},
-        names=list(plain.values()),
-        safe=model.safe,
-    )
+def summaries_sql(
+    engine: Engine, relation: Relation, quasi_identifiers: Sequence[str], model: PrivacyModels
+) -> list[str]:
+    """The queries of `summarize`, one per model."""
+    plain = {name: column for column, name in queries.plain_names(quasi_identifiers).items()}
+    return [
+        queries.text(
+            "core/class_summary",
+            engine.dialect,
+            release=relation,
+            quasi_identifiers=plain | _counted(model, each),
+            names=list(plain),
+            safe=model.predicate(each),
+            **_achieved(model, each),
+        )
+        for each in model.models
+    ]
+
+
+def _counted(model: PrivacyModels, each: PrivacyModel) -> dict[str, str]:
+    """The column whose values one of the models counts."""
+    return {name: column for name, column in model.sensitive.items() if column == each.sensitive}
+
+
+def _achieved(model: PrivacyModels, each: PrivacyModel) -> dict[str, Predicate | None]:
+    """How one of the models measures what a release reaches."""
+    if each.achieved is None:
+        return {"achieved": None, "of_class": None}
+    achieved, of_class = queries.over_classes(model.predicate(each, each.achieved))
+    return {"achieved": achieved, "of_class": of_class}
+
+
+def _figure(value: Any) -> Any:
+    """A figure of a query as Python has it: whole numbers are whole."""
+    return value if value is None or isinstance(value, float) else int(value) if value == int(value) else float(value)
 
 
 def class_sizes(engine: Engine, relation: Relation, quasi_identifiers: Sequence[str]) -> list[tuple[int, int]]:

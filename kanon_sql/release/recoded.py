@@ -12,6 +12,7 @@ from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB, file_format
 from kanon_sql.errors import VerificationError
+from kanon_sql.privacy import PrivacyModels
 from kanon_sql.queries import Relation
 from kanon_sql.release import findings
 from kanon_sql.release.findings import Summary
@@ -35,7 +36,7 @@ def release(recoding: Recoding, target: Target | None, staging: Staging) -> Publ
 
 def pieces(recoding: Recoding, target: Target | None, place: Relation) -> list[Piece]:
     """A table or file; or a view, materialized or not, over the source and the tables that it needs."""
-    says = promise(recoding.spec, recoding.quasi_identifiers)
+    says = promise(recoding.spec, recoding.model, recoding.quasi_identifiers)
     if target is None or not target.stays_a_query:
         return [Piece("release", SENTENCE, recoding.select_sql(), says=says)]
     companions = [
@@ -63,10 +64,11 @@ def target_sql(recoding: Recoding, target: Target | None, source_files: str | No
     return query
 
 
-def promise(spec: Spec, quasi_identifiers: Sequence[str]) -> dict[str, Any]:
+def promise(spec: Spec, model: PrivacyModels, quasi_identifiers: Sequence[str]) -> dict[str, Any]:
     """What the comment on a release says of it, enough to verify it later: no value of the data."""
-    found = {"k": spec.privacy.k, "quasi_identifiers": list(quasi_identifiers)}
-    return found | ({"wildcard_suppression": True} if spec.wildcard_suppression else {})
+    asked = {"k": model.k} if model.k_alone else {"privacy": [each.described() for each in model.models]}
+    said = {**asked, "quasi_identifiers": list(quasi_identifiers)}
+    return said | ({"wildcard_suppression": True} if spec.wildcard_suppression else {})
 
 
 def _verify(recoding: Recoding, engine: Engine, staged: Staged) -> Summary:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 from kanon_sql import queries
@@ -20,7 +21,7 @@ from kanon_sql.frequency.mapping import Place
 from kanon_sql.generalization.hierarchy import STAR, Hierarchy
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.generalization.values import as_text
-from kanon_sql.privacy import PrivacyModel
+from kanon_sql.privacy import PrivacyModels
 from kanon_sql.queries import Cell, LocalCell, LocalReleaseQuery, Relation, ReleaseQuery
 from kanon_sql.recode import wildcard
 from kanon_sql.recode.order import Order
@@ -52,7 +53,7 @@ class Recoding(Protocol):
     @property
     def attributes(self) -> tuple[Attribute, ...]: ...
     @property
-    def model(self) -> PrivacyModel: ...
+    def model(self) -> PrivacyModels: ...
     @property
     def rows(self) -> int: ...
     @property
@@ -95,7 +96,7 @@ class _Judged:
         return self.judge.frequency_set.attributes
 
     @property
-    def model(self) -> PrivacyModel:
+    def model(self) -> PrivacyModels:
         """What every class must meet."""
         return self.judge.model
 
@@ -128,10 +129,10 @@ class FullDomain(_Judged):
     rows_at_risk: int
     spec: Spec
 
-    @property
+    @cached_property
     def masks(self) -> bool:
         """Masked rows are a class like any other: shown only if they meet the model themselves."""
-        return self.spec.mask and self.rows_at_risk >= self.spec.privacy.k
+        return self.spec.mask and self.judge.may_mask(self.node, self.rows_at_risk)
 
     @property
     def rows(self) -> int:
@@ -208,10 +209,10 @@ class FullDomain(_Judged):
             if column.name not in self.spec.identifiers
         )
         shuffle = self.spec.seed if self.spec.shuffle else None
-        safe = self.judge.model.safe
+        safe = self.model.safe
         mask = self.masks and classes is not None
         source = self.table.relation if classes else self.engine.lasting(self.table.relation)
-        query = ReleaseQuery(source, cells, safe, classes, mask, shuffle, values)
+        query = ReleaseQuery(source, cells, safe, classes, mask, shuffle, values, self.model.sensitive)
         return query.sql(self.engine.dialect)
 
 

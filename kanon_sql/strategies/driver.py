@@ -132,6 +132,8 @@ class Driver:
     seed: int = 0
     evaluations: int | None = None
     clock: Callable[[], float] = time.monotonic
+    k_alone: bool = True
+    """Whether a class of k rows is safe whatever is in them, so that one class of all rows needs no look."""
 
     def __post_init__(self) -> None:
         self._tags = tags_for(self.lattice, self.monotone_model)
@@ -312,14 +314,18 @@ class Driver:
 
     def _require_top(self) -> None:
         """Nothing can hold if the most general node does not; where it is `*` all over, it holds."""
-        if self.lattice.top == self.costs.heights and self.costs.rows >= self.costs.k:
+        if self.k_alone and self.lattice.top == self.costs.heights and self.costs.rows >= self.costs.k:
             return
         self._judge([self.lattice.top])
         if self.monotone_model and self._tags.status(self.lattice.top) is False:
             raise InfeasibleError(
                 "no node of the lattice meets the privacy model: even the most general one leaves more than "
-                f"{self.may_suppress:,} rows at risk; raise suppression_limit or max_level, or lower k"
+                f"{self.may_suppress:,} rows at risk; raise suppression_limit or max_level, or {self._ask_less}"
             )
+
+    @property
+    def _ask_less(self) -> str:
+        return "lower k" if self.k_alone else "ask less of a class"
 
     def _score_last_resort(self) -> None:
         """No node that keeps a row was scored in time: take the best known to be anonymous, else the top."""
@@ -335,7 +341,7 @@ class Driver:
         if self._best[0] == inf:
             raise InfeasibleError(
                 "no node was found that is anonymous and keeps a row; raise the time limit, suppression_limit or "
-                "max_level, or lower k"
+                f"max_level, or {self._ask_less}"
             )
 
     def _lower_bound(self, seconds: float = inf) -> float:

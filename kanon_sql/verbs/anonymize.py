@@ -167,7 +167,7 @@ def _publish_cloaked(
     if where is not cloaking.engine:
         cloaking.engine.send(query, where, _SENT)
         query = queries.select_all(_SENT, where.dialect)
-    says = {"cloaked": spec.cloak.method, "k": cloaking.model.required}
+    says = {"cloaked": spec.cloak.method, "k": cloaking.model.k}
     piece = Piece("release", queries.sentence("cloak/release"), query, says=says)
     verify = lambda reader, staged: cloaked.verify(reader, staged["release"])  # noqa: E731
     published = publish(where, target, lambda _: [piece], verify, staging)

@@ -121,9 +121,11 @@ def steps(plan: Plan | LocalPlan) -> Iterator[Step]:
         yield _step("core/released_classes", found.engine, held, gave=f"{_count(source, SAFE_CLASSES):,} classes")
     query = plan.recoding.select_sql()
     yield _step("release", source, query, published.statements[0].sentence, f"{published.statements[0].rows:,} rows")
-    check = findings.summary_sql(source, published.relation, plan.recoding.quasi_identifiers, plan.judge.model)
-    gave = f"smallest class {summary.smallest_class}, {summary.unsafe_rows} rows that do not hold"
-    yield _step("core/class_summary", source, check, gave=gave)
+    names, model = plan.recoding.quasi_identifiers, plan.judge.model
+    checks = findings.summaries_sql(source, published.relation, names, model)
+    for check, finding in zip(checks, summary.findings, strict=True):
+        gave = f"smallest class {summary.smallest_class}, {finding.unsafe_rows} rows that do not hold"
+        yield _step("core/class_summary", source, check, gave=gave)
 
 
 def _node(plan: Plan) -> Iterator[Step]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.loss import METRICS, Figures, arithmetic, distances_of, precisions
-from kanon_sql.privacy import PrivacyModel
+from kanon_sql.privacy import Finding, PrivacyModels
 from kanon_sql.recode import show as shows
 from kanon_sql.release import anatomy, perturb
 from kanon_sql.release.findings import Summary
@@ -65,12 +65,17 @@ def describe(
     }
 
 
-def _privacy(model: PrivacyModel, summary: Summary) -> list[dict[str, Any]]:
+def _privacy(model: PrivacyModels, summary: Summary) -> list[dict[str, Any]]:
     """What was required and what is there; a release with wildcards is never called by the model's own name."""
     if summary.fits is None:
-        return [{"model": model.name, "required": model.required, "achieved": summary.smallest_class}]
-    weaker = {"required": model.required, "achieved": summary.fits.smallest_fit}
+        return [finding(each) for each in summary.findings]
+    weaker = {"required": model.k, "achieved": summary.fits.smallest_fit}
     return [{"model": f"NOT {model.name}: every row fits that many source rows, * as a wildcard", **weaker}]
+
+
+def finding(each: Finding) -> dict[str, Any]:
+    """What the manifest says of one model."""
+    return {"model": each.model, "required": each.required, "achieved": each.achieved}
 
 
 def measure(plan: Plan | LocalPlan) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from os import PathLike
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 
 from kanon_sql.errors import SpecError
+from kanon_sql.privacy import PrivacyModel
 from kanon_sql.spec import CloakMethod, Form, Metric, Privacy, Show, Spec, Target
 
 Place: TypeAlias = str | PathLike[str]
@@ -36,6 +37,7 @@ class ModelOptions(TypedDict, total=False):
     hierarchies: Place | None
     unmapped: Literal["error", "top"] | None
     k: int | None
+    privacy: Sequence[PrivacyModel] | None
     suppression_limit: float | None
     metric: Metric | None
     beta: float | None
@@ -106,6 +108,7 @@ class VerifyOptions(TypedDict, total=False):
     database: Place | None
     quasi_identifiers: Columns | Mapping[str, Any] | None
     k: int | None
+    privacy: Sequence[PrivacyModel] | None
 
 
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
@@ -167,4 +170,7 @@ _HOMES: dict[str, tuple[Any, str]] = {
     "form": (Target, "form"),
     "overwrite": (Target, "overwrite"),
 }
-_SAID = {"priorities": "a mapping of columns to whole numbers, 1 for the most important"}
+_SAID = {
+    "priorities": "a mapping of columns to whole numbers, 1 for the most important",
+    "privacy": "a list of privacy models in the place of k, such as [k_anonymity(5)]",
+}

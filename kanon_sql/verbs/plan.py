@@ -85,7 +85,7 @@ def make_plan(
     if spec.strategy in RECODERS:
         raise SpecError(f"{spec.strategy} is a local recoding, which has no lattice to look at; name a search strategy")
     if not spec.location:
-        strategy(spec.strategy).check(model_of(spec).monotone)
+        strategy(spec.strategy).check(model_of(spec).monotone_for(suppresses=spec.suppression_limit > 0))
     counted = count(found, spec, watch, search_in, keep_tuples)
     watch.stage("Searching the lattice")
     outcome = search(counted, watch)
@@ -99,17 +99,19 @@ def search(counted: Problem, watch: Observer) -> Outcome:
     spec, costs, judge = counted.spec, counted.costs, counted.judge
     chosen = strategy(spec.strategy)
     limit = chosen.default_seconds if spec.time_limit is None else spec.time_limit
+    allowed = may_suppress(spec.suppression_limit, costs.rows)
     driver = Driver(
         counted.lattice,
         costs,
         metric(spec.metric),
         judge,
-        may_suppress(spec.suppression_limit, costs.rows),
-        judge.model.monotone,
+        allowed,
+        judge.model.monotone_for(suppresses=allowed > 0),
         limit,
         watch.search,
         spec.seed,
         spec.evaluations,
+        k_alone=judge.model.k_alone,
     )
     return driver.run(chosen)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 
+from kanon_sql import queries
 from kanon_sql.engine import Table
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.scratch import Scratch
@@ -14,7 +15,7 @@ from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set,
 from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.lattice import Lattice
 from kanon_sql.loss import Costs, metric
-from kanon_sql.privacy import PrivacyModel, k_anonymity
+from kanon_sql.privacy import PrivacyModels, all_of, k_anonymity
 from kanon_sql.recode import RECODERS
 from kanon_sql.recode import show as shows
 from kanon_sql.release import anatomy, perturb, tables
@@ -60,6 +61,7 @@ def count(
     releases.check_target(spec.target, found.engine, found.table, found.files)
     anatomy.check(found.engine, found.table, spec)
     perturb.check(found.engine, found.table, spec)
+    _check_models(spec, found.table)
     metric(spec.metric)
     if spec.mask and spec.target and spec.target.stays_a_query:
         raise SpecError("a view drops rows instead of masking them; give --as table with --mask")
@@ -73,21 +75,65 @@ def count(
     started = time.monotonic()
     here = found.engine if isinstance(found.engine, DuckDB) or search_in == "engine" else DuckDB()
     builders = {name: fit.build for name, fit in fitted.items()}
-    frequency_set = build_frequency_set(found.engine, found.table, builders, here, keep_tuples, spec.unmapped)
+    model = model_of(spec)
+    frequency_set = build_frequency_set(
+        found.engine, found.table, builders, here, keep_tuples, spec.unmapped, model.sensitive
+    )
     if local:
         frequency_set = merge_equal_codes(frequency_set)
     seconds = time.monotonic() - started
     _check_size(spec, frequency_set)
-    judge = Judge(frequency_set, model_of(spec))
+    judge = Judge(frequency_set, model)
     costs = replace(judge.costs(), weights=weights_of(spec), beta=spec.beta)
     return Problem(
         spec, found, fitted, frequency_set, judge, costs, _bounded(spec, frequency_set), seconds, Scratch(here)
     )
 
 
-def model_of(spec: Spec) -> PrivacyModel:
-    """The privacy model that a spec asks for."""
-    return k_anonymity(spec.privacy.k)
+def model_of(spec: Spec) -> PrivacyModels:
+    """The privacy models that a spec asks for: those given in Python, or k-anonymity."""
+    return all_of(*(spec.models or [k_anonymity(spec.privacy.k)]))
+
+
+def check_models(model: PrivacyModels, table: Table) -> None:
+    """SpecError if a model says what no class can be asked, or counts the values of a column that is not there."""
+    for each in model.models:
+        if each.sensitive is not None and table.column(each.sensitive) is None:
+            raise SpecError(f"{each.name} counts the values of {each.sensitive!r}, and there is no such column")
+        asked = model.predicate(each)
+        queries.check_condition(asked)
+        if each.achieved is not None:
+            queries.over_classes(replace(asked, text=each.achieved))
+
+
+def _check_models(spec: Spec, table: Table) -> None:
+    """Refuse models that cannot be met or verified here, before any long work."""
+    model = model_of(spec)
+    check_models(model, table)
+    for column in model.sensitive.values():
+        _check_counted(column, spec)
+    if not model.k_alone and (spec.strategy in RECODERS or shows.asked(spec)):
+        raise SpecError(f"a local recoding is made for k alone, not for {model.name}; name a search strategy")
+    if not model.k_alone and spec.target and spec.target.form == "anatomy":
+        raise SpecError(f"the groups of an anatomy are made for k alone, not for {model.name}; give --as table")
+
+
+def _check_counted(column: str, spec: Spec) -> None:
+    """A column whose values are counted must be in the release as it is, for who checks it counts them again."""
+    if column in spec.identifiers:
+        raise SpecError(
+            f"a privacy model counts the values of {column!r}, which is dropped as an identifier, so that nobody "
+            "could check the release; keep the column, or leave out the model"
+        )
+    if column in spec.quasi_identifiers:
+        raise SpecError(
+            f"a privacy model counts the values of {column!r}, which is a quasi-identifier; name it sensitive instead"
+        )
+    if column in spec.perturb:
+        raise SpecError(
+            f"{column!r} is perturbed, so that its released values are not those that the privacy model counts; leave "
+            "out the one or the other"
+        )
 
 
 def settle_roles(found: Source, spec: Spec) -> Source:
@@ -128,9 +174,10 @@ def check_roles(spec: Spec, table: Table) -> None:
 def _check_size(spec: Spec, frequency_set: FrequencySet) -> None:
     if frequency_set.rows == 0:
         raise SourceError(f"{spec.source} has no rows; there is nothing to anonymize")
-    if spec.privacy.k > frequency_set.rows:
+    k = model_of(spec).k
+    if k > frequency_set.rows:
         raise SpecError(
-            f"k is {spec.privacy.k:,} but {spec.source} has only {frequency_set.rows:,} rows, so that not even "
+            f"k is {k:,} but {spec.source} has only {frequency_set.rows:,} rows, so that not even "
             "one class could hold them; lower k"
         )
 

@@ -11,10 +11,12 @@ from kanon_sql import queries
 from kanon_sql import spec as specs
 from kanon_sql.engine import Engine
 from kanon_sql.errors import SpecError, TargetError, VerificationError
-from kanon_sql.privacy import k_anonymity
+from kanon_sql.privacy import PrivacyModel, PrivacyModels, all_of, k_anonymity
 from kanon_sql.queries import Relation
 from kanon_sql.release import findings, tables
 from kanon_sql.resources import package_version
+from kanon_sql.verbs import manifest as manifests
+from kanon_sql.verbs.problem import check_models
 from kanon_sql.verbs.source import engine_of, open_engine
 
 
@@ -22,8 +24,8 @@ def refresh(name: str, *, database: str | None = None, connection: Any = None) -
     """Fill a materialized release anew and verify it by an independent query; give a small manifest of what is there.
 
     `name`: what `anonymize` made with `form="materialized"`, in the `database` or behind the `connection` (psycopg).
-    The node stays the one that was released, and so do k and the quasi-identifiers, which a comment on the view tells.
-    Only its owner may do this. Raises KanonError; then the old rows are still there.
+    The node stays the one that was released, and so do the privacy models and the quasi-identifiers, which a comment
+    on the view tells. Only its owner may do this. Raises KanonError; then the old rows are still there.
 
     >>> refresh("patients_anon", database="office.duckdb")  # doctest: +SKIP
     Traceback (most recent call last):
@@ -32,9 +34,8 @@ def refresh(name: str, *, database: str | None = None, connection: Any = None) -
     started = time.monotonic()
     with _opened(name, database, connection) as engine, engine.transaction():
         relation = _materialized(engine, name)
-        k, quasi_identifiers = _promise(engine, relation, name)
+        model, quasi_identifiers = _promise(engine, relation, name)
         engine.run(queries.refresh(relation, engine.dialect))
-        model = k_anonymity(k)
         summary = findings.summarize(engine, relation, quasi_identifiers, model)
         if not summary.holds:
             raise VerificationError(
@@ -47,7 +48,7 @@ def refresh(name: str, *, database: str | None = None, connection: Any = None) -
         "classes": summary.classes,
         "smallest_class": summary.smallest_class,
         "quasi_identifiers": quasi_identifiers,
-        "privacy": [{"model": model.name, "required": model.required, "achieved": summary.smallest_class}],
+        "privacy": [manifests.finding(each) for each in summary.findings],
         "verified": summary.holds,
         "seconds": {"total": round(time.monotonic() - started, 4)},
         "version": package_version(),
@@ -82,12 +83,16 @@ def _materialized(engine: Engine, name: str) -> Relation:
     return relation
 
 
-def _promise(engine: Engine, relation: Relation, name: str) -> tuple[int, list[str]]:
+def _promise(engine: Engine, relation: Relation, name: str) -> tuple[PrivacyModels, list[str]]:
     """What was promised of a release, by the comment on it."""
     about = tables.about(engine, relation)
-    if not (about.get("k") and about.get("quasi_identifiers")):
+    if not ((about.get("k") or about.get("privacy")) and about.get("quasi_identifiers")):
         raise TargetError(
             f"no comment on {name} says which k it is to be verified by; release it once more by kanon anonymize "
             "--as materialized --overwrite"
         )
-    return int(about["k"]), list(about["quasi_identifiers"])
+    if about.get("k"):
+        return all_of(k_anonymity(int(about["k"]))), list(about["quasi_identifiers"])
+    model = all_of(*(PrivacyModel(**each) for each in about["privacy"]))
+    check_models(model, engine.table(relation))
+    return model, list(about["quasi_identifiers"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from kanon_sql.engines.duckdb import DuckDB, Fingerprint, files, fingerprints
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.frequency.frequency_set import TUPLES
 from kanon_sql.frequency.mapping import Place, values_of
+from kanon_sql.privacy import PrivacyModel, all_of
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.roles import Roles
 
@@ -48,7 +49,23 @@ class Source:
 
 
 def settle_spec(source: Any, spec: Spec | dict[str, Any] | str | Path | None, overrides: dict[str, Any]) -> Spec:
-    """Join what the spec, the source and the keyword arguments say."""
+    """Join what the spec, the source and the keyword arguments say, privacy models in the place of k."""
+    models = overrides.get("privacy")
+    if models is None or isinstance(models, Mapping):
+        settled = _settled(source, spec, overrides)
+        kept = spec.models if isinstance(spec, Spec) and overrides.get("k") is None and models is None else ()
+        return settled.with_models(kept) if kept else settled
+    if overrides.get("k") is not None:
+        raise SpecError("privacy says what must hold, and k does too; put k_anonymity(k) among the privacy models")
+    return _settled(source, spec, {**overrides, "privacy": None}).with_models(_models(models))
+
+
+def _models(given: Any) -> tuple[PrivacyModel, ...]:
+    models = given if isinstance(given, Sequence) and not isinstance(given, str) else (given,)
+    return all_of(*models).models
+
+
+def _settled(source: Any, spec: Spec | dict[str, Any] | str | Path | None, overrides: dict[str, Any]) -> Spec:
     named = str(source) if isinstance(source, (str, Path)) else None if source is None else IN_MEMORY
     if isinstance(spec, (str, Path)):
         return specs.load(spec, source=named, **overrides)

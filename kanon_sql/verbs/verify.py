@@ -12,7 +12,7 @@ from kanon_sql.recode.show import shown_names
 from kanon_sql.release import anatomy, findings
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.options import VerifyOptions, spelled_out, taken
-from kanon_sql.verbs.problem import check_roles, model_of
+from kanon_sql.verbs.problem import check_models, check_roles, model_of
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.source import Source, opened, settle_spec
 
@@ -70,7 +70,10 @@ class Verification(Result):
         )
         return [
             ("source", self.source),
-            ("model", f"{self.model}, {self.required:,} required, {found.smallest_class or 0:,} found"),
+            *(
+                ("model", f"{each.model}, {each.required} required, {each.achieved or 0} found")
+                for each in found.findings
+            ),
             ("classes", f"{found.classes:,} of {found.rows:,} rows, by {', '.join(self.quasi_identifiers)}"),
             ("verified", "yes" if self.holds else unsafe),
         ]
@@ -84,7 +87,7 @@ def verify(
     connection: Any = None,
     **options: Unpack[VerifyOptions],
 ) -> Verification:
-    """Check a table, file or DataFrame: does every class have k rows or more?
+    """Check a table, file or DataFrame: does every class have k rows or more, or meet the given privacy models?
 
     With a spec and no source, its target is checked: what `anonymize` wrote by that spec. Nothing is written. Raises
     KanonError if the data cannot be read; a check that fails is a result, which is false.
@@ -135,9 +138,10 @@ def _checked(source: Source, spec: Spec) -> Verification:
     names = _shown_columns(spec, source.table)
     check_roles(spec.model_copy(update={"quasi_identifiers": dict.fromkeys(names)}), source.table)
     model = model_of(spec)
+    check_models(model, source.table)
     summary = findings.summarize(source.engine, source.table.relation, names, model)
     if summary.rows == 0:
         raise SourceError(f"{spec.source} has no rows; there is nothing to verify")
     sizes = findings.class_sizes(source.engine, source.table.relation, names)
-    offending = tuple((size, classes) for size, classes in sizes if size < model.required)
-    return Verification(spec.source, summary.holds, None, tuple(names), model.name, model.required, summary, offending)
+    offending = tuple((size, classes) for size, classes in sizes if size < model.k)
+    return Verification(spec.source, summary.holds, None, tuple(names), model.name, model.k, summary, offending)

@@ -7,7 +7,19 @@ import pytest
 
 from kanon_sql.privacy import Predicate
 from kanon_sql.queries import Relation
-from sql_cases.case import AT_LEAST_2, COUNTED, FREQUENCY_SET, NO_ROWS, PEOPLE, UNKNOWN_OF_3, Case, on_node
+from sql_cases.case import (
+    AT_LEAST_2,
+    AT_MOST_75,
+    COUNTED,
+    FREQUENCY_SET,
+    NO_ROWS,
+    PEOPLE,
+    UNKNOWN_OF_3,
+    VALUES_OF_ZIP,
+    Case,
+    counted_rows,
+    on_node,
+)
 
 HELD_VALUES = {
     "held": (
@@ -20,11 +32,12 @@ _PEOPLE = {"columns": {"age": "Age", "zip": 'a "zip"; n'}, "source": Relation("o
 
 def _summary(safe: Predicate) -> dict[str, Any]:
     plain = {"age": "Age", "zip": 'a "zip"; n'}
-    return {"release": Relation("odd people"), "quasi_identifiers": plain, "names": list(plain), "safe": safe}
+    relation = {"release": Relation("odd people"), "quasi_identifiers": plain, "names": list(plain)}
+    return {**relation, "safe": safe, "achieved": Predicate("MIN(of_class)"), "of_class": Predicate("SUM(n)")}
 
 
 _AT_RISK, _CLASSES = ("node", "rows_at_risk"), ("node", "classes", "released_rows", "smallest_class", "squares")
-_SUMMARY = ("rows", "classes", "smallest_class", "unsafe_classes", "unsafe_rows")
+_SUMMARY = ("rows", "classes", "smallest_class", "unsafe_classes", "unsafe_rows", "achieved")
 _MEMBERS = {"members": Relation("members"), "positions": Relation("positions")}
 # Class 0: 10, 10, 20, 20 (the lower median and the first of the ties is 10); class 1: NULL three times, 30 twice.
 MEMBERS = {
@@ -216,14 +229,14 @@ CASES = [
         [(1, 3), (2, 2)],
         PEOPLE,
     ),
-    Case("core/class_summary", _summary(AT_LEAST_2), _SUMMARY, [(7, 5, 1, 3, 3)], PEOPLE),
-    Case("core/class_summary", _summary(Predicate("SUM(n) >= 1")), _SUMMARY, [(7, 5, 1, 0, 0)], PEOPLE),
-    Case("core/class_summary", _summary(Predicate("NULLIF(SUM(n), 2) > 0")), _SUMMARY, [(7, 5, 1, 2, 4)], PEOPLE),
+    Case("core/class_summary", _summary(AT_LEAST_2), _SUMMARY, [(7, 5, 1, 3, 3, 1)], PEOPLE),
+    Case("core/class_summary", _summary(Predicate("SUM(n) >= 1")), _SUMMARY, [(7, 5, 1, 0, 0, 1)], PEOPLE),
+    Case("core/class_summary", _summary(Predicate("NULLIF(SUM(n), 2) > 0")), _SUMMARY, [(7, 5, 1, 2, 4, 1)], PEOPLE),
     Case(
         "core/class_summary",
         _summary(AT_LEAST_2),
         _SUMMARY,
-        [(0, 0, None, 0, 0)],
+        [(0, 0, None, 0, 0, None)],
         {name: (types, []) for name, (types, _) in PEOPLE.items()},
     ),
     Case(
@@ -354,17 +367,45 @@ CASES = [
     ),
     Case(
         "core/kept_rows",
-        {**on_node(AT_LEAST_2, ["age_0"]), "kept": Relation("kept"), "code": {"code": "zip_0"}},
+        {**on_node(AT_LEAST_2, ["age_0"], sensitive=[]), "kept": Relation("kept"), "code": {"code": "zip_0"}},
         ["rows"],
         [(2,)],  # of age 0, the two rows of zip 1; age 1 is not released
         FREQUENCY_SET | {"kept": ({"kept_code": "INTEGER"}, [(1,)])},
     ),
     Case(
         "core/node_assignment",
-        on_node(AT_LEAST_2, ["age_0"], keys=["age_0", "zip_0"]),
+        on_node(AT_LEAST_2, ["age_0"], keys=["age_0", "zip_0"], sensitive=[]),
         ["age_0", "zip_0", "n", "class"],
         [(0, 0, 1, 1), (0, 1, 2, 1), (2, 0, 4, 3)],
         FREQUENCY_SET,
+    ),
+    # The classes of age 0 and 1 are at risk, three rows of one zip each; of two zips they are safe together.
+    *(
+        Case(
+            "core/masked_class",
+            on_node(AT_MOST_75, ["age_0"], sensitive=["zip_0"]),
+            ["safe"],
+            [(zip_of_1 == 0,)],
+            counted_rows((0, 0, 1, 1, 3), (1, 0, zip_of_1, 0, 3), (2, 1, 0, 8, 2), (2, 1, 1, 8, 2)),
+        )
+        for zip_of_1 in (0, 1)
+    ),
+    Case(
+        "core/distinct_count",
+        {"columns": ["age_0"], "relation": COUNTED},
+        ["rows"],
+        [(3,)],
+        FREQUENCY_SET,
+    ),
+    # Of age 0 three rows of zip 1 and one of 0, of age 1 one of each, of age 2 four of one.
+    *(
+        Case(query, on_node(AT_MOST_75, ["age_0"], node, **more), columns, expected, VALUES_OF_ZIP)
+        for query, node, more, columns, expected in (
+            ("core/node_test", 7, {}, ["node", "rows_at_risk"], [(7, 4)]),
+            ("core/node_classes", 7, {}, _CLASSES, [(7, 2, 6, 2, 20)]),
+            ("core/node_loss", 7, {"losses": ["zip_0_loss"]}, ["node", "rows_at_risk", "zip_0_loss"], [(7, 4, 8)]),
+            ("core/released_classes", None, {}, ["age_0"], [(0,), (1,)]),
+        )
     ),
     Case("core/class_mean", _MEMBERS, ["class", "shown"], [(0, 15.0), (1, None)], MEMBERS),
     Case("core/class_mean", _MEMBERS, ["class", "shown"], [(0, 7.0), (1, None)], _NOT_NUMBERS),

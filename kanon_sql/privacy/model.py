@@ -1,0 +1,173 @@
+"""A privacy model: what must be true of every released class, and what one verdict tells of other nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Literal, get_args
+
+from kanon_sql.errors import SpecError
+
+Monotone = Literal["always", "without suppression", "never"]
+Parameter = int | float | str
+
+
+@dataclass(frozen=True)
+class Predicate:
+    """A condition of ours as SQL text, `$name` standing for its values: `Predicate("SUM(n) >= $k", {"k": 5})`.
+
+    `columns`: names in the text that stand for aggregates of a class. `counted`: the column whose values `c` counts
+    the rows of, one row per value. `also`: conditions that must hold too, each with names of its own.
+    """
+
+    text: str
+    values: Mapping[str, Parameter] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)
+    counted: str | None = None
+    also: tuple[Predicate, ...] = ()
+
+
+@dataclass(frozen=True)
+class PrivacyModel:
+    """A promise about every released equivalence class: what is counted of a class, and when it is safe.
+
+    `columns` names aggregates of a class in SQL, over `n`, the rows that are added up (so `SUM(n)`), and, where
+    `sensitive` names a column, `c`, the rows of each of its values in the class, NULL among them: `MAX(c)`,
+    `COUNT(c)`, `SUM(c * LN(c))`. `safe` is a condition on these names and `$parameters`; unknown counts as unsafe.
+
+    `monotone` says what one node tells of more general ones. `always`: a class stays safe whatever is merged with it.
+    `without suppression`: safe classes merged are safe, but an unsafe one may spoil them, so that nodes tell of others
+    only where no row may be suppressed. `never`: neither; every node is judged. A model that claims too much gets
+    releases that are safe all the same, but not the best ones.
+
+    `achieved`: an aggregate over all classes, of the names in `columns`, that says what a release reaches, such as
+    `MAX(most / rows)`. `class_size`: set where a class is safe if and only if it has so many rows.
+
+    >>> PrivacyModel(
+    ...     "at most",
+    ...     {"share": 0.8},
+    ...     columns={"rows": "SUM(n)", "most": "MAX(c)"},
+    ...     safe="most <= $share * rows",
+    ...     sensitive="salary-class",
+    ...     monotone="without suppression",
+    ... ).required
+    0.8
+    """
+
+    name: str
+    parameters: Mapping[str, Parameter]
+    columns: Mapping[str, str]
+    safe: str
+    sensitive: str | None = None
+    monotone: Monotone = "never"
+    achieved: str | None = None
+    class_size: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.monotone not in get_args(Monotone):
+            raise SpecError(
+                f"{self.name}: monotone is {self.monotone!r}; it must be one of {', '.join(get_args(Monotone))}"
+            )
+
+    @property
+    def required(self) -> Any:
+        """The model's parameter, or all of them where it has several."""
+        values = list(self.parameters.values())
+        return values[0] if len(values) == 1 else dict(self.parameters)
+
+    def described(self) -> dict[str, Any]:
+        """The model as a mapping for JSON: its fields by name.
+
+        >>> from kanon_sql.privacy import k_anonymity
+        >>> PrivacyModel(**k_anonymity(5).described()) == k_anonymity(5)
+        True
+        """
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a check found of one model: `achieved` by the worst class, and how many classes and rows are unsafe."""
+
+    model: str
+    required: Any
+    achieved: float | int | None
+    unsafe_classes: int
+    unsafe_rows: int
+
+    @property
+    def holds(self) -> bool:
+        """Whether every class meets the model."""
+        return self.unsafe_classes == 0
+
+
+@dataclass(frozen=True)
+class PrivacyModels:
+    """Models that a release satisfies together: a class is safe if every one of them says so."""
+
+    models: tuple[PrivacyModel, ...]
+
+    @property
+    def name(self) -> str:
+        """What the models are called together."""
+        return " and ".join(model.name for model in self.models)
+
+    @property
+    def k(self) -> int:
+        """The rows that a class must have, whatever is in them; 1 if no model says."""
+        return max((model.class_size or 1 for model in self.models), default=1)
+
+    @property
+    def k_alone(self) -> bool:
+        """Whether nothing but its number of rows makes a class safe."""
+        return all(model.class_size is not None for model in self.models)
+
+    @property
+    def monotone(self) -> bool:
+        """Whether predictive tagging is sound with any suppression limit."""
+        return self.monotone_for(suppresses=True)
+
+    def monotone_for(self, suppresses: bool) -> bool:
+        """Whether one node's verdict tells of others, where rows may be suppressed or where none may."""
+        sound = ("always",) if suppresses else ("always", "without suppression")
+        return all(model.monotone in sound for model in self.models)
+
+    @cached_property
+    def sensitive(self) -> Mapping[str, str]:
+        """The columns whose values are counted, by the names that they have in our relations.
+
+        >>> from kanon_sql.privacy import k_anonymity
+        >>> dict(all_of(k_anonymity(5)).sensitive)
+        {}
+        """
+        columns = dict.fromkeys(model.sensitive for model in self.models if model.sensitive is not None)
+        # An underscore first: no attribute's column has one.
+        return MappingProxyType({f"_sensitive_{i}": column for i, column in enumerate(columns)})
+
+    @property
+    def safe(self) -> Predicate:
+        """The condition on a class that all models make together."""
+        first, *others = (self.predicate(model) for model in self.models)
+        return Predicate(first.text, first.values, first.columns, first.counted, tuple(others))
+
+    def predicate(self, model: PrivacyModel, text: str | None = None) -> Predicate:
+        """What one of the models asks of a class; or another text in its names."""
+        counted = next((name for name, column in self.sensitive.items() if column == model.sensitive), None)
+        return Predicate(text or model.safe, model.parameters, model.columns, counted)
+
+
+def all_of(*models: PrivacyModel) -> PrivacyModels:
+    """The models together; SpecError if there is none."""
+    return PrivacyModels(_known(models))
+
+
+def _known(models: Iterable[PrivacyModel]) -> tuple[PrivacyModel, ...]:
+    known = tuple(models)
+    if not known:
+        raise SpecError("no privacy model is asked for; give one, such as k_anonymity(5)")
+    for model in known:
+        if not isinstance(model, PrivacyModel):
+            raise SpecError(f"{model!r} is not a privacy model; give values such as k_anonymity(5)")
+    return known

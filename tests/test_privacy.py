@@ -1,0 +1,438 @@
+"""Privacy models as values: one that is nobody's but this file's, through the whole package, against brute force."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
+from math import floor, inf
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import kanon_sql
+from kanon_sql import queries
+from kanon_sql.engine import Engine
+from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.errors import InfeasibleError, SpecError
+from kanon_sql.frequency import rollups as rollup
+from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set
+from kanon_sql.frequency.judge import Judge
+from kanon_sql.generalization.hierarchy import Hierarchy
+from kanon_sql.generalization.lattice import Lattice
+from kanon_sql.loss import metric
+from kanon_sql.privacy import Predicate, PrivacyModel, all_of, k_anonymity
+from kanon_sql.queries import Relation
+from kanon_sql.strategies import STRATEGIES, Driver, strategy
+from support.database import create_table
+from support.oracle import Node, Problem, Row, problems
+
+AT_MOST = PrivacyModel(
+    "at most",
+    {"share": 0.8},
+    columns={"rows": "SUM(n)", "most": "MAX(c)"},
+    safe="most <= $share * rows",
+    sensitive="salary-class",
+    monotone="without suppression",
+    achieved="MAX(most / rows)",
+)
+DISTINCT = PrivacyModel(
+    "distinct values", {"l": 2}, {"values": "COUNT(c)"}, "values >= $l", "ill", "always", achieved="MIN(values)"
+)
+MODELS = all_of(k_anonymity(2), AT_MOST)
+EXAMPLES = settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None, max_examples=12
+)
+SALARIES = ["<=50K", ">50K", None]
+_numbers = count()
+
+
+# The oracle: rows and dictionaries
+
+
+def classes_of(problem: Problem, node: Node, values: Sequence[Any]) -> dict[Row, Counter[Any]]:
+    """The classes of a node, each with its rows by their sensitive value."""
+    classes: dict[Row, Counter[Any]] = defaultdict(Counter)
+    for row, value in zip(problem.rows, values, strict=True):
+        classes[problem.labels(row, node)][value] += 1
+    return classes
+
+
+def is_safe(values: Counter[Any], k: int = 2) -> bool:
+    return values.total() >= k and 10 * max(values.values()) <= 8 * values.total()
+
+
+def at_risk(problem: Problem, node: Node, values: Sequence[Any]) -> int:
+    return sum(found.total() for found in classes_of(problem, node, values).values() if not is_safe(found))
+
+
+def score_of(problem: Problem, node: Node, values: Sequence[Any], by: str) -> float:
+    """The score of a node, the rows of its unsafe classes suppressed."""
+    released = {each: found.total() for each, found in classes_of(problem, node, values).items() if is_safe(found)}
+    rows = len(problem.rows)
+    if by == "discernibility":
+        return sum(n * n for n in released.values()) + rows * (rows - sum(released.values()))
+    if by == "average_class_size":
+        return rows / (2 * len(released)) if released else inf
+    if by == "height":
+        return sum(node)
+    losses = [
+        sum(float(column.loss(row[j], level)) if problem.labels(row, node) in released else 1.0 for row in problem.rows)
+        / rows
+        for j, (column, level) in enumerate(zip(problem.columns, node, strict=True))
+    ]
+    return sum(losses) / len(losses)
+
+
+@st.composite
+def valued_problems(draw: st.DrawFn, **options: Any) -> tuple[Problem, list[Any]]:
+    problem = draw(problems(**options))
+    return problem, [draw(st.sampled_from(SALARIES)) for _ in problem.rows]
+
+
+# The judge and every search, node by node
+
+
+def counted(engine: Engine, problem: Problem, values: Sequence[Any], here: Engine | None = None) -> FrequencySet:
+    names = [f"q{j}" for j in range(len(problem.columns))]
+    types = ["BIGINT" if isinstance(c.levels[0][0], int) else "VARCHAR" for c in problem.columns]
+    columns = dict(zip(names, types, strict=True)) | {"salary-class": "VARCHAR"}
+    rows = [(*row, value) for row, value in zip(problem.rows, values, strict=True)]
+    table = create_table(engine, f"valued {next(_numbers)}", columns, rows)
+    hierarchies = {name: Hierarchy(*c.levels) for name, c in zip(names, problem.columns, strict=True)}
+    builders = {name: lambda _, h=hierarchy: h for name, hierarchy in hierarchies.items()}
+    try:
+        return build_frequency_set(engine, table, builders, here or engine, sensitive=MODELS.sensitive)
+    finally:
+        engine.run(queries.drop(table.relation, engine.dialect))
+
+
+@EXAMPLES
+@given(given=valued_problems(), embedded=st.booleans())
+def test_every_node_is_judged_like_brute_force(
+    engine: Engine, given: tuple[Problem, list[Any]], embedded: bool
+) -> None:
+    problem, values = given
+    found = counted(engine, problem, values, DuckDB() if embedded else engine)
+    assert (found.rows, found.tuples) == (len(problem.rows), len(set(problem.rows)))
+    assert_judged(Judge(found, MODELS), problem, values)
+
+
+@EXAMPLES
+@given(given=valued_problems(fewest_columns=4))
+def test_roll_ups_keep_the_values(given: tuple[Problem, list[Any]]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {"_WORTH_ROWS": 0, "_WORTH_ASKING": 1, "_WORTH_KEEPING": 9, "_MOST_KEPT": 99}.items():
+            patch.setattr(rollup, name, value)
+        assert_judged(Judge(counted(DuckDB(), *given), MODELS), *given)
+
+
+def assert_judged(judge: Judge, problem: Problem, values: Sequence[Any]) -> None:
+    costs = judge.costs()
+    nodes = problem.nodes[:: 1 + len(problem.nodes) // 12]
+    assert judge.rows_at_risk(nodes) == [at_risk(problem, node, values) for node in nodes]
+    for node in nodes[:: 1 + len(nodes) // 4]:
+        figures, losses = judge.classes(node), judge.losses(node, costs)
+        released = [found.total() for found in classes_of(problem, node, values).values() if is_safe(found)]
+        assert (figures.classes, figures.released_rows) == (len(released), sum(released))
+        assert losses.rows_at_risk == len(problem.rows) - sum(released)
+        assert metric("loss").score(costs, losses) == pytest.approx(score_of(problem, node, values, "loss"))
+        unsafe = Counter[Any]()
+        for found in classes_of(problem, node, values).values():
+            unsafe += Counter() if is_safe(found) else found
+        assert judge.may_mask(node, unsafe.total()) == (bool(unsafe) and is_safe(unsafe))
+
+
+@pytest.mark.parametrize("name", [name for name in STRATEGIES if "igh" not in name])
+@pytest.mark.parametrize("suppresses", [False, True])
+@settings(EXAMPLES, max_examples=4)
+@given(given=valued_problems(), by=st.sampled_from(["loss", "height", "discernibility", "average_class_size"]))
+def test_every_search_finds_what_brute_force_finds(
+    name: str, suppresses: bool, given: tuple[Problem, list[Any]], by: str
+) -> None:
+    problem, values = given
+    allowed = floor(0.3 * len(problem.rows)) if suppresses else 0
+    if allowed and STRATEGIES[name].monotone_only:
+        with pytest.raises(SpecError, match="needs a monotone privacy model"):
+            strategy(name).check(MODELS.monotone_for(suppresses=True))
+        return
+    judge = Judge(counted(DuckDB(), problem, values), MODELS)
+    monotone = MODELS.monotone_for(suppresses=allowed > 0)
+    lattice = Lattice((0,) * len(problem.columns), problem.heights)
+    driver = Driver(
+        lattice, judge.costs(), metric(by), judge, allowed, monotone, 5, k_alone=MODELS.k_alone, evaluations=200
+    )
+    safe = {
+        node: score_of(problem, node, values, by) for node in problem.nodes if at_risk(problem, node, values) <= allowed
+    }
+    best = min(safe.values(), default=inf)
+    try:
+        outcome = driver.run(strategy(name))
+    except InfeasibleError:
+        # A search that promises no optimum may miss the few nodes that will do.
+        assert best == inf or STRATEGIES[name].promise != "the optimum"
+        return
+    assert outcome.node in safe
+    assert outcome.score == pytest.approx(safe[outcome.node])
+    assert outcome.lower_bound <= best + 1e-9
+    assert not outcome.proven_optimal or outcome.score == pytest.approx(best)
+    if STRATEGIES[name].promise == "the optimum":
+        assert outcome.score == pytest.approx(best)
+        assert outcome.proven_optimal
+
+
+# The value in its ten lines, from source to release
+
+
+def people(rows: int = 300, seed: int = 1) -> list[tuple[Any, ...]]:
+    """Age, zip, sex, illness and salary class, the salary unevenly by age."""
+    draw = Random(seed)
+    made = []
+    for _ in range(rows):
+        age = draw.randint(20, 59)
+        salary = draw.choices(SALARIES, [8, 1, 0.5] if age < 40 else [3, 3, 0.5])[0]
+        made.append((age, draw.choice(["12", "13", "21", "22"]), draw.choice("fm"), draw.choice("abc"), salary))
+    return made
+
+
+TYPES = {"age": "BIGINT", "zip": "VARCHAR", "sex": "VARCHAR", "ill": "VARCHAR", "salary-class": "VARCHAR"}
+SPEC: dict[str, Any] = {
+    "quasi_identifiers": {
+        "age": {"hierarchy": {"ranges": [5, 10, 20]}},
+        "zip": {"hierarchy": {"redact": "right"}},
+        "sex": {"hierarchy": "suppress"},
+    },
+    "keep": "*",
+}
+PRIVACY = [k_anonymity(5), AT_MOST]
+
+
+@pytest.fixture
+def source(engine: Engine) -> Iterator[str]:
+    name = f"staff_{next(_numbers)}"
+    table = create_table(engine, name, TYPES, people())
+    yield name
+    engine.run(queries.drop(table.relation, engine.dialect))
+
+
+def assert_holds(rows: Sequence[Sequence[Any]], columns: Sequence[str], least: int = 1) -> None:
+    """Every class of released rows has five, and none of its salaries more than four fifths of it."""
+    assert len(rows) >= least
+    where = {name: columns.index(name) for name in TYPES}
+    classes: dict[Any, Counter[Any]] = defaultdict(Counter)
+    for row in rows:
+        classes[tuple(row[where[name]] for name in ("age", "zip", "sex"))][row[where["salary-class"]]] += 1
+    assert all(is_safe(values, 5) for values in classes.values())
+
+
+def released_rows(engine: Engine, into: str) -> tuple[list[Any], list[str]]:
+    table = engine.find(into)
+    assert table is not None
+    columns = [column.name for column in table.columns]
+    return engine.rows(f'SELECT * FROM "{into}"'), columns
+
+
+GLOBAL = [name for name in STRATEGIES if "igh" not in name]
+
+
+@pytest.mark.parametrize("name", GLOBAL)
+@pytest.mark.parametrize("limit", [0.0, 0.1])
+def test_every_search_releases_by_a_model_of_ten_lines(engine: Engine, source: str, name: str, limit: float) -> None:
+    into = f"{source}_anon"
+    asked: dict[str, Any] = {
+        "connection": engine.connection,
+        "privacy": PRIVACY,
+        "suppression_limit": limit,
+        "evaluations": 50,
+    }
+    if limit and STRATEGIES[name].monotone_only:
+        with pytest.raises(SpecError, match="needs a monotone privacy model"):
+            kanon_sql.anonymize(source, SPEC, strategy=name, into=into, **asked)
+        assert engine.find(into) is None
+        return
+    release = kanon_sql.anonymize(source, SPEC, strategy=name, into=into, **asked)
+    try:
+        rows, columns = released_rows(engine, into)
+        assert_holds(rows, columns, least=270)
+        k, at_most = release.manifest["privacy"]
+        assert (k["model"], k["required"], at_most["model"], at_most["required"]) == ("k-anonymity", 5, "at most", 0.8)
+        assert k["achieved"] >= 5
+        assert 0.5 < at_most["achieved"] <= 0.8
+        assert release.manifest["verified"]
+        assert release.manifest["roles"]["sensitive"] == ["salary-class"]
+        check = kanon_sql.verify(
+            into, quasi_identifiers=["age", "zip", "sex"], privacy=PRIVACY, connection=engine.connection
+        )
+        assert check
+        assert [(each.model, each.unsafe_classes) for each in check.summary.findings] == [
+            ("k-anonymity", 0),
+            ("at most", 0),
+        ]
+    finally:
+        engine.run(queries.drop(Relation(into), engine.dialect))
+
+
+def test_verify_names_the_model_that_does_not_hold(engine: Engine, source: str) -> None:
+    check = kanon_sql.verify(source, quasi_identifiers=["sex"], privacy=PRIVACY, connection=engine.connection)
+    assert check  # two large classes
+    rows = [(30, "12", "f", "a", "<=50K")] * 9 + [(30, "12", "f", "a", None)]
+    create_table(engine, f"{source}_one", TYPES, rows)
+    check = kanon_sql.verify(f"{source}_one", quasi_identifiers=["sex"], privacy=PRIVACY, connection=engine.connection)
+    engine.run(queries.drop(Relation(f"{source}_one"), engine.dialect))
+    assert not check
+    k, at_most = check.summary.findings
+    assert (k.achieved, k.unsafe_classes, k.unsafe_rows) == (10, 0, 0)
+    assert (at_most.achieved, at_most.unsafe_classes, at_most.unsafe_rows) == (0.9, 1, 10)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_a_file_holds_what_the_model_promises(engine: Engine, source: str, tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"anon.{ending}"
+    kanon_sql.anonymize(source, SPEC, privacy=PRIVACY, connection=engine.connection, output=path)
+    reader = DuckDB()
+    table = reader.read_file(str(path))
+    rows = reader.rows(queries.select_all(table.relation, reader.dialect))
+    assert_holds(rows, [column.name for column in table.columns], least=290)
+
+
+def test_a_view_shows_no_class_that_a_writer_of_the_source_makes_unsafe(engine: Engine, source: str) -> None:
+    into = f"{source}_view"
+    kanon_sql.anonymize(source, SPEC, privacy=PRIVACY, connection=engine.connection, into=into, form="view")
+    try:
+        rows, columns = released_rows(engine, into)
+        assert_holds(rows, columns, least=290)
+        # Sixty rows of one salary more: the classes that they fall into grow, and are no longer safe.
+        engine.run(f"INSERT INTO {source} SELECT 22, '12', 'f', 'a', '<=50K' FROM {source} LIMIT 290")
+        now, _ = released_rows(engine, into)
+        assert_holds(now, columns)
+        assert len(now) < len(rows)
+        engine.run(f"DELETE FROM {source} WHERE \"salary-class\" = '>50K'")
+        assert_holds(released_rows(engine, into)[0], columns, least=0)
+    finally:
+        engine.run(queries.drop(Relation(into), engine.dialect, "view"))
+        for table in [f"{source}_view__{name}" for name in ("age", "zip", "sex")]:
+            engine.run(queries.drop(Relation(table), engine.dialect))
+
+
+def test_a_statement_that_stands_alone_counts_the_values_too(engine: Engine, source: str) -> None:
+    from kanon_sql.release.recoded import target_sql
+    from kanon_sql.verbs.observer import Observer
+    from kanon_sql.verbs.plan import plan_release
+    from kanon_sql.verbs.source import opened, settle_spec
+
+    spec = settle_spec(source, SPEC, {"privacy": PRIVACY})
+    with opened(source, spec, engine.connection) as found, engine.transaction():
+        sql = target_sql(plan_release(found, spec, Observer()).recoding, None)
+    assert "class_values" in sql
+    engine.run(f"INSERT INTO {source} SELECT 22, '12', 'f', 'a', '<=50K' FROM {source} LIMIT 290")
+    assert_holds(engine.rows(sql), list(TYPES))
+
+
+def test_masked_rows_are_shown_only_where_they_meet_the_model(engine: Engine, source: str) -> None:
+    for seed in range(3):
+        into = f"{source}_{seed}"
+        create_table(engine, f"{into}_raw", TYPES, people(200, seed))
+        release = kanon_sql.anonymize(
+            f"{into}_raw",
+            SPEC,
+            privacy=PRIVACY,
+            connection=engine.connection,
+            mask=True,
+            suppression_limit=0.2,
+            into=into,
+        )
+        assert_holds(*released_rows(engine, into), least=release.manifest["released_rows"])
+        for table in (into, f"{into}_raw"):
+            engine.run(queries.drop(Relation(table), engine.dialect))
+
+
+def test_two_models_count_the_values_of_two_columns(engine: Engine, source: str) -> None:
+    into = f"{source}_two"
+    privacy = [DISTINCT, AT_MOST]
+    release = kanon_sql.anonymize(source, SPEC, privacy=privacy, connection=engine.connection, into=into)
+    rows, columns = released_rows(engine, into)
+    engine.run(queries.drop(Relation(into), engine.dialect))
+    ill, salary = columns.index("ill"), columns.index("salary-class")
+    classes: dict[Any, list[Any]] = defaultdict(list)
+    for row in rows:
+        classes[tuple(row[columns.index(name)] for name in ("age", "zip", "sex"))].append(row)
+    assert (
+        min(len({row[ill] for row in found}) for found in classes.values())
+        == release.manifest["privacy"][0]["achieved"]
+        >= 2
+    )
+    assert all(is_safe(Counter(row[salary] for row in found), 1) for found in classes.values())
+
+
+NODE_QUERIES: dict[str, dict[str, Any]] = {
+    "core/node_test": {"node": 0},
+    "core/node_classes": {"node": 0},
+    "core/node_loss": {"node": 0, "losses": ["age_1_loss"]},
+    "core/kept_rows": {"kept": Relation("k"), "code": {"code": "age_0"}, "sensitive": []},
+    "core/node_assignment": {"keys": ["age_0"], "sensitive": []},
+    "core/released_classes": {},
+}
+
+
+@pytest.mark.parametrize("name", NODE_QUERIES)
+def test_what_k_alone_asks_is_the_query_as_it_stands(engine: Engine, name: str) -> None:
+    holes = {"frequency_set": Relation("f"), "levels": ["age_1"], **NODE_QUERIES[name]}
+    plain = queries.text(name, engine.dialect, **holes, safe=Predicate("SUM(n) >= 5"))
+    assert queries.text(name, engine.dialect, **holes, safe=all_of(k_anonymity(5)).safe) == plain
+    assert "class_values" not in plain
+
+
+def test_k_alone_scans_the_source_as_it_always_did() -> None:
+    columns, source = {"age": "Age"}, Relation("p")
+    plain = queries.text("core/tuples", "duckdb", columns=columns, source=source)
+    assert queries.tuples(columns, {}, source, "duckdb") == plain
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"identifiers": ["salary-class"]}, "dropped as an identifier"),
+        ({"quasi_identifiers": ["salary-class"]}, "is a quasi-identifier"),
+        ({"perturb": {"salary-class": {"pram": {"keep": 0.5}}}}, "is perturbed"),
+        ({"k": 3}, "put k_anonymity"),
+        ({"privacy": []}, "no privacy model"),
+        ({"privacy": [5]}, "is not a privacy model"),
+        ({"privacy": [PrivacyModel("x", {}, {"r": "SUM(n)"}, "r >= $l")]}, "asks for \\$l"),
+        ({"privacy": [PrivacyModel("x", {}, {"r": "SUM(n)"}, "rows >= 2")]}, "speaks of 'rows'"),
+        ({"privacy": [PrivacyModel("x", {}, {"r": "MAX(c)"}, "r >= 2")]}, "speaks of 'c'"),
+        ({"privacy": [PrivacyModel("x", {}, {"r": "SUM(n)"}, "(SELECT 1) >= r")]}, "no part of a privacy model"),
+        ({"privacy": [PrivacyModel("x", {}, {"r": "SUM(n)"}, "r >=")]}, "not a condition in SQL"),
+        ({"privacy": [PrivacyModel("x", {}, {"r": "SUM(n)"}, "r > 1", achieved="r")]}, "no MIN, MAX or SUM"),
+        (
+            {"privacy": [PrivacyModel("x", {}, {"m": "MAX(c)"}, "m > 1", "elsewhere")]},
+            "no sensitive column 'elsewhere'",
+        ),
+        ({"strategy": "flash", "suppression_limit": 0.1}, "needs a monotone privacy model"),
+        ({"form": "anatomy", "into": "taken_apart"}, "groups of an anatomy"),
+    ],
+)
+def test_what_cannot_be_promised_is_refused_before_any_work(
+    embedded: DuckDB, options: Mapping[str, Any], message: str
+) -> None:
+    create_table(embedded, "staff", TYPES, people(20))
+    asked = {"privacy": PRIVACY, **options}
+    with pytest.raises(SpecError, match=message):
+        kanon_sql.anonymize("staff", SPEC, connection=embedded.connection, **asked)
+    assert embedded.find("kanon_tuples") is None
+    assert embedded.find("kanon_frequency_set") is None
+
+
+def test_a_monotone_that_is_none_is_refused() -> None:
+    with pytest.raises(SpecError, match="must be one of always, without suppression, never"):
+        PrivacyModel("x", {}, {"r": "SUM(n)"}, "r > 1", monotone="sometimes")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("text", ["AVG(n)", "COUNT(DISTINCT n)"])
+def test_what_does_not_add_up_over_values_is_refused(text: str) -> None:
+    odd = Predicate("r > 1 AND m > 0", {}, {"r": text, "m": "MAX(c)"}, "_sensitive_0")
+    with pytest.raises((SpecError, ValueError)):
+        queries.per_node("core/node_test", "duckdb", safe=odd)
