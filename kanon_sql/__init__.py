@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.explain import Explanation, explain
     from kanon_sql.verbs.lattice import LatticePicture, lattice
     from kanon_sql.verbs.observer import Observer
+    from kanon_sql.verbs.profile import Profile, profile
     from kanon_sql.verbs.refresh import refresh
     from kanon_sql.verbs.search import Search, search
     from kanon_sql.verbs.verify import Verification, verify
@@ -32,6 +33,7 @@ _HOMES = {
     "LatticePicture": "verbs.lattice",
     "Observer": "verbs.observer",
     "PrivacyModel": "privacy",
+    "Profile": "verbs.profile",
     "Release": "verbs.anonymize",
     "Search": "verbs.search",
     "Spec": "spec",
@@ -42,6 +44,7 @@ _HOMES = {
     "explain": "verbs.explain",
     "k_anonymity": "privacy",
     "lattice": "verbs.lattice",
+    "profile": "verbs.profile",
     "refresh": "verbs.refresh",
     "search": "verbs.search",
     "verify": "verbs.verify",
@@ -55,6 +58,7 @@ __all__ = [
     "LatticePicture",
     "Observer",
     "PrivacyModel",
+    "Profile",
     "Release",
     "Search",
     "Spec",
@@ -66,6 +70,7 @@ __all__ = [
     "hierarchy",
     "k_anonymity",
     "lattice",
+    "profile",
     "refresh",
     "search",
     "verify",

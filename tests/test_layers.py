@@ -21,6 +21,7 @@ RANKS = [
     "strategies recode cloak",
     "report",
     "release",
+    "risk",
     "verbs",
     "hierarchy",
     "__init__",

@@ -16,8 +16,11 @@ from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.errors import SourceError, SpecError
+from kanon_sql.hints import name_hint
+from kanon_sql.risk import sets
 from kanon_sql.verbs import profile as module
-from kanon_sql.verbs.profile import Profile, name_hint, profile
+from kanon_sql.verbs.profile import Profile
+from kanon_sql.verbs.profile import profiled as profile
 from support.data import DATA, needs
 from support.database import MakeTable, create_table
 
@@ -528,7 +531,8 @@ def test_no_time_at_all(engine: Engine) -> None:
 def test_time_that_runs_out(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = profile(engine, wide(engine, 6))
     ticks: Iterator[int] = count()
-    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
+    for timed in (module, sets):
+        monkeypatch.setattr(timed, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
     cut = profile(engine, _found(engine, "wide"), time_limit=20)
     assert not cut.complete
     assert 3 <= len(cut.sets) < len(whole.sets) == 35

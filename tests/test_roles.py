@@ -18,8 +18,8 @@ from kanon_sql import anonymize
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import KanonError, SpecError
+from kanon_sql.risk.roles import Suspect, suspects
 from kanon_sql.verbs.anatomize import anatomize
-from kanon_sql.verbs.roles import Suspect, suspects
 from support.data import DATA, needs
 
 ROWS = 400

@@ -505,7 +505,7 @@ def profile(
     as_json: o.Json = False,
 ) -> None:
     """Look at a table before anonymizing it: types, distinct counts, how unique columns and sets of them are."""
-    from kanon_sql.verbs.profile import profile as profiled
+    from kanon_sql.verbs.profile import profiled
 
     with opened_source(source, database) as found, shown.watching() as watch:
         watch.stage("Counting")

@@ -22,8 +22,8 @@ from kanon_sql.release import anatomy, perturb, tables
 from kanon_sql.release import publish as releases
 from kanon_sql.release.pieces import companion
 from kanon_sql.release.recoding import companion_stems
+from kanon_sql.risk import roles
 from kanon_sql.spec import Spec
-from kanon_sql.verbs import roles
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.source import Source
 

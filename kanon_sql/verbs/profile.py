@@ -9,31 +9,28 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
-from functools import cached_property
-from itertools import combinations
-from math import comb
-from typing import Any
+from os import PathLike
+from typing import TYPE_CHECKING, Any
 
-from kanon_sql import queries
-from kanon_sql.engine import Column, Engine, Table
+from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.opening import embedded_for
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
-from kanon_sql.hints import IDENTIFIER, MEASURE, NOTHING, QUASI_IDENTIFIER, SENSITIVE, name_hint
-from kanon_sql.queries import Coded, Relation
-from kanon_sql.verbs.roles import UNIQUE_SHARE, Suspect, named_identifier, suspects
+from kanon_sql.hints import IDENTIFIER, NOTHING, QUASI_IDENTIFIER, SENSITIVE
+from kanon_sql.queries import Relation
+from kanon_sql.risk.columns import SMALL_CLASS, ColumnCounts, Gain, OnProgress, count_columns, noticeable, percent
+from kanon_sql.risk.roles import Suspect, suspects
+from kanon_sql.risk.sets import MOST_COLUMNS, SetProfile, Sets, choose, code, count_sets, possible_sets
+from kanon_sql.verbs.observer import Observer
+from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.source import opened_source
 
-SMALL_CLASS = 5  # a row in a class smaller than this is at risk
-NOTICEABLE = 0.01  # of all rows: the rise in rows at risk that makes a quasi-identifier
-MOST_COLUMNS = 12  # that are combined
-
-OnProgress = Callable[[str, int, int], None]
-Names = frozenset[str]  # of the columns in a set
+if TYPE_CHECKING:
+    import pandas
 
 _SLOW_VIEW = 1.0  # seconds that reading a view for every column may take before it is copied instead
-_BATCH_SECONDS, _BATCH_SETS = 0.25, 32
 
 
 @dataclass(frozen=True)
@@ -57,20 +54,8 @@ class ColumnProfile:
     reason: str
 
 
-@dataclass(frozen=True)
-class SetProfile:
-    """A set of columns: its distinct combinations, the rows unique on it, and those in classes below 5."""
-
-    columns: tuple[str, ...]
-    combinations: int
-    unique_rows: int
-    unique_share: float
-    small_rows: int
-    small_share: float
-
-
-@dataclass(frozen=True)
-class Profile:
+@dataclass(frozen=True, repr=False)
+class Profile(Result):
     """What `profile` found; `to_dict` makes it JSON.
 
     `combined`: the columns that the sets are made of. `sets`: the most identifying first. `together`: all
@@ -99,8 +84,54 @@ class Profile:
         plain: dict[str, Any] = _plain(self)
         return plain
 
+    def to_df(self) -> pandas.DataFrame:
+        """One row per column."""
+        import pandas
+
+        return pandas.DataFrame([asdict(column) for column in self.columns])
+
+    def _lines(self) -> list[tuple[str, str]]:
+        roles = {
+            "identifiers": self.identifiers,
+            "quasi-identifiers": self.quasi_identifiers,
+            "sensitive": self.sensitive,
+            "other columns": self.kept,
+        }
+        small = f"{percent(self.together.small_rows, self.rows)} in classes smaller than {SMALL_CLASS}"
+        return [
+            ("rows", f"{self.rows:,}; by the quasi-identifiers, {small}"),
+            *((role, ", ".join(names) or "none") for role, names in roles.items()),
+            *(("suspect", f"{each.column}: {each.reason}") for each in self.suspects),
+            *(("note", note) for note in self.notes),
+        ]
+
 
 def profile(
+    source: Any,
+    *,
+    database: str | PathLike[str] | None = None,
+    connection: Any = None,
+    largest_set: int = 3,
+    time_limit: float | None = 30.0,
+    observer: Observer | None = None,
+) -> Profile:
+    """Look at a table before anonymizing it: which columns tell people apart, alone and in small sets.
+
+    `source`: a file, a table of the `database` or behind the `connection`, a DataFrame or an Arrow table. The rules are
+    those of `profiled`. Counts only, never a value; nothing is written. Raises KanonError.
+
+    >>> import pandas
+    >>> people = pandas.DataFrame({"id": range(12), "ward": [1, 2, 3] * 4, "site": ["x"] * 12})
+    >>> seen = profile(people)
+    >>> seen.identifiers, seen.quasi_identifiers
+    (('id',), ('ward',))
+    """
+    with opened_source(source, database, connection) as data:
+        (observer or Observer()).stage("Counting")
+        return profiled(data.engine, data.table, largest_set, time_limit)
+
+
+def profiled(
     engine: Engine,
     table: Table,
     largest_set: int = 3,
@@ -130,7 +161,7 @@ def profile(
     >>> from kanon_sql.engines.duckdb import DuckDB
     >>> engine = DuckDB()
     >>> _ = engine.run("CREATE TABLE t AS SELECT i AS id, i % 3 AS ward, 'x' AS site FROM RANGE(12) AS r(i)")
-    >>> found = profile(engine, engine.find("t"))
+    >>> found = profiled(engine, engine.find("t"))
     >>> [(column.name, column.distinct, column.suggestion) for column in found.columns]
     [('id', 12, 'identifier'), ('ward', 3, 'quasi-identifier'), ('site', 1, '')]
     >>> found.together.columns, found.together.small_rows
@@ -148,12 +179,12 @@ def profile(
         Scratch(here, "profile_sets") as coded_tables,
     ):
         rows, source = _source(tables, table)
-        found = _count_columns(engine, table, source, rows, progress)
-        combined, left_out = _choose(found)
+        found = count_columns(engine, table, source, rows, progress)
+        combined, left_out = choose(found)
         coded = [*combined, *(one for one in left_out if one.telling)]
-        _code(tables, source, coded, rows, coded_tables)
-        sets = _Sets(coded_tables, found, coded, rows, deadline)
-        complete = _count_sets(sets, combined, largest_set, progress)
+        code(tables, source, coded, rows, coded_tables)
+        sets = Sets(coded_tables, found, coded, rows, deadline)
+        complete = count_sets(sets, combined, largest_set, progress)
         listed = sets.listed([one.name for one in combined], largest_set)
         columns = _suggest(found, combined, sets.gains())
         together = sets.total([one.name for one in coded if columns[one.order].suggestion])
@@ -162,7 +193,7 @@ def profile(
         whole = source == table.relation  # a copy lacks what cannot be grouped
         able = [column for column in kept if whole or column.kind != "other"]
         suspected = suspects(engine, replace(table, relation=source), able, quasi)
-    possible = _possible(len(combined), largest_set)
+    possible = possible_sets(len(combined), largest_set)
     return Profile(
         rows=rows,
         columns=columns,
@@ -194,336 +225,13 @@ def _source(tables: Scratch, table: Table) -> tuple[int, Relation]:
     return rows, tables.make("copy", "core/copy", columns=countable, source=table.relation)
 
 
-@dataclass(frozen=True)
-class _Counts:
-    """What `sql/profile/column.sql` gives."""
-
-    distinct: int
-    null_rows: int
-    unique_rows: int
-    unique_values: int
-    smallest_class: int
-    largest_class: int
-    small_rows: int
-
-
-def column_sql(engine: Engine, source: Relation, column: str) -> str:
-    """The query that counts one column."""
-    return queries.text("profile/column", engine.dialect, column=[column], source=source, small=SMALL_CLASS)
-
-
-def _count_columns(engine: Engine, table: Table, source: Relation, rows: int, progress: OnProgress) -> list[_Found]:
-    found: list[_Found] = []
-    for order, column in enumerate(table.columns):
-        progress("columns", order, len(table.columns))
-        if column.kind == "other":
-            found.append(_Found(column, order, rows))
-            continue
-        (counted,) = engine.rows(column_sql(engine, source, column.name))
-        fractions = _has_fractions(engine, source, column)
-        found.append(_Found(column, order, rows, _Counts(*map(int, counted)), fractions))
-    progress("columns", len(found), len(found))
-    return found
-
-
-def _has_fractions(engine: Engine, source: Relation, column: Column) -> bool:
-    if column.kind not in ("float", "decimal"):
-        return False
-    query = queries.text("profile/fractions", engine.dialect, column=[column.name], source=source)
-    return bool(engine.rows(query)[0][0])
-
-
-@dataclass(frozen=True)
-class _Found:
-    """A column, its counts (unless its type cannot be grouped), and what it is as far as it alone can tell."""
-
-    column: Column
-    order: int
-    rows: int
-    counted: _Counts | None = None
-    fractions: bool = False
-
-    @property
-    def name(self) -> str:
-        return self.column.name
-
-    @property
-    def counts(self) -> _Counts:
-        assert self.counted
-        return self.counted
-
-    @property
-    def telling(self) -> bool:
-        """Whether it is a quasi-identifier without being combined with others."""
-        return self.role is None and (self.hint == QUASI_IDENTIFIER or _noticeable(self.alone.rows, self.rows))
-
-    @property
-    def alone(self) -> _Gain:
-        return _Gain((), 0, self.counts.small_rows)
-
-    @cached_property
-    def hint(self) -> str:
-        """What the name says, where that makes sense for the column's kind and its number of values."""
-        said, kind = name_hint(self.name), self.column.kind
-        if said == IDENTIFIER:
-            sure = named_identifier(self.column, self.counts.distinct, self.rows, self.fractions)
-            return said if sure else NOTHING
-        if said == SENSITIVE:
-            return NOTHING if kind in ("date", "timestamp", "time") else said
-        if said == MEASURE:
-            return said if kind in ("integer", "decimal", "float") else NOTHING
-        return said
-
-    @property
-    def role(self) -> str | None:
-        """What the rules 1 to 3 make of it; None goes on to rule 4."""
-        return self.verdict[0]
-
-    @cached_property
-    def verdict(self) -> tuple[str | None, str]:
-        """The role and the reason."""
-        if self.counted is None:
-            return self._uncounted
-        if self.counts.distinct == 1:
-            return NOTHING, "NULL in every row" if self.counts.null_rows else "one value in every row"
-        if self.hint == IDENTIFIER:
-            return IDENTIFIER, f"an identifier by its name; {self._unique}"
-        if self.hint == NOTHING and self._may_be_key and self.nearly_unique:
-            also = "" if self.column.kind == "text" else "; if it is a measure, consider ranges instead"
-            return IDENTIFIER, f"nearly every row differs: {self._unique}{also}"
-        if self.hint == SENSITIVE:
-            also = f"; nearly every row differs, it may identify as well: {self._unique}"
-            return SENSITIVE, f"sensitive by its name{also if self.nearly_unique else ''}"
-        if self.hint == MEASURE:
-            return MEASURE, "a measure by its name: consider ranges if others may know it"
-        if self.hint == NOTHING and self.fractions:
-            return MEASURE, "a measure, since it holds fractions: consider ranges if others may know it"
-        return None, ""
-
-    @property
-    def _uncounted(self) -> tuple[str, str]:
-        if self.column.type.upper() == "UUID":
-            return IDENTIFIER, "its type is made for identifiers; its values were not counted"
-        return NOTHING, "its type cannot be grouped, so it was not counted: decide by what it holds"
-
-    @property
-    def _may_be_key(self) -> bool:
-        return self.column.kind in ("text", "integer", "decimal", "float") and not self.fractions
-
-    @property
-    def nearly_unique(self) -> bool:
-        """Whether 90 % of the rows that are not NULL, two at least, hold a value of their own."""
-        held = self.rows - self.counts.null_rows
-        return self.counts.unique_values >= max(2, UNIQUE_SHARE * held)
-
-    @property
-    def _unique(self) -> str:
-        held = self.rows - self.counts.null_rows
-        of_rows = "of the rows that are not NULL" if self.counts.null_rows else "of the rows"
-        return f"{_percent(self.counts.unique_values, held)} {of_rows} hold a value of their own"
-
-
-def _choose(found: Sequence[_Found]) -> tuple[list[_Found], list[_Found]]:
-    """The columns to combine, the most telling first, and those that would be too many."""
-    able = [one for one in found if one.role is None or _combinable(one)]
-    able.sort(key=lambda one: (one.hint != QUASI_IDENTIFIER, -one.counts.distinct, one.order))
-    return able[:MOST_COLUMNS], able[MOST_COLUMNS:]
-
-
-def _combinable(one: _Found) -> bool:
-    return one.role == SENSITIVE and not one.nearly_unique and not one.fractions
-
-
-def _code(tables: Scratch, source: Relation, columns: Sequence[_Found], rows: int, there: Scratch) -> None:
-    """Make the frequency set where the sets will be counted."""
-    if not columns:
-        return
-    stems = _stems(columns)
-    tuples = tables.make("tuples", "core/tuples", columns={s: name for name, s in stems.items()}, source=source)
-    attributes = [_numbered(tables, one, stems[one.name]) for one in columns]
-    there.receive("coded", tables.engine, queries.frequency_set(tuples, attributes, tables.engine.dialect))
-    ((coded,),) = there.rows("core/total_rows", counted=there["coded"])
-    if coded != rows:
-        raise SourceError(
-            f"the source has {rows:,} rows and its frequency set {coded:,}; it changed while it was read, run again"
-        )
-
-
-def _stems(columns: Sequence[_Found]) -> dict[str, str]:
-    return queries.plain_names([one.name for one in columns])
-
-
-def _numbered(tables: Scratch, one: _Found, stem: str) -> Coded:
-    mapping = tables.make(f"map_{stem}", "profile/codes", column=[stem], tuples=tables["tuples"])
-    return Coded(stem, mapping, 0, (), {"code_0": 0} if one.counts.null_rows else None)
-
-
-@dataclass(frozen=True)
-class _Figures:
-    """What `sql/profile/set.sql` gives."""
-
-    combinations: int
-    unique_rows: int
-    small_rows: int
-
-
-@dataclass(frozen=True)
-class _Gain:
-    """The rows in small classes, or the unique ones, before and after a column joined others."""
-
-    joined: tuple[str, ...]
-    before: int
-    after: int
-    of: str = f"rows in classes smaller than {SMALL_CLASS}"
-
-    @property
-    def rows(self) -> int:
-        return self.after - self.before
-
-    def told(self, rows: int) -> str:
-        """The gain in words."""
-        before, after = _percent(self.before, rows), _percent(self.after, rows)
-        if not self.joined:
-            return f"alone it puts {after} of the rows in classes smaller than {SMALL_CLASS}"
-        return f"joining {_and(self.joined)}, it raises the {self.of} from {before} to {after}"
-
-
-class _Sets:
-    """The sets of columns counted so far, and how to count more."""
-
-    def __init__(
-        self,
-        tables: Scratch,
-        found: Sequence[_Found],
-        coded: Sequence[_Found],
-        rows: int,
-        deadline: float | None,
-    ) -> None:
-        self._tables, self._rows, self._deadline, self._batch = tables, rows, deadline, 1
-        self._order = {one.name: one.order for one in found}
-        self._codes = {name: f"{stem}_0" for name, stem in _stems(coded).items()}
-        self._query = queries.per_node("profile/set", tables.engine.dialect, small=SMALL_CLASS)
-        self._candidates = Names(one.name for one in coded if one.role is None)
-        self._known = {Names(): _Figures(1, int(rows == 1), rows if rows < SMALL_CLASS else 0)}
-        for one in coded:
-            counts = one.counts
-            self._known[Names([one.name])] = _Figures(counts.distinct, counts.unique_rows, counts.small_rows)
-
-    def ask(self, sets: Iterable[Iterable[str]], told: Callable[[int], None] = lambda _done: None) -> bool:
-        """Count the sets that are not known, until time is up; say whether all were counted."""
-        unknown = [names for names in map(Names, sets) if names not in self._known]
-        done = 0
-        while done < len(unknown):
-            started = time.monotonic()
-            if self._deadline is not None and started >= self._deadline:
-                return False
-            self._count(unknown[done : done + self._batch])
-            done = min(done + self._batch, len(unknown))
-            told(done)
-            if time.monotonic() - started < _BATCH_SECONDS:
-                self._batch = min(2 * self._batch, _BATCH_SETS)
-        return True
-
-    def _count(self, sets: Sequence[Names]) -> None:
-        coded, codes = self._tables["coded"], self._codes
-        texts = [self._query(i, coded, sorted(codes[name] for name in names)) for i, names in enumerate(sets)]
-        for i, *figures in self._tables.rows_as(queries.union_all(texts)):
-            self._known[sets[i]] = _Figures(*map(int, figures))
-
-    def telling(self, names: Sequence[str]) -> tuple[int, int, int]:
-        """How telling a known set is, to compare with another's."""
-        found = self._known[Names(names)]
-        return found.small_rows, found.unique_rows, found.combinations
-
-    def total(self, names: Sequence[str]) -> SetProfile:
-        """One set, whatever the time."""
-        if Names(names) not in self._known:
-            self._count([Names(names)])
-        return self._described(Names(names))
-
-    def listed(self, names: Sequence[str], largest: int) -> tuple[SetProfile, ...]:
-        """The counted sets of 2 to `largest` of these columns, the most identifying first."""
-        sets = [self._described(s) for s in self._known if 2 <= len(s) <= largest and s <= Names(names)]
-        return tuple(sorted(sets, key=self._rank))
-
-    def _rank(self, s: SetProfile) -> tuple[int, int, int, list[int]]:
-        return -s.unique_rows, len(s.columns), -s.combinations, [self._order[c] for c in s.columns]
-
-    def _described(self, names: Names) -> SetProfile:
-        found = self._known[names]
-        return SetProfile(
-            columns=self._sorted(names),
-            combinations=found.combinations,
-            unique_rows=found.unique_rows,
-            unique_share=found.unique_rows / self._rows,
-            small_rows=found.small_rows,
-            small_share=found.small_rows / self._rows,
-        )
-
-    def gains(self) -> dict[str, _Gain]:
-        """The most that each candidate adds to the rows at risk, by the smallest sets that do to tell."""
-        best: dict[str, _Gain] = {}
-        for names in sorted((s for s in self._known if s <= self._candidates), key=len):
-            for name in names:
-                for gain in self._gained(names, self._sorted(names - {name})):
-                    best[name] = self._better(best.get(name, gain), gain)
-        return best
-
-    def _gained(self, names: Names, joined: tuple[str, ...]) -> Iterator[_Gain]:
-        """What the last column of a set added to the others; before the first, no row was at risk."""
-        before = self._known.get(Names(joined)) if joined else _Figures(1, 0, 0)
-        if before:
-            yield _Gain(joined, before.small_rows, self._known[names].small_rows)
-            yield _Gain(joined, before.unique_rows, self._known[names].unique_rows, "unique rows")
-
-    def _better(self, one: _Gain, other: _Gain) -> _Gain:
-        settled = len(one.joined) < len(other.joined) and _noticeable(one.rows, self._rows)
-        return one if settled or one.rows >= other.rows else other
-
-    def all_gain(self) -> bool:
-        """Whether every candidate is known to add a noticeable number of rows at risk."""
-        return all(_noticeable(gain.rows, self._rows) for gain in self.gains().values())
-
-    def _sorted(self, names: Names) -> tuple[str, ...]:
-        return tuple(sorted(names, key=self._order.__getitem__))
-
-
-def _count_sets(sets: _Sets, combined: Sequence[_Found], largest: int, progress: OnProgress) -> bool:
-    """Count the small sets, the most telling columns first, and then the chain; say whether time sufficed."""
-    names = [one.name for one in combined]
-    total = _possible(len(names), largest)
-    small = (s for size in range(2, largest + 1) for s in combinations(names, size))
-    progress("sets", 0, total)
-    return sets.ask(small, lambda done: progress("sets", done, total)) and _count_chain(
-        sets, [one.name for one in combined if one.role is None]
-    )
-
-
-def _count_chain(sets: _Sets, names: Sequence[str]) -> bool:
-    """Where the small sets do not settle all, count growing ones, each with the column that then tells most."""
-    chain: list[str] = []
-    while not sets.all_gain() and (rest := [name for name in names if name not in chain]):
-        if not sets.ask([*chain, name] for name in rest):
-            return False
-        chain.append(max(rest, key=lambda name: sets.telling([*chain, name])))
-    return True
-
-
-def _possible(columns: int, largest: int) -> int:
-    return sum(comb(columns, size) for size in range(2, largest + 1))
-
-
-def _noticeable(gained: int, rows: int) -> bool:
-    return gained >= max(1, NOTICEABLE * rows)
-
-
 def _suggest(
-    found: Sequence[_Found], combined: Sequence[_Found], gains: Mapping[str, _Gain]
+    found: Sequence[ColumnCounts], combined: Sequence[ColumnCounts], gains: Mapping[str, Gain]
 ) -> tuple[ColumnProfile, ...]:
     return tuple(_described(one, gains.get(one.name), one in combined) for one in found)
 
 
-def _described(one: _Found, gain: _Gain | None, combined: bool) -> ColumnProfile:
+def _described(one: ColumnCounts, gain: Gain | None, combined: bool) -> ColumnProfile:
     role, reason = one.verdict
     if role is None:
         role, reason = _quasi_identifier(one, gain or one.alone, combined)
@@ -543,9 +251,9 @@ def _described(one: _Found, gain: _Gain | None, combined: bool) -> ColumnProfile
     )
 
 
-def _quasi_identifier(one: _Found, gain: _Gain, combined: bool) -> tuple[str, str]:
+def _quasi_identifier(one: ColumnCounts, gain: Gain, combined: bool) -> tuple[str, str]:
     """Rule 4, and the reason."""
-    gained = _noticeable(gain.rows, one.rows)
+    gained = noticeable(gain.rows, one.rows)
     told = gain.told(one.rows)
     if one.hint == QUASI_IDENTIFIER:
         return QUASI_IDENTIFIER, f"a quasi-identifier by its name{f'; {told}' if gained else ''}"
@@ -570,19 +278,6 @@ def _notes(left_out: int, counted: int, possible: int, complete: bool, time_limi
         )
 
 
-def _percent(part: int, whole: int) -> str:
-    """A share in words that never rounds to all or nothing."""
-    share = 100 * part / whole
-    if 0 < share < 0.05:
-        return "under 0.1 %"
-    return "over 99.9 %" if 99.95 <= share < 100 else f"{share:.1f} %"
-
-
-def _and(names: Sequence[str]) -> str:
-    *others, last = map(repr, names)
-    return f"{', '.join(others)} and {last}" if others else last
-
-
 def _plain(value: Any) -> Any:
     if is_dataclass(value):
         return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
@@ -590,4 +285,6 @@ def _plain(value: Any) -> Any:
 
 
 _MANY_NUMBERS = 100  # from here on whole numbers may well be a measure
+
+
 _ENUM_VALUES = re.compile(r"ENUM\s*\((?:'[^']*'[\s,]*)*\)", re.IGNORECASE)  # DuckDB shows them in the type

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,8 @@ from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.frequency.frequency_set import TUPLES
 from kanon_sql.frequency.mapping import Place, values_of
 from kanon_sql.privacy import PrivacyModel, all_of
+from kanon_sql.risk.roles import Roles
 from kanon_sql.spec import Spec
-from kanon_sql.verbs.roles import Roles
 
 IN_MEMORY = "in memory"  # what a DataFrame or an Arrow table is called in the manifest
 
@@ -74,10 +75,13 @@ def _settled(source: Any, spec: Spec | dict[str, Any] | str | Path | None, overr
     return specs.merge(specs.parse({"source": named, **(spec or {})}) if spec else None, source=named, **overrides)
 
 
-def opened_source(source: str, database: str | None) -> contextlib.AbstractContextManager[Source]:
+def opened_source(
+    source: Any, database: str | PathLike[str] | None = None, connection: Any = None
+) -> contextlib.AbstractContextManager[Source]:
     """Open a source of which nothing but its place is known."""
+    named = str(source) if isinstance(source, (str, Path)) else IN_MEMORY
     # A spec needs a quasi-identifier; this one is never asked for.
-    return opened(source, specs.parse({"source": source, "database": database, "quasi_identifiers": ["-"]}))
+    return opened(source, specs.parse({"source": named, "database": database, "quasi_identifiers": ["-"]}), connection)
 
 
 def column_values(found: Source, column: str) -> list[Any]:

@@ -1,0 +1,191 @@
+"""One column at a time: how far it alone tells the rows of a table apart, and what it is by that and by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from kanon_sql import queries
+from kanon_sql.engine import Column, Engine, Table
+from kanon_sql.hints import IDENTIFIER, MEASURE, NOTHING, QUASI_IDENTIFIER, SENSITIVE, name_hint
+from kanon_sql.queries import Relation
+from kanon_sql.risk.roles import UNIQUE_SHARE, named_identifier
+
+SMALL_CLASS = 5  # a row in a class smaller than this is at risk
+
+
+NOTICEABLE = 0.01  # of all rows: the rise in rows at risk that makes a quasi-identifier
+
+
+OnProgress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What `sql/profile/column.sql` gives."""
+
+    distinct: int
+    null_rows: int
+    unique_rows: int
+    unique_values: int
+    smallest_class: int
+    largest_class: int
+    small_rows: int
+
+
+def column_sql(engine: Engine, source: Relation, column: str) -> str:
+    """The query that counts one column, `sql/profile/column.sql`."""
+    return queries.text("profile/column", engine.dialect, column=[column], source=source, small=SMALL_CLASS)
+
+
+def count_columns(
+    engine: Engine, table: Table, source: Relation, rows: int, progress: OnProgress
+) -> list[ColumnCounts]:
+    """The counts of every column of a table, in its order."""
+    found: list[ColumnCounts] = []
+    for order, column in enumerate(table.columns):
+        progress("columns", order, len(table.columns))
+        if column.kind == "other":
+            found.append(ColumnCounts(column, order, rows))
+            continue
+        (counted,) = engine.rows(column_sql(engine, source, column.name))
+        fractions = _has_fractions(engine, source, column)
+        found.append(ColumnCounts(column, order, rows, Counts(*map(int, counted)), fractions))
+    progress("columns", len(found), len(found))
+    return found
+
+
+def _has_fractions(engine: Engine, source: Relation, column: Column) -> bool:
+    if column.kind not in ("float", "decimal"):
+        return False
+    query = queries.text("profile/fractions", engine.dialect, column=[column.name], source=source)
+    return bool(engine.rows(query)[0][0])
+
+
+@dataclass(frozen=True)
+class ColumnCounts:
+    """A column, its counts (unless its type cannot be grouped), and what it is as far as it alone can tell."""
+
+    column: Column
+    order: int
+    rows: int
+    counted: Counts | None = None
+    fractions: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.column.name
+
+    @property
+    def counts(self) -> Counts:
+        assert self.counted
+        return self.counted
+
+    @property
+    def telling(self) -> bool:
+        """Whether it is a quasi-identifier without being combined with others."""
+        return self.role is None and (self.hint == QUASI_IDENTIFIER or noticeable(self.alone.rows, self.rows))
+
+    @property
+    def alone(self) -> Gain:
+        return Gain((), 0, self.counts.small_rows)
+
+    @cached_property
+    def hint(self) -> str:
+        """What the name says, where that makes sense for the column's kind and its number of values."""
+        said, kind = name_hint(self.name), self.column.kind
+        if said == IDENTIFIER:
+            sure = named_identifier(self.column, self.counts.distinct, self.rows, self.fractions)
+            return said if sure else NOTHING
+        if said == SENSITIVE:
+            return NOTHING if kind in ("date", "timestamp", "time") else said
+        if said == MEASURE:
+            return said if kind in ("integer", "decimal", "float") else NOTHING
+        return said
+
+    @property
+    def role(self) -> str | None:
+        """What the rules 1 to 3 make of it; None goes on to rule 4."""
+        return self.verdict[0]
+
+    @cached_property
+    def verdict(self) -> tuple[str | None, str]:
+        """The role and the reason."""
+        if self.counted is None:
+            return self._uncounted
+        if self.counts.distinct == 1:
+            return NOTHING, "NULL in every row" if self.counts.null_rows else "one value in every row"
+        if self.hint == IDENTIFIER:
+            return IDENTIFIER, f"an identifier by its name; {self._unique}"
+        if self.hint == NOTHING and self._may_be_key and self.nearly_unique:
+            also = "" if self.column.kind == "text" else "; if it is a measure, consider ranges instead"
+            return IDENTIFIER, f"nearly every row differs: {self._unique}{also}"
+        if self.hint == SENSITIVE:
+            also = f"; nearly every row differs, it may identify as well: {self._unique}"
+            return SENSITIVE, f"sensitive by its name{also if self.nearly_unique else ''}"
+        if self.hint == MEASURE:
+            return MEASURE, "a measure by its name: consider ranges if others may know it"
+        if self.hint == NOTHING and self.fractions:
+            return MEASURE, "a measure, since it holds fractions: consider ranges if others may know it"
+        return None, ""
+
+    @property
+    def _uncounted(self) -> tuple[str, str]:
+        if self.column.type.upper() == "UUID":
+            return IDENTIFIER, "its type is made for identifiers; its values were not counted"
+        return NOTHING, "its type cannot be grouped, so it was not counted: decide by what it holds"
+
+    @property
+    def _may_be_key(self) -> bool:
+        return self.column.kind in ("text", "integer", "decimal", "float") and not self.fractions
+
+    @property
+    def nearly_unique(self) -> bool:
+        """Whether 90 % of the rows that are not NULL, two at least, hold a value of their own."""
+        held = self.rows - self.counts.null_rows
+        return self.counts.unique_values >= max(2, UNIQUE_SHARE * held)
+
+    @property
+    def _unique(self) -> str:
+        held = self.rows - self.counts.null_rows
+        of_rows = "of the rows that are not NULL" if self.counts.null_rows else "of the rows"
+        return f"{percent(self.counts.unique_values, held)} {of_rows} hold a value of their own"
+
+
+@dataclass(frozen=True)
+class Gain:
+    """The rows in small classes, or the unique ones, before and after a column joined others."""
+
+    joined: tuple[str, ...]
+    before: int
+    after: int
+    of: str = f"rows in classes smaller than {SMALL_CLASS}"
+
+    @property
+    def rows(self) -> int:
+        return self.after - self.before
+
+    def told(self, rows: int) -> str:
+        """The gain in words."""
+        before, after = percent(self.before, rows), percent(self.after, rows)
+        if not self.joined:
+            return f"alone it puts {after} of the rows in classes smaller than {SMALL_CLASS}"
+        return f"joining {listed(self.joined)}, it raises the {self.of} from {before} to {after}"
+
+
+def noticeable(gained: int, rows: int) -> bool:
+    return gained >= max(1, NOTICEABLE * rows)
+
+
+def percent(part: int, whole: int) -> str:
+    """A share in words that never rounds to all or nothing."""
+    share = 100 * part / whole
+    if 0 < share < 0.05:
+        return "under 0.1 %"
+    return "over 99.9 %" if 99.95 <= share < 100 else f"{share:.1f} %"
+
+
+def listed(names: Sequence[str]) -> str:
+    *others, last = map(repr, names)
+    return f"{', '.join(others)} and {last}" if others else last

@@ -1,0 +1,203 @@
+"""Sets of columns: how far each tells the rows of a table apart, counted on one frequency set of integer codes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+
+from kanon_sql import queries
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.errors import SourceError
+from kanon_sql.hints import QUASI_IDENTIFIER, SENSITIVE
+from kanon_sql.queries import Coded, Relation
+from kanon_sql.risk.columns import SMALL_CLASS, ColumnCounts, Gain, OnProgress, noticeable
+
+MOST_COLUMNS = 12  # that are combined
+_BATCH_SECONDS, _BATCH_SETS = 0.25, 32
+
+
+Names = frozenset[str]  # of the columns in a set
+
+
+@dataclass(frozen=True)
+class SetProfile:
+    """A set of columns: its distinct combinations, the rows unique on it, and those in classes below 5."""
+
+    columns: tuple[str, ...]
+    combinations: int
+    unique_rows: int
+    unique_share: float
+    small_rows: int
+    small_share: float
+
+
+def choose(found: Sequence[ColumnCounts]) -> tuple[list[ColumnCounts], list[ColumnCounts]]:
+    """The columns to combine, the most telling first, and those that would be too many."""
+    able = [one for one in found if one.role is None or _combinable(one)]
+    able.sort(key=lambda one: (one.hint != QUASI_IDENTIFIER, -one.counts.distinct, one.order))
+    return able[:MOST_COLUMNS], able[MOST_COLUMNS:]
+
+
+def _combinable(one: ColumnCounts) -> bool:
+    return one.role == SENSITIVE and not one.nearly_unique and not one.fractions
+
+
+def code(tables: Scratch, source: Relation, columns: Sequence[ColumnCounts], rows: int, there: Scratch) -> None:
+    """Make the frequency set where the sets will be counted."""
+    if not columns:
+        return
+    stems = _stems(columns)
+    tuples = tables.make("tuples", "core/tuples", columns={s: name for name, s in stems.items()}, source=source)
+    attributes = [_numbered(tables, one, stems[one.name]) for one in columns]
+    there.receive("coded", tables.engine, queries.frequency_set(tuples, attributes, tables.engine.dialect))
+    ((coded,),) = there.rows("core/total_rows", counted=there["coded"])
+    if coded != rows:
+        raise SourceError(
+            f"the source has {rows:,} rows and its frequency set {coded:,}; it changed while it was read, run again"
+        )
+
+
+def _stems(columns: Sequence[ColumnCounts]) -> dict[str, str]:
+    return queries.plain_names([one.name for one in columns])
+
+
+def _numbered(tables: Scratch, one: ColumnCounts, stem: str) -> Coded:
+    mapping = tables.make(f"map_{stem}", "profile/codes", column=[stem], tuples=tables["tuples"])
+    return Coded(stem, mapping, 0, (), {"code_0": 0} if one.counts.null_rows else None)
+
+
+@dataclass(frozen=True)
+class _Figures:
+    """What `sql/profile/set.sql` gives."""
+
+    combinations: int
+    unique_rows: int
+    small_rows: int
+
+
+class Sets:
+    """The sets of columns counted so far, and how to count more."""
+
+    def __init__(
+        self,
+        tables: Scratch,
+        found: Sequence[ColumnCounts],
+        coded: Sequence[ColumnCounts],
+        rows: int,
+        deadline: float | None,
+    ) -> None:
+        self._tables, self._rows, self._deadline, self._batch = tables, rows, deadline, 1
+        self._order = {one.name: one.order for one in found}
+        self._codes = {name: f"{stem}_0" for name, stem in _stems(coded).items()}
+        self._query = queries.per_node("profile/set", tables.engine.dialect, small=SMALL_CLASS)
+        self._candidates = Names(one.name for one in coded if one.role is None)
+        self._known = {Names(): _Figures(1, int(rows == 1), rows if rows < SMALL_CLASS else 0)}
+        for one in coded:
+            counts = one.counts
+            self._known[Names([one.name])] = _Figures(counts.distinct, counts.unique_rows, counts.small_rows)
+
+    def ask(self, sets: Iterable[Iterable[str]], told: Callable[[int], None] = lambda _done: None) -> bool:
+        """Count the sets that are not known, until time is up; say whether all were counted."""
+        unknown = [names for names in map(Names, sets) if names not in self._known]
+        done = 0
+        while done < len(unknown):
+            started = time.monotonic()
+            if self._deadline is not None and started >= self._deadline:
+                return False
+            self._count(unknown[done : done + self._batch])
+            done = min(done + self._batch, len(unknown))
+            told(done)
+            if time.monotonic() - started < _BATCH_SECONDS:
+                self._batch = min(2 * self._batch, _BATCH_SETS)
+        return True
+
+    def _count(self, sets: Sequence[Names]) -> None:
+        coded, codes = self._tables["coded"], self._codes
+        texts = [self._query(i, coded, sorted(codes[name] for name in names)) for i, names in enumerate(sets)]
+        for i, *figures in self._tables.rows_as(queries.union_all(texts)):
+            self._known[sets[i]] = _Figures(*map(int, figures))
+
+    def telling(self, names: Sequence[str]) -> tuple[int, int, int]:
+        """How telling a known set is, to compare with another's."""
+        found = self._known[Names(names)]
+        return found.small_rows, found.unique_rows, found.combinations
+
+    def total(self, names: Sequence[str]) -> SetProfile:
+        """One set, whatever the time."""
+        if Names(names) not in self._known:
+            self._count([Names(names)])
+        return self._described(Names(names))
+
+    def listed(self, names: Sequence[str], largest: int) -> tuple[SetProfile, ...]:
+        """The counted sets of 2 to `largest` of these columns, the most identifying first."""
+        sets = [self._described(s) for s in self._known if 2 <= len(s) <= largest and s <= Names(names)]
+        return tuple(sorted(sets, key=self._rank))
+
+    def _rank(self, s: SetProfile) -> tuple[int, int, int, list[int]]:
+        return -s.unique_rows, len(s.columns), -s.combinations, [self._order[c] for c in s.columns]
+
+    def _described(self, names: Names) -> SetProfile:
+        found = self._known[names]
+        return SetProfile(
+            columns=self._sorted(names),
+            combinations=found.combinations,
+            unique_rows=found.unique_rows,
+            unique_share=found.unique_rows / self._rows,
+            small_rows=found.small_rows,
+            small_share=found.small_rows / self._rows,
+        )
+
+    def gains(self) -> dict[str, Gain]:
+        """The most that each candidate adds to the rows at risk, by the smallest sets that do to tell."""
+        best: dict[str, Gain] = {}
+        for names in sorted((s for s in self._known if s <= self._candidates), key=len):
+            for name in names:
+                for gain in self._gained(names, self._sorted(names - {name})):
+                    best[name] = self._better(best.get(name, gain), gain)
+        return best
+
+    def _gained(self, names: Names, joined: tuple[str, ...]) -> Iterator[Gain]:
+        """What the last column of a set added to the others; before the first, no row was at risk."""
+        before = self._known.get(Names(joined)) if joined else _Figures(1, 0, 0)
+        if before:
+            yield Gain(joined, before.small_rows, self._known[names].small_rows)
+            yield Gain(joined, before.unique_rows, self._known[names].unique_rows, "unique rows")
+
+    def _better(self, one: Gain, other: Gain) -> Gain:
+        settled = len(one.joined) < len(other.joined) and noticeable(one.rows, self._rows)
+        return one if settled or one.rows >= other.rows else other
+
+    def all_gain(self) -> bool:
+        """Whether every candidate is known to add a noticeable number of rows at risk."""
+        return all(noticeable(gain.rows, self._rows) for gain in self.gains().values())
+
+    def _sorted(self, names: Names) -> tuple[str, ...]:
+        return tuple(sorted(names, key=self._order.__getitem__))
+
+
+def count_sets(sets: Sets, combined: Sequence[ColumnCounts], largest: int, progress: OnProgress) -> bool:
+    """Count the small sets, the most telling columns first, and then the chain; say whether time sufficed."""
+    names = [one.name for one in combined]
+    total = possible_sets(len(names), largest)
+    small = (s for size in range(2, largest + 1) for s in combinations(names, size))
+    progress("sets", 0, total)
+    return sets.ask(small, lambda done: progress("sets", done, total)) and _count_chain(
+        sets, [one.name for one in combined if one.role is None]
+    )
+
+
+def _count_chain(sets: Sets, names: Sequence[str]) -> bool:
+    """Where the small sets do not settle all, count growing ones, each with the column that then tells most."""
+    chain: list[str] = []
+    while not sets.all_gain() and (rest := [name for name in names if name not in chain]):
+        if not sets.ask([*chain, name] for name in rest):
+            return False
+        chain.append(max(rest, key=lambda name: sets.telling([*chain, name])))
+    return True
+
+
+def possible_sets(columns: int, largest: int) -> int:
+    return sum(comb(columns, size) for size in range(2, largest + 1))
