@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kanon_sql import hierarchy
-    from kanon_sql.errors import KanonError
+    from kanon_sql.errors import KanonError, ReleaseWarning
     from kanon_sql.privacy import Finding, PrivacyModel, k_anonymity
     from kanon_sql.spec import Spec
     from kanon_sql.verbs.anatomize import anatomize
-    from kanon_sql.verbs.anonymize import Release, anonymize
+    from kanon_sql.verbs.anonymize import anonymize
     from kanon_sql.verbs.compare import Comparison, compare
     from kanon_sql.verbs.explain import Explanation, explain
     from kanon_sql.verbs.lattice import LatticePicture, lattice
     from kanon_sql.verbs.observer import Observer
     from kanon_sql.verbs.profile import Profile, profile
     from kanon_sql.verbs.refresh import refresh
+    from kanon_sql.verbs.released import Release
     from kanon_sql.verbs.search import Search, search
     from kanon_sql.verbs.verify import Verification, verify
 
@@ -34,7 +35,8 @@ _HOMES = {
     "Observer": "verbs.observer",
     "PrivacyModel": "privacy",
     "Profile": "verbs.profile",
-    "Release": "verbs.anonymize",
+    "Release": "verbs.released",
+    "ReleaseWarning": "errors",
     "Search": "verbs.search",
     "Spec": "spec",
     "Verification": "verbs.verify",
@@ -60,6 +62,7 @@ __all__ = [
     "PrivacyModel",
     "Profile",
     "Release",
+    "ReleaseWarning",
     "Search",
     "Spec",
     "Verification",

@@ -41,3 +41,7 @@ class InfeasibleError(KanonError):
 
 class VerificationError(KanonError):
     """What was written is not what was promised; it has been rolled back and nothing was released."""
+
+
+class ReleaseWarning(UserWarning):
+    """What a careful reader of a release should know; the manifest's `warnings` say the same."""

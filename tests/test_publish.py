@@ -147,7 +147,7 @@ def test_every_statement_of_a_release_is_told(engine: Engine, tmp_path: Path, ta
         made = anatomize("people", SPEC, l=3, **given)
     else:
         made = anonymize("people", SPEC, k=3, **given, **({"form": target} if target in FORMS else {}))
-    statements = {each.name: each for each in made._published.statements}
+    statements = {each.name: each for each in made.statements}
     assert {*statements} >= {"release"}
     assert {*statements} >= ({"rows", "sensitive"} if target in ("anatomy", "exact") else set())
     assert all(each.sentence.endswith(".") and each.seconds >= 0 for each in statements.values())

@@ -25,9 +25,9 @@ from kanon_sql.queries import Relation
 from kanon_sql.release import findings, recoded
 from kanon_sql.release.findings import Summary
 from kanon_sql.release.recoding import FullDomain
-from kanon_sql.verbs.anonymize import Release
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.plan import make_plan
+from kanon_sql.verbs.released import Release
 from kanon_sql.verbs.source import opened, settle_spec
 from support.database import create_table
 from support.oracle import TEXTS, Column, Node, Problem, problems

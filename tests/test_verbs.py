@@ -7,11 +7,12 @@ import pydoc
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pandas
 import pytest
 
 import kanon_sql
-from kanon_sql.errors import SpecError, TargetError
+from kanon_sql.errors import ReleaseWarning, SpecError, TargetError, VerificationError
 
 PEOPLE = pandas.DataFrame(
     {"age": [31, 32, 33, 41, 42, 43] * 5, "zip": ["1200", "1201", "1300"] * 10, "ill": list("xyzxy") * 6}
@@ -105,3 +106,53 @@ def test_a_built_hierarchy_is_checked_shown_and_read_back(tmp_path: Path) -> Non
     assert kanon_sql.hierarchy.show(path).height == 3
     spec = {"quasi_identifiers": ["age"], "hierarchies": str(tmp_path), "keep": ["zip", "ill"]}
     assert kanon_sql.search(PEOPLE, spec, k=3).heights == {"age": 3}
+
+
+TARGETS: list[dict[str, Any]] = [{}, {"output": "out.csv"}, {"output": "out.parquet"}, {"database": "d", "into": "out"}]
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=["temporary", "csv", "parquet", "table"])
+def test_a_release_is_read_verified_and_copied_where_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: dict[str, Any]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    source: Any = PEOPLE
+    if "into" in target:
+        source = "people.csv"
+        PEOPLE.to_csv(source, index=False)
+    release = kanon_sql.anonymize(source, SPEC, k=4, **target)
+    rows = release.to_df()
+    assert len(rows) == release.manifest["released_rows"] > 0
+    assert rows.groupby(["age", "zip"]).size().min() >= 4
+    assert release.verify()
+    assert release.verify().to_dict()["required"] == 4
+    for name in ("copy.csv", "copy.parquet"):
+        assert kanon_sql.verify(release.write(name), quasi_identifiers=["age", "zip"], k=4)
+    assert json.loads(release.write("manifest.json").read_text())["released_rows"] == len(rows)
+    with pytest.raises(TargetError, match="exists already"):
+        release.write("copy.csv")
+    assert len(repr(release)) < 2000
+    assert "4 required" in repr(release)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        release.sql = ""  # type: ignore[misc]
+
+
+def test_a_copy_of_a_release_that_was_changed_is_refused(tmp_path: Path) -> None:
+    connection = duckdb.connect()
+    connection.register("frame", PEOPLE)
+    connection.execute("CREATE TABLE people AS FROM frame")
+    release = kanon_sql.anonymize("people", SPEC, k=4, connection=connection, into="released")
+    connection.execute("DELETE FROM released WHERE rowid % 2 = 0")
+    assert not release.verify() or len(release.to_df()) < release.manifest["released_rows"]
+    with pytest.raises(VerificationError, match="rows now"):
+        release.write(tmp_path / "copy.csv")
+    assert not list(tmp_path.iterdir())
+
+
+def test_warnings_of_a_release_are_warnings_of_python() -> None:
+    with pytest.warns(ReleaseWarning, match="cannot be made again") as said:
+        release = kanon_sql.anonymize(
+            PEOPLE.assign(pay=range(30)), {**SPEC, "keep": ["ill"], "perturb": {"pay": {"noise": {"scale": 3.0}}}}, k=3
+        )
+    assert [str(each.message) for each in said] == release.manifest["warnings"]
+    assert said[0].filename == __file__

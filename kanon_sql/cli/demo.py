@@ -8,7 +8,8 @@ from kanon_sql.cli import show
 from kanon_sql.demo_data import write_parquet
 from kanon_sql.errors import SpecError, TargetError
 from kanon_sql.resources import folder
-from kanon_sql.verbs.anonymize import Release, anonymize
+from kanon_sql.verbs.anonymize import anonymize
+from kanon_sql.verbs.released import Release
 
 QUASI_IDENTIFIERS = (
     "age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country",

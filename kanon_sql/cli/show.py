@@ -21,8 +21,8 @@ from kanon_sql.recode import Rounds
 from kanon_sql.report.numbers import count, figure
 from kanon_sql.spec import names_a_server
 from kanon_sql.strategies import Progress
-from kanon_sql.verbs.anonymize import Release
 from kanon_sql.verbs.observer import Observer
+from kanon_sql.verbs.released import Release
 
 if TYPE_CHECKING:
     from kanon_sql.generalization.hierarchy import Hierarchy

@@ -18,9 +18,10 @@ from kanon_sql.release.publish import Published, check_target
 from kanon_sql.resources import package_version
 from kanon_sql.spec import Spec
 from kanon_sql.verbs import manifest as manifests
-from kanon_sql.verbs.anonymize import Release, releasing
+from kanon_sql.verbs.anonymize import releasing
 from kanon_sql.verbs.options import AnatomizeOptions, spelled_out, taken
 from kanon_sql.verbs.problem import check_roles, settle_roles
+from kanon_sql.verbs.released import Release, released, warned
 from kanon_sql.verbs.source import Source, settle_spec
 
 
@@ -56,7 +57,7 @@ def anatomize(
         found = settle_roles(found, settled)
         published = exact.deal(found.engine, found.table, settled, l).release(staging)
         described = _described(found, settled, l, published, started)
-    return Release(described, published.sql, (), published, found.engine)
+    return warned(released(found, settled, described, published))
 
 
 def _settled(spec: Spec, l: int) -> Spec:  # noqa: E741

@@ -6,13 +6,12 @@ import contextlib
 import json
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 from kanon_sql import cloak, queries
 from kanon_sql.engine import Engine
-from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import KanonError
 from kanon_sql.frequency.frequency_set import check_rows
 from kanon_sql.release import anatomy, perturb, recoded
@@ -22,39 +21,13 @@ from kanon_sql.release.publish import Published, check_target, publish
 from kanon_sql.release.recoding import Recoding
 from kanon_sql.spec import Spec, Target
 from kanon_sql.staging import Staging
-from kanon_sql.strategies import Step
 from kanon_sql.verbs import manifest as manifests
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import AnonymizeOptions, SearchIn, spelled_out, taken
 from kanon_sql.verbs.plan import Plan, plan_release, tidy
 from kanon_sql.verbs.problem import settle_roles
+from kanon_sql.verbs.released import Release, released, warned
 from kanon_sql.verbs.source import Source, opened, settle_spec
-
-if TYPE_CHECKING:
-    import pandas
-
-
-@dataclass
-class Release:
-    """A verified release. `manifest` says what it is, `sql` how it was made, `to_df()` reads it.
-
-    `trace`: every question that the search asked of the data, in order, with its answer.
-    """
-
-    manifest: dict[str, Any]
-    sql: str
-    trace: tuple[Step, ...] = field(repr=False)
-    _published: Published[Any] = field(repr=False)
-    _engine: Engine = field(repr=False)
-
-    def to_df(self) -> pandas.DataFrame:
-        """The released rows as a pandas DataFrame."""
-        if self._published.path:
-            reader = DuckDB()
-            found: pandas.DataFrame = reader.frame(reader.read_file(str(self._published.path)).relation)
-            return found
-        frame: pandas.DataFrame = self._engine.frame(self._published.relation)
-        return frame
 
 
 @spelled_out(AnonymizeOptions)
@@ -95,7 +68,7 @@ def anonymize(
         if trace:
             with staging.file(trace, settled.target is not None and settled.target.overwrite) as path:
                 path.write_text("".join(f"{json.dumps(asdict(step))}\n" for step in made.trace), encoding="utf-8")
-        return made
+    return warned(made)
 
 
 @contextlib.contextmanager
@@ -132,7 +105,9 @@ def _made(source: Source, spec: Spec, watch: Observer, search_in: str, staging: 
     described = manifests.describe(plan, costs, published, started)
     tidy(plan)
     trace = plan.outcome.trace if isinstance(plan, Plan) else ()
-    return Release(described, published.sql, trace, published, source.engine)
+    names = tuple(plan.recoding.quasi_identifiers)
+    model = None if spec.wildcard_suppression else plan.judge.model
+    return released(source, spec, described, published, trace, names, model)
 
 
 def _publish(recoding: Recoding, target: Target | None, staging: Staging) -> Published[Summary]:
@@ -155,7 +130,7 @@ def _cloaked(source: Source, spec: Spec, staging: Staging, watch: Observer, star
     roles, warned = source.roles.described(), source.roles.warnings
     described = cloak.describe(cloaked, target, source.engine.name, roles, warned, seconds)
     cloaked.drop()
-    return Release(described, cloaked.sql, (), published, source.engine)
+    return released(source, spec, described, published)
 
 
 def _publish_cloaked(

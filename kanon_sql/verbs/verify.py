@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from kanon_sql.engine import Table
 from kanon_sql.errors import SourceError, SpecError
+from kanon_sql.privacy import PrivacyModels
 from kanon_sql.recode.show import shown_names
 from kanon_sql.release import anatomy, findings
 from kanon_sql.spec import Spec
@@ -137,11 +138,16 @@ def _shown_columns(spec: Spec, table: Table) -> list[str]:
 def _checked(source: Source, spec: Spec) -> Verification:
     names = _shown_columns(spec, source.table)
     check_roles(spec.model_copy(update={"quasi_identifiers": dict.fromkeys(names)}), source.table)
-    model = model_of(spec)
+    return checked(source, spec.source, tuple(names), model_of(spec))
+
+
+def checked(source: Source, name: str, quasi_identifiers: tuple[str, ...], model: PrivacyModels) -> Verification:
+    """Ask a source that is open whether its classes meet the models; SourceError if it has no rows."""
+    engine, relation = source.engine, source.table.relation
     check_models(model, source.table)
-    summary = findings.summarize(source.engine, source.table.relation, names, model)
+    summary = findings.summarize(engine, relation, quasi_identifiers, model)
     if summary.rows == 0:
-        raise SourceError(f"{spec.source} has no rows; there is nothing to verify")
-    sizes = findings.class_sizes(source.engine, source.table.relation, names)
+        raise SourceError(f"{name} has no rows; there is nothing to verify")
+    sizes = findings.class_sizes(engine, relation, quasi_identifiers)
     offending = tuple((size, classes) for size, classes in sizes if size < model.k)
-    return Verification(spec.source, summary.holds, None, tuple(names), model.name, model.k, summary, offending)
+    return Verification(name, summary.holds, None, quasi_identifiers, model.name, model.k, summary, offending)
