@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.database import create_table
 
 from kanon_sql import anonymize
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.verbs.anatomize import anatomize
+from support.database import create_table
 
 TYPES = {"name": "VARCHAR", "age": "INTEGER", "zip": "VARCHAR", "ill": "VARCHAR", "x": "DOUBLE PRECISION"}
 TYPES |= {"y": "DOUBLE PRECISION", "at": "INTEGER"}
