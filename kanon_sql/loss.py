@@ -23,12 +23,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import exp, expm1, inf, log, log1p, prod
 from operator import getitem, mul
-from typing import Literal
+from typing import Any, Literal
 
 from kanon_sql.errors import SpecError
 from kanon_sql.generalization.lattice import Node
 
-Needs = Literal["levels", "losses", "classes"]
+Part = Literal["node", "precisions", "losses", "distances", "classes", "released_rows", "squares"]
+Question = Literal["levels", "losses", "classes"]
 LevelParts = tuple[tuple[float, ...], ...]
 
 
@@ -75,13 +76,14 @@ class Costs:
 
 @dataclass(frozen=True)
 class Figures:
-    """What the judge counted for one node; None where nobody asked.
+    """What is known of one recoding; None where nobody asked, or where a recoding has none (a local one has no node).
 
-    `losses`: the mean loss per attribute over all source rows, suppressed rows counting 1. `starred`: per attribute
-    the share of all source rows that are released with a value that no hierarchy holds; None where all of them are.
+    Per attribute: `losses`, the mean loss over all source rows, suppressed rows counting 1; `starred`, the share of all
+    source rows that are released with a value that no hierarchy holds, None where all of them are; `precisions` and
+    `distances`, the mean level over its height and the mean weighted hierarchical distance, None where the node tells.
     """
 
-    node: Node
+    node: Node | None
     rows_at_risk: int | None = None
     losses: tuple[float, ...] | None = None
     classes: int | None = None
@@ -89,26 +91,61 @@ class Figures:
     smallest_class: int | None = None
     squares: int | None = None
     starred: tuple[float, ...] | None = None
+    precisions: tuple[float, ...] | None = None
+    distances: tuple[float, ...] | None = None
+
+    def part(self, name: Part, costs: Costs) -> Any:
+        """One part of the figures by its name, None where it is not known."""
+        if name == "precisions" and self.precisions is None and self.node is not None:
+            return precisions(costs, self.node)
+        if name == "distances" and self.distances is None and self.node is not None:
+            return distances_of(costs, self)
+        return getattr(self, name)
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A way to score nodes.
+    """A way to score recodings.
 
-    `needs`: which figures the score is made of. `parts`: per attribute and level a cost that never falls from
-    level to level; `finish` of their sum bounds the score of a node and of all above it from below, whatever is
-    suppressed. (Where a metric is made of levels or losses that is the score itself while nothing is suppressed.)
+    `needs`: the parts of the figures that `formula` is called with, in this order, after the costs, and it sees nothing
+    else; so a metric has a score wherever these parts are known. `parts`: per attribute and level a cost that never
+    falls from level to level; `finish` of their sum bounds the score of a node and of all above it from below, whatever
+    is suppressed. (Where a metric is made of levels or losses that is the score itself while nothing is suppressed.)
     `begin` undoes `finish`. `always_monotone`: a more general node never scores better, whatever is suppressed;
     without suppression every metric here is monotone.
     """
 
     name: str
-    needs: Needs
-    score: Callable[[Costs, Figures], float]
+    needs: tuple[Part, ...]
+    formula: Callable[..., float]
     parts: Callable[[Costs], LevelParts]
     always_monotone: bool = False
     finish: Callable[[float], float] = float
     begin: Callable[[float], float] = float
+
+    @property
+    def question(self) -> Question:
+        """What has to be asked of a node before it can be scored; of its classes if of anything in them."""
+        if any(part in ("classes", "released_rows", "squares") for part in self.needs):
+            return "classes"
+        return "losses" if self.needs_losses else "levels"
+
+    @property
+    def needs_losses(self) -> bool:
+        """Whether the losses of a node's attributes are needed, be it beside its classes."""
+        return any(part in ("losses", "distances") for part in self.needs)
+
+    def score(self, costs: Costs, figures: Figures) -> float:
+        """The score of what the figures describe; ValueError where a part that it needs is not known."""
+        score = self.score_if_known(costs, figures)
+        if score is None:
+            raise ValueError(f"{self.name} needs {', '.join(self.needs)}, and not all of them are known")
+        return score
+
+    def score_if_known(self, costs: Costs, figures: Figures) -> float | None:
+        """The score, or None where a part that it needs is not known."""
+        known = [figures.part(name, costs) for name in self.needs]
+        return None if any(part is None for part in known) else self.formula(costs, *known)
 
     def bound_of(self, costs: Costs) -> Callable[[Node], float]:
         """The function that says the least that a node and any node above it can score."""
@@ -117,9 +154,9 @@ class Metric:
 
     def most(self, bound: float, suppressed: float) -> float:
         """The most that a node with this bound can score with this share of the rows suppressed."""
-        if self.needs == "classes":
+        if self.question == "classes":
             return inf
-        if self.needs == "levels":
+        if self.question == "levels":
             return bound
         # Suppression adds at most its share to each attribute's loss, and (1 + x + s) <= (1 + x)(1 + s).
         return (1 + bound) * (1 + suppressed) - 1
@@ -164,20 +201,16 @@ def geometric(losses: Sequence[float], shares: Sequence[float]) -> float:
     return float(prod((x + 1) ** share for x, share in zip(losses, shares, strict=True))) - 1
 
 
-def _discernibility(costs: Costs, figures: Figures) -> float:
-    if figures.squares is None or figures.released_rows is None:
-        raise ValueError("discernibility needs the classes' figures")
-    return float(figures.squares + costs.rows * (costs.rows - figures.released_rows))
+def _discernibility(costs: Costs, squares: int, released_rows: int) -> float:
+    return float(squares + costs.rows * (costs.rows - released_rows))
 
 
-def _average_class_size(costs: Costs, figures: Figures) -> float:
-    return costs.rows / (figures.classes * costs.k) if figures.classes else inf
+def _average_class_size(costs: Costs, classes: int) -> float:
+    return costs.rows / (classes * costs.k) if classes else inf
 
 
-def _losses(figures: Figures) -> tuple[float, ...]:
-    if figures.losses is None:
-        raise ValueError("loss needs the attributes' losses")
-    return figures.losses
+def _mean(costs: Costs, of_attributes: Sequence[float]) -> float:
+    return arithmetic(of_attributes, costs.shares)
 
 
 def distances_of(costs: Costs, figures: Figures) -> tuple[float, ...]:
@@ -185,16 +218,13 @@ def distances_of(costs: Costs, figures: Figures) -> tuple[float, ...]:
     suppressed = (figures.rows_at_risk or 0) / costs.rows
     starred = costs.starred if figures.starred is None else figures.starred
     lost = [suppressed + share for share in starred]
-    return tuple(_with_lost(of[level], x) for of, level, x in zip(costs.distances, figures.node, lost, strict=True))
+    levels = zip(costs.distances, figures.node or (), lost, strict=True)
+    return tuple(_with_lost(distances[level], x) for distances, level, x in levels)
 
 
 def _with_lost(distance: float, lost: float) -> float:
     """A mean distance where a share of the rows is as far off as can be."""
     return distance * (1 - lost) + lost
-
-
-def _distortion(costs: Costs, figures: Figures) -> float:
-    return arithmetic(distances_of(costs, figures), costs.shares)
 
 
 def _distortion_parts(costs: Costs) -> LevelParts:
@@ -243,21 +273,15 @@ def _fewest_classes(costs: Costs, start: float) -> LevelParts:
 METRICS = {
     metric.name: metric
     for metric in (
-        Metric("precision", "levels", lambda c, f: arithmetic(precisions(c, f.node), c.shares), _precision_parts, True),
-        Metric("height", "levels", lambda _, f: float(sum(f.node)), _height_parts, True),
-        Metric("loss", "losses", lambda c, f: arithmetic(_losses(f), c.shares), _loss_parts),
+        Metric("precision", ("precisions",), _mean, _precision_parts, True),
+        Metric("height", ("node",), lambda _, node: float(sum(node)), _height_parts, True),
+        Metric("loss", ("losses",), _mean, _loss_parts),
         Metric(
-            "loss_geometric",
-            "losses",
-            lambda c, f: geometric(_losses(f), c.shares),
-            _geometric_parts,
-            False,
-            expm1,
-            log1p,
+            "loss_geometric", ("losses",), lambda c, x: geometric(x, c.shares), _geometric_parts, False, expm1, log1p
         ),
-        Metric("discernibility", "classes", _discernibility, _squares_parts, False, exp, log),
-        Metric("distortion", "losses", _distortion, _distortion_parts),
-        Metric("average_class_size", "classes", _average_class_size, _size_parts, False, exp, log),
+        Metric("discernibility", ("squares", "released_rows"), _discernibility, _squares_parts, False, exp, log),
+        Metric("distortion", ("distances",), _mean, _distortion_parts),
+        Metric("average_class_size", ("classes",), _average_class_size, _size_parts, False, exp, log),
     )
 }
 
@@ -266,7 +290,7 @@ def metric(name: str) -> Metric:
     """Look a metric up by its name.
 
     >>> metric("precision").needs
-    'levels'
+    ('precisions',)
     """
     if name not in METRICS:
         raise SpecError(f"{name!r} is not a metric; choose one of {', '.join(METRICS)}")

@@ -38,15 +38,17 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from kanon_sql.errors import SpecError
+from kanon_sql.loss import METRICS
 from kanon_sql.privacy import PrivacyModel, all_of
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
     from pydantic_core import ErrorDetails
 
-Metric: TypeAlias = Literal[
-    "precision", "height", "loss", "loss_geometric", "discernibility", "distortion", "average_class_size"
-]
+if TYPE_CHECKING:
+    Metric: TypeAlias = str
+else:
+    Metric = Literal[tuple(METRICS)]  # a metric that is added there can be asked for
 Form: TypeAlias = Literal["table", "view", "materialized", "anatomy"]
 Distribution: TypeAlias = Literal["normal", "laplace", "uniform"]
 Show: TypeAlias = Literal[

@@ -48,7 +48,7 @@ def assert_figures(judge: Judge, costs: Costs, problem: Problem, node: Node) -> 
     assert (classes.classes, classes.smallest_class) == (len(sizes), min(sizes, default=None))
     assert (classes.released_rows, classes.squares) == (sum(sizes), sum(size**2 for size in sizes))
     for name, score in problem.scores(node).items():
-        figures = classes if METRICS[name].needs == "classes" else losses
+        figures = classes if METRICS[name].question == "classes" else losses
         assert METRICS[name].score(costs, figures) == pytest.approx(score)
 
 

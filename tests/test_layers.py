@@ -13,8 +13,9 @@ PACKAGE = TESTS.parent / "kanon_sql"
 RANKS = [
     "errors resources interrupts hints",
     "staging privacy",
-    "generalization spec demo_data",
-    "loss queries",
+    "generalization demo_data",
+    "loss",
+    "spec queries",
     "engine",
     "engines",
     "frequency",

@@ -36,7 +36,7 @@ class Descent:
     def __post_init__(self) -> None:
         metric = self.space.metric
         self.best = self.lattice.top
-        self._tight = metric.needs != "classes"
+        self._tight = metric.question != "classes"
         self._least = inf
         self._cost = (metric if self._tight else METRICS["precision"]).bound_of(self.space.costs)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from bisect import insort
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from math import inf
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -306,9 +306,13 @@ class Driver:
             self._best, self._class_size = (score, node), size
 
     def _figures(self, node: Node) -> Figures:
-        if self.metric.needs == "classes":
-            return self.judge.classes(node)
-        if self.metric.needs == "losses" and self.may_suppress > 0:
+        if self.metric.question == "classes":
+            classes = self.judge.classes(node)
+            if not self.metric.needs_losses:
+                return classes
+            lost = self.judge.losses(node, self.costs)
+            return replace(classes, losses=lost.losses, starred=lost.starred)
+        if self.metric.question == "losses" and self.may_suppress > 0:
             return self.judge.losses(node, self.costs)
         return Figures(node, None, unsuppressed_losses(self.costs, node))
 

@@ -9,7 +9,7 @@ from math import isfinite
 from typing import Any
 
 from kanon_sql import queries
-from kanon_sql.loss import METRICS, Figures, arithmetic, distances_of, precisions
+from kanon_sql.loss import METRICS, Figures, distances_of, precisions
 from kanon_sql.privacy import Finding, PrivacyModels
 from kanon_sql.recode import show as shows
 from kanon_sql.release import anatomy, perturb
@@ -90,7 +90,6 @@ def _searched(plan: Plan) -> dict[str, Any]:
     outcome, node = plan.outcome, plan.outcome.node
     figures, kept = _figures(plan), plan.judge.kept_rows(node)
     distances = distances_of(plan.costs, figures)
-    scores = {name: _finite(m.score(plan.costs, figures)) for name, m in METRICS.items()}
     return {
         "node": dict(zip(plan.columns, node, strict=True)),
         "shown": None,
@@ -98,7 +97,7 @@ def _searched(plan: Plan) -> dict[str, Any]:
         "nodes_checked": outcome.nodes_checked,
         "queries": outcome.queries,
         "score": outcome.score,
-        **_costs(plan, scores, figures.losses or (), precisions(plan.costs, node), distances, kept),
+        **_costs(plan, _scores(plan, figures), figures.losses or (), precisions(plan.costs, node), distances, kept),
         "lower_bound": outcome.lower_bound,
         "gap": outcome.gap,
         "proven_optimal": outcome.proven_optimal,
@@ -111,17 +110,19 @@ def _searched(plan: Plan) -> dict[str, Any]:
 def _recoded(plan: LocalPlan) -> dict[str, Any]:
     """What a local recoding made, and what it costs; nothing is proven of it but that it holds."""
     recoding, costs, found = plan.recoding, plan.costs, plan.recoding.figures
-    figures = Figures(
-        (), recoding.rows_at_risk, found.losses, found.classes, found.released_rows, found.smallest_class, found.squares
-    )
     levels, distances = shows.precisions(found), shows.distortions(found, costs)
-    of_levels = {
-        "precision": arithmetic(levels, costs.shares),
-        "distortion": arithmetic(distances, costs.shares),
-        "height": None,
-    }
-    counted = {name: m for name, m in METRICS.items() if name not in of_levels}
-    scores = {**of_levels, **{name: _finite(m.score(costs, figures)) for name, m in counted.items()}}
+    figures = Figures(
+        None,
+        recoding.rows_at_risk,
+        found.losses,
+        found.classes,
+        found.released_rows,
+        found.smallest_class,
+        found.squares,
+        precisions=levels,
+        distances=distances,
+    )
+    scores = _scores(plan, figures)
     return {
         "node": None,
         "shown": dict(zip(plan.columns, recoding.hows, strict=True)),
@@ -129,7 +130,7 @@ def _recoded(plan: LocalPlan) -> dict[str, Any]:
         "nodes_checked": None,
         "queries": None,
         "score": scores[plan.spec.metric],
-        **_costs(plan, {name: scores[name] for name in METRICS}, found.losses, levels, distances, found.kept),
+        **_costs(plan, scores, found.losses, levels, distances, found.kept),
         "lower_bound": None,
         "gap": None,
         "proven_optimal": False,
@@ -137,6 +138,12 @@ def _recoded(plan: LocalPlan) -> dict[str, Any]:
         "found_by": None,
         "recoding": dict(recoding.local.facts),
     }
+
+
+def _scores(plan: Problem, figures: Figures) -> dict[str, float | None]:
+    """The score by every metric; None where a recoding has none, or none that is finite."""
+    scores = {name: metric.score_if_known(plan.costs, figures) for name, metric in METRICS.items()}
+    return {name: None if score is None else _finite(score) for name, score in scores.items()}
 
 
 def _costs(
