@@ -108,7 +108,7 @@ def two_levels(leaves: str) -> Column:
 
 def test_a_row_that_gets_lost_on_the_way_stops_the_run(engine: Engine) -> None:
     table = create_table(engine, "people", {"x": "VARCHAR"}, [("a",), ("b",)])
-    with pytest.raises(SourceError, match="holds 1 rows and people 2"):
+    with pytest.raises(SourceError, match="holds 1 rows where 2 were read"):
         build_frequency_set(engine, table, {"x": lambda _: Hierarchy(*two_levels("a").levels)}, engine)
 
 
