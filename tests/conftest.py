@@ -19,6 +19,7 @@ from support.database import MakeTable, create_table
 
 # A shared machine may stop for a second; how long an example takes says nothing.
 hypothesis_settings.register_profile("kanon", deadline=None)
+hypothesis_settings.register_profile("quick", deadline=None, max_examples=5)
 hypothesis_settings.load_profile("kanon")
 
 ENGINES = ("duckdb", "postgres")
@@ -26,6 +27,22 @@ ENGINES = ("duckdb", "postgres")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--engines", default=",".join(ENGINES), help="which engines to test, comma between")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("markexpr") == "quick":
+        hypothesis_settings.load_profile("quick")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as quick the first case of every test but the slow ones: something of every module, in a minute or two."""
+    seen = set()
+    for item in items:
+        test = item.nodeid.partition("[")[0]
+        if test not in seen and not item.get_closest_marker("slow"):
+            item.add_marker("quick")
+        seen.add(test)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

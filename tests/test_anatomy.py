@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_sql import anonymize, queries
@@ -20,8 +20,9 @@ from kanon_sql.queries import Relation
 from kanon_sql.release.pieces import companion_file
 from kanon_sql.verbs.anatomize import anatomize
 from support.database import create_table
+from support.examples import examples
 
-FEW = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=5)
+FEW = examples(5)
 TYPES = {"name": "VARCHAR", "zip": "VARCHAR", "age": "INTEGER", "Ill Ness": "VARCHAR", "day": "INTEGER"}
 Row = tuple[Any, ...]
 

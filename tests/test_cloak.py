@@ -15,7 +15,7 @@ from typing import Any
 import duckdb
 import pandas
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import kanon_sql
@@ -24,6 +24,7 @@ from kanon_sql.cloak import written as cloak_written
 from kanon_sql.cloak.clique import Message, Stream
 from kanon_sql.cloak.grid import halved, sliced, unit_of, whole
 from kanon_sql.errors import InfeasibleError, SourceError, SpecError, TargetError, VerificationError
+from support.examples import examples
 
 BOX = ["x_min", "x_max", "y_min", "y_max", "t_from", "t_to"]
 ROLES = {"location": ["x", "y"], "time": "t", "unit": "unit", "keep": "*"}
@@ -204,7 +205,7 @@ def by_slice(found: Sequence[Point], interval: int | None) -> dict[tuple[int, in
 
 @pytest.mark.parametrize(("shared", "reference"), [(True, reciprocal), (False, published)])
 @given(points(), st.integers(1, 4), st.integers(1, 5), st.sampled_from([None, 4]))
-@settings(max_examples=12)
+@examples(12)
 def test_adaptive_cloaking_is_the_recursion(
     shared: bool, reference: Callable[..., dict[int, Any]], found: list[Point], k: int, depth: int, interval: int | None
 ) -> None:
@@ -288,7 +289,7 @@ def shortest(found: Sequence[Point], rows: Sequence[int], k: int) -> dict[int, f
 
 
 @given(points(size=2), st.integers(1, 4))
-@settings(max_examples=12)
+@examples(12)
 def test_temporal_cloaking_holds_back_until_k_units_came(found: list[Point], k: int) -> None:
     if not enough(found, k):
         return
@@ -306,7 +307,7 @@ TIMES = [12, TENTHS, st.floats(-1e3, 1e3)]
 
 @pytest.mark.parametrize("times", TIMES, ids=["whole", "tenths", "floats"])
 @given(data=st.data(), k=st.integers(1, 4))
-@settings(max_examples=12)
+@examples(12)
 def test_the_shortest_interval_is_the_shortest(times: Any, data: Any, k: int) -> None:
     found = data.draw(points(size=2, times=times))
     if not enough(found, k):
@@ -326,7 +327,7 @@ def test_the_shortest_interval_is_the_shortest(times: Any, data: Any, k: int) ->
 
 @given(points(size=2, times=TENTHS), st.integers(2, 4))
 @example([Point(0, 0, 0.1, 1), Point(0, 0, 1.1, 2)], 2)
-@settings(max_examples=12)
+@examples(12)
 def test_decimal_times_are_seen_in_their_own_intervals(found: list[Point], k: int) -> None:
     if not enough(found, k):
         return
@@ -378,7 +379,7 @@ def meetings(found: Sequence[Point], k: int, tolerances: Sequence[Any], depth: i
 
 
 @given(st.data(), points(size=3, times=8), st.integers(1, 3), st.integers(1, 4))
-@settings(max_examples=12)
+@examples(12)
 def test_both_meets_inside_everyones_tolerances(data: Any, found: list[Point], k: int, depth: int) -> None:
     if not enough(found, k):
         return
@@ -393,7 +394,7 @@ def test_both_meets_inside_everyones_tolerances(data: Any, found: list[Point], k
 
 @pytest.mark.parametrize("search", ["local-k", "nbr-k"])
 @given(st.data(), points(size=2, times=8), st.integers(1, 2))
-@settings(max_examples=12)
+@examples(12)
 def test_cliques_keep_every_senders_word(search: str, data: Any, found: list[Point], k: int) -> None:
     if not enough(found, k):
         return

@@ -15,7 +15,7 @@ from uuid import UUID
 import pandas
 import psycopg
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_sql import queries
@@ -24,6 +24,7 @@ from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.errors import KanonError, SourceError, TargetError
 from kanon_sql.queries import Relation
+from support.examples import examples
 
 NASTY = [
     "",
@@ -94,7 +95,7 @@ def test_loaded_rows_come_back(engine: Engine, type_name: str, values: list[Any]
     assert sorted(read(engine)) == list(enumerate(values))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=50)
+@examples(50)
 @given(texts=st.lists(st.none() | st.text(st.characters(exclude_characters="\0", codec="utf-8"))))
 def test_any_texts_come_back(engine: Engine, texts: list[str | None]) -> None:
     engine.load(TABLE, {"position": "INTEGER", "value": "VARCHAR"}, [list(range(len(texts))), texts])
@@ -629,7 +630,7 @@ def fetched_types(embedded: DuckDB) -> list[str]:
     return [column.type for column in embedded.table(FETCHED).columns]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=200)
+@examples(200)
 @given(rows=st.lists(ROWS, max_size=20), width=st.sampled_from([1, 2]))
 def test_any_texts_are_fetched_as_they_are(
     postgres: PostgreSQL, embedded: DuckDB, rows: list[tuple[str | None, ...]], width: int

@@ -15,7 +15,7 @@ from typing import Any, get_args
 import duckdb
 import pandas
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kanon_sql
@@ -33,6 +33,7 @@ from kanon_sql.recode.order import Order, number_key, order_of
 from kanon_sql.recode.rounding import rounded
 from kanon_sql.spec import DatesRecipe, RangesRecipe, Show, SuppressRecipe
 from support.database import MakeTable
+from support.examples import examples
 from support.survey import survey
 
 CITIES = {"Ghent": "BE", "Liège": "BE", "Delft": "NL", "Breda": "NL", "Oslo": "NO"}
@@ -159,7 +160,7 @@ def partition(rows: Sequence[Any], picks: Sequence[int], split: bool) -> dict[tu
 @pytest.mark.parametrize(
     "how", ["common", "ranges", "bounds", "exact-ranges", "exact-bounds", "mean", "median", "mode"]
 )
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(25)
 @given(rows=people, picks=st.lists(st.integers(0, 2), min_size=14, max_size=14), split=st.booleans())
 def test_classes_show_what_they_should(
     recoder: Given, tmp_path: Path, how: str, rows: list[Any], picks: list[int], split: bool
@@ -339,7 +340,7 @@ tables = st.lists(
 
 
 @pytest.mark.parametrize("name", sorted(RECODERS))
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(15)
 @given(rows=tables, k=st.integers(1, 4), show=st.sampled_from([None, "common", "ranges", "bounds", "exact-ranges"]))
 def test_every_row_is_released_under_labels_that_cover_it(
     tmp_path: Path, name: str, rows: list[Any], k: int, show: str | None
@@ -460,7 +461,7 @@ axes = st.one_of(
 )
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(axis=axes)
 def test_rounded_bounds_cover_and_stay_in_the_type(axis: tuple[str, list[Any]]) -> None:
     type_name, values = axis
@@ -684,7 +685,7 @@ def test_the_mean_of_nan_is_nan(embedded: DuckDB, make_table: MakeTable) -> None
 
 
 @pytest.mark.parametrize("name", ["exhaustive", *sorted(RECODERS)])
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(12)
 @given(rows=tables, k=st.integers(1, 3), show=st.sampled_from([None, *get_args(Show)]))
 def test_modified_cells_are_those_that_are_not_as_they_were(
     tmp_path: Path, name: str, rows: list[Any], k: int, show: str | None

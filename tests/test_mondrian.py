@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_sql import anonymize, queries
@@ -27,7 +27,9 @@ from kanon_sql.privacy import PrivacyModel, all_of, k_anonymity
 from kanon_sql.recode.mondrian import Rule, mondrian, mondrian_relaxed
 from kanon_sql.recode.task import Clock, Local, Task
 from support.data import DATA, needs
+from support.data import NINE as ADULT
 from support.database import create_table
+from support.examples import examples
 from support.oracle import Column, Problem, problems
 
 needs_adult = needs("adult/adult.csv", "adult/hierarchies/<column>.csv", "adult/uci/adult.data")
@@ -244,7 +246,7 @@ class RelaxedOracle(Oracle):
 
 # Random tables
 
-FEW = settings(deadline=None, max_examples=30)
+FEW = examples(30)
 rules = st.builds(Rule, choose=st.sampled_from(["gain", "width"]), median_only=st.booleans(), leftover=st.booleans())
 weightings = st.lists(st.sampled_from([1.0, 0.5, 0.3]), min_size=4, max_size=4)
 
@@ -519,19 +521,6 @@ def test_relaxed_on_adult_is_as_gong_found(k: int, ncp: float, classes: int) -> 
     task = replace(task, frequency_set=replace(task.frequency_set, relation=each))
     assert 100 * mondrian_relaxed(task, rule).facts["ncp"] == pytest.approx(ncp, abs=5e-5)
     assert len(sizes_of(task)) == classes
-
-
-ADULT = [
-    "sex",
-    "age",
-    "race",
-    "marital-status",
-    "education",
-    "native-country",
-    "workclass",
-    "occupation",
-    "salary-class",
-]
 
 
 @needs_adult

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_sql import anonymize, queries, spec
@@ -23,8 +23,9 @@ from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import KanonError, SpecError, VerificationError
 from kanon_sql.release import perturb
 from support.database import create_table
+from support.examples import examples
 
-FEW = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=15)
+FEW = examples(15)
 SECRET = "correct horse battery staple"
 QI = {"quasi_identifiers": {"zip": {"hierarchy": "suppress"}}, "privacy": {"k": 2}}
 Row = tuple[Any, ...]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kanon_sql import anonymize, queries
@@ -31,9 +31,10 @@ from kanon_sql.recode import RECODERS, Clock, Local, Rounds, Task, quality, wild
 from kanon_sql.spec import Spec
 from support.data import DATA, needs
 from support.database import create_table
+from support.examples import examples
 from support.oracle import Column, Problem, Row, problems
 
-FEW = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
+FEW = examples(40)
 needs_published = needs("prioprivacy/adult_9.csv", "prioprivacy/published/", "prioprivacy/rules/", "adult/hierarchies/")
 Released = dict[Row, tuple[Row, int]]  # every distinct tuple with its labels as text, and its rows
 
@@ -278,7 +279,7 @@ def _holds(problem: Problem, found: FrequencySet, local: Local) -> Counter[Row]:
     return classes
 
 
-@settings(FEW, max_examples=60)
+@examples(60)
 @given(case=ranked(most_columns=4))
 def test_every_class_of_the_strict_form_is_safe_and_true(embedded: DuckDB, case: Any) -> None:
     problem, priorities = case

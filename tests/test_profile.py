@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_sql.engine import Engine, Table
@@ -23,9 +23,10 @@ from kanon_sql.verbs.profile import Profile
 from kanon_sql.verbs.profile import profiled as profile
 from support.data import DATA, needs
 from support.database import MakeTable, create_table
+from support.examples import examples
 
 Row = tuple[Any, ...]
-EXAMPLES = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+EXAMPLES = examples(60)
 # None of them says anything to `name_hint`.
 ODD_NAMES = ("n", "value", 'a "b"; DROP', "Straße", "select", "m0", "t", "%s $1 :x ?", " ", "node", "it's", "数")
 _numbers = count()

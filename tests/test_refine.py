@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, given
 from hypothesis import strategies as st
 
 import kanon_sql
@@ -31,6 +31,7 @@ from kanon_sql.spec import parse
 from kanon_sql.strategies import Driver, strategy
 from support.data import NINE, adult, needs_adult
 from support.database import create_table
+from support.examples import examples
 from support.oracle import Column, Node, Problem, Row, problems
 from support.survey import survey
 
@@ -164,7 +165,7 @@ def moves(found: Recoded) -> list[tuple[Row, Fraction]]:
 
 
 WEIGHTS = st.lists(st.sampled_from([0.1, 0.5, 1.0]), min_size=4, max_size=4)
-FEW = settings(max_examples=20, phases=(Phase.explicit, Phase.generate))
+FEW = examples(20, phases=(Phase.explicit, Phase.generate))
 
 
 @FEW
@@ -226,7 +227,7 @@ def test_a_run_without_time_is_safe_and_no_dearer_than_its_start(problem: Proble
 
 
 @given(problem=problems(strays=True))
-@settings(max_examples=10)
+@examples(10)
 def test_the_same_twice(problem: Problem) -> None:
     one, other = recoded(problem), recoded(problem)
     assert sorted(map(sorted_rows, one.classes.values())) == sorted(map(sorted_rows, other.classes.values()))

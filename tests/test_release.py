@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow.parquet
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_sql import anonymize, queries
@@ -30,6 +30,7 @@ from kanon_sql.verbs.plan import make_plan
 from kanon_sql.verbs.released import Release
 from kanon_sql.verbs.source import opened, settle_spec
 from support.database import create_table
+from support.examples import examples
 from support.oracle import TEXTS, Column, Node, Problem, problems
 
 ODD = (
@@ -49,7 +50,7 @@ ODD = (
     "m0",
     "a b",
 )
-FEW = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=10)
+FEW = examples(10)
 _numbers = count()
 Row = tuple[Any, ...]
 
@@ -238,7 +239,7 @@ def assert_columns(people: People, table: Table, node: Node) -> None:
 # The order of the rows
 
 
-@settings(FEW, max_examples=5)
+@examples(5)
 @given(problem=file_problems, seed=st.integers(0, 3), shuffle=st.booleans())
 def test_the_order_of_the_source_leaves_no_trace(
     engine: Engine, tmp_path: Path, problem: Problem, seed: int, shuffle: bool

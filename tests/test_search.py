@@ -37,6 +37,7 @@ from support.searching import (
     Table,
     Threshold,
     Unordered,
+    checked,
     costs_of,
     keeps_a_row,
     lattice_of,
@@ -57,9 +58,7 @@ def cases(draw: st.DrawFn, bounded: bool = False) -> tuple[Problem, str]:
 @given(problem=problems(bounded=True), by=metrics)
 @pytest.mark.parametrize("name", OPTIMAL)
 def test_the_optimum_is_found_and_proven(name: str, problem: Problem, by: str) -> None:
-    assume(keeps_a_row(problem, by))
-    run = Run(problem, name, by)
-    run.check()
+    run = checked(problem, name, by)
     assert run.is_optimal()
     assert run.outcome.proven_optimal
     assert run.outcome.lower_bound == pytest.approx(run.outcome.score)
@@ -73,9 +72,7 @@ def test_the_optimum_is_found_and_proven(name: str, problem: Problem, by: str) -
 @given(problem=problems(bounded=True), by=metrics)
 @pytest.mark.parametrize("name", ["ola", "incognito"])
 def test_the_best_of_the_minimal_nodes_is_found(name: str, problem: Problem, by: str) -> None:
-    assume(keeps_a_row(problem, by))
-    run = Run(problem, name, by)
-    run.check()
+    run = checked(problem, name, by)
     best = min(problem.scores(node)[by] for node in problem.minimal_nodes)
     if best < inf:
         assert run.outcome.node in problem.minimal_nodes

@@ -33,6 +33,7 @@ from support.searching import (
     Run,
     Table,
     Threshold,
+    checked,
     costs_of,
     keeps_a_row,
     lattice_of,
@@ -90,9 +91,7 @@ def test_every_node_is_settled(name: str, problem: Problem, by: str) -> None:
 @given(problem=identical_problems(bounded=True), by=metrics)
 @pytest.mark.parametrize("name", OPTIMAL)
 def test_the_optimum_of_identical_hierarchies_is_found_and_proven(name: str, problem: Problem, by: str) -> None:
-    assume(keeps_a_row(problem, by))
-    run = Run(problem, name, by)
-    run.check()
+    run = checked(problem, name, by)
     assert run.is_optimal()
     assert run.outcome.proven_optimal
 
@@ -128,9 +127,7 @@ def test_samarati_finds_the_least_height_and_its_best_node(problem: Problem, by:
 @given(problem=identical_problems(bounded=True), by=metrics)
 @pytest.mark.parametrize("name", IDENTICAL)
 def test_igh_finds_the_lowest_level_and_its_best_node(name: str, problem: Problem, by: str) -> None:
-    assume(keeps_a_row(problem, by))
-    run = Run(problem, name, by)
-    run.check()
+    run = checked(problem, name, by)
     lowest = lowest_nodes(problem)
     best = min(problem.scores(node)[by] for node in lowest)
     if best < inf:

@@ -3,17 +3,16 @@
 from itertools import count
 from typing import Any
 
-from hypothesis import HealthCheck, settings
-
 from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set
 from kanon_sql.generalization.hierarchy import Hierarchy, cover
 from support.database import create_table
+from support.examples import examples
 from support.oracle import Problem
 
 NAMES = ("n", "value", "Sum(n)", 'a "b"; DROP', "Straße", "select", "m0", "t", "kanon_tuples", " ", "node", "k")
-EXAMPLES = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=25)
+EXAMPLES = examples(25)
 _numbers = count()
 
 

@@ -5,18 +5,19 @@ from math import inf
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import assume
 from hypothesis import strategies as st
 
 from kanon_sql.generalization.lattice import Lattice
 from kanon_sql.loss import Costs, Figures, metric
 from kanon_sql.strategies import Driver, strategy
 from kanon_sql.strategies.space import Search, Space
+from support.examples import examples
 from support.oracle import METRICS, Column, Node, Problem
 
 OPTIMAL = ("auto", "best_first", "certified", "exhaustive", "depth_first", "flash")
 IDENTICAL = ("optimal_igh", "extended_igh")  # refuse columns whose hierarchies differ
-FAST = settings(deadline=None, max_examples=60)
+FAST = examples(60)
 
 
 class Table:
@@ -138,3 +139,11 @@ DIGITS = {f"{a}{b}{c}": (f"{a}{b}{c}", f"{a}{b}", f"{a}", "*") for a in "01" for
 SPREAD = Problem(
     [(f"{i % 8:03b}", f"{i * i % 8:03b}", f"{i // 5 % 8:03b}") for i in range(40)], [Column(DIGITS)] * 3, 3, 0.25
 )
+
+
+def checked(problem: Problem, name: str, by: str) -> Run:
+    """A search of a problem in which some node keeps a row, with what holds of any search."""
+    assume(keeps_a_row(problem, by))
+    run = Run(problem, name, by)
+    run.check()
+    return run
