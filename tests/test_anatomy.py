@@ -128,6 +128,7 @@ def total(rows: Counter[Row], part: Any) -> Counter[Row]:
 
 
 @pytest.mark.parametrize("target", ["table", "csv"])
+@pytest.mark.slow
 def test_the_order_of_the_rows_tells_nothing_of_the_values(engine: Engine, tmp_path: Path, target: str) -> None:
     """Only who is how ill differs between the sources; the rows that are shown do not, nor their order."""
     shown = []
@@ -142,6 +143,7 @@ def test_the_order_of_the_rows_tells_nothing_of_the_values(engine: Engine, tmp_p
     assert groups == sorted(groups)
 
 
+@pytest.mark.slow
 def test_groups_are_numbered_by_the_seed(engine: Engine) -> None:
     people(engine, ILL)
     orders = set()
@@ -247,6 +249,7 @@ def test_the_second_table_may_not_be_the_source(engine: Engine) -> None:
         anonymize("released__sensitive", SPEC, connection=engine.connection, into="released", form="anatomy")
 
 
+@pytest.mark.slow
 def test_an_anatomy_is_replaced_only_when_told(engine: Engine, tmp_path: Path) -> None:
     people(engine, ILL)
     for target in ("table", "csv"):
@@ -396,6 +399,7 @@ def test_a_released_anatomy_of_exact_rows_is_never_called_k_anonymous(engine: En
     assert "who knows them finds the person's row" in found["warnings"][0]
 
 
+@pytest.mark.slow
 def test_the_groups_are_made_by_chance_of_a_secret(engine: Engine, tmp_path: Path) -> None:
     rows = people(engine, ["flu", "acne", "gout"] * 30)
     (tmp_path / "secret.txt").write_text("a secret of more than sixteen characters")

@@ -349,6 +349,7 @@ def test_one_line_exit_code_2_and_nothing_changed(ward: Path, line: str, files: 
     ],
 )
 @pytest.mark.parametrize("overwrite", ["", "--overwrite"])
+@pytest.mark.slow
 def test_a_target_that_is_no_file(ward: Path, target: str, message: str, overwrite: str) -> None:
     os.mkfifo("pipe.csv")
     (ward / "link.csv").symlink_to("nowhere.csv")
@@ -377,6 +378,7 @@ def test_a_name_as_long_as_names_may_be(ward: Path, long: str) -> None:
         ("source: people.csv\nseed: -007\n", "spec.yml, line 2: this is not YAML a spec can use (-007 begins"),
     ],
 )
+@pytest.mark.slow
 def test_a_spec_that_means_something_else(ward: Path, text: str, message: str) -> None:
     (ward / "spec.yml").write_text(text)
     run = kanon(*shlex.split(f"{FILE} --spec spec.yml {OUT}"))
@@ -385,6 +387,7 @@ def test_a_spec_that_means_something_else(ward: Path, text: str, message: str) -
 
 
 @pytest.mark.parametrize("ending", ["tsv", "TSV", "csv"])
+@pytest.mark.slow
 def test_tabs_stand_in_a_tsv(ward: Path, ending: str) -> None:
     assert kanon(*shlex.split(f"{FILE} --k 5 --output out.{ending} --keep disease")).code == 0
     first = (ward / f"out.{ending}").read_text().splitlines()[0]
@@ -407,6 +410,7 @@ def test_a_line_that_is_no_command(ward: Path, line: str) -> None:
     assert snapshot(ward) == before
 
 
+@pytest.mark.slow
 def test_the_process_says_one_line_too(ward: Path) -> None:
     run = command("anonymize", "nope.csv", *shlex.split(QI), "--output", "out.csv", "--json", cwd=ward)
     assert (run.code, run.out, run.err) == (2, "", "kanon: there is no file nope.csv; check the path\n")
@@ -494,6 +498,7 @@ def write_rows(name: str, lines: list[tuple[Any, ...]], separator: str) -> None:
 
 
 @pytest.mark.parametrize("place", ["duckdb", "postgres"])
+@pytest.mark.slow
 def test_any_name_is_only_a_name(request: pytest.FixtureRequest, ward: Path, make_table: Any, place: str) -> None:
     postgres = place == "postgres"
     database = str(request.getfixturevalue("postgres_dsn")) if postgres else str(ward / "new.duckdb")
@@ -521,6 +526,7 @@ def test_any_name_is_only_a_name(request: pytest.FixtureRequest, ward: Path, mak
 
 
 @pytest.mark.usefixtures("ward")
+@pytest.mark.slow
 def test_a_hierarchy_is_built_for_any_name() -> None:
     write_rows("names.csv", [(*NASTY, "kept"), *NASTY_ROWS], ",")
     for name in NASTY:
@@ -557,6 +563,7 @@ def on_a_full_disk(*arguments: object, cwd: Path, largest: int = LARGE) -> None:
 
 
 @pytest.mark.parametrize("target", ["old.csv", "old.parquet"])
+@pytest.mark.slow
 def test_a_full_disk_leaves_the_old_file(large: Path, target: str) -> None:
     before = snapshot(large)
     source = ["people.csv"] if target == "old.csv" else ["people", "--database", "hospital.duckdb"]
@@ -564,6 +571,7 @@ def test_a_full_disk_leaves_the_old_file(large: Path, target: str) -> None:
     assert snapshot(large) == before
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_the_old_picture(ward: Path) -> None:
     put(ward, {"lattice.svg": "old"})
     before = snapshot(ward)
@@ -571,6 +579,7 @@ def test_a_full_disk_leaves_the_old_picture(ward: Path) -> None:
     assert snapshot(ward) == before
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_the_old_hierarchy(large: Path) -> None:
     before = snapshot(large)
     build = ["hierarchy", "build", "people.csv", "--column", "disease", "--redact", "right"]
@@ -579,6 +588,7 @@ def test_a_full_disk_leaves_the_old_hierarchy(large: Path) -> None:
 
 
 @pytest.mark.parametrize("database", ["hospital.duckdb", "new.duckdb"])
+@pytest.mark.slow
 def test_a_full_disk_leaves_the_old_table(large: Path, database: str) -> None:
     before = snapshot(large)
     on_a_full_disk("anonymize", "people.csv", *shlex.split(QI), "--database", database, "--into", "anon", cwd=large)
@@ -621,6 +631,7 @@ def killed_while_it_writes(*arguments: str, cwd: Path) -> None:
 
 
 @pytest.mark.parametrize("target", ["old.csv", "old.parquet"])
+@pytest.mark.slow
 def test_a_killed_process_leaves_the_old_file(ward: Path, target: str) -> None:
     before = snapshot(ward)
     killed_while_it_writes("anonymize", "people.csv", *shlex.split(QI), "--output", target, cwd=ward)
@@ -635,6 +646,7 @@ def test_a_killed_process_leaves_the_old_file(ward: Path, target: str) -> None:
 
 
 @pytest.mark.parametrize("form", ["table", "view"])
+@pytest.mark.slow
 def test_a_killed_process_leaves_the_old_table(ward: Path, form: str) -> None:
     before = tables("hospital.duckdb")
     options = [*shlex.split(QI), "--database", "hospital.duckdb", "--into", "anon", "--as", form]

@@ -136,6 +136,7 @@ def test_lanes_share_their_statements(lanes: int) -> None:
 
 
 @pytest.mark.usefixtures("terminal")
+@pytest.mark.slow
 def test_ctrl_c_in_the_solver_is_ours() -> None:
     """python-sat would take the signal itself, leave in the middle of its work and raise an error of its own."""
     draw, lattice = Random(1), Lattice((0,) * 30, (5,) * 30)

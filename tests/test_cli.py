@@ -216,6 +216,7 @@ def test_what_searches_takes_the_options_of_a_search(name: str) -> None:
     assert others - ours - written - local - places == ({"strategy"} if name == "compare" else set())
 
 
+@pytest.mark.slow
 def test_the_launcher_of_a_checkout() -> None:
     line = [sys.executable, "cli.py", "--help"]
     run = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
@@ -265,6 +266,7 @@ def test_a_view_recounts(database: str) -> None:
     assert min(after.values()) >= 12
 
 
+@pytest.mark.slow
 def test_a_view_that_is_overwritten_leaves_none_of_its_tables(database: str) -> None:
     ask(database, "CREATE TABLE anon__age AS SELECT 'mine' AS mine")
     view = ["people", "--database", database, *ASK, "--into", "anon_1", "--as", "view", "--overwrite"]
@@ -299,6 +301,7 @@ def test_a_column_without_any_value_beside_nested_ones() -> None:
 
 
 @pytest.mark.parametrize("name", ["p[1]'s; x.csv", "p*.csv", "[p]/päople.csv"])
+@pytest.mark.slow
 def test_a_file_of_any_name_is_itself_and_no_glob(folder: Path, name: str) -> None:
     (folder / "[p]").mkdir()
     (folder / "people.csv").rename(folder / name)
@@ -331,6 +334,7 @@ MANIFEST = {
 }
 
 
+@pytest.mark.slow
 def test_json_is_alone_on_standard_output(folder: Path) -> None:
     run = command("anonymize", "people.csv", *ASK[2:], "--keep", "*", "--output", "out.csv", "--json", cwd=folder)
     manifest = json.loads(run.out)
@@ -343,6 +347,7 @@ def test_json_is_alone_on_standard_output(folder: Path) -> None:
     assert "'name' is released as it is" in run.err
 
 
+@pytest.mark.slow
 def test_nothing_on_standard_error_when_there_is_nothing_to_warn_of(folder: Path) -> None:
     run = command("anonymize", "people.csv", *ASK, "--k", 12, "--output", "out.csv", cwd=folder)
     assert (run.code, run.err) == (0, "")
@@ -411,6 +416,7 @@ def visits(database: str, make_table: Any) -> str:
 
 
 @pytest.mark.parametrize("node", NODES)
+@pytest.mark.slow
 def test_the_printed_statement_alone_gives_the_release(visits: str, folder: Path, node: str) -> None:
     (folder / "visits.yml").write_text(VISITS_SPEC.format(*NODES[node]))
     options = ["anonymize", "visits", "--database", visits, "--spec", "visits.yml", "--keep", "*"]
@@ -438,6 +444,7 @@ def test_the_printed_statement_alone_gives_the_release(visits: str, folder: Path
     ("source", "strategy"),
     [("people.csv", "auto"), ("people.parquet", "auto"), ("p*e.parquet", "auto"), ("people.csv", "mondrian_relaxed")],
 )
+@pytest.mark.slow
 def test_the_printed_statement_reads_files_itself(
     folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, source: str, strategy: str
 ) -> None:
@@ -459,6 +466,7 @@ def test_the_printed_statement_reads_files_itself(
     assert ask("new.duckdb", "FROM anon") == made
 
 
+@pytest.mark.slow
 def test_sql_writes_nothing(database: str, folder: Path) -> None:
     files, before = sorted(folder.iterdir()), tables(database)
     for target in (["--output", "x.csv"], ["--into", "x"], ["--into", "x", "--as", "view"], []):
@@ -470,6 +478,7 @@ def test_sql_writes_nothing(database: str, folder: Path) -> None:
 # verify
 
 
+@pytest.mark.slow
 def test_verify_leaves_with_0_or_1(database: str) -> None:
     sizes = Counter(Counter((age, code) for _, age, code, _ in PEOPLE).values())
     smallest, largest = min(sizes), max(sizes)
@@ -493,6 +502,7 @@ def test_verify_leaves_with_0_or_1(database: str) -> None:
 
 
 @pytest.mark.parametrize(("k", "code"), [(1, 0), (121, 1), (0, 2)])
+@pytest.mark.slow
 def test_exit_codes_of_the_process(folder: Path, k: int, code: int) -> None:
     run = command("verify", "people.csv", "--quasi-identifiers", "age,zip", "--k", k, cwd=folder)
     assert run.code == code
@@ -523,6 +533,7 @@ RELEASE = (
 
 @pytest.mark.parametrize("more", ["", "show: bounds\n", "strategy: mondrian\nshow: bounds\n"])
 @pytest.mark.parametrize("form", ["table", "anatomy"])
+@pytest.mark.slow
 def test_a_spec_alone_verifies_its_target(folder: Path, form: str, more: str) -> None:
     roles = RELEASE.format(source=".csv")
     if form == "anatomy":
@@ -585,6 +596,7 @@ def test_what_is_kept_and_dropped_is_printed(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("folder")
+@pytest.mark.slow
 def test_nothing_is_done_before_a_column_is_named() -> None:
     options = ["people.csv", "--quasi-identifiers", "age,zip", "--hierarchies", "h"]
     asked: list[tuple[str, ...]] = [("anonymize", "--output", "x.csv"), ("anonymize", "--sql"), ("explain",)]
@@ -599,6 +611,7 @@ def test_nothing_is_done_before_a_column_is_named() -> None:
         assert kanon(name, *options, *rest, "--keep", "*").code == 0
 
 
+@pytest.mark.slow
 def test_a_profile_says_what_would_stop_a_release(folder: Path) -> None:
     shown = done("profile", "people.csv")
     assert "--keep ''" not in shown
@@ -717,6 +730,7 @@ def test_a_log_holds_no_value_of_the_data(folder: Path, name: str, roles: str, m
 
 
 @pytest.mark.usefixtures("folder")
+@pytest.mark.slow
 def test_what_a_database_says_of_its_values_is_in_no_log(database: str) -> None:
     text = "CAST(disease AS VARCHAR) || 'canary-value'"
     cast = f"CASE WHEN age > 0 THEN CAST({text} AS INTEGER) END"
@@ -777,6 +791,7 @@ def test_explain_shows_every_statement_and_leaves_nothing(database: str, folder:
 
 
 @pytest.mark.parametrize("strategy", ["mondrian", "prioprivacy"])
+@pytest.mark.slow
 def test_explain_shows_the_classes_of_a_local_recoding(database: str, strategy: str) -> None:
     before = tables(database)
     steps = json.loads(done("explain", "people", "--database", database, *ASK, "--strategy", strategy, "--json"))
@@ -799,6 +814,7 @@ BUILDS = {
 }
 
 
+@pytest.mark.slow
 def test_hierarchies_are_built_checked_shown_and_used(folder: Path) -> None:
     lines = ["age,zip,born,weight,disease,ward"]
     lines += [
@@ -891,6 +907,7 @@ def test_a_table_is_compared_wherever_it_is_searched(database: str) -> None:
 
 
 @pytest.mark.usefixtures("folder")
+@pytest.mark.slow
 def test_a_lattice_is_drawn() -> None:
     options = ["lattice", "people.csv", *ASK, "--k", 12, "--strategy", "exhaustive"]
     run = kanon(*options)
@@ -937,6 +954,7 @@ def test_progress_shows_what_is_known(seen: Progress, shown: str) -> None:
     assert show._progress(seen) == shown
 
 
+@pytest.mark.slow
 def test_a_search_is_watched_on_a_terminal(tmp_path: Path) -> None:
     """Strategy by strategy, with the best so far, what is proven, and the time left; none of it on standard output."""
     write_parquet(tmp_path / "people.parquet", 2000)
@@ -1053,6 +1071,7 @@ def test_an_anatomy_of_exact_rows_says_what_it_is_not(database: str) -> None:
 # demo
 
 
+@pytest.mark.slow
 def test_the_demo_and_every_command_that_it_suggests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     run = kanon("demo", "--rows", 2000, "--directory", "my demo")
@@ -1101,6 +1120,7 @@ def searching(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Callable[
         os.close(ours)
 
 
+@pytest.mark.slow
 def test_ctrl_c_releases_the_best_so_far(searching: Any, tmp_path: Path) -> None:
     process, rest = searching
     process.send_signal(signal.SIGINT)
@@ -1111,6 +1131,7 @@ def test_ctrl_c_releases_the_best_so_far(searching: Any, tmp_path: Path) -> None
     assert kanon("verify", tmp_path / "anon.parquet", "--quasi-identifiers", ADULT_COLUMNS, "--k", 5).code == 0
 
 
+@pytest.mark.slow
 def test_a_second_ctrl_c_leaves_everything_as_it_was(searching: Any, tmp_path: Path) -> None:
     (tmp_path / "anon.parquet").write_text("old")
     process, _ = searching

@@ -224,6 +224,7 @@ def test_adaptive_cloaking_is_the_recursion(
         assert_shared(found, released, k)
 
 
+@pytest.mark.slow
 def test_an_outlier_is_not_alone_in_its_box() -> None:
     """Three units close together and one far off: as published the far one has the whole area to itself."""
     found = [Point(0, 0, 0, 1), Point(0.1, 0, 0, 2), Point(0, 0.1, 0, 3), Point(8, 8, 0, 4)]
@@ -484,6 +485,7 @@ METHODS = [
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.get("method", "adaptive"))
 @pytest.mark.parametrize("name", ["out.parquet", "out.csv"])
+@pytest.mark.slow
 def test_a_file_becomes_a_file(trips: Path, method: dict[str, Any], name: str) -> None:
     target = trips.with_name(name)
     release = kanon_sql.anonymize(trips, {**TRIP_ROLES, "cloak": method}, k=3, output=target)
@@ -510,6 +512,7 @@ def test_a_file_becomes_a_file(trips: Path, method: dict[str, Any], name: str) -
         ("DOUBLE", 0.5),
     ],
 )
+@pytest.mark.slow
 def test_the_interval_has_the_type_of_the_time(trips: Path, type_name: str, interval: float) -> None:
     with duckdb.connect(str(trips.with_name("trips.duckdb"))) as connection:
         number = f"epoch(ts) / {3600 if type_name == 'DOUBLE' else 1}"
@@ -550,6 +553,7 @@ def test_a_server_is_cloaked_beside_it_and_written_into_it(postgres_dsn: str) ->
         )
 
 
+@pytest.mark.slow
 def test_shuffled_rows_are_the_same_rows(trips: Path) -> None:
     plain, mixed, again = (
         kanon_sql.anonymize(trips, TRIP_ROLES, k=3, **more).to_df().values.tolist()
@@ -559,6 +563,7 @@ def test_shuffled_rows_are_the_same_rows(trips: Path) -> None:
     assert Counter(map(str, mixed)) == Counter(map(str, plain))
 
 
+@pytest.mark.slow
 def test_a_column_that_strings_rows_together_is_told(trips: Path) -> None:
     spec = {**TRIP_ROLES, "identifiers": [], "keep": ["note", "speed"]}
     strung, suspected = kanon_sql.anonymize(trips, spec, k=3).manifest["warnings"]
@@ -609,6 +614,7 @@ def test_boxes_that_break_the_promise_are_not_released(
     assert not target.exists()
 
 
+@pytest.mark.slow
 def test_a_release_that_was_written_wrong_is_rolled_back(trips: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = cloak_written.release_sql
     wrong = lambda *given: f"SELECT * REPLACE (lat_min - 1 AS lat_min) FROM ({plain(*given)})"  # noqa: E731
@@ -673,6 +679,7 @@ def test_what_cannot_be_cloaked_is_said_before_anything_is_written(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_rows_without_a_place_may_be_suppressed() -> None:
     table = pandas.DataFrame(TRIPS, columns=TRIP_COLUMNS)
     _set("lat", None)(table)

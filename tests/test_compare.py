@@ -59,6 +59,7 @@ def never(space: Space) -> Search:
 
 @pytest.mark.parametrize("metric", ["loss", "precision", "discernibility"])
 @pytest.mark.parametrize("rolled_up", [False, True])
+@pytest.mark.slow
 def test_every_search_counts_its_own(monkeypatch: pytest.MonkeyPatch, metric: str, rolled_up: bool) -> None:
     """With roll-ups too: what one search made would save the next one its queries."""
     people, spec = (WIDER, WIDER_SPEC) if rolled_up else (PEOPLE, SPEC)
@@ -82,6 +83,7 @@ def test_every_search_counts_its_own(monkeypatch: pytest.MonkeyPatch, metric: st
         assert found.log == pytest.approx(manifest["information_loss"]["precision"])
 
 
+@pytest.mark.slow
 def test_the_frequency_set_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     counted = []
     build = problem.build_frequency_set
@@ -90,6 +92,7 @@ def test_the_frequency_set_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(counted) == 1
 
 
+@pytest.mark.slow
 def test_by_default_all_are_compared_that_auto_chooses_from(monkeypatch: pytest.MonkeyPatch) -> None:
     register(monkeypatch, "never", never)
     found = compare(PEOPLE, SPEC, time_limit=5.0, evaluations=50)

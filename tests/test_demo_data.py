@@ -95,6 +95,7 @@ def test_blocks_differ(crowd: pd.DataFrame) -> None:
 
 
 @pytest.mark.parametrize("chunk", [7_001, 1_000_000])
+@pytest.mark.slow
 def test_parquet_holds_the_same_rows_whatever_the_chunk(tmp_path: Path, chunk: int, crowd: pd.DataFrame) -> None:
     path = tmp_path / "it's people.parquet"
     path.write_text("an older file")

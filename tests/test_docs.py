@@ -81,6 +81,7 @@ def copy_patients(place: Path, dsn: str) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.slow
 def test_the_commands_of_a_page_work_as_typed(page, place, request):
     if page.name == "guarantees.md":
         run(["kanon", "demo", "--rows", "4000", "--directory", "."], place)

@@ -52,6 +52,7 @@ def people(tmp_path: Path) -> Path:
 RELEASE = "anonymize people.csv --identifiers id --quasi-identifiers age,zip,sex --strategy mondrian --output anon.csv"
 
 
+@pytest.mark.slow
 def test_a_signal_at_any_moment_ends_the_run_with_one_line(people: Path) -> None:
     draw = random.Random()
     began = time.monotonic()
@@ -128,6 +129,7 @@ def test_handlers_are_as_they_were() -> None:
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
 
 
+@pytest.mark.slow
 def test_the_next_run_removes_what_a_killed_one_left(people: Path) -> None:
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()

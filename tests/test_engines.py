@@ -447,6 +447,7 @@ def test_what_is_no_url_is_told_how_to_write_one() -> None:
         PostgreSQL.open("hospital.duckdb")
 
 
+@pytest.mark.slow
 def test_without_psycopg_the_module_loads_and_open_tells_what_to_install() -> None:
     code = """
 import sys

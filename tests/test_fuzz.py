@@ -6,6 +6,7 @@ from support import fuzz
 
 
 @pytest.mark.parametrize("part", range(8))
+@pytest.mark.slow
 def test_no_random_release_is_other_than_it_says(part: int) -> None:
     ends = list(fuzz.runs("duckdb", part * 225, 225, 1))
     assert [problem for _, end, problem in ends if end == "wrong"] == []

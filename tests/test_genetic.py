@@ -294,6 +294,7 @@ def test_the_tournament_prefers_anonymous_then_fitter_and_the_more_general_of_tw
 
 
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.slow
 def test_kgen_breeds_on_a_wide_table(seed: int) -> None:
     """Twenty attributes of six levels, nodes anonymous from nine tenths of the height on: hardly any drawn is."""
     lattice = Lattice((0,) * 20, (5,) * 20)

@@ -145,6 +145,7 @@ def test_a_batch_is_one_query_and_answers_in_the_order_asked(engine: Engine) -> 
     assert engine.rows(judge.node_test_sql((0, 0))) == [(0, problem.rows_at_risk((0, 0)))]
 
 
+@pytest.mark.slow
 def test_a_large_table_is_added_up_exactly(engine: Engine) -> None:
     """70,000 rows of 70,000 values: squares, losses and codes outgrow 32 bits."""
     rows = [(value,) for value in range(70_000)]

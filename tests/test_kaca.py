@@ -309,6 +309,7 @@ def test_without_any_time_there_is_something_to_release(engine: DuckDB) -> None:
     assert min(sizes.values()) >= 2
 
 
+@pytest.mark.slow
 def test_many_seekers_look_in_several_goes(engine: DuckDB) -> None:
     task = task_of(engine, lines())
     kaca(task)
@@ -325,6 +326,7 @@ def test_a_run_leaves_nothing_but_the_assignment(engine: DuckDB) -> None:
     assert left == []
 
 
+@pytest.mark.slow
 def test_the_seed_decides(engine: DuckDB) -> None:
     def made(seed: int) -> list[Any]:
         task = task_of(engine, lines(), seed)
@@ -405,6 +407,7 @@ def adults(tmp_path: Path) -> Path:
 
 
 @needs_adult
+@pytest.mark.slow
 def test_adult_loses_far_less_than_by_whole_levels(adults: Path) -> None:
     spec = {"quasi_identifiers": QUASI_IDENTIFIERS, "hierarchies": str(DATA / "adult" / "hierarchies")}
     spec |= {"suppression_limit": 0.0, "metric": "distortion"}
@@ -415,6 +418,7 @@ def test_adult_loses_far_less_than_by_whole_levels(adults: Path) -> None:
 
 
 @needs_adult
+@pytest.mark.slow
 def test_many_merges_at_a_time_lose_no_more_than_one(adults: Path, tmp_path: Path, engine: DuckDB) -> None:
     rows = adults.read_text().splitlines()[:151]
     (tmp_path / "few.csv").write_text("\n".join(rows))

@@ -185,6 +185,7 @@ def as_node(digits: str) -> Node:
         (100, 0.02, "041132110", 506, 35, 0.50729),
     ],
 )
+@pytest.mark.slow
 def test_arx_finds_the_same(k: int, limit: float, node: str, suppressed: int, classes: int, score: float) -> None:
     """ARX 3.9.2, optimal search, metric Loss; other nodes may have the same score."""
     found = adult(*NINE)
@@ -202,6 +203,7 @@ def test_arx_finds_the_same(k: int, limit: float, node: str, suppressed: int, cl
 
 @needs_adult
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.slow
 def test_local_search_finds_arx_optimum_in_273_evaluations(seed: int) -> None:
     """As many as a search like it took elsewhere; less than a hundred will do."""
     found = driver(adult(*NINE), 5, 0.02, "loss_geometric")
@@ -211,12 +213,14 @@ def test_local_search_finds_arx_optimum_in_273_evaluations(seed: int) -> None:
 
 
 @needs_adult
+@pytest.mark.slow
 def test_auto_proves_the_same_in_819_checks() -> None:
     outcome = search(adult(*NINE), 5, 0.02, "loss_geometric", "auto")
     assert (outcome.nodes_checked, outcome.proven_optimal) == (819, True)
 
 
 @needs_adult
+@pytest.mark.slow
 def test_arx_finds_the_same_from_file_to_file(tmp_path: Path) -> None:
     release = anonymize(
         DATA / "adult" / "adult.csv",
@@ -236,6 +240,7 @@ def test_arx_finds_the_same_from_file_to_file(tmp_path: Path) -> None:
 
 
 @needs_adult
+@pytest.mark.slow
 def test_breadth_first_makes_4278_checks_on_adult() -> None:
     """anonbench's count: every non-anonymous node and every minimal anonymous one."""
     outcome = search(adult(*EIGHT), 5, 0.0, "precision", "exhaustive")
@@ -498,6 +503,7 @@ def cargo(count: int) -> FrequencySet:
 
 
 @needs_c2k
+@pytest.mark.slow
 def test_the_lattice_minimum_of_cargo() -> None:
     found = driver(cargo(10), 2, 0.005, "precision")
     assert found.may_suppress == 19
@@ -531,6 +537,7 @@ def test_the_optimum_of_cargo(count: int, limit: float, score: float, nodes: dic
 
 @needs_c2k
 @pytest.mark.parametrize(("count", "score"), [(10, 0.848333), (15, 0.854444)])
+@pytest.mark.slow
 def test_the_optimum_of_a_lattice_that_cannot_be_listed(count: int, score: float) -> None:
     """Complete enumeration with pruning, outside, found the same. 1.6e7 and 3.7e10 nodes."""
     found = search(cargo(count), 2, 0.005, "precision", "certified")
@@ -540,6 +547,7 @@ def test_the_optimum_of_a_lattice_that_cannot_be_listed(count: int, score: float
 
 
 @needs_c2k
+@pytest.mark.slow
 def test_a_search_cut_short_keeps_a_bound_below_the_optimum() -> None:
     """.826 is the optimum of 25 columns; here there is time for 400 nodes."""
     found = driver(cargo(25), 2, 0.005, "precision")
@@ -557,6 +565,7 @@ def test_a_search_cut_short_keeps_a_bound_below_the_optimum() -> None:
 
 @needs_c2k
 @pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.slow
 def test_memetic_finds_the_optimum_of_15_columns(seed: int) -> None:
     """Of 3.7e10 nodes. The paper's search ends at .88 and above, and so does ours of it."""
     found = driver(cargo(15), 2, 0.005, "precision")
@@ -565,6 +574,7 @@ def test_memetic_finds_the_optimum_of_15_columns(seed: int) -> None:
 
 
 @needs_c2k
+@pytest.mark.slow
 def test_kgen_ends_where_the_published_program_does() -> None:
     """On 7 columns near the optimum .835714 and better than 5,000 random nodes."""
     found = driver(cargo(7), 2, 0.005, "precision")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.quick  # every module, not the first alone
 TESTS = Path(__file__).resolve().parent
 PACKAGE = TESTS.parent / "kanon_sql"
 

@@ -367,6 +367,7 @@ def test_every_row_is_released_under_labels_that_cover_it(
 
 @pytest.mark.parametrize("name", sorted(RECODERS))
 @pytest.mark.parametrize("form", ["table", "view"])
+@pytest.mark.slow
 def test_every_strategy_releases_where_the_data_are(
     engine: Engine, make_table: MakeTable, tmp_path: Path, name: str, form: str
 ) -> None:
@@ -380,6 +381,7 @@ def test_every_strategy_releases_where_the_data_are(
     assert min(released(found).values()) == made.manifest["smallest_class"] >= 3
 
 
+@pytest.mark.slow
 def test_columns_may_be_called_as_our_tables_are(engine: Engine, make_table: MakeTable) -> None:
     rows = [(i * i % 5, i % 2, i % 3, i) for i in range(30)]
     names = ["assignment", "classes", "class", "first"]
@@ -642,6 +644,7 @@ def cannot(engine: Engine, strategy: str, hierarchy: str | None, show: str | Non
 
 
 @pytest.mark.parametrize(("name", "type_name"), TYPES_HELD)
+@pytest.mark.slow
 def test_every_type_is_released_or_refused_in_a_sentence(
     engine: Engine, make_table: MakeTable, name: str, type_name: str
 ) -> None:
@@ -782,6 +785,7 @@ def test_an_error_is_not_taken_for_the_end_of_the_time() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(RECODERS))
+@pytest.mark.slow
 def test_nearly_all_rows_differ_and_there_is_hardly_any_time(name: str, tmp_path: Path) -> None:
     """Inside the run's transaction, and under a small limit of memory."""
     people, spec = survey(tmp_path, 3_000)

@@ -154,6 +154,7 @@ TAMPERED = (
 
 @pytest.mark.parametrize("with_null", [False, True])
 @pytest.mark.parametrize("level", [0, 1])
+@pytest.mark.slow
 def test_a_view_shows_k_rows_alike_whatever_was_written_to_its_mapping_table(
     engine: Engine, level: int, with_null: bool, tmp_path: Path
 ) -> None:
@@ -178,6 +179,7 @@ def test_a_view_shows_k_rows_alike_whatever_was_written_to_its_mapping_table(
 
 
 @pytest.mark.parametrize("strategy", LOCAL)
+@pytest.mark.slow
 def test_a_view_of_classes_shows_no_row_twice_whatever_was_written_to_its_tables(
     engine: Engine, strategy: str, tmp_path: Path
 ) -> None:

@@ -274,6 +274,7 @@ def attributes_of(problem: Problem, weights: Sequence[float] = (1.0,) * 4) -> li
 
 @FEW
 @given(problems(strays=True, most_rows=40), rules, weightings)
+@pytest.mark.slow
 def test_strict_is_the_row_wise_algorithm(problem: Problem, rule: Rule, weights: list[float]) -> None:
     task = task_for(problem, weights)
     local = mondrian(task, rule)
@@ -381,6 +382,7 @@ def test_inherited_widths_are_of_ordered_columns() -> None:
 # The regions that classes were cut to
 
 
+@pytest.mark.slow
 def test_the_region_of_a_class_is_what_it_was_cut_to() -> None:
     """Ages in tens up to 50, of which 10 and 40 occur: the cut is between them; towns by their country."""
     rows = [(10, "Bern"), (10, "Bern"), (40, "Bern"), (40, "Graz"), (40, "Graz")]
@@ -476,6 +478,7 @@ def gong_adult() -> list[Row]:
         (100, 30.0858, 205),
     ],
 )
+@pytest.mark.slow
 def test_strict_on_adult_is_as_gong_found(k: int, ncp: float, classes: int) -> None:
     task, rule = by_order(gong_adult(), k, replace(PAPER, inherited=True))
     assert 100 * mondrian(task, rule).facts["ncp"] == pytest.approx(ncp, abs=5e-5)
@@ -490,6 +493,7 @@ def test_strict_on_adult_is_as_gong_found(k: int, ncp: float, classes: int) -> N
     ("columns", "ncp"),
     [(1, 0.4677), (2, 15.5207), (3, 18.1250), (4, 15.0652), (5, 12.3774), (6, 11.2588), (7, 11.6840)],
 )
+@pytest.mark.slow
 def test_strict_on_the_first_columns_of_adult_is_as_gong_found(columns: int, ncp: float) -> None:
     task, rule = by_order([row[:columns] for row in gong_adult()], 10, replace(PAPER, inherited=True))
     assert 100 * mondrian(task, rule).facts["ncp"] == pytest.approx(ncp, abs=5e-5)
@@ -508,6 +512,7 @@ def test_strict_on_the_first_columns_of_adult_is_as_gong_found(columns: int, ncp
         (100, 38.9408, 256),
     ],
 )
+@pytest.mark.slow
 def test_relaxed_on_adult_is_as_gong_found(k: int, ncp: float, classes: int) -> None:
     """Which of the rows equal to the median go where depends on the order of the file, so here every row is a tuple."""
     rows = gong_adult()
@@ -525,6 +530,7 @@ def test_relaxed_on_adult_is_as_gong_found(k: int, ncp: float, classes: int) -> 
 
 @needs_adult
 @pytest.mark.parametrize(("strategy", "most"), [("mondrian", 0.0511), ("mondrian_relaxed", 0.0505)])
+@pytest.mark.slow
 def test_adult_loses_half_of_what_a_median_cut_in_every_attribute_does(strategy: str, most: float) -> None:
     release = anonymize(
         DATA / "adult" / "adult.csv",

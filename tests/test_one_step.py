@@ -173,6 +173,7 @@ def at_once(*arguments: str, runs: int = 2) -> list[tuple[int, str]]:
 @pytest.mark.parametrize(
     ("form", "_time"), [([], 1), ([], 2), ([], 3), (["--as", "anatomy"], 1), (["--as", "anatomy"], 2)]
 )
+@pytest.mark.slow
 def test_of_two_runs_at_once_to_a_new_file_one_succeeds(folder: Path, form: list[str], _time: int) -> None:
     Path("spec.json").write_text(json.dumps({**SPEC, "source": "people.csv"}))
     before = set(contents(folder))
@@ -272,6 +273,7 @@ def verified(name: str, *more: str) -> Any:
 
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
 @pytest.mark.parametrize("kind", ["anatomy", "exact"])
+@pytest.mark.slow
 def test_a_half_that_is_missing_or_another_is_told(folder: Path, kind: str, name: str) -> None:
     out = folder / name
     found = made(kind, output=name)
@@ -297,6 +299,7 @@ def test_a_half_that_is_missing_or_another_is_told(folder: Path, kind: str, name
 
 
 @pytest.mark.usefixtures("folder")
+@pytest.mark.slow
 def test_a_release_of_another_kind_in_the_place_of_the_rows_stands_alone() -> None:
     made("anatomy", output="out.csv")
     made("search", output="out.csv", overwrite=True)
@@ -330,6 +333,7 @@ main()
 
 @pytest.mark.parametrize("steps", [0, 1, 2, 3])
 @pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.slow
 def test_a_killed_run_leaves_no_two_halves_that_do_not_fit(folder: Path, steps: int, overwrite: bool) -> None:
     """Killed before the first, second or third of the renames, or not at all."""
     if overwrite:

@@ -78,6 +78,7 @@ def test_the_wheel_says_what_it_needs(wheel: Path) -> None:
     assert "psycopg" not in needed, "PostgreSQL is an extra"
 
 
+@pytest.mark.slow
 def test_the_installed_command_runs_the_demo(installed: Path, tmp_path: Path) -> None:
     where = run(installed / "python", "-c", "import kanon_sql; print(kanon_sql.__file__)", cwd=tmp_path)
     assert Path(where.strip()).is_relative_to(installed.parent), "the wheel's, not the checkout's"
@@ -87,6 +88,7 @@ def test_the_installed_command_runs_the_demo(installed: Path, tmp_path: Path) ->
     assert "holds: 5-anonymous" in run(installed / "python", "-m", "kanon_sql", "verify", *again, cwd=tmp_path)
 
 
+@pytest.mark.slow
 def test_the_installed_command_knows_its_version(installed: Path, tmp_path: Path) -> None:
     assert run(installed / "kanon", "--version", cwd=tmp_path) == f"kanon_sql {PROJECT['version']}\n"
 

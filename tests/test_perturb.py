@@ -591,6 +591,7 @@ def test_the_manifest_names_the_operators_and_no_secret(engine: Engine, tmp_path
     assert "perturbation" not in released(engine, {}).manifest
 
 
+@pytest.mark.slow
 def test_the_same_secret_makes_the_same_release(engine: Engine, secret: str) -> None:
     people(engine, 60)
     shown = [

@@ -230,6 +230,7 @@ def rivals(*more: Row) -> tuple[Problem, list[int]]:
 @example(case=rivals())  # groups of two rows each: the first set of attributes comes first
 @example(case=rivals(("a3", "b1", "c3")))
 @example(case=(rivals(("a4", "b2", "c3"), ("a1", "b3", "c3"))[0], [1, 2, 2]))  # the larger group comes second
+@pytest.mark.slow
 def test_the_wildcard_form_is_the_published_algorithm(embedded: DuckDB, case: Any, order: str) -> None:
     problem, priorities = case
     found = counted(embedded, problem)
@@ -296,6 +297,7 @@ def test_every_class_of_the_strict_form_is_safe_and_true(embedded: DuckDB, case:
 @FEW
 @given(case=ranked())
 @example(case=(Problem([("a",), ("b",), ("b",)], [Column({"a": ("a", "*"), "b": ("b", "*")})], 2), [1]))
+@pytest.mark.slow
 def test_a_run_out_of_time_ends_safely(embedded: DuckDB, case: Any) -> None:
     problem, priorities = case
     found = counted(embedded, problem)
@@ -336,6 +338,7 @@ def test_a_tuple_that_is_left_joins_the_class_that_loses_least(embedded: DuckDB)
     assert local.facts["absorbed_rows"] == 1
 
 
+@pytest.mark.slow
 def test_the_least_important_attribute_changes_first(embedded: DuckDB) -> None:
     yes_no = Column({v: (v, "*") for v in ("y", "n")})
     problem = Problem([("y", "y"), ("y", "n"), ("n", "y"), ("n", "n")], [yes_no, yes_no], 2)
@@ -352,6 +355,7 @@ def test_the_least_important_attribute_changes_first(embedded: DuckDB) -> None:
     assert hidden([None, 2]) == {(True, False)}
 
 
+@pytest.mark.slow
 def test_the_example_of_the_paper(embedded: DuckDB) -> None:
     """{*, 20, *} if the domains are what the data show: 2 genders, 2 countries, 1 age."""
     columns = [Column({v: (v, "*") for v in values}) for values in (("f", "m"), ("20",), ("AT", "GR"))]
@@ -392,6 +396,7 @@ def test_a_domain_is_for_prioprivacy_alone(strategy: str) -> None:
         anonymize(table, asked, k=2)
 
 
+@pytest.mark.slow
 def test_labels_that_differ_in_blanks_have_a_quality(tmp_path: Path) -> None:
     """Three of four ages become a label of the hierarchy, which the rules write with blanks."""
     (tmp_path / "age.csv").write_text("".join(f"{age};{age // 10}0-{age // 10}9;*\n" for age in range(20, 40)))
@@ -531,6 +536,7 @@ def adult(hierarchies: bool) -> FrequencySet:
 
 @needs_published
 @needs_experiments
+@pytest.mark.slow
 def test_the_published_tables_cell_for_cell(experiment: int, k: int) -> None:
     columns = {name: {"priority": p} for name, p in zip(COLUMNS, PRIORITIES[experiment], strict=True)}
     rules = str(DATA / "prioprivacy" / "rules")
@@ -551,6 +557,7 @@ def test_the_published_tables_cell_for_cell(experiment: int, k: int) -> None:
 
 @needs_published
 @needs_experiments
+@pytest.mark.slow
 def test_the_published_quality(experiment: int, k: int) -> None:
     found = adult(hierarchies=True)
     published = read_rows(DATA / "prioprivacy" / "published" / f"experiment{experiment}_k{k}.csv")

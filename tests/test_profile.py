@@ -561,6 +561,7 @@ def test_no_limit_is_no_limit(engine: Engine) -> None:
 
 
 @needs("adult/adult.csv")
+@pytest.mark.slow
 def test_adult(embedded: DuckDB) -> None:
     adult = DATA / "adult" / "adult.csv"
     found = profile(embedded, embedded.read_file(str(adult)))

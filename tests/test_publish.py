@@ -108,6 +108,7 @@ def test_without_transactions_nothing_is_left_of_a_temporary_release_that_does_n
 
 @pytest.mark.parametrize("form", ["table", "view"])
 @pytest.mark.parametrize("old", FORMS)
+@pytest.mark.slow
 def test_without_transactions_a_step_that_fails_is_undone(
     without_transactions: DuckDB, monkeypatch: pytest.MonkeyPatch, form: str, old: str
 ) -> None:

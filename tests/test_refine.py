@@ -178,6 +178,7 @@ def test_a_refinement_is_safe_no_dearer_than_its_start_and_no_move_is_left(
     check(found)
 
 
+@pytest.mark.slow
 def test_moves_are_made_until_none_is_left() -> None:
     """Tables large enough for the cover to leave something to mend."""
     column = Column({i: (i, i // 2, i // 4, "*") for i in range(8)})
@@ -268,6 +269,7 @@ def test_cheapest_cells_first_and_outsiders_join_where_they_cost_least() -> None
     assert local.ended == "complete"
 
 
+@pytest.mark.slow
 def test_a_row_stays_suppressed_where_taking_it_in_would_lose_more() -> None:
     """Eight a, one b without kin: starring all nine loses 9, the suppressed row alone 1."""
     found = small([("0",)] * 8 + [("1",)], [TEN])
@@ -323,6 +325,7 @@ def test_halves_are_about_equal() -> None:
 
 
 @needs_adult
+@pytest.mark.slow
 def test_adult_loses_less_than_by_any_peer() -> None:
     """ARX's local recoding has a granularity of .932, a loss of .068, after 100 steps."""
     found = adult(*NINE)
@@ -338,6 +341,7 @@ def test_adult_loses_less_than_by_any_peer() -> None:
     assert local.facts["loss"] < local.facts["cover_loss"] < local.facts["start_loss"]
 
 
+@pytest.mark.slow
 def test_where_nearly_all_rows_differ_it_loses_no_more_than_its_start_and_mondrian(tmp_path: Path) -> None:
     """Sixteen columns: hardly a cell that is cheap is shared, so that nearly all is cut, and then moved."""
     people, spec = survey(tmp_path, 400)
@@ -349,6 +353,7 @@ def test_where_nearly_all_rows_differ_it_loses_no_more_than_its_start_and_mondri
     assert said["information_loss"]["loss"] < min(cut, said["recoding"]["start_loss"])
 
 
+@pytest.mark.slow
 def test_many_columns_whose_levels_change_nothing_are_no_obstacle(tmp_path: Path) -> None:
     """Four levels of one label in each of sixteen columns: 4 ** 16 ways to pay nothing for a row."""
     names = [f"c{j}" for j in range(16)]

@@ -241,6 +241,7 @@ def assert_columns(people: People, table: Table, node: Node) -> None:
 
 @examples(5)
 @given(problem=file_problems, seed=st.integers(0, 3), shuffle=st.booleans())
+@pytest.mark.slow
 def test_the_order_of_the_source_leaves_no_trace(
     engine: Engine, tmp_path: Path, problem: Problem, seed: int, shuffle: bool
 ) -> None:

@@ -220,6 +220,7 @@ def test_an_anatomy_obeys_too(tmp_path: Path) -> None:
             assert rows.columns == ["group_id", "zip", "ward"]
 
 
+@pytest.mark.slow
 def test_a_cloak_obeys_too() -> None:
     rows = range(600)
     places = pandas.DataFrame(

@@ -279,6 +279,7 @@ def test_the_last_resort_ends_in_time() -> None:
     assert SPREAD.anonymous(outcome.node)
 
 
+@pytest.mark.slow
 def test_the_end_of_a_long_search_takes_no_long() -> None:
     """Thousands of nodes on either border; CPU time, so that nothing else that runs counts. It took 20 s."""
     lattice = Lattice((0,) * 10, (5,) * 10)
@@ -352,6 +353,7 @@ def test_a_node_lowered_at_no_cost_is_told() -> None:
     assert (outcome.node, outcome.found_by) == ((0, 0), "lowered")
 
 
+@pytest.mark.slow
 def test_manifest_and_warnings_say_that_the_strategy_found_nothing() -> None:
     people = pandas.DataFrame({f"q{j}": [f"{i * (j + 3) % 97:07b}" for i in range(97)] for j in range(12)})
     spec = {"quasi_identifiers": {name: {"hierarchy": {"redact": "right"}} for name in people}}

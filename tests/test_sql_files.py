@@ -20,6 +20,7 @@ from kanon_sql.resources import folder
 from sql_cases import CASES, FOLDERS
 from sql_cases.case import AT_LEAST_2, COUNTED, Case
 
+pytestmark = pytest.mark.quick  # every query, not the first alone
 FILES = sorted(folder("sql").glob("*/*.sql"))
 VALUES = (int, float, str, type(None))
 KINDS = {"relation": Relation, "predicate": Predicate, "columns": (list, dict), "value": VALUES, "steps": Steps}

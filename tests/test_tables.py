@@ -259,6 +259,7 @@ def test_a_schema_has_its_own_capitals_on_a_server(postgres: PostgreSQL) -> None
         postgres.place("elsewhere.public.x")
 
 
+@pytest.mark.slow
 def test_a_name_in_other_capitals_is_the_same_table_in_duckdb(embedded: DuckDB) -> None:
     create_table(embedded, "pupils", {"name": "TEXT", "age": "INTEGER", "zip": "TEXT", "ill": "TEXT"}, PUPILS)
     embedded.run("CREATE SCHEMA hr")

@@ -67,6 +67,7 @@ def test_an_option_that_is_misspelled_is_named_with_what_was_meant(name: str) ->
 
 
 @pytest.mark.parametrize("name", ["search", "lattice", "explain", "verify", "compare", "hierarchy"])
+@pytest.mark.slow
 def test_a_result_is_small_frozen_and_written(name: str, made: dict[str, Any], tmp_path: Path) -> None:
     result = made[name]
     assert len(repr(result).splitlines()) <= 24
