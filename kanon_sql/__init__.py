@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.refresh import refresh
     from kanon_sql.verbs.released import Release
     from kanon_sql.verbs.search import Search, search
+    from kanon_sql.verbs.statement import anonymize_sql
     from kanon_sql.verbs.verify import Verification, verify
 
 _HOMES = {
@@ -42,6 +43,7 @@ _HOMES = {
     "Verification": "verbs.verify",
     "anatomize": "verbs.anatomize",
     "anonymize": "verbs.anonymize",
+    "anonymize_sql": "verbs.statement",
     "compare": "verbs.compare",
     "explain": "verbs.explain",
     "k_anonymity": "privacy",
@@ -68,6 +70,7 @@ __all__ = [
     "Verification",
     "anatomize",
     "anonymize",
+    "anonymize_sql",
     "compare",
     "explain",
     "hierarchy",

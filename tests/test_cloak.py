@@ -695,14 +695,10 @@ def test_a_target_that_exists_stays(trips: Path) -> None:
     assert target.read_text() == "here before"
 
 
-def test_there_is_no_lattice_to_show(trips: Path) -> None:
-    from kanon_sql.verbs.observer import Observer
-    from kanon_sql.verbs.plan import make_plan
-    from kanon_sql.verbs.source import opened, settle_spec
-
-    spec = settle_spec(str(trips), TRIP_ROLES, {})
-    with opened(str(trips), spec) as found, pytest.raises(SpecError, match="without a lattice"):
-        make_plan(found, spec, Observer())
+@pytest.mark.parametrize("name", ["explain", "search", "lattice", "compare"])
+def test_there_is_no_lattice_to_show(trips: Path, name: str) -> None:
+    with pytest.raises(SpecError, match="places are cloaked without a lattice, so there is no search to show"):
+        getattr(kanon_sql, name)(str(trips), TRIP_ROLES)
 
 
 def test_equal_dates_are_one_day() -> None:

@@ -392,7 +392,7 @@ def test_a_domain_may_be_said(embedded: DuckDB, domain: int | str | None, hidden
 def test_a_domain_is_for_prioprivacy_alone(strategy: str) -> None:
     table = pandas.DataFrame({"age": [1, 2, 1, 2]})
     asked = {"quasi_identifiers": {"age": {"hierarchy": "suppress", "domain": 74}}, "strategy": strategy}
-    with pytest.raises(SpecError, match="the domain of 'age' is for --strategy prioprivacy"):
+    with pytest.raises(SpecError, match="the domain of 'age' is for the strategy prioprivacy"):
         anonymize(table, asked, k=2)
 
 

@@ -91,7 +91,7 @@ NOT_YAML = "this is not YAML a spec can use"
 TOP_KEYS = (
     "source, database, identifiers, location, time, unit, cloak, quasi_identifiers, hierarchies, "
     "sensitive, keep, privacy, suppression_limit, "
-    "metric, strategy, time_limit, evaluations, seed, show, beta, rules, suppression_order, wildcard_suppression, "
+    "metric, strategy, time_limit, evaluations, seed, show, beta, prioprivacy, kgen, memetic, local_search, random, "
     "unmapped, mask, shuffle, perturb, secret, target"
 )
 
@@ -370,11 +370,11 @@ def test_wrong_perturbations(text: str, message: str) -> None:
     [
         (
             "perturb: {Age: {swap: {within: 1}}}",
-            "'Age' in perturb is a quasi-identifier; only the other columns can be",
+            "'Age' in `perturb` is a quasi-identifier; only the other columns can be",
         ),
         (
             "{identifiers: [id], perturb: {id: {swap: {within: 1}}}}",
-            "'id' in perturb is an identifier, which is dropped; only the other columns can be",
+            "'id' in `perturb` is an identifier, which is dropped; only the other columns can be",
         ),
     ],
 )
@@ -413,19 +413,19 @@ def test_wrong_recipes(recipe: str, message: str) -> None:
         ("identifiers: [a, b, a]", "identifiers: 'a' is listed twice; keep one of the two"),
         ("sensitive: [a, a]", "sensitive: 'a' is listed twice; keep one of the two"),
         ("quasi_identifiers: [a, a]", "quasi_identifiers: 'a' is listed twice; keep one of the two"),
-        ("identifiers: [age]", "'age' is in both identifiers and quasi_identifiers; keep it in one of them"),
-        ("sensitive: [age]", "'age' is in both quasi_identifiers and sensitive; keep it in one of them"),
+        ("identifiers: [age]", "'age' is in both `identifiers` and `quasi_identifiers`; keep it in one of them"),
+        ("sensitive: [age]", "'age' is in both `quasi_identifiers` and `sensitive`; keep it in one of them"),
         (
             "{identifiers: [a], sensitive: [a]}",
-            "'a' is in both identifiers and sensitive; keep it in one of them",
+            "'a' is in both `identifiers` and `sensitive`; keep it in one of them",
         ),
         (
             "sensitive: [Age]",
-            "'age' in quasi_identifiers and 'Age' in sensitive differ only in case; keep one of the two",
+            "'age' in `quasi_identifiers` and 'Age' in `sensitive` differ only in case; keep one of the two",
         ),
         (
             "identifiers: [Name, NAME]",
-            "'Name' in identifiers and 'NAME' in identifiers differ only in case; keep one of the two",
+            "'Name' in `identifiers` and 'NAME' in `identifiers` differ only in case; keep one of the two",
         ),
     ],
 )
@@ -436,9 +436,9 @@ def test_one_role_for_each_column(text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{}", "target: neither a file nor a table is named; give one of them"),
-        ("{file: a, table: b}", "target: both a file and a table are named; keep one of them"),
-        ("{file: a, as: view}", "target: a view needs a name; give it as table"),
+        ("{}", "target: neither a file nor a table is named; give one of them with `output` or `into`"),
+        ("{file: a, table: b}", "target: both a file and a table are named; keep one of `output` and `into`"),
+        ("{file: a, as: view}", "target: a view needs a name; give it with `into`"),
         ("{table: a, as: index}", "target.as: give table, view, materialized or anatomy, not 'index'"),
         ("a.csv", "target: give a mapping such as {table: patients_anon, as: view}, not 'a.csv'"),
     ],
@@ -452,6 +452,83 @@ def test_what_is_missing() -> None:
         parse({})
     with pytest.raises(SpecError, match=r"^a spec is a mapping with keys such as source and privacy, not 5$"):
         parse(5)  # type: ignore[arg-type]
+
+
+# Options of one algorithm
+
+
+NESTED = "prioprivacy: {rules: my_rules, suppression_order: published, wildcard_suppression: true}"
+FLAT = "{rules: my_rules, suppression_order: published, wildcard_suppression: true}"
+
+
+def test_options_of_an_algorithm_stand_alone_or_under_its_name() -> None:
+    nested, flat = small(**yaml.safe_load(NESTED)), small(**yaml.safe_load(FLAT))
+    assert nested == flat
+    assert (flat.rules, flat.suppression_order, flat.wildcard_suppression) == ("my_rules", "published", True)
+    assert (small().rules, small().suppression_order, small().wildcard_suppression) == (None, "plain", False)
+    mixed = small(rules="my_rules", prioprivacy={"suppression_order": "published", "wildcard_suppression": True})
+    assert mixed == flat
+    assert parse(flat.model_dump()) == flat
+
+
+def test_one_strategy_may_have_evaluations_of_its_own() -> None:
+    spec = small(kgen={"evaluations": 8}, memetic={"evaluations": 9})
+    assert [spec.evaluations_of(name) for name in ("kgen", "memetic", "random", "auto")] == [8, 9, None, None]
+    assert [small(evaluations=7).evaluations_of(name) for name in ("kgen", "auto")] == [7, 7]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "{rules: a, prioprivacy: {rules: b}}",
+            "rules is given twice, alone and as prioprivacy.rules; keep one of the two",
+        ),
+        (
+            "{wildcard_suppression: true, prioprivacy: {wildcard_suppression: true}}",
+            "wildcard_suppression is given twice, alone and as prioprivacy.wildcard_suppression; keep one of the two",
+        ),
+        ("prioprivacy: {rule: a}", "prioprivacy.rule is not a key of a spec; did you mean 'rules'?"),
+        ("ruels: a", "ruels is not a key of a spec; did you mean 'rules'?"),
+        ("{rules: a, prioprivacy: 5}", "prioprivacy: give a mapping such as {rules: my_rules}, not 5"),
+        ("rules: 5", "prioprivacy.rules: give the path of a folder with <level>_<column>.txt, not 5"),
+        ("prioprivacy: {suppression_order: odd}", "prioprivacy.suppression_order: give plain or published, not 'odd'"),
+        ("kgen: {evaluations: 0}", "kgen.evaluations: give a whole number of at least 1, not 0"),
+        ("random: 9", "random: give a mapping such as {evaluations: 5000}, not 9"),
+        ("kgen: {k: 9}", "kgen.k is not a key of a spec; the keys there are evaluations"),
+    ],
+)
+def test_wrong_options_of_an_algorithm(text: str, message: str) -> None:
+    assert error(text) == message
+
+
+def test_a_file_may_give_an_algorithm_its_options(tmp_path: Path) -> None:
+    path = write(tmp_path, f"{{source: t, quasi_identifiers: [a], {NESTED}}}")
+    assert load(path).rules == str(tmp_path / "my_rules")
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ({"rules": "new"}, {"rules": "new", "wildcard_suppression": True}),
+        ({"wildcard_suppression": False}, {"rules": "old", "wildcard_suppression": False}),
+        ({"prioprivacy": {"rules": "new"}}, {"rules": "new"}),
+    ],
+)
+@pytest.mark.parametrize("nested", [True, False])
+def test_an_option_of_an_algorithm_that_is_said_wins(
+    said: dict[str, Any], expected: dict[str, Any], nested: bool
+) -> None:
+    options = {"rules": "old", "wildcard_suppression": True}
+    spec = small(**({"prioprivacy": options} if nested else options))
+    assert merge(spec, **said) == small(prioprivacy=expected)
+
+
+def test_evaluations_that_are_said_win_over_those_of_a_spec() -> None:
+    assert merge(small(kgen={"evaluations": 8}), evaluations=9).evaluations_of("kgen") == 9
+    assert merge(small(evaluations=8), kgen={"evaluations": 9}).evaluations_of("kgen") == 9
+    with pytest.raises(SpecError, match="given twice"):
+        merge(small(), evaluations=8, kgen={"evaluations": 9})
 
 
 # Files
@@ -601,11 +678,11 @@ def test_columns_said_again_keep_their_recipe() -> None:
         ({"quasi_identifiers": "a"}, f"quasi_identifiers: give {QI_TEXT}, not 'a'"),
         (
             {"sensitive": ["zip"]},
-            "'zip' is in both quasi_identifiers and sensitive; keep it in one of them",
+            "'zip' is in both `quasi_identifiers` and `sensitive`; keep it in one of them",
         ),
         ({"sorce": "a"}, "sorce is not a key of a spec; did you mean 'source'?"),
-        ({"output": "a", "into": "b"}, "target: both a file and a table are named; keep one of them"),
-        ({"output": "a", "form": "view"}, "target: a view needs a name; give it as table"),
+        ({"output": "a", "into": "b"}, "target: both a file and a table are named; keep one of `output` and `into`"),
+        ({"output": "a", "form": "view"}, "target: a view needs a name; give it with `into`"),
     ],
 )
 def test_wrong_overrides(said: dict[str, Any], message: str) -> None:
@@ -640,7 +717,7 @@ def test_a_spec_from_the_command_line_alone() -> None:
             "target": {"file": "b.csv"},
         }
     )
-    with pytest.raises(SpecError, match=r"^target: neither a file nor a table is named; give one of them$"):
+    with pytest.raises(SpecError, match=r"^target: neither a file nor a table is named; give one of them with"):
         merge(None, source="a.csv", quasi_identifiers=["age"], overwrite=True)
 
 

@@ -80,8 +80,6 @@ def check(engine: Engine, table: Table, spec: Spec) -> None:
     target = spec.target
     if target is None or target.form != "anatomy":
         return
-    if not spec.sensitive:
-        raise SpecError("an anatomy keeps the sensitive columns apart, and none is named; give --sensitive")
     for column in table.columns:
         if column.name.lower() in _OURS and column.name not in spec.identifiers:
             raise SpecError(f"an anatomy has a column {column.name.lower()!r} of its own; rename that of the source")
@@ -110,11 +108,11 @@ def file_problem(path: Path) -> str | None:
         halves = {path.with_name(name): digest for name, digest in json.loads(named.read_bytes())[CHECKSUMS].items()}
         wrong = [half for half, digest in halves.items() if not half.is_file() or sha256(half) != digest]
     except (ValueError, KeyError, TypeError, AttributeError):
-        return f"{named} cannot be read; write the anatomy anew, with --overwrite"
+        return f"{named} cannot be read; write the anatomy anew with `overwrite=True`"
     if not wrong:
         return None
     names = " and ".join(f"{half} is {'another file' if half.is_file() else 'missing'}" for half in wrong)
-    return f"{names}, where {named} names the halves of the anatomy; write it anew, with --overwrite"
+    return f"{names}, where {named} names the halves of the anatomy; write it anew with `overwrite=True`"
 
 
 def _has_groups(path: Path) -> bool:

@@ -63,8 +63,6 @@ class Matrix:
 
 def check(engine: Engine, table: Table, spec: Spec) -> None:
     """Refuse what cannot be perturbed, before any long work; SpecError names the column and the next step."""
-    if spec.perturb and spec.target and spec.target.stays_a_query:
-        raise SpecError("a view would be perturbed anew whenever it is read; leave out perturb, or give --as table")
     for name, asked in spec.perturb.items():
         column = table.column(name)
         if column is None:

@@ -82,7 +82,7 @@ def check_target(target: Target | None, engine: Engine, source: Table, source_fi
         return
     if target.form == "materialized" and not engine.has_materialized_views:
         raise SpecError(
-            f"{engine.name} has no materialized views; give --as table, and run it again with --overwrite to refresh it"
+            f"{engine.name} has no materialized views; give `form='table'`, and refresh it with `overwrite=True`"
         )
     tables.check(engine, target, source)
 
@@ -105,7 +105,7 @@ def check_file(path: Path, overwrite: bool, source_files: Sequence[Path]) -> Non
     if any(path.exists() and source.exists() and path.samefile(source) for source in source_files):
         raise TargetError(f"the target {path} is the source; name another file")
     if path.exists() and not overwrite:
-        raise TargetError(f"the file {path} exists already; give --overwrite to replace it")
+        raise TargetError(f"the file {path} exists already; give `overwrite=True` to replace it")
 
 
 def free_name(engine: Engine) -> Relation:

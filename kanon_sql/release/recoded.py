@@ -50,7 +50,7 @@ _COMPANION = "Keep what the view needs, since it counts its classes whenever it 
 
 
 def target_sql(recoding: Recoding, target: Target | None, source_files: str | None = None) -> str:
-    """The statement of the release as one that stands alone: what `--sql` prints.
+    """The statement of the release as one that stands alone: what `kanon anonymize --sql` prints.
 
     `source_files`: the path or glob, where the source is not a table.
     """

@@ -48,7 +48,7 @@ def check(engine: Engine, target: Target, source: Table) -> None:
     if found.relation == source.relation:
         raise TargetError(f"the target {target.table} is the source; name another table")
     if not target.overwrite:
-        raise TargetError(f"the {found.form} {target.table} exists already; give --overwrite to replace it")
+        raise TargetError(f"the {found.form} {target.table} exists already; give `overwrite=True` to replace it")
 
 
 def check_companions(engine: Engine, target: Target, source: Table, needed: Iterable[Relation]) -> None:
@@ -64,7 +64,7 @@ def check_companions(engine: Engine, target: Target, source: Table, needed: Iter
             raise TargetError(f"{needs}, which is the source; name another target")
         ours = _is_companion(relation, comments.get(found.relation))
         if not (ours and target.overwrite):
-            next_step = "give --overwrite to replace it" if ours else "name another target, or rename that table"
+            next_step = "give `overwrite=True` to replace it" if ours else "name another target, or rename that table"
             raise TargetError(f"{needs}, which exists already; {next_step}")
 
 
@@ -83,7 +83,7 @@ def make_room(engine: Engine, target: Target) -> Room:
     companions = [each for each, text in comments.items() if _is_companion(relation, text)] if target.overwrite else []
     there = [found for found in map(engine.existing, (relation, *companions)) if found]
     if there and not target.overwrite:
-        raise TargetError(f"the {there[0].form} {relation.name} exists now; give --overwrite to replace it")
+        raise TargetError(f"the {there[0].form} {relation.name} exists now; give `overwrite=True` to replace it")
     old = {found.relation: found.form for found in there}
     rights = {each: engine.rights(each) for each in old}
     place = relation if engine.has_transactions else relation.sibling(_aside(relation, "staged"))

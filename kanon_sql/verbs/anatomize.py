@@ -16,7 +16,7 @@ from kanon_sql.release import anatomy, exact
 from kanon_sql.release.findings import Summary
 from kanon_sql.release.publish import Published, check_target
 from kanon_sql.resources import package_version
-from kanon_sql.spec import Spec
+from kanon_sql.spec import Spec, check
 from kanon_sql.verbs import manifest as manifests
 from kanon_sql.verbs.anonymize import releasing
 from kanon_sql.verbs.options import AnatomizeOptions, spelled_out, taken
@@ -51,27 +51,16 @@ def anatomize(
     (2, False)
     """
     started = time.monotonic()
-    settled = _settled(settle_spec(source, spec, {**taken(AnatomizeOptions, options), "form": "anatomy"}), l)
+    if l < 2:
+        raise SpecError(f"l is {l}; it must be at least 2, or nothing is hidden")
+    settled = settle_spec(source, spec, {**taken(AnatomizeOptions, options), "form": "anatomy"})
+    check(settled, "anatomize")
     with releasing(source, settled, connection) as (found, staging):
         _check(found, settled)
         found = settle_roles(found, settled)
         published = exact.deal(found.engine, found.table, settled, l).release(staging)
         described = _described(found, settled, l, published, started)
     return warned(released(found, settled, described, published))
-
-
-def _settled(spec: Spec, l: int) -> Spec:  # noqa: E741
-    if l < 2:
-        raise SpecError(f"l is {l}; it must be at least 2, or nothing is hidden")
-    if spec.target is None:
-        raise SpecError("there is no target; give --output FILE.parquet or --into TABLE")
-    if len(spec.sensitive) != 1:
-        raise SpecError(f"Anatomy is of one sensitive column, and {len(spec.sensitive)} are named; name one")
-    if "privacy" in spec.model_fields_set:
-        raise SpecError("what anatomize releases is not k-anonymous; leave out k, or use anonymize --as anatomy")
-    if spec.perturb:
-        raise SpecError("anatomize releases the rows as they are; leave out perturb, or use anonymize --as anatomy")
-    return spec
 
 
 def _check(found: Source, spec: Spec) -> None:

@@ -12,18 +12,19 @@ from typing import Any, Unpack
 
 from kanon_sql import cloak, queries
 from kanon_sql.engine import Engine
-from kanon_sql.errors import KanonError
+from kanon_sql.engines.duckdb import files
+from kanon_sql.errors import KanonError, SpecError
 from kanon_sql.frequency.frequency_set import check_rows
 from kanon_sql.release import anatomy, perturb, recoded
 from kanon_sql.release.findings import Summary
 from kanon_sql.release.pieces import Piece
-from kanon_sql.release.publish import Published, check_target, publish
+from kanon_sql.release.publish import Published, check_file, check_target, publish
 from kanon_sql.release.recoding import Recoding
-from kanon_sql.spec import Spec, Target
+from kanon_sql.spec import SearchIn, Spec, Target, check
 from kanon_sql.staging import Staging
 from kanon_sql.verbs import manifest as manifests
 from kanon_sql.verbs.observer import Observer
-from kanon_sql.verbs.options import AnonymizeOptions, SearchIn, spelled_out, taken
+from kanon_sql.verbs.options import AnonymizeOptions, spelled_out, taken
 from kanon_sql.verbs.plan import Plan, plan_release, tidy
 from kanon_sql.verbs.problem import settle_roles
 from kanon_sql.verbs.released import Release, released, warned
@@ -62,13 +63,25 @@ def anonymize(
     """
     watch = watch or Observer()
     settled = settle_spec(source, spec, taken(AnonymizeOptions, options))
+    check(settled, "anonymize")
+    if trace:
+        check(settled, "trace")
+        _check_trace(Path(trace), settled)
     started = time.monotonic()
     with releasing(source, settled, connection, keep=settled.target is None) as (found, staging):
         made = _made(found, settled, watch, search_in, staging, started)
         if trace:
-            with staging.file(trace, settled.target is not None and settled.target.overwrite) as path:
+            with staging.file(Path(trace), settled.target is not None and settled.target.overwrite) as path:
                 path.write_text("".join(f"{json.dumps(asdict(step))}\n" for step in made.trace), encoding="utf-8")
     return warned(made)
+
+
+def _check_trace(trace: Path, spec: Spec) -> None:
+    """Refuse a trace that exists, is the source, or is the release itself."""
+    target = spec.target
+    check_file(trace, target is not None and target.overwrite, files(spec.source))
+    if target and target.file and trace.absolute() == Path(target.file).absolute():
+        raise SpecError(f"{trace} is to be both the release and the trace; name two files")
 
 
 @contextlib.contextmanager

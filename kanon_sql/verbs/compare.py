@@ -12,12 +12,12 @@ from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.loss import Figures
 from kanon_sql.recode import RECODERS
-from kanon_sql.spec import Spec
+from kanon_sql.spec import SearchIn, Spec, check
 from kanon_sql.strategies import STRATEGIES, Outcome, strategy
 from kanon_sql.strategies.accuracy import accuracy, level_of_generalization
 from kanon_sql.strategies.space import beats
 from kanon_sql.verbs.observer import Observer
-from kanon_sql.verbs.options import CompareOptions, SearchIn, spelled_out, taken
+from kanon_sql.verbs.options import CompareOptions, spelled_out, taken
 from kanon_sql.verbs.plan import search, tidy
 from kanon_sql.verbs.problem import Problem, count
 from kanon_sql.verbs.result import Result
@@ -133,6 +133,7 @@ def compare(
     names = chosen(strategies)
     settled = settle_spec(source, spec, taken(CompareOptions, options))
     settled = settled.model_copy(update={"target": None, "time_limit": _limit(settled)})
+    check(settled, "compare")
     watch = watch or Observer()
     with opened(source, settled, connection) as data, data.engine.transaction():
         counted = count(data, settled, watch, search_in)

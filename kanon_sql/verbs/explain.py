@@ -12,10 +12,10 @@ from kanon_sql.engine import Engine
 from kanon_sql.queries import Relation
 from kanon_sql.release import findings, recoded
 from kanon_sql.release.recoding import SAFE_CLASSES
-from kanon_sql.spec import Spec
+from kanon_sql.spec import SearchIn, Spec, check
 from kanon_sql.staging import Staging
 from kanon_sql.verbs.observer import Observer
-from kanon_sql.verbs.options import RecodingOptions, SearchIn, spelled_out, taken
+from kanon_sql.verbs.options import RecodingOptions, spelled_out, taken
 from kanon_sql.verbs.plan import LocalPlan, Plan, plan_release, tidy
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.source import opened, settle_spec
@@ -88,6 +88,7 @@ def explain(
     ['tuples', 'frequency_set']
     """
     settled = settle_spec(source, spec, taken(RecodingOptions, options)).model_copy(update={"target": None})
+    check(settled, "explain")
     with opened(source, settled, connection) as data, data.engine.transaction():
         plan = plan_release(data, settled, observer or Observer(), search_in, keep_tuples=True)
         explained = tuple(steps(plan))
@@ -123,9 +124,9 @@ def steps(plan: Plan | LocalPlan) -> Iterator[Step]:
     yield _step("release", source, query, published.statements[0].sentence, f"{published.statements[0].rows:,} rows")
     names, model = plan.recoding.quasi_identifiers, plan.judge.model
     checks = findings.summaries_sql(source, published.relation, names, model)
-    for check, finding in zip(checks, summary.findings, strict=True):
+    for statement, finding in zip(checks, summary.findings, strict=True):
         gave = f"smallest class {summary.smallest_class}, {finding.unsafe_rows} rows that do not hold"
-        yield _step("core/class_summary", source, check, gave=gave)
+        yield _step("core/class_summary", source, statement, gave=gave)
 
 
 def _node(plan: Plan) -> Iterator[Step]:

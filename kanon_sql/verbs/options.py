@@ -14,11 +14,21 @@ from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 
 from kanon_sql.errors import SpecError
 from kanon_sql.privacy import PrivacyModel
-from kanon_sql.spec import CloakMethod, Form, Metric, Privacy, Show, Spec, Target
+from kanon_sql.spec import (
+    CloakMethod,
+    Form,
+    Metric,
+    PrioPrivacy,
+    Privacy,
+    Show,
+    Spec,
+    SuppressionOrder,
+    Target,
+    Unmapped,
+)
 
 Place: TypeAlias = str | PathLike[str]
 Columns: TypeAlias = Sequence[str]
-SearchIn: TypeAlias = Literal["embedded", "engine"]
 
 
 class RoleOptions(TypedDict, total=False):
@@ -35,7 +45,7 @@ class ModelOptions(TypedDict, total=False):
     """How the values may be generalized, what must hold then, and what it costs."""
 
     hierarchies: Place | None
-    unmapped: Literal["error", "top"] | None
+    unmapped: Unmapped | None
     k: int | None
     privacy: Sequence[PrivacyModel] | None
     suppression_limit: float | None
@@ -50,6 +60,10 @@ class SearchOptions(RoleOptions, ModelOptions, total=False):
     strategy: str | None
     time_limit: float | None
     evaluations: int | None
+    kgen: Mapping[str, Any] | None
+    memetic: Mapping[str, Any] | None
+    local_search: Mapping[str, Any] | None
+    random: Mapping[str, Any] | None
     seed: int | None
 
 
@@ -58,6 +72,10 @@ class CompareOptions(RoleOptions, ModelOptions, total=False):
 
     time_limit: float | None
     evaluations: int | None
+    kgen: Mapping[str, Any] | None
+    memetic: Mapping[str, Any] | None
+    local_search: Mapping[str, Any] | None
+    random: Mapping[str, Any] | None
     seed: int | None
 
 
@@ -66,9 +84,8 @@ class RecodingOptions(SearchOptions, total=False):
 
     show: Show | None
     rules: Place | None
-    suppression_order: Literal["plain", "published"] | None
+    suppression_order: SuppressionOrder | None
     wildcard_suppression: bool | None
-    refine: Mapping[str, Any] | None
     prioprivacy: Mapping[str, Any] | None
 
 
@@ -169,6 +186,7 @@ _HOMES: dict[str, tuple[Any, str]] = {
     "into": (Target, "table"),
     "form": (Target, "form"),
     "overwrite": (Target, "overwrite"),
+    **{name: (PrioPrivacy, name) for name in PrioPrivacy.model_fields},
 }
 _SAID = {
     "priorities": "a mapping of columns to whole numbers, 1 for the most important",

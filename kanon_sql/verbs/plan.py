@@ -18,7 +18,7 @@ from kanon_sql.recode.bench import bench, bring_back
 from kanon_sql.recode.node import from_node
 from kanon_sql.release.recoding import SAFE_CLASSES, FullDomain, LocalRecoding
 from kanon_sql.spec import Spec
-from kanon_sql.strategies import STRATEGIES, Driver, Outcome, strategy
+from kanon_sql.strategies import Driver, Outcome, strategy
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.problem import Problem, check_roles, count, model_of, settle_roles
 from kanon_sql.verbs.source import Source
@@ -55,20 +55,6 @@ def plan_release(
     found: Source, spec: Spec, watch: Observer, search_in: str = "embedded", keep_tuples: bool = False
 ) -> Plan | LocalPlan:
     """Everything up to the release, by a search of the lattice or by a local recoding."""
-    if spec.strategy != "prioprivacy" and (spec.wildcard_suppression or spec.rules):
-        asked = "--wildcard-suppression" if spec.wildcard_suppression else "--rules"
-        raise SpecError(
-            f"{asked} is for --strategy prioprivacy, and the strategy is {spec.strategy}; leave out the one"
-        )
-    sized = next((name for name, asked in spec.quasi_identifiers.items() if asked.domain is not None), None)
-    if sized is not None and spec.strategy != "prioprivacy":
-        raise SpecError(
-            f"the domain of {sized!r} is for --strategy prioprivacy, and the strategy is {spec.strategy}; leave it out"
-        )
-    if spec.strategy not in (*STRATEGIES, *RECODERS):
-        raise SpecError(
-            f"{spec.strategy!r} is not a strategy; choose one of {', '.join((*STRATEGIES, *RECODERS, 'cloak'))}"
-        )
     check_roles(spec, found.table)
     found = settle_roles(found, spec)
     if spec.strategy in RECODERS:
@@ -82,10 +68,7 @@ def make_plan(
     found: Source, spec: Spec, watch: Observer, search_in: str = "embedded", keep_tuples: bool = False
 ) -> Plan:
     """Everything up to the release: check, count, search."""
-    if spec.strategy in RECODERS:
-        raise SpecError(f"{spec.strategy} is a local recoding, which has no lattice to look at; name a search strategy")
-    if not spec.location:
-        strategy(spec.strategy).check(model_of(spec).monotone_for(suppresses=spec.suppression_limit > 0))
+    strategy(spec.strategy).check(model_of(spec).monotone_for(suppresses=spec.suppression_limit > 0))
     counted = count(found, spec, watch, search_in, keep_tuples)
     watch.stage("Searching the lattice")
     outcome = search(counted, watch)
@@ -110,7 +93,7 @@ def search(counted: Problem, watch: Observer) -> Outcome:
         limit,
         watch.search,
         spec.seed,
-        spec.evaluations,
+        spec.evaluations_of(spec.strategy),
         k_alone=judge.model.k_alone,
     )
     return driver.run(chosen)
@@ -131,7 +114,7 @@ def make_local_plan(
 ) -> LocalPlan:
     """Everything up to the release of a local recoding: check, count, recode."""
     recoder = RECODERS[spec.strategy]
-    _check_local(found, spec, search_in)
+    _check_shown(found, spec, search_in)
     counted = count(found, spec, watch, search_in, keep_tuples)
     watch.stage("Recoding")
     started = time.monotonic()
@@ -170,25 +153,12 @@ def _task(counted: Problem, clock: Clock, watch: Observer) -> Task:
     )
 
 
-def _check_local(found: Source, spec: Spec, search_in: str) -> None:
-    """Refuse what a local recoding cannot promise, before any long work."""
-    _check_shown(found, spec, search_in)
-    if spec.wildcard_suppression and spec.target and spec.target.form != "table":
-        form = spec.target.form
-        raise SpecError(f"a release with wildcards has no classes that an {form} could keep; give --as table")
-    for name, asked in spec.quasi_identifiers.items():
-        if asked.min_level or asked.max_level is not None:
-            raise SpecError(
-                f"{spec.strategy} knows no levels, so min_level and max_level of {name!r} cannot hold; leave them out"
-            )
-
-
 def _check_shown(found: Source, spec: Spec, search_in: str) -> None:
     """Refuse what a release by classes cannot do."""
     if search_in == "engine" and not isinstance(found.engine, DuckDB):
-        raise SpecError(f"a local recoding works in DuckDB, beside {found.engine.name}; leave out --search-in engine")
-    if spec.mask:
-        raise SpecError("a local recoding has no node whose masked rows could be shown as *; leave out --mask")
+        raise SpecError(
+            f"a local recoding works in an embedded DuckDB, not in {found.engine.name}; leave out `search_in`"
+        )
     shows.check_show(spec, found.table)
 
 

@@ -53,18 +53,12 @@ def count(
     found: Source, spec: Spec, watch: Observer, search_in: str = "embedded", keep_tuples: bool = False
 ) -> Problem:
     """Everything up to the search: check what is asked for, and count the distinct tuples."""
-    if spec.location:
-        raise SpecError(
-            "places are cloaked without a lattice, so that there is none to show; give kanon anonymize alone"
-        )
     check_roles(spec, found.table)
     releases.check_target(spec.target, found.engine, found.table, found.files)
     anatomy.check(found.engine, found.table, spec)
     perturb.check(found.engine, found.table, spec)
     _check_models(spec, found.table)
     metric(spec.metric)
-    if spec.mask and spec.target and spec.target.stays_a_query:
-        raise SpecError("a view drops rows instead of masking them; give --as table with --mask")
     fitted = fits(spec, found.table, found.engine, order_will_do=spec.strategy in RECODERS)
     local = spec.strategy in RECODERS or shows.asked(spec)
     if spec.target and spec.target.stays_a_query:
@@ -115,7 +109,7 @@ def _check_models(spec: Spec, table: Table) -> None:
     if not model.k_alone and (spec.strategy in RECODERS or shows.asked(spec)):
         raise SpecError(f"a local recoding is made for k alone, not for {model.name}; name a search strategy")
     if not model.k_alone and spec.target and spec.target.form == "anatomy":
-        raise SpecError(f"the groups of an anatomy are made for k alone, not for {model.name}; give --as table")
+        raise SpecError(f"the groups of an anatomy are made for k alone, not for {model.name}; give `form='table'`")
 
 
 def _check_counted(column: str, spec: Spec) -> None:

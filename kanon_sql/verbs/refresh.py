@@ -29,7 +29,7 @@ def refresh(name: str, *, database: str | None = None, connection: Any = None) -
 
     >>> refresh("patients_anon", database="office.duckdb")  # doctest: +SKIP
     Traceback (most recent call last):
-    kanon_sql.errors.SpecError: duckdb has no materialized views; release with --as table --overwrite again instead
+    kanon_sql.errors.SpecError: duckdb has no materialized views; release a table again with `overwrite=True`
     """
     started = time.monotonic()
     with _opened(name, database, connection) as engine, engine.transaction():
@@ -40,7 +40,7 @@ def refresh(name: str, *, database: str | None = None, connection: Any = None) -
         if not summary.holds:
             raise VerificationError(
                 f"{name} would have {summary.unsafe_rows:,} rows in {summary.unsafe_classes:,} classes that do not "
-                "meet the privacy model; it was left as it was, run kanon anonymize --overwrite to make it anew"
+                "meet the privacy model; it was left as it was, run anonymize with `overwrite=True` to make it anew"
             )
     return {
         "target": {"table": ".".join(queries.parts(relation, engine.dialect)), "as": "materialized"},
@@ -70,7 +70,7 @@ def _opened(name: str, database: str | None, connection: Any) -> Iterator[Engine
 
 def _materialized(engine: Engine, name: str) -> Relation:
     if not engine.has_materialized_views:
-        raise SpecError(f"{engine.name} has no materialized views; release with --as table --overwrite again instead")
+        raise SpecError(f"{engine.name} has no materialized views; release a table again with `overwrite=True`")
     relation = engine.place(name)
     found = engine.existing(relation)
     if found is None:
@@ -78,7 +78,11 @@ def _materialized(engine: Engine, name: str) -> Relation:
         hint = f"; did you mean {other.relation.name!r}?" if other else "; check its name, or its schema"
         raise TargetError(f"there is no materialized view {name}{hint}")
     if found.form != "materialized view":
-        told = "shows its source as it is now" if found.form == "view" else "is filled by kanon anonymize --overwrite"
+        told = (
+            "shows its source as it is now"
+            if found.form == "view"
+            else "is replaced by anonymize with `overwrite=True`"
+        )
         raise TargetError(f"{name} is a {found.form}, which {told}; only a materialized view can be refreshed")
     return relation
 
@@ -89,7 +93,7 @@ def _promise(engine: Engine, relation: Relation, name: str) -> tuple[PrivacyMode
     if not ((about.get("k") or about.get("privacy")) and about.get("quasi_identifiers")):
         raise TargetError(
             f"no comment on {name} says which k it is to be verified by; release it once more by kanon anonymize "
-            "--as materialized --overwrite"
+            "`form='materialized'` and `overwrite=True`"
         )
     if about.get("k"):
         return all_of(k_anonymity(int(about["k"]))), list(about["quasi_identifiers"])

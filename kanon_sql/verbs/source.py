@@ -132,7 +132,7 @@ def _find(engine: Engine, spec: Spec, owned: bool) -> Source:
         if not isinstance(engine, DuckDB):
             raise SpecError(f"{spec.source} is a file, which {engine.name} cannot read; load it into a table first")
         if spec.target and spec.target.stays_a_query:
-            raise SpecError("a view needs a table below it; load the file into the database, or give --as table")
+            raise SpecError("a view needs a table below it; load the file into the database, or give `form='table'`")
         before = fingerprints(spec.source)
         return Source(engine, engine.read_file(spec.source), before, owned)
     if table is None:
@@ -147,9 +147,11 @@ def open_engine(spec: Spec) -> Engine:
     """Open the database of a spec: PostgreSQL by its URL, else a DuckDB file, else one in memory."""
     if spec.database is None:
         if not _is_file(spec.source):
-            raise SourceError(f"there is no file {specs.speakable(spec.source)}; for a table give --database")
+            raise SourceError(f"there is no file {specs.speakable(spec.source)}; for a table give `database`")
         if spec.target and spec.target.table:
-            raise SpecError(f"the table {spec.target.table} needs a database; give --database, or a file by --output")
+            raise SpecError(
+                f"the table {spec.target.table} needs a database; give `database`, or name a file with `output`"
+            )
         return DuckDB()
     if specs.names_a_server(spec.database):
         from kanon_sql.engines.postgres import PostgreSQL

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from kanon_sql.engine import Table
-from kanon_sql.errors import SourceError, SpecError
+from kanon_sql.errors import SourceError
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.recode.show import shown_names
 from kanon_sql.release import anatomy, findings
-from kanon_sql.spec import Spec
+from kanon_sql.spec import Spec, check
 from kanon_sql.verbs.options import VerifyOptions, spelled_out, taken
 from kanon_sql.verbs.problem import check_models, check_roles, model_of
 from kanon_sql.verbs.result import Result
@@ -118,10 +118,8 @@ def verify(
 
 def _of_target(spec: Spec) -> Spec:
     """The spec of a release with what it wrote in the source's place."""
-    if spec.target is None:
-        raise SpecError("the spec names no target that could be verified; add one, or name the table or file to check")
-    if spec.location:
-        raise SpecError("the units that share a cloaked place are not in the release; name a table or file to verify")
+    check(spec, "verify")
+    assert spec.target
     database = None if spec.target.file else spec.database
     return spec.model_copy(update={"source": spec.target.file or spec.target.table, "database": database})
 

@@ -1,0 +1,86 @@
+"""The declaration of a run: what is released from where, at which privacy, written to where.
+
+`load`, `parse` and `merge` make a spec and raise SpecError; `check` says whether what it asks for goes together.
+"""
+
+from kanon_sql.spec.algorithms import Budget, Cloak, PrioPrivacy
+from kanon_sql.spec.checks import CONFLICTS, Conflict, Verb, check
+from kanon_sql.spec.choices import (
+    CloakMethod,
+    Distribution,
+    Form,
+    LocalStrategy,
+    Metric,
+    SearchIn,
+    SearchStrategy,
+    Show,
+    SuppressionOrder,
+    Unmapped,
+)
+from kanon_sql.spec.fields import (
+    CLOAK,
+    EVERY,
+    Attribute,
+    Noise,
+    Perturbation,
+    Pram,
+    Privacy,
+    Spec,
+    Swap,
+    Target,
+)
+from kanon_sql.spec.load import load, merge, parse
+from kanon_sql.spec.places import names_a_server, speakable
+from kanon_sql.spec.recipes import (
+    DatesRecipe,
+    FileRecipe,
+    RangesRecipe,
+    Recipe,
+    RedactRecipe,
+    SuppressRecipe,
+    TableRecipe,
+    TaxonomyRecipe,
+)
+
+__all__ = [
+    "CLOAK",
+    "CONFLICTS",
+    "EVERY",
+    "Attribute",
+    "Budget",
+    "Cloak",
+    "CloakMethod",
+    "Conflict",
+    "DatesRecipe",
+    "Distribution",
+    "FileRecipe",
+    "Form",
+    "LocalStrategy",
+    "Metric",
+    "Noise",
+    "Perturbation",
+    "Pram",
+    "PrioPrivacy",
+    "Privacy",
+    "RangesRecipe",
+    "Recipe",
+    "RedactRecipe",
+    "SearchIn",
+    "SearchStrategy",
+    "Show",
+    "Spec",
+    "SuppressRecipe",
+    "SuppressionOrder",
+    "Swap",
+    "TableRecipe",
+    "Target",
+    "TaxonomyRecipe",
+    "Unmapped",
+    "Verb",
+    "check",
+    "load",
+    "merge",
+    "names_a_server",
+    "parse",
+    "speakable",
+]

@@ -1,0 +1,147 @@
+"""Questions of a spec: does it ask for this, and with which words is that said.
+
+The words fill what a sentence of `checks` leaves open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias, get_args
+
+from kanon_sql.spec.algorithms import BUDGETS, CLOAK_KEYS, Cloak
+from kanon_sql.spec.choices import LocalStrategy
+from kanon_sql.spec.fields import CLOAK, Spec
+
+Words: TypeAlias = Mapping[str, object]
+
+LOCAL: tuple[str, ...] = get_args(LocalStrategy)
+
+
+def _first(options: Iterator[Words]) -> Words | None:
+    return next(options, None)
+
+
+def recodes(spec: Spec) -> bool:
+    """Whether the classes of a release are made by a local recoding."""
+    return spec.strategy in LOCAL
+
+
+def shows(spec: Spec) -> bool:
+    """Whether it is said what classes are to show."""
+    return spec.show is not None or any(attribute.show for attribute in spec.quasi_identifiers.values())
+
+
+def stays_a_query(spec: Spec) -> bool:
+    return spec.target is not None and spec.target.stays_a_query
+
+
+def becomes(spec: Spec, form: str) -> bool:
+    return spec.target is not None and spec.target.form == form
+
+
+def nowhere(spec: Spec) -> bool:
+    target = spec.target
+    return target is not None and not target.stays_a_query and target.file is None and target.table is None
+
+
+def without_a_place(spec: Spec) -> Words | None:
+    given = {
+        "time": spec.time is not None,
+        "unit": spec.unit is not None,
+        "cloak": spec.cloak != Cloak(),
+        'strategy="cloak"': spec.strategy == CLOAK,
+    }
+    return None if spec.location else _first({"option": name} for name, said in given.items() if said)
+
+
+def half_a_place(spec: Spec) -> Words | None:
+    needed = {"time": spec.time, "unit": spec.unit}
+    return _first({"missing": name} for name, column in needed.items() if spec.location and column is None)
+
+
+def other_method(spec: Spec) -> Words | None:
+    """An option of another method of cloaking than the one that is asked for."""
+    fields, method = Cloak.model_fields, spec.cloak.method
+    return _first(
+        {"option": key, "methods": " and ".join(methods)}
+        for key, methods in CLOAK_KEYS.items()
+        if getattr(spec.cloak, key) != fields[key].default and method not in methods
+    )
+
+
+def _roles(spec: Spec) -> dict[str, tuple[str, ...]]:
+    return {
+        "location": spec.location or (),
+        "time": (spec.time,) if spec.time else (),
+        "unit": (spec.unit,) if spec.unit and spec.unit not in spec.identifiers else (),
+        "cloak": spec.cloak.columns,
+        "identifiers": spec.identifiers,
+        "quasi_identifiers": tuple(spec.quasi_identifiers),
+        "sensitive": spec.sensitive,
+        "keep": spec.kept_by_name,
+    }
+
+
+def _pairs_of_a_name(spec: Spec) -> Iterator[Words]:
+    """Columns that are named again, in whatever capitals, with the roles that they have."""
+    seen: dict[str, tuple[str, str]] = {}
+    for role, columns in _roles(spec).items():
+        for column in columns:
+            other, there = seen.setdefault(column.lower(), (column, role))
+            if (other, there) != (column, role):
+                yield {"column": column, "other": other, "role": role, "there": there}
+
+
+def two_roles(spec: Spec) -> Words | None:
+    return _first(words for words in _pairs_of_a_name(spec) if words["column"] == words["other"])
+
+
+def two_spellings(spec: Spec) -> Words | None:
+    return _first(words for words in _pairs_of_a_name(spec) if words["column"] != words["other"])
+
+
+def perturbed_role(spec: Spec) -> Words | None:
+    roles = {
+        "an identifier, which is dropped": spec.identifiers,
+        "a quasi-identifier": tuple(spec.quasi_identifiers),
+        "kept as it is by `keep`": spec.kept_by_name,
+    }
+    said = {column.lower(): role for role, columns in roles.items() for column in columns}
+    return _first({"column": c, "role": said[c.lower()]} for c in spec.perturb if c.lower() in said)
+
+
+def two_budgets(spec: Spec) -> Words | None:
+    given = (name for name in BUDGETS if getattr(spec, name).evaluations is not None)
+    return _first({"strategy": name} for name in given if spec.evaluations is not None)
+
+
+def another_budget(spec: Spec) -> Words | None:
+    others = (name for name in BUDGETS if name != spec.strategy and getattr(spec, name).evaluations is not None)
+    return _first({"other": name} for name in others)
+
+
+def option_of_prioprivacy(spec: Spec) -> Words | None:
+    options, fields = spec.prioprivacy, type(spec.prioprivacy).model_fields
+    given = (name for name in fields if getattr(options, name) != fields[name].default)
+    return _first({"option": n} for n in given if spec.strategy != "prioprivacy")
+
+
+def domain(spec: Spec) -> Words | None:
+    sized = (name for name, attribute in spec.quasi_identifiers.items() if attribute.domain is not None)
+    return _first({"column": name} for name in sized if spec.strategy != "prioprivacy")
+
+
+def levels(spec: Spec) -> Words | None:
+    limited = (name for name, a in spec.quasi_identifiers.items() if a.min_level or a.max_level is not None)
+    return _first({"column": name} for name in limited if recodes(spec))
+
+
+def masked_classes(spec: Spec) -> Words | None:
+    maker = spec.strategy if recodes(spec) else "a release that `show` changes" if shows(spec) else None
+    return {"maker": maker} if spec.mask and maker else None
+
+
+def wildcards_in_a(spec: Spec) -> Words | None:
+    forms = {"view": "a view", "materialized": "a materialized view", "anatomy": "an anatomy"}
+    target = spec.target
+    return {"form": forms[target.form]} if spec.wildcard_suppression and target and target.form in forms else None

@@ -1,0 +1,381 @@
+"""What does not go with what: one table of all that a spec alone can tell, read before anything is opened.
+
+The texts name options as Python spells them, in backticks (`overwrite=True`); the command line makes flags of these.
+What only the columns of a table or an engine can tell is refused where they are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import Literal, TypeAlias, get_args
+
+from kanon_sql.errors import SpecError
+from kanon_sql.spec import asked
+from kanon_sql.spec.asked import Words
+from kanon_sql.spec.choices import SearchStrategy
+from kanon_sql.spec.fields import CLOAK, Spec
+
+# What a spec is used for: a verb, or a part of one that can do less (`sql`: print the release as one statement).
+Verb: TypeAlias = Literal["anonymize", "sql", "trace", "explain", "search", "lattice", "compare", "anatomize", "verify"]
+
+_ANY: tuple[Verb, ...] = get_args(Verb)
+_SEARCHES: tuple[Verb, ...] = ("search", "lattice")
+_RELEASES: tuple[Verb, ...] = ("anonymize", "sql", "explain")
+_KNOWN: tuple[str, ...] = (*get_args(SearchStrategy), *asked.LOCAL, CLOAK)
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """`what` does not go with `with_`: a sentence, and the next step.
+
+    `found` says whether a spec has it: None or False if not, else True or the words that the texts leave open besides
+    those of the `spec`.
+    """
+
+    what: str
+    with_: str
+    found: Callable[[Spec], Words | bool | None]
+    sentence: str
+    next_step: str
+    verbs: tuple[Verb, ...] = _ANY
+
+    def error(self, spec: Spec) -> SpecError | None:
+        """Why the spec cannot be used so, or None if it can."""
+        words = self.found(spec)
+        if words is None or words is False:
+            return None
+        text = f"{self.sentence}; {self.next_step}"
+        return SpecError(text.format(spec=spec, **(words if isinstance(words, Mapping) else {})))
+
+
+def check(spec: Spec, verb: Verb | None = None) -> None:
+    """Refuse a spec that asks for what does not go together: for a verb, or without one whatever it is used for.
+
+    >>> from kanon_sql.spec import parse
+    >>> spec = parse({"source": "people.csv", "quasi_identifiers": ["age"], "mask": True, "strategy": "mondrian"})
+    >>> check(spec, "anonymize")
+    Traceback (most recent call last):
+    kanon_sql.errors.SpecError: mondrian has no node whose masked rows could be shown as *; leave out `mask`
+    """
+    for conflict in CONFLICTS:
+        anyway = conflict.verbs == _ANY  # was refused when the spec was read
+        used = anyway if verb is None else verb in conflict.verbs and not anyway
+        error = conflict.error(spec) if used else None
+        if error:
+            raise error
+
+
+_PLACES = (
+    Conflict(
+        "time, unit, cloak",
+        "no location",
+        asked.without_a_place,
+        "`{option}` is for places",
+        "give `location` too, two columns",
+    ),
+    Conflict(
+        "location",
+        "no time or unit",
+        asked.half_a_place,
+        "a location needs a {missing} too",
+        "name its column with `{missing}`",
+    ),
+    Conflict(
+        "location",
+        "quasi_identifiers",
+        lambda spec: bool(spec.location and spec.quasi_identifiers),
+        "a run either cloaks places or generalizes quasi-identifiers",
+        "leave out `quasi_identifiers`, or generalize them in a run of their own",
+    ),
+    Conflict(
+        "location",
+        "another strategy",
+        lambda spec: bool(spec.location) and spec.strategy not in ("auto", CLOAK),
+        "the strategy {spec.strategy} is for quasi-identifiers, and places are cloaked",
+        "leave out `strategy`",
+    ),
+    Conflict(
+        "location",
+        "mask",
+        lambda spec: bool(spec.location and spec.mask),
+        "a suppressed place has no star to show",
+        "leave out `mask`",
+    ),
+    Conflict(
+        "location",
+        "a view",
+        lambda spec: bool(spec.location and asked.stays_a_query(spec)),
+        "a view cannot cloak again whenever it is read",
+        'release a table with `form="table"`, or a file',
+    ),
+    Conflict(
+        "location",
+        "a verb that searches",
+        lambda spec: spec.location is not None,
+        "places are cloaked without a lattice, so there is no search to show",
+        "use anonymize",
+        ("sql", "explain", "search", "lattice", "compare"),
+    ),
+    Conflict(
+        "location",
+        "trace",
+        lambda spec: spec.location is not None,
+        "places are cloaked without a lattice, so there is nothing to trace",
+        "leave out `trace`",
+        ("trace",),
+    ),
+    Conflict(
+        "cloak.method",
+        "an option of another method",
+        asked.other_method,
+        "cloak: {option} is for {methods}, not for {spec.cloak.method}",
+        "leave it out",
+    ),
+    Conflict(
+        "cloak.method",
+        "no tolerances",
+        lambda spec: spec.cloak.tolerant and None in (spec.cloak.dx, spec.cloak.dt),
+        "cloak: {spec.cloak.method} keeps tolerances",
+        "give dx (and dy) and dt, numbers or columns",
+    ),
+    Conflict(
+        "cloak.method",
+        "shared: false",
+        lambda spec: spec.cloak.tolerant and not spec.cloak.shared,
+        "cloak: {spec.cloak.method} has no other form than the shared one",
+        "leave shared out",
+    ),
+    Conflict(
+        "cloak.level",
+        "cloak.cell",
+        lambda spec: None not in (spec.cloak.level, spec.cloak.cell),
+        "cloak: both level and cell say how large a cell is",
+        "keep one of them",
+    ),
+)
+_TARGETS = (
+    Conflict(
+        "output",
+        "into",
+        lambda spec: spec.target is not None and None not in (spec.target.file, spec.target.table),
+        "target: both a file and a table are named",
+        "keep one of `output` and `into`",
+    ),
+    Conflict(
+        "form",
+        "no table",
+        lambda spec: asked.stays_a_query(spec) and spec.target is not None and spec.target.table is None,
+        "target: a view needs a name",
+        "give it with `into`",
+    ),
+    Conflict(
+        "target",
+        "neither output nor into",
+        asked.nowhere,
+        "target: neither a file nor a table is named",
+        "give one of them with `output` or `into`",
+    ),
+    Conflict(
+        "mask",
+        "a view",
+        lambda spec: spec.mask and not spec.location and asked.stays_a_query(spec),
+        "a view drops rows instead of masking them",
+        'give `form="table"`, or leave out `mask`',
+        ("anonymize",),
+    ),
+    Conflict(
+        "perturb",
+        "a view",
+        lambda spec: bool(spec.perturb) and asked.stays_a_query(spec),
+        "a view would be perturbed anew whenever it is read",
+        'give `form="table"`, or leave out `perturb`',
+        ("anonymize",),
+    ),
+    Conflict(
+        "form=anatomy",
+        "no sensitive",
+        lambda spec: asked.becomes(spec, "anatomy") and not spec.sensitive,
+        "an anatomy keeps the sensitive columns apart, and none is named",
+        "name them with `sensitive`",
+        ("anonymize",),
+    ),
+    Conflict(
+        "wildcard_suppression",
+        "another form than a table",
+        asked.wildcards_in_a,
+        "a release with wildcards has no classes that {form} could keep",
+        'give `form="table"`',
+        ("anonymize",),
+    ),
+)
+_COLUMNS = (
+    Conflict(
+        "a column",
+        "another role of it",
+        asked.two_roles,
+        "{column!r} is in both `{there}` and `{role}`",
+        "keep it in one of them",
+    ),
+    Conflict(
+        "a column",
+        "the same in other capitals",
+        asked.two_spellings,
+        "{other!r} in `{there}` and {column!r} in `{role}` differ only in case",
+        "keep one of the two",
+    ),
+    Conflict(
+        "perturb",
+        "a role",
+        asked.perturbed_role,
+        "{column!r} in `perturb` is {role}",
+        "only the other columns can be perturbed",
+    ),
+)
+_STRATEGIES = (
+    Conflict(
+        "strategy",
+        "a name that nothing has",
+        lambda spec: spec.strategy not in _KNOWN,
+        "{spec.strategy!r} is not a strategy",
+        f"choose one of {', '.join(_KNOWN)}",
+        (*_RELEASES, *_SEARCHES),
+    ),
+    Conflict(
+        "strategy",
+        "a verb that shows a lattice",
+        asked.recodes,
+        "{spec.strategy} is a local recoding, which has no lattice to look at",
+        "name a search strategy",
+        _SEARCHES,
+    ),
+    Conflict(
+        "strategy",
+        "trace",
+        asked.recodes,
+        "{spec.strategy} is a local recoding, which asks for no nodes that a trace could list",
+        "leave out `trace`",
+        ("trace",),
+    ),
+    Conflict(
+        "rules, suppression_order, wildcard_suppression",
+        "another strategy than prioprivacy",
+        asked.option_of_prioprivacy,
+        "`{option}` is for the strategy prioprivacy, and the strategy is {spec.strategy}",
+        'leave it out, or give `strategy="prioprivacy"`',
+        _RELEASES,
+    ),
+    Conflict(
+        "domain",
+        "another strategy than prioprivacy",
+        asked.domain,
+        "the domain of {column!r} is for the strategy prioprivacy, and the strategy is {spec.strategy}",
+        'leave it out, or give `strategy="prioprivacy"`',
+        _RELEASES,
+    ),
+    Conflict(
+        "evaluations",
+        "evaluations of one strategy",
+        asked.two_budgets,
+        "`evaluations` is given twice, for every strategy and as {strategy}.evaluations",
+        "keep one of the two",
+    ),
+    Conflict(
+        "evaluations of one strategy",
+        "another strategy",
+        asked.another_budget,
+        "{other}.evaluations is for the strategy {other}, and the strategy is {spec.strategy}",
+        'leave it out, or give `strategy="{other}"`',
+        (*_RELEASES, *_SEARCHES),
+    ),
+    Conflict(
+        "min_level, max_level",
+        "a local recoding",
+        asked.levels,
+        "{spec.strategy} knows no levels, so min_level and max_level of {column!r} cannot hold",
+        "leave them out",
+        _RELEASES,
+    ),
+    Conflict(
+        "mask",
+        "a local recoding, or show",
+        asked.masked_classes,
+        "{maker} has no node whose masked rows could be shown as *",
+        "leave out `mask`",
+        ("anonymize", "explain"),
+    ),
+)
+_ONE_STATEMENT = tuple(
+    Conflict(what, "sql", found, sentence, next_step, ("sql",))
+    for what, found, sentence, next_step in (
+        (
+            "mask",
+            lambda spec: spec.mask,
+            "one statement drops rows instead of masking them",
+            "leave out `mask` or `sql`",
+        ),
+        (
+            "wildcard_suppression",
+            lambda spec: spec.wildcard_suppression,
+            "one statement counts equal rows, and those of a release with wildcards are not",
+            "leave out `wildcard_suppression` or `sql`",
+        ),
+        (
+            "perturb",
+            lambda spec: bool(spec.perturb),
+            "a perturbed release takes more than one statement, and a secret",
+            "leave out `perturb` or `sql`",
+        ),
+        (
+            "form=anatomy",
+            lambda spec: asked.becomes(spec, "anatomy"),
+            "an anatomy takes more than one statement",
+            'give `form="table"`, or leave out `sql`',
+        ),
+    )
+)
+_EXACT_ANATOMY = tuple(
+    Conflict(what, "anatomize", found, sentence, next_step, ("anatomize",))
+    for what, found, sentence, next_step in (
+        (
+            "sensitive",
+            lambda spec: None if len(spec.sensitive) == 1 else {"count": len(spec.sensitive) or "none"},
+            "an anatomy of exact rows has one sensitive column, and {count} of them are named",
+            "name one with `sensitive`",
+        ),
+        (
+            "k",
+            lambda spec: "privacy" in spec.model_fields_set,
+            "what anatomize releases is not k-anonymous",
+            'leave out `k`, or use anonymize with `form="anatomy"`',
+        ),
+        (
+            "perturb",
+            lambda spec: bool(spec.perturb),
+            "anatomize releases the rows as they are",
+            'leave out `perturb`, or use anonymize with `form="anatomy"`',
+        ),
+    )
+)
+_VERIFIED_TARGET = (
+    Conflict(
+        "target",
+        "verify",
+        lambda spec: spec.target is None,
+        "the spec names no target that could be verified",
+        "add one, or name the table or file to check",
+        ("verify",),
+    ),
+    Conflict(
+        "location",
+        "verify",
+        lambda spec: spec.location is not None,
+        "the units that share a cloaked place are not in the release",
+        "name a table or file to verify, and its quasi-identifiers",
+        ("verify",),
+    ),
+)
+CONFLICTS: tuple[Conflict, ...] = tuple(
+    chain(_PLACES, _TARGETS, _COLUMNS, _ONE_STATEMENT, _STRATEGIES, _EXACT_ANATOMY, _VERIFIED_TARGET)
+)

@@ -1,0 +1,27 @@
+"""The words that a field, an argument or an option may be: said once, here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from kanon_sql.loss import METRICS
+
+if TYPE_CHECKING:
+    Metric: TypeAlias = str
+else:
+    Metric = Literal[tuple(METRICS)]  # a metric that is added there can be asked for
+
+Form: TypeAlias = Literal["table", "view", "materialized", "anatomy"]
+Distribution: TypeAlias = Literal["normal", "laplace", "uniform"]
+Show: TypeAlias = Literal[
+    "ranges", "labels", "common", "bounds", "mean", "median", "mode", "exact-ranges", "exact-bounds"
+]
+CloakMethod: TypeAlias = Literal["adaptive", "temporal", "both", "clique"]
+Unmapped: TypeAlias = Literal["error", "top"]
+SuppressionOrder: TypeAlias = Literal["plain", "published"]
+SearchIn: TypeAlias = Literal["embedded", "engine"]
+SearchStrategy: TypeAlias = Literal[
+    "auto", "best_first", "certified", "exhaustive", "depth_first", "flash", "ola", "incognito", "samarati",
+    "optimal_igh", "extended_igh", "datafly", "memetic", "local_search", "kgen", "random",
+]  # fmt: skip
+LocalStrategy: TypeAlias = Literal["refine", "mondrian", "mondrian_relaxed", "prioprivacy", "kaca"]

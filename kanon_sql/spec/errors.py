@@ -1,0 +1,107 @@
+"""What pydantic refuses, in one sentence that names the key and what to give."""
+
+from __future__ import annotations
+
+import reprlib
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, TypeAlias
+
+from pydantic import ValidationError
+
+from kanon_sql.spec.algorithms import BUDGETS, FLAT, Budget, Cloak, PrioPrivacy
+from kanon_sql.spec.fields import OPERATOR, OPERATORS, Attribute, Perturbation, Privacy, Spec, Target
+from kanon_sql.spec.recipes import RECIPES
+from kanon_sql.spec.types import Model
+
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
+    from pydantic_core import ErrorDetails
+
+Location: TypeAlias = tuple[int | str, ...]
+
+_UNKNOWN = ("extra_forbidden", "invalid_key")
+
+
+def explained(error: ValidationError) -> str:
+    """Say the first error in one sentence, unknown keys before what they leave missing."""
+    details = sorted(error.errors(), key=lambda detail: detail["type"] not in _UNKNOWN)
+    first, *rest = (_path(_location(detail)) for detail in details)
+    others = set(rest) - {first}
+    more = f" (and {len(others)} more)" if others else ""
+    return _sentence(details[0]) + more
+
+
+def _location(detail: ErrorDetails) -> Location:
+    """Give the error's place, with a key that is not text spelled as it was written."""
+    location = detail["loc"]
+    return (*location[:-1], str(detail["input"])) if detail["type"] == "invalid_key" else location
+
+
+def _sentence(detail: ErrorDetails) -> str:
+    location = _location(detail)
+    path = _path(location)
+    model, key = _owner(location)
+    if detail["type"] in _UNKNOWN:
+        return f"{path} is not a key of a spec; {_suggestion(model, key)}"
+    if detail["type"] == "value_error":
+        return ": ".join([*filter(None, [path]), str(detail["ctx"]["error"])])
+    wanted = _keys(model)[key].description if key else _WHOLE[model]
+    if detail["type"] == "missing":
+        return f"{path} is missing; give {wanted}"
+    given = "" if key == "database" else f", not {reprlib.repr(detail['input'])}"
+    return f"{path}: give {wanted}{given}"
+
+
+_PARTS: dict[int | str, type[Model]] = {
+    "privacy": Privacy,
+    "target": Target,
+    "cloak": Cloak,
+    "prioprivacy": PrioPrivacy,
+    **dict.fromkeys(BUDGETS, Budget),
+}
+_WHOLE: dict[type[Model], str] = {Attribute: "{hierarchy: …} or nothing", Perturbation: OPERATOR}
+
+
+def _path(location: Location) -> str:
+    """Write a place in the spec as its keys, without pydantic's recipe tags, key marks and list positions."""
+    match location:
+        case ("quasi_identifiers" | "perturb" as whole, _, "[key]"):
+            location = (whole,)
+        case ("quasi_identifiers", column, "hierarchy", _, *rest):
+            location = ("quasi_identifiers", column, "hierarchy", *rest)
+        case ("cloak", str(key), *_):
+            location = ("cloak", key)
+    return ".".join(str(part) for part in location if not isinstance(part, int))
+
+
+def _owner(location: Location) -> tuple[type[Model], str]:
+    """Find the model and the key of it that a place in the spec belongs to."""
+    match location:
+        case ("quasi_identifiers", _, "hierarchy", str(kind), key, *_):
+            return RECIPES[kind], str(key)
+        case ("quasi_identifiers", _):
+            return Attribute, ""
+        case ("quasi_identifiers", _, key, *_) if key != "[key]":
+            return Attribute, str(key)
+        case ("perturb", _, str(operator), key, *_) if operator in OPERATORS:
+            return OPERATORS[operator], str(key)
+        case ("perturb", _):
+            return Perturbation, ""
+        case ("perturb", _, key, *_) if key != "[key]":
+            return Perturbation, str(key)
+        case (part, key, *_) if part in _PARTS:
+            return _PARTS[part], str(key)
+    return Spec, str(next(iter(location), ""))
+
+
+def _keys(model: type[Model]) -> dict[str, FieldInfo]:
+    """List a model's keys as they are written in a spec."""
+    return {str(field.validation_alias or name): field for name, field in model.model_fields.items()}
+
+
+def _suggestion(model: type[Model], key: str) -> str:
+    parts = _PARTS if model is Spec else {}
+    key = key.lower()
+    deeper = [f"{part}.{key}" for part, inner in parts.items() if key in _keys(inner)]
+    near = deeper or get_close_matches(key, [*_keys(model), *(FLAT if model is Spec else ())], n=1)
+    return f"did you mean {near[0]!r}?" if near else f"the keys there are {', '.join(_keys(model))}"

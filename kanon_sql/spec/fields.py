@@ -1,0 +1,288 @@
+"""The declaration of a run: what is released from where, at which privacy, written to where.
+
+A field's description completes the sentence "give …" of its error, so a field is said once. What does not go together
+is in `checks`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, TypeAlias, get_args
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    PlainSerializer,
+    PrivateAttr,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    ValidationInfo,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from kanon_sql.privacy import PrivacyModel, all_of
+from kanon_sql.spec.algorithms import Budget, Cloak, PrioPrivacy, nested
+from kanon_sql.spec.choices import Distribution, Form, Metric, Show, SuppressionOrder, Unmapped
+from kanon_sql.spec.recipes import RECIPES, Recipe, spelled_out
+from kanon_sql.spec.types import (
+    LEVEL,
+    TRUTH,
+    Columns,
+    LocalPath,
+    Model,
+    Number,
+    Source,
+    Text,
+    Weight,
+    by_column,
+    distinct,
+    no_folder,
+)
+
+
+class Attribute(Model):
+    """How one quasi-identifier may be generalized: its hierarchy and the levels allowed."""
+
+    hierarchy: Annotated[Recipe | None, BeforeValidator(spelled_out)] = Field(
+        default=None, description=f"a file, the word suppress, or a mapping with one of {', '.join(RECIPES)}"
+    )
+    min_level: StrictInt = Field(default=0, ge=0, description=LEVEL)
+    max_level: StrictInt | None = Field(default=None, ge=0, description=LEVEL)
+    priority: StrictInt | None = Field(default=None, ge=1, description="a whole number, 1 for the most important")
+    weight: Weight | None = Field(default=None, description="a number above 0, at most 1")
+    show: Show | None = Field(default=None, description=f"one of {', '.join(get_args(Show))}")
+    domain: Annotated[StrictInt, Field(ge=1)] | Literal["occurring", "hierarchy"] | None = Field(
+        default=None, description="a number of values of at least 1, occurring, or hierarchy"
+    )
+
+    @model_validator(mode="after")
+    def _levels_in_order(self) -> Attribute:
+        if self.max_level is not None and self.min_level > self.max_level:
+            raise ValueError(
+                f"min_level {self.min_level} is above max_level {self.max_level}; lower the one or raise the other"
+            )
+        return self
+
+
+class Noise(Model):
+    """Random numbers added to a column, in its own units; days for dates.
+
+    `scale`: the standard deviation (normal), the mean distance (laplace), or the longest distance (uniform).
+    `bottom` and `top`: what a noisy number below or above is brought back to.
+    """
+
+    scale: StrictFloat = Field(gt=0, allow_inf_nan=False, description="a number above 0")
+    distribution: Distribution = Field(default="normal", description=f"one of {', '.join(get_args(Distribution))}")
+    bottom: Number | None = Field(default=None, description="a number")
+    top: Number | None = Field(default=None, description="a number")
+
+    @model_validator(mode="after")
+    def _bounds_in_order(self) -> Noise:
+        if self.bottom is not None and self.top is not None and self.bottom >= self.top:
+            raise ValueError(f"bottom {self.bottom} is not below top {self.top}; lower the one or raise the other")
+        return self
+
+
+class Swap(Model):
+    """Values exchanged between rows of near rank; `within` is a fraction of the column's values (Moore 1996)."""
+
+    within: Weight = Field(description="a fraction of the ranks above 0, at most 1")
+
+
+class Pram(Model):
+    """Categories changed at random (PRAM): by a transition matrix, or kept with a chance and else drawn anew.
+
+    `matrix`: a CSV file, first column the value, then the chance of each value, all named in the first line.
+    """
+
+    matrix: LocalPath | None = Field(default=None, description="the path of a CSV file with a transition matrix")
+    keep: Annotated[StrictFloat, Field(ge=0, lt=1)] | None = Field(
+        default=None, description="a chance from 0 to below 1, e.g. 0.8"
+    )
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Pram:
+        if (self.matrix is None) == (self.keep is None):
+            raise ValueError("give either matrix or keep")
+        return self
+
+
+OPERATORS: dict[str, type[Model]] = {"noise": Noise, "swap": Swap, "pram": Pram}
+OPERATOR = f"a mapping with one of {', '.join(OPERATORS)}"
+
+
+class Perturbation(Model):
+    """How the values of one column are perturbed."""
+
+    noise: Noise | None = Field(default=None, description="a mapping such as {scale: 100}")
+    swap: Swap | None = Field(default=None, description="a mapping such as {within: 0.05}")
+    pram: Pram | None = Field(default=None, description="a mapping such as {keep: 0.8}")
+
+    @model_validator(mode="after")
+    def _one_operator(self) -> Perturbation:
+        if sum(operator is not None for operator in (self.noise, self.swap, self.pram)) != 1:
+            raise ValueError(f"give {OPERATOR}")
+        return self
+
+
+class Privacy(Model):
+    """The privacy model the release must meet."""
+
+    k: StrictInt = Field(default=5, ge=1, description="a whole number of at least 1")
+
+
+class Target(Model):
+    """Where the release is written: a file, or a table or view of the database."""
+
+    file: Annotated[LocalPath, BeforeValidator(no_folder)] | None = Field(
+        default=None, description="the path of a file to write"
+    )
+    table: Text | None = Field(default=None, description="the name of a table to write")
+    form: Form = Field(
+        default="table",
+        validation_alias="as",
+        serialization_alias="as",
+        description="table, view, materialized or anatomy",
+    )
+    overwrite: StrictBool = Field(default=False, description=TRUTH)
+
+    @property
+    def stays_a_query(self) -> bool:
+        """Whether the release asks its source again: a view whenever it is read, a materialized one when refreshed."""
+        return self.form in ("view", "materialized")
+
+
+def _some_unless_cloaked(value: object, info: ValidationInfo) -> object:
+    """A release of places and times generalizes no columns; any other generalizes one at least."""
+    if isinstance(value, Mapping) and not value and info.data.get("location", "refused") is None:
+        raise PydanticCustomError("too_short", "no quasi-identifier")
+    return value
+
+
+def _every_as_list(value: object) -> object:
+    return EVERY if value == "*" else value
+
+
+def _method_alone(value: object) -> object:
+    return {"method": value} if isinstance(value, str) else value
+
+
+Attributes: TypeAlias = Annotated[
+    Mapping[Text, Attribute],
+    BeforeValidator(_some_unless_cloaked),
+    BeforeValidator(by_column),
+    BeforeValidator(distinct),
+    AfterValidator(MappingProxyType),
+    PlainSerializer(dict, return_type=dict[str, Attribute]),
+]
+Perturbations: TypeAlias = Annotated[
+    Mapping[Text, Perturbation],
+    AfterValidator(MappingProxyType),
+    PlainSerializer(dict, return_type=dict[str, Perturbation]),
+]
+
+
+CLOAK = "cloak"  # the strategy of a spec with a location
+EVERY = ("*",)  # what `keep` says for every column, whatever it looks like
+_BUDGET = "a mapping such as {evaluations: 5000}"
+
+
+class Spec(Model):
+    """All that one run is told; `suppression_limit` is a fraction of the rows, `time_limit` is in seconds."""
+
+    source: Source = Field(description="the name of a table or the path of a file")
+    database: LocalPath | None = Field(default=None, repr=False, description="a DuckDB file or postgresql://…")
+    identifiers: Columns = Field(default=(), description="a list of column names, as text")
+    location: Annotated[Columns, Field(min_length=2, max_length=2)] | None = Field(
+        default=None, description="the two columns of a place, such as [lat, lon]"
+    )
+    time: Text | None = Field(default=None, description="the name of the column of times")
+    unit: Text | None = Field(default=None, description="the name of the column that tells people or devices apart")
+    cloak: Annotated[Cloak, BeforeValidator(_method_alone)] = Field(
+        default=Cloak(), description="a method, or a mapping such as {method: clique, dx: 0.01, dt: 600}"
+    )
+    quasi_identifiers: Attributes = Field(description="one or more column names, each alone or with {hierarchy: …}")
+    hierarchies: LocalPath | None = Field(default=None, description="the path of a folder with <column>.csv")
+    sensitive: Columns = Field(default=(), description="a list of column names, as text")
+    keep: Annotated[Columns | None, BeforeValidator(_every_as_list)] = Field(
+        default=None, description="a list of column names, as text, or '*' for every column"
+    )
+    privacy: Privacy = Field(default=Privacy(), description="a mapping such as {k: 5}")
+    suppression_limit: StrictFloat = Field(
+        default=0.02, ge=0, le=1, description="a fraction of the rows from 0 to 1, e.g. 0.02 for 2 %"
+    )
+    metric: Metric = Field(default="loss", description=f"one of {', '.join(get_args(Metric))}")
+    strategy: Text = Field(default="auto", description="the name of a search strategy")
+    time_limit: StrictFloat | None = Field(
+        default=None, ge=0, allow_inf_nan=False, description="a number of seconds of at least 0"
+    )
+    evaluations: StrictInt | None = Field(default=None, ge=1, description="a whole number of at least 1")
+    seed: StrictInt = Field(default=0, description="a whole number")
+    show: Show | None = Field(default=None, description=f"one of {', '.join(get_args(Show))}")
+    beta: StrictFloat = Field(default=0.0, ge=0, allow_inf_nan=False, description="a number of at least 0")
+    prioprivacy: PrioPrivacy = Field(default=PrioPrivacy(), description="a mapping such as {rules: my_rules}")
+    kgen: Budget = Field(default=Budget(), description=_BUDGET)
+    memetic: Budget = Field(default=Budget(), description=_BUDGET)
+    local_search: Budget = Field(default=Budget(), description=_BUDGET)
+    random: Budget = Field(default=Budget(), description=_BUDGET)
+    unmapped: Unmapped = Field(default="error", description=" or ".join(get_args(Unmapped)))
+    mask: StrictBool = Field(default=False, description=TRUTH)
+    shuffle: StrictBool = Field(default=False, description=TRUTH)
+    perturb: Perturbations = Field(
+        default_factory=dict, validate_default=True, description="a mapping such as {salary: {noise: {scale: 100}}}"
+    )
+    secret: LocalPath | None = Field(default=None, description="the path of a file that holds a secret")
+    target: Target | None = Field(default=None, description="a mapping such as {table: patients_anon, as: view}")
+    _models: tuple[PrivacyModel, ...] = PrivateAttr(default=())
+
+    @property
+    def models(self) -> tuple[PrivacyModel, ...]:
+        """The privacy models given in Python; none where k is all that is asked."""
+        return self._models
+
+    def with_models(self, models: Sequence[PrivacyModel]) -> Spec:
+        """The same spec with privacy models in the place of k; the columns that they count are sensitive ones."""
+        counted = (each.sensitive for each in models if each.sensitive is not None)
+        sensitive = tuple(dict.fromkeys((*self.sensitive, *counted)))
+        spec = self.model_copy(update={"sensitive": sensitive, "privacy": Privacy(k=all_of(*models).k)})
+        spec._models = tuple(models)
+        return spec
+
+    @property
+    def kept_by_name(self) -> tuple[str, ...]:
+        """The columns that `keep` names one by one."""
+        return () if self.keep is None or self.keep == EVERY else self.keep
+
+    @property
+    def rules(self) -> str | None:
+        """The folder of PrioPrivacy's rule files."""
+        return self.prioprivacy.rules
+
+    @property
+    def suppression_order(self) -> SuppressionOrder:
+        """The order in which PrioPrivacy tries to suppress cells."""
+        return self.prioprivacy.suppression_order
+
+    @property
+    def wildcard_suppression(self) -> bool:
+        """Whether PrioPrivacy may hide single cells, which is not k-anonymous."""
+        return self.prioprivacy.wildcard_suppression
+
+    def evaluations_of(self, strategy: str) -> int | None:
+        """How many nodes a strategy may look at: its own number, else that of all."""
+        budget = getattr(self, strategy, None)
+        return (budget.evaluations if isinstance(budget, Budget) else None) or self.evaluations
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_it_is_kept(cls, value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            return value
+        spec = nested(value)
+        if spec.get("location") and not spec.get("quasi_identifiers"):
+            spec["quasi_identifiers"] = {}
+        return spec

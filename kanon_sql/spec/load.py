@@ -1,0 +1,164 @@
+"""Specs from files, from mappings, and from what is laid over them. All raise SpecError."""
+
+from __future__ import annotations
+
+import os
+import re
+import reprlib
+from collections.abc import Hashable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from kanon_sql.errors import SpecError
+from kanon_sql.spec.algorithms import BUDGETS, FLAT
+from kanon_sql.spec.checks import check
+from kanon_sql.spec.errors import explained
+from kanon_sql.spec.fields import Attribute, Privacy, Spec, Target
+from kanon_sql.spec.types import as_text, by_column
+
+
+def load(path: str | os.PathLike[str], **overrides: Any) -> Spec:
+    """Read a spec file, its relative paths taken from its own folder, with `overrides` as in `merge`.
+
+    What the file leaves out and a run needs (source, quasi_identifiers) may come from the overrides.
+    """
+    needed = {name: value for name, value in overrides.items() if name in _NEEDED}
+    spec = _validated({**_said(needed), **_said(_read(Path(path)))}, folder=Path(path).parent)
+    return merge(spec, **overrides)
+
+
+_NEEDED = ("source", "quasi_identifiers", "location")
+
+
+def parse(mapping: Mapping[str, Any]) -> Spec:
+    """Build a spec from its mapping; relative paths are left as they are."""
+    if not isinstance(mapping, Mapping):
+        raise SpecError(f"a spec is a mapping with keys such as source and privacy, not {reprlib.repr(mapping)}")
+    spec = _validated(_said(mapping))
+    check(spec)
+    return spec
+
+
+def merge(spec: Spec | None, **overrides: Any) -> Spec:
+    """Lay keyword arguments, or what the command line said, over a spec; None means not said.
+
+    Besides the spec's own keys, the flat names are `k`, `output` (target.file), `into` (target.table),
+    `form` (target.as), `overwrite`, and `priorities` (column: priority). Columns listed again keep their recipe.
+    A new place to write to does not inherit the permission to overwrite.
+    """
+    said = {name: value for name, value in overrides.items() if value is not None}
+    mapping: dict[str, Any] = {name: getattr(spec, name) for name in spec.model_fields_set} if spec else {}
+    if "k" in said:
+        mapping["privacy"] = {**mapping.get("privacy", Privacy()).model_dump(), "k": said.pop("k")}
+    if "quasi_identifiers" in said and spec:
+        said["quasi_identifiers"] = _with_recipes(said["quasi_identifiers"], spec.quasi_identifiers)
+    if "priorities" in said:
+        columns = said.get("quasi_identifiers", mapping.get("quasi_identifiers", {}))
+        said["quasi_identifiers"] = _with_priorities(by_column(columns), said.pop("priorities"))
+    _make_way(mapping, said)
+    if isinstance(said.get("cloak"), str) and spec:
+        kept = spec.cloak.model_dump(exclude_unset=True)
+        said["cloak"] = {**kept, "method": said["cloak"]}
+    if said.keys() & {"output", "into", "form", "overwrite"}:
+        mapping["target"] = _merged_target(mapping.get("target"), said)
+    return parse({**mapping, **said})
+
+
+def _make_way(mapping: dict[str, Any], said: Mapping[str, Any]) -> None:
+    """Take out of a spec the options of algorithms that are said anew, in either of their two places."""
+    for key, algorithm in [*FLAT.items(), *(("evaluations", name) for name in BUDGETS)]:
+        if key in said and algorithm in mapping:
+            options = mapping[algorithm].model_dump()
+            mapping[algorithm] = {name: value for name, value in options.items() if name != key}
+    if said.keys() & set(BUDGETS):
+        mapping.pop("evaluations", None)
+
+
+def _with_recipes(columns: Any, known: Mapping[str, Attribute]) -> Any:
+    if isinstance(columns, Mapping | str) or len(set(columns)) < len(columns):
+        return columns
+    return {column: known.get(column) for column in columns}
+
+
+def _with_priorities(columns: Any, priorities: Mapping[str, int]) -> Any:
+    """Lay priorities over the quasi-identifiers' own; a column that is not one is an error."""
+    for column in priorities:
+        if column not in columns:
+            raise SpecError(f"the priority of {column!r} names no quasi-identifier; there are {', '.join(columns)}")
+    said = {
+        name: found.model_dump(exclude_unset=True) if isinstance(found, Attribute) else found or {}
+        for name, found in columns.items()
+    }
+    return {
+        name: {**found, **({"priority": priorities[name]} if name in priorities else {})}
+        for name, found in said.items()
+    }
+
+
+def _merged_target(target: Target | None, said: dict[str, Any]) -> dict[str, Any]:
+    """Take the target's flat names out of `said` and lay them over the target there was."""
+    names = {"output": "file", "into": "table", "form": "as", "overwrite": "overwrite"}
+    asked = {key: as_text(said.pop(name)) for name, key in names.items() if name in said}
+    kept = target.model_dump(by_alias=True, exclude_unset=True) if target else {}
+    if any(asked.get(place, kept.get(place)) != kept.get(place) for place in ("file", "table")):
+        kept = {"as": kept["as"]} if "as" in kept and ("table" in asked or kept["as"] == "anatomy") else {}
+    return {**kept, **asked}
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        """Refuse a key written twice, of which YAML would silently drop the first."""
+
+        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+            keys = [key for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+            first = {key.value: key for key in reversed(keys)}
+            for key in keys:
+                if first[key.value] is not key:
+                    problem = f"the key {key.value!r} is there twice"
+                    raise yaml.MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
+            return super().construct_mapping(node, deep)
+
+        def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
+            """Refuse 010, which is 8 in YAML and 10 to most people."""
+            if _LEADING_ZERO.fullmatch(node.value):
+                problem = f"{node.value} begins with a zero, and YAML would take it for octal; leave the zero out"
+                raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
+            return super().construct_yaml_int(node)
+
+    Loader.add_constructor("tag:yaml.org,2002:int", Loader.construct_yaml_int)
+    try:
+        mapping = yaml.load(path.read_bytes(), Loader)
+    except FileNotFoundError:
+        raise SpecError(f"there is no spec file {path}; check the path") from None
+    except OSError as error:
+        raise SpecError(f"the spec file {path} cannot be read ({error.strerror}); check the path") from error
+    except RecursionError:
+        raise SpecError(f"{path} is nested too deeply to be a spec; correct it") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"{path}, line {mark.line + 1}" if mark else str(path)
+        problem = getattr(error, "problem", None) or getattr(error, "reason", "unreadable")
+        raise SpecError(f"{where}: this is not YAML a spec can use ({problem}); correct it") from error
+    if not isinstance(mapping, Mapping):
+        raise SpecError(f"{path} is not a mapping; write keys such as 'source: patients' in it")
+    return mapping
+
+
+_LEADING_ZERO = re.compile(r"[-+]?0[0-9_]+")
+
+
+def _said(mapping: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out the known keys that are there without a value."""
+    known = {*Spec.model_fields, *FLAT}
+    return {key: value for key, value in mapping.items() if value is not None or key not in known}
+
+
+def _validated(mapping: dict[str, Any], folder: Path | None = None) -> Spec:
+    try:
+        return Spec.model_validate(mapping, context={"folder": folder} if folder else None)
+    except ValidationError as error:
+        raise SpecError(explained(error)) from None

@@ -1,0 +1,107 @@
+"""The recipes of hierarchies: a file, a table, or a rule that makes one from the values."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from decimal import Decimal
+from difflib import get_close_matches
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Discriminator, Field, StrictBool, StrictInt, Tag, model_serializer
+
+from kanon_sql.spec.types import SEPARATOR, TRUTH, LocalPath, Model, Number, Text
+
+
+class FileRecipe(Model):
+    """A hierarchy read from a file of `value;level1;…;*`."""
+
+    file: LocalPath = Field(description="the path of a hierarchy file")
+    separator: Text | None = Field(default=None, description=SEPARATOR)
+    header: StrictBool = Field(default=False, description=TRUTH)
+
+
+class TableRecipe(Model):
+    """A hierarchy held in a table or view of the database: the value, then its levels."""
+
+    table: Text = Field(description="the name of a table or view")
+
+
+class RangesRecipe(Model):
+    """A hierarchy of number ranges, one width per level, counted from `origin`."""
+
+    ranges: tuple[Annotated[Number, Field(gt=0)], ...] = Field(
+        min_length=1, description="a list of range widths above 0"
+    )
+    top: Number | None = Field(default=None, description="a number")
+    bottom: Number | None = Field(default=None, description="a number")
+    origin: Number = Field(default=Decimal(0), description="a number")
+
+
+class RedactRecipe(Model):
+    """A hierarchy that hides `step` more characters per level, from the right or the left."""
+
+    redact: Literal["right", "left"] = Field(description="right or left")
+    step: StrictInt = Field(default=1, ge=1, description="a whole number of at least 1")
+
+
+class DatesRecipe(Model):
+    """A hierarchy of date parts, one per level, the finest first."""
+
+    dates: tuple[Text, ...] = Field(min_length=1, description="a list of date parts such as [month, year]")
+
+
+class TaxonomyRecipe(Model):
+    """A hierarchy read from a file of child and parent."""
+
+    taxonomy: LocalPath = Field(description="the path of a file of child and parent")
+    separator: Text | None = Field(default=None, description=SEPARATOR)
+    header: StrictBool = Field(default=False, description=TRUTH)
+
+
+class SuppressRecipe(Model):
+    """A hierarchy of one step, from the value to `*`; written as the word `suppress`."""
+
+    @model_serializer
+    def _word(self) -> str:
+        return "suppress"
+
+
+RECIPES: dict[str, type[Model]] = {
+    "file": FileRecipe,
+    "table": TableRecipe,
+    "ranges": RangesRecipe,
+    "redact": RedactRecipe,
+    "dates": DatesRecipe,
+    "taxonomy": TaxonomyRecipe,
+}
+
+
+def spelled_out(value: object) -> object:
+    """Turn a bare string into its recipe: the word `suppress`, otherwise a file."""
+    if value == "suppress":
+        return SuppressRecipe()
+    return {"file": value} if isinstance(value, str | os.PathLike) else value
+
+
+def _kind(value: object) -> str | None:
+    """Tell a recipe by the one key that is its own, or by a misspelling of it."""
+    if isinstance(value, SuppressRecipe):
+        return "suppress"
+    if not isinstance(value, Mapping):
+        return next((kind for kind, model in RECIPES.items() if isinstance(value, model)), None)
+    named = [kind for kind in RECIPES if kind in value]
+    near = [kind for key in value for kind in get_close_matches(str(key), RECIPES, n=1)]
+    return next(iter(named or near), None) if len(named) < 2 else None
+
+
+Recipe: TypeAlias = Annotated[
+    Annotated[FileRecipe, Tag("file")]
+    | Annotated[TableRecipe, Tag("table")]
+    | Annotated[RangesRecipe, Tag("ranges")]
+    | Annotated[RedactRecipe, Tag("redact")]
+    | Annotated[DatesRecipe, Tag("dates")]
+    | Annotated[TaxonomyRecipe, Tag("taxonomy")]
+    | Annotated[SuppressRecipe, Tag("suppress")],
+    Discriminator(_kind),
+]

@@ -1,0 +1,86 @@
+"""The types of the fields: how what is written is read, and what is refused."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictFloat,
+    StringConstraints,
+    ValidationInfo,
+)
+
+from kanon_sql.spec.places import names_a_server
+
+SEPARATOR = "a text such as ',' or ';'"
+TRUTH = "true or false"
+LEVEL = "a whole number of at least 0"
+
+
+class Model(BaseModel):
+    """A part of a spec: frozen, and without keys that nobody knows."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+def as_text(value: object) -> object:
+    return os.fspath(value) if isinstance(value, os.PathLike) else value
+
+
+def _in_folder(value: str, info: ValidationInfo) -> str:
+    """Resolve a relative path against the spec file's folder, when there is one."""
+    if not info.context or "://" in value or value == ":memory:" or names_a_server(value):
+        return value
+    return str(info.context["folder"] / Path(value).expanduser())
+
+
+def _in_folder_if_there(value: str, info: ValidationInfo) -> str:
+    resolved = _in_folder(value, info)
+    return resolved if Path(resolved).is_file() else value
+
+
+def no_folder(value: object) -> object:
+    text = as_text(value)
+    if isinstance(text, str) and text.endswith(("/", os.sep)):
+        raise ValueError(f"{text} ends like a folder; leave out the {text[-1]} at its end, or name a file in it")
+    return value
+
+
+def _not_a_boolean(value: object) -> object:
+    if isinstance(value, bool):
+        raise ValueError(f"{str(value).lower()} is not a number; give a number")
+    return value
+
+
+def distinct(value: object) -> object:
+    if isinstance(value, list | tuple):
+        for column in value:
+            if value.count(column) > 1:
+                raise ValueError(f"{column!r} is listed twice; keep one of the two")
+    return value
+
+
+def by_column(value: object) -> object:
+    """Turn a plain list of columns, or columns that nothing is said of, into the full mapping."""
+    if isinstance(value, Mapping):
+        return {column: {} if attribute is None else attribute for column, attribute in value.items()}
+    if isinstance(value, list | tuple) and all(isinstance(column, str) for column in value):
+        return {column: {} for column in value}
+    return value
+
+
+Text: TypeAlias = Annotated[str, StringConstraints(min_length=1)]
+Weight: TypeAlias = Annotated[StrictFloat, Field(gt=0, le=1)]
+Columns: TypeAlias = Annotated[tuple[Text, ...], BeforeValidator(distinct)]
+Number: TypeAlias = Annotated[Decimal, BeforeValidator(_not_a_boolean)]
+LocalPath: TypeAlias = Annotated[Text, BeforeValidator(as_text), AfterValidator(_in_folder)]
+Source: TypeAlias = Annotated[Text, BeforeValidator(as_text), AfterValidator(_in_folder_if_there)]

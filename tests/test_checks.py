@@ -1,0 +1,306 @@
+"""What does not go together: every entry of the table, alone, and before an engine is opened."""
+
+from typing import Any, get_args
+from unittest import mock
+
+import pytest
+import yaml
+
+import kanon_sql
+from kanon_sql.cli.flags import in_flags
+from kanon_sql.errors import SpecError
+from kanon_sql.recode import RECODERS
+from kanon_sql.spec import CONFLICTS, Conflict, LocalStrategy, SearchStrategy, Verb, check, parse
+from kanon_sql.spec.load import _validated
+from kanon_sql.strategies import STRATEGIES
+from kanon_sql.verbs.statement import anonymize_sql
+
+COLUMNS = {"source": "people.csv", "quasi_identifiers": ["age", "zip"]}
+PLACES = {"source": "trips.csv", "location": ["lat", "lon"], "time": "ts", "unit": "taxi"}
+CLIQUE = "cloak: {method: clique, dx: 1, dt: 1"
+WITH_ANATOMY = "sensitive: [ill], target: {table: anon}"
+
+# What a spec says besides its columns or places, and the sentence that refuses it, by what does not go with what.
+CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
+    ("time, unit, cloak", "no location"): (
+        COLUMNS,
+        "time: ts",
+        "`time` is for places; give `location` too, two columns",
+    ),
+    ("location", "no time or unit"): (
+        {**PLACES, "unit": None},
+        "",
+        "a location needs a unit too; name its column with `unit`",
+    ),
+    ("location", "quasi_identifiers"): (
+        PLACES,
+        "quasi_identifiers: [age]",
+        "a run either cloaks places or generalizes quasi-identifiers; leave out `quasi_identifiers`, or generalize "
+        "them in a run of their own",
+    ),
+    ("location", "another strategy"): (
+        PLACES,
+        "strategy: ola",
+        "the strategy ola is for quasi-identifiers, and places are cloaked; leave out `strategy`",
+    ),
+    ("location", "mask"): (PLACES, "mask: true", "a suppressed place has no star to show; leave out `mask`"),
+    ("location", "a view"): (
+        PLACES,
+        "target: {table: anon, as: view}",
+        'a view cannot cloak again whenever it is read; release a table with `form="table"`, or a file',
+    ),
+    ("location", "a verb that searches"): (
+        PLACES,
+        "",
+        "places are cloaked without a lattice, so there is no search to show; use anonymize",
+    ),
+    ("location", "trace"): (
+        PLACES,
+        "",
+        "places are cloaked without a lattice, so there is nothing to trace; leave out `trace`",
+    ),
+    ("cloak.method", "an option of another method"): (
+        PLACES,
+        "cloak: {method: temporal, depth: 3}",
+        "cloak: depth is for adaptive and both, not for temporal; leave it out",
+    ),
+    ("cloak.method", "no tolerances"): (
+        PLACES,
+        "cloak: {method: clique, dx: 1}",
+        "cloak: clique keeps tolerances; give dx (and dy) and dt, numbers or columns",
+    ),
+    ("cloak.method", "shared: false"): (
+        PLACES,
+        f"{CLIQUE}, shared: false}}",
+        "cloak: clique has no other form than the shared one; leave shared out",
+    ),
+    ("cloak.level", "cloak.cell"): (
+        PLACES,
+        "cloak: {method: temporal, level: 3, cell: 5}",
+        "cloak: both level and cell say how large a cell is; keep one of them",
+    ),
+    ("output", "into"): (
+        COLUMNS,
+        "target: {file: a.csv, table: b}",
+        "target: both a file and a table are named; keep one of `output` and `into`",
+    ),
+    ("form", "no table"): (
+        COLUMNS,
+        "target: {file: a.csv, as: view}",
+        "target: a view needs a name; give it with `into`",
+    ),
+    ("target", "neither output nor into"): (
+        COLUMNS,
+        "target: {overwrite: true}",
+        "target: neither a file nor a table is named; give one of them with `output` or `into`",
+    ),
+    ("mask", "a view"): (
+        COLUMNS,
+        "{mask: true, target: {table: anon, as: view}}",
+        'a view drops rows instead of masking them; give `form="table"`, or leave out `mask`',
+    ),
+    ("perturb", "a view"): (
+        COLUMNS,
+        "{perturb: {pay: {noise: {scale: 1}}}, target: {table: anon, as: view}}",
+        'a view would be perturbed anew whenever it is read; give `form="table"`, or leave out `perturb`',
+    ),
+    ("form=anatomy", "no sensitive"): (
+        COLUMNS,
+        "target: {table: anon, as: anatomy}",
+        "an anatomy keeps the sensitive columns apart, and none is named; name them with `sensitive`",
+    ),
+    ("wildcard_suppression", "another form than a table"): (
+        COLUMNS,
+        "{strategy: prioprivacy, wildcard_suppression: true, target: {table: anon, as: view}}",
+        'a release with wildcards has no classes that a view could keep; give `form="table"`',
+    ),
+    ("a column", "another role of it"): (
+        COLUMNS,
+        "sensitive: [age]",
+        "'age' is in both `quasi_identifiers` and `sensitive`; keep it in one of them",
+    ),
+    ("a column", "the same in other capitals"): (
+        COLUMNS,
+        "sensitive: [Age]",
+        "'age' in `quasi_identifiers` and 'Age' in `sensitive` differ only in case; keep one of the two",
+    ),
+    ("perturb", "a role"): (
+        COLUMNS,
+        "perturb: {Age: {swap: {within: 1}}}",
+        "'Age' in `perturb` is a quasi-identifier; only the other columns can be perturbed",
+    ),
+    ("mask", "sql"): (
+        COLUMNS,
+        "mask: true",
+        "one statement drops rows instead of masking them; leave out `mask` or `sql`",
+    ),
+    ("wildcard_suppression", "sql"): (
+        COLUMNS,
+        "{strategy: prioprivacy, prioprivacy: {wildcard_suppression: true}}",
+        "one statement counts equal rows, and those of a release with wildcards are not; leave out "
+        "`wildcard_suppression` or `sql`",
+    ),
+    ("perturb", "sql"): (
+        COLUMNS,
+        "perturb: {pay: {noise: {scale: 1}}}",
+        "a perturbed release takes more than one statement, and a secret; leave out `perturb` or `sql`",
+    ),
+    ("form=anatomy", "sql"): (
+        COLUMNS,
+        "{sensitive: [ill], target: {table: anon, as: anatomy}}",
+        'an anatomy takes more than one statement; give `form="table"`, or leave out `sql`',
+    ),
+    ("strategy", "a name that nothing has"): (
+        COLUMNS,
+        "strategy: olla",
+        f"'olla' is not a strategy; choose one of {', '.join([*STRATEGIES, *RECODERS, 'cloak'])}",
+    ),
+    ("strategy", "a verb that shows a lattice"): (
+        COLUMNS,
+        "strategy: mondrian",
+        "mondrian is a local recoding, which has no lattice to look at; name a search strategy",
+    ),
+    ("strategy", "trace"): (
+        COLUMNS,
+        "strategy: kaca",
+        "kaca is a local recoding, which asks for no nodes that a trace could list; leave out `trace`",
+    ),
+    ("rules, suppression_order, wildcard_suppression", "another strategy than prioprivacy"): (
+        COLUMNS,
+        "rules: my_rules",
+        "`rules` is for the strategy prioprivacy, and the strategy is auto; leave it out, or give "
+        '`strategy="prioprivacy"`',
+    ),
+    ("domain", "another strategy than prioprivacy"): (
+        {"source": "people.csv"},
+        "quasi_identifiers: {age: {domain: 9}}",
+        "the domain of 'age' is for the strategy prioprivacy, and the strategy is auto; leave it out, or give "
+        '`strategy="prioprivacy"`',
+    ),
+    ("evaluations", "evaluations of one strategy"): (
+        COLUMNS,
+        "{strategy: kgen, evaluations: 9, kgen: {evaluations: 8}}",
+        "`evaluations` is given twice, for every strategy and as kgen.evaluations; keep one of the two",
+    ),
+    ("evaluations of one strategy", "another strategy"): (
+        COLUMNS,
+        "{strategy: ola, kgen: {evaluations: 8}}",
+        'kgen.evaluations is for the strategy kgen, and the strategy is ola; leave it out, or give `strategy="kgen"`',
+    ),
+    ("min_level, max_level", "a local recoding"): (
+        {"source": "people.csv"},
+        "{strategy: refine, quasi_identifiers: {age: {max_level: 2}}}",
+        "refine knows no levels, so min_level and max_level of 'age' cannot hold; leave them out",
+    ),
+    ("mask", "a local recoding, or show"): (
+        COLUMNS,
+        "{mask: true, show: mean}",
+        "a release that `show` changes has no node whose masked rows could be shown as *; leave out `mask`",
+    ),
+    ("sensitive", "anatomize"): (
+        COLUMNS,
+        "{sensitive: [ill, ward], target: {table: anon}}",
+        "an anatomy of exact rows has one sensitive column, and 2 of them are named; name one with `sensitive`",
+    ),
+    ("k", "anatomize"): (
+        COLUMNS,
+        f"{{{WITH_ANATOMY}, privacy: {{k: 2}}}}",
+        'what anatomize releases is not k-anonymous; leave out `k`, or use anonymize with `form="anatomy"`',
+    ),
+    ("perturb", "anatomize"): (
+        COLUMNS,
+        f"{{{WITH_ANATOMY}, perturb: {{pay: {{noise: {{scale: 1}}}}}}}}",
+        'anatomize releases the rows as they are; leave out `perturb`, or use anonymize with `form="anatomy"`',
+    ),
+    ("target", "verify"): (
+        COLUMNS,
+        "",
+        "the spec names no target that could be verified; add one, or name the table or file to check",
+    ),
+    ("location", "verify"): (
+        PLACES,
+        "target: {file: anon.csv}",
+        "the units that share a cloaked place are not in the release; name a table or file to verify, and its "
+        "quasi-identifiers",
+    ),
+}
+ANY = get_args(Verb)
+VERBS: dict[Verb, Any] = {
+    "anonymize": lambda mapping: kanon_sql.anonymize(None, mapping),
+    "trace": lambda mapping: kanon_sql.anonymize(None, mapping, trace="trace.jsonl"),
+    "sql": lambda mapping: anonymize_sql(None, mapping),
+    "explain": lambda mapping: kanon_sql.explain(None, mapping),
+    "search": lambda mapping: kanon_sql.search(None, mapping),
+    "lattice": lambda mapping: kanon_sql.lattice(None, mapping),
+    "compare": lambda mapping: kanon_sql.compare(None, mapping),
+    "anatomize": lambda mapping: kanon_sql.anatomize(None, mapping, l=2),
+    "verify": lambda mapping: kanon_sql.verify(None, mapping),
+}
+
+
+def mapping_of(conflict: Conflict) -> dict[str, Any]:
+    base, text, _ = CASES[conflict.what, conflict.with_]
+    return {**base, **(yaml.safe_load(text) or {})}
+
+
+def test_every_entry_has_a_case_and_every_case_an_entry() -> None:
+    assert {(conflict.what, conflict.with_) for conflict in CONFLICTS} == set(CASES)
+    assert len(CONFLICTS) == len(CASES)
+
+
+@pytest.mark.parametrize("conflict", CONFLICTS, ids=lambda conflict: f"{conflict.what} with {conflict.with_}")
+def test_what_does_not_go_together_is_refused_before_an_engine_is_opened(conflict: Conflict) -> None:
+    mapping, sentence = mapping_of(conflict), CASES[conflict.what, conflict.with_][2]
+    spec = _validated({key: value for key, value in mapping.items() if value is not None})
+    opened = mock.Mock(side_effect=AssertionError("an engine was opened"))
+    for verb in conflict.verbs:
+        others = [other for other in CONFLICTS if other is not conflict and verb in other.verbs]
+        if conflict.verbs == ANY:
+            others = [other for other in others if other.verbs == ANY]
+        assert not [other for other in others if other.error(spec)], "the case violates this entry alone"
+        with mock.patch("kanon_sql.verbs.source.open_source", opened), pytest.raises(SpecError) as refused:
+            VERBS[verb](mapping)
+        assert str(refused.value) == sentence
+
+
+@pytest.mark.parametrize("conflict", CONFLICTS, ids=lambda conflict: f"{conflict.what} with {conflict.with_}")
+def test_what_a_spec_can_never_ask_for_is_refused_as_soon_as_it_is_read(conflict: Conflict) -> None:
+    mapping = mapping_of(conflict)
+    if conflict.verbs == ANY:
+        with pytest.raises(SpecError):
+            parse(mapping)
+    else:
+        parse(mapping)
+
+
+@pytest.mark.parametrize("conflict", CONFLICTS, ids=lambda conflict: f"{conflict.what} with {conflict.with_}")
+def test_the_command_line_says_it_in_flags(conflict: Conflict) -> None:
+    said = in_flags(CASES[conflict.what, conflict.with_][2])
+    assert "`" not in said, "every name in backticks is one of an option"
+    assert "_identifiers" not in said
+
+
+@pytest.mark.parametrize("mapping", [COLUMNS, PLACES], ids=["columns", "places"])
+def test_what_goes_together_is_not_refused(mapping: dict[str, Any]) -> None:
+    check(parse(mapping), "anonymize")
+    check(parse({**mapping, "target": {"file": "anon.csv"}}), "anonymize")
+
+
+def test_the_strategies_of_a_spec_are_those_that_there_are() -> None:
+    assert list(get_args(SearchStrategy)) == list(STRATEGIES)
+    assert list(get_args(LocalStrategy)) == list(RECODERS)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("`overwrite=True`", "--overwrite"),
+        ('`form="table"`', "--as table"),
+        ('`keep="*"`', "--keep '*'"),
+        ("`wildcard_suppression` and `quasi_identifiers`", "--wildcard-suppression and --quasi-identifiers"),
+        ("`search_in='engine'`", "--search-in engine"),
+        ("the table `mine` and overwrite=True", "the table `mine` and overwrite=True"),
+    ],
+)
+def test_an_option_is_spelled_as_a_flag(text: str, said: str) -> None:
+    assert in_flags(text) == said
