@@ -198,7 +198,7 @@ class NewFile:
         self._folder.remove()
 
 
-def _link(staged: _Staged, way_out: str = "give --overwrite to replace it, or name another file") -> None:
+def _link(staged: _Staged, way_out: str = "give `overwrite=True` to replace it, or name another file") -> None:
     """Place a file where there is none, or fail: of two runs at once, one is first."""
     try:
         try:

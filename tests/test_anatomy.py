@@ -208,7 +208,11 @@ def counts_of(engine: Engine) -> list[Row]:
 
 
 ERRORS = [
-    ({"sensitive": []}, SpecError, "an anatomy keeps the sensitive columns apart, and none is named; give --sensitive"),
+    (
+        {"sensitive": []},
+        SpecError,
+        "an anatomy keeps the sensitive columns apart, and none is named; name them with `sensitive`",
+    ),
     ({"into": "people"}, TargetError, "is the source"),
 ]
 
@@ -259,9 +263,9 @@ def test_an_anatomy_is_replaced_only_when_told(engine: Engine, tmp_path: Path) -
     if engine.find("released"):
         engine.run(queries.drop(engine.find("released").relation, engine.dialect))
     (tmp_path / "released.csv").unlink()
-    with pytest.raises(TargetError, match="released__sensitive, which exists already; give --overwrite"):
+    with pytest.raises(TargetError, match="released__sensitive, which exists already; give `overwrite=True`"):
         released(engine, into="released", overwrite=None)
-    with pytest.raises(TargetError, match=r"released\.sensitive\.csv exists already; give --overwrite"):
+    with pytest.raises(TargetError, match=r"released\.sensitive\.csv exists already; give `overwrite=True`"):
         released(engine, output=tmp_path / "released.csv", overwrite=None)
 
 
@@ -420,10 +424,10 @@ def test_the_groups_are_made_by_chance_of_a_secret(engine: Engine, tmp_path: Pat
 ASKED = [
     ({"l": 1}, "l is 1; it must be at least 2"),
     ({"into": None}, "there is no target|neither a file nor a table"),
-    ({"sensitive": ["Ill Ness", "day"]}, "Anatomy is of one sensitive column, and 2 are named"),
+    ({"sensitive": ["Ill Ness", "day"]}, "an anatomy of exact rows has one sensitive column, and 2 of them are named"),
     ({"k": 5}, "there is no option 'k'"),
-    ({"more": {"privacy": {"k": 5}}}, "not k-anonymous; leave out k, or use anonymize --as anatomy"),
-    ({"more": {"perturb": {"day": {"noise": {"scale": 1}}}}}, "leave out perturb"),
+    ({"more": {"privacy": {"k": 5}}}, 'not k-anonymous; leave out `k`, or use anonymize with `form="anatomy"`'),
+    ({"more": {"perturb": {"day": {"noise": {"scale": 1}}}}}, "leave out `perturb`"),
     ({"sensitive": ["illness"]}, "there is no sensitive column 'illness'"),
 ]
 

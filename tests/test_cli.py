@@ -15,22 +15,32 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import duckdb
 import psycopg
 import pyarrow
 import pyarrow.parquet
 import pytest
-import typer
 
 from kanon_sql.cli import show
-from kanon_sql.cli.app import app
+from kanon_sql.cli.app import COMMANDS
+from kanon_sql.cli.app import command as imported
 from kanon_sql.demo_data import write_parquet
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.errors import SourceError, SpecError
-from kanon_sql.spec import Noise, Perturbation, Pram, Spec, Swap
+from kanon_sql.spec import (
+    Form,
+    Noise,
+    Perturbation,
+    Pram,
+    Show,
+    Spec,
+    SuppressionOrder,
+    Swap,
+    Unmapped,
+)
 from kanon_sql.strategies import Progress
 from support.command_line import COLUMNS, PEOPLE, Run, ask, command, done, kanon, released, tables, texts, write_files
 
@@ -96,9 +106,9 @@ OPTIONS: list[tuple[str, str, object]] = [
     ("--show median", "show", "median"),
     ("--beta 1.5", "beta", 1.5),
     ("--priorities age=2", "quasi_identifiers.age.priority", 2),
-    ("--rules rules", "rules", "rules"),
-    ("--suppression-order published", "suppression_order", "published"),
-    ("--wildcard-suppression", "wildcard_suppression", True),
+    ("--rules rules", "prioprivacy.rules", "rules"),
+    ("--suppression-order published", "prioprivacy.suppression_order", "published"),
+    ("--wildcard-suppression", "prioprivacy.wildcard_suppression", True),
     ("--output new.parquet", "target.file", "new.parquet"),
     ("--into anon", "target.table", "anon"),
     ("--into anon --as view", "target.form", "view"),
@@ -139,7 +149,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Spec, dict[str, Any]]]:
         specs.append((spec, others))
         raise SpecError("seen")
 
-    monkeypatch.setattr("kanon_sql.cli.app.run", spy)
+    monkeypatch.setattr("kanon_sql.cli.anonymize.run", spy)
     return specs
 
 
@@ -193,8 +203,8 @@ def test_the_source_on_the_line_wins(folder: Path, seen: list[Any]) -> None:
 def test_no_option_is_without_a_test() -> None:
     elsewhere = {"source", "spec", "search_in", "trace", "as_json", "sql"}
     listed = {re.findall(r"--([a-z-]+)", options)[-1].replace("-", "_") for options, _, _ in OPTIONS}
-    found = {parameter.name for parameter in typer.main.get_command(app).commands["anonymize"].params}  # type: ignore[attr-defined]
-    assert {str(name).rstrip("_") for name in found} - elsewhere == listed
+    taken = {parameter.name for parameter in imported("anonymize").params}
+    assert taken - elsewhere == listed - {"as"} | {"form"}
 
 
 @pytest.mark.parametrize(
@@ -207,13 +217,55 @@ def test_every_command_has_help(words: str) -> None:
 
 @pytest.mark.parametrize("name", ["compare", "lattice"])
 def test_what_searches_takes_the_options_of_a_search(name: str) -> None:
-    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
-    ours, others = ({parameter.name for parameter in commands[each].params} for each in (name, "anonymize"))
-    written = {"mask", "shuffle", "output", "into", "as_", "overwrite", "trace", "as_json", "sql"}
+    ours, others = ({parameter.name for parameter in imported(each).params} for each in (name, "anonymize"))
+    written = {"mask", "shuffle", "output", "into", "form", "overwrite", "trace", "as_json", "sql"}
     written |= {"perturb", "secret", "keep"}
     local = {"show", "rules", "suppression_order", "wildcard_suppression"}
     places = {"location", "time", "unit", "cloak"}
     assert others - ours - written - local - places == ({"strategy"} if name == "compare" else set())
+
+
+HEAVY = ("duckdb", "numpy", "pandas", "psycopg", "pyarrow", "pydantic", "pysat", "sqlglot", "yaml", "kanon_sql.verbs")
+
+
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_the_root_imports_nothing_that_only_a_command_needs(option: str) -> None:
+    code = (
+        "import atexit, sys\n"
+        f"atexit.register(lambda: print([n for n in {HEAVY} if n in sys.modules], file=sys.stderr))\n"
+        f"sys.argv = ['kanon', '{option}']\n"
+        "from kanon_sql.cli import main\n"
+        "main()"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert run.stderr == "[]\n"
+    assert run.stdout
+
+
+def test_the_root_lists_every_command_with_what_its_own_help_says() -> None:
+    listed = " ".join(done("--help").replace("│", " ").split())
+    for name, said in COMMANDS.items():
+        assert f"{name} {said}" in listed
+        assert said in " ".join(done(name, "--help").split())
+
+
+def test_a_command_that_there_is_not_is_refused_with_one_that_there_is() -> None:
+    run = kanon("anonymise")
+    assert (run.code, run.out) == (2, "")
+    assert "Did you mean 'anonymize', 'anatomize'?" in run.err
+
+
+CHOICES = {"--show": Show, "--as": Form, "--unmapped": Unmapped, "--suppression-order": SuppressionOrder}
+
+
+@pytest.mark.parametrize(("flag", "choices"), CHOICES.items())
+def test_an_option_takes_the_words_that_the_spec_takes(seen: list[Any], flag: str, choices: Any) -> None:
+    line = ["anonymize", "people.csv", "--quasi-identifiers", "age", "--into", "anon", flag]
+    for word in get_args(choices):
+        assert kanon(*line, word).err == "kanon: seen\n"
+    assert len(seen) == len(get_args(choices))
+    assert kanon(*line, "nonsense").code == 2
+    assert len(seen) == len(get_args(choices))
 
 
 @pytest.mark.slow
@@ -1029,7 +1081,7 @@ def test_what_is_no_one_statement_is_not_printed_as_one(database: str) -> None:
     ask_sql = ["anonymize", "people", "--database", database, *ASK, "--sql"]
     run = kanon(*ask_sql, "--perturb", "disease=pram:0.3")
     assert (run.code, run.out) == (2, "")
-    assert "a perturbed release takes more than one statement, and a secret; leave out perturb or --sql" in run.err
+    assert "a perturbed release takes more than one statement, and a secret; leave out --perturb or --sql" in run.err
     run = kanon(*ask_sql, "--into", "anon", "--as", "anatomy")
     assert (run.code, run.out) == (2, "")
     assert "an anatomy takes more than one statement" in run.err

@@ -133,7 +133,7 @@ def test_every_link_between_pages_leads_somewhere():
 def test_every_file_and_name_of_the_package_that_a_page_gives_is_there():
     for page in [*PAGES, *(ROOT / "docs" / "decisions").glob("*.md")]:
         text = page.read_text(encoding="utf-8")
-        for path in re.findall(r"(?:sql|benchmarks|tests)/[\w/]+\.(?:sql|py)\b", text):
+        for path in re.findall(r"\b(?:kanon_sql|sql|benchmarks|tests)/[\w/]+\.(?:sql|py)\b", text):
             assert (ROOT / path).exists(), f"{page.name}: {path}"
         for name in re.findall(r"`(kanon_sql\.[\w.]+)", text):
             pkgutil.resolve_name(name)  # raises where there is none

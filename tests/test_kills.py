@@ -23,7 +23,7 @@ SERVER = """
 import json, os, signal, sys, time
 
 import duckdb, psycopg
-import kanon_sql.cli.app, kanon_sql.verbs.anonymize
+import kanon_sql.cli.anonymize
 from kanon_sql.cli import main
 
 for line in sys.stdin:

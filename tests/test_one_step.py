@@ -308,7 +308,7 @@ def test_a_release_of_another_kind_in_the_place_of_the_rows_stands_alone() -> No
 
 def test_the_file_that_names_the_halves_is_replaced_only_when_told(folder: Path) -> None:
     Path("out.csv.anatomy.json").write_text("theirs")
-    with pytest.raises(TargetError, match=r"out.csv.anatomy.json exists already; give --overwrite"):
+    with pytest.raises(TargetError, match=r"out.csv.anatomy.json exists already; give `overwrite=True`"):
         made("anatomy", output="out.csv")
     assert set(contents(folder)) == {"people.csv", "people.parquet", "out.csv.anatomy.json"}
 

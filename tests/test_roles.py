@@ -153,8 +153,8 @@ STRATEGIES = ({}, {"strategy": "refine"}, {"show": "mode"})
 def test_a_run_stops_before_it_releases_names(asked: dict[str, str]) -> None:
     message = (
         "^2 columns without a role would be released as they are: 'name' is an identifier by its name; 'seen' differs "
-        "in nearly every row. Drop them with --identifiers, generalize them with --quasi-identifiers, or name the "
-        r"columns to keep with --keep \(--keep '\*' for every column\)$"
+        "in nearly every row. Drop them with `identifiers`, generalize them with `quasi_identifiers`, or name the "
+        r"columns to keep with `keep` \(`keep='\*'` for every column\)$"
     )
     with pytest.raises(SpecError, match=message):
         anonymize(people(name=NAMES, seen=range(40)), SPEC, **asked)
@@ -197,8 +197,8 @@ def test_what_is_dropped_by_role_or_changed_stops_nothing() -> None:
     [
         (["nobody"], "there is no kept column 'nobody'; there are zip, disease, ward"),
         (["Ward"], "there is no kept column 'Ward'; did you mean 'ward'"),
-        (["zip"], "'zip' is in both quasi_identifiers and keep; keep it in one of them"),
-        (["disease"], "'disease' is in both sensitive and keep; keep it in one of them"),
+        (["zip"], "'zip' is in both `quasi_identifiers` and `keep`; keep it in one of them"),
+        (["disease"], "'disease' is in both `sensitive` and `keep`; keep it in one of them"),
         (["ward", "ward"], "keep: 'ward' is listed twice"),
         ("ward", "keep: give a list of column names, as text, or '\\*' for every column"),
     ],

@@ -103,7 +103,7 @@ def test_what_others_keep_beside_a_target_is_never_dropped(
         with pytest.raises(TargetError, match=rf"{NEEDED[form]}, which exists already; name another target"):
             release(school, form, overwrite=overwrite)
     elif first and not overwrite:
-        with pytest.raises(TargetError, match="school exists already; give --overwrite"):
+        with pytest.raises(TargetError, match="school exists already; give `overwrite=True`"):
             release(school, form)
     else:
         release(school, form, overwrite=overwrite)
@@ -128,7 +128,7 @@ def test_a_table_made_meanwhile_is_not_dropped(school: Engine, monkeypatch: pyte
     """Found free at the start, and there at the end."""
     monkeypatch.setattr(tables, "check", lambda *_: None)
     school.run("CREATE TABLE school AS SELECT 1 AS mine")
-    with pytest.raises(TargetError, match="school exists now; give --overwrite"):
+    with pytest.raises(TargetError, match="school exists now; give `overwrite=True`"):
         release(school, "table")
     assert rows(school, "school") == [(1,)]
 
@@ -163,7 +163,7 @@ def test_what_is_ours_is_replaced_and_no_rest_of_it_stays(school: Engine, form: 
 def test_a_rest_of_ours_is_replaced_only_when_told(school: Engine) -> None:
     release(school, "view")
     school.run("DROP VIEW school")
-    with pytest.raises(TargetError, match="school__age, which exists already; give --overwrite to replace it"):
+    with pytest.raises(TargetError, match="school__age, which exists already; give `overwrite=True` to replace it"):
         release(school, "view")
     release(school, "view", overwrite=True)
 
@@ -265,7 +265,7 @@ def test_a_name_in_other_capitals_is_the_same_table_in_duckdb(embedded: DuckDB) 
     embedded.run("CREATE SCHEMA hr")
     for kind in ("table", "view", "local view", "anatomy", "exact anatomy"):
         embedded.run("CREATE TABLE hr.Results AS SELECT 1 AS precious")
-        with pytest.raises(TargetError, match="exists already; give --overwrite"):
+        with pytest.raises(TargetError, match="exists already; give `overwrite=True`"):
             release(embedded, kind, into="HR.results")
         release(embedded, kind, into="Hr.RESULTS", overwrite=True)
         names = {name for (name,) in embedded.rows("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'hr'")}
@@ -305,7 +305,7 @@ def test_a_target_in_an_attached_database(tmp_path: Path, kind: str, into: str) 
         connection.execute(f"ATTACH '{tmp_path / 'other.duckdb'}' AS Other")
         release(engine, kind, into=into)
         assert engine.place(into) == engine.find("other.school").relation == Relation("Other", "main", "school")
-        with pytest.raises(TargetError, match="exists already; give --overwrite"):
+        with pytest.raises(TargetError, match="exists already; give `overwrite=True`"):
             release(engine, kind, into=into)
         release(engine, kind, into=into, overwrite=True)
         assert rows(engine, "school") == rows(engine, "school__sensitive") == [(1,)]
@@ -479,9 +479,11 @@ def _here(engine: Engine) -> str:
 
 def test_a_materialized_view_is_for_engines_that_have_one(embedded: DuckDB) -> None:
     create_table(embedded, "pupils", {"name": "TEXT", "age": "INTEGER", "zip": "TEXT", "ill": "TEXT"}, PUPILS)
-    with pytest.raises(SpecError, match="duckdb has no materialized views; give --as table, and run it again with"):
+    with pytest.raises(SpecError, match="duckdb has no materialized views; give `form='table'`, and refresh it with"):
         release(embedded, "materialized")
-    with pytest.raises(SpecError, match="duckdb has no materialized views; release with --as table --overwrite again"):
+    with pytest.raises(
+        SpecError, match="duckdb has no materialized views; release a table again with `overwrite=True`"
+    ):
         refresh("school", connection=embedded.connection)
     assert there(embedded) == {"pupils"}
 
@@ -536,7 +538,7 @@ def test_a_refresh_that_does_not_hold_leaves_the_old_rows(server: PostgreSQL, mo
 
 
 def test_only_a_materialized_release_can_be_refreshed(server: PostgreSQL, roles: list[Role]) -> None:
-    cases = {"table": "is filled by kanon anonymize --overwrite", "view": "shows its source as it is now"}
+    cases = {"table": "is replaced by anonymize with `overwrite=True`", "view": "shows its source as it is now"}
     for kind, message in cases.items():
         release(server, kind, overwrite=True)
         with pytest.raises(TargetError, match=f"school is a {kind}, which {message}"):

@@ -2,10 +2,11 @@
 
 import os
 import sys
+import warnings
 from itertools import pairwise
 
 from kanon_sql import interrupts
-from kanon_sql.errors import KanonError
+from kanon_sql.errors import KanonError, ReleaseWarning
 
 SHOW_VALUES = "--show-values"  # anywhere on the line
 
@@ -17,6 +18,14 @@ def _refuse_a_split_connection(arguments: list[str]) -> None:
         raise KanonError("the words of a connection string belong together; put quotes around them")
 
 
+def _say(error: KanonError, with_values: bool) -> None:
+    from kanon_sql.cli.flags import in_flags
+
+    print("kanon:", in_flags(" ".join(str(error).splitlines())), file=sys.stderr)
+    if error.values and with_values:
+        print("kanon: the data say:", ", ".join(error.values), file=sys.stderr)
+
+
 def main() -> None:
     """Run `kanon`; a deliberate error is one line on standard error and exit code 2, a signal one and 128 + signal.
 
@@ -25,16 +34,15 @@ def main() -> None:
     arguments = [word for word in sys.argv[1:] if word != SHOW_VALUES]
     code = 0
     try:
-        with interrupts.ended_by_signals() as signals:
+        with interrupts.ended_by_signals() as signals, warnings.catch_warnings():
+            warnings.simplefilter("ignore", ReleaseWarning)  # a command prints them as notes
             from kanon_sql.cli.app import app
 
             signals.tidy = True
             _refuse_a_split_connection(arguments)
             app(arguments)
     except KanonError as error:
-        print("kanon:", " ".join(str(error).splitlines()), file=sys.stderr)
-        if error.values and (sys.stderr.isatty() or len(arguments) < len(sys.argv[1:])):
-            print("kanon: the data say:", ", ".join(error.values), file=sys.stderr)
+        _say(error, sys.stderr.isatty() or len(arguments) < len(sys.argv[1:]))
         code = 2
     except interrupts.Stopped as stop:
         print(interrupts.LINE, file=sys.stderr, flush=True)

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from shlex import quote
+from typing import Any
 
-from kanon_sql.cli import show
+from rich.markup import escape
+
+from kanon_sql.cli import options as o
+from kanon_sql.cli.anonymize import show_release
+from kanon_sql.cli.declare import Option, takes
+from kanon_sql.cli.show import out, sample, watching
 from kanon_sql.demo_data import write_parquet
+from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import SpecError, TargetError
 from kanon_sql.resources import folder
 from kanon_sql.verbs.anonymize import anonymize
@@ -30,10 +41,25 @@ target: {{file: people_k{k}.parquet, overwrite: true}}
 """
 
 
+DIRECTORY = Option("directory", "The folder for the demo's files.", type=Path, default=Path("kanon-demo"))
+ROWS = Option("rows", "How many people to make up.", type=int, default=30_162, limits={"min": 100})
+K = replace(o.K, help="Minimum number of rows in a class.", panel=None, default=5, limits={"min": 1})
+SEED = replace(o.SEED, help="Another seed makes other people.", panel=None, default=0)
+
+
+@takes(DIRECTORY, ROWS, K, SEED, o.JSON)
+def demo(directory: Path, rows: int, k: int, seed: int, as_json: bool | None) -> None:
+    made = run(directory, rows, k, seed)
+    if as_json:
+        print(json.dumps(made.manifest, indent=2))
+    else:
+        _show(made, directory)
+
+
 def run(directory: Path, rows: int, k: int, seed: int) -> Release:
-    """Make the people, write the spec and the hierarchies beside them, and run the spec."""
+    """Make the people, write the spec and the hierarchies into the same folder, and run the spec."""
     if k > rows:
-        raise SpecError(f"k is {k:,} but there are only {rows:,} people; lower --k, or raise --rows")
+        raise SpecError(f"k is {k:,} but there are only {rows:,} people; lower `k`, or make up more with --rows")
     try:
         (directory / "hierarchies").mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -43,7 +69,44 @@ def run(directory: Path, rows: int, k: int, seed: int) -> Release:
         (directory / "hierarchies" / f"{name}.csv").write_bytes(content)
     spec = directory / "release.yml"
     spec.write_text(SPEC.format(quasi_identifiers=", ".join(QUASI_IDENTIFIERS), k=k, seed=seed), encoding="utf-8")
-    with show.watching() as watch:
+    with watching() as watch:
         watch.stage(f"Making up {rows:,} people")
         write_parquet(directory / "people.parquet", rows, seed)
         return anonymize(None, spec, watch=watch)
+
+
+def _show(made: Release, directory: Path) -> None:
+    """Show before and after, and what to try next."""
+    reader, manifest = DuckDB(), made.manifest
+    before = _some(*reader.sample(str(directory / "people.parquet")))
+    after = _some(*reader.sample(manifest["target"]["file"]))
+    out.print("[bold]Before[/bold]: people as they were made up, each with an identifier")
+    out.print(sample(*before))
+    out.print(f"[bold]After[/bold]: every row now has {manifest['privacy'][0]['required'] - 1} or more like it")
+    out.print(sample(*after))
+    show_release(manifest)
+    places = ("release.yml", "people.parquet", "people_stricter.parquet")
+    spec, people, stricter = (quote(str(directory / name)) for name in places)
+    released = quote(manifest["target"]["file"])
+    columns = ",".join(manifest["node"])
+    out.print("\n[bold]Next[/bold]")
+    for command, purpose in (
+        (f"kanon profile {people}", "how unique were they?"),
+        (
+            f"kanon verify {released} --quasi-identifiers {columns} --k {manifest['privacy'][0]['required']}",
+            "check it yourself",
+        ),
+        (f"kanon explain --spec {spec}", "every SQL statement of this run"),
+        (f"kanon anonymize --spec {spec} --k 20 --output {stricter}", "a stricter release"),
+        ("kanon anonymize --help", "your own table"),
+    ):
+        out.print(f"  [cyan]{escape(command)}[/cyan]  # {purpose}", soft_wrap=True)
+
+
+_SHOWN = ("person_id", "age", "education", "occupation", "sex", "native-country", "salary-class")
+
+
+def _some(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[list[str], list[list[Any]]]:
+    """The demo's most identifying columns, as many as a terminal of 80 characters holds, before and after alike."""
+    kept = [i for i, name in enumerate(columns) if name in _SHOWN]
+    return [columns[i] for i in kept], [[row[i] for i in kept] for row in rows]

@@ -95,7 +95,7 @@ class DuckDB:
         A new one is made out of sight: it appears when it is closed, complete, if anything lasts in it.
         """
         if not create and not Path(path).is_file():
-            raise SourceError(f"there is no database file {speakable(path)}; check --database")
+            raise SourceError(f"there is no database file {speakable(path)}; check `database`")
         _refuse_other_formats(path)
         place = Path(path).resolve()
         new = None if place.exists() else NewFile(place)
@@ -461,9 +461,9 @@ def _refuse_other_formats(path: str) -> None:
         with open(path, "rb") as file:
             header = file.read(12)
     except OSError as error:
-        raise SourceError(f"the database {path} cannot be opened: {error.strerror}; check --database") from error
+        raise SourceError(f"the database {path} cannot be opened: {error.strerror}; check `database`") from error
     if header[8:] != b"DUCK":
-        raise SourceError(f"{path} is not a DuckDB database; check --database")
+        raise SourceError(f"{path} is not a DuckDB database; check `database`")
 
 
 def _parquet_names(path: Path) -> list[str]:

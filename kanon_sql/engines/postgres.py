@@ -156,7 +156,7 @@ class PostgreSQL:
         if schema is None:
             raise TargetError(f"the search_path has no schema for {table}; name one, as in public.{table}")
         if catalog not in ([], [database]):
-            raise TargetError(f"{name} is in another database than {database}; give that one as --database")
+            raise TargetError(f"{name} is in another database than {database}; give that one as `database`")
         self._refuse_missing_schema(schema, table)
         return Relation(schema, table)
 

@@ -88,7 +88,7 @@ def _needs_order(spec: Spec, column: Column) -> bool:
         return False
     if not column.ordered:
         raise SpecError(
-            f"column {column.name!r} has no hierarchy, and {column.type} has no order to cut by; give --hierarchies a "
+            f"column {column.name!r} has no hierarchy, and {column.type} has no order to cut by; give `hierarchies`, a "
             f"folder that holds {column.name}.csv, or a recipe in the spec (redact, taxonomy, suppress)"
         )
     return True
@@ -134,7 +134,7 @@ _NESTED = re.compile(r"\]$|^(STRUCT|MAP|UNION)\b")
 def _from_folder(spec: Spec, column: Column) -> h.Hierarchy:
     if spec.hierarchies is None:
         raise SpecError(
-            f"column {column.name!r} has no hierarchy; give --hierarchies a folder that holds {column.name}.csv, "
+            f"column {column.name!r} has no hierarchy; give `hierarchies`, a folder that holds {column.name}.csv, "
             "or a recipe in the spec (redact, ranges, dates, taxonomy, suppress)"
         )
     return _from_file(Path(spec.hierarchies) / f"{column.name}.csv", column)

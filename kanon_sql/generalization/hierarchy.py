@@ -243,7 +243,7 @@ def cover(
         advice = "add them there" if "" not in strays else "give a recipe, since the empty text is NULL in a file"
         raise HierarchyError(
             f"column {column!r}: the hierarchy lacks {len(strays)} of its values; "
-            f"{advice}, or let `--unmapped top` send them to `*`",
+            f"{advice}, or generalize them to `*` with `unmapped='top'`",
             map(printed, strays[:_SHOWN]),
         )
     leaves, levels = hierarchy.values, hierarchy.levels

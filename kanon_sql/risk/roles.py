@@ -263,7 +263,7 @@ def _refusal(found: Sequence[Suspect]) -> str:
     one = len(found) == 1
     return (
         f"{'a column' if one else f'{len(found)} columns'} without a role would be released as "
-        f"{'it is' if one else 'they are'}: {said}. Drop {'it' if one else 'them'} with --identifiers, generalize "
-        f"{'it' if one else 'them'} with --quasi-identifiers, or name the columns to keep with --keep (--keep '*' for "
+        f"{'it is' if one else 'they are'}: {said}. Drop {'it' if one else 'them'} with `identifiers`, generalize "
+        f"{'it' if one else 'them'} with `quasi_identifiers`, or name the columns to keep with `keep` (`keep='*'` for "
         "every column)"
     )

@@ -1,0 +1,52 @@
+"""`kanon anatomize`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from kanon_sql.cli import options as o
+from kanon_sql.cli.declare import Option, takes
+from kanon_sql.cli.show import out, roles, verified, warn
+from kanon_sql.verbs.anatomize import anatomize as run
+
+L = Option("l", "Minimum number of different sensitive values in a group.", type=int, default=..., limits={"min": 2})
+
+
+@takes(
+    o.SOURCE,
+    L,
+    o.DATABASE,
+    o.SPEC,
+    o.QUASI_IDENTIFIERS,
+    o.IDENTIFIERS,
+    o.SENSITIVE,
+    o.KEEP,
+    o.SECRET,
+    o.OUTPUT,
+    o.INTO,
+    o.OVERWRITE,
+    o.JSON,
+)
+def anatomize(source: str | None, spec: Path | None, l: int, as_json: bool | None, **overrides: Any) -> None:  # noqa: E741
+    """Hides which of l values belongs to a row (Anatomy, Xiao and Tao 2006); anonymize --as anatomy hides the row too."""  # noqa: E501
+    made = run(source, spec, l=l, **overrides)
+    if as_json:
+        print(json.dumps(made.manifest, indent=2))
+        warn(made.manifest["warnings"])
+    else:
+        _show(made.manifest)
+
+
+def _show(manifest: dict[str, Any]) -> None:
+    """Show what was released without k-anonymity."""
+    model, target = manifest["privacy"][0], manifest["target"]
+    out.print(
+        f"{manifest['rows']:,} rows released as they are in {manifest['groups']:,} groups, the smallest of "
+        f"{manifest['smallest_group']} rows. [yellow]Not k-anonymous[/yellow]."
+    )
+    roles(manifest["roles"])
+    where = f"{target.get('file') or target['table']} and {manifest['anatomy']['sensitive']}"
+    out.print(verified(f"no sensitive value has more than 1 / {model['required']} of its group", where))
+    warn(manifest["warnings"])

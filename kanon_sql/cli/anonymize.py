@@ -1,0 +1,161 @@
+"""`kanon anonymize`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from rich.markup import escape
+from rich.table import Table
+
+from kanon_sql.cli import options as o
+from kanon_sql.cli.declare import takes
+from kanon_sql.cli.show import found_by, out, roles, verified, warn, watching
+from kanon_sql.errors import SpecError
+from kanon_sql.report.numbers import count
+from kanon_sql.verbs.anonymize import anonymize as run
+from kanon_sql.verbs.source import settle_spec
+from kanon_sql.verbs.statement import anonymize_sql
+
+
+@takes(
+    o.SOURCE,
+    o.DATABASE,
+    o.SPEC,
+    *o.ROLES,
+    o.KEEP,
+    o.LOCATION,
+    o.TIME,
+    o.UNIT,
+    o.UNMAPPED,
+    o.K,
+    o.SUPPRESSION_LIMIT,
+    o.MASK,
+    o.SHUFFLE,
+    o.PERTURB,
+    o.SECRET,
+    o.CLOAK_BY,
+    o.METRIC,
+    o.ANY_STRATEGY,
+    o.TIME_LIMIT,
+    o.EVALUATIONS,
+    o.SEED,
+    o.SEARCH_IN,
+    o.SHOW,
+    o.BETA,
+    o.PRIORITIES,
+    o.RULES,
+    o.SUPPRESSION_ORDER,
+    o.WILDCARD_SUPPRESSION,
+    o.OUTPUT,
+    o.INTO,
+    o.FORM,
+    o.OVERWRITE,
+    o.TRACE,
+    o.JSON,
+    o.SQL,
+)
+def anonymize(
+    source: str | None,
+    spec: Path | None,
+    search_in: Any,
+    trace: Path | None,
+    as_json: bool | None,
+    sql: bool,
+    **overrides: Any,
+) -> None:
+    """[bold]kanon anonymize adult.csv --quasi-identifiers age,sex --hierarchies hierarchies/adult --output k5.csv[/bold]"""  # noqa: E501
+    settled = settle_spec(source, spec, overrides)
+    if sql:
+        with watching() as watch:
+            statement = anonymize_sql(source, settled, observer=watch, search_in=search_in)
+        print(f"{statement};")
+        return
+    if settled.target is None:
+        raise SpecError(
+            'there is no target; give `output="FILE.parquet"`, or `into="TABLE"`, or `sql` to only see the statement'
+        )
+    with watching() as watch:
+        made = run(source, settled, watch=watch, search_in=search_in, trace=trace)
+    if as_json:
+        print(json.dumps(made.manifest, indent=2))
+        warn(made.manifest["warnings"])
+    elif settled.location:
+        show_cloaked(made.manifest)
+    else:
+        show_release(made.manifest)
+
+
+def show_release(manifest: dict[str, Any]) -> None:
+    """Show what was released: the node or what classes show, its cost, the promise, and where it is."""
+    out.print(_node_table(manifest) if manifest["node"] else _shown_table(manifest))
+    suppressed = manifest["suppressed_rows"]
+    masked = " (shown as *)" if manifest["masked_rows"] else ""
+    out.print(
+        f"{manifest['released_rows']:,} of {manifest['rows']:,} rows released in {manifest['classes']:,} classes, "
+        f"the smallest of {manifest['smallest_class']} rows; {suppressed:,} suppressed{masked}."
+    )
+    roles(manifest["roles"])
+    score = "" if manifest["score"] is None else f"{manifest['metric']} {manifest['score']:.4f}, "
+    out.print(f"{score}{_proof(manifest)}.{found_by(manifest['found_by'], manifest['strategy'])}")
+    out.print(_verified(manifest))
+    warn(manifest["warnings"])
+
+
+def show_cloaked(manifest: dict[str, Any]) -> None:
+    """Show what was cloaked: how many, how fine, the promise, and where it is."""
+    figures, promise = manifest["figures"], manifest["privacy"][0]
+    out.print(
+        f"{manifest['released_rows']:,} of {manifest['rows']:,} rows released in {manifest['classes']:,} boxes, "
+        f"shared by {manifest['smallest_class']:,} or more of {manifest['units']:,} units; "
+        f"{manifest['suppressed_rows']:,} suppressed."
+    )
+    roles(manifest["roles"])
+    out.print(f"The median box has an area of {figures['median_area']:.3g} and lasts {figures['median_length']:,.6g}.")
+    out.print(verified(f"at least {promise['required']} {promise['model']}", _where(manifest["target"])))
+    warn(manifest["warnings"])
+
+
+def _node_table(manifest: dict[str, Any]) -> Table:
+    table = Table("quasi-identifier", "level", "of", "loss", box=None, pad_edge=False)
+    for column in ("level", "of", "loss"):
+        next(c for c in table.columns if c.header == column).justify = "right"
+    for name, level in manifest["node"].items():
+        loss = manifest["loss_per_attribute"][name]
+        table.add_row(escape(name), str(level), str(manifest["heights"][name]), f"{loss:.3f}")
+    return table
+
+
+def _shown_table(manifest: dict[str, Any]) -> Table:
+    table = Table("quasi-identifier", "shows", "unchanged", "loss", box=None, pad_edge=False)
+    for column in table.columns[2:]:
+        column.justify = "right"
+    for name, how in manifest["shown"].items():
+        loss, modified = manifest["loss_per_attribute"][name], manifest["modification_per_attribute"][name]
+        table.add_row(escape(name), how, f"{1 - modified:.0%}", f"{loss:.3f}")
+    return table
+
+
+def _proof(manifest: dict[str, Any]) -> str:
+    if manifest["lattice_size"] is None:
+        ended = "" if manifest["search_ended"] == "complete" else f", ended: {manifest['search_ended']}"
+        return f"by {manifest['strategy']} ({manifest['seconds']['search']:.1f} s{ended})"
+    checked = f"{manifest['nodes_checked']:,} of {count(manifest['lattice_size'])} nodes checked"
+    seconds = f"{manifest['seconds']['search']:.1f} s"
+    if manifest["proven_optimal"]:
+        return f"proven optimal ({checked}, {seconds})"
+    return f"not proven optimal: no node is below {manifest['lower_bound']:.4f} ({checked}, {seconds})"
+
+
+def _verified(manifest: dict[str, Any]) -> str:
+    model, where = manifest["privacy"][0], _where(manifest["target"])
+    where += f" and {manifest['anatomy']['sensitive']}" if "anatomy" in manifest else ""
+    kept = f"{model['required']}-anonymous"
+    if model["model"].startswith("NOT "):
+        kept = f"every row fits {model['required']} source rows, each * read as any value; [yellow]not[/yellow] {kept}"
+    return verified(kept, where)
+
+
+def _where(target: dict[str, Any]) -> str:
+    return target.get("file") or f"{target['as']} {target['table']}"

@@ -1,0 +1,39 @@
+"""`kanon explain`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich.markup import escape
+from rich.syntax import Syntax
+
+from kanon_sql.cli import options as o
+from kanon_sql.cli.declare import takes
+from kanon_sql.cli.show import out, watching
+from kanon_sql.verbs.explain import Step
+from kanon_sql.verbs.explain import explain as run
+
+
+@takes(o.SOURCE, o.DATABASE, o.SPEC, *o.ROLES, o.KEEP, *o.MODEL, o.STRATEGY, o.TIME_LIMIT, o.SEARCH_IN, o.JSON)
+def explain(source: str | None, spec: Path | None, search_in: Any, as_json: bool | None, **overrides: Any) -> None:
+    with watching() as watch:
+        steps = run(source, spec, observer=watch, search_in=search_in, **overrides).steps
+    if as_json:
+        print(json.dumps([asdict(step) for step in steps], indent=2))
+    else:
+        _show(steps)
+
+
+def _show(steps: Sequence[Step]) -> None:
+    """Show the statements of a run, one after the other."""
+    for number, step in enumerate(steps, start=1):
+        out.print(f"\n[bold]{number}. {step.name}[/bold] ({step.engine}): {escape(step.sentence)}")
+        out.print(
+            Syntax(f"{step.sql};", "sql", theme="ansi_dark", background_color="default", word_wrap=out.is_terminal)
+        )
+        out.print(f"[green]gave[/green] {escape(step.gave)}")
+        out.print(escape(step.plan), style="dim")

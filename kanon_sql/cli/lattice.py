@@ -1,0 +1,45 @@
+"""`kanon lattice`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rich.markup import escape
+
+from kanon_sql.cli import options as o
+from kanon_sql.cli.declare import takes
+from kanon_sql.cli.show import out, watching
+from kanon_sql.errors import SpecError
+from kanon_sql.release.publish import check_file
+from kanon_sql.verbs.lattice import lattice as run
+
+PICTURE = replace(o.OUTPUT, help="The .svg file to draw.", type=Path, default=Path("lattice.svg"))
+
+
+@takes(
+    o.SOURCE,
+    o.DATABASE,
+    o.SPEC,
+    *o.ROLES,
+    *o.MODEL,
+    o.STRATEGY,
+    o.TIME_LIMIT,
+    o.EVALUATIONS,
+    o.SEED,
+    o.SEARCH_IN,
+    PICTURE,
+    o.OVERWRITE,
+)
+def lattice(
+    source: str | None, spec: Path | None, search_in: Any, output: Path, overwrite: bool | None, **overrides: Any
+) -> None:
+    if output.suffix.lower() != ".svg":
+        raise SpecError(f"a lattice is drawn as SVG, and {output} does not end in .svg; name such a file")
+    check_file(output, bool(overwrite), ())
+    with watching() as watch:
+        picture = run(source, spec, observer=watch, search_in=search_in, **overrides)
+    picture.write(output, overwrite=bool(overwrite))
+    out.print(escape(picture.summary))
+    out.print(f"Drawn in {escape(str(output))}")

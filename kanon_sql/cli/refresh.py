@@ -1,0 +1,32 @@
+"""`kanon refresh`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from kanon_sql.cli import options as o
+from kanon_sql.cli.declare import Argument, takes
+from kanon_sql.cli.show import out, verified
+from kanon_sql.verbs.refresh import refresh as run
+
+NAME = Argument("name", "What anonymize --as materialized made.", default=...)
+
+
+@takes(NAME, o.DATABASE, o.JSON)
+def refresh(name: str, as_json: bool | None, **options: Any) -> None:
+    made = run(name, **options)
+    if as_json:
+        print(json.dumps(made, indent=2))
+    else:
+        _show(made)
+
+
+def _show(manifest: dict[str, Any]) -> None:
+    """Show what is in a materialized release now."""
+    out.print(
+        f"{manifest['released_rows']:,} rows in {manifest['classes']:,} classes, "
+        f"the smallest of {manifest['smallest_class'] or 0} rows."
+    )
+    promise, name = manifest["privacy"][0], manifest["target"]["table"]
+    out.print(verified(f"{promise['required']}-anonymous", f"materialized view {name}", in_="what is there now"))

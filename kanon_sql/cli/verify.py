@@ -1,0 +1,49 @@
+"""`kanon verify`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.markup import escape
+
+from kanon_sql.cli import options as o
+from kanon_sql.cli.declare import takes
+from kanon_sql.cli.flags import in_flags
+from kanon_sql.cli.show import out
+from kanon_sql.verbs.verify import verify as run
+
+
+@takes(o.SOURCE, o.DATABASE, o.SPEC, o.QUASI_IDENTIFIERS, o.K, o.JSON)
+def verify(source: str | None, spec: Path | None, as_json: bool | None, **overrides: Any) -> None:
+    """With --spec and no source, checks the spec's target. Prints how many classes fail, of which size; never whose."""
+    checked = run(source, spec, **overrides).to_dict()
+    if as_json:
+        print(json.dumps(checked, indent=2))
+    else:
+        _show(checked)
+    if not checked["holds"]:
+        raise typer.Exit(1)
+
+
+def _show(checked: dict[str, Any]) -> None:
+    """Say whether a table holds, and the sizes of the classes that do not."""
+    if "problem" in checked:
+        out.print(f"[red]does not hold[/red]: {escape(in_flags(checked['problem']))}")
+        return
+    said = f"{checked['rows']:,} rows in {checked['classes']:,} classes, the smallest of {checked['smallest_class']}"
+    if checked["holds"]:
+        out.print(f"[green]holds[/green]: {checked['required']}-anonymous on {_listed(checked)}; {said}")
+        return
+    out.print(f"[red]does not hold[/red]: not {checked['required']}-anonymous on {_listed(checked)}; {said}")
+    out.print(
+        f"{checked['unsafe_rows']:,} rows in {checked['unsafe_classes']:,} classes are below {checked['required']}:"
+    )
+    for offence in checked["offending_sizes"]:
+        out.print(f"  {offence['classes']:,} classes of {offence['size']}")
+
+
+def _listed(checked: dict[str, Any]) -> str:
+    return escape(", ".join(checked["quasi_identifiers"]))
