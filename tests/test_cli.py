@@ -636,6 +636,7 @@ def test_a_spec_without_a_target_to_verify_says_so(folder: Path, spec: str, mess
 # What is released as it is
 
 
+@pytest.mark.slow
 def test_what_is_kept_and_dropped_is_printed(folder: Path) -> None:
     options = ["anonymize", "people.csv", "--quasi-identifiers", "age,zip", "--hierarchies", "h", "--overwrite"]
     said = done(*options, "--sensitive", "disease", "--keep", "name", "--output", "anon.csv")

@@ -224,6 +224,7 @@ def moments(draw: random.Random, runs: Runs) -> Iterator[float]:
         yield draw.uniform(runs.length * 2 / 3, runs.length)
 
 
+@pytest.mark.slow
 def test_a_kill_at_any_moment_leaves_one_whole_release(runs: Runs, target: Target) -> None:
     line = ["anonymize", *target.arguments(), *RELEASE, "--overwrite", "--k"]
     whole = {0: (set[str](), Rows())}
@@ -252,6 +253,7 @@ def test_a_kill_at_any_moment_leaves_one_whole_release(runs: Runs, target: Targe
     assert (target.names(), target.rows()) == whole[OLD]
 
 
+@pytest.mark.slow
 def test_a_new_database_is_never_seen_half_made(runs: Runs) -> None:
     source = File(runs.work)
     source.prepare()

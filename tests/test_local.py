@@ -239,6 +239,7 @@ def test_a_table_or_view_of_classes(
     assert (made.manifest["node"], made.manifest["shown"]) == (None, {"age": "ranges", "city": "common"})
 
 
+@pytest.mark.slow
 def test_a_view_of_classes_counts_again(engine: Engine, make_table: MakeTable, recoder: Given, tmp_path: Path) -> None:
     make_table(engine, "people", TYPES, ROWS)
     recoder.classes, recoder.split = CLASSES_OF, True

@@ -282,6 +282,7 @@ def _holds(problem: Problem, found: FrequencySet, local: Local) -> Counter[Row]:
 
 @examples(60)
 @given(case=ranked(most_columns=4))
+@pytest.mark.slow
 def test_every_class_of_the_strict_form_is_safe_and_true(embedded: DuckDB, case: Any) -> None:
     problem, priorities = case
     found = counted(embedded, problem)

@@ -113,6 +113,7 @@ def counted(engine: Engine, problem: Problem, values: Sequence[Any], here: Engin
 
 @EXAMPLES
 @given(given=valued_problems(), embedded=st.booleans())
+@pytest.mark.slow
 def test_every_node_is_judged_like_brute_force(
     engine: Engine, given: tuple[Problem, list[Any]], embedded: bool
 ) -> None:
@@ -124,6 +125,7 @@ def test_every_node_is_judged_like_brute_force(
 
 @EXAMPLES
 @given(given=valued_problems(fewest_columns=4))
+@pytest.mark.slow
 def test_roll_ups_keep_the_values(given: tuple[Problem, list[Any]]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {"_WORTH_ROWS": 0, "_WORTH_ASKING": 1, "_WORTH_KEEPING": 9, "_MOST_KEPT": 99}.items():
@@ -332,6 +334,7 @@ def test_a_statement_that_stands_alone_counts_the_values_too(engine: Engine, sou
     assert_holds(engine.rows(sql), list(TYPES))
 
 
+@pytest.mark.slow
 def test_masked_rows_are_shown_only_where_they_meet_the_model(engine: Engine, source: str) -> None:
     for seed in range(3):
         into = f"{source}_{seed}"
