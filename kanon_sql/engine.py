@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any, Protocol, TypeGuard
 
 from kanon_sql.errors import SourceError
 from kanon_sql.queries import Relation
@@ -161,6 +162,33 @@ class Engine(Protocol):
 
     def transaction(self) -> AbstractContextManager[None]:
         """One consistent snapshot; rolled back if the block raises."""
+
+
+class FileEngine(Engine, Protocol):
+    """An engine that reads and writes files itself, and data in memory."""
+
+    def register(self, data: Any) -> Table:
+        """Show a DataFrame, an Arrow table, or anything else that it can scan, as the source."""
+
+    def read_file(self, pattern: str) -> Table:
+        """Show the CSV or Parquet files of a path or glob as a temporary view; they are read when it is."""
+
+    def read_written(self, path: Path, written_as: str) -> Relation:
+        """Show a file that was just written as a temporary view, as its reader will see it."""
+
+    def write_file(self, query: str, path: Path, written_as: str) -> None:
+        """Write the rows of a query to a Parquet or CSV file, in the query's order; OSError if that fails."""
+
+    def sample(self, path: str, rows: int = 5) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """The names of a file's columns, and rows from here and there in it."""
+
+    def over_files_sql(self, query: str, pattern: str) -> str:
+        """A query of the source view as one that reads the files itself."""
+
+
+def reads_files(engine: Engine) -> TypeGuard[FileEngine]:
+    """Whether an engine reads and writes files itself."""
+    return engine.reads_files
 
 
 def name_readings(name: str) -> list[tuple[str, ...]]:

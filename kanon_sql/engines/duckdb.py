@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import glob
-import io
 import os
 import re
 import struct
@@ -19,6 +16,8 @@ import duckdb
 
 from kanon_sql import interrupts, queries
 from kanon_sql.engine import Column, Engine, Rights, Table, name_readings, refuse_equal_names
+from kanon_sql.engines.files import file_format, files, quoted_path
+from kanon_sql.engines.headers import csv_names, parquet_names
 from kanon_sql.errors import KanonError, SourceError, TargetError
 from kanon_sql.queries import Relation
 from kanon_sql.spec import speakable
@@ -286,7 +285,7 @@ class DuckDB:
         paths = [path for path in files(pattern) if path.is_file()]
         if not paths:
             raise SourceError(f"there is no file {pattern}; check the path")
-        read_names = _parquet_names if file_format(pattern) == "parquet" else _csv_names
+        read_names = parquet_names if file_format(pattern) == "parquet" else csv_names
         for path in paths:
             with _told(f"{path} cannot be read"):
                 names = read_names(path)
@@ -304,7 +303,7 @@ class DuckDB:
     def files_sql(self, pattern: str) -> str:
         """The query that reads the files of a path or glob."""
         reader = "core/read_parquet" if file_format(pattern) == "parquet" else "core/read_csv"
-        return queries.text(reader, self.dialect, path=_quoted_path(pattern))
+        return queries.text(reader, self.dialect, path=quoted_path(pattern))
 
     def over_files_sql(self, query: str, pattern: str) -> str:
         """A query of the source view as one that reads the files itself; laid out, which joins the two WITH."""
@@ -335,7 +334,7 @@ class DuckDB:
 
     def read_written(self, path: Path, written_as: str) -> Relation:
         """Show a file that was just written as a temporary view, as its reader will see it."""
-        holes: dict[str, queries.Hole] = {"path": _quoted_path(str(path))}
+        holes: dict[str, queries.Hole] = {"path": quoted_path(str(path))}
         if written_as != "parquet":
             holes["separator"] = queries.SEPARATORS[written_as]
         reader = "core/read_parquet" if written_as == "parquet" else "core/read_written_csv"
@@ -359,38 +358,6 @@ class DuckDB:
             raise
         with _told("DuckDB cannot keep what was written", TargetError):
             self.connection.execute("COMMIT")
-
-
-def file_format(path: str) -> str:
-    """Tell parquet from csv, and tsv, which is CSV with tabs, by the ending; anything else is an error."""
-    ending = Path(path).suffix.lower()
-    if ending == ".tsv":
-        return "tsv"
-    if ending in (".parquet", ".pq"):
-        return "parquet"
-    if ending in (".csv", ".txt", ".data"):
-        return "csv"
-    raise SourceError(f"{path} is neither .csv nor .parquet; name a file of one of these kinds")
-
-
-def files(pattern: str) -> list[Path]:
-    """The files of a path or glob, hidden ones too, as DuckDB finds them; a file of that very name comes first."""
-    if Path(pattern).is_file():
-        return [Path(pattern)]
-    return [Path(path) for path in sorted(glob.glob(pattern, recursive=True, include_hidden=True))]
-
-
-Fingerprint = tuple[int, int, int]  # of a file: its inode, its bytes, and when it was written, in ns
-
-
-def fingerprints(pattern: str) -> dict[Path, Fingerprint]:
-    """What tells a file from itself after a change, for each of a path or glob that is there."""
-    found = {}
-    for path in files(pattern):
-        with suppress(FileNotFoundError):
-            seen = path.stat()
-            found[path] = (seen.st_ino, seen.st_size, seen.st_mtime_ns)
-    return found
 
 
 _LOOK_UP = """
@@ -447,12 +414,6 @@ def _spill_apart(connection: duckdb.DuckDBPyConnection, parent: Path) -> Private
     return None
 
 
-def _quoted_path(pattern: str) -> str:
-    """A path or glob for DuckDB, from anywhere: only what the user meant as a glob is one."""
-    literal = Path(pattern).exists()
-    return os.path.join(glob.escape(os.getcwd()), glob.escape(pattern) if literal else pattern)
-
-
 def _refuse_other_formats(path: str) -> None:
     """DuckDB would open a data file as a database that is lost at the end, and fetch extensions for others."""
     if not Path(path).exists():
@@ -464,65 +425,6 @@ def _refuse_other_formats(path: str) -> None:
         raise SourceError(f"the database {path} cannot be opened: {error.strerror}; check `database`") from error
     if header[8:] != b"DUCK":
         raise SourceError(f"{path} is not a DuckDB database; check `database`")
-
-
-def _parquet_names(path: Path) -> list[str]:
-    """The names of the columns, before DuckDB renames the second of `Age,age`."""
-    described = "SELECT name, num_children FROM parquet_schema(?)"
-    nodes = iter(duckdb.execute(described, [_quoted_path(str(path))]).fetchall())
-
-    def children(of: int) -> list[str]:
-        found = []
-        for _ in range(of):
-            name, count = next(nodes)
-            children(count or 0)
-            found.append(name)
-        return found
-
-    _, columns = next(nodes)
-    return children(columns)
-
-
-def _csv_names(path: Path) -> list[str]:
-    """The names in the first line, if every line has as many fields: DuckDB would guess until nothing is wrong."""
-    with open(path, newline="", encoding="utf-8-sig", errors="replace") as file:
-        head = file.read(_HEAD)
-    if "\0" in head:
-        raise SourceError(f"{path} is not a text file; give CSV, or Parquet in a file called .parquet")
-    first = re.sub(r'"[^"]*"', "", head.lstrip("\r\n")).partition("\n")[0]
-    separators = [mark for mark in sorted(_SEPARATORS, key=first.count, reverse=True) if mark in first]
-    problems = []
-    for separator in separators or [","]:
-        names = next((row for row in csv.reader(io.StringIO(head, newline=None), delimiter=separator) if row), None)
-        if names is None:
-            raise SourceError(f"{path} is empty; give a file with a line of names and rows below it")
-        columns = {f"c{index}": "VARCHAR" for index in range(len(names))}
-        try:
-            asked = {"path": _quoted_path(str(path)), "separator": separator, "columns": columns}
-            duckdb.execute(_STRICT, asked).fetchall()  # else the connection that all share is left busy
-            return [name.strip() for name in names]
-        except duckdb.Error as error:
-            problems.append(_csv_problem(error))
-    raise SourceError(f"{path} is not well-formed CSV: {problems[0]}; mend it, or write it anew as UTF-8")
-
-
-def _csv_problem(error: duckdb.Error) -> str:
-    """The line and what is wrong with it, without the line itself."""
-    line, problem = (re.search(pattern, str(error)) for pattern in (r"CSV Error on Line: (\d+)", _PROBLEMS))
-    where = f"line {line[1]}" if line else "a line"
-    return f"{where}, {problem[0] if problem else 'which cannot be read'}"
-
-
-_SEPARATORS = ",;\t|"
-_HEAD = 2**16  # characters, in which the first line must end
-_STRICT = """
-SELECT COUNT(*)
-FROM read_csv(
-  $path, columns = $columns, auto_detect = FALSE, header = TRUE,
-  delim = $separator, quote = '"', escape = '"', comment = ''
-)
-"""
-_PROBLEMS = "Expected Number of Columns: .*|Value with unterminated quote|Invalid unicode|Maximum line size"
 
 
 @contextmanager

@@ -1,16 +1,45 @@
-"""Opening an engine: of a database's name, of a connection, or an embedded one for work of our own."""
+"""Opening an engine: by a database's name, on a connection of the caller's, or embedded, for work of our own."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
-from kanon_sql.engine import Engine
+from kanon_sql.engine import Engine, FileEngine
 from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.errors import SpecError
+from kanon_sql.spec import names_a_server, speakable
 
 
-def embedded() -> DuckDB:
-    """A new embedded engine: DuckDB in memory."""
+def open_engine(database: str | None = None, create: bool = False) -> Engine:
+    """Open a database: PostgreSQL by its URL, else a DuckDB file, which may be made where `create`; None: in memory."""
+    if database is None:
+        return DuckDB()
+    if names_a_server(database):
+        from kanon_sql.engines.postgres import PostgreSQL
+
+        return PostgreSQL.open(database)
+    if speakable(database) != database and not Path(database).exists():
+        raise SpecError(
+            "the given database is neither a DuckDB file nor a PostgreSQL server; name the one by its path, the other "
+            "as postgresql://user:password@host:port/database"
+        )
+    return DuckDB.open(database, create=create)
+
+
+def engine_of(connection: Any) -> Engine:
+    """Wrap a connection of the caller's, which stays open."""
+    if type(connection).__module__.split(".")[0] == "psycopg":
+        from kanon_sql.engines.postgres import PostgreSQL
+
+        return PostgreSQL(connection)
+    return DuckDB(connection)
+
+
+def embedded() -> FileEngine:
+    """A new embedded engine in memory, which reads and writes files."""
     return DuckDB()
 
 

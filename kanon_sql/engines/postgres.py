@@ -14,6 +14,19 @@ from typing import TYPE_CHECKING, Any
 from kanon_sql import interrupts, queries
 from kanon_sql.engine import Column, Engine, Grant, Rights, Table, name_readings, refuse_equal_names
 from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.engines.postgres_sql import (
+    COLUMNS,
+    COMMENTS,
+    CSV,
+    LONGEST,
+    LOOK_UP,
+    MATERIALIZED,
+    MEASURE,
+    READ,
+    RIGHTS,
+    SCHEMAS,
+    SESSION,
+)
 from kanon_sql.errors import SourceError, TargetError
 from kanon_sql.queries import Relation
 from kanon_sql.staging import PrivateFolder
@@ -71,7 +84,7 @@ class PostgreSQL:
         with _told():
             connection.autocommit = True
             self._cursor = _cursor(connection)
-            self._cursor.execute(_SESSION)
+            self._cursor.execute(SESSION)
         interrupts.interrupted_by_signals(self)
 
     @classmethod
@@ -127,12 +140,12 @@ class PostgreSQL:
     def _look_up(self, parts: tuple[str, ...]) -> list[tuple[Any, ...]]:
         catalog, schema, table = (None, None, *parts)[-3:]
         with _told():
-            return self._cursor.execute(_LOOK_UP, [table, schema, catalog]).fetchall()
+            return self._cursor.execute(LOOK_UP, [table, schema, catalog]).fetchall()
 
     def table(self, relation: Relation, form: str = "table") -> Table:
         """Describe a relation that is known to exist; a domain is described by the type under it."""
         with _told():
-            described = self._cursor.execute(_COLUMNS, [_sql("{}", queries.parts(relation, self.dialect))]).fetchall()
+            described = self._cursor.execute(COLUMNS, [_sql("{}", queries.parts(relation, self.dialect))]).fetchall()
         columns = (
             Column(name, type_name, "text" if category in _TEXT_CATEGORIES else _KINDS.get(plain, "other"))
             for name, type_name, plain, category in described
@@ -142,7 +155,7 @@ class PostgreSQL:
     def existing(self, relation: Relation) -> Table | None:
         """The table or view in exactly this place, in its own capitals."""
         schema, name = relation.parts
-        stored = name.encode()[:_LONGEST].decode(errors="ignore")  # what PostgreSQL makes of a longer one
+        stored = name.encode()[:LONGEST].decode(errors="ignore")  # what PostgreSQL makes of a longer one
         found = next((form for _, _, form, exact in self._look_up((schema, stored)) if exact), None)
         return self.table(Relation(schema, stored), found) if found else None
 
@@ -151,8 +164,8 @@ class PostgreSQL:
         *path, table = name_readings(name)[-1]
         here, database = self.rows("SELECT current_schema(), current_database()")[0]
         *catalog, schema = path or [here]
-        if len(table.encode()) > _LONGEST:
-            raise TargetError(f"{table} is longer than the {_LONGEST} bytes of a PostgreSQL name; shorten it")
+        if len(table.encode()) > LONGEST:
+            raise TargetError(f"{table} is longer than the {LONGEST} bytes of a PostgreSQL name; shorten it")
         if schema is None:
             raise TargetError(f"the search_path has no schema for {table}; name one, as in public.{table}")
         if catalog not in ([], [database]):
@@ -162,7 +175,7 @@ class PostgreSQL:
 
     def _refuse_missing_schema(self, schema: str, table: str) -> None:
         with _told():
-            found = [name for (name,) in self._cursor.execute(_SCHEMAS, [schema]).fetchall()]
+            found = [name for (name,) in self._cursor.execute(SCHEMAS, [schema]).fetchall()]
         if schema not in (*found, "pg_temp"):
             other = f"; there is {found[0]}, in its own capitals" if found else "; make it first, or name another"
             raise TargetError(f"there is no schema {schema} for {table}{other}")
@@ -173,13 +186,13 @@ class PostgreSQL:
         with _told():
             return {
                 Relation(schema, name): text
-                for name, text in self._cursor.execute(_COMMENTS, [schema, schema]).fetchall()
+                for name, text in self._cursor.execute(COMMENTS, [schema, schema]).fetchall()
             }
 
     def rights(self, relation: Relation) -> Rights:
         """Who owns a relation, and what others may do with it."""
         with _told():
-            found = self._cursor.execute(_RIGHTS, [_sql("{}", relation.parts)]).fetchall()
+            found = self._cursor.execute(RIGHTS, [_sql("{}", relation.parts)]).fetchall()
         owner = found[0][0]
         return Rights(owner, tuple(Grant(*grant) for _, *grant in found if grant[0]))
 
@@ -190,7 +203,7 @@ class PostgreSQL:
             for relation, form in forms.items():
                 self.run(queries.set_owner(relation, owner, self.dialect, form))
             for relation, form in forms.items():
-                self.run(queries.refresh(relation, self.dialect) if form == _MATERIALIZED else _nothing_of(relation))
+                self.run(queries.refresh(relation, self.dialect) if form == MATERIALIZED else _nothing_of(relation))
         except SourceError:
             self.run("ROLLBACK TO SAVEPOINT kanon_owner")
             return False
@@ -299,7 +312,7 @@ class PostgreSQL:
                     sent = self._copy_out(query, types, file.write)
             except OSError as error:
                 raise SourceError(f"{folder} cannot hold the rows: {error.strerror}; set TMPDIR") from error
-            ((received,),) = target.rows(_sql(_READ, queries.parts(relation, target.dialect), path=str(path)))
+            ((received,),) = target.rows(_sql(READ, queries.parts(relation, target.dialect), path=str(path)))
         if received != sent:
             raise SourceError(f"PostgreSQL sent {sent} rows, but DuckDB read {received}; please report it")
         for column, type_name in types.items():
@@ -317,7 +330,7 @@ class PostgreSQL:
     def _copy_out(self, query: str, types: Mapping[str, str], write: Callable[[Buffer], object]) -> int:
         selected = ", ".join(_sent(column, type_name) for column, type_name in types.items())
         copied = f"SELECT {selected} FROM ({query}) AS fetched"
-        with _told(), self._cursor.copy(f"COPY ({copied}) TO STDOUT ({_CSV})") as copy:
+        with _told(), self._cursor.copy(f"COPY ({copied}) TO STDOUT ({CSV})") as copy:
             for chunk in copy:
                 write(chunk)
         return self._cursor.rowcount
@@ -344,7 +357,7 @@ def _in_duckdb(type_name: str) -> str:
 def _settle_numeric(target: DuckDB, relation: Relation, column: str, precision: int, scale: int) -> None:
     """Turn a column of numeric texts into numbers: as declared, or else as wide as the values need."""
     table = queries.parts(relation, target.dialect)
-    ((plain, whole, fraction),) = target.rows(_sql(_MEASURE, [column], [column], [column], table))
+    ((plain, whole, fraction),) = target.rows(_sql(MEASURE, [column], [column], [column], table))
     if precision == 0 or not 0 <= scale <= precision:
         precision, scale = whole + fraction, fraction
     if plain and precision <= 38:
@@ -447,89 +460,3 @@ _NO_URL = (
     "a PostgreSQL database is named as postgresql://user:password@host:port/database, "
     "with %40 for @ and %2F for / in the password; the given name reads otherwise"
 )
-# Dates as ISO, floats in full, backslashes plain, text as Unicode.
-_SESSION = """
-SELECT
-  set_config('datestyle', 'ISO', false),
-  set_config('extra_float_digits', '1', false),
-  set_config('standard_conforming_strings', 'on', false),
-  set_config('client_encoding', 'UTF8', false)
-"""
-_LOOK_UP = """
-SELECT r.schema, r.name, r.form, r.name = w.name AND r.schema = COALESCE(w.schema, r.schema) AS exact
-FROM
-  (SELECT %s::text AS name, %s::text AS schema, %s::text AS catalog) AS w,
-  (
-    SELECT
-      CASE WHEN n.oid = pg_my_temp_schema() THEN 'pg_temp' ELSE n.nspname END AS schema,
-      c.relname AS name,
-      CASE c.relkind
-        WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'f' THEN 'foreign table' ELSE 'table'
-      END AS form,
-      pg_table_is_visible(c.oid) AS visible
-    FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
-    WHERE c.relkind IN ('r', 'p', 'f', 'v', 'm')
-  ) AS r
-WHERE lower(r.name COLLATE "default") = lower(w.name)
-  AND CASE WHEN w.schema IS NULL THEN r.visible ELSE lower(r.schema COLLATE "default") = lower(w.schema) END
-  AND COALESCE(w.catalog, current_database()) = current_database()
-ORDER BY exact DESC, r.schema, r.name
-"""
-_MATERIALIZED = "materialized view"
-_LONGEST = 63  # bytes of a name
-_SCHEMAS = """
-SELECT nspname FROM pg_namespace WHERE lower(nspname COLLATE "default") = lower(%s::text) ORDER BY nspname
-"""
-_COMMENTS = """
-SELECT c.relname, d.description
-FROM pg_class AS c JOIN pg_description AS d ON d.objoid = c.oid
-WHERE d.classoid = 'pg_class'::regclass AND d.objsubid = 0
-  AND c.relnamespace = CASE %s::text
-    WHEN 'pg_temp' THEN pg_my_temp_schema() ELSE (SELECT oid FROM pg_namespace WHERE nspname = %s::text) END
-"""
-# The owner in every row, then a right of somebody else; of the whole relation, and of its columns.
-_RIGHTS = """
-WITH relation AS (SELECT oid, relowner, relacl FROM pg_class WHERE oid = %s::regclass),
-rights AS (
-  SELECT NULL::name AS name, (aclexplode(relacl)).* FROM relation
-  UNION ALL
-  SELECT a.attname, (aclexplode(a.attacl)).*
-  FROM pg_attribute AS a JOIN relation ON a.attrelid = relation.oid
-  WHERE a.attnum > 0 AND NOT a.attisdropped
-)
-SELECT
-  pg_get_userbyid(relowner), r.privilege_type, CASE WHEN r.grantee <> 0 THEN pg_get_userbyid(r.grantee) END,
-  r.is_grantable, r.name
-FROM relation LEFT JOIN rights AS r ON r.grantee <> relowner
-ORDER BY r.name NULLS FIRST, r.grantee, r.privilege_type
-"""
-_COLUMNS = """
-WITH RECURSIVE described AS (
-  SELECT attnum, attname, atttypid AS type, atttypmod AS modifier
-  FROM pg_attribute
-  WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped
-  UNION ALL
-  SELECT attnum, attname, typbasetype, CASE WHEN modifier = -1 THEN typtypmod ELSE modifier END
-  FROM described JOIN pg_type AS domain ON domain.oid = type
-  WHERE typtype = 'd'
-)
-SELECT attname, format_type(type, modifier), format_type(type, NULL), typcategory
-FROM described JOIN pg_type AS t ON t.oid = type
-WHERE typtype <> 'd'
-ORDER BY attnum
-"""
-# Every value quoted and NULL not, so that nothing in a value can be taken for NULL or for the end of a line.
-_CSV = r"FORMAT csv, NULL '\N', FORCE_QUOTE *"
-_READ = r"""
-COPY {} FROM {path} (
-  FORMAT csv, HEADER false, DELIMITER ',', QUOTE '"', ESCAPE '"', NULLSTR '\N', ALLOW_QUOTED_NULLS false,
-  NEW_LINE '\n', AUTO_DETECT false, PARALLEL false
-)
-"""
-_MEASURE = r"""
-SELECT
-  COALESCE(BOOL_AND(REGEXP_FULL_MATCH({}, '-?\d+(\.\d+)?')), TRUE),
-  COALESCE(MAX(LENGTH(SPLIT_PART(LTRIM({}, '-'), '.', 1))), 1),
-  COALESCE(MAX(LENGTH(SPLIT_PART({}, '.', 2))), 0)
-FROM {}
-"""

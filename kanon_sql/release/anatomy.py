@@ -16,7 +16,7 @@ from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine, Statement, Table
-from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.engines.opening import embedded
 from kanon_sql.errors import SpecError, VerificationError
 from kanon_sql.queries import Relation
 from kanon_sql.release import findings, tables
@@ -117,7 +117,7 @@ def file_problem(path: Path) -> str | None:
 
 def _has_groups(path: Path) -> bool:
     """Whether a file could be a half, and not a release of another kind that took its name."""
-    return DuckDB().read_file(str(path)).column("group_id") is not None
+    return embedded().read_file(str(path)).column("group_id") is not None
 
 
 def release(recoding: Recoding, target: Target, staging: Staging) -> Published[Summary]:

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from kanon_sql import queries
-from kanon_sql.engine import Engine, Statement, Table
-from kanon_sql.engines.duckdb import DuckDB, file_format
+from kanon_sql.engine import Engine, FileEngine, Statement, Table, reads_files
+from kanon_sql.engines.files import file_format
+from kanon_sql.engines.opening import embedded
 from kanon_sql.errors import SpecError, TargetError
 from kanon_sql.queries import Relation
 from kanon_sql.release import tables
@@ -172,7 +173,7 @@ def _publish_files(
     engine: Engine, target: Target, pieces: Sequence[Piece], verify: Callable[[Engine, Staged], Found], staging: Staging
 ) -> Published[Found]:
     started, path = time.monotonic(), Path(str(target.file))
-    written_as, reader = file_format(path.name), DuckDB()
+    written_as, reader = file_format(path.name), embedded()
     with ExitStack() as stack:
         # What is staged last is placed first: the target is never there before the rest, and what names them all.
         files = {
@@ -190,15 +191,15 @@ def _publish_files(
 
 
 def _write_file(engine: Engine, piece: Piece, file: Path, written_as: str) -> Statement:
-    if isinstance(engine, DuckDB):
+    if reads_files(engine):
         return timed(piece, piece.query, lambda: engine.write_file(piece.query, file, written_as))
-    here = DuckDB()
+    here = embedded()
     engine.send(piece.query, here, RELEASE)
     query = queries.select_all(RELEASE, here.dialect)
     return timed(piece, piece.query, lambda: here.write_file(query, file, written_as))
 
 
-def _read_back(reader: DuckDB, files: Mapping[str, Path], written_as: str) -> dict[str, Relation]:
+def _read_back(reader: FileEngine, files: Mapping[str, Path], written_as: str) -> dict[str, Relation]:
     """The files as their reader will see them; of several each is loaded, since there is one view at a time."""
     if len(files) == 1:
         return {name: reader.read_written(file, written_as) for name, file in files.items()}

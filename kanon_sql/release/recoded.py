@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any
 
 from kanon_sql import queries
-from kanon_sql.engine import Engine
-from kanon_sql.engines.duckdb import DuckDB, file_format
+from kanon_sql.engine import Engine, reads_files
+from kanon_sql.engines.files import file_format
 from kanon_sql.errors import VerificationError
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.queries import Relation
@@ -55,11 +55,11 @@ def target_sql(recoding: Recoding, target: Target | None, source_files: str | No
     `source_files`: the path or glob, where the source is not a table.
     """
     query, engine = recoding.standalone_sql(), recoding.engine
-    if source_files and isinstance(engine, DuckDB):
+    if source_files and reads_files(engine):
         query = engine.over_files_sql(query, source_files)
     if target and target.table:
         return queries.create_as(engine.place(target.table), query, engine.dialect, target.form)
-    if target and target.file and isinstance(engine, DuckDB):
+    if target and target.file and engine.reads_files:
         return queries.copy_to(query, target.file, file_format(target.file), engine.dialect)
     return query
 

@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kanon_sql.engines.duckdb import files
+from kanon_sql.engines.files import files
 from kanon_sql.frequency import fitting
 from kanon_sql.generalization import hierarchy as h
 from kanon_sql.release.publish import check_file

@@ -6,7 +6,6 @@ import time
 from dataclasses import dataclass, fields, replace
 
 from kanon_sql import interrupts, queries
-from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
 from kanon_sql.frequency.judge import Judge, may_suppress
@@ -155,7 +154,7 @@ def _task(counted: Problem, clock: Clock, watch: Observer) -> Task:
 
 def _check_shown(found: Source, spec: Spec, search_in: str) -> None:
     """Refuse what a release by classes cannot do."""
-    if search_in == "engine" and not isinstance(found.engine, DuckDB):
+    if search_in == "engine" and not found.engine.is_embedded:
         raise SpecError(
             f"a local recoding works in an embedded DuckDB, not in {found.engine.name}; leave out `search_in`"
         )

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from kanon_sql import queries
 from kanon_sql.engine import Table
-from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.frequency.fitting import Fit, fits
@@ -67,7 +66,7 @@ def count(
         tables.check_companions(found.engine, spec.target, found.table, needed)
     watch.stage("Counting the distinct tuples")
     started = time.monotonic()
-    here = found.engine if isinstance(found.engine, DuckDB) or search_in == "engine" else DuckDB()
+    here = found.engine if found.engine.is_embedded or search_in == "engine" else found.engine.embedded()
     builders = {name: fit.build for name, fit in fitted.items()}
     model = model_of(spec)
     frequency_set = build_frequency_set(

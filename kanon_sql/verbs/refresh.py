@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from kanon_sql import queries
-from kanon_sql import spec as specs
 from kanon_sql.engine import Engine
+from kanon_sql.engines.opening import engine_of, open_engine
 from kanon_sql.errors import SpecError, TargetError, VerificationError
 from kanon_sql.privacy import PrivacyModel, PrivacyModels, all_of, k_anonymity
 from kanon_sql.queries import Relation
@@ -17,7 +17,6 @@ from kanon_sql.release import findings, tables
 from kanon_sql.resources import package_version
 from kanon_sql.verbs import manifest as manifests
 from kanon_sql.verbs.problem import check_models
-from kanon_sql.verbs.source import engine_of, open_engine
 
 
 def refresh(name: str, *, database: str | None = None, connection: Any = None) -> dict[str, Any]:
@@ -60,8 +59,9 @@ def _opened(name: str, database: str | None, connection: Any) -> Iterator[Engine
     if connection is not None:
         yield engine_of(connection)
         return
-    # A spec needs a quasi-identifier; this one is never asked for.
-    engine = open_engine(specs.parse({"source": name, "database": database, "quasi_identifiers": ["-"]}))
+    if database is None:
+        raise SourceError(f"there is no database to look for {name} in; give --database")
+    engine = open_engine(database)
     try:
         yield engine
     finally:

@@ -11,8 +11,9 @@ from typing import Any
 
 from kanon_sql import queries
 from kanon_sql import spec as specs
-from kanon_sql.engine import Engine, Table, refuse_equal_names
-from kanon_sql.engines.duckdb import DuckDB, Fingerprint, files, fingerprints
+from kanon_sql.engine import Engine, Table, reads_files, refuse_equal_names
+from kanon_sql.engines.files import Fingerprint, files, fingerprints
+from kanon_sql.engines.opening import embedded, engine_of, open_engine
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.frequency.frequency_set import TUPLES
 from kanon_sql.frequency.mapping import Place, values_of
@@ -114,11 +115,11 @@ def opened(source: Any, spec: Spec, connection: Any = None, keep: bool = False) 
 def open_source(source: Any, spec: Spec, connection: Any = None) -> Source:
     """Find the data that a spec names, or that a program hands over."""
     if source is not None and not isinstance(source, (str, Path)):
-        memory = DuckDB()
+        memory = embedded()
         return Source(memory, memory.register(source))
     if connection is not None:
         return _find(engine_of(connection), spec, owned=False)
-    engine = open_engine(spec)
+    engine = _open(spec)
     try:
         return _find(engine, spec, owned=True)
     except BaseException:
@@ -129,7 +130,7 @@ def open_source(source: Any, spec: Spec, connection: Any = None) -> Source:
 def _find(engine: Engine, spec: Spec, owned: bool) -> Source:
     table = engine.find(spec.source)
     if table is None and _is_file(spec.source):
-        if not isinstance(engine, DuckDB):
+        if not reads_files(engine):
             raise SpecError(f"{spec.source} is a file, which {engine.name} cannot read; load it into a table first")
         if spec.target and spec.target.stays_a_query:
             raise SpecError("a view needs a table below it; load the file into the database, or give `form='table'`")
@@ -143,8 +144,8 @@ def _find(engine: Engine, spec: Spec, owned: bool) -> Source:
     return Source(engine, table, owned=owned)
 
 
-def open_engine(spec: Spec) -> Engine:
-    """Open the database of a spec: PostgreSQL by its URL, else a DuckDB file, else one in memory."""
+def _open(spec: Spec) -> Engine:
+    """Open the database of a spec, or one in memory for files."""
     if spec.database is None:
         if not _is_file(spec.source):
             raise SourceError(f"there is no file {specs.speakable(spec.source)}; for a table give `database`")
@@ -152,27 +153,8 @@ def open_engine(spec: Spec) -> Engine:
             raise SpecError(
                 f"the table {spec.target.table} needs a database; give `database`, or name a file with `output`"
             )
-        return DuckDB()
-    if specs.names_a_server(spec.database):
-        from kanon_sql.engines.postgres import PostgreSQL
-
-        return PostgreSQL.open(spec.database)
-    if specs.speakable(spec.database) != spec.database and not Path(spec.database).exists():
-        raise SpecError(
-            "the given database is neither a DuckDB file nor a PostgreSQL server; name the one by its path, the other "
-            "as postgresql://user:password@host:port/database"
-        )
     into_new = spec.target is not None and spec.target.table is not None and _is_file(spec.source)
-    return DuckDB.open(spec.database, create=into_new)
-
-
-def engine_of(connection: Any) -> Engine:
-    """Wrap a connection of the caller's, which stays open."""
-    if type(connection).__module__.split(".")[0] == "psycopg":
-        from kanon_sql.engines.postgres import PostgreSQL
-
-        return PostgreSQL(connection)
-    return DuckDB(connection)
+    return open_engine(spec.database, create=into_new)
 
 
 def _is_file(source: str) -> bool:

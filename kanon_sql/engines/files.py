@@ -1,0 +1,48 @@
+"""Files by their names: what a path or glob means, what kind a file is, and whether it has changed."""
+
+from __future__ import annotations
+
+import glob
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from kanon_sql.errors import SourceError
+
+
+def file_format(path: str) -> str:
+    """Tell parquet from csv, and tsv, which is CSV with tabs, by the ending; anything else is an error."""
+    ending = Path(path).suffix.lower()
+    if ending == ".tsv":
+        return "tsv"
+    if ending in (".parquet", ".pq"):
+        return "parquet"
+    if ending in (".csv", ".txt", ".data"):
+        return "csv"
+    raise SourceError(f"{path} is neither .csv nor .parquet; name a file of one of these kinds")
+
+
+def files(pattern: str) -> list[Path]:
+    """The files of a path or glob, hidden ones too, as DuckDB finds them; a file of that very name comes first."""
+    if Path(pattern).is_file():
+        return [Path(pattern)]
+    return [Path(path) for path in sorted(glob.glob(pattern, recursive=True, include_hidden=True))]
+
+
+Fingerprint = tuple[int, int, int]  # of a file: its inode, its bytes, and when it was written, in ns
+
+
+def fingerprints(pattern: str) -> dict[Path, Fingerprint]:
+    """What tells a file from itself after a change, for each of a path or glob that is there."""
+    found = {}
+    for path in files(pattern):
+        with suppress(FileNotFoundError):
+            seen = path.stat()
+            found[path] = (seen.st_ino, seen.st_size, seen.st_mtime_ns)
+    return found
+
+
+def quoted_path(pattern: str) -> str:
+    """A path or glob for DuckDB, from anywhere: only what the user meant as a glob is one."""
+    literal = Path(pattern).exists()
+    return os.path.join(glob.escape(os.getcwd()), glob.escape(pattern) if literal else pattern)

@@ -1,0 +1,88 @@
+"""What PostgreSQL is asked of itself: its catalog, its session, and how rows are copied out of it."""
+
+# Dates as ISO, floats in full, backslashes plain, text as Unicode.
+SESSION = """
+SELECT
+  set_config('datestyle', 'ISO', false),
+  set_config('extra_float_digits', '1', false),
+  set_config('standard_conforming_strings', 'on', false),
+  set_config('client_encoding', 'UTF8', false)
+"""
+LOOK_UP = """
+SELECT r.schema, r.name, r.form, r.name = w.name AND r.schema = COALESCE(w.schema, r.schema) AS exact
+FROM
+  (SELECT %s::text AS name, %s::text AS schema, %s::text AS catalog) AS w,
+  (
+    SELECT
+      CASE WHEN n.oid = pg_my_temp_schema() THEN 'pg_temp' ELSE n.nspname END AS schema,
+      c.relname AS name,
+      CASE c.relkind
+        WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'f' THEN 'foreign table' ELSE 'table'
+      END AS form,
+      pg_table_is_visible(c.oid) AS visible
+    FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+    WHERE c.relkind IN ('r', 'p', 'f', 'v', 'm')
+  ) AS r
+WHERE lower(r.name COLLATE "default") = lower(w.name)
+  AND CASE WHEN w.schema IS NULL THEN r.visible ELSE lower(r.schema COLLATE "default") = lower(w.schema) END
+  AND COALESCE(w.catalog, current_database()) = current_database()
+ORDER BY exact DESC, r.schema, r.name
+"""
+MATERIALIZED = "materialized view"
+LONGEST = 63  # bytes of a name
+SCHEMAS = """
+SELECT nspname FROM pg_namespace WHERE lower(nspname COLLATE "default") = lower(%s::text) ORDER BY nspname
+"""
+COMMENTS = """
+SELECT c.relname, d.description
+FROM pg_class AS c JOIN pg_description AS d ON d.objoid = c.oid
+WHERE d.classoid = 'pg_class'::regclass AND d.objsubid = 0
+  AND c.relnamespace = CASE %s::text
+    WHEN 'pg_temp' THEN pg_my_temp_schema() ELSE (SELECT oid FROM pg_namespace WHERE nspname = %s::text) END
+"""
+# The owner in every row, then a right of somebody else; of the whole relation, and of its columns.
+RIGHTS = """
+WITH relation AS (SELECT oid, relowner, relacl FROM pg_class WHERE oid = %s::regclass),
+rights AS (
+  SELECT NULL::name AS name, (aclexplode(relacl)).* FROM relation
+  UNION ALL
+  SELECT a.attname, (aclexplode(a.attacl)).*
+  FROM pg_attribute AS a JOIN relation ON a.attrelid = relation.oid
+  WHERE a.attnum > 0 AND NOT a.attisdropped
+)
+SELECT
+  pg_get_userbyid(relowner), r.privilege_type, CASE WHEN r.grantee <> 0 THEN pg_get_userbyid(r.grantee) END,
+  r.is_grantable, r.name
+FROM relation LEFT JOIN rights AS r ON r.grantee <> relowner
+ORDER BY r.name NULLS FIRST, r.grantee, r.privilege_type
+"""
+COLUMNS = """
+WITH RECURSIVE described AS (
+  SELECT attnum, attname, atttypid AS type, atttypmod AS modifier
+  FROM pg_attribute
+  WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped
+  UNION ALL
+  SELECT attnum, attname, typbasetype, CASE WHEN modifier = -1 THEN typtypmod ELSE modifier END
+  FROM described JOIN pg_type AS domain ON domain.oid = type
+  WHERE typtype = 'd'
+)
+SELECT attname, format_type(type, modifier), format_type(type, NULL), typcategory
+FROM described JOIN pg_type AS t ON t.oid = type
+WHERE typtype <> 'd'
+ORDER BY attnum
+"""
+# Every value quoted and NULL not, so that nothing in a value can be taken for NULL or for the end of a line.
+CSV = r"FORMAT csv, NULL '\N', FORCE_QUOTE *"
+READ = r"""
+COPY {} FROM {path} (
+  FORMAT csv, HEADER false, DELIMITER ',', QUOTE '"', ESCAPE '"', NULLSTR '\N', ALLOW_QUOTED_NULLS false,
+  NEW_LINE '\n', AUTO_DETECT false, PARALLEL false
+)
+"""
+MEASURE = r"""
+SELECT
+  COALESCE(BOOL_AND(REGEXP_FULL_MATCH({}, '-?\d+(\.\d+)?')), TRUE),
+  COALESCE(MAX(LENGTH(SPLIT_PART(LTRIM({}, '-'), '.', 1))), 1),
+  COALESCE(MAX(LENGTH(SPLIT_PART({}, '.', 2))), 0)
+FROM {}
+"""
