@@ -10,7 +10,7 @@ from typing import Any
 from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.engines.opening import engine_of, open_engine
-from kanon_sql.errors import SpecError, TargetError, VerificationError
+from kanon_sql.errors import SourceError, SpecError, TargetError, VerificationError
 from kanon_sql.privacy import PrivacyModel, PrivacyModels, all_of, k_anonymity
 from kanon_sql.queries import Relation
 from kanon_sql.release import findings, tables
