@@ -176,8 +176,8 @@ class FileEngine(Engine, Protocol):
     def read_written(self, path: Path, written_as: str) -> Relation:
         """Show a file that was just written as a temporary view, as its reader will see it."""
 
-    def write_file(self, query: str, path: Path, written_as: str) -> None:
-        """Write the rows of a query to a Parquet or CSV file, in the query's order; OSError if that fails."""
+    def write_file(self, query: str, path: Path, written_as: str) -> int:
+        """Write the rows of a query to a Parquet or CSV file, in its order; how many. OSError if that fails."""
 
     def sample(self, path: str, rows: int = 5) -> tuple[list[str], list[tuple[Any, ...]]]:
         """The names of a file's columns, and rows from here and there in it."""
