@@ -14,6 +14,7 @@ from measure import ADULT_COLUMNS, adult
 
 from kanon_sql import spec
 from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency import fitting, judge
 from kanon_sql.frequency import frequency_set as frequency
 from kanon_sql.generalization.lattice import Lattice
@@ -29,7 +30,7 @@ def main() -> None:
         None, source="adult", quasi_identifiers=list(ADULT_COLUMNS), hierarchies=str(folder / "hierarchies")
     )
     builders = {name: fit.build for name, fit in fitting.fits(asked, table, engine).items()}
-    found = frequency.build_frequency_set(engine, table, builders, engine)
+    found = frequency.build_frequency_set(engine, table, builders, Scratch(engine))
     asks = judge.Judge(found, all_of(k_anonymity(5)))
     nodes = random.Random(0).sample(list(Lattice((0,) * 9, found.heights).nodes()), 400)
     ours, bare = [], []

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError
 from kanon_sql.frequency import judge as judges
 from kanon_sql.frequency import rollups as rollup
@@ -109,7 +110,7 @@ def two_levels(leaves: str) -> Column:
 def test_a_row_that_gets_lost_on_the_way_stops_the_run(engine: Engine) -> None:
     table = create_table(engine, "people", {"x": "VARCHAR"}, [("a",), ("b",)])
     with pytest.raises(SourceError, match="holds 1 rows where 2 were read"):
-        build_frequency_set(engine, table, {"x": lambda _: Hierarchy(*two_levels("a").levels)}, engine)
+        build_frequency_set(engine, table, {"x": lambda _: Hierarchy(*two_levels("a").levels)}, Scratch(engine))
 
 
 @pytest.mark.parametrize("k", [1, 2, 5, 11])

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from kanon_sql import anonymize, queries
 from kanon_sql import spec as specs
 from kanon_sql.engines.duckdb import DuckDB
-from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import InfeasibleError
 from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.lattice import Lattice
@@ -176,18 +175,7 @@ def task_of(
     lattice = Lattice((0,) * len(columns), found.heights)
     clock = more.pop("clock", Clock())
     weights = tuple(weights[: len(columns)])
-    return Task(
-        found,
-        model,
-        specs.parse(said),
-        weights,
-        clock,
-        judge,
-        costs,
-        lattice,
-        lambda _: found.heights,
-        Scratch(found.engine),
-    )
+    return Task(found, model, specs.parse(said), weights, clock, judge, costs, lattice, lambda _: found.heights)
 
 
 def assigned(task: Task) -> list[tuple[tuple[int, ...], int, int, int, int]]:

@@ -13,6 +13,7 @@ import pytest
 from kanon_sql import anonymize
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set
 from kanon_sql.frequency.judge import Judge, may_suppress
 from kanon_sql.generalization import hierarchy as h
@@ -42,7 +43,7 @@ def counted(engine: Engine, rows: Sequence[tuple[Any, ...]], hierarchies: Sequen
     names = [f"q{i}" for i in range(len(hierarchies))]
     table = create_table(engine, "people", dict.fromkeys(names, "VARCHAR"), rows)
     builders = {name: lambda _, found=found: found for name, found in zip(names, hierarchies, strict=True)}
-    return build_frequency_set(engine, table, builders, engine)
+    return build_frequency_set(engine, table, builders, Scratch(engine))
 
 
 def anonymous_nodes(found: FrequencySet, k: int, allowed: int = 0) -> dict[Node, int]:
@@ -384,7 +385,7 @@ def samarati() -> FrequencySet:
         "marital-status": lambda _: marital,
         "age": lambda values: recipes.ranges(values, [5, 10, 20], "age", origin=16),
     }
-    return build_frequency_set(engine, table, builders, engine)
+    return build_frequency_set(engine, table, builders, Scratch(engine))
 
 
 @needs_adult
@@ -499,7 +500,7 @@ def cargo(count: int) -> FrequencySet:
         text = (folder / "hierarchies" / f"{name}.csv").read_text(encoding="utf-8")
         made = h.convert(h.parse(text, name), table.column(name).kind, name)
         builders[name] = lambda values, made=made, name=name: h.cover(made, values, name)
-    return build_frequency_set(engine, table, builders, engine)
+    return build_frequency_set(engine, table, builders, Scratch(engine))
 
 
 @needs_c2k

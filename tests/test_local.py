@@ -259,16 +259,15 @@ def test_a_view_of_classes_counts_again(engine: Engine, make_table: MakeTable, r
 def test_the_statement_stands_alone(engine: Engine, make_table: MakeTable, recoder: Given, tmp_path: Path) -> None:
     from kanon_sql.release import recoded
     from kanon_sql.verbs.observer import Observer
-    from kanon_sql.verbs.plan import plan_release, tidy
+    from kanon_sql.verbs.plan import plan_release
     from kanon_sql.verbs.source import opened, settle_spec
 
     make_table(engine, "people", TYPES, ROWS)
     recoder.classes, recoder.split = CLASSES_OF, True
     settled = settle_spec(None, spec_of(tmp_path, 2), {})
-    with opened(None, settled, engine.connection) as found:  # type: ignore[attr-defined]
+    with opened(None, settled, engine.connection) as found, found.scratches:  # type: ignore[attr-defined]
         plan = plan_release(found, settled, Observer())
         statement = recoded.target_sql(plan.recoding, None)
-        tidy(plan)
     assert "kanon_map" not in statement
     assert released(engine.rows(f"SELECT age, city FROM ({statement}) AS release")) == RELEASED
 
@@ -575,7 +574,7 @@ def test_a_single_is_the_number_that_it_prints(engine: Engine, make_table: MakeT
 def test_a_statement_with_singles_stands_alone(engine: Engine, make_table: MakeTable) -> None:
     from kanon_sql.release import recoded
     from kanon_sql.verbs.observer import Observer
-    from kanon_sql.verbs.plan import plan_release, tidy
+    from kanon_sql.verbs.plan import plan_release
     from kanon_sql.verbs.source import opened, settle_spec
 
     make_table(
@@ -590,10 +589,9 @@ def test_a_statement_with_singles_stands_alone(engine: Engine, make_table: MakeT
             "strategy": strategy,
         }
         settled = settle_spec(None, given_spec, {})
-        with opened(None, settled, engine.connection) as found:  # type: ignore[attr-defined]
+        with opened(None, settled, engine.connection) as found, found.scratches:  # type: ignore[attr-defined]
             plan = plan_release(found, settled, Observer())
             statement = recoded.target_sql(plan.recoding, None)
-            tidy(plan)
         assert len(engine.rows(f"SELECT weight FROM ({statement}) AS release")) == 6
 
 

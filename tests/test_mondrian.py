@@ -52,25 +52,14 @@ def task_of(
     names = [f"q{j}" for j in range(len(hierarchies))]
     found_types = ["BIGINT" if any(isinstance(row[j], int) for row in rows) else "VARCHAR" for j in range(len(names))]
     table = create_table(engine, "people", dict(zip(names, types or found_types, strict=True)), rows)
-    found = build_frequency_set(engine, table, dict(zip(names, hierarchies, strict=True)), engine)
+    found = build_frequency_set(engine, table, dict(zip(names, hierarchies, strict=True)), Scratch(engine))
     attributes = {name: {"show": how} for name, how in zip(names, show or [None] * len(names), strict=True)}
     spec = specs.parse({"source": "people", "quasi_identifiers": attributes, "privacy": {"k": k}})
     model = all_of(k_anonymity(k))
     judge = Judge(found, model)
     lattice = Lattice((0,) * len(names), found.heights)
     weighted = tuple(weights or (1.0,) * len(names))
-    return Task(
-        found,
-        model,
-        spec,
-        weighted,
-        Clock(),
-        judge,
-        judge.costs(),
-        lattice,
-        lambda _: found.heights,
-        Scratch(found.engine),
-    )
+    return Task(found, model, spec, weighted, Clock(), judge, judge.costs(), lattice, lambda _: found.heights)
 
 
 def values_of(task: Task) -> list[dict[int, Any]]:

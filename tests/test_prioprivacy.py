@@ -159,7 +159,7 @@ def counted(engine: DuckDB, problem: Problem) -> FrequencySet:
         name: partial(h.cover, Hierarchy(*column.levels), column=name)
         for name, column in zip(problem.names, problem.columns, strict=True)
     }
-    return build_frequency_set(engine, table, builders, engine)
+    return build_frequency_set(engine, table, builders, Scratch(engine))
 
 
 def _type(column: Column) -> str:
@@ -179,18 +179,7 @@ def task_of(found: FrequencySet, spec: Spec, model: PrivacyModels | None = None,
     judge = Judge(found, model)
     lattice = Lattice((0,) * len(found.heights), found.heights)
     weights = (1.0,) * len(found.heights)
-    return Task(
-        found,
-        model,
-        spec,
-        weights,
-        clock or Clock(),
-        judge,
-        judge.costs(),
-        lattice,
-        lambda _: lattice.top,
-        Scratch(found.engine),
-    )
+    return Task(found, model, spec, weights, clock or Clock(), judge, judge.costs(), lattice, lambda _: lattice.top)
 
 
 def released(found: FrequencySet, local: Local) -> Released:
@@ -532,7 +521,7 @@ def adult(hierarchies: bool) -> FrequencySet:
         text = (DATA / "adult" / "hierarchies" / f"{name}.csv").read_text(encoding="utf-8").replace(" ", "-")
         made = h.convert(h.parse(text, name), table.column(name).kind, name)
         builders[name] = lambda values, made=made, name=name: h.cover(made, values, name)
-    return build_frequency_set(engine, table, builders, engine)
+    return build_frequency_set(engine, table, builders, Scratch(engine))
 
 
 @needs_published

@@ -58,18 +58,7 @@ def task_of(
     names = [attribute.column.name for attribute in found.attributes]
     spec = parse({"source": "people", "quasi_identifiers": names, "privacy": {"k": max(1, model.k)}})
     clock = Clock(seconds, watch)
-    return Task(
-        found,
-        model,
-        spec,
-        tuple(weights) or (1.0,) * len(names),
-        clock,
-        judge,
-        costs,
-        lattice,
-        optimum,
-        Scratch(found.engine),
-    )
+    return Task(found, model, spec, tuple(weights) or (1.0,) * len(names), clock, judge, costs, lattice, optimum)
 
 
 def counted(problem: Problem) -> FrequencySet:
@@ -83,7 +72,7 @@ def counted(problem: Problem) -> FrequencySet:
         strays = tuple({row[int(name[1:])] for row in problem.rows} - set(leaves))
         hierarchy = Hierarchy(leaves, levels, strays)
         builders[name] = lambda _, made=hierarchy: made
-    return build_frequency_set(engine, table, builders, engine)
+    return build_frequency_set(engine, table, builders, Scratch(engine))
 
 
 @dataclass
@@ -247,7 +236,7 @@ def small(rows: Sequence[tuple[str, ...]], hierarchies: Sequence[Hierarchy]) -> 
     names = [f"q{j}" for j in range(len(hierarchies))]
     table = create_table(engine, "people", dict.fromkeys(names, "VARCHAR"), rows)
     builders = {name: lambda _, made=made: made for name, made in zip(names, hierarchies, strict=True)}
-    return build_frequency_set(engine, table, builders, engine)
+    return build_frequency_set(engine, table, builders, Scratch(engine))
 
 
 def assigned(found: FrequencySet, local: Local) -> set[frozenset[str]]:

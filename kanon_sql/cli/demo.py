@@ -16,7 +16,7 @@ from kanon_sql.cli.anonymize import show_release
 from kanon_sql.cli.declare import Option, takes
 from kanon_sql.cli.show import out, sample, watching
 from kanon_sql.demo_data import write_parquet
-from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.engines.opening import embedded
 from kanon_sql.errors import SpecError, TargetError
 from kanon_sql.resources import folder
 from kanon_sql.verbs.anonymize import anonymize
@@ -77,7 +77,7 @@ def run(directory: Path, rows: int, k: int, seed: int) -> Release:
 
 def _show(made: Release, directory: Path) -> None:
     """Show before and after, and what to try next."""
-    reader, manifest = DuckDB(), made.manifest
+    reader, manifest = embedded(), made.manifest
     before = _some(*reader.sample(str(directory / "people.parquet")))
     after = _some(*reader.sample(manifest["target"]["file"]))
     out.print("[bold]Before[/bold]: people as they were made up, each with an identifier")

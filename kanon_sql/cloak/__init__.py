@@ -13,10 +13,11 @@ from kanon_sql.cloak.adaptive import adaptive
 from kanon_sql.cloak.both import both
 from kanon_sql.cloak.clique import clique
 from kanon_sql.cloak.describe import describe
-from kanon_sql.cloak.points import POINTS, ROWS, SOURCE, Cloaking, check_columns, read
+from kanon_sql.cloak.points import Cloaking, check_columns, read
 from kanon_sql.cloak.temporal import temporal
-from kanon_sql.cloak.written import CLASSES, RELEASED, Summary, judge, refuse_if_suppressed
+from kanon_sql.cloak.written import Summary, judge, refuse_if_suppressed
 from kanon_sql.engine import Engine, Table
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.privacy import all_of, k_anonymity
 from kanon_sql.queries import Relation
 from kanon_sql.spec import CloakMethod, Spec
@@ -60,19 +61,15 @@ class Cloaked:
         written.compare(self.cloaking, self.table, engine, release)
         return self.summary
 
-    def drop(self) -> None:
-        """Drop the rows and their boxes."""
-        self.cloaking.drop(self.boxes, SOURCE, ROWS, POINTS, RELEASED, CLASSES, quadrants.KEYS)
 
-
-def cloak(engine: Engine, table: Table, spec: Spec, stage: Callable[[str], None]) -> Cloaked:
+def cloak(tables: Scratch, engine: Engine, table: Table, spec: Spec, stage: Callable[[str], None]) -> Cloaked:
     """Put every row of a table into a box and an interval, and judge them; KanonError if that cannot be.
 
     Every box and interval is shared, exactly equal, by k different units of the release, unless the spec says
-    `shared: false`. The work is done in an embedded DuckDB; a server's rows are fetched first, once.
+    `shared: false`. The work is done in `tables`, of an embedded engine; a server's rows are fetched first, once.
     """
     began = time.monotonic()
-    cloaking = read(engine, table, spec, all_of(k_anonymity(spec.privacy.k)), stage)
+    cloaking = read(tables, engine, table, spec, all_of(k_anonymity(spec.privacy.k)), stage)
     read_seconds, began = time.monotonic() - began, time.monotonic()
     boxes = METHODS[spec.cloak.method](cloaking)
     refuse_if_suppressed(cloaking, boxes)
@@ -80,7 +77,7 @@ def cloak(engine: Engine, table: Table, spec: Spec, stage: Callable[[str], None]
     seconds = {"read": read_seconds, "cloak": time.monotonic() - began}
     stage("Verifying the boxes")
     summary = judge(cloaking, boxes, inside)
-    ((area, length),) = cloaking.rows("cloak/medians", classes=CLASSES)
+    ((area, length),) = tables.rows("cloak/medians", classes=tables["classes"])
     alone = tuple(written.identifying(cloaking, summary.rows, table))
     return Cloaked(cloaking, table, boxes, summary, inside, (area, length), alone, seconds)
 

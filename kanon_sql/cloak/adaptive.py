@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from kanon_sql import queries
 from kanon_sql.cloak.grid import Axis, halved, levels, sliced, unit_of, whole
 from kanon_sql.cloak.points import Cloaking
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
-from kanon_sql.queries import Relation
+from kanon_sql.queries import Hole, Relation
 
-_NAMES = ("cells", "keys", "leaves", "nodes", "pulls", "owners", "boxes")
-CELLS, KEYS, LEAVES, NODES, PULLS, OWNERS, BOXES = (queries.scratch(f"kanon_cloak_{name}") for name in _NAMES)
-# What a level is made of is read while the next one is written.
-WAITING, ROUND, GROUPS = (
-    (queries.scratch(f"kanon_cloak_{name}_0"), queries.scratch(f"kanon_cloak_{name}_1"))
-    for name in ("waiting", "round", "groups")
-)
 _KEY_BITS = 62
 _DAY = 86_400e6  # microseconds
 
@@ -35,15 +28,16 @@ def adaptive(cloaking: Cloaking) -> Relation:
         raise SpecError("so many slices of so deep a quadtree cannot be numbered; give a longer interval or less depth")
     holes = {**x.holes("x"), **y.holes("y"), **t.holes("t")}
     cloaking.stage("Finding the quadrants")
-    cloaking.make(CELLS, "cloak/cells", points=cloaking.points, **holes)
-    cloaking.make(KEYS, "cloak/keys", cells=CELLS, depth=depth)
-    cloaking.make(LEAVES, "cloak/leaves", keys=KEYS, depth=depth, others=cloaking.model.k - 1)
-    cloaking.drop(CELLS)
+    made = cloaking.tables
+    cells = made.make("cells", "cloak/cells", points=cloaking.points, **holes)
+    keys = made.make("keys", "cloak/keys", cells=cells, depth=depth)
+    leaves = made.make("leaves", "cloak/leaves", keys=keys, depth=depth, others=cloaking.model.k - 1)
+    made.drop(cells)
     groups = _climb(cloaking, spec.cloak.shared)
-    cloaking.make(OWNERS, "cloak/owners", groups=groups, depth=depth)
-    cloaking.make(BOXES, "cloak/quadrants", keys=KEYS, owners=OWNERS, depth=depth, **holes)
-    cloaking.drop(LEAVES, NODES, PULLS, OWNERS, *WAITING, *ROUND, *GROUPS)
-    return BOXES
+    owners = made.make("owners", "cloak/owners", groups=groups, depth=depth)
+    boxes = made.make("boxes", "cloak/quadrants", keys=keys, owners=owners, depth=depth, **holes)
+    made.drop(leaves, owners, "nodes", "pulls", *(each for stem in _TWICE for each in made.pair(stem)))
+    return boxes
 
 
 def slices(cloaking: Cloaking) -> Axis:
@@ -63,44 +57,45 @@ def inside(cloaking: Cloaking, boxes: Relation) -> int:
     """The fewest units that were seen inside a released quadrant and slice: what the published form promises."""
     width = cloaking.spec.cloak.depth
     axis = halved(cloaking.extent.x_low, cloaking.extent.x_high, width)
-    ((smallest,),) = cloaking.rows("cloak/inside_quadrants", keys=KEYS, boxes=boxes, x_width=axis.holes("x")["x_width"])
+    holes = {"keys": cloaking.tables["keys"], "boxes": boxes}
+    ((smallest,),) = cloaking.tables.rows("cloak/inside_quadrants", **holes, x_width=axis.holes("x")["x_width"])
     return int(smallest or 0)
 
 
 def _climb(cloaking: Cloaking, shared: bool) -> Relation:
     """Go from the leaves to the root; give the quadrants that took units, and what they are released as."""
-    depth = cloaking.spec.cloak.depth
-    waiting, round_, groups = WAITING[0], ROUND[0], GROUPS[0]
-    _empty(cloaking, waiting, "node", "unit", "n", "rows")
-    _empty(cloaking, groups, "level", "node", "rows", "class_level", "class_node")
-    cloaking.engine.load(round_, {"node": "BIGINT", "rows": "BIGINT", "taken": "BOOLEAN"}, [[], [], []])
+    depth, made, leaves = cloaking.spec.cloak.depth, cloaking.tables, cloaking.tables["leaves"]
+    pairs = {stem: list(made.pair(stem)) for stem in _TWICE}
+    waiting, round_, groups = (pair[0] for pair in pairs.values())
+    _empty(made, waiting, "node", "unit", "n", "rows")
+    _empty(made, groups, "level", "node", "rows", "class_level", "class_node")
+    made.load(round_, {"node": "BIGINT", "rows": "BIGINT", "taken": "BOOLEAN"}, [[], [], []])
     for level in reversed(range(depth + 1)):
-        waiting = cloaking.make(
-            _other(WAITING, waiting),
-            "cloak/pending",
-            leaves=LEAVES,
-            waiting=waiting,
-            round=round_,
-            level=level,
-            shift=2 * (depth - level),
+        of_level = {"level": level, "shift": 2 * (depth - level)}
+        waiting = _next(
+            pairs["waiting"], made, "cloak/pending", leaves=leaves, waiting=waiting, round=round_, **of_level
         )
-        cloaking.make(NODES, "cloak/nodes", waiting=waiting, safe=cloaking.model.safe)
+        nodes = made.make("nodes", "cloak/nodes", waiting=waiting, safe=cloaking.model.safe)
         if shared:
-            cloaking.make(PULLS, "cloak/pulls", nodes=NODES, groups=groups, level=level)
+            pulls = made.make("pulls", "cloak/pulls", nodes=nodes, groups=groups, level=level)
         else:
-            _empty(cloaking, PULLS, "node", "class_level", "class_node")
-        round_ = cloaking.make(_other(ROUND, round_), "cloak/round", nodes=NODES, pulls=PULLS)
-        groups = cloaking.make(
-            _other(GROUPS, groups), "cloak/groups", groups=groups, round=round_, pulls=PULLS, level=level
-        )
+            pulls = _empty(made, "pulls", "node", "class_level", "class_node")
+        round_ = _next(pairs["round"], made, "cloak/round", nodes=nodes, pulls=pulls)
+        groups = _next(pairs["groups"], made, "cloak/groups", groups=groups, round=round_, pulls=pulls, level=level)
         if not shared:
-            round_ = cloaking.make(_other(ROUND, round_), "cloak/open_round", nodes=NODES)
+            round_ = _next(pairs["round"], made, "cloak/open_round", nodes=nodes)
     return groups
 
 
-def _other(pair: tuple[Relation, Relation], one: Relation) -> Relation:
-    return pair[1] if one == pair[0] else pair[0]
+# What a level is made of is read while the next one is written.
+_TWICE = ("waiting", "round", "groups")
 
 
-def _empty(cloaking: Cloaking, relation: Relation, *columns: str) -> None:
-    cloaking.engine.load(relation, dict.fromkeys(columns, "BIGINT"), [[] for _ in columns])
+def _next(pair: list[Relation], tables: Scratch, query: str, **holes: Hole) -> Relation:
+    """Make the second table of a pair, which is then its first one."""
+    pair.reverse()
+    return tables.make(pair[0], query, **holes)
+
+
+def _empty(tables: Scratch, table: str | Relation, *columns: str) -> Relation:
+    return tables.load(table, dict.fromkeys(columns, "BIGINT"), [[] for _ in columns])

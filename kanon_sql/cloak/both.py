@@ -7,10 +7,6 @@ from kanon_sql.cloak.grid import halved
 from kanon_sql.cloak.points import Cloaking
 from kanon_sql.queries import Relation
 
-_NAMES = ("cells", "met", "taken", "boxes")
-CELLS, MET, TAKEN, BOXES = (queries.scratch(f"kanon_cloak_{name}") for name in _NAMES)
-WAITING = (queries.scratch("kanon_cloak_waiting_0"), queries.scratch("kanon_cloak_waiting_1"))
-
 
 def both(cloaking: Cloaking) -> Relation:
     """Cloak every row by the first cell of grids in space and time that k willing units share.
@@ -29,33 +25,35 @@ def both(cloaking: Cloaking) -> Relation:
     }
     holes = {name: value for axis in axes for name, value in axes[axis].holes(axis).items()}
     cloaking.stage("Finding what everyone tolerates")
-    cloaking.make(CELLS, "cloak/cells", points=cloaking.points, **holes)
-    waiting = cloaking.make(WAITING[0], "cloak/reach", points=cloaking.points, cells=CELLS, depth=depth, **holes)
-    cloaking.engine.load(TAKEN, {"row": "BIGINT", "space": "BIGINT", "time": "BIGINT"}, [[], [], []])
+    made = cloaking.tables
+    waiting, other = made.pair("waiting")
+    cells = made.make("cells", "cloak/cells", points=cloaking.points, **holes)
+    made.make(waiting, "cloak/reach", points=cloaking.points, cells=cells, depth=depth, **holes)
+    taken = made.load("taken", {"row": "BIGINT", "space": "BIGINT", "time": "BIGINT"}, [[], [], []])
     for space, time in _grids(cloaking, waiting, depth):
         cloaking.stage(f"Meeting in cells of level {space} in space and {time} in time")
-        waiting = _meet(cloaking, waiting, space, time)
-    cloaking.make(BOXES, "cloak/blocks", cells=CELLS, met=TAKEN, depth=depth, **holes)
-    cloaking.drop(CELLS, MET, TAKEN, *WAITING)
-    return BOXES
+        if met := _meet(cloaking, waiting, space, time):
+            made.add_as(taken, queries.select_all(met, made.engine.dialect))
+            made.make(other, "cloak/unmet", waiting=waiting, met=met)
+            waiting, other = other, waiting
+    boxes = made.make("boxes", "cloak/blocks", cells=cells, met=taken, depth=depth, **holes)
+    made.drop(cells, "met", taken, waiting, other)
+    return boxes
 
 
 def _grids(cloaking: Cloaking, waiting: Relation, depth: int) -> list[tuple[int, int]]:
     """The pairs of levels that anyone is willing to go to, the smallest cells first."""
-    ((space, time),) = cloaking.rows("cloak/coarsest", waiting=waiting)
+    ((space, time),) = cloaking.tables.rows("cloak/coarsest", waiting=waiting)
     if space is None:
         return []
     pairs = [(s, t) for s in range(space, depth + 1) for t in range(time, depth + 1)]
     return sorted(pairs, key=lambda pair: (-(2 * pair[0] + pair[1]), -pair[0]))
 
 
-def _meet(cloaking: Cloaking, waiting: Relation, space: int, time: int) -> Relation:
-    """Take those who meet in the cells of one grid; give those who go on waiting."""
-    depth, here = cloaking.spec.cloak.depth, cloaking.engine
+def _meet(cloaking: Cloaking, waiting: Relation, space: int, time: int) -> Relation | None:
+    """Who meets in the cells of one grid; None if nobody does."""
+    depth = cloaking.spec.cloak.depth
     shifts = {"space_shift": depth - space, "time_shift": depth - time}
-    cloaking.make(MET, "cloak/met", waiting=waiting, space=space, time=time, safe=cloaking.model.safe, **shifts)
-    if not cloaking.count(MET):
-        return waiting
-    here.run(queries.insert(TAKEN, queries.select_all(MET, here.dialect), here.dialect))
-    other = WAITING[1] if waiting == WAITING[0] else WAITING[0]
-    return cloaking.make(other, "cloak/unmet", waiting=waiting, met=MET)
+    holes = {"waiting": waiting, "safe": cloaking.model.safe}
+    met = cloaking.tables.make("met", "cloak/met", space=space, time=time, **holes, **shifts)
+    return met if cloaking.tables.count(met) else None

@@ -6,13 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
-from kanon_sql import queries
 from kanon_sql.cloak.grid import Axis
 from kanon_sql.cloak.points import Cloaking
 from kanon_sql.queries import Relation
 
-_NAMES = ("cells", "messages", "members", "boxes")
-CELLS, MESSAGES, MEMBERS, BOXES = (queries.scratch(f"kanon_cloak_{name}") for name in _NAMES)
 _BATCH = 10_000  # messages whose neighbours are fetched at once
 _TRIES = 2_000  # members that one search tries before it lets the message wait
 
@@ -112,14 +109,15 @@ def clique(cloaking: Cloaking) -> Relation:
     """
     spec = cloaking.spec.cloak
     cloaking.stage("Finding who tolerates whom")
-    widths = cloaking.rows("cloak/widest", points=cloaking.points)[0]
+    made, points = cloaking.tables, cloaking.points
+    (widths,) = made.rows("cloak/widest", points=points)
     low = (cloaking.extent.x_low, cloaking.extent.y_low, cloaking.extent.t_low)
     holes: dict[str, str] = {}
     for name, start, width in zip("xyt", low, widths, strict=True):
         holes |= Axis(start, float(width) or 1.0).holes(name)
-    cloaking.make(CELLS, "cloak/cells", points=cloaking.points, **holes)
-    cloaking.make(MESSAGES, "cloak/messages", points=cloaking.points)
-    messages = [Message(int(k), t, deadline) for k, t, deadline in cloaking.rows("cloak/arrivals", messages=MESSAGES)]
+    cells = made.make("cells", "cloak/cells", points=points, **holes)
+    waiting = made.make("messages", "cloak/messages", points=points)
+    messages = [Message(int(k), t, deadline) for k, t, deadline in made.rows("cloak/arrivals", messages=waiting)]
     stream = Stream(messages, spec.search == "nbr-k")
     members: list[int] = []
     cliques: list[int] = []
@@ -128,10 +126,10 @@ def clique(cloaking: Cloaking) -> Relation:
         if found:
             members += found
             cliques += [number] * len(found)
-    cloaking.engine.load(MEMBERS, {"arrival": "BIGINT", "clique": "BIGINT"}, [members, cliques])
-    cloaking.make(BOXES, "cloak/cliques", points=cloaking.points, messages=MESSAGES, members=MEMBERS)
-    cloaking.drop(CELLS, MESSAGES, MEMBERS)
-    return BOXES
+    left = made.load("members", {"arrival": "BIGINT", "clique": "BIGINT"}, [members, cliques])
+    boxes = made.make("boxes", "cloak/cliques", points=points, messages=waiting, members=left)
+    made.drop(cells, waiting, left)
+    return boxes
 
 
 def _neighbours(cloaking: Cloaking, messages: int) -> Iterator[tuple[int, Sequence[int]]]:
@@ -139,10 +137,8 @@ def _neighbours(cloaking: Cloaking, messages: int) -> Iterator[tuple[int, Sequen
     for first in range(0, messages, _BATCH):
         last = min(first + _BATCH, messages) - 1
         cloaking.stage(f"Following the messages, {first:,} of {messages:,}")
-        found = dict(
-            cloaking.rows(
-                "cloak/neighbours", points=cloaking.points, cells=CELLS, messages=MESSAGES, first=first, last=last
-            )
-        )
+        made = cloaking.tables
+        holes = {"points": cloaking.points, "cells": made["cells"], "messages": made["messages"]}
+        neighbours = dict(made.rows("cloak/neighbours", first=first, last=last, **holes))
         for number in range(first, last + 1):
-            yield number, found.get(number, ())
+            yield number, neighbours.get(number, ())

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine, Table
-from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.queries import Moment, Relation
 from kanon_sql.spec import Spec
-
-SOURCE = queries.scratch("kanon_cloak_source")
-ROWS = queries.scratch("kanon_cloak_rows")
-POINTS = queries.scratch("kanon_cloak_points")
 
 _NUMBERS = ("integer", "decimal", "float")
 _EXACT = 2**53  # whole numbers that a double holds
@@ -47,17 +42,26 @@ class Cloaking:
 
     `points`: row, unit (numbered from 1), x, y, t, own_k; with a tolerant method dx, dy, dt too. t counts
     microseconds for timestamps and days for dates; `ticks` of them are one of the unit that a spec speaks in.
-    `kept`: the released columns that stay as they are, by the names that they have in `ROWS`.
+    `kept`: the released columns that stay as they are, by the names that they have in the table `rows`.
     """
 
-    engine: DuckDB
+    tables: Scratch
     spec: Spec
     model: PrivacyModels
     time: Moment
     extent: Extent
     kept: dict[str, str]
     stage: Callable[[str], None]
-    points: Relation = POINTS
+
+    @property
+    def points(self) -> Relation:
+        """The points to cloak."""
+        return self.tables["points"]
+
+    @property
+    def engine(self) -> Engine:
+        """Where the work is done."""
+        return self.tables.engine
 
     @property
     def ticks(self) -> float:
@@ -69,56 +73,36 @@ class Cloaking:
         """Whether a time that is released must be a whole number."""
         return self.time.kind in ("timestamp", "date", "integer")
 
-    def rows(self, name: str, **holes: Any) -> list[tuple[Any, ...]]:
-        """The rows of a query of ours."""
-        return self.engine.rows(queries.text(name, self.engine.dialect, **holes))
-
-    def make(self, relation: Relation, name: str, **holes: Any) -> Relation:
-        """Make a scratch table of a query of ours, which must not read a table of that name."""
-        self.engine.send(queries.text(name, self.engine.dialect, **holes), self.engine, relation)
-        return relation
-
-    def count(self, relation: Relation) -> int:
-        """The rows of a relation."""
-        ((rows,),) = self.rows("core/row_count", relation=relation)
-        return int(rows)
-
-    def drop(self, *relations: Relation) -> None:
-        """Drop scratch tables that are no longer needed."""
-        for relation in relations:
-            self.engine.run(queries.drop(relation, self.engine.dialect))
-
 
 def ticks(kind: str) -> float:
     """How many of what a time is counted in are one of the unit that people give."""
     return 1e6 if kind == "timestamp" else 1.0
 
 
-def read(engine: Engine, table: Table, spec: Spec, model: PrivacyModels, stage: Callable[[str], None]) -> Cloaking:
-    """Check the columns, number the rows, and refuse those without a place, a time or a unit."""
+def read(
+    tables: Scratch, engine: Engine, table: Table, spec: Spec, model: PrivacyModels, stage: Callable[[str], None]
+) -> Cloaking:
+    """Check the columns, number the rows, and refuse those without a place, a time or a unit.
+
+    `tables`: where the work is done, in the embedded engine of the table or in another one.
+    """
     check_columns(table, spec)
     stage("Reading the places")
-    here = engine if isinstance(engine, DuckDB) else DuckDB()
-    kept = kept_columns(table, spec)
+    here, kept = tables.engine, kept_columns(table, spec)
     source = table
     if here is not engine:
-        engine.send(
-            queries.text("core/copy", engine.dialect, columns=_needed(spec, kept), source=table.relation),
-            here,
-            SOURCE,
-        )
-        source = here.table(SOURCE)
+        copied = queries.text("core/copy", engine.dialect, columns=_needed(spec, kept), source=table.relation)
+        source = here.table(tables.receive("source", engine, copied))
     names = {f"c{index}": name for index, name in enumerate(kept)}
     column = source.column(str(spec.time))
     assert column is not None
     time = Moment(column.name, column.kind, column.type)
     types = {each.name: each.open_type for each in source.columns}
     rows = queries.cloak_rows(source.relation, names, types, _numbers(spec), str(spec.unit), time, here.dialect)
-    here.send(rows, here, ROWS)
-    ((*found,),) = here.rows(queries.text("cloak/extent", here.dialect, points=ROWS))
-    extent = Extent(*found)
+    ((*figures,),) = tables.rows("cloak/extent", points=tables.make_as("rows", rows))
+    extent = Extent(*figures)
     check_extent(extent, spec, time)
-    cloaking = Cloaking(here, spec, model, time, extent, names, stage)
+    cloaking = Cloaking(tables, spec, model, time, extent, names, stage)
     _make_points(cloaking)
     if spec.cloak.tolerant or spec.cloak.k:
         _check_own(cloaking)
@@ -213,18 +197,17 @@ def _numbers(spec: Spec) -> dict[str, str]:
 
 
 def _make_points(cloaking: Cloaking) -> None:
-    cloak, here = cloaking.spec.cloak, cloaking.engine
+    cloak, made = cloaking.spec.cloak, cloaking.tables
     columns = ["x", "y", "t"] + [name for name in _numbers(cloaking.spec) if name not in ("x", "y")]
-    numbered = queries.scratch("kanon_cloak_numbered")
-    cloaking.make(numbered, "cloak/points", points=ROWS, columns=columns)
+    numbered = made.make("numbered", "cloak/points", points=made["rows"], columns=columns)
     given = {name: getattr(cloak, name) for name in _TOLERANCES} if cloak.tolerant else {}
     if cloak.tolerant and cloak.dy is None:
         given["dy"] = cloak.dx
     own = {name: _own(name, value, cloaking) for name, value in given.items()}
     own["own_k"] = "own_k" if cloak.k else float(cloaking.model.k)
-    query = queries.cloak_points(numbered, own, cloaking.ticks, cloaking.model.k, here.dialect)
-    here.send(query, here, POINTS)
-    cloaking.drop(numbered)
+    query = queries.cloak_points(numbered, own, cloaking.ticks, cloaking.model.k, made.engine.dialect)
+    made.make_as("points", query)
+    made.drop(numbered)
 
 
 def _own(name: str, value: float | str, cloaking: Cloaking) -> str | float:
@@ -236,8 +219,7 @@ def _own(name: str, value: float | str, cloaking: Cloaking) -> str | float:
 def _check_own(cloaking: Cloaking) -> None:
     """Refuse tolerances and own ks that mean nothing."""
     cloak = cloaking.spec.cloak
-    found = cloaking.rows("cloak/own", points=POINTS) if cloak.tolerant else [(0, 0)]
-    ((negative, whole),) = found
+    ((negative, whole),) = cloaking.tables.rows("cloak/own", points=cloaking.points) if cloak.tolerant else [(0, 0)]
     if negative:
         raise SourceError(
             f"{negative:,} rows have a tolerance that is negative, or none; correct {', '.join(cloak.columns)}"
@@ -248,4 +230,4 @@ def _check_own(cloaking: Cloaking) -> None:
         )
 
 
-__all__ = ["POINTS", "ROWS", "Cloaking", "Extent", "read", "replace"]
+__all__ = ["Cloaking", "Extent", "read", "replace"]

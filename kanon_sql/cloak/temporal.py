@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from kanon_sql import queries
 from kanon_sql.cloak.grid import Axis, halved
 from kanon_sql.cloak.points import Cloaking
 from kanon_sql.queries import Relation
 
-_NAMES = ("cells", "instants", "spans", "boxes")
-CELLS, INSTANTS, SPANS, BOXES = (queries.scratch(f"kanon_cloak_{name}") for name in _NAMES)
-VISITS, JUMPS, STARTS = (
-    (queries.scratch(f"kanon_cloak_{name}_0"), queries.scratch(f"kanon_cloak_{name}_1"))
-    for name in ("visits", "jumps", "starts")
-)
 _LEVEL = 8  # the area is cut 256 times each way
 
 
@@ -29,22 +22,23 @@ def temporal(cloaking: Cloaking) -> Relation:
     everything = Axis(cloaking.extent.t_low, max(2 * (cloaking.extent.t_high - cloaking.extent.t_low), 1.0))
     cloaking.stage("Opening the windows")
     holes = {**x.holes("x"), **y.holes("y")}
-    cloaking.make(CELLS, "cloak/cells", points=cloaking.points, **holes, **everything.holes("t"))
-    visits = _widest(cloaking)
-    cloaking.make(INSTANTS, "cloak/instants", visits=visits)
-    cloaking.drop(*VISITS)
+    made, points = cloaking.tables, cloaking.points
+    cells = made.make("cells", "cloak/cells", points=points, **holes, **everything.holes("t"))
+    visits = _widest(cloaking, cells)
+    instants = made.make("instants", "cloak/instants", visits=visits)
+    made.drop(*made.pair("visits"))
     if cloaking.spec.cloak.shared:
-        cloaking.make(SPANS, "cloak/spans", instants=INSTANTS, starts=_starts(cloaking))
+        spans = made.make("spans", "cloak/spans", instants=instants, starts=_starts(cloaking, instants))
     else:
-        cloaking.make(SPANS, "cloak/shortest", instants=INSTANTS)
-    cloaking.make(BOXES, "cloak/stays", cells=CELLS, points=cloaking.points, spans=SPANS, **holes)
-    cloaking.drop(CELLS, INSTANTS, SPANS, *JUMPS, *STARTS)
-    return BOXES
+        spans = made.make("spans", "cloak/shortest", instants=instants)
+    boxes = made.make("boxes", "cloak/stays", cells=cells, points=points, spans=spans, **holes)
+    made.drop(cells, instants, spans, *made.pair("jumps"), *made.pair("starts"))
+    return boxes
 
 
 def inside(cloaking: Cloaking, boxes: Relation) -> int:
     """The fewest units that visit a row's cell within its interval: what the published form promises."""
-    ((smallest,),) = cloaking.rows("cloak/inside_spans", boxes=boxes, points=cloaking.points)
+    ((smallest,),) = cloaking.tables.rows("cloak/inside_spans", boxes=boxes, points=cloaking.points)
     return int(smallest or 0)
 
 
@@ -56,23 +50,26 @@ def _grid(cloaking: Cloaking) -> tuple[Axis, Axis]:
     return halved(found.x_low, found.x_high, level), halved(found.y_low, found.y_high, level)
 
 
-def _widest(cloaking: Cloaking) -> Relation:
+def _widest(cloaking: Cloaking, cells: Relation) -> Relation:
     """Find for every visit the widest window from it that holds fewer than k units, by halving steps."""
-    visits = cloaking.make(VISITS[0], "cloak/visits", cells=CELLS, points=cloaking.points)
-    ((most,),) = cloaking.rows("cloak/most_instants", visits=visits)
+    made, k = cloaking.tables, cloaking.model.k
+    visits, other = made.pair("visits")
+    made.make(visits, "cloak/visits", cells=cells, points=cloaking.points)
+    ((most,),) = made.rows("cloak/most_instants", visits=visits)
     for power in reversed(range(int(most).bit_length())):
-        other = VISITS[1] if visits == VISITS[0] else VISITS[0]
-        visits = cloaking.make(other, "cloak/windows", visits=visits, step=2**power, k=cloaking.model.k)
+        made.make(other, "cloak/windows", visits=visits, step=2**power, k=k)
+        visits, other = other, visits
     return visits
 
 
-def _starts(cloaking: Cloaking) -> Relation:
+def _starts(cloaking: Cloaking, instants: Relation) -> Relation:
     """Follow the intervals of every cell from its first instant on, twice as far in every round."""
-    starts = cloaking.make(STARTS[0], "cloak/first_starts", instants=INSTANTS)
-    jumps = cloaking.make(JUMPS[0], "cloak/jumps", instants=INSTANTS)
-    while cloaking.count(jumps):
-        other_starts = STARTS[1] if starts == STARTS[0] else STARTS[0]
-        starts = cloaking.make(other_starts, "cloak/starts", starts=starts, jumps=jumps)
-        other_jumps = JUMPS[1] if jumps == JUMPS[0] else JUMPS[0]
-        jumps = cloaking.make(other_jumps, "cloak/doubled", jumps=jumps)
+    made = cloaking.tables
+    (starts, other_starts), (jumps, other_jumps) = made.pair("starts"), made.pair("jumps")
+    made.make(starts, "cloak/first_starts", instants=instants)
+    made.make(jumps, "cloak/jumps", instants=instants)
+    while made.count(jumps):
+        made.make(other_starts, "cloak/starts", starts=starts, jumps=jumps)
+        made.make(other_jumps, "cloak/doubled", jumps=jumps)
+        starts, other_starts, jumps, other_jumps = other_starts, starts, other_jumps, jumps
     return starts

@@ -6,14 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kanon_sql import queries
-from kanon_sql.cloak.points import ROWS, Cloaking, box_columns, kept_columns
+from kanon_sql.cloak.points import Cloaking, box_columns, kept_columns
 from kanon_sql.engine import Engine, Table
 from kanon_sql.errors import InfeasibleError, VerificationError
 from kanon_sql.queries import Relation
 
-RELEASED = queries.scratch("kanon_cloak_released")
-CLASSES = queries.scratch("kanon_cloak_classes")
-WRITTEN = queries.scratch("kanon_cloak_written")
 BOX = ("x_min", "x_max", "y_min", "y_max", "since", "until")
 
 
@@ -40,9 +37,9 @@ def judge(cloaking: Cloaking, boxes: Relation, inside: int | None) -> Summary:
 
     `inside`: the fewest units seen inside a released box, for the published form, which promises no more.
     """
-    _join(cloaking, boxes)
-    cloaking.make(CLASSES, "cloak/classes", released=RELEASED)
-    ((*found,),) = cloaking.rows("cloak/summary", classes=CLASSES)
+    made = cloaking.tables
+    classes = made.make("classes", "cloak/classes", released=_join(cloaking, boxes))
+    ((*found,),) = made.rows("cloak/summary", classes=classes)
     summary = Summary(*(int(value) for value in found[:7]), *found[7:])
     problems = {
         f"{summary.outside:,} rows outside their boxes": summary.outside,
@@ -61,7 +58,7 @@ def judge(cloaking: Cloaking, boxes: Relation, inside: int | None) -> Summary:
 
 def refuse_if_suppressed(cloaking: Cloaking, boxes: Relation) -> None:
     """Refuse a release of nothing, or with more rows suppressed than the spec allows, where it says."""
-    spec, rows, released = cloaking.spec, cloaking.extent.rows, cloaking.count(boxes)
+    spec, rows, released = cloaking.spec, cloaking.extent.rows, cloaking.tables.count(boxes)
     if released == 0:
         looser = "raise dx, dy or dt" if spec.cloak.tolerant else "give larger cells or a longer interval"
         raise InfeasibleError(f"no row could be cloaked with {cloaking.model.k:,} units; lower k, or {looser}")
@@ -75,9 +72,10 @@ def refuse_if_suppressed(cloaking: Cloaking, boxes: Relation) -> None:
 def release_sql(cloaking: Cloaking, table: Table) -> str:
     """The query that shows the rows as they are released."""
     columns, spec, dialect = released_columns(cloaking, table), cloaking.spec, cloaking.engine.dialect
+    released = cloaking.tables["released"]
     if spec.shuffle:
-        return queries.text("cloak/shuffled", dialect, released=RELEASED, columns=columns, seed=str(spec.seed))
-    return queries.text("cloak/release", dialect, released=RELEASED, columns=columns)
+        return queries.text("cloak/shuffled", dialect, released=released, columns=columns, seed=str(spec.seed))
+    return queries.text("cloak/release", dialect, released=released, columns=columns)
 
 
 def released_columns(cloaking: Cloaking, table: Table) -> dict[str, str]:
@@ -96,12 +94,10 @@ def released_columns(cloaking: Cloaking, table: Table) -> dict[str, str]:
     return columns
 
 
-def _join(cloaking: Cloaking, boxes: Relation) -> None:
-    here, cloak = cloaking.engine, cloaking.spec.cloak
-    query = queries.cloak_released(
-        ROWS, cloaking.points, boxes, list(cloaking.kept), cloak.tolerant, cloaking.time, here.dialect
-    )
-    here.send(query, here, RELEASED)
+def _join(cloaking: Cloaking, boxes: Relation) -> Relation:
+    made, tolerant = cloaking.tables, cloaking.spec.cloak.tolerant
+    args = made["rows"], cloaking.points, boxes, list(cloaking.kept), tolerant, cloaking.time, made.engine.dialect
+    return made.make_as("released", queries.cloak_released(*args))
 
 
 def compare(cloaking: Cloaking, table: Table, engine: Engine, relation: Relation) -> None:
@@ -111,9 +107,11 @@ def compare(cloaking: Cloaking, table: Table, engine: Engine, relation: Relation
         raise VerificationError("the written release has other columns than planned; nothing was released")
     names = {ours: name for name, ours in box_columns(cloaking.spec).items()}
     found = queries.text("core/tuples", engine.dialect, columns={ours: names[ours] for ours in BOX}, source=relation)
-    engine.send(found, cloaking.engine, WRITTEN)
-    ((differences,),) = cloaking.rows("cloak/differences", planned=CLASSES, written=WRITTEN, columns=list(BOX))
-    cloaking.drop(WRITTEN)
+    made = cloaking.tables
+    as_written = made.receive("written", engine, found)
+    holes = {"planned": made["classes"], "written": as_written}
+    ((differences,),) = made.rows("cloak/differences", columns=list(BOX), **holes)
+    made.drop(as_written)
     if differences:
         raise VerificationError(
             f"the written release has {differences:,} boxes another number of times than planned; nothing was released"
@@ -125,7 +123,7 @@ def identifying(cloaking: Cloaking, rows: int, table: Table, most: float = 0.5) 
     named = {ours: name for ours, name in cloaking.kept.items() if name in kept_columns(table, cloaking.spec)}
     found = []
     for ours, name in named.items():
-        ((alone,),) = cloaking.rows("cloak/telling", column=[ours], released=RELEASED)
+        ((alone,),) = cloaking.tables.rows("cloak/telling", column=[ours], released=cloaking.tables["released"])
         if alone > most * rows:
             found.append(name)
     return found

@@ -61,6 +61,10 @@ class Scratch:
         """The table of a stem, whether it has been made or not."""
         return queries.scratch(f"{self._prefix}_{stem}")
 
+    def pair(self, stem: str) -> tuple[Relation, Relation]:
+        """Two tables of a stem, of which one is read while the other is written."""
+        return self[f"{stem}_0"], self[f"{stem}_1"]
+
     def make(self, table: str | Relation, query: str, /, **holes: Hole) -> Relation:
         """Make a table anew of what the query `sql/<query>.sql` gives."""
         return self._make(table, self.text(query, **holes), query)
@@ -178,6 +182,28 @@ class Scratch:
     def _drop_quietly(self, relation: Relation) -> None:
         with suppress(KanonError):
             self._drop(relation)
+
+
+class Scratches:
+    """The tables of a run that works in several engines: a scratch for each, all gone when the block ends."""
+
+    def __init__(self) -> None:
+        self._of: dict[int, Scratch] = {}
+
+    def __getitem__(self, engine: Engine) -> Scratch:
+        """The one scratch of an engine."""
+        if id(engine) not in self._of:
+            self._of[id(engine)] = Scratch(engine)
+        return self._of[id(engine)]
+
+    def __enter__(self) -> Scratches:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: Any) -> None:
+        with ExitStack() as last:
+            for tables in self._of.values():
+                last.callback(tables.__exit__, kind, *rest)
+            self._of = {}
 
 
 def _take_prefix(name: str) -> str:

@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 from kanon_sql import queries
 from kanon_sql.engine import Column, Engine, Table
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError
 from kanon_sql.frequency import mapping
 from kanon_sql.frequency.mapping import Place
@@ -22,9 +23,6 @@ from kanon_sql.generalization.hierarchy import Hierarchy, cover
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.queries import Coded, Relation
 
-TUPLES = queries.scratch("kanon_tuples")
-FREQUENCY_SET = queries.scratch("kanon_frequency_set")
-MERGED = queries.scratch("kanon_merged")
 Build = Callable[[Sequence[Any]], Hierarchy]
 Unmapped: TypeAlias = Literal["error", "top"]
 
@@ -49,7 +47,7 @@ class FrequencySet:
     One row per tuple, or where values are sensitive per tuple and combination of these.
     """
 
-    engine: Engine
+    tables: Scratch
     relation: Relation
     attributes: tuple[Attribute, ...]
     rows: int
@@ -58,6 +56,11 @@ class FrequencySet:
     """The scan of the source, and the coding of what it found."""
     sensitive: tuple[str, ...] = ()
     """Columns of codes by which a tuple's rows are counted apart, for privacy models that need them."""
+
+    @property
+    def engine(self) -> Engine:
+        """Where it is, and what is asked of it is answered."""
+        return self.tables.engine
 
     @cached_property
     def heights(self) -> Node:
@@ -78,32 +81,34 @@ def build_frequency_set(
     engine: Engine,
     table: Table,
     hierarchies: Mapping[str, Build],
-    search_in: Engine,
+    made: Scratch,
     keep_tuples: bool = False,
     unmapped: Unmapped | None = None,
     sensitive: Mapping[str, str] = MappingProxyType({}),
 ) -> FrequencySet:
     """Scan the table once and code what was found; each column's hierarchy is made of its distinct values.
 
+    `made`: where the tuples, the mapping tables and the frequency set are made, in this engine or another.
     `unmapped`: what becomes of a value that its hierarchy lacks; None for hierarchies that lack none. `sensitive`: the
     columns whose values are counted apart, by their names in the frequency set.
     """
     stems = queries.plain_names(list(hierarchies))
     scan = queries.tuples({s: c for c, s in stems.items()}, sensitive, table.relation, engine.dialect)
-    engine.send(scan, search_in, TUPLES)
-    types = {column.name: column.type for column in search_in.table(TUPLES).columns}
+    tuples = made.receive("tuples", engine, scan)
+    types = {column.name: column.type for column in made.engine.table(tuples).columns}
     attributes = []
     for name, build in hierarchies.items():
         if not (column := table.column(name)):
             continue
-        tuples = Place(search_in, TUPLES, Column(stems[name], types[stems[name]], column.kind))
-        attribute = _attribute(Place(engine, table.relation, column), tuples, stems[name], build, unmapped)
-        mapping.load(tuples, attribute.coded, attribute.hierarchy)
+        place = Place(made.engine, tuples, Column(stems[name], types[stems[name]], column.kind))
+        source = Place(engine, table.relation, column)
+        attribute = _attribute(source, place, stems[name], made[f"map_{stems[name]}"], build, unmapped)
+        mapping.load(made, place, attribute.coded, attribute.hierarchy)
         attributes.append(attribute)
-    frequency_set = _code(search_in, tuple(attributes), scan, tuple(sensitive))
+    frequency_set = _code(made, tuple(attributes), scan, tuple(sensitive))
     _check_coded(frequency_set)
     if not keep_tuples:
-        search_in.run(queries.drop(TUPLES, search_in.dialect))
+        made.drop(tuples)
     return frequency_set
 
 
@@ -114,21 +119,19 @@ def merge_equal_codes(found: FrequencySet) -> FrequencySet:
     """
     if not any(attribute.hierarchy.starred for attribute in found.attributes):
         return found
-    engine, names = found.engine, [column.name for column in found.engine.table(found.relation).columns]
+    tables, names = found.tables, [column.name for column in found.engine.table(found.relation).columns]
     keys = [attribute.coded.code_column(0) for attribute in found.attributes]
     sums = ["n", *(a.coded.loss_column(level) for a in found.attributes for level in a.coded.loss_levels)]
     levels = [name for name in names if name not in (*keys, *sums)]
-    query = queries.text(
-        "core/rollup", engine.dialect, frequency_set=found.relation, keys=keys, levels=levels, sums=sums
-    )
-    engine.run(queries.drop(MERGED, engine.dialect))
-    engine.run(queries.create_as(MERGED, query, engine.dialect, temporary=True))
-    engine.run(queries.drop(found.relation, engine.dialect))
-    ((tuples,),) = engine.rows(queries.text("core/row_count", engine.dialect, relation=MERGED))
-    return replace(found, relation=MERGED, tuples=int(tuples))
+    holes = {"keys": keys, "levels": levels, "sums": sums}
+    merged = tables.make("merged", "core/rollup", frequency_set=found.relation, **holes)
+    tables.drop(found.relation)
+    return replace(found, relation=merged, tuples=tables.count(merged))
 
 
-def _attribute(source: Place, tuples: Place, stem: str, build: Build, unmapped: Unmapped | None) -> Attribute:
+def _attribute(
+    source: Place, tuples: Place, stem: str, mapped: Relation, build: Build, unmapped: Unmapped | None
+) -> Attribute:
     """Fit a hierarchy to the values that occur; None leaves those that it lacks without a row."""
     column = Column(source.column.name, tuples.column.type, source.column.kind)
     data = mapping.values_of(tuples)
@@ -141,7 +144,7 @@ def _attribute(source: Place, tuples: Place, stem: str, build: Build, unmapped: 
     levels = range(hierarchy.height + 1)
     varying = tuple(level for level in levels[:-1] if any(m > 1 for m in hierarchy.leaves(level)))
     nulls = _null_row(hierarchy, varying) if None in hierarchy.values else None
-    coded = Coded(stem, queries.scratch(f"kanon_map_{stem}"), levels[-1], varying, nulls)
+    coded = Coded(stem, mapped, levels[-1], varying, nulls)
     return Attribute(column, hierarchy, coded, hierarchy.distinct(data))
 
 
@@ -151,22 +154,23 @@ def _null_row(hierarchy: Hierarchy, loss_levels: Sequence[int]) -> dict[str, int
     return {name: values[index] for name, (_, values) in columns.items()}
 
 
-def _code(engine: Engine, attributes: tuple[Attribute, ...], scan: str, sensitive: tuple[str, ...]) -> FrequencySet:
-    query = queries.frequency_set(TUPLES, [a.coded for a in attributes], engine.dialect, sensitive)
-    engine.run(queries.drop(FREQUENCY_SET, engine.dialect))
-    engine.run(queries.create_as(FREQUENCY_SET, query, engine.dialect, temporary=True))
-    stems = [attribute.coded.stem for attribute in attributes]
-    counting = ("core/distinct_count", {"columns": stems}) if sensitive else ("core/row_count", {})
-    counted = {"relation": TUPLES if sensitive else FREQUENCY_SET}
-    ((tuples,),) = engine.rows(queries.text(counting[0], engine.dialect, **counting[1], **counted))
-    ((rows,),) = engine.rows(queries.text("core/total_rows", engine.dialect, counted=FREQUENCY_SET))
-    return FrequencySet(engine, FREQUENCY_SET, attributes, int(rows), int(tuples), (scan, query), sensitive)
+def _code(tables: Scratch, attributes: tuple[Attribute, ...], scan: str, sensitive: tuple[str, ...]) -> FrequencySet:
+    counted = tables["tuples"]
+    query = queries.frequency_set(counted, [a.coded for a in attributes], tables.engine.dialect, sensitive)
+    relation = tables.make_as("frequency_set", query)
+    ((rows,),) = tables.rows("core/total_rows", counted=relation)
+    if sensitive:
+        stems = [attribute.coded.stem for attribute in attributes]
+        ((tuples,),) = tables.rows("core/distinct_count", columns=stems, relation=counted)
+    else:
+        tuples = tables.count(relation)
+    return FrequencySet(tables, relation, attributes, int(rows), int(tuples), (scan, query), sensitive)
 
 
 def _check_coded(frequency_set: FrequencySet) -> None:
     """Stop where the coding lost or doubled a row of those that the scan counted: no value may have no code, or two."""
-    engine = frequency_set.engine
-    ((rows,),) = engine.rows(queries.text("core/total_rows", engine.dialect, counted=TUPLES))
+    tables = frequency_set.tables
+    ((rows,),) = tables.rows("core/total_rows", counted=tables["tuples"])
     if rows != frequency_set.rows:
         raise SourceError(
             f"the frequency set holds {frequency_set.rows:,} rows where {rows:,} were read; nothing was released, "

@@ -113,21 +113,18 @@ class Judge:
         every = set(attribute.hierarchy.codes(0))
         if codes in (set(), every):
             return (self.classes(node).released_rows or 0) if codes else 0
-        relation = queries.scratch("kanon_kept")
-        engine = self.frequency_set.engine
-        engine.load(relation, {"kept_code": "INTEGER"}, [sorted(codes)])
-        query = queries.text(
+        tables = self.frequency_set.tables
+        kept = tables.load("kept", {"kept_code": "INTEGER"}, [sorted(codes)])
+        ((rows,),) = tables.rows(
             "core/kept_rows",
-            engine.dialect,
             frequency_set=self.frequency_set.relation,
-            kept=relation,
+            kept=kept,
             code={"code": attribute.coded.code_column(0)},
             levels=self._levels(node),
             sensitive=list(self.frequency_set.sensitive),
             safe=self.model.safe,
         )
-        ((rows,),) = engine.rows(query)
-        engine.run(queries.drop(relation, engine.dialect))
+        tables.drop(kept)
         return int(rows)
 
     def may_mask(self, node: Node, rows_at_risk: int) -> bool:

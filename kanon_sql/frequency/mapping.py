@@ -13,13 +13,12 @@ from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.engine import Column, Engine
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import HierarchyError
 from kanon_sql.generalization import hierarchy as h
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.values import as_text, key, read
 from kanon_sql.queries import Coded, Relation
-
-_VALUES, _EQUAL, _WRITTEN = (queries.scratch(f"kanon_{name}") for name in ("values", "equal_values", "written"))
 
 
 @dataclass(frozen=True)
@@ -51,12 +50,13 @@ def aligned(place: Place, hierarchy: Hierarchy, data: Sequence[Any], reader: Eng
     if all(key(value) in known for value in hierarchy.values):
         return hierarchy
     texts = _texts(hierarchy.values)
-    _load_values(place, _VALUES, texts)
-    settled = not _may_print_otherwise(place, reader) and not _lacks(hierarchy, known, place.column)
-    settled = settled and all(each == len(texts) - (None in texts) for each in _counts(place.engine))
-    found = {} if settled else _held(place, known, reader)
-    place.engine.run(queries.drop(_VALUES, place.engine.dialect))
-    return hierarchy if settled else h.held(hierarchy, found, f"column {place.column.name!r}")
+    with Scratch(place.engine, "values") as tables:
+        _load_values(tables, "values", place, texts)
+        settled = not _may_print_otherwise(place, reader) and not _lacks(hierarchy, known, place.column)
+        settled = settled and all(each == len(texts) - (None in texts) for each in _counts(tables))
+        if settled:
+            return hierarchy
+        return h.held(hierarchy, _held(tables, place, known, reader), f"column {place.column.name!r}")
 
 
 def _may_print_otherwise(place: Place, reader: Engine) -> bool:
@@ -68,48 +68,47 @@ def _lacks(hierarchy: Hierarchy, known: Mapping[Any, Any], column: Column) -> bo
     return column.kind == "text" and bool(known.keys() - set(map(key, hierarchy.values)) - {None})
 
 
-def _counts(engine: Engine) -> tuple[int, ...]:
-    (counts,) = engine.rows(queries.text("core/settled_values", engine.dialect, values=_VALUES))
+def _counts(tables: Scratch) -> tuple[int, ...]:
+    (counts,) = tables.rows("core/settled_values", values=tables["values"])
     return counts
 
 
-def _held(place: Place, known: Mapping[Any, Any], reader: Engine) -> dict[int, tuple[int, Any]]:
+def _held(tables: Scratch, place: Place, known: Mapping[Any, Any], reader: Engine) -> dict[int, tuple[int, Any]]:
     """The loaded values by row: the first row of an equal value, and the value, as the data write it if they do."""
     kind = place.column.kind
-    place.engine.send(queries.text("core/equal_values", place.engine.dialect, values=_VALUES), reader, _EQUAL)
-    printed = reader.rows(queries.text("core/printed_values", reader.dialect, values=_EQUAL))
-    reader.run(queries.drop(_EQUAL, reader.dialect))
+    with Scratch(reader, "printed") as read:
+        equal = read.receive("equal", place.engine, tables.text("core/equal_values", values=tables["values"]))
+        printed = read.rows("core/printed_values", values=equal)
     held = {int(row): (int(first), _read(text, kind)) for row, first, text in printed}
     if kind == "text" and known.keys() - {key(value) for _, value in held.values()} - {None}:
-        held |= {row: (held[row][0], text) for row, text in _matches(place)}
+        held |= {row: (held[row][0], text) for row, text in _matches(tables, place)}
     return {row: (first, known.get(key(value), value)) for row, (first, value) in held.items()}
 
 
-def _matches(place: Place) -> list[tuple[int, str]]:
+def _matches(tables: Scratch, place: Place) -> list[tuple[int, str]]:
     """The loaded values that are the data's by the column's collation, as the data have them."""
     column = [place.column.name]
-    query = queries.text(
-        "core/matching_values", place.engine.dialect, values=_VALUES, tuples=place.relation, column=column
-    )
-    return [(int(row), text) for row, text in place.engine.rows(query)]
+    rows = tables.rows("core/matching_values", values=tables["values"], tuples=place.relation, column=column)
+    return [(int(row), text) for row, text in rows]
 
 
-def load(place: Place, coded: Coded, hierarchy: Hierarchy) -> None:
+def load(tables: Scratch, place: Place, coded: Coded, hierarchy: Hierarchy) -> None:
     """Load a mapping table: value, code_0 … code_h, label_1 … label_h, loss_l where it varies.
 
     HierarchyError if two of its values are one in the type of the place: a join would count a row twice.
     """
-    engine, columns = place.engine, mapping_columns(hierarchy, coded.loss_levels)
-    types = {name: "VARCHAR" if top < 0 else engine.integer_type(top) for name, (top, _) in columns.items()}
+    columns = mapping_columns(hierarchy, coded.loss_levels)
+    types = {name: "VARCHAR" if top < 0 else tables.engine.integer_type(top) for name, (top, _) in columns.items()}
     texts = _texts((*hierarchy.values, *hierarchy.starred))
     beside = [entries for _, entries in columns.values()]
-    _load_values(place, coded.mapping, texts, types, beside)
-    refuse_equal_values(engine, coded.mapping, place.column.name)
+    _load_values(tables, coded.mapping, place, texts, types, beside)
+    refuse_equal_values(tables.engine, coded.mapping, place.column.name)
 
 
 def _load_values(
+    tables: Scratch,
+    table: str | Relation,
     place: Place,
-    relation: Relation,
     texts: Sequence[str | None],
     types: Mapping[str, str] = MappingProxyType({}),
     beside: Sequence[Sequence[Any]] = (),
@@ -118,12 +117,12 @@ def _load_values(
 
     A text that the column cannot hold has no row; NULL has one.
     """
-    engine, column, dialect = place.engine, place.column, place.engine.dialect
-    every = {"row": "INTEGER", "text": "VARCHAR", **types}
-    engine.load(_WRITTEN, every, [range(len(texts)), texts, *beside])
-    engine.send(queries.no_values(place.relation, column.name, column.type, every, dialect), engine, relation)
-    engine.insert_held(relation, _WRITTEN, column.type, list(every))
-    engine.run(queries.drop(_WRITTEN, dialect))
+    column, every = place.column, {"row": "INTEGER", "text": "VARCHAR", **types}
+    written = tables.load("written", every, [range(len(texts)), texts, *beside])
+    none = queries.no_values(place.relation, column.name, column.type, every, tables.engine.dialect)
+    relation = tables.make_as(table, none)
+    tables.engine.insert_held(relation, written, column.type, list(every))
+    tables.drop(written)
 
 
 def refuse_equal_values(engine: Engine, mapping: Relation, column: str) -> None:

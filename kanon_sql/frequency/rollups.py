@@ -43,7 +43,7 @@ class Rollups:
         wanted = [tuple(node[j] for j in self._widest) for node in nodes]
         for levels in wanted:
             self._ask(levels, wanted)
-        return [_relation(levels) if levels in self._rows else self._found.relation for levels in wanted]
+        return [self._relation(levels) if levels in self._rows else self._found.relation for levels in wanted]
 
     def drop(self) -> None:
         """Drop every roll-up that was made."""
@@ -62,13 +62,10 @@ class Rollups:
             self._make_room(levels, beside)
 
     def _make(self, levels: Node) -> None:
-        engine, dialect = self._found.engine, self._found.engine.dialect
-        relation = _relation(levels)
-        engine.run(queries.drop(relation, dialect))
-        engine.run(queries.create_as(relation, self._query(levels), dialect, temporary=True))
-        ((rows,),) = engine.rows(queries.text("core/row_count", dialect, relation=relation))
+        tables = self._found.tables
+        rows = tables.count(tables.make_as(self._relation(levels), self._query(levels)))
         self.queries += 2
-        self._rows[levels] = int(rows)
+        self._rows[levels] = rows
         if rows > _WORTH_KEEPING * self._found.tuples:
             self._too_large.add(levels)
             self._drop(levels)
@@ -87,7 +84,10 @@ class Rollups:
 
     def _drop(self, levels: Node) -> None:
         del self._rows[levels]
-        self._found.engine.run(queries.drop(_relation(levels), self._found.engine.dialect))
+        self._found.tables.drop(self._relation(levels))
+
+    def _relation(self, levels: Node) -> Relation:
+        return self._found.tables["rollup_" + "_".join(map(str, levels))]
 
     def _query(self, levels: Node) -> str:
         rolled = dict(zip(self._widest, levels, strict=True))
@@ -102,7 +102,3 @@ class Rollups:
         source = self._found.relation
         dialect = self._found.engine.dialect
         return queries.text("core/rollup", dialect, frequency_set=source, keys=keys, levels=higher, sums=sums)
-
-
-def _relation(levels: Node) -> Relation:
-    return queries.scratch("kanon_rollup_" + "_".join(map(str, levels)))

@@ -29,7 +29,8 @@ def bench(found: FrequencySet, source: Engine) -> Iterator[FrequencySet]:
     beside = found.engine.embedded()
     try:
         found.engine.send(queries.select_all(found.relation, found.engine.dialect), beside, found.relation)
-        yield replace(found, engine=beside, attributes=tuple(_moved(found.engine, a, beside) for a in found.attributes))
+        attributes = tuple(_moved(found.engine, a, beside) for a in found.attributes)
+        yield replace(found, tables=Scratch(beside), attributes=attributes)
     finally:
         beside.close()
 

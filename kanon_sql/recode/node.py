@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.frequency_set import FrequencySet
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.recode.task import Local
 
 
-def from_node(frequency_set: FrequencySet, model: PrivacyModels, node: Node, results: Scratch) -> Local:
+def from_node(frequency_set: FrequencySet, model: PrivacyModels, node: Node) -> Local:
     """The classes of a node that hold; the rows of the others are suppressed."""
     attributes = frequency_set.attributes
-    assignment = results.make(
+    assignment = frequency_set.tables.make(
         "assignment",
         "core/node_assignment",
         frequency_set=frequency_set.relation,

@@ -83,7 +83,7 @@ class _Refinement:
         task, start = self.task, self._find_start()
         if not self._prepare():
             ended = "interrupted" if task.clock.ended == "interrupted" else "time limit"
-            return replace(from_node(task.frequency_set, task.model, start, task.results), ended=ended)
+            return replace(from_node(task.frequency_set, task.model, start), ended=ended)
         self._cover()
         self._cut_the_rest()
         self._take_in_outsiders()

@@ -92,7 +92,6 @@ class Task:
 
     `weights`: one per attribute, in the frequency set's order, above 0 and at most 1. `optimum`: the node that
     a full-domain search finds, given the seconds that it may take. `judge`, `costs`, `lattice`: as a search has them.
-    `results`: where what it gives back is made, which lasts longer than the algorithm's own tables.
     """
 
     frequency_set: FrequencySet
@@ -104,7 +103,11 @@ class Task:
     costs: Costs
     lattice: Lattice
     optimum: Callable[[float | None], Node]
-    results: Scratch
+
+    @property
+    def results(self) -> Scratch:
+        """Where what it gives back is made, which lasts longer than its own tables."""
+        return self.frequency_set.tables
 
     @property
     def engine(self) -> Engine:

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from kanon_sql import queries
 from kanon_sql.engine import Column, Engine, Table
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
 from kanon_sql.frequency import mapping
 from kanon_sql.frequency.frequency_set import Attribute
@@ -31,7 +32,6 @@ from kanon_sql.recode.wildcard import Fits
 from kanon_sql.release.pieces import companion
 from kanon_sql.spec import Spec
 
-SAFE_CLASSES = queries.scratch("kanon_safe_classes")
 _Mapping = Callable[[Attribute], Relation]
 _MOST_WRITTEN_OUT = 5_000  # tuples in a statement that stands alone: it takes seconds to lay out, and nobody reads more
 
@@ -84,11 +84,19 @@ _STEMS = ("assignment", "classes")  # of what a view of a local recoding needs o
 
 @dataclass(frozen=True)
 class _Judged:
-    """What recodings share: the source, and the judge of its frequency set."""
+    """What recodings share: the source, and the judge of its frequency set.
 
-    engine: Engine
+    `tables`: what the release is made of, in the engine of the source.
+    """
+
+    tables: Scratch
     table: Table
     judge: Judge
+
+    @property
+    def engine(self) -> Engine:
+        """The engine of the source."""
+        return self.tables.engine
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
@@ -106,7 +114,7 @@ class _Judged:
     def _load_mapping(self, attribute: Attribute) -> None:
         """Have the mapping table where the source is, in the type of the source's column."""
         place = Place(self.engine, self.table.relation, self._column(attribute))
-        mapping.load(place, attribute.coded, attribute.hierarchy)
+        mapping.load(self.tables, place, attribute.coded, attribute.hierarchy)
 
     def _mapping_rows(self, attribute: Attribute, level: int) -> list[tuple[object, ...]]:
         """The mapping of one level as rows of value, code and, above level 0, label; none for NULL."""
@@ -159,7 +167,7 @@ class FullDomain(_Judged):
 
     def select_sql(self) -> str:
         """The query over the mapping tables and the classes that hold: one pass over the source."""
-        return self._query(lambda a: a.coded.mapping, "code_{}", "label_{}", classes=SAFE_CLASSES)
+        return self._query(lambda a: a.coded.mapping, "code_{}", "label_{}", classes=self.safe_classes)
 
     def companions(self) -> dict[str, str]:
         """The mapping tables that a view needs, each with the query that fills it."""
@@ -179,13 +187,18 @@ class FullDomain(_Judged):
         columns = {"code": f"code_{level}"} | ({"label": f"label_{level}"} if level else {})
         return queries.text("core/view_mapping", self.engine.dialect, mapping=attribute.coded.mapping, columns=columns)
 
+    @property
+    def safe_classes(self) -> Relation:
+        """The classes that hold, by their codes, once that is prepared."""
+        return self.tables["safe_classes"]
+
     def prepare(self) -> None:
         """Have the mapping tables and the classes that hold in the engine of the source."""
         search_in = self.judge.frequency_set.engine
         if search_in is not self.engine:
             for attribute, _ in self.mapped:
                 self._load_mapping(attribute)
-        search_in.send(self.judge.released_classes_sql(self.node), self.engine, SAFE_CLASSES)
+        self.tables.receive(self.safe_classes, search_in, self.judge.released_classes_sql(self.node))
 
     @property
     def _levels(self) -> list[tuple[Attribute, int]]:
@@ -265,7 +278,7 @@ class LocalRecoding(_Judged):
             for attribute in self.attributes:
                 self._load_mapping(attribute)
             for relation in self._made:
-                here.send(queries.select_all(relation, here.dialect), self.engine, relation)
+                self.tables.receive(relation, here, queries.select_all(relation, here.dialect))
 
     def select_sql(self) -> str:
         """The query over the mapping tables, the assignment and the classes: one pass over the source."""

@@ -12,7 +12,7 @@ from typing import Any, Unpack
 
 from kanon_sql import cloak, queries
 from kanon_sql.engine import Engine
-from kanon_sql.engines.duckdb import files
+from kanon_sql.engines.files import files
 from kanon_sql.errors import KanonError, SpecError
 from kanon_sql.frequency.frequency_set import check_rows
 from kanon_sql.release import anatomy, perturb, recoded
@@ -25,7 +25,7 @@ from kanon_sql.staging import Staging
 from kanon_sql.verbs import manifest as manifests
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import AnonymizeOptions, spelled_out, taken
-from kanon_sql.verbs.plan import Plan, plan_release, tidy
+from kanon_sql.verbs.plan import Plan, plan_release
 from kanon_sql.verbs.problem import settle_roles
 from kanon_sql.verbs.released import Release, released, warned
 from kanon_sql.verbs.source import Source, opened, settle_spec
@@ -94,7 +94,8 @@ def releasing(source: Any, spec: Spec, connection: Any = None, keep: bool = Fals
     with Staging() as staging:
         with opened(source, spec, connection, keep) as found, found.engine.transaction(), staging.deferring():
             try:
-                yield found, staging
+                with found.scratches:
+                    yield found, staging
             except KanonError:
                 found.check_unchanged(spec.source)  # else it is no wonder that something does not fit
                 raise
@@ -116,7 +117,6 @@ def _made(source: Source, spec: Spec, watch: Observer, search_in: str, staging: 
         check_rows(source.engine, source.table, plan.frequency_set)  # it may read files, or a database that changes
     watch.stage("Describing the release")
     described = manifests.describe(plan, costs, published, started)
-    tidy(plan)
     trace = plan.outcome.trace if isinstance(plan, Plan) else ()
     names = tuple(plan.recoding.quasi_identifiers)
     model = None if spec.wildcard_suppression else plan.judge.model
@@ -133,7 +133,8 @@ def _cloaked(source: Source, spec: Spec, staging: Staging, watch: Observer, star
     cloak.check_columns(source.table, spec)
     source = settle_roles(source, spec)
     check_target(spec.target, source.engine, source.table, source.files)
-    cloaked = cloak.cloak(source.engine, source.table, spec, watch.stage)
+    here = source.engine if source.engine.is_embedded else source.engine.embedded()
+    cloaked = cloak.cloak(source.scratches[here], source.engine, source.table, spec, watch.stage)
     watch.stage("Writing the release")
     published = _publish_cloaked(cloaked, source.engine, spec.target, staging)
     watch.stage("Describing the release")
@@ -142,7 +143,6 @@ def _cloaked(source: Source, spec: Spec, staging: Staging, watch: Observer, star
     seconds = {**cloaked.seconds, **seconds, "total": time.monotonic() - started}
     roles, warned = source.roles.described(), source.roles.warnings
     described = cloak.describe(cloaked, target, source.engine.name, roles, warned, seconds)
-    cloaked.drop()
     return released(source, spec, described, published)
 
 

@@ -18,7 +18,7 @@ from kanon_sql.strategies.accuracy import accuracy, level_of_generalization
 from kanon_sql.strategies.space import beats
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import CompareOptions, spelled_out, taken
-from kanon_sql.verbs.plan import search, tidy
+from kanon_sql.verbs.plan import search
 from kanon_sql.verbs.problem import Problem, count
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.source import opened, settle_spec
@@ -135,10 +135,9 @@ def compare(
     settled = settled.model_copy(update={"target": None, "time_limit": _limit(settled)})
     check(settled, "compare")
     watch = watch or Observer()
-    with opened(source, settled, connection) as data, data.engine.transaction():
+    with opened(source, settled, connection) as data, data.engine.transaction(), data.scratches:
         counted = count(data, settled, watch, search_in)
         runs = list(_runs(counted, names, watch))
-        tidy(counted)
     return _side_by_side(counted, runs)
 
 

@@ -11,12 +11,11 @@ from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.queries import Relation
 from kanon_sql.release import findings, recoded
-from kanon_sql.release.recoding import SAFE_CLASSES
 from kanon_sql.spec import SearchIn, Spec, check
 from kanon_sql.staging import Staging
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import RecodingOptions, spelled_out, taken
-from kanon_sql.verbs.plan import LocalPlan, Plan, plan_release, tidy
+from kanon_sql.verbs.plan import LocalPlan, Plan, plan_release
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.source import opened, settle_spec
 
@@ -92,7 +91,6 @@ def explain(
     with opened(source, settled, connection) as data, data.engine.transaction():
         plan = plan_release(data, settled, observer or Observer(), search_in, keep_tuples=True)
         explained = tuple(steps(plan))
-        tidy(plan)
     return Explanation(settled.source, explained)
 
 
@@ -118,8 +116,8 @@ def steps(plan: Plan | LocalPlan) -> Iterator[Step]:
         published = recoded.release(plan.recoding, None, staging)
     summary = published.found
     if isinstance(plan, Plan):
-        held = plan.judge.released_classes_sql(plan.outcome.node)
-        yield _step("core/released_classes", found.engine, held, gave=f"{_count(source, SAFE_CLASSES):,} classes")
+        safe, classes = plan.judge.released_classes_sql(plan.outcome.node), _count(source, plan.recoding.safe_classes)
+        yield _step("core/released_classes", found.engine, safe, gave=f"{classes:,} classes")
     query = plan.recoding.select_sql()
     yield _step("release", source, query, published.statements[0].sentence, f"{published.statements[0].rows:,} rows")
     names, model = plan.recoding.quasi_identifiers, plan.judge.model

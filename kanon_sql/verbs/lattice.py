@@ -11,7 +11,7 @@ from kanon_sql.report.searched import Searched
 from kanon_sql.spec import SearchIn, Spec, check
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import SearchOptions, spelled_out, taken
-from kanon_sql.verbs.plan import Plan, make_plan, tidy
+from kanon_sql.verbs.plan import Plan, make_plan
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.search import Search, result_of
 from kanon_sql.verbs.source import opened, settle_spec
@@ -72,7 +72,6 @@ def lattice(
     with opened(source, settled, connection) as data, data.engine.transaction():
         plan = make_plan(data, settled, observer or Observer(), search_in)
         drawn = searched(plan)
-        tidy(plan)
     return LatticePicture(lattice_svg(drawn), summary(drawn), result_of(plan))
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, fields, replace
 
-from kanon_sql import interrupts, queries
-from kanon_sql.engines.scratch import Scratch
+from kanon_sql import interrupts
 from kanon_sql.errors import SpecError
 from kanon_sql.frequency.judge import Judge, may_suppress
 from kanon_sql.generalization.lattice import Node
@@ -15,7 +14,7 @@ from kanon_sql.recode import RECODERS, Clock, Local, Recoder, Task
 from kanon_sql.recode import show as shows
 from kanon_sql.recode.bench import bench, bring_back
 from kanon_sql.recode.node import from_node
-from kanon_sql.release.recoding import SAFE_CLASSES, FullDomain, LocalRecoding
+from kanon_sql.release.recoding import FullDomain, LocalRecoding
 from kanon_sql.spec import Spec
 from kanon_sql.strategies import Driver, Outcome, strategy
 from kanon_sql.verbs.observer import Observer
@@ -72,7 +71,7 @@ def make_plan(
     watch.stage("Searching the lattice")
     outcome = search(counted, watch)
     at_risk = counted.judge.rows_at_risk([outcome.node])[0]
-    recoding = FullDomain(found.engine, found.table, counted.judge, outcome.node, at_risk, spec)
+    recoding = FullDomain(found.scratches[found.engine], found.table, counted.judge, outcome.node, at_risk, spec)
     return Plan(**vars(counted), outcome=outcome, recoding=recoding)
 
 
@@ -102,7 +101,7 @@ def _shown_otherwise(found: Source, spec: Spec, watch: Observer, search_in: str,
     """A search whose classes show something else than the node's labels, such as their mean."""
     _check_shown(found, spec, search_in)
     plan = make_plan(found, spec, watch, search_in, keep_tuples)
-    local = from_node(plan.frequency_set, plan.judge.model, plan.outcome.node, plan.tables)
+    local = from_node(plan.frequency_set, plan.judge.model, plan.outcome.node)
     counted = {each.name: getattr(plan, each.name) for each in fields(Problem)}
     recoding = local_recoding(plan, local)
     return LocalPlan(**counted, recoding=recoding, ended=plan.ended, search_seconds=plan.search_seconds)
@@ -120,10 +119,9 @@ def make_local_plan(
     limit = recoder.default_seconds if spec.time_limit is None else spec.time_limit
     clock = Clock(limit, watch.recode)
     with interrupts.caught(clock.interrupt), bench(counted.frequency_set, found.engine) as moved:
-        there = counted.tables if moved is counted.frequency_set else Scratch(moved.engine, "results")
-        beside = replace(counted, frequency_set=moved, judge=Judge(moved, counted.judge.model), tables=there)
+        beside = replace(counted, frequency_set=moved, judge=Judge(moved, counted.judge.model))
         local = recoder(_task(beside, clock, watch))
-        local = bring_back(local, moved.engine, counted.tables)
+        local = bring_back(local, moved.engine, counted.frequency_set.tables)
     seconds = time.monotonic() - started  # what the limit is for; making and releasing the classes comes after it
     recoding = local_recoding(counted, local, recoder)
     return LocalPlan(**vars(counted), recoding=recoding, ended=local.ended, search_seconds=seconds)
@@ -132,12 +130,13 @@ def make_local_plan(
 def local_recoding(counted: Problem, local: Local, recoder: Recoder | None = None) -> LocalRecoding:
     """Make the classes of a local algorithm's assignment show what the spec asks for."""
     found, spec, table = counted.frequency_set, counted.spec, counted.source.table
-    orders = shows.load_orders(counted.tables, found)
+    orders = shows.load_orders(found.tables, found)
     ranges = recoder is not None and recoder.ranges
     hows = tuple("labels" if local.classes else shows.how_of(spec, table, name, ranges) for name in counted.columns)
-    classes = local.classes or shows.make_classes(counted.tables, local, orders, hows, spec)
+    classes = local.classes or shows.make_classes(found.tables, local, orders, hows, spec)
     figures = shows.figures(found.engine, local, classes, orders, hows, found.rows)
-    return LocalRecoding(counted.source.engine, table, counted.judge, local, classes, orders, hows, figures, spec)
+    tables = counted.source.scratches[counted.source.engine]
+    return LocalRecoding(tables, table, counted.judge, local, classes, orders, hows, figures, spec)
 
 
 def _task(counted: Problem, clock: Clock, watch: Observer) -> Task:
@@ -147,9 +146,7 @@ def _task(counted: Problem, clock: Clock, watch: Observer) -> Task:
 
     weights = counted.costs.weights or (1.0,) * len(counted.columns)
     args = counted.judge, counted.costs, counted.lattice
-    return Task(
-        counted.frequency_set, counted.judge.model, counted.spec, weights, clock, *args, optimum, counted.tables
-    )
+    return Task(counted.frequency_set, counted.judge.model, counted.spec, weights, clock, *args, optimum)
 
 
 def _check_shown(found: Source, spec: Spec, search_in: str) -> None:
@@ -159,16 +156,3 @@ def _check_shown(found: Source, spec: Spec, search_in: str) -> None:
             f"a local recoding works in an embedded DuckDB, not in {found.engine.name}; leave out `search_in`"
         )
     shows.check_show(spec, found.table)
-
-
-def tidy(counted: Problem) -> None:
-    """Leave nothing of ours in a session that goes on, but the release."""
-    counted.judge.drop()
-    counted.tables.close()
-    found, here = counted.frequency_set, counted.source.engine
-    mappings = [attribute.coded.mapping for attribute in found.attributes]
-    recoding = getattr(counted, "recoding", None)
-    made = [recoding.local.assignment, recoding.classes] if isinstance(recoding, LocalRecoding) else []
-    for engine in {id(e): e for e in (here, found.engine)}.values():
-        for relation in (SAFE_CLASSES, found.relation, *mappings, *made):
-            engine.run(queries.drop(relation, engine.dialect))

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from kanon_sql import queries
 from kanon_sql.engine import Table
-from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.frequency.fitting import Fit, fits
 from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set, merge_equal_codes
@@ -39,8 +38,6 @@ class Problem:
     costs: Costs
     lattice: Lattice
     frequency_seconds: float
-    tables: Scratch
-    """What is made for this run where the frequency set is."""
 
     @property
     def columns(self) -> list[str]:
@@ -68,9 +65,10 @@ def count(
     started = time.monotonic()
     here = found.engine if found.engine.is_embedded or search_in == "engine" else found.engine.embedded()
     builders = {name: fit.build for name, fit in fitted.items()}
+    made = found.scratches[here]
     model = model_of(spec)
     frequency_set = build_frequency_set(
-        found.engine, found.table, builders, here, keep_tuples, spec.unmapped, model.sensitive
+        found.engine, found.table, builders, made, keep_tuples, spec.unmapped, model.sensitive
     )
     if local:
         frequency_set = merge_equal_codes(frequency_set)
@@ -78,9 +76,7 @@ def count(
     _check_size(spec, frequency_set)
     judge = Judge(frequency_set, model)
     costs = replace(judge.costs(), weights=weights_of(spec), beta=spec.beta)
-    return Problem(
-        spec, found, fitted, frequency_set, judge, costs, _bounded(spec, frequency_set), seconds, Scratch(here)
-    )
+    return Problem(spec, found, fitted, frequency_set, judge, costs, _bounded(spec, frequency_set), seconds)
 
 
 def model_of(spec: Spec) -> PrivacyModels:

@@ -10,7 +10,7 @@ from kanon_sql.spec import SearchIn, Spec, check
 from kanon_sql.strategies import Outcome
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import SearchOptions, spelled_out, taken
-from kanon_sql.verbs.plan import Plan, make_plan, tidy
+from kanon_sql.verbs.plan import Plan, make_plan
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.source import opened, settle_spec
 
@@ -99,7 +99,6 @@ def search(
     check(settled, "search")
     with opened(source, settled, connection) as data, data.engine.transaction():
         plan = make_plan(data, settled, observer or Observer(), search_in)
-        tidy(plan)
     return result_of(plan)
 
 

@@ -9,13 +9,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from kanon_sql import queries
 from kanon_sql import spec as specs
 from kanon_sql.engine import Engine, Table, reads_files, refuse_equal_names
 from kanon_sql.engines.files import Fingerprint, files, fingerprints
 from kanon_sql.engines.opening import embedded, engine_of, open_engine
+from kanon_sql.engines.scratch import Scratch, Scratches
 from kanon_sql.errors import SourceError, SpecError
-from kanon_sql.frequency.frequency_set import TUPLES
 from kanon_sql.frequency.mapping import Place, values_of
 from kanon_sql.privacy import PrivacyModel, all_of
 from kanon_sql.risk.roles import Roles
@@ -36,6 +35,8 @@ class Source:
     fingerprints: Mapping[Path, Fingerprint] = field(default_factory=dict)
     owned: bool = True
     roles: Roles = field(default_factory=Roles)
+    scratches: Scratches = field(default_factory=Scratches, repr=False)
+    """What is made for a run, here and in other engines; it is dropped where their block ends."""
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -90,12 +91,9 @@ def column_values(found: Source, column: str) -> list[Any]:
     engine, found_column = found.engine, found.table.column(column)
     if found_column is None:
         raise SpecError(f"there is no column {column!r} in {found.table.relation.name}")
-    engine.send(
-        queries.text("core/tuples", engine.dialect, columns=[column], source=found.table.relation), engine, TUPLES
-    )
-    values = values_of(Place(engine, TUPLES, found_column))
-    engine.run(queries.drop(TUPLES, engine.dialect))
-    return values
+    with Scratch(engine, "column") as tables:
+        tuples = tables.make("tuples", "core/tuples", columns=[column], source=found.table.relation)
+        return values_of(Place(engine, tuples, found_column))
 
 
 @contextlib.contextmanager

@@ -5,6 +5,7 @@ from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set
 from kanon_sql.generalization.hierarchy import Hierarchy, cover
 from support.database import create_table
@@ -30,6 +31,6 @@ def counted(
 
     try:
         builders = {name: build(index) for index, name in enumerate(names)}
-        return build_frequency_set(engine, table, builders, search_in or engine)
+        return build_frequency_set(engine, table, builders, Scratch(search_in or engine))
     finally:
         engine.run(queries.drop(table.relation, engine.dialect))

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set
 from kanon_sql.generalization import hierarchy as h
 
@@ -42,4 +43,4 @@ def adult(*names: str) -> FrequencySet:
     texts = {name: (folder / "hierarchies" / f"{name}.csv").read_text(encoding="utf-8") for name in names}
     hierarchies = {name: h.convert(h.parse(text, name), table.column(name).kind, name) for name, text in texts.items()}
     builders = {name: lambda values, f=f, name=name: h.cover(f, values, name) for name, f in hierarchies.items()}
-    return build_frequency_set(engine, table, builders, engine)
+    return build_frequency_set(engine, table, builders, Scratch(engine))
