@@ -5,10 +5,12 @@ from collections.abc import Callable
 
 import pytest
 
-from kanon_sql import queries
+from kanon_sql import anonymize, queries
 from kanon_sql.engine import Engine
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError
+from kanon_sql.verbs.observer import Observer
+from support.database import MakeTable
 
 LETTERS = {"letter": "VARCHAR"}
 _TEMPORARY = {
@@ -174,3 +176,78 @@ def test_a_query_s_text_is_filled_once(engine: Engine, monkeypatch: pytest.Monke
 def _in_a_transaction(engine: Engine, work: Callable[[], None]) -> None:
     with engine.transaction():
         work()
+
+
+ROWS = [(20 + i % 7, f"z{i % 3}{i % 2}", "ab"[i % 2], f"u{i % 9}", i % 5 / 2, 1.5 * (i % 4), i) for i in range(60)]
+TYPES = {"age": "INTEGER", "zip": "VARCHAR", "ill": "VARCHAR", "unit": "VARCHAR"}
+TYPES |= {"x": "DOUBLE PRECISION", "y": "DOUBLE PRECISION", "t": "INTEGER"}
+PEOPLE = {
+    "quasi_identifiers": {"age": {"hierarchy": {"ranges": [5]}}, "zip": {"hierarchy": {"redact": "right"}}},
+    "sensitive": ["ill"],
+    "identifiers": ["unit", "x", "y", "t"],
+    "privacy": {"k": 3},
+}
+PLACES = {"location": ["x", "y"], "time": "t", "unit": "unit", "keep": "*", "privacy": {"k": 2}}
+SPECS = {
+    **{name: PEOPLE | {"strategy": name} for name in ("ola", "refine", "mondrian", "prioprivacy", "kaca")},
+    "means": PEOPLE | {"strategy": "ola", "show": "mode"},
+    "perturbed": PEOPLE | {"strategy": "ola", "perturb": {"ill": {"pram": {"keep": 0.5}}}},
+    "view": PEOPLE | {"strategy": "mondrian", "form": "view"},
+    "places": PLACES,
+}
+STAGES = ("Reading the places", "Counting the distinct tuples", "Writing the release", "Describing the release")
+
+
+def release(engine: Engine, kind: str, stage: Callable[[str], None]) -> None:
+    """Release `people` into a table by a kind of recoding, on the engine's connection."""
+    form = SPECS[kind].get("form", "table")
+    spec = {name: said for name, said in SPECS[kind].items() if name != "form"}
+    more = {"into": "released", "form": form, "overwrite": True}
+    anonymize("people", spec, connection=engine.connection, watch=Observer(stage), **more)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("kind", SPECS)
+def test_a_release_leaves_nothing_in_the_session_of_the_caller(
+    engine: Engine, make_table: MakeTable, kind: str
+) -> None:
+    make_table(engine, "people", TYPES, ROWS)
+    before = temporary(engine)
+    release(engine, kind, lambda _: None)
+    assert temporary(engine) == before
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SourceError])
+@pytest.mark.parametrize("kind", SPECS)
+def test_a_release_that_fails_leaves_nothing_in_the_session(
+    engine: Engine, make_table: MakeTable, kind: str, error: type[BaseException]
+) -> None:
+    make_table(engine, "people", TYPES, ROWS)
+    before = temporary(engine)
+    for last in STAGES:
+        stopped = []
+
+        def stop(stage: str, last: str = last, stopped: list[str] = stopped) -> None:
+            if stage == last:
+                stopped.append(stage)
+                raise error(stage)
+
+        try:
+            release(engine, kind, stop)
+        except error:
+            assert stopped == [last]
+        assert temporary(engine) == before
+    assert stopped, "the last stage is one of every run"
+
+
+@pytest.mark.parametrize("kind", SPECS)
+def test_a_release_whose_transaction_is_lost_leaves_nothing(engine: Engine, make_table: MakeTable, kind: str) -> None:
+    make_table(engine, "people", TYPES, ROWS)
+    before = temporary(engine)
+
+    def lose(stage: str) -> None:
+        if stage == STAGES[-1]:
+            engine.rows("SELECT no_column FROM no_table")
+
+    with pytest.raises(SourceError, match="no_table"):
+        release(engine, kind, lose)
+    assert temporary(engine) == before

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kanon_sql import queries
 from kanon_sql.cloak.grid import halved
 from kanon_sql.cloak.points import Cloaking
-from kanon_sql.queries import Relation
+from kanon_sql.queries import Hole, Relation
 
 
 def both(cloaking: Cloaking) -> Relation:
@@ -54,6 +54,6 @@ def _meet(cloaking: Cloaking, waiting: Relation, space: int, time: int) -> Relat
     """Who meets in the cells of one grid; None if nobody does."""
     depth = cloaking.spec.cloak.depth
     shifts = {"space_shift": depth - space, "time_shift": depth - time}
-    holes = {"waiting": waiting, "safe": cloaking.model.safe}
+    holes: dict[str, Hole] = {"waiting": waiting, "safe": cloaking.model.safe}
     met = cloaking.tables.make("met", "cloak/met", space=space, time=time, **holes, **shifts)
     return met if cloaking.tables.count(met) else None
