@@ -86,7 +86,7 @@ def test_roll_ups_hold_a_bounded_number_of_rows(problem: Problem, most: int, dat
 
 def rolled_up_rows(engine: DuckDB) -> int:
     """The rows of all roll-ups that there are."""
-    tables = engine.rows("SELECT table_name FROM duckdb_tables() WHERE table_name LIKE 'kanon_rollup%'")
+    tables = engine.rows("SELECT table_name FROM duckdb_tables() WHERE table_name LIKE 'kanon%rollup%'")
     return sum(int(engine.rows(f'SELECT COUNT(*) FROM "{name}"')[0][0]) for (name,) in tables)
 
 

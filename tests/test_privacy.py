@@ -18,6 +18,7 @@ import kanon_sql
 from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import InfeasibleError, SpecError
 from kanon_sql.frequency import rollups as rollup
 from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set
@@ -106,7 +107,7 @@ def counted(engine: Engine, problem: Problem, values: Sequence[Any], here: Engin
     hierarchies = {name: Hierarchy(*c.levels) for name, c in zip(names, problem.columns, strict=True)}
     builders = {name: lambda _, h=hierarchy: h for name, hierarchy in hierarchies.items()}
     try:
-        return build_frequency_set(engine, table, builders, here or engine, sensitive=MODELS.sensitive)
+        return build_frequency_set(engine, table, builders, Scratch(here or engine), sensitive=MODELS.sensitive)
     finally:
         engine.run(queries.drop(table.relation, engine.dialect))
 
