@@ -85,6 +85,37 @@ def test_a_strategy_knows_levels_and_never_a_database() -> None:
         assert named <= known, path.name
 
 
+def test_nobody_asks_which_engine_it_has() -> None:
+    """An engine says what it can; only `engines` names one, and only its `opening` chooses."""
+    classes, dialects = {"DuckDB", "PostgreSQL"}, {"duckdb", "postgres", "postgresql"}
+    for path in MODULES:
+        if room(path) in ("engines", "queries"):  # these print SQL in a dialect
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            named = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+            assert named not in classes, f"{path.name}, line {node.lineno}: {named} belongs to kanon_sql/engines"
+            if isinstance(node, ast.Compare):
+                compared = {each.value for each in ast.walk(node) if isinstance(each, ast.Constant)}
+                assert not dialects & compared, f"{path.name}, line {node.lineno}: ask the engine what it can"
+
+
+def test_no_module_is_longer_than_it_must_be() -> None:
+    """What is not the engine itself is in a file of its own."""
+    for path in (PACKAGE / "engines").glob("*.py"):
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 500, path.name
+
+
+def test_only_a_scratch_makes_temporary_tables() -> None:
+    """So that whoever makes one drops it too; the engines and the publisher have names of their own."""
+    own = {"kanon_sql/release/publish.py"}
+    for path in MODULES:
+        if room(path) in ("engines", "queries") or str(path.relative_to(PACKAGE.parent)) in own:
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            made = isinstance(node, ast.Attribute) and node.attr == "scratch" and isinstance(node.value, ast.Name)
+            assert not (made and node.value.id == "queries"), f"{path.name}, line {node.lineno}: use a Scratch"
+
+
 @pytest.mark.parametrize("path", sorted(TESTS.rglob("*.py")), ids=lambda path: str(path.relative_to(TESTS)))
 def test_no_test_imports_a_test(path: Path) -> None:
     """What two test files need is in `support`, so that either can be run, moved or dropped alone."""

@@ -29,7 +29,6 @@ from kanon_sql.release.recoding import Recoding
 from kanon_sql.spec import Spec, Target
 from kanon_sql.staging import Staging
 
-WHOLE, GROUPED = (queries.scratch(f"kanon_anatomy_{name}") for name in ("whole", "grouped"))
 _OURS = ("group_id", "count")
 _SENSITIVE = "sensitive"  # the stem of the table or file beside the rows
 
@@ -125,7 +124,7 @@ def release(recoding: Recoding, target: Target, staging: Staging) -> Published[S
     engine, started = recoding.engine, time.monotonic()
     recoding.prepare()
     sql = recoding.select_sql()
-    engine.send(sql, engine, WHOLE)
+    recoding.tables.make_as("whole", sql)
     whole = Statement("release", SENTENCE, sql, time.monotonic() - started)
     taken = _take_apart(recoding)
     prepared = time.monotonic() - started
@@ -136,8 +135,7 @@ def release(recoding: Recoding, target: Target, staging: Staging) -> Published[S
 
     pieces = taken.pieces(engine.dialect, promise(recoding.spec, recoding.model, recoding.quasi_identifiers))
     made = releases.publish(engine, target, lambda _: pieces, verify, staging)
-    for relation in (WHOLE, GROUPED):
-        engine.run(queries.drop(relation, engine.dialect))
+    recoding.tables.drop("whole", taken.grouped)
     return replace(made, statements=(whole, *made.statements), write_seconds=made.write_seconds + prepared)
 
 
@@ -184,12 +182,12 @@ def warnings(spec: Spec, table: Table) -> list[str]:
 
 def _take_apart(recoding: Recoding) -> AnatomyTables:
     """Number the classes of a release, and say what each half shows of it."""
-    engine, spec = recoding.engine, recoding.spec
+    tables, spec = recoding.tables, recoding.spec
     plain = queries.plain_names(recoding.columns)
     renamed = {new: old for old, new in plain.items()}
-    query = queries.grouped_rows(WHOLE, renamed, recoding.quasi_identifiers, spec.seed, engine.dialect)
-    engine.send(query, engine, GROUPED)
-    return halves_of(GROUPED, plain, spec.sensitive)
+    whole, dialect = tables["whole"], tables.engine.dialect
+    query = queries.grouped_rows(whole, renamed, recoding.quasi_identifiers, spec.seed, dialect)
+    return halves_of(tables.make_as("grouped", query), plain, spec.sensitive)
 
 
 def halves_of(grouped: Relation, plain: Mapping[str, str], sensitive: Collection[str]) -> AnatomyTables:

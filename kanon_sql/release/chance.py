@@ -7,7 +7,6 @@ import secrets
 from hashlib import sha256
 from pathlib import Path
 
-from kanon_sql.engine import Engine
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
 from kanon_sql.queries import Relation
@@ -39,14 +38,5 @@ def make_key(tables: Scratch, secret: bytes, purpose: str, places: int = 1) -> R
     Both are derived from the secret (HMAC-SHA-256) for one purpose. They go to the database as data, because the
     text of a statement can be read in a server's log.
     """
-    return tables.load("key", *_key_table(secret, purpose, places))
-
-
-def load_key(engine: Engine, relation: Relation, secret: bytes, purpose: str, places: int = 1) -> None:
-    """The same as a table of the caller's."""
-    engine.load(relation, *_key_table(secret, purpose, places))
-
-
-def _key_table(secret: bytes, purpose: str, places: int) -> tuple[dict[str, str], list[list[str | int]]]:
     key, shift = (hmac.new(secret, f"{what}|{purpose}".encode(), sha256).hexdigest() for what in ("key", "shift"))
-    return {"key": "VARCHAR", "shift": "BIGINT"}, [[key], [int(shift, 16) % places]]
+    return tables.load("key", {"key": "VARCHAR", "shift": "BIGINT"}, [[key], [int(shift, 16) % places]])

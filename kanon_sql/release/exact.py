@@ -14,14 +14,13 @@ from dataclasses import dataclass, replace
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine, Statement, Table
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import InfeasibleError, SourceError, VerificationError
 from kanon_sql.release import anatomy, chance
 from kanon_sql.release.findings import Summary, class_sizes
 from kanon_sql.release.publish import Published, Staged, publish
 from kanon_sql.spec import Spec
 from kanon_sql.staging import Staging
-
-_ROWS, _KEY = queries.scratch("kanon_anatomize_rows"), queries.scratch("kanon_anatomize_key")
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,6 @@ class Groups:
         """Publish both tables; VerificationError if what is there does not hold."""
         pieces = self.tables.pieces(self.engine.dialect, {"l": self.l})
         made = publish(self.engine, self.spec.target, lambda _: pieces, self._verify, staging)
-        self.engine.run(queries.drop(self.tables.grouped, self.engine.dialect))
         seconds = made.write_seconds + self.dealt.seconds
         return replace(made, statements=(self.dealt, *made.statements), write_seconds=seconds)
 
@@ -59,24 +57,23 @@ class Groups:
         return Summary(int(rows), int(groups), int(smallest), int(unsafe_groups), int(unsafe_rows))
 
 
-def deal(engine: Engine, table: Table, spec: Spec, l: int) -> Groups:  # noqa: E741
+def deal(scratch: Scratch, table: Table, spec: Spec, l: int) -> Groups:  # noqa: E741
     """Deal the rows of a table to groups; InfeasibleError if a value is in too many of them."""
-    started = time.monotonic()
+    started, engine = time.monotonic(), scratch.engine
     plain = queries.plain_names([column.name for column in table.columns if column.name not in spec.identifiers])
     types = {column.name: column.open_type for column in table.columns}
     renamed, every = {own: name for name, own in plain.items()}, [column.name for column in table.columns]
-    engine.send(queries.identified_rows(table.relation, renamed, every, engine.dialect, types), engine, _ROWS)
+    numbered = scratch.make_as("rows", queries.identified_rows(table.relation, renamed, every, engine.dialect, types))
     sensitive = [plain[name] for name in spec.sensitive]
-    rows, groups = _count_groups(class_sizes(engine, _ROWS, sensitive), spec, l)
-    chance.load_key(engine, _KEY, chance.secret_of(spec), f"anatomize {l}")
+    rows, groups = _count_groups(class_sizes(engine, numbered, sensitive), spec, l)
+    key = chance.make_key(scratch, chance.secret_of(spec), f"anatomize {l}")
     columns = {"columns": list(plain.values()), "sensitive": sensitive}
-    dealt = queries.text("anatomy/groups", engine.dialect, groups=groups, rows=_ROWS, key=_KEY, **columns)
-    engine.send(dealt, engine, anatomy.GROUPED)
-    for relation in (_ROWS, _KEY):
-        engine.run(queries.drop(relation, engine.dialect))
+    dealt = queries.text("anatomy/groups", engine.dialect, groups=groups, rows=numbered, key=key, **columns)
+    grouped = scratch.make_as("grouped", dealt)
+    scratch.drop(numbered, key)
     seconds = time.monotonic() - started
     statement = Statement("release", queries.sentence("anatomy/groups"), dealt, seconds, rows)
-    halves = anatomy.halves_of(anatomy.GROUPED, plain, spec.sensitive)
+    halves = anatomy.halves_of(grouped, plain, spec.sensitive)
     return Groups(engine, spec, l, groups, rows, halves, statement)
 
 

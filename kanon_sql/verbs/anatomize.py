@@ -58,7 +58,7 @@ def anatomize(
     with releasing(source, settled, connection) as (found, staging):
         _check(found, settled)
         found = settle_roles(found, settled)
-        published = exact.deal(found.engine, found.table, settled, l).release(staging)
+        published = exact.deal(found.scratches[found.engine], found.table, settled, l).release(staging)
         described = _described(found, settled, l, published, started)
     return warned(released(found, settled, described, published))
 

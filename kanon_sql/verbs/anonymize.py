@@ -136,7 +136,7 @@ def _cloaked(source: Source, spec: Spec, staging: Staging, watch: Observer, star
     here = source.engine if source.engine.is_embedded else source.engine.embedded()
     cloaked = cloak.cloak(source.scratches[here], source.engine, source.table, spec, watch.stage)
     watch.stage("Writing the release")
-    published = _publish_cloaked(cloaked, source.engine, spec.target, staging)
+    published = _publish_cloaked(cloaked, source, spec.target, staging)
     watch.stage("Describing the release")
     target = manifests.target_of(spec, published, source.engine.dialect)
     seconds = {"release": published.write_seconds, "verify": published.verify_seconds}
@@ -147,20 +147,15 @@ def _cloaked(source: Source, spec: Spec, staging: Staging, watch: Observer, star
 
 
 def _publish_cloaked(
-    cloaked: cloak.Cloaked, engine: Engine, target: Target | None, staging: Staging
+    cloaked: cloak.Cloaked, source: Source, target: Target | None, staging: Staging
 ) -> Published[cloak.Summary]:
     """Publish what was cloaked in an embedded DuckDB: a file from there, a table where the source is."""
     cloaking, spec, query = cloaked.cloaking, cloaked.cloaking.spec, cloaked.sql
-    where = cloaking.engine if target and target.file else engine
+    where = cloaking.engine if target and target.file else source.engine
     if where is not cloaking.engine:
-        cloaking.engine.send(query, where, _SENT)
-        query = queries.select_all(_SENT, where.dialect)
+        sent = source.scratches[where].receive("cloaked", cloaking.engine, query)
+        query = queries.select_all(sent, where.dialect)
     says = {"cloaked": spec.cloak.method, "k": cloaking.model.k}
     piece = Piece("release", queries.sentence("cloak/release"), query, says=says)
     verify = lambda reader, staged: cloaked.verify(reader, staged["release"])  # noqa: E731
-    published = publish(where, target, lambda _: [piece], verify, staging)
-    where.run(queries.drop(_SENT, where.dialect))
-    return published
-
-
-_SENT = queries.scratch("kanon_cloak_sent")
+    return publish(where, target, lambda _: [piece], verify, staging)
