@@ -10,7 +10,7 @@ from kanon_sql.release.recoded import target_sql
 from kanon_sql.spec import SearchIn, Spec, check
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import AnonymizeOptions, spelled_out, taken
-from kanon_sql.verbs.plan import plan_release, tidy
+from kanon_sql.verbs.plan import plan_release
 from kanon_sql.verbs.source import opened, settle_spec
 
 
@@ -38,10 +38,9 @@ def anonymize_sql(
     settled = settle_spec(source, spec, taken(AnonymizeOptions, options))
     check(settled, "sql")
     written = _overwriting(settled)
-    with opened(source, written, connection) as data, data.engine.transaction():
+    with opened(source, written, connection) as data, data.engine.transaction(), found.scratches:
         plan = plan_release(data, written, observer or Observer(), search_in)
         statement = target_sql(plan.recoding, settled.target, settled.source if plan.source.files else None)
-        tidy(plan)
         return queries.pretty(statement, data.engine.dialect)
 
 
