@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from kanon_sql import cloak, queries
-from kanon_sql.engine import Engine
 from kanon_sql.engines.files import files
 from kanon_sql.errors import KanonError, SpecError
 from kanon_sql.frequency.frequency_set import check_rows

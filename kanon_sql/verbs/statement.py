@@ -38,7 +38,7 @@ def anonymize_sql(
     settled = settle_spec(source, spec, taken(AnonymizeOptions, options))
     check(settled, "sql")
     written = _overwriting(settled)
-    with opened(source, written, connection) as data, data.engine.transaction(), found.scratches:
+    with opened(source, written, connection) as data, data.engine.transaction(), data.scratches:
         plan = plan_release(data, written, observer or Observer(), search_in)
         statement = target_sql(plan.recoding, settled.target, settled.source if plan.source.files else None)
         return queries.pretty(statement, data.engine.dialect)
