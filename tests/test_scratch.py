@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
+import kanon_sql
 from kanon_sql import anonymize, queries
 from kanon_sql.engine import Engine
 from kanon_sql.engines.scratch import Scratch
@@ -250,4 +251,14 @@ def test_a_release_whose_transaction_is_lost_leaves_nothing(engine: Engine, make
 
     with pytest.raises(SourceError, match="no_table"):
         release(engine, kind, lose)
+    assert temporary(engine) == before
+
+
+@pytest.mark.parametrize("verb", ["search", "lattice", "compare", "explain", "anonymize_sql", "profile"])
+def test_a_verb_that_writes_nothing_leaves_nothing(engine: Engine, make_table: MakeTable, verb: str) -> None:
+    """Its transaction is kept, not rolled back, so that what it made would stay."""
+    make_table(engine, "people", TYPES, ROWS)
+    before = temporary(engine)
+    said = {} if verb == "profile" else {"spec": {**PEOPLE, "keep": "*"}}
+    assert getattr(kanon_sql, verb)("people", connection=engine.connection, **said)  # type: ignore[attr-defined]
     assert temporary(engine) == before

@@ -88,7 +88,7 @@ def explain(
     """
     settled = settle_spec(source, spec, taken(RecodingOptions, options)).model_copy(update={"target": None})
     check(settled, "explain")
-    with opened(source, settled, connection) as data, data.engine.transaction():
+    with opened(source, settled, connection) as data, data.engine.transaction(), data.scratches:
         plan = plan_release(data, settled, observer or Observer(), search_in, keep_tuples=True)
         explained = tuple(steps(plan))
     return Explanation(settled.source, explained)
@@ -125,6 +125,7 @@ def steps(plan: Plan | LocalPlan) -> Iterator[Step]:
     for statement, finding in zip(checks, summary.findings, strict=True):
         gave = f"smallest class {summary.smallest_class}, {finding.unsafe_rows} rows that do not hold"
         yield _step("core/class_summary", source, statement, gave=gave)
+    plan.recoding.tables.drop(published.relation)
 
 
 def _node(plan: Plan) -> Iterator[Step]:

@@ -69,7 +69,7 @@ def lattice(
     """
     settled = settle_spec(source, spec, taken(SearchOptions, options)).model_copy(update={"target": None})
     check(settled, "lattice")
-    with opened(source, settled, connection) as data, data.engine.transaction():
+    with opened(source, settled, connection) as data, data.engine.transaction(), data.scratches:
         plan = make_plan(data, settled, observer or Observer(), search_in)
         drawn = searched(plan)
     return LatticePicture(lattice_svg(drawn), summary(drawn), result_of(plan))

@@ -97,7 +97,7 @@ def search(
     """
     settled = settle_spec(source, spec, taken(SearchOptions, options)).model_copy(update={"target": None})
     check(settled, "search")
-    with opened(source, settled, connection) as data, data.engine.transaction():
+    with opened(source, settled, connection) as data, data.engine.transaction(), data.scratches:
         plan = make_plan(data, settled, observer or Observer(), search_in)
     return result_of(plan)
 
