@@ -150,11 +150,6 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
         "{sensitive: [ill], target: {table: anon, as: anatomy}}",
         'an anatomy takes more than one statement; give `form="table"`, or leave out `sql`',
     ),
-    ("strategy", "a name that nothing has"): (
-        COLUMNS,
-        "strategy: olla",
-        f"'olla' is not a strategy; choose one of {', '.join([*STRATEGIES, *RECODERS, 'cloak'])}",
-    ),
     ("strategy", "a verb that shows a lattice"): (
         COLUMNS,
         "strategy: mondrian",
@@ -284,6 +279,15 @@ def test_the_command_line_says_it_in_flags(conflict: Conflict) -> None:
 def test_what_goes_together_is_not_refused(mapping: dict[str, Any]) -> None:
     check(parse(mapping), "anonymize")
     check(parse({**mapping, "target": {"file": "anon.csv"}}), "anonymize")
+
+
+@pytest.mark.parametrize("verb", ["anonymize", "sql", "explain", "search", "lattice"])
+def test_a_strategy_that_there_is_not_is_refused_before_an_engine_is_opened(verb: Verb) -> None:
+    opened = mock.Mock(side_effect=AssertionError("an engine was opened"))
+    with mock.patch("kanon_sql.verbs.source.open_source", opened), pytest.raises(SpecError) as refused:
+        VERBS[verb]({**COLUMNS, "strategy": "olla", "mask": True})
+    known = ", ".join([*STRATEGIES, *RECODERS, "cloak"])
+    assert str(refused.value) == f"'olla' is not a strategy; choose one of {known}"
 
 
 def test_the_strategies_of_a_spec_are_those_that_there_are() -> None:

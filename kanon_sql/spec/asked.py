@@ -9,12 +9,13 @@ from collections.abc import Iterator, Mapping
 from typing import TypeAlias, get_args
 
 from kanon_sql.spec.algorithms import BUDGETS, CLOAK_KEYS, Cloak
-from kanon_sql.spec.choices import LocalStrategy
+from kanon_sql.spec.choices import SearchStrategy
 from kanon_sql.spec.fields import CLOAK, Spec
 
 Words: TypeAlias = Mapping[str, object]
 
-LOCAL: tuple[str, ...] = get_args(LocalStrategy)
+# Whatever else the registry of local recodings holds, also what was added to it while a program runs, is one.
+_NO_RECODINGS: tuple[str, ...] = (*get_args(SearchStrategy), CLOAK)
 
 
 def _first(options: Iterator[Words]) -> Words | None:
@@ -23,7 +24,7 @@ def _first(options: Iterator[Words]) -> Words | None:
 
 def recodes(spec: Spec) -> bool:
     """Whether the classes of a release are made by a local recoding."""
-    return spec.strategy in LOCAL
+    return spec.strategy not in _NO_RECODINGS
 
 
 def shows(spec: Spec) -> bool:

@@ -14,7 +14,6 @@ from typing import Literal, TypeAlias, get_args
 from kanon_sql.errors import SpecError
 from kanon_sql.spec import asked
 from kanon_sql.spec.asked import Words
-from kanon_sql.spec.choices import SearchStrategy
 from kanon_sql.spec.fields import CLOAK, Spec
 
 # What a spec is used for: a verb, or a part of one that can do less (`sql`: print the release as one statement).
@@ -23,7 +22,6 @@ Verb: TypeAlias = Literal["anonymize", "sql", "trace", "explain", "search", "lat
 _ANY: tuple[Verb, ...] = get_args(Verb)
 _SEARCHES: tuple[Verb, ...] = ("search", "lattice")
 _RELEASES: tuple[Verb, ...] = ("anonymize", "sql", "explain")
-_KNOWN: tuple[str, ...] = (*get_args(SearchStrategy), *asked.LOCAL, CLOAK)
 
 
 @dataclass(frozen=True)
@@ -234,14 +232,6 @@ _COLUMNS = (
     ),
 )
 _STRATEGIES = (
-    Conflict(
-        "strategy",
-        "a name that nothing has",
-        lambda spec: spec.strategy not in _KNOWN,
-        "{spec.strategy!r} is not a strategy",
-        f"choose one of {', '.join(_KNOWN)}",
-        (*_RELEASES, *_SEARCHES),
-    ),
     Conflict(
         "strategy",
         "a verb that shows a lattice",

@@ -19,12 +19,12 @@ from kanon_sql.release.findings import Summary
 from kanon_sql.release.pieces import Piece
 from kanon_sql.release.publish import Published, check_file, check_target, publish
 from kanon_sql.release.recoding import Recoding
-from kanon_sql.spec import SearchIn, Spec, Target, check
+from kanon_sql.spec import SearchIn, Spec, Target
 from kanon_sql.staging import Staging
 from kanon_sql.verbs import manifest as manifests
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import AnonymizeOptions, spelled_out, taken
-from kanon_sql.verbs.plan import Plan, plan_release
+from kanon_sql.verbs.plan import Plan, check_spec, plan_release
 from kanon_sql.verbs.problem import settle_roles
 from kanon_sql.verbs.released import Release, released, warned
 from kanon_sql.verbs.source import Source, opened, settle_spec
@@ -62,9 +62,9 @@ def anonymize(
     """
     watch = watch or Observer()
     settled = settle_spec(source, spec, taken(AnonymizeOptions, options))
-    check(settled, "anonymize")
+    check_spec(settled, "anonymize")
     if trace:
-        check(settled, "trace")
+        check_spec(settled, "trace")
         _check_trace(Path(trace), settled)
     started = time.monotonic()
     with releasing(source, settled, connection, keep=settled.target is None) as (found, staging):

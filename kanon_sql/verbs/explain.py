@@ -11,11 +11,11 @@ from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.queries import Relation
 from kanon_sql.release import findings, recoded
-from kanon_sql.spec import SearchIn, Spec, check
+from kanon_sql.spec import SearchIn, Spec
 from kanon_sql.staging import Staging
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import RecodingOptions, spelled_out, taken
-from kanon_sql.verbs.plan import LocalPlan, Plan, plan_release
+from kanon_sql.verbs.plan import LocalPlan, Plan, check_spec, plan_release
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.source import opened, settle_spec
 
@@ -87,7 +87,7 @@ def explain(
     ['tuples', 'frequency_set']
     """
     settled = settle_spec(source, spec, taken(RecodingOptions, options)).model_copy(update={"target": None})
-    check(settled, "explain")
+    check_spec(settled, "explain")
     with opened(source, settled, connection) as data, data.engine.transaction(), data.scratches:
         plan = plan_release(data, settled, observer or Observer(), search_in, keep_tuples=True)
         explained = tuple(steps(plan))

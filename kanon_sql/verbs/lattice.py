@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from kanon_sql.report.lattice import lattice_svg, summary
 from kanon_sql.report.searched import Searched
-from kanon_sql.spec import SearchIn, Spec, check
+from kanon_sql.spec import SearchIn, Spec
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import SearchOptions, spelled_out, taken
-from kanon_sql.verbs.plan import Plan, make_plan
+from kanon_sql.verbs.plan import Plan, check_spec, make_plan
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.search import Search, result_of
 from kanon_sql.verbs.source import opened, settle_spec
@@ -68,7 +68,7 @@ def lattice(
     ('<svg', {'zip': 1, 'sex': 0})
     """
     settled = settle_spec(source, spec, taken(SearchOptions, options)).model_copy(update={"target": None})
-    check(settled, "lattice")
+    check_spec(settled, "lattice")
     with opened(source, settled, connection) as data, data.engine.transaction(), data.scratches:
         plan = make_plan(data, settled, observer or Observer(), search_in)
         drawn = searched(plan)

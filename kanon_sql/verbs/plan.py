@@ -15,8 +15,8 @@ from kanon_sql.recode import show as shows
 from kanon_sql.recode.bench import bench, bring_back
 from kanon_sql.recode.node import from_node
 from kanon_sql.release.recoding import FullDomain, LocalRecoding
-from kanon_sql.spec import Spec
-from kanon_sql.strategies import Driver, Outcome, strategy
+from kanon_sql.spec import CLOAK, Spec, Verb, check
+from kanon_sql.strategies import STRATEGIES, Driver, Outcome, strategy
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.problem import Problem, check_roles, count, model_of, settle_roles
 from kanon_sql.verbs.source import Source
@@ -47,6 +47,14 @@ class LocalPlan(Problem):
     recoding: LocalRecoding
     ended: str
     search_seconds: float
+
+
+def check_spec(spec: Spec, verb: Verb) -> None:
+    """Refuse what the spec alone can tell, before anything is opened."""
+    known = (*STRATEGIES, *RECODERS, CLOAK)
+    if spec.strategy not in known:
+        raise SpecError(f"{spec.strategy!r} is not a strategy; choose one of {', '.join(known)}")
+    check(spec, verb)
 
 
 def plan_release(

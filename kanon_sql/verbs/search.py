@@ -6,11 +6,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from kanon_sql.spec import SearchIn, Spec, check
+from kanon_sql.spec import SearchIn, Spec
 from kanon_sql.strategies import Outcome
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import SearchOptions, spelled_out, taken
-from kanon_sql.verbs.plan import Plan, make_plan
+from kanon_sql.verbs.plan import Plan, check_spec, make_plan
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.source import opened, settle_spec
 
@@ -96,7 +96,7 @@ def search(
     ({'zip': 1, 'sex': 0}, True)
     """
     settled = settle_spec(source, spec, taken(SearchOptions, options)).model_copy(update={"target": None})
-    check(settled, "search")
+    check_spec(settled, "search")
     with opened(source, settled, connection) as data, data.engine.transaction(), data.scratches:
         plan = make_plan(data, settled, observer or Observer(), search_in)
     return result_of(plan)

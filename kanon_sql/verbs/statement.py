@@ -7,10 +7,10 @@ from typing import Any, Unpack
 
 from kanon_sql import queries
 from kanon_sql.release.recoded import target_sql
-from kanon_sql.spec import SearchIn, Spec, check
+from kanon_sql.spec import SearchIn, Spec
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import AnonymizeOptions, spelled_out, taken
-from kanon_sql.verbs.plan import plan_release
+from kanon_sql.verbs.plan import check_spec, plan_release
 from kanon_sql.verbs.source import opened, settle_spec
 
 
@@ -36,7 +36,7 @@ def anonymize_sql(
     True
     """
     settled = settle_spec(source, spec, taken(AnonymizeOptions, options))
-    check(settled, "sql")
+    check_spec(settled, "sql")
     written = _overwriting(settled)
     with opened(source, written, connection) as data, data.engine.transaction(), data.scratches:
         plan = plan_release(data, written, observer or Observer(), search_in)
