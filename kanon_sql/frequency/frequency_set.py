@@ -120,13 +120,15 @@ def merge_equal_codes(found: FrequencySet) -> FrequencySet:
     if not any(attribute.hierarchy.starred for attribute in found.attributes):
         return found
     tables, names = found.tables, [column.name for column in found.engine.table(found.relation).columns]
-    keys = [attribute.coded.code_column(0) for attribute in found.attributes]
+    codes = [attribute.coded.code_column(0) for attribute in found.attributes]
+    keys = [*codes, *found.sensitive]
     sums = ["n", *(a.coded.loss_column(level) for a in found.attributes for level in a.coded.loss_levels)]
     levels = [name for name in names if name not in (*keys, *sums)]
     holes = {"keys": keys, "levels": levels, "sums": sums}
     merged = tables.make("merged", "core/rollup", frequency_set=found.relation, **holes)
     tables.drop(found.relation)
-    return replace(found, relation=merged, tuples=tables.count(merged))
+    ((tuples,),) = tables.rows("core/distinct_count", columns=codes, relation=merged)
+    return replace(found, relation=merged, tuples=int(tuples))
 
 
 def _attribute(

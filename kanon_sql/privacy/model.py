@@ -147,6 +147,12 @@ class PrivacyModels:
         return MappingProxyType({f"_sensitive_{i}": column for i, column in enumerate(columns)})
 
     @property
+    def rows_alone(self) -> Predicate:
+        """What the models ask of a class's rows, whatever their values: a class that fails this is not safe."""
+        asked = [model for model in self.models if model.sensitive is None]
+        return PrivacyModels(tuple(asked)).safe if asked else Predicate("SUM(n) >= 1")
+
+    @property
     def safe(self) -> Predicate:
         """The condition on a class that all models make together."""
         first, *others = (self.predicate(model) for model in self.models)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
@@ -121,6 +121,7 @@ class LocalReleaseQuery:
 
     `assignment` tells a tuple's class (`split`: of its rows first to last, counted in a seeded order), `classes`
     what it shows. `recount`: keep only classes that are safe on the very rows that the query returns.
+    `sensitive`: the source's columns whose values `safe` counts, by the names that it has for them.
     """
 
     source: Relation
@@ -133,6 +134,7 @@ class LocalReleaseQuery:
     seed: int = 0
     shuffle: bool = False
     values: Mapping[str, tuple[Sequence[str], Sequence[tuple[object, ...]]]] | None = None
+    sensitive: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def kept(self) -> bool:
@@ -203,6 +205,10 @@ def _local_recoded(release: LocalReleaseQuery) -> exp.Select:
     query = exp.select(t.column("class", "k"), exp.alias_(exp.Literal.number(1), "n", quoted=True))
     query = query.from_(exp.alias_(exp.to_table(_CODED), "r", table=True), copy=False)
     equal: list[exp.Expr] = []
+    if release.recount:
+        at = {cell.name: i for i, cell in enumerate(release.cells)}
+        counted = ((name, t.column(f"k{at[raw]}", "r")) for name, raw in release.sensitive.items())
+        query = query.select(*(exp.alias_(raw, name, quoted=True) for name, raw in counted), copy=False)
     for i, cell in enumerate(release.cells):
         if cell.mapping:
             equal.append(exp.EQ(this=t.column(cell.key, "a"), expression=t.column(f"c{i}", "r")))

@@ -18,7 +18,8 @@ __all__ = ["RECODERS", "Clock", "Local", "Recoder", "Rounds", "Task"]
 class Recoder:
     """A named local algorithm, and what it promises.
 
-    `ranges`: numbers and dates are shown as ranges where nobody says otherwise.
+    `ranges`: numbers and dates are shown as ranges where nobody says otherwise. `takes_values`: it works with privacy
+    models that look at a class's sensitive values; the others ask for the rows of a class alone.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Recoder:
     promise: str
     default_seconds: float | None = None
     ranges: bool = False
+    takes_values: bool = False
 
     def __call__(self, task: Task) -> Local:
         """Recode; SpecError if it cannot work with what is asked for."""
@@ -34,7 +36,7 @@ class Recoder:
 
 _ALL: tuple[Recoder, ...] = (
     Recoder("refine", refine, "little loss, every row released; stops at any time"),
-    Recoder("mondrian", mondrian, "partitions cut until no cut leaves every side safe", ranges=True),
+    Recoder("mondrian", mondrian, "partitions cut until no cut leaves every side safe", ranges=True, takes_values=True),
     Recoder("mondrian_relaxed", mondrian_relaxed, "as mondrian, rows equal to the median dealt to both", ranges=True),
     Recoder(
         "prioprivacy", prioprivacy, "rows that are safe stay as they are; the least important attributes change first"

@@ -19,6 +19,7 @@ from kanon_sql.errors import InfeasibleError
 from kanon_sql.privacy import Predicate
 from kanon_sql.queries import Hole, Relation, over
 from kanon_sql.recode import order as orders
+from kanon_sql.recode.node import one_per_tuple
 from kanon_sql.recode.order import Order
 from kanon_sql.recode.task import Local, Task
 
@@ -105,6 +106,7 @@ class _Run:
         attributes = self.task.frequency_set.attributes
         self.orders = tuple(orders.order_of(attribute) for attribute in attributes)
         self.codes = [attribute.coded.code_column(0) for attribute in attributes]
+        self.carried = [*self.codes, *self.task.frequency_set.sensitive]
         self.assignment = self.task.results["assignment"]
         if self.rule.inherited and not (self.rule.choose == "width" and all(map(self._ordered, self.orders))):
             raise ValueError("widths are inherited of ordered columns only, and chosen by")
@@ -116,6 +118,8 @@ class _Run:
         rounds, ended = self.cut()
         cuts = self._cuts() if self._shows_regions else None
         penalty = {"ncp": self._ncp()} if self.laid_out else {}
+        if self.task.frequency_set.sensitive:
+            one_per_tuple(self.assignment, self.task.frequency_set, self.task.results)
         statements = self.tables.statements + self.task.results.statements - before
         facts = {**penalty, "rounds": rounds, "statements": statements}
         return Local(self.assignment, split=self.relaxed, cuts=cuts, ended=ended, facts=facts)
@@ -160,7 +164,7 @@ class _Run:
     def _start(self) -> None:
         """Put all tuples into partition 0, which is safe."""
         made = self.tables
-        holes: dict[str, Hole] = {"columns": self.codes, "frequency_set": self.task.frequency_set.relation}
+        holes: dict[str, Hole] = {"columns": self.carried, "frequency_set": self.task.frequency_set.relation}
         made.load("sides", _SIDES, [])
         made.load("widths", _WIDTHS, [])
         if self.relaxed:
@@ -189,21 +193,38 @@ class _Run:
 
     def _look(self, sides: Mapping[str, Predicate]) -> None:
         """The first statements of a round, which may be lost: count, find every partition's cuts, choose one, cut."""
-        made, safe = self.tables, self.task.model.safe
+        made, safe = self.tables, self.task.model.rows_alone
         made.make_as("cells", self._cells(made["open"]))
-        cells, nodes = made["cells"], made["nodes"]
-        medians = self._make_medians(sides)
-        branches = made.make("branches", "mondrian/branches", cells=cells, nodes=nodes, safe=safe)
-        chosen = self._make_chosen(medians, branches)
+        self._make_medians(sides)
+        made.make("branches", "mondrian/branches", cells=made["cells"], nodes=made["nodes"], safe=safe)
+        self._cut()
+        while self.task.model.sensitive and self._rule_out_cuts():
+            self._cut()
+
+    def _cut(self) -> None:
+        """Choose a cut of every partition, and move the tuples of those that have one."""
+        made = self.tables
+        cells, nodes, branches = made["cells"], made["nodes"], made["branches"]
+        chosen = self._make_chosen(made["medians"], branches)
         moves = made.make("moves", "mondrian/moves", chosen=chosen, cells=cells, nodes=nodes, branches=branches)
-        codes = {"columns": self.codes, "codes": self.codes}
+        codes = {"columns": self.carried, "codes": self.codes}
         cut = {"open": made["open"], "chosen": chosen, "moves": moves}
         made.make("next", "mondrian/deal" if self.relaxed else "mondrian/next", **codes, **cut)
+
+    def _rule_out_cuts(self) -> int:
+        """Take back the cuts that leave a side whose values are not safe, which its rows did not tell: how many."""
+        made = self.tables
+        safe = self.task.model.safe
+        unsafe = made.make("unsafe", "mondrian/unsafe_cuts", moves=made["moves"], next=made["next"], safe=safe)
+        for cuts in ("medians", "branches"):
+            made.make("left", "mondrian/other_cuts", cuts=made[cuts], unsafe=unsafe)
+            made.rename("left", cuts)
+        return made.count(unsafe)
 
     def _make_medians(self, sides: Mapping[str, Predicate]) -> Relation:
         cells = self.tables["cells"]
         if self.relaxed:
-            return self.tables.make("medians", "mondrian/halves", cells=cells, safe=self.task.model.safe)
+            return self.tables.make("medians", "mondrian/halves", cells=cells, safe=self.task.model.rows_alone)
         return self.tables.make("medians", "mondrian/medians", median=self.rule.median_only, cells=cells, **sides)
 
     def _make_chosen(self, medians: Relation, branches: Relation) -> Relation:
@@ -212,7 +233,7 @@ class _Run:
             widths = self.tables["widths"]
             medians = self.tables.make("inherited", "mondrian/inherited", medians=medians, widths=widths)
         tried = {"medians": medians, "branches": branches}
-        by: dict[str, Hole] = {"merge": model.monotone, "safe": model.safe, "worth": [rule.choose]}
+        by: dict[str, Hole] = {"merge": model.monotone, "safe": model.rows_alone, "worth": [rule.choose]}
         return self.tables.make("chosen", "mondrian/chosen", leftover=rule.leftover, **tried, **by)
 
     def _take(self) -> None:
@@ -228,7 +249,7 @@ class _Run:
 
     def _sides_are_safe(self) -> dict[str, Predicate]:
         """The model as a condition on either side of a cut."""
-        safe = self.task.model.safe
+        safe = self.task.model.rows_alone
         return {"safe_left": over(safe, "left_side"), "safe_right": over(safe, "right_side")}
 
     def _places(self, j: int) -> str:
@@ -286,7 +307,7 @@ class _Run:
     @property
     def _kept(self) -> list[str]:
         """The columns of the assignment."""
-        return [*self.codes, "n", *(["first", "last"] if self.relaxed else []), "class"]
+        return [*self.carried, "n", *(["first", "last"] if self.relaxed else []), "class"]
 
     def _cuts(self) -> Relation:
         """The region of every class, from all the cuts on the way to it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kanon_sql.frequency.frequency_set import FrequencySet
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.privacy import PrivacyModels
+from kanon_sql.queries import Relation
 from kanon_sql.recode.task import Local
 
 
@@ -20,4 +21,15 @@ def from_node(frequency_set: FrequencySet, model: PrivacyModels, node: Node) -> 
         sensitive=list(frequency_set.sensitive),
         safe=model.safe,
     )
+    if frequency_set.sensitive:
+        assignment = one_per_tuple(assignment, frequency_set, results)
     return Local(assignment, facts={"node": dict(zip([a.column.name for a in attributes], node, strict=True))})
+
+
+def one_per_tuple(assignment: Relation, frequency_set: FrequencySet, results: Scratch) -> Relation:
+    """An assignment of tuples by their sensitive values as one of whole tuples, all of whose rows are in one class."""
+    keys = [attribute.coded.code_column(0) for attribute in frequency_set.attributes]
+    with Scratch(results.engine, "assigned") as tables:
+        holes = {"keys": [*keys, "class"], "levels": [], "sums": ["n"]}
+        whole = tables.make("whole", "core/rollup", frequency_set=assignment, **holes)
+        return results.make(assignment, "core/copy", columns=[*keys, "n", "class"], source=whole)

@@ -380,6 +380,7 @@ class LocalRecoding(_Judged):
             self.spec.seed,
             self.spec.shuffle,
             values,
+            self.model.sensitive,
         )
         return query.sql(self.engine.dialect)
 

@@ -101,8 +101,14 @@ def _check_models(spec: Spec, table: Table) -> None:
     check_models(model, table)
     for column in model.sensitive.values():
         _check_counted(column, spec)
-    if not model.k_alone and (spec.strategy in RECODERS or shows.asked(spec)):
-        raise SpecError(f"a local recoding is made for k alone, not for {model.name}; name a search strategy")
+    if model.sensitive and spec.strategy in RECODERS and not RECODERS[spec.strategy].takes_values:
+        takes = ", ".join(name for name, recoder in RECODERS.items() if recoder.takes_values)
+        raise SpecError(
+            f"{spec.strategy} asks for the rows of a class alone, and {model.name} counts its values; name {takes}, or a "
+            "search strategy"
+        )
+    if not model.k_alone and spec.wildcard_suppression:
+        raise SpecError(f"a release with wildcards is made for k alone, not for {model.name}; leave out one of them")
     if not model.k_alone and spec.target and spec.target.form == "anatomy":
         raise SpecError(f"the groups of an anatomy are made for k alone, not for {model.name}; give `form='table'`")
 

@@ -93,6 +93,32 @@ _CHILDREN = [
 _FOUR = [*_CHILDREN, (3, 1, 1, 6, 1, False, 1.0, 2.0, 1.0, 1)]
 
 CASES = [
+    Case(
+        "mondrian/unsafe_cuts",
+        {"moves": Relation("moves"), "next": Relation("next"), "safe": AT_LEAST_2},
+        ["class", "attribute"],
+        [(0, 1)],
+        {
+            "moves": (
+                dict.fromkeys(["class", "attribute", "next_class"], "INTEGER"),
+                [(0, 1, 5), (0, 1, 6), (0, 1, 6), (1, 0, 7)],
+            ),
+            "next": (dict.fromkeys(["class", "n"], "INTEGER"), [(5, 1), (5, 1), (6, 1), (7, 2)]),
+        },
+    ),
+    Case(
+        "mondrian/other_cuts",
+        {"cuts": Relation("cuts"), "unsafe": Relation("unsafe")},
+        ["class", "attribute", "split"],
+        [(0, 2, 7), (1, 1, None)],
+        {
+            "cuts": (
+                dict.fromkeys(["class", "attribute", "split"], "INTEGER"),
+                [(0, 1, 4), (0, 2, 7), (1, 1, None)],
+            ),
+            "unsafe": (dict.fromkeys(["class", "attribute"], "INTEGER"), [(0, 1), (2, 2)]),
+        },
+    ),
     Case("mondrian/whole", {"frequency_set": COUNTED, "safe": AT_LEAST_2}, ["safe"], [(True,)], FREQUENCY_SET),
     Case("mondrian/whole", {"frequency_set": COUNTED, "safe": AT_LEAST_2}, ["safe"], [(False,)], NO_ROWS),
     Case(
