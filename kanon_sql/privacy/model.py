@@ -89,18 +89,21 @@ class PrivacyModel:
 
 @dataclass(frozen=True)
 class Finding:
-    """What a check found of one model: `achieved` by the worst class, and how many classes and rows are unsafe."""
+    """What a check found of one model: `achieved` by the worst class, and how many classes and rows are unsafe.
+
+    `unsafe_classes` is None of a promise that is about rows, not classes.
+    """
 
     model: str
     required: Any
     achieved: float | int | None
-    unsafe_classes: int
+    unsafe_classes: int | None
     unsafe_rows: int
 
     @property
     def holds(self) -> bool:
-        """Whether every class meets the model."""
-        return self.unsafe_classes == 0
+        """Whether every row is safe by the model."""
+        return self.unsafe_rows == 0
 
 
 @dataclass(frozen=True)

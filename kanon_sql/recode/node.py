@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.frequency_set import FrequencySet
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.privacy import PrivacyModels
@@ -22,7 +23,7 @@ def from_node(frequency_set: FrequencySet, model: PrivacyModels, node: Node) -> 
         safe=model.safe,
     )
     if frequency_set.sensitive:
-        assignment = one_per_tuple(assignment, frequency_set, results)
+        assignment = one_per_tuple(assignment, frequency_set, frequency_set.tables)
     return Local(assignment, facts={"node": dict(zip([a.column.name for a in attributes], node, strict=True))})
 
 

@@ -14,7 +14,7 @@ from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.frequency_set import FrequencySet
-from kanon_sql.privacy import PrivacyModels
+from kanon_sql.privacy import Finding, PrivacyModels
 from kanon_sql.queries import Relation
 from kanon_sql.recode import coding
 from kanon_sql.recode.coding import Coding
@@ -39,6 +39,11 @@ class Fits:
     def holds(self) -> bool:
         """Whether every row is equal to enough others, or fits enough original rows."""
         return self.unsafe_rows == 0
+
+    def finding(self, model: PrivacyModels) -> Finding:
+        """What a check found of this notion, which is never called by the model's own name."""
+        name = f"NOT {model.name}: every row fits that many source rows, * as a wildcard"
+        return Finding(name, model.k, self.smallest_fit, None, self.unsafe_rows)
 
 
 def of_release(

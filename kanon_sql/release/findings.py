@@ -10,15 +10,14 @@ from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.privacy import Finding, Predicate, PrivacyModel, PrivacyModels
 from kanon_sql.queries import Relation
-from kanon_sql.recode.wildcard import Fits
 
 
 @dataclass(frozen=True)
 class Summary:
     """What an independent query found in a relation; see `sql/core/class_summary.sql`.
 
-    `unsafe_classes`, `unsafe_rows`: those of the model that most classes do not meet. `findings`: of every model.
-    `fits`: the other notion of safety, where a star was asked to be a wildcard; see `kanon_sql.recode.wildcard`.
+    `unsafe_classes`, `unsafe_rows`: those of the model that most classes do not meet, equal rows being a class.
+    `findings`: of everything that the release is held to.
     """
 
     rows: int
@@ -27,17 +26,13 @@ class Summary:
     unsafe_classes: int
     unsafe_rows: int
     findings: tuple[Finding, ...] = ()
-    fits: Fits | None = None
 
     @property
     def holds(self) -> bool:
-        """Whether every class meets the model."""
-        return self.unsafe_classes == 0
-
-    @property
-    def as_asked(self) -> bool:
-        """Whether the release is what was asked for, by the notion that was asked for."""
-        return self.fits.holds if self.fits else self.holds
+        """Whether the release is what it is held to."""
+        if not self.findings:
+            return self.unsafe_classes == 0
+        return all(each.holds for each in self.findings)
 
 
 def summarize(engine: Engine, relation: Relation, quasi_identifiers: Sequence[str], model: PrivacyModels) -> Summary:
@@ -45,9 +40,9 @@ def summarize(engine: Engine, relation: Relation, quasi_identifiers: Sequence[st
     summaries = []
     for each, sql in zip(model.models, summaries_sql(engine, relation, quasi_identifiers, model), strict=True):
         ((*counts, smallest, unsafe_classes, unsafe_rows, achieved),) = engine.rows(sql)
-        finding = Finding(each.name, each.required, _figure(achieved), int(unsafe_classes), int(unsafe_rows))
         rows, classes = map(int, counts)
-        unsafe = finding.unsafe_classes, finding.unsafe_rows
+        unsafe = int(unsafe_classes), int(unsafe_rows)
+        finding = Finding(each.name, each.required, _figure(achieved), *unsafe)
         summaries.append(Summary(rows, classes, _figure(smallest), *unsafe, findings=(finding,)))
     worst = max(summaries, key=lambda summary: summary.unsafe_classes)
     return replace(worst, findings=tuple(finding for summary in summaries for finding in summary.findings))

@@ -71,22 +71,25 @@ def promise(spec: Spec, model: PrivacyModels, quasi_identifiers: Sequence[str]) 
     return said | ({"wildcard_suppression": True} if spec.wildcard_suppression else {})
 
 
+def _unsafe(summary: Summary) -> str:
+    """What is wrong with a release that does not hold."""
+    about_rows = next((each for each in summary.findings if each.unsafe_classes is None), None)
+    if about_rows:
+        return f"{about_rows.unsafe_rows:,} rows that fit too few rows of the source"
+    return f"{summary.unsafe_rows:,} rows in {summary.unsafe_classes:,} classes that do not meet the privacy model"
+
+
 def _verify(recoding: Recoding, engine: Engine, staged: Staged) -> Summary:
     """Check what was written, as a stranger would: its columns, its rows, every class."""
     relation = staged["release"]
     if [column.name for column in engine.table(relation).columns] != recoding.columns:
         raise VerificationError("the written release has other columns than planned; nothing was released")
     summary = findings.summarize(engine, relation, recoding.quasi_identifiers, recoding.model)
-    summary = replace(summary, fits=recoding.fits(engine, relation))
-    if summary.fits and not summary.as_asked:
+    if other := recoding.other_finding(engine, relation):
+        summary = replace(summary, findings=(other,))
+    if not summary.holds:
         raise VerificationError(
-            f"the written release has {summary.fits.unsafe_rows:,} rows that fit too few rows of the source; nothing "
-            "was released, run again and report this if it stays"
-        )
-    if not summary.as_asked:
-        raise VerificationError(
-            f"the written release has {summary.unsafe_rows:,} rows in {summary.unsafe_classes:,} classes that do "
-            "not meet the privacy model; nothing was released, run again and report this if it stays"
+            f"the written release has {_unsafe(summary)}; nothing was released, run again and report this if it stays"
         )
     if summary.rows != recoding.rows:
         raise VerificationError(

@@ -22,13 +22,12 @@ from kanon_sql.frequency.mapping import Place
 from kanon_sql.generalization.hierarchy import STAR, Hierarchy
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.generalization.values import as_text
-from kanon_sql.privacy import PrivacyModels
+from kanon_sql.privacy import Finding, PrivacyModels
 from kanon_sql.queries import Cell, LocalCell, LocalReleaseQuery, Relation, ReleaseQuery
 from kanon_sql.recode import wildcard
 from kanon_sql.recode.order import Order
 from kanon_sql.recode.show import LocalFigures, shown_names
 from kanon_sql.recode.task import Local
-from kanon_sql.recode.wildcard import Fits
 from kanon_sql.release.pieces import companion
 from kanon_sql.spec import Spec
 
@@ -41,7 +40,7 @@ class Recoding(Protocol):
 
     `columns`: the released columns in order; `quasi_identifiers`: those that make the classes.
     `companions`: the tables that a view needs, by what their names have behind its own, each with its query.
-    `fits`: asks a written release for the other notion of safety, None where equal rows are what was asked for.
+    `other_finding`: of what a written release is held to where that is not its equal rows.
     """
 
     @property
@@ -67,7 +66,7 @@ class Recoding(Protocol):
     @property
     def quasi_identifiers(self) -> list[str]: ...
 
-    def fits(self, engine: Engine, release: Relation) -> Fits | None: ...
+    def other_finding(self, engine: Engine, release: Relation) -> Finding | None: ...
     def prepare(self) -> None: ...
     def select_sql(self) -> str: ...
     def standalone_sql(self) -> str: ...
@@ -159,7 +158,7 @@ class FullDomain(_Judged):
         """The released columns that make the classes."""
         return [attribute.column.name for attribute in self.attributes]
 
-    def fits(self, engine: Engine, release: Relation) -> None:
+    def other_finding(self, engine: Engine, release: Relation) -> None:
         """Equal rows are what counts."""
 
     @property
@@ -263,15 +262,15 @@ class LocalRecoding(_Judged):
         """The released columns that make the classes."""
         return [name for cell in self._cells(_no_mapping) for name, _ in cell.shown]
 
-    def fits(self, engine: Engine, release: Relation) -> Fits | None:
+    def other_finding(self, engine: Engine, release: Relation) -> Finding | None:
         """What a release whose stars are wildcards is by that notion; None where equal rows are what counts."""
         if not self.spec.wildcard_suppression:
             return None
         found = self.judge.frequency_set
         # The hierarchies' order, which is not that of the columns.
-        return wildcard.of_release(
-            found, self.spec, self.model, engine, release, [a.column.name for a in found.attributes]
-        )
+        columns = [a.column.name for a in found.attributes]
+        fits = wildcard.of_release(found, self.spec, self.model, engine, release, columns)
+        return fits.finding(self.model)
 
     def prepare(self) -> None:
         """Have the mapping tables, the assignment and the classes in the engine of the source."""

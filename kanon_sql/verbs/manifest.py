@@ -10,7 +10,7 @@ from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.loss import METRICS, Figures, distances_of, precisions
-from kanon_sql.privacy import Finding, PrivacyModels
+from kanon_sql.privacy import Finding
 from kanon_sql.recode import show as shows
 from kanon_sql.release import anatomy, perturb
 from kanon_sql.release.findings import Summary
@@ -45,8 +45,8 @@ def describe(
         "strategy": spec.strategy,
         "seed": spec.seed,
         "seconds": _seconds(plan, published, started),
-        "verified": summary.as_asked,
-        "privacy": _privacy(plan.judge.model, summary),
+        "verified": summary.holds,
+        "privacy": [finding(each) for each in summary.findings],
         "roles": {
             "identifiers_dropped": list(spec.identifiers),
             "quasi_identifiers": plan.columns,
@@ -63,14 +63,6 @@ def describe(
         **perturb.described(spec),
         **anatomy.described(spec, published, plan.source.engine.dialect),
     }
-
-
-def _privacy(model: PrivacyModels, summary: Summary) -> list[dict[str, Any]]:
-    """What was required and what is there; a release with wildcards is never called by the model's own name."""
-    if summary.fits is None:
-        return [finding(each) for each in summary.findings]
-    weaker = {"required": model.k, "achieved": summary.fits.smallest_fit}
-    return [{"model": f"NOT {model.name}: every row fits that many source rows, * as a wildcard", **weaker}]
 
 
 def finding(each: Finding) -> dict[str, Any]:
@@ -176,8 +168,8 @@ def warnings(plan: Plan | LocalPlan, summary: Summary) -> list[str]:
         better = "node may exist, see gap" if isinstance(plan.recoding, FullDomain) else "recoding may exist"
         said.append(f"the search did not end ({plan.ended}): a better {better}")
     said += _not_found(plan)
-    if summary.fits:
-        below = summary.fits.unsafe_class_rows
+    if plan.spec.wildcard_suppression:
+        below = summary.unsafe_rows
         said.append(
             f"the release is not k-anonymous for who counts equal rows: {below:,} rows are in smaller classes, and are "
             "safe only if every * is read as any value"

@@ -104,8 +104,8 @@ def _check_models(spec: Spec, table: Table) -> None:
     if model.sensitive and spec.strategy in RECODERS and not RECODERS[spec.strategy].takes_values:
         takes = ", ".join(name for name, recoder in RECODERS.items() if recoder.takes_values)
         raise SpecError(
-            f"{spec.strategy} asks for the rows of a class alone, and {model.name} counts its values; name {takes}, or a "
-            "search strategy"
+            f"{spec.strategy} asks for the rows of a class alone, and {model.name} counts its values; name {takes}, "
+            "or a search strategy"
         )
     if not model.k_alone and spec.wildcard_suppression:
         raise SpecError(f"a release with wildcards is made for k alone, not for {model.name}; leave out one of them")
