@@ -171,7 +171,10 @@ class FileEngine(Engine, Protocol):
         """Show a DataFrame, an Arrow table, or anything else that it can scan, as the source."""
 
     def read_file(self, pattern: str) -> Table:
-        """Show the CSV or Parquet files of a path or glob as a temporary view; they are read when it is."""
+        """Show the CSV or Parquet files of a path or glob as a temporary view."""
+
+    def forget_files(self) -> None:
+        """Drop the view of the files that were read, and what was kept of them."""
 
     def read_written(self, path: Path, written_as: str) -> Relation:
         """Show a file that was just written as a temporary view, as its reader will see it."""

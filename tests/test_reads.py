@@ -1,15 +1,18 @@
-"""The source is read twice: once for its distinct tuples, and once for the release. Every statement is recorded."""
+"""The source is read twice: once for its distinct tuples, and once for the release; CSV is parsed twice before."""
 
 from collections.abc import Callable
+from contextlib import suppress
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kanon_sql import anonymize
+from kanon_sql import anonymize, compare, profile, verify
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
+from kanon_sql.errors import KanonError
 from kanon_sql.verbs.anatomize import anatomize
 from support.database import create_table
 
@@ -109,3 +112,84 @@ def test_what_is_counted_is_what_reads(postgres: PostgreSQL, monkeypatch: pytest
     postgres.run(f'CREATE TEMPORARY TABLE copied AS SELECT * FROM "{SOURCE}"')
     postgres.rows(f'SELECT * FROM "{SOURCE}" LIMIT 0')
     assert len(recorded.reads(SOURCE)) == 2
+
+
+_COUNTERS = Path("/proc/self/io")  # what Linux counts of a process
+
+
+def bytes_read() -> int:
+    """The bytes that this process has read from files until now."""
+    return int(_COUNTERS.read_text().split()[1])
+
+
+def write_people(path: Path, separator: str = ",") -> Path:
+    """Some 3 MB of rows, so that whatever else a run reads is small against them."""
+    lines = [",".join(TYPES)]
+    lines += [f"{i:099},{20 + i % 4},{i % 3:04},{ILL[i % 3]},{i / 8},46.5,2020-01-0{1 + i % 5}" for i in range(24_000)]
+    path.write_text("\n".join(lines).replace(",", separator))
+    return path
+
+
+@pytest.mark.skipif(not _COUNTERS.exists(), reason="needs Linux, which counts what a process reads")
+@pytest.mark.parametrize("run", ["full-domain into a file", "full-domain kept", "local into a file", "perturbed"])
+@pytest.mark.parametrize(("name", "separator"), [("people.csv", ","), ("people.tsv", "\t"), ("part*.csv", ";")])
+def test_a_csv_file_is_parsed_twice(tmp_path: Path, run: str, name: str, separator: str) -> None:
+    for part in "12" if "*" in name else "1":
+        write_people(tmp_path / name.replace("*", part), separator)
+    size = sum(path.stat().st_size for path in tmp_path.glob(name))
+    options = {key: value for key, value in RUNS[run][1].items() if key not in ("into", "output")}
+    before = bytes_read()
+    anonymize(str(tmp_path / name), SPEC, k=3, **options)
+    assert 1.9 < (bytes_read() - before) / size < 2.3
+
+
+@pytest.mark.skipif(not _COUNTERS.exists(), reason="needs Linux, which counts what a process reads")
+@pytest.mark.parametrize("verb", [profile, verify, compare])
+def test_every_verb_parses_a_csv_file_twice(tmp_path: Path, verb: Callable[..., Any]) -> None:
+    path = write_people(tmp_path / "people.csv")
+    before = bytes_read()
+    verb(path, *([] if verb is profile else [SPEC]), **({} if verb is profile else {"k": 3}))
+    assert 1.9 < (bytes_read() - before) / path.stat().st_size < 2.3
+
+
+@pytest.mark.parametrize("rows", ["1,2\n", "1,2\n1,2,3\n", "# none\n1,2\n"])
+@pytest.mark.parametrize("failing", [False, True])
+def test_nothing_of_a_file_is_left_in_the_connection_of_a_program(
+    embedded: DuckDB, tmp_path: Path, rows: str, failing: bool
+) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("age,zip\n" + rows * 40)
+    spec = {"quasi_identifiers": {"age": {"hierarchy": "suppress"}}, "keep": "*"}
+    with suppress(KanonError):
+        anonymize(path, spec, k=10_000 if failing else 2, connection=embedded.connection, output=tmp_path / "out.csv")
+    assert embedded.rows("SELECT table_name FROM information_schema.tables") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "types", "rows"),
+    [
+        (",age\n0,1\n", {"column0": "BIGINT", "age": "BIGINT"}, [(0, 1)]),
+        ("zip;age\r\n02138;1\r\nNL1;\r\n", {"zip": "VARCHAR", "age": "BIGINT"}, [("02138", 1), ("NL1", None)]),
+        ("born,at\n31/01/2020,x\n", {"born": "DATE", "at": "VARCHAR"}, [(date(2020, 1, 31), "x")]),
+        ("a,b\n1,\n", {"a": "BIGINT", "b": "VARCHAR"}, [(1, None)]),
+        ('a,b\n"x, ""y""\nz",1\n', {"a": "VARCHAR", "b": "BIGINT"}, [('x, "y"\nz', 1)]),
+        ("\n\na,b\n1,2\n", {"a": "BIGINT", "b": "BIGINT"}, [(1, 2)]),
+        ("a,b\n'x','y'\n", {"a": "VARCHAR", "b": "VARCHAR"}, [("x", "y")]),
+    ],
+)
+def test_a_csv_file_is_loaded_as_the_sniffer_reads_it(
+    embedded: DuckDB, tmp_path: Path, text: str, types: dict[str, str], rows: list[Any]
+) -> None:
+    path = tmp_path / "people.csv"
+    path.write_bytes(text.encode())
+    table = embedded.read_file(str(path))
+    path.unlink()
+    assert {column.name: column.type for column in table.columns} == types
+    assert embedded.rows(f"FROM {table.relation.name}") == rows
+
+
+def test_files_of_different_columns_and_types_are_joined_by_name(embedded: DuckDB, tmp_path: Path) -> None:
+    (tmp_path / "1.csv").write_text("zip,age\n02138,1\n")
+    (tmp_path / "2.csv").write_text("age;zip\n2;NL1\n")
+    table = embedded.read_file(str(tmp_path / "*.csv"))
+    assert embedded.rows(f"FROM {table.relation.name} ORDER BY age") == [("02138", 1), ("NL1", 2)]

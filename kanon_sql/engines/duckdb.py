@@ -6,7 +6,7 @@ import os
 import re
 import struct
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,7 @@ import duckdb
 
 from kanon_sql import interrupts, queries
 from kanon_sql.engine import Column, Engine, Rights, Table, name_readings, refuse_equal_names
+from kanon_sql.engines.csv_form import csv_form
 from kanon_sql.engines.files import file_format, files, quoted_path
 from kanon_sql.engines.headers import csv_names, parquet_names
 from kanon_sql.errors import KanonError, SourceError, TargetError
@@ -24,6 +25,7 @@ from kanon_sql.spec import speakable
 from kanon_sql.staging import NewFile, PrivateFolder
 
 SOURCE_VIEW = queries.scratch("kanon_source")
+_LINES = queries.scratch("kanon_lines")  # of CSV files: each query of a file would parse all of it twice
 _KINDS = {
     "integer": (
         "TINYINT",
@@ -281,24 +283,40 @@ class DuckDB:
         return "TINYINT" if largest < 2**7 else "SMALLINT" if largest < 2**15 else "INTEGER"
 
     def read_file(self, pattern: str) -> Table:
-        """Show the CSV or Parquet files of a path or glob as a temporary view; they are read when it is."""
+        """Show the CSV or Parquet files of a path or glob as a temporary view; CSV is parsed now, into a table."""
         paths = [path for path in files(pattern) if path.is_file()]
         if not paths:
             raise SourceError(f"there is no file {pattern}; check the path")
-        read_names = parquet_names if file_format(pattern) == "parquet" else csv_names
-        for path in paths:
-            with _told(f"{path} cannot be read"):
-                names = read_names(path)
-            refuse_equal_names([name for name in names if name], str(path))
-        self.run(queries.drop(SOURCE_VIEW, self.dialect, "view"))
-        with _told(f"{pattern} cannot be read"):
+        self.forget_files()
+        if file_format(pattern) == "parquet":
+            _check_names(paths, parquet_names)
             query = self.files_sql(pattern)
+        else:
+            self._load_csv(pattern, paths)
+            query = queries.select_all(_LINES, self.dialect)
+        with _told(f"{pattern} cannot be read"):
             self.connection.execute(queries.create_as(SOURCE_VIEW, query, self.dialect, "view", temporary=True))
-        table = self.table(SOURCE_VIEW, "view")
-        if len(paths) == 1 and len(table.columns) != len(names):
-            read = f"has {len(names)} columns by its first line and {len(table.columns)} by the others"
+        return self.table(SOURCE_VIEW, "view")
+
+    def _load_csv(self, pattern: str, paths: Sequence[Path]) -> None:
+        """Parse CSV files: once for their form and once for their rows, unless something about them is odd."""
+        form = csv_form(paths)
+        with _told(f"{pattern} cannot be read"):
+            if form and form.load(self.connection, pattern, _LINES):
+                return
+        names = _check_names(paths, csv_names)
+        with _told(f"{pattern} cannot be read"):
+            self.connection.execute(queries.create_as(_LINES, self.files_sql(pattern), self.dialect, temporary=True))
+        columns = self.table(_LINES).columns
+        if len(paths) == 1 and len(columns) != len(names):
+            self.forget_files()
+            read = f"has {len(names)} columns by its first line and {len(columns)} by the others"
             raise SourceError(f"{pattern} {read}; put fields that hold a separator in quotes")
-        return table
+
+    def forget_files(self) -> None:
+        """Drop the view of the files that were read, and what was kept of them."""
+        self.run(queries.drop(SOURCE_VIEW, self.dialect, "view"))
+        self.run(queries.drop(_LINES, self.dialect))
 
     def files_sql(self, pattern: str) -> str:
         """The query that reads the files of a path or glob."""
@@ -398,6 +416,16 @@ def _same_single(number: float, single: float) -> bool:
         return bool(struct.unpack("f", struct.pack("f", number))[0] == single)
     except OverflowError:  # rounded up, past the largest
         return False
+
+
+def _check_names(paths: Sequence[Path], read_names: Callable[[Path], list[str]]) -> list[str]:
+    """Refuse files with equal names in their header; gives the names of the last."""
+    names: list[str] = []
+    for path in paths:
+        with _told(f"{path} cannot be read"):
+            names = read_names(path)
+        refuse_equal_names([name for name in names if name], str(path))
+    return names
 
 
 def _names(data: Any) -> list[str]:

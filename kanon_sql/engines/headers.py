@@ -32,25 +32,40 @@ def parquet_names(path: Path) -> list[str]:
 
 def csv_names(path: Path) -> list[str]:
     """The names in the first line, if every line has as many fields: DuckDB would guess until nothing is wrong."""
-    with open(path, newline="", encoding="utf-8-sig", errors="replace") as file:
-        head = file.read(_HEAD)
-    if "\0" in head:
-        raise SourceError(f"{path} is not a text file; give CSV, or Parquet in a file called .parquet")
-    first = re.sub(r'"[^"]*"', "", head.lstrip("\r\n")).partition("\n")[0]
-    separators = [mark for mark in sorted(_SEPARATORS, key=first.count, reverse=True) if mark in first]
+    head = csv_head(path)
     problems = []
-    for separator in separators or [","]:
-        names = next((row for row in csv.reader(io.StringIO(head, newline=None), delimiter=separator) if row), None)
+    for separator in separators(head):
+        names = first_row(head, separator)
         if names is None:
             raise SourceError(f"{path} is empty; give a file with a line of names and rows below it")
         columns = {f"c{index}": "VARCHAR" for index in range(len(names))}
         try:
             asked = {"path": quoted_path(str(path)), "separator": separator, "columns": columns}
-            duckdb.execute(_STRICT, asked).fetchall()  # else the connection that all share is left busy
+            duckdb.execute(_COUNTED, asked).fetchall()  # else the connection that all share is left busy
             return [name.strip() for name in names]
         except duckdb.Error as error:
             problems.append(_csv_problem(error))
     raise SourceError(f"{path} is not well-formed CSV: {problems[0]}; mend it, or write it anew as UTF-8")
+
+
+def csv_head(path: Path) -> str:
+    """The first characters of a text file."""
+    with open(path, newline="", encoding="utf-8-sig", errors="replace") as file:
+        head = file.read(_HEAD)
+    if "\0" in head:
+        raise SourceError(f"{path} is not a text file; give CSV, or Parquet in a file called .parquet")
+    return head
+
+
+def separators(head: str) -> list[str]:
+    """The characters of the first line that may be its separator, the most frequent first; a comma if there is none."""
+    first = re.sub(r'"[^"]*"', "", head.lstrip("\r\n")).partition("\n")[0]
+    return [mark for mark in sorted(_SEPARATORS, key=first.count, reverse=True) if mark in first] or [","]
+
+
+def first_row(head: str, separator: str) -> list[str] | None:
+    """The fields of the first line that is not empty."""
+    return next((row for row in csv.reader(io.StringIO(head, newline=None), delimiter=separator) if row), None)
 
 
 def _csv_problem(error: duckdb.Error) -> str:
@@ -62,11 +77,10 @@ def _csv_problem(error: duckdb.Error) -> str:
 
 _SEPARATORS = ",;\t|"
 _HEAD = 2**16  # characters, in which the first line must end
-_STRICT = """
-SELECT COUNT(*)
-FROM read_csv(
+# The parameters of a reading that guesses nothing: a line of another form is an error.
+STRICT = """
   $path, columns = $columns, auto_detect = FALSE, header = TRUE,
   delim = $separator, quote = '"', escape = '"', comment = ''
-)
 """
+_COUNTED = f"SELECT COUNT(*) FROM read_csv({STRICT})"
 _PROBLEMS = "Expected Number of Columns: .*|Value with unterminated quote|Invalid unicode|Maximum line size"

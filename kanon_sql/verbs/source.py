@@ -14,7 +14,7 @@ from kanon_sql.engine import Engine, Table, reads_files, refuse_equal_names
 from kanon_sql.engines.files import Fingerprint, files, fingerprints
 from kanon_sql.engines.opening import embedded, engine_of, open_engine
 from kanon_sql.engines.scratch import Scratch, Scratches
-from kanon_sql.errors import SourceError, SpecError
+from kanon_sql.errors import KanonError, SourceError, SpecError
 from kanon_sql.frequency.mapping import Place, values_of
 from kanon_sql.privacy import PrivacyModel, all_of
 from kanon_sql.risk.roles import Roles
@@ -108,6 +108,9 @@ def opened(source: Any, spec: Spec, connection: Any = None, keep: bool = False) 
     finally:
         if found.owned and not keep:
             found.engine.close()
+        elif found.files and reads_files(found.engine):
+            with contextlib.suppress(KanonError):  # in a transaction that failed nothing can be dropped
+                found.engine.forget_files()
 
 
 def open_source(source: Any, spec: Spec, connection: Any = None) -> Source:
