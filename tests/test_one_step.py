@@ -67,7 +67,7 @@ def made(kind: str, source: str = "people.csv", watch: Observer | None = None, *
         return exact_anatomy.anatomize(source, EXACT, l=3, **where)
     form = {"form": "anatomy"} if kind == "anatomy" else {}
     spec = {key: value for key, value in KINDS[kind].items() if key != "target"}
-    return anonymize(source, spec, watch=watch, **form, **where)
+    return anonymize(source, spec, observer=watch, **form, **where)
 
 
 def contents(folder: Path) -> dict[str, bytes | None]:
@@ -456,7 +456,7 @@ def test_a_change_is_seen_at_every_stage(folder: Path, stage: str) -> None:
 
     before = set(contents(folder))
     with pytest.raises(SourceError, match=r"people.csv changed while it was read, and nothing was released; run again"):
-        made("search", watch=Observer(stage=meddle), output="out.csv")
+        made("search", observer=Observer(stage=meddle), output="out.csv")
     assert set(contents(folder)) == before
 
 

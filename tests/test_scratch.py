@@ -204,7 +204,7 @@ def release(engine: Engine, kind: str, stage: Callable[[str], None]) -> None:
     form = SPECS[kind].get("form", "table")
     spec = {name: said for name, said in SPECS[kind].items() if name != "form"}
     more = {"into": "released", "form": form, "overwrite": True}
-    anonymize("people", spec, connection=engine.connection, watch=Observer(stage), **more)  # type: ignore[attr-defined]
+    anonymize("people", spec, connection=engine.connection, observer=Observer(stage), **more)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("kind", SPECS)

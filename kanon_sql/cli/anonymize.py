@@ -77,7 +77,7 @@ def anonymize(
             'there is no target; give `output="FILE.parquet"`, or `into="TABLE"`, or `sql` to only see the statement'
         )
     with watching() as watch:
-        made = run(source, settled, watch=watch, search_in=search_in, trace=trace)
+        made = run(source, settled, observer=watch, search_in=search_in, trace=trace)
     if as_json:
         print(json.dumps(made.manifest, indent=2))
         warn(made.manifest["warnings"])

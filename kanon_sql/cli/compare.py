@@ -17,7 +17,7 @@ from kanon_sql.cli.flags import in_flags
 from kanon_sql.cli.show import found_by, out, watching
 from kanon_sql.report.numbers import count, figure
 from kanon_sql.spec import SearchStrategy
-from kanon_sql.verbs.compare import Comparison, Found
+from kanon_sql.verbs.compare import Comparison, StrategyResult
 from kanon_sql.verbs.compare import compare as run
 
 STRATEGIES = Option(
@@ -51,7 +51,7 @@ def compare(
     **overrides: Any,
 ) -> None:
     with watching("Ctrl-C goes on to the next") as watch:
-        compared = run(source, spec, strategies=strategies, watch=watch, search_in=search_in, **overrides)
+        compared = run(source, spec, strategies=strategies, observer=watch, search_in=search_in, **overrides)
     if as_json:
         print(json.dumps(compared.to_dict(), indent=2))
     else:
@@ -60,7 +60,7 @@ def compare(
 
 def _show(compared: Comparison) -> None:
     """Show the searches side by side: what they found, what it took, the nodes, and what to know of them."""
-    searched = [found for found in compared.searches if found.refused is None]
+    searched = [each for each in compared.searches if each.refused is None]
     nodes = _lettered(searched)
     size = f"a lattice of {count(compared.lattice_size)} nodes over {compared.distinct_tuples:,} distinct tuples"
     limit = f"{100 * compared.suppression_limit:.4g} % of the rows suppressed at most"
@@ -69,19 +69,17 @@ def _show(compared: Comparison) -> None:
         out.print()
         out.print(table)
     out.print()
-    for found in searched:
-        out.print(
-            f"{escape(found.strategy)} promises {escape(found.promise)}.{found_by(found.found_by, found.strategy)}"
-        )
-    for found in compared.searches:
-        if found.refused is not None:
-            out.print(f"[yellow]{escape(found.strategy)} was left out:[/yellow] {escape(in_flags(found.refused))}")
+    for each in searched:
+        out.print(f"{escape(each.strategy)} promises {escape(each.promise)}.{found_by(each.found_by, each.strategy)}")
+    for each in compared.searches:
+        if each.refused is not None:
+            out.print(f"[yellow]{escape(each.strategy)} was left out:[/yellow] {escape(in_flags(each.refused))}")
     out.print(_optimum(compared))
 
 
-def _lettered(searched: Sequence[Found]) -> dict[tuple[int, ...], str]:
+def _lettered(searched: Sequence[StrategyResult]) -> dict[tuple[int, ...], str]:
     """A letter for each different node, in the order of the searches."""
-    nodes = dict.fromkeys(tuple((found.node or {}).values()) for found in searched)
+    nodes = dict.fromkeys(tuple((each.node or {}).values()) for each in searched)
     return dict(zip(nodes, (chr(ord("A") + i) for i in range(len(nodes))), strict=True))
 
 
@@ -93,12 +91,12 @@ def _right(*headers: str) -> Table:
     return table
 
 
-def _found_table(searched: Sequence[Found], nodes: dict[tuple[int, ...], str]) -> Table:
+def _found_table(searched: Sequence[StrategyResult], nodes: dict[tuple[int, ...], str]) -> Table:
     table = _right("strategy", "node", "score", "optimum", "bound", "gap", "ended")
-    for found in searched:
-        optimum = "proven" if found.proven_optimal else _yes(found.equals_best_proven)
-        figures = map(_maybe, (found.score, optimum, found.lower_bound, found.gap))
-        table.add_row(escape(found.strategy), nodes[tuple((found.node or {}).values())], *figures, found.ended)
+    for each in searched:
+        optimum = "proven" if each.proven_optimal else _yes(each.equals_best_proven)
+        figures = map(_maybe, (each.score, optimum, each.lower_bound, each.gap))
+        table.add_row(escape(each.strategy), nodes[tuple((each.node or {}).values())], *figures, each.ended)
     return table
 
 
@@ -106,13 +104,13 @@ def _yes(equals: bool | None) -> str:
     return {True: "equal", False: "no", None: "unknown"}[equals]
 
 
-def _effort_table(searched: Sequence[Found]) -> Table:
+def _effort_table(searched: Sequence[StrategyResult]) -> Table:
     table = _right("strategy", "checked", "tagged", "queries", "seconds", "LOG", "LOS", "accuracy")
-    for found in searched:
-        counts = (found.nodes_checked, found.nodes_tagged, found.queries)
-        seconds = "" if found.seconds is None else f"{found.seconds:.2f}"
-        shares = (found.log, found.los, found.accuracy)
-        table.add_row(escape(found.strategy), *map(_maybe, counts), seconds, *map(_maybe, shares))
+    for each in searched:
+        counts = (each.nodes_checked, each.nodes_tagged, each.queries)
+        seconds = "" if each.seconds is None else f"{each.seconds:.2f}"
+        shares = (each.log, each.los, each.accuracy)
+        table.add_row(escape(each.strategy), *map(_maybe, counts), seconds, *map(_maybe, shares))
     return table
 
 
@@ -124,20 +122,20 @@ def _maybe(value: float | str | None) -> str:
 
 def _nodes_tables(compared: Comparison, nodes: dict[tuple[int, ...], str]) -> Iterator[Table]:
     """The level of each column in each node, what the column loses by it, and the rows suppressed."""
-    found = {tuple(each.node.values()): each for each in compared.searches if each.node}
+    by_node = {tuple(each.node.values()): each for each in compared.searches if each.node}
     for start in range(0, len(nodes), _ABREAST):
         abreast = list(nodes)[start : start + _ABREAST]
         table = _right("quasi-identifier", "of", *(words for node in abreast for words in (nodes[node], "loss")))
         for i, (name, height) in enumerate(compared.heights.items()):
-            cells = [words for node in abreast for words in (str(node[i]), _loss(found[node], name))]
+            cells = [words for node in abreast for words in (str(node[i]), _loss(by_node[node], name))]
             table.add_row(escape(name), str(height), *cells)
-        suppressed = [words for node in abreast for words in (_maybe(found[node].suppressed_rows), "")]
+        suppressed = [words for node in abreast for words in (_maybe(by_node[node].suppressed_rows), "")]
         table.add_row("(rows suppressed)", "", *suppressed)
         yield table
 
 
-def _loss(found: Found, name: str) -> str:
-    return f"{(found.loss_per_attribute or {})[name]:.3f}"
+def _loss(search: StrategyResult, name: str) -> str:
+    return f"{(search.loss_per_attribute or {})[name]:.3f}"
 
 
 _ABREAST = 5  # nodes

@@ -72,7 +72,7 @@ def run(directory: Path, rows: int, k: int, seed: int) -> Release:
     with watching() as watch:
         watch.stage(f"Making up {rows:,} people")
         write_parquet(directory / "people.parquet", rows, seed)
-        return anonymize(None, spec, watch=watch)
+        return anonymize(None, spec, observer=watch)
 
 
 def _show(made: Release, directory: Path) -> None:

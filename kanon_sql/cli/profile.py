@@ -51,10 +51,10 @@ def _show(seen: Profile, source: str, database: str | None) -> None:
     for suspect in seen.suspects:
         out.print(f"  {escape(suspect.column)}: {escape(suspect.reason)}")
     sets = Table("together", "different", "unique rows", "in classes < 5", box=None, pad_edge=False)
-    for found in seen.sets[:_SETS]:
-        unique = _share(found.unique_rows, found.unique_share)
-        small = _share(found.small_rows, found.small_share)
-        sets.add_row(escape(", ".join(found.columns)), f"{found.combinations:,}", unique, small)
+    for each in seen.sets[:_SETS]:
+        unique = _share(each.unique_rows, each.unique_share)
+        small = _share(each.small_rows, each.small_share)
+        sets.add_row(escape(", ".join(each.columns)), f"{each.combinations:,}", unique, small)
     if seen.sets:
         out.print(f"\nThe most identifying of {len(seen.sets):,} small sets:")
         out.print(sets)

@@ -21,10 +21,10 @@ def adaptive(cloaking: Cloaking) -> Relation:
     released with exactly this box. Too few go on to the quadrant above, or, where that adds less area, the smallest
     class below is pulled up to them. Slices of fewer than k units are suppressed.
     """
-    spec, depth, found = cloaking.spec, cloaking.spec.cloak.depth, cloaking.extent
-    x, y = halved(found.x_low, found.x_high, depth), halved(found.y_low, found.y_high, depth)
+    spec, depth, extent = cloaking.spec, cloaking.spec.cloak.depth, cloaking.extent
+    x, y = halved(extent.x_low, extent.x_high, depth), halved(extent.y_low, extent.y_high, depth)
     t = slices(cloaking)
-    if levels(t, found.t_high) * 4**depth >= 2**_KEY_BITS:
+    if levels(t, extent.t_high) * 4**depth >= 2**_KEY_BITS:
         raise SpecError("so many slices of so deep a quadtree cannot be numbered; give a longer interval or less depth")
     holes = {**x.holes("x"), **y.holes("y"), **t.holes("t")}
     cloaking.stage("Finding the quadrants")

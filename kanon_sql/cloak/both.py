@@ -16,12 +16,12 @@ def both(cloaking: Cloaking) -> Relation:
     to take a cell that lies inside its tolerances (x ± dx, y ± dy, t ± dt). A cell in which k different units are
     still waiting and willing is theirs. Who is never met is suppressed.
     """
-    cloak, found = cloaking.spec.cloak, cloaking.extent
+    cloak, extent = cloaking.spec.cloak, cloaking.extent
     depth, least = cloak.depth, 1.0 if cloaking.whole else 0.0
     axes = {
-        "x": halved(found.x_low, found.x_high, depth),
-        "y": halved(found.y_low, found.y_high, depth),
-        "t": halved(found.t_low, found.t_high, depth, least),
+        "x": halved(extent.x_low, extent.x_high, depth),
+        "y": halved(extent.y_low, extent.y_high, depth),
+        "t": halved(extent.t_low, extent.t_high, depth, least),
     }
     holes = {name: value for axis in axes for name, value in axes[axis].holes(axis).items()}
     cloaking.stage("Finding what everyone tolerates")

@@ -48,10 +48,10 @@ class Stream:
         for other in neighbours:
             self.waiting[other].add(number)
         heappush(self._deadlines, (self.messages[number].deadline, number))
-        found = next(filter(None, (self._search(number, k) for k in self._sizes(number))), None)
-        for member in found or ():
+        clique = next(filter(None, (self._search(number, k) for k in self._sizes(number))), None)
+        for member in clique or ():
             self._leave(member)
-        return found
+        return clique
 
     def _expire(self, now: float) -> None:
         while self._deadlines and self._deadlines[0][0] < now:
@@ -75,8 +75,8 @@ class Stream:
         while len(candidates) >= k - 1:
             few = {other for other in candidates if len(self.waiting[other] & candidates) < k - 2}
             if not few:
-                found = self._extend(candidates, k - 1, [self.tries])
-                return None if found is None else [number, *found]
+                others = self._extend(candidates, k - 1, [self.tries])
+                return None if others is None else [number, *others]
             candidates -= few
         return None
 
@@ -90,9 +90,9 @@ class Stream:
                 return None
             tries[0] -= 1
             left.discard(member)
-            found = self._extend(left & self.waiting[member], wanted - 1, tries)
-            if found is not None:
-                return [member, *found]
+            others = self._extend(left & self.waiting[member], wanted - 1, tries)
+            if others is not None:
+                return [member, *others]
         return None
 
 
@@ -122,10 +122,10 @@ def clique(cloaking: Cloaking) -> Relation:
     members: list[int] = []
     cliques: list[int] = []
     for number, earlier in _neighbours(cloaking, len(messages)):
-        found = stream.arrive(number, earlier)
-        if found:
-            members += found
-            cliques += [number] * len(found)
+        clique = stream.arrive(number, earlier)
+        if clique:
+            members += clique
+            cliques += [number] * len(clique)
     left = made.load("members", {"arrival": "BIGINT", "clique": "BIGINT"}, [members, cliques])
     boxes = made.make("boxes", "cloak/cliques", points=points, messages=waiting, members=left)
     made.drop(cells, waiting, left)

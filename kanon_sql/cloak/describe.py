@@ -44,15 +44,15 @@ def describe(
     dates, else the column's own unit.
     """
     cloaking, summary, (area, length) = cloaked.cloaking, cloaked.summary, cloaked.medians
-    spec, found = cloaking.spec, cloaking.extent
-    suppressed = found.rows - summary.rows
+    spec, extent = cloaking.spec, cloaking.extent
+    suppressed = extent.rows - summary.rows
     return {
-        "rows": found.rows,
-        "units": found.units,
+        "rows": extent.rows,
+        "units": extent.units,
         "released_rows": summary.rows,
         "suppressed_rows": suppressed,
-        "unplaced_rows": found.rows - found.placed,
-        "success_rate": summary.rows / found.rows,
+        "unplaced_rows": extent.rows - extent.placed,
+        "success_rate": summary.rows / extent.rows,
         "classes": summary.classes,
         "smallest_class": summary.smallest,
         "average_class": summary.rows / summary.classes,

@@ -58,5 +58,5 @@ def levels(axis: Axis, high: float) -> int:
 
 def _multiple(value: float, width: float) -> float:
     """The last multiple of a width that is not above a value, division rounding as it may."""
-    found = floor(value / width) * width
-    return found - width if found > value else found
+    floored = floor(value / width) * width
+    return floored - width if floored > value else floored

@@ -43,11 +43,11 @@ def inside(cloaking: Cloaking, boxes: Relation) -> int:
 
 
 def _grid(cloaking: Cloaking) -> tuple[Axis, Axis]:
-    cloak, found = cloaking.spec.cloak, cloaking.extent
+    cloak, extent = cloaking.spec.cloak, cloaking.extent
     if cloak.cell is not None:
         return Axis(0.0, cloak.cell), Axis(0.0, cloak.cell)
     level = _LEVEL if cloak.level is None else cloak.level
-    return halved(found.x_low, found.x_high, level), halved(found.y_low, found.y_high, level)
+    return halved(extent.x_low, extent.x_high, level), halved(extent.y_low, extent.y_high, level)
 
 
 def _widest(cloaking: Cloaking, cells: Relation) -> Relation:

@@ -39,8 +39,8 @@ def judge(cloaking: Cloaking, boxes: Relation, inside: int | None) -> Summary:
     """
     made = cloaking.tables
     classes = made.make("classes", "cloak/classes", released=_join(cloaking, boxes))
-    ((*found,),) = made.rows("cloak/summary", classes=classes)
-    summary = Summary(*(int(value) for value in found[:7]), *found[7:])
+    ((*figures,),) = made.rows("cloak/summary", classes=classes)
+    summary = Summary(*(int(value) for value in figures[:7]), *figures[7:])
     problems = {
         f"{summary.outside:,} rows outside their boxes": summary.outside,
         f"{summary.beyond:,} boxes beyond their rows' tolerances": summary.beyond,
@@ -106,9 +106,9 @@ def compare(cloaking: Cloaking, table: Table, engine: Engine, relation: Relation
     if [column.name for column in engine.table(relation).columns] != list(columns):
         raise VerificationError("the written release has other columns than planned; nothing was released")
     names = {ours: name for name, ours in box_columns(cloaking.spec).items()}
-    found = queries.text("core/tuples", engine.dialect, columns={ours: names[ours] for ours in BOX}, source=relation)
+    query = queries.text("core/tuples", engine.dialect, columns={ours: names[ours] for ours in BOX}, source=relation)
     made = cloaking.tables
-    as_written = made.receive("written", engine, found)
+    as_written = made.receive("written", engine, query)
     holes = {"planned": made["classes"], "written": as_written}
     ((differences,),) = made.rows("cloak/differences", columns=list(BOX), **holes)
     made.drop(as_written)
@@ -121,9 +121,9 @@ def compare(cloaking: Cloaking, table: Table, engine: Engine, relation: Relation
 def identifying(cloaking: Cloaking, rows: int, table: Table, most: float = 0.5) -> Sequence[str]:
     """The released columns whose value belongs to one unit alone in more than `most` of the rows."""
     named = {ours: name for ours, name in cloaking.kept.items() if name in kept_columns(table, cloaking.spec)}
-    found = []
+    columns = []
     for ours, name in named.items():
         ((alone,),) = cloaking.tables.rows("cloak/telling", column=[ours], released=cloaking.tables["released"])
         if alone > most * rows:
-            found.append(name)
-    return found
+            columns.append(name)
+    return columns

@@ -50,12 +50,12 @@ def fits(spec: Spec, table: Table, engine: Engine, order_will_do: bool = False) 
 
     `order_will_do`: a column whose values are in order needs no hierarchy; above the values it then has only `*`.
     """
-    found = {}
+    hierarchies = {}
     for name, attribute in spec.quasi_identifiers.items():
         column = _column(table, name)
         ordered = order_will_do and _needs_order(spec, column)
-        found[name] = _by_order(column) if ordered else _fit(attribute, column, spec, engine)
-    return found
+        hierarchies[name] = _by_order(column) if ordered else _fit(attribute, column, spec, engine)
+    return hierarchies
 
 
 def _fit(attribute: Attribute, column: Column, spec: Spec, engine: Engine) -> Fit:

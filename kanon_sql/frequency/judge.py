@@ -47,30 +47,32 @@ class Judge:
 
     def costs(self) -> Costs:
         """What each level of each attribute costs before any node is judged: one query."""
-        found = self.frequency_set
-        columns = [a.coded.loss_column(level) for a in found.attributes for level in a.coded.loss_levels]
-        query = queries.text("core/level_losses", found.engine.dialect, frequency_set=found.relation, losses=columns)
+        counted = self.frequency_set
+        columns = [a.coded.loss_column(level) for a in counted.attributes for level in a.coded.loss_levels]
+        query = queries.text(
+            "core/level_losses", counted.engine.dialect, frequency_set=counted.relation, losses=columns
+        )
         rows, *sums = self._ask([query])[0]
         totals = dict(zip(columns, sums, strict=True))
         losses = tuple(
             tuple(self._mean(attribute, level, rows, totals, rows) for level in range(height + 1))
-            for attribute, height in zip(found.attributes, found.heights, strict=True)
+            for attribute, height in zip(counted.attributes, counted.heights, strict=True)
         )
-        first = found.attributes[0].hierarchy
+        first = counted.attributes[0].hierarchy
         return Costs(
             rows,
             self.model.k,
             losses,
-            tuple(a.distinct for a in found.attributes),
-            tuple(a.column.name for a in found.attributes),
-            next((a.column.name for a in found.attributes if not first.agrees_with(a.hierarchy)), None),
+            tuple(a.distinct for a in counted.attributes),
+            tuple(a.column.name for a in counted.attributes),
+            next((a.column.name for a in counted.attributes if not first.agrees_with(a.hierarchy)), None),
         )
 
     def rows_at_risk(self, nodes: Sequence[Node]) -> list[int]:
         """The rows that each node would suppress, several nodes in one round trip."""
         self.nodes_tested += len(nodes)
-        found = self._ask(self._fill(self._test, nodes))
-        return [at_risk for _, at_risk in found]
+        verdicts = self._ask(self._fill(self._test, nodes))
+        return [at_risk for _, at_risk in verdicts]
 
     def losses(self, node: Node, costs: Costs) -> Figures:
         """Rows at risk of a node, each attribute's mean loss with those rows suppressed, and its starred values."""
@@ -182,8 +184,8 @@ class Judge:
     def _ask(self, texts: Sequence[str]) -> list[tuple[Any, ...]]:
         """Run the queries of several nodes as one statement; its rows in the nodes' order, whole numbers."""
         self.queries += 1
-        found = self.frequency_set.engine.rows(queries.union_all(texts))
-        whole = [tuple(None if value is None else int(value) for value in row) for row in found]
+        answers = self.frequency_set.engine.rows(queries.union_all(texts))
+        whole = [tuple(None if value is None else int(value) for value in row) for row in answers]
         return sorted(whole) if len(texts) > 1 else whole
 
 

@@ -35,8 +35,8 @@ def values_of(place: Place) -> list[Any]:
     exact = place.column.type not in _PRINTED_OTHERWISE.get(place.column.kind, (place.column.type,))
     name = "core/column_values" if exact else "core/column_texts"
     query = queries.text(name, place.engine.dialect, column=[place.column.name], tuples=place.relation)
-    found = [value for value, _ in place.engine.rows(query)]
-    return found if exact else [_read(text, place.column.kind) for text in found]
+    values = [value for value, _ in place.engine.rows(query)]
+    return values if exact else [_read(text, place.column.kind) for text in values]
 
 
 def aligned(place: Place, hierarchy: Hierarchy, data: Sequence[Any], reader: Engine) -> Hierarchy:

@@ -25,12 +25,12 @@ _MOST_KEPT = 2  # of the rows, in all roll-ups together; beyond that those go th
 class Rollups:
     """Finds the smallest relation that a node can be tested on, and makes it when it is worth it."""
 
-    def __init__(self, found: FrequencySet) -> None:
-        self._found = found
-        attributes = found.attributes
+    def __init__(self, frequency_set: FrequencySet) -> None:
+        self._frequency_set = frequency_set
+        attributes = frequency_set.attributes
         widest = sorted(range(len(attributes)), key=lambda j: -attributes[j].hierarchy.leaf_count)
         self._widest = sorted(widest[:_WIDEST])
-        self._useful = found.tuples >= _WORTH_ROWS and len(attributes) > _WIDEST
+        self._useful = frequency_set.tuples >= _WORTH_ROWS and len(attributes) > _WIDEST
         self._asked: Counter[Node] = Counter()
         self._rows: dict[Node, int] = {}  # of the roll-ups that there are, the one asked for last at the end
         self._too_large: set[Node] = {(0,) * _WIDEST}
@@ -39,11 +39,11 @@ class Rollups:
     def relations(self, nodes: Sequence[Node]) -> list[Relation]:
         """Where to test each of some nodes in one statement: none of these is dropped for another of them."""
         if not self._useful:
-            return [self._found.relation] * len(nodes)
+            return [self._frequency_set.relation] * len(nodes)
         wanted = [tuple(node[j] for j in self._widest) for node in nodes]
         for levels in wanted:
             self._ask(levels, wanted)
-        return [self._relation(levels) if levels in self._rows else self._found.relation for levels in wanted]
+        return [self._relation(levels) if levels in self._rows else self._frequency_set.relation for levels in wanted]
 
     def drop(self) -> None:
         """Drop every roll-up that was made."""
@@ -62,11 +62,11 @@ class Rollups:
             self._make_room(levels, beside)
 
     def _make(self, levels: Node) -> None:
-        tables = self._found.tables
+        tables = self._frequency_set.tables
         rows = tables.count(tables.make_as(self._relation(levels), self._query(levels)))
         self.queries += 2
         self._rows[levels] = rows
-        if rows > _WORTH_KEEPING * self._found.tuples:
+        if rows > _WORTH_KEEPING * self._frequency_set.tuples:
             self._too_large.add(levels)
             self._drop(levels)
 
@@ -80,25 +80,25 @@ class Rollups:
 
     @property
     def _too_many_rows(self) -> bool:
-        return sum(self._rows.values()) > _MOST_KEPT * self._found.tuples
+        return sum(self._rows.values()) > _MOST_KEPT * self._frequency_set.tuples
 
     def _drop(self, levels: Node) -> None:
         del self._rows[levels]
-        self._found.tables.drop(self._relation(levels))
+        self._frequency_set.tables.drop(self._relation(levels))
 
     def _relation(self, levels: Node) -> Relation:
-        return self._found.tables["rollup_" + "_".join(map(str, levels))]
+        return self._frequency_set.tables["rollup_" + "_".join(map(str, levels))]
 
     def _query(self, levels: Node) -> str:
         rolled = dict(zip(self._widest, levels, strict=True))
-        keys, higher, sums = list(self._found.sensitive), [], ["n"]
-        for j, attribute in enumerate(self._found.attributes):
+        keys, higher, sums = list(self._frequency_set.sensitive), [], ["n"]
+        for j, attribute in enumerate(self._frequency_set.attributes):
             coded = attribute.coded
             chosen = [rolled[j]] if j in rolled else list(range(coded.height + 1))
             keys.append(coded.code_column(chosen[0]))
             higher += [coded.code_column(level) for level in chosen[1:]]
             # On level 0 only what no hierarchy holds is lost; the judge asks for it on every level.
             sums += [coded.loss_column(level) for level in coded.loss_levels if level in (0, *chosen)]
-        source = self._found.relation
-        dialect = self._found.engine.dialect
+        source = self._frequency_set.relation
+        dialect = self._frequency_set.engine.dialect
         return queries.text("core/rollup", dialect, frequency_set=source, keys=keys, levels=higher, sums=sums)

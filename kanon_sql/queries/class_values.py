@@ -64,13 +64,13 @@ def _split(select: exp.Select, counted: Sequence[str]) -> None:
 
 def _aggregates(select: exp.Select) -> list[exp.Expr]:
     """The aggregates of a SELECT itself that are not over the rows of values; with FILTER, where they have one."""
-    found: list[exp.Expr] = []
+    aggregates: list[exp.Expr] = []
     for aggregate in select.find_all(exp.AggFunc):
         whole = aggregate.parent if isinstance(aggregate.parent, exp.Filter) else aggregate
         own = whole.find_ancestor(exp.Select) is select and not isinstance(whole.parent, exp.Window)
         if own and not any(column.name.startswith(_ROWS_OF) for column in aggregate.find_all(exp.Column)):
-            found.append(whole)
-    return found
+            aggregates.append(whole)
+    return aggregates
 
 
 class _Inner:

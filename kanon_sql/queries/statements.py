@@ -99,7 +99,7 @@ def no_values(source: Relation, column: str, type_name: str, types: Mapping[str,
     """The query of no rows: `value` in the type and collation of a column, and more columns (name: type)."""
     # A cast to its own type keeps a collation, and gives one to a column of nothing but NULL.
     value = exp.Cast(this=t.column(column), to=exp.Var(this=type_name))
-    more = {name: exp.Cast(this=exp.null(), to=exp.Var(this=found)) for name, found in types.items()}
+    more = {name: exp.Cast(this=exp.null(), to=exp.Var(this=kind)) for name, kind in types.items()}
     columns = [exp.alias_(made, name, quoted=True) for name, made in {"value": value, **more}.items()]
     return t.printed(exp.select(*columns).from_(t.table(source)).where(exp.false()), dialect)
 

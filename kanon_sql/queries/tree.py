@@ -85,9 +85,9 @@ def text(name: str, dialect: str, **holes: Hole) -> str:
 
 def tree(name: str, **holes: Hole) -> exp.Query:
     """The query `sql/<name>.sql` with its holes filled, to stand inside another."""
-    found = _fill(_template(name), holes)
-    assert isinstance(found, exp.Query)
-    return found
+    filled = _fill(_template(name), holes)
+    assert isinstance(filled, exp.Query)
+    return filled
 
 
 PerNode = Callable[[int, Relation, Iterable[str]], str]
@@ -154,8 +154,8 @@ def predicate(said: Predicate) -> exp.Expr:
     """A condition with its values and its aggregates in place, and all those that must hold too."""
     tree = _with_aggregates(sqlglot.parse_one(said.text, "duckdb"), said)
     asked = {hole.name for hole in tree.find_all(exp.Placeholder)}
-    found = _fill(tree, {name: value for name, value in said.values.items() if name in asked})
-    return exp.and_(found, *map(predicate, said.also)) if said.also else found
+    condition = _fill(tree, {name: value for name, value in said.values.items() if name in asked})
+    return exp.and_(condition, *map(predicate, said.also)) if said.also else condition
 
 
 def _with_aggregates(condition: exp.Expr, said: Predicate) -> exp.Expr:
@@ -167,8 +167,8 @@ def _with_aggregates(condition: exp.Expr, said: Predicate) -> exp.Expr:
     if said.counted:
         for rows in [each for each in tree.find_all(exp.Column) if each.name == "c"]:
             rows.replace(rows_of(said.counted))
-    found: exp.Expr = tree.this
-    return found
+    expression: exp.Expr = tree.this
+    return expression
 
 
 def over_classes(said: Predicate) -> tuple[Predicate, Predicate]:
@@ -309,10 +309,10 @@ def _steps(steps: Steps) -> exp.Expr:
     for name, cost in steps.costs.items():
         left = column(name, steps.left)
         if steps.right is None:
-            found: exp.Expr = exp.LT(this=left, expression=exp.Literal.number(0))
+            differs: exp.Expr = exp.LT(this=left, expression=exp.Literal.number(0))
         else:
-            found = exp.NEQ(this=left, expression=column(name, steps.right))
-        step = exp.Mul(this=exp.cast(found, "FLOAT"), expression=exp.cast(exp.Literal.number(cost), "FLOAT"))
+            differs = exp.NEQ(this=left, expression=column(name, steps.right))
+        step = exp.Mul(this=exp.cast(differs, "FLOAT"), expression=exp.cast(exp.Literal.number(cost), "FLOAT"))
         total = exp.Add(this=total, expression=step)
     return exp.Paren(this=total)
 

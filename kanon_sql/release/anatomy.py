@@ -151,7 +151,7 @@ def described(spec: Spec, published: Published[Any], dialect: str) -> dict[str, 
             "sensitive": where,
             **({"checksums": str(checksums_file(path))} if path else {}),
             "sensitive_columns": list(spec.sensitive),
-            "groups": published.found.classes,
+            "groups": published.checked.classes,
             "sql": [made["rows"], made[_SENSITIVE]],
         }
     }

@@ -21,15 +21,15 @@ def secret_of(spec: Spec) -> bytes:
         return secrets.token_bytes(32)
     path = Path(spec.secret)
     try:
-        found = path.read_bytes().strip()
+        secret = path.read_bytes().strip()
     except OSError as error:
         raise SpecError(f"the file of the secret {path} cannot be read ({error.strerror}); check the path") from error
-    if len(found) < _SHORTEST:
+    if len(secret) < _SHORTEST:
         raise SpecError(
-            f"the secret in {path} has {len(found)} characters; give {_SHORTEST} or more, "
+            f"the secret in {path} has {len(secret)} characters; give {_SHORTEST} or more, "
             "e.g. of `openssl rand -hex 32`"
         )
-    return found
+    return secret
 
 
 def make_key(tables: Scratch, secret: bytes, purpose: str, places: int = 1) -> Relation:

@@ -53,12 +53,12 @@ class Matrix:
 
     def intervals(self) -> list[tuple[str, str, float, float]]:
         """Value, target, and the part of [0, 1) that leads from the one to the other."""
-        found = []
+        intervals = []
         for value, chances in self.rows.items():
             likely = {target: chance for target, chance in chances.items() if chance > 0}
             bounds = [0.0, *accumulate([*likely.values()][:-1]), 1.0]  # no draw may fall behind the last one
-            found += [(value, target, *part) for target, part in zip(likely, pairwise(bounds), strict=True)]
-        return found
+            intervals += [(value, target, *part) for target, part in zip(likely, pairwise(bounds), strict=True)]
+        return intervals
 
 
 def check(engine: Engine, table: Table, spec: Spec) -> None:
@@ -206,17 +206,17 @@ def _chances(where: str, cells: list[str], expected: int) -> list[float]:
     return chances
 
 
-def _check_matrix(engine: Engine, table: Table, column: Column, found: Matrix) -> None:
+def _check_matrix(engine: Engine, table: Table, column: Column, given: Matrix) -> None:
     query = queries.text("core/tuples", engine.dialect, columns={"value": column.name}, source=table.relation)
     text = {value: _as_text(value) for value, _ in engine.rows(query) if value is not None}
-    missing = [value for value in text.values() if value not in found.rows]
+    missing = [value for value in text.values() if value not in given.rows]
     if missing:
         raise SpecError(
             f"perturb.{column.name}.pram.matrix has no line for {len(missing)} of the {len(text)} values of the "
             "column; give each a line and a place in the first line"
         )
     form = {"integer": _is_integer, "boolean": {"true", "false"}.__contains__}.get(column.kind)
-    if form and not all(map(form, found.rows)):
+    if form and not all(map(form, given.rows)):
         raise SpecError(f"perturb.{column.name}.pram.matrix names values that are no {column.type}; take them out")
 
 
@@ -315,8 +315,8 @@ def _redraw(tables: Scratch, stem: str, pram: Pram) -> Relation:
 
 def _described(asked: Perturbation) -> dict[str, Any]:
     if asked.pram and asked.pram.matrix:
-        found = matrix(asked.pram.matrix)
-        return {"pram": {"matrix": {"values": len(found.rows), "sha256": found.sha256}}}
+        given = matrix(asked.pram.matrix)
+        return {"pram": {"matrix": {"values": len(given.rows), "sha256": given.sha256}}}
     ((operator, parameters),) = asked.model_dump(exclude_none=True).items()
     return {operator: {name: float(v) if isinstance(v, Decimal) else v for name, v in parameters.items()}}
 

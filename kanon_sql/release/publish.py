@@ -30,19 +30,19 @@ from kanon_sql.staging import Staging
 
 RELEASE = queries.scratch("kanon_release")
 CHECKSUMS = "sha256"  # the key of the file that names all files of a release
-Found = TypeVar("Found")
+Checked = TypeVar("Checked")
 Staged = Mapping[str, Relation]  # the staged pieces by their names, as who verifies them reads them
 
 
 @dataclass(frozen=True)
-class Published(Generic[Found]):
+class Published(Generic[Checked]):
     """A release that was staged and verified: where it is, the statements that made it, and what was found in it.
 
     `relation`: the target, or with a `path` nothing: the rows are in that file.
     """
 
     relation: Relation
-    found: Found
+    checked: Checked
     statements: tuple[Statement, ...]
     write_seconds: float
     verify_seconds: float
@@ -58,9 +58,9 @@ def publish(
     engine: Engine,
     target: Target | None,
     pieces: Callable[[Relation], Sequence[Piece]],
-    verify: Callable[[Engine, Staged], Found],
+    verify: Callable[[Engine, Staged], Checked],
     staging: Staging,
-) -> Published[Found]:
+) -> Published[Checked]:
     """Write a release where nobody looks, and verify it there; `staging` then puts it in place, or nothing is left.
 
     `pieces`: what is to be written to a place, the target itself first. `verify`: says what is in the staged pieces, or
@@ -135,9 +135,9 @@ def sha256(path: Path) -> str:
 def _keep(
     engine: Engine,
     pieces: Callable[[Relation], Sequence[Piece]],
-    verify: Callable[[Engine, Staged], Found],
+    verify: Callable[[Engine, Staged], Checked],
     staging: Staging,
-) -> Published[Found]:
+) -> Published[Checked]:
     started, relation = time.monotonic(), free_name(engine)
     (piece,) = pieces(relation)
     if not engine.has_transactions:
@@ -145,17 +145,17 @@ def _keep(
     sql = queries.create_as(relation, piece.query, engine.dialect, temporary=True)
     made = timed(piece, sql, lambda: engine.run(sql))
     written = time.monotonic()
-    found = verify(engine, {piece.name: relation})
-    return Published(relation, found, (made,), written - started, time.monotonic() - written)
+    checked = verify(engine, {piece.name: relation})
+    return Published(relation, checked, (made,), written - started, time.monotonic() - written)
 
 
 def _publish_tables(
     engine: Engine,
     target: Target,
     pieces: Callable[[Relation], Sequence[Piece]],
-    verify: Callable[[Engine, Staged], Found],
+    verify: Callable[[Engine, Staged], Checked],
     staging: Staging,
-) -> Published[Found]:
+) -> Published[Checked]:
     started, room = time.monotonic(), tables.make_room(engine, target)
     if not engine.has_transactions:
         final = pieces(room.target)  # worked out now, while what the pieces are made of is there
@@ -164,14 +164,18 @@ def _publish_tables(
     statements = [tables.make(room, piece) for piece in sorted(pieces(room.place), key=lambda piece: not piece.stem)]
     tables.finish(room)
     written = time.monotonic()
-    found = verify(engine, {piece.name: piece.at(room.place) for piece in room.made})
+    checked = verify(engine, {piece.name: piece.at(room.place) for piece in room.made})
     seconds = written - started, time.monotonic() - written
-    return Published(room.target, found, tuple(statements), *seconds)
+    return Published(room.target, checked, tuple(statements), *seconds)
 
 
 def _publish_files(
-    engine: Engine, target: Target, pieces: Sequence[Piece], verify: Callable[[Engine, Staged], Found], staging: Staging
-) -> Published[Found]:
+    engine: Engine,
+    target: Target,
+    pieces: Sequence[Piece],
+    verify: Callable[[Engine, Staged], Checked],
+    staging: Staging,
+) -> Published[Checked]:
     started, path = time.monotonic(), Path(str(target.file))
     written_as, reader = file_format(path.name), embedded()
     with ExitStack() as stack:
@@ -182,12 +186,12 @@ def _publish_files(
         }
         statements = [_write_file(engine, piece, files[piece.name], written_as) for piece in pieces]
         written = time.monotonic()
-        found = verify(reader, _read_back(reader, files, written_as))
+        checked = verify(reader, _read_back(reader, files, written_as))
         if len(pieces) > 1:
             named = stack.enter_context(staging.file(checksums_file(path), target.overwrite))
             named.write_text(_checksums(path, pieces, files), encoding="utf-8")
     seconds = written - started, time.monotonic() - written
-    return Published(RELEASE, found, tuple(statements), *seconds, path)
+    return Published(RELEASE, checked, tuple(statements), *seconds, path)
 
 
 def _write_file(engine: Engine, piece: Piece, file: Path, written_as: str) -> Statement:

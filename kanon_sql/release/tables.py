@@ -42,13 +42,13 @@ class Room:
 
 def check(engine: Engine, target: Target, source: Table) -> None:
     """Refuse a table or view that exists, or is the source."""
-    found = engine.existing(engine.place(str(target.table)))
-    if found is None:
+    existing = engine.existing(engine.place(str(target.table)))
+    if existing is None:
         return
-    if found.relation == source.relation:
+    if existing.relation == source.relation:
         raise TargetError(f"the target {target.table} is the source; name another table")
     if not target.overwrite:
-        raise TargetError(f"the {found.form} {target.table} exists already; give `overwrite=True` to replace it")
+        raise TargetError(f"the {existing.form} {target.table} exists already; give `overwrite=True` to replace it")
 
 
 def check_companions(engine: Engine, target: Target, source: Table, needed: Iterable[Relation]) -> None:
@@ -56,13 +56,13 @@ def check_companions(engine: Engine, target: Target, source: Table, needed: Iter
     relation = engine.place(str(target.table))
     comments = engine.comments(relation)
     for companion in needed:
-        found = engine.existing(companion)
-        if found is None:
+        existing = engine.existing(companion)
+        if existing is None:
             continue
-        needs = f"the {_FORMS.get(target.form, target.form)} {target.table} needs a table {found.relation.name}"
-        if found.relation == source.relation:
+        needs = f"the {_FORMS.get(target.form, target.form)} {target.table} needs a table {existing.relation.name}"
+        if existing.relation == source.relation:
             raise TargetError(f"{needs}, which is the source; name another target")
-        ours = _is_companion(relation, comments.get(found.relation))
+        ours = _is_companion(relation, comments.get(existing.relation))
         if not (ours and target.overwrite):
             next_step = "give `overwrite=True` to replace it" if ours else "name another target, or rename that table"
             raise TargetError(f"{needs}, which exists already; {next_step}")
@@ -81,10 +81,10 @@ def make_room(engine: Engine, target: Target) -> Room:
     relation = engine.place(str(target.table))
     comments = engine.comments(relation)
     companions = [each for each, text in comments.items() if _is_companion(relation, text)] if target.overwrite else []
-    there = [found for found in map(engine.existing, (relation, *companions)) if found]
+    there = [each for each in map(engine.existing, (relation, *companions)) if each]
     if there and not target.overwrite:
         raise TargetError(f"the {there[0].form} {relation.name} exists now; give `overwrite=True` to replace it")
-    old = {found.relation: found.form for found in there}
+    old = {each.relation: each.form for each in there}
     rights = {each: engine.rights(each) for each in old}
     place = relation if engine.has_transactions else relation.sibling(_aside(relation, "staged"))
     room = Room(engine, relation, place, old, rights, _theirs(comments.get(relation)))
@@ -221,10 +221,10 @@ def _ours(comment: str | None) -> dict[str, Any]:
     if not last.startswith(_MARK):
         return {}
     try:
-        found = json.loads(last.removeprefix(_MARK))
+        said = json.loads(last.removeprefix(_MARK))
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return said if isinstance(said, dict) else {}
 
 
 def _theirs(comment: str | None) -> str:

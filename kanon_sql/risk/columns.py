@@ -43,17 +43,17 @@ def count_columns(
     engine: Engine, table: Table, source: Relation, rows: int, progress: OnProgress
 ) -> list[ColumnCounts]:
     """The counts of every column of a table, in its order."""
-    found: list[ColumnCounts] = []
+    counted_columns: list[ColumnCounts] = []
     for order, column in enumerate(table.columns):
         progress("columns", order, len(table.columns))
         if column.kind == "other":
-            found.append(ColumnCounts(column, order, rows))
+            counted_columns.append(ColumnCounts(column, order, rows))
             continue
         (counted,) = engine.rows(column_sql(engine, source, column.name))
         fractions = _has_fractions(engine, source, column)
-        found.append(ColumnCounts(column, order, rows, Counts(*map(int, counted)), fractions))
-    progress("columns", len(found), len(found))
-    return found
+        counted_columns.append(ColumnCounts(column, order, rows, Counts(*map(int, counted)), fractions))
+    progress("columns", len(counted_columns), len(counted_columns))
+    return counted_columns
 
 
 def _has_fractions(engine: Engine, source: Relation, column: Column) -> bool:

@@ -64,11 +64,11 @@ def settle(engine: Engine, table: Table, spec: Spec) -> tuple[Table, Roles]:
     free = [column for column in table.columns if column.name not in named]
     kept = [column for column in free if spec.keep in (None, EVERY) or column.name in spec.kept_by_name]
     dropped = tuple(column.name for column in free if column not in kept)
-    found = suspects(engine, table, kept, _quasi_identifiers(table, spec))
-    if found and spec.keep is None:
-        raise SpecError(_refusal(found))
+    suspected = suspects(engine, table, kept, _quasi_identifiers(table, spec))
+    if suspected and spec.keep is None:
+        raise SpecError(_refusal(suspected))
     narrow = replace(table, columns=tuple(c for c in table.columns if c.name not in dropped))
-    return narrow, Roles(tuple(column.name for column in kept), dropped, tuple(found))
+    return narrow, Roles(tuple(column.name for column in kept), dropped, tuple(suspected))
 
 
 def named_columns(spec: Spec) -> set[str]:
@@ -196,8 +196,8 @@ class _Look:
             self._tables.text("core/kept_texts", number=number, column=[plain], sampled=self._tables["sample"])
             for number, plain in enumerate(texts)
         ]
-        found = {number: figures for number, *figures in self._tables.rows_as(queries.union_all(each))}
-        return {name: tuple(float(figure or 0) for figure in found[i]) for i, name in enumerate(texts.values())}
+        figures_of = {number: figures for number, *figures in self._tables.rows_as(queries.union_all(each))}
+        return {name: tuple(float(figure or 0) for figure in figures_of[i]) for i, name in enumerate(texts.values())}
 
     def _make_cells(self, kept: Sequence[Column], quasi: Sequence[Column]) -> None:
         self._sample()
@@ -258,11 +258,11 @@ def _quasi_identifiers(table: Table, spec: Spec) -> list[Column]:
     return [column for column in table.columns if column.name in names]
 
 
-def _refusal(found: Sequence[Suspect]) -> str:
-    said = "; ".join(f"{suspect.column!r} {suspect.reason}" for suspect in found)
-    one = len(found) == 1
+def _refusal(suspected: Sequence[Suspect]) -> str:
+    said = "; ".join(f"{suspect.column!r} {suspect.reason}" for suspect in suspected)
+    one = len(suspected) == 1
     return (
-        f"{'a column' if one else f'{len(found)} columns'} without a role would be released as "
+        f"{'a column' if one else f'{len(suspected)} columns'} without a role would be released as "
         f"{'it is' if one else 'they are'}: {said}. Drop {'it' if one else 'them'} with `identifiers`, generalize "
         f"{'it' if one else 'them'} with `quasi_identifiers`, or name the columns to keep with `keep` (`keep='*'` for "
         "every column)"

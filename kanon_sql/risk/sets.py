@@ -34,9 +34,9 @@ class SetProfile:
     small_share: float
 
 
-def choose(found: Sequence[ColumnCounts]) -> tuple[list[ColumnCounts], list[ColumnCounts]]:
+def choose(columns: Sequence[ColumnCounts]) -> tuple[list[ColumnCounts], list[ColumnCounts]]:
     """The columns to combine, the most telling first, and those that would be too many."""
-    able = [one for one in found if one.role is None or _combinable(one)]
+    able = [one for one in columns if one.role is None or _combinable(one)]
     able.sort(key=lambda one: (one.hint != QUASI_IDENTIFIER, -one.counts.distinct, one.order))
     return able[:MOST_COLUMNS], able[MOST_COLUMNS:]
 
@@ -84,13 +84,13 @@ class Sets:
     def __init__(
         self,
         tables: Scratch,
-        found: Sequence[ColumnCounts],
+        columns: Sequence[ColumnCounts],
         coded: Sequence[ColumnCounts],
         rows: int,
         deadline: float | None,
     ) -> None:
         self._tables, self._rows, self._deadline, self._batch = tables, rows, deadline, 1
-        self._order = {one.name: one.order for one in found}
+        self._order = {one.name: one.order for one in columns}
         self._codes = {name: f"{stem}_0" for name, stem in _stems(coded).items()}
         self._query = queries.per_node("profile/set", tables.engine.dialect, small=SMALL_CLASS)
         self._candidates = Names(one.name for one in coded if one.role is None)
@@ -122,8 +122,8 @@ class Sets:
 
     def telling(self, names: Sequence[str]) -> tuple[int, int, int]:
         """How telling a known set is, to compare with another's."""
-        found = self._known[Names(names)]
-        return found.small_rows, found.unique_rows, found.combinations
+        figures = self._known[Names(names)]
+        return figures.small_rows, figures.unique_rows, figures.combinations
 
     def total(self, names: Sequence[str]) -> SetProfile:
         """One set, whatever the time."""
@@ -140,14 +140,14 @@ class Sets:
         return -s.unique_rows, len(s.columns), -s.combinations, [self._order[c] for c in s.columns]
 
     def _described(self, names: Names) -> SetProfile:
-        found = self._known[names]
+        figures = self._known[names]
         return SetProfile(
             columns=self._sorted(names),
-            combinations=found.combinations,
-            unique_rows=found.unique_rows,
-            unique_share=found.unique_rows / self._rows,
-            small_rows=found.small_rows,
-            small_share=found.small_rows / self._rows,
+            combinations=figures.combinations,
+            unique_rows=figures.unique_rows,
+            unique_share=figures.unique_rows / self._rows,
+            small_rows=figures.small_rows,
+            small_share=figures.small_rows / self._rows,
         )
 
     def gains(self) -> dict[str, Gain]:

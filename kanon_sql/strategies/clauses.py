@@ -86,13 +86,13 @@ class Clauses:
         limit = min(limit, best)
         self._settle(best)
         lower = [self._below_limit] if limit < best else []
-        while (below := self._cheaper_than(limit)) is not None and (found := self._solve(below + lower)) is not None:
-            if beats(self._bound(found), limit):
-                return found
+        while (below := self._cheaper_than(limit)) is not None and (solution := self._solve(below + lower)) is not None:
+            if beats(self._bound(solution), limit):
+                return solution
             # Whole steps took it for cheaper than it is.
-            self._rule_out_above(found, [-given for given in lower])
+            self._rule_out_above(solution, [-given for given in lower])
             if not lower:
-                self._dear = min(self._dear, self._bound(found))
+                self._dear = min(self._dear, self._bound(solution))
         self._floor = max(self._floor, limit)
         return None
 

@@ -59,8 +59,8 @@ class DenseTags:
 
     def status(self, node: Node) -> bool | None:
         """What is known of a node."""
-        found = self.array[self.index(node)]
-        return None if found == UNKNOWN else bool(found == SAFE)
+        status = self.array[self.index(node)]
+        return None if status == UNKNOWN else bool(status == SAFE)
 
     def tag(self, node: Node, anonymous: bool) -> None:
         """Note a verdict, and what predictive tagging concludes from it where that is sound."""

@@ -55,22 +55,22 @@ def anatomize(
         raise SpecError(f"l is {l}; it must be at least 2, or nothing is hidden")
     settled = settle_spec(source, spec, {**taken(AnatomizeOptions, options), "form": "anatomy"})
     check(settled, "anatomize")
-    with releasing(source, settled, connection) as (found, staging):
-        _check(found, settled)
-        found = settle_roles(found, settled)
-        published = exact.deal(found.scratches[found.engine], found.table, settled, l).release(staging)
-        described = _described(found, settled, l, published, started)
-    return warned(released(found, settled, described, published))
+    with releasing(source, settled, connection) as (data, staging):
+        _check(data, settled)
+        data = settle_roles(data, settled)
+        published = exact.deal(data.scratches[data.engine], data.table, settled, l).release(staging)
+        described = _described(data, settled, l, published, started)
+    return warned(released(data, settled, described, published))
 
 
-def _check(found: Source, spec: Spec) -> None:
-    check_roles(spec, found.table)
-    check_target(spec.target, found.engine, found.table, found.files)
-    anatomy.check(found.engine, found.table, spec)
+def _check(source: Source, spec: Spec) -> None:
+    check_roles(spec, source.table)
+    check_target(spec.target, source.engine, source.table, source.files)
+    anatomy.check(source.engine, source.table, spec)
 
 
-def _described(found: Source, spec: Spec, l: int, published: Published[Summary], started: float) -> dict[str, Any]:  # noqa: E741
-    summary = published.found
+def _described(source: Source, spec: Spec, l: int, published: Published[Summary], started: float) -> dict[str, Any]:  # noqa: E741
+    summary = published.checked
     return {
         "release": f"Anatomy: {l}-diverse groups of exact rows, NOT k-anonymous",
         "k_anonymous": False,
@@ -85,19 +85,19 @@ def _described(found: Source, spec: Spec, l: int, published: Published[Summary],
             "identifiers_dropped": list(spec.identifiers),
             "quasi_identifiers": list(spec.quasi_identifiers),
             "sensitive": list(spec.sensitive),
-            **found.roles.described(),
+            **source.roles.described(),
         },
         "source": spec.source,
-        "target": manifests.target_of(spec, published, found.engine.dialect),
-        **anatomy.described(spec, published, found.engine.dialect),
-        "engine": found.engine.name,
+        "target": manifests.target_of(spec, published, source.engine.dialect),
+        **anatomy.described(spec, published, source.engine.dialect),
+        "engine": source.engine.name,
         "sql": {"release": published.sql},
         "seconds": {"total": round(time.monotonic() - started, 4), "verify": round(published.verify_seconds, 4)},
         "warnings": [
             "the quasi-identifiers are released as they are: who knows them finds the person's row, and learns that "
             "the person is in the table",
-            *anatomy.warnings(spec, found.table),
-            *found.roles.warnings,
+            *anatomy.warnings(spec, source.table),
+            *source.roles.warnings,
         ],
         "version": package_version(),
     }

@@ -36,7 +36,7 @@ def anonymize(
     spec: Spec | dict[str, Any] | str | Path | None = None,
     *,
     connection: Any = None,
-    watch: Observer | None = None,
+    observer: Observer | None = None,
     search_in: SearchIn = "embedded",
     trace: Path | None = None,
     **options: Unpack[AnonymizeOptions],
@@ -60,15 +60,15 @@ def anonymize(
     >>> release.manifest["node"], release.manifest["proven_optimal"]
     ({'zip': 1}, True)
     """
-    watch = watch or Observer()
+    observer = observer or Observer()
     settled = settle_spec(source, spec, taken(AnonymizeOptions, options))
     check_spec(settled, "anonymize")
     if trace:
         check_spec(settled, "trace")
         _check_trace(Path(trace), settled)
     started = time.monotonic()
-    with releasing(source, settled, connection, keep=settled.target is None) as (found, staging):
-        made = _made(found, settled, watch, search_in, staging, started)
+    with releasing(source, settled, connection, keep=settled.target is None) as (data, staging):
+        made = _made(data, settled, observer, search_in, staging, started)
         if trace:
             with staging.file(Path(trace), settled.target is not None and settled.target.overwrite) as path:
                 path.write_text("".join(f"{json.dumps(asdict(step))}\n" for step in made.trace), encoding="utf-8")
@@ -91,30 +91,30 @@ def releasing(source: Any, spec: Spec, connection: Any = None, keep: bool = Fals
     it just before.
     """
     with Staging() as staging:
-        with opened(source, spec, connection, keep) as found, found.engine.transaction(), staging.deferring():
+        with opened(source, spec, connection, keep) as data, data.engine.transaction(), staging.deferring():
             try:
-                with found.scratches:
-                    yield found, staging
+                with data.scratches:
+                    yield data, staging
             except KanonError:
-                found.check_unchanged(spec.source)  # else it is no wonder that something does not fit
+                data.check_unchanged(spec.source)  # else it is no wonder that something does not fit
                 raise
-            found.check_unchanged(spec.source)
+            data.check_unchanged(spec.source)
             if spec.target and spec.target.table:
                 staging.place()
         staging.place()
 
 
-def _made(source: Source, spec: Spec, watch: Observer, search_in: str, staging: Staging, started: float) -> Release:
+def _made(source: Source, spec: Spec, observer: Observer, search_in: str, staging: Staging, started: float) -> Release:
     if spec.location:
-        return _cloaked(source, spec, staging, watch, started)
-    plan = plan_release(source, spec, watch, search_in)
+        return _cloaked(source, spec, staging, observer, started)
+    plan = plan_release(source, spec, observer, search_in)
     costs = manifests.measure(plan)
-    watch.stage("Writing the release")
+    observer.stage("Writing the release")
     with perturb.perturbed_source(source.engine, plan.source.table, spec) as shown:
         published = _publish(replace(plan.recoding, table=shown), spec.target, staging)
     if source.table.form == "view" and not source.files and source.engine.reads_files:
         check_rows(source.engine, source.table, plan.frequency_set)  # it may read files, or a database that changes
-    watch.stage("Describing the release")
+    observer.stage("Describing the release")
     described = manifests.describe(plan, costs, published, started)
     trace = plan.outcome.trace if isinstance(plan, Plan) else ()
     names = tuple(plan.recoding.quasi_identifiers)
@@ -128,15 +128,15 @@ def _publish(recoding: Recoding, target: Target | None, staging: Staging) -> Pub
     return recoded.release(recoding, target, staging)
 
 
-def _cloaked(source: Source, spec: Spec, staging: Staging, watch: Observer, started: float) -> Release:
+def _cloaked(source: Source, spec: Spec, staging: Staging, observer: Observer, started: float) -> Release:
     cloak.check_columns(source.table, spec)
     source = settle_roles(source, spec)
     check_target(spec.target, source.engine, source.table, source.files)
     here = source.engine if source.engine.is_embedded else source.engine.embedded()
-    cloaked = cloak.cloak(source.scratches[here], source.engine, source.table, spec, watch.stage)
-    watch.stage("Writing the release")
+    cloaked = cloak.cloak(source.scratches[here], source.engine, source.table, spec, observer.stage)
+    observer.stage("Writing the release")
     published = _publish_cloaked(cloaked, source, spec.target, staging)
-    watch.stage("Describing the release")
+    observer.stage("Describing the release")
     target = manifests.target_of(spec, published, source.engine.dialect)
     seconds = {"release": published.write_seconds, "verify": published.verify_seconds}
     seconds = {**cloaked.seconds, **seconds, "total": time.monotonic() - started}

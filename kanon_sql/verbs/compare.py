@@ -30,7 +30,7 @@ SECONDS = 60.0  # for each search, where nobody says
 
 
 @dataclass(frozen=True)
-class Found:
+class StrategyResult:
     """What one strategy found, in the manifest's words; only `promise` and `refused` where it could not run.
 
     `equals_best_proven`: its score is the proven optimum, whoever proved it. `log`: mean of level / height.
@@ -84,7 +84,7 @@ class Comparison(Result):
     lower_bound: float
     minimal_nodes: int
     minimal_nodes_complete: bool
-    searches: tuple[Found, ...]
+    searches: tuple[StrategyResult, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, ready for JSON."""
@@ -112,7 +112,7 @@ def compare(
     *,
     strategies: Iterable[str] | None = None,
     connection: Any = None,
-    watch: Observer | None = None,
+    observer: Observer | None = None,
     search_in: SearchIn = "embedded",
     **options: Unpack[CompareOptions],
 ) -> Comparison:
@@ -126,19 +126,19 @@ def compare(
     >>> import pandas
     >>> people = pandas.DataFrame({"zip": ["12", "13", "21", "22"], "sex": list("ffmm")})
     >>> recipes = {"zip": {"hierarchy": {"redact": "right"}}, "sex": {"hierarchy": "suppress"}}
-    >>> found = compare(people, {"quasi_identifiers": recipes}, strategies=["ola", "exhaustive"], k=2)
-    >>> [(each.strategy, each.node, each.proven_optimal) for each in found.searches]
+    >>> side_by_side = compare(people, {"quasi_identifiers": recipes}, strategies=["ola", "exhaustive"], k=2)
+    >>> [(each.strategy, each.node, each.proven_optimal) for each in side_by_side.searches]
     [('ola', {'zip': 1, 'sex': 0}, True), ('exhaustive', {'zip': 1, 'sex': 0}, True)]
     """
     names = chosen(strategies)
     settled = settle_spec(source, spec, taken(CompareOptions, options))
     settled = settled.model_copy(update={"target": None, "time_limit": _limit(settled)})
     check(settled, "compare")
-    watch = watch or Observer()
+    observer = observer or Observer()
     with opened(source, settled, connection) as data, data.engine.transaction(), data.scratches:
-        counted = count(data, settled, watch, search_in)
-        runs = list(_runs(counted, names, watch))
-    return _side_by_side(counted, runs)
+        problem = count(data, settled, observer, search_in)
+        runs = list(_runs(problem, names, observer))
+    return _side_by_side(problem, runs)
 
 
 def chosen(strategies: Iterable[str] | None) -> list[str]:
@@ -166,13 +166,13 @@ class _Run:
     refused: str | None = None
 
 
-def _runs(counted: Problem, names: Sequence[str], watch: Observer) -> Iterator[_Run]:
+def _runs(problem: Problem, names: Sequence[str], observer: Observer) -> Iterator[_Run]:
     """One search after the other; an error that every one of them meets is raised."""
     errors: list[KanonError] = []
     for number, name in enumerate(names, start=1):
-        watch.stage(f"{name}, {number} of {len(names)}")
+        observer.stage(f"{name}, {number} of {len(names)}")
         try:
-            yield _run(counted, name, watch)
+            yield _run(problem, name, observer)
         except (SpecError, InfeasibleError) as error:
             errors.append(error)
             if len(errors) == len(names):
@@ -180,51 +180,51 @@ def _runs(counted: Problem, names: Sequence[str], watch: Observer) -> Iterator[_
             yield _Run(name, refused=str(error))
 
 
-def _run(counted: Problem, name: str, watch: Observer) -> _Run:
+def _run(problem: Problem, name: str, observer: Observer) -> _Run:
     """Search with a judge of its own, for one search's roll-ups would save the next one its queries."""
-    judge = Judge(counted.frequency_set, counted.judge.model)
-    spec = counted.spec.model_copy(update={"strategy": name})
+    judge = Judge(problem.frequency_set, problem.judge.model)
+    spec = problem.spec.model_copy(update={"strategy": name})
     try:
-        outcome = search(replace(counted, spec=spec, judge=judge), watch)
-        figures = judge.losses(outcome.node, counted.costs)
+        outcome = search(replace(problem, spec=spec, judge=judge), observer)
+        figures = judge.losses(outcome.node, problem.costs)
     finally:
         judge.drop()
-    known = _minimal(counted, outcome)
+    known = _minimal(problem, outcome)
     return _Run(name, replace(outcome, tags=None), figures, known)  # the tags of a large lattice are large
 
 
-def _minimal(counted: Problem, outcome: Outcome) -> tuple[Node, ...]:
+def _minimal(problem: Problem, outcome: Outcome) -> tuple[Node, ...]:
     """The nodes that a search knows to be k-minimal: no node one step below is anonymous, so none further down."""
-    tags, below = outcome.tags, counted.lattice.predecessors
-    if tags is None or not counted.judge.model.monotone:
+    tags, below = outcome.tags, problem.lattice.predecessors
+    if tags is None or not problem.judge.model.monotone:
         return ()
     return tuple(node for node in outcome.minimal if all(tags.status(lower) is False for lower in below(node)))
 
 
-def _side_by_side(counted: Problem, runs: Sequence[_Run]) -> Comparison:
+def _side_by_side(problem: Problem, runs: Sequence[_Run]) -> Comparison:
     """What only all of them together tell: which found the optimum, and how near they came to the minimal nodes."""
-    spec, lattice = counted.spec, counted.lattice
+    spec, lattice = problem.spec, problem.lattice
     outcomes = [run.outcome for run in runs if run.outcome]
     proven = min((outcome.score for outcome in outcomes if outcome.proven_optimal), default=None)
     minimal = sorted({node for run in runs for node in run.minimal})
     return Comparison(
         source=spec.source,
-        rows=counted.frequency_set.rows,
-        distinct_tuples=counted.frequency_set.tuples,
+        rows=problem.frequency_set.rows,
+        distinct_tuples=problem.frequency_set.tuples,
         k=spec.privacy.k,
         suppression_limit=spec.suppression_limit,
         metric=spec.metric,
-        heights=dict(zip(counted.columns, counted.costs.heights, strict=True)),
+        heights=dict(zip(problem.columns, problem.costs.heights, strict=True)),
         lattice_size=lattice.size,
         time_limit=_limit(spec),
         seed=spec.seed,
         evaluations=spec.evaluations,
-        frequency_seconds=counted.frequency_seconds,
+        frequency_seconds=problem.frequency_seconds,
         proven_score=proven,
         lower_bound=max(outcome.lower_bound for outcome in outcomes),
         minimal_nodes=len(minimal),
         minimal_nodes_complete=any(_settled(outcome) == lattice.size for outcome in outcomes),
-        searches=tuple(_found(counted, run, proven, minimal) for run in runs),
+        searches=tuple(_found(problem, run, proven, minimal) for run in runs),
     )
 
 
@@ -236,13 +236,13 @@ def _settled(outcome: Outcome) -> int | None:
     return None if outcome.nodes_tagged is None else outcome.nodes_checked + outcome.nodes_tagged
 
 
-def _found(counted: Problem, run: _Run, proven: float | None, minimal: Sequence[Node]) -> Found:
+def _found(problem: Problem, run: _Run, proven: float | None, minimal: Sequence[Node]) -> StrategyResult:
     promise = strategy(run.strategy).promise
     if run.outcome is None or run.figures is None:
-        return Found(run.strategy, promise, run.refused)
-    outcome, columns = run.outcome, counted.columns
+        return StrategyResult(run.strategy, promise, run.refused)
+    outcome, columns = run.outcome, problem.columns
     suppressed = run.figures.rows_at_risk or 0
-    return Found(
+    return StrategyResult(
         run.strategy,
         promise,
         score=outcome.score,
@@ -258,14 +258,14 @@ def _found(counted: Problem, run: _Run, proven: float | None, minimal: Sequence[
         found_by=outcome.found_by,
         node=dict(zip(columns, outcome.node, strict=True)),
         suppressed_rows=suppressed,
-        log=level_of_generalization(outcome.node, counted.costs.heights),
-        los=suppressed / counted.costs.rows,
+        log=level_of_generalization(outcome.node, problem.costs.heights),
+        los=suppressed / problem.costs.rows,
         loss_per_attribute=dict(zip(columns, run.figures.losses or (), strict=True)),
-        accuracy=None if proven is None else _accuracy(counted, outcome, minimal),
+        accuracy=None if proven is None else _accuracy(problem, outcome, minimal),
     )
 
 
-def _accuracy(counted: Problem, outcome: Outcome, minimal: Sequence[Node]) -> float | None:
+def _accuracy(problem: Problem, outcome: Outcome, minimal: Sequence[Node]) -> float | None:
     if not minimal:
         return None
-    return accuracy(minimal, [*outcome.minimal, outcome.node], counted.lattice, counted.costs.heights)
+    return accuracy(minimal, [*outcome.minimal, outcome.node], problem.lattice, problem.costs.heights)

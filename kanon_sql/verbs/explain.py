@@ -100,24 +100,32 @@ def steps(plan: Plan | LocalPlan) -> Iterator[Step]:
     The plan must have been made with `keep_tuples`, inside the source engine's transaction. What a local recoding did
     is told by its manifest: its dozens of statements are those of `sql/`, over and over.
     """
-    source, found = plan.source.engine, plan.frequency_set
-    scan, coding = found.sql
-    yield _step("core/tuples", source, scan, gave=f"{found.tuples:,} distinct tuples of {found.rows:,} rows")
-    columns = len(found.engine.table(found.relation).columns)
-    yield _step("frequency_set", found.engine, coding, _FREQUENCY_SET, f"{found.tuples:,} rows, {columns} columns")
+    source, frequency_set = plan.source.engine, plan.frequency_set
+    scan, coding = frequency_set.sql
+    yield _step(
+        "core/tuples", source, scan, gave=f"{frequency_set.tuples:,} distinct tuples of {frequency_set.rows:,} rows"
+    )
+    columns = len(frequency_set.engine.table(frequency_set.relation).columns)
+    yield _step(
+        "frequency_set",
+        frequency_set.engine,
+        coding,
+        _FREQUENCY_SET,
+        f"{frequency_set.tuples:,} rows, {columns} columns",
+    )
     if isinstance(plan, Plan):
         yield from _node(plan)
     else:
         figures = plan.recoding.figures
         gave = f"{figures.classes:,} classes, {figures.released_rows:,} rows, smallest {figures.smallest_class}"
-        sql = queries.select_all(plan.recoding.classes, found.engine.dialect)
-        yield _step("classes", found.engine, sql, _CLASSES.format(plan.spec.strategy), gave)
+        sql = queries.select_all(plan.recoding.classes, frequency_set.engine.dialect)
+        yield _step("classes", frequency_set.engine, sql, _CLASSES.format(plan.spec.strategy), gave)
     with Staging() as staging:
         published = recoded.release(plan.recoding, None, staging)
-    summary = published.found
+    summary = published.checked
     if isinstance(plan, Plan):
         safe, classes = plan.judge.released_classes_sql(plan.outcome.node), _count(source, plan.recoding.safe_classes)
-        yield _step("core/released_classes", found.engine, safe, gave=f"{classes:,} classes")
+        yield _step("core/released_classes", frequency_set.engine, safe, gave=f"{classes:,} classes")
     query = plan.recoding.select_sql()
     yield _step("release", source, query, published.statements[0].sentence, f"{published.statements[0].rows:,} rows")
     names, model = plan.recoding.quasi_identifiers, plan.judge.model
@@ -130,11 +138,11 @@ def steps(plan: Plan | LocalPlan) -> Iterator[Step]:
 
 def _node(plan: Plan) -> Iterator[Step]:
     """The questions that the chosen node answered."""
-    found, judge, node = plan.frequency_set, plan.judge, plan.outcome.node
-    here = found.engine
+    frequency_set, judge, node = plan.frequency_set, plan.judge, plan.outcome.node
+    here = frequency_set.engine
     for each in dict.fromkeys([plan.lattice.bottom, node]):
         sql = judge.node_test_sql(each)
-        levels = ", ".join(f"{a.column.name} {level}" for a, level in zip(found.attributes, each, strict=True))
+        levels = ", ".join(f"{a.column.name} {level}" for a, level in zip(frequency_set.attributes, each, strict=True))
         yield _step("core/node_test", here, sql, gave=f"{here.rows(sql)[0][1]:,} rows at risk at {levels}")
     sql = judge.node_classes_sql(node)
     _, classes, released, smallest, _ = here.rows(sql)[0]

@@ -27,7 +27,7 @@ def describe(
 ) -> dict[str, Any]:
     """The manifest of a published release, ready for JSON; `costs` as `measure` gave them before. Asks no database."""
     spec, found = plan.spec, plan.frequency_set
-    summary, suppressed = published.found, plan.recoding.rows_at_risk
+    summary, suppressed = published.checked, plan.recoding.rows_at_risk
     return {
         "rows": found.rows,
         "released_rows": summary.rows,

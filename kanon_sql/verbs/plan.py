@@ -58,46 +58,46 @@ def check_spec(spec: Spec, verb: Verb) -> None:
 
 
 def plan_release(
-    found: Source, spec: Spec, watch: Observer, search_in: str = "embedded", keep_tuples: bool = False
+    source: Source, spec: Spec, observer: Observer, search_in: str = "embedded", keep_tuples: bool = False
 ) -> Plan | LocalPlan:
     """Everything up to the release, by a search of the lattice or by a local recoding."""
-    check_roles(spec, found.table)
-    found = settle_roles(found, spec)
+    check_roles(spec, source.table)
+    source = settle_roles(source, spec)
     if spec.strategy in RECODERS:
-        return make_local_plan(found, spec, watch, search_in, keep_tuples)
+        return make_local_plan(source, spec, observer, search_in, keep_tuples)
     if shows.asked(spec):
-        return _shown_otherwise(found, spec, watch, search_in, keep_tuples)
-    return make_plan(found, spec, watch, search_in, keep_tuples)
+        return _shown_otherwise(source, spec, observer, search_in, keep_tuples)
+    return make_plan(source, spec, observer, search_in, keep_tuples)
 
 
 def make_plan(
-    found: Source, spec: Spec, watch: Observer, search_in: str = "embedded", keep_tuples: bool = False
+    source: Source, spec: Spec, observer: Observer, search_in: str = "embedded", keep_tuples: bool = False
 ) -> Plan:
     """Everything up to the release: check, count, search."""
     strategy(spec.strategy).check(model_of(spec).monotone_for(suppresses=spec.suppression_limit > 0))
-    counted = count(found, spec, watch, search_in, keep_tuples)
-    watch.stage("Searching the lattice")
-    outcome = search(counted, watch)
-    at_risk = counted.judge.rows_at_risk([outcome.node])[0]
-    recoding = FullDomain(found.scratches[found.engine], found.table, counted.judge, outcome.node, at_risk, spec)
-    return Plan(**vars(counted), outcome=outcome, recoding=recoding)
+    problem = count(source, spec, observer, search_in, keep_tuples)
+    observer.stage("Searching the lattice")
+    outcome = search(problem, observer)
+    at_risk = problem.judge.rows_at_risk([outcome.node])[0]
+    recoding = FullDomain(source.scratches[source.engine], source.table, problem.judge, outcome.node, at_risk, spec)
+    return Plan(**vars(problem), outcome=outcome, recoding=recoding)
 
 
-def search(counted: Problem, watch: Observer) -> Outcome:
-    """Run the strategy of the spec; its questions go to the judge that was counted with."""
-    spec, costs, judge = counted.spec, counted.costs, counted.judge
+def search(problem: Problem, observer: Observer) -> Outcome:
+    """Run the strategy of the spec; its questions go to the judge that was problem with."""
+    spec, costs, judge = problem.spec, problem.costs, problem.judge
     chosen = strategy(spec.strategy)
     limit = chosen.default_seconds if spec.time_limit is None else spec.time_limit
     allowed = may_suppress(spec.suppression_limit, costs.rows)
     driver = Driver(
-        counted.lattice,
+        problem.lattice,
         costs,
         metric(spec.metric),
         judge,
         allowed,
         judge.model.monotone_for(suppresses=allowed > 0),
         limit,
-        watch.search,
+        observer.search,
         spec.seed,
         spec.evaluations_of(spec.strategy),
         k_alone=judge.model.k_alone,
@@ -105,62 +105,62 @@ def search(counted: Problem, watch: Observer) -> Outcome:
     return driver.run(chosen)
 
 
-def _shown_otherwise(found: Source, spec: Spec, watch: Observer, search_in: str, keep_tuples: bool) -> LocalPlan:
+def _shown_otherwise(source: Source, spec: Spec, observer: Observer, search_in: str, keep_tuples: bool) -> LocalPlan:
     """A search whose classes show something else than the node's labels, such as their mean."""
-    _check_shown(found, spec, search_in)
-    plan = make_plan(found, spec, watch, search_in, keep_tuples)
+    _check_shown(source, spec, search_in)
+    plan = make_plan(source, spec, observer, search_in, keep_tuples)
     local = from_node(plan.frequency_set, plan.judge.model, plan.outcome.node)
-    counted = {each.name: getattr(plan, each.name) for each in fields(Problem)}
+    problem = {each.name: getattr(plan, each.name) for each in fields(Problem)}
     recoding = local_recoding(plan, local)
-    return LocalPlan(**counted, recoding=recoding, ended=plan.ended, search_seconds=plan.search_seconds)
+    return LocalPlan(**problem, recoding=recoding, ended=plan.ended, search_seconds=plan.search_seconds)
 
 
 def make_local_plan(
-    found: Source, spec: Spec, watch: Observer, search_in: str = "embedded", keep_tuples: bool = False
+    source: Source, spec: Spec, observer: Observer, search_in: str = "embedded", keep_tuples: bool = False
 ) -> LocalPlan:
     """Everything up to the release of a local recoding: check, count, recode."""
     recoder = RECODERS[spec.strategy]
-    _check_shown(found, spec, search_in)
-    counted = count(found, spec, watch, search_in, keep_tuples)
-    watch.stage("Recoding")
+    _check_shown(source, spec, search_in)
+    problem = count(source, spec, observer, search_in, keep_tuples)
+    observer.stage("Recoding")
     started = time.monotonic()
     limit = recoder.default_seconds if spec.time_limit is None else spec.time_limit
-    clock = Clock(limit, watch.recode)
-    with interrupts.caught(clock.interrupt), bench(counted.frequency_set, found.engine) as moved:
-        beside = replace(counted, frequency_set=moved, judge=Judge(moved, counted.judge.model))
-        local = recoder(_task(beside, clock, watch))
-        local = bring_back(local, moved.engine, counted.frequency_set.tables)
+    clock = Clock(limit, observer.recode)
+    with interrupts.caught(clock.interrupt), bench(problem.frequency_set, source.engine) as moved:
+        beside = replace(problem, frequency_set=moved, judge=Judge(moved, problem.judge.model))
+        local = recoder(_task(beside, clock, observer))
+        local = bring_back(local, moved.engine, problem.frequency_set.tables)
     seconds = time.monotonic() - started  # what the limit is for; making and releasing the classes comes after it
-    recoding = local_recoding(counted, local, recoder)
-    return LocalPlan(**vars(counted), recoding=recoding, ended=local.ended, search_seconds=seconds)
+    recoding = local_recoding(problem, local, recoder)
+    return LocalPlan(**vars(problem), recoding=recoding, ended=local.ended, search_seconds=seconds)
 
 
-def local_recoding(counted: Problem, local: Local, recoder: Recoder | None = None) -> LocalRecoding:
+def local_recoding(problem: Problem, local: Local, recoder: Recoder | None = None) -> LocalRecoding:
     """Make the classes of a local algorithm's assignment show what the spec asks for."""
-    found, spec, table = counted.frequency_set, counted.spec, counted.source.table
-    orders = shows.load_orders(found.tables, found)
+    frequency_set, spec, table = problem.frequency_set, problem.spec, problem.source.table
+    orders = shows.load_orders(frequency_set.tables, frequency_set)
     ranges = recoder is not None and recoder.ranges
-    hows = tuple("labels" if local.classes else shows.how_of(spec, table, name, ranges) for name in counted.columns)
-    classes = local.classes or shows.make_classes(found.tables, local, orders, hows, spec)
-    figures = shows.figures(found.engine, local, classes, orders, hows, found.rows)
-    tables = counted.source.scratches[counted.source.engine]
-    return LocalRecoding(tables, table, counted.judge, local, classes, orders, hows, figures, spec)
+    hows = tuple("labels" if local.classes else shows.how_of(spec, table, name, ranges) for name in problem.columns)
+    classes = local.classes or shows.make_classes(frequency_set.tables, local, orders, hows, spec)
+    figures = shows.figures(frequency_set.engine, local, classes, orders, hows, frequency_set.rows)
+    tables = problem.source.scratches[problem.source.engine]
+    return LocalRecoding(tables, table, problem.judge, local, classes, orders, hows, figures, spec)
 
 
-def _task(counted: Problem, clock: Clock, watch: Observer) -> Task:
+def _task(problem: Problem, clock: Clock, observer: Observer) -> Task:
     def optimum(seconds: float | None) -> Node:
-        limited = counted.spec.model_copy(update={"strategy": "auto", "time_limit": seconds})
-        return search(replace(counted, spec=limited), watch).node
+        limited = problem.spec.model_copy(update={"strategy": "auto", "time_limit": seconds})
+        return search(replace(problem, spec=limited), observer).node
 
-    weights = counted.costs.weights or (1.0,) * len(counted.columns)
-    args = counted.judge, counted.costs, counted.lattice
-    return Task(counted.frequency_set, counted.judge.model, counted.spec, weights, clock, *args, optimum)
+    weights = problem.costs.weights or (1.0,) * len(problem.columns)
+    args = problem.judge, problem.costs, problem.lattice
+    return Task(problem.frequency_set, problem.judge.model, problem.spec, weights, clock, *args, optimum)
 
 
-def _check_shown(found: Source, spec: Spec, search_in: str) -> None:
+def _check_shown(source: Source, spec: Spec, search_in: str) -> None:
     """Refuse what a release by classes cannot do."""
-    if search_in == "engine" and not found.engine.is_embedded:
+    if search_in == "engine" and not source.engine.is_embedded:
         raise SpecError(
-            f"a local recoding works in an embedded DuckDB, not in {found.engine.name}; leave out `search_in`"
+            f"a local recoding works in an embedded DuckDB, not in {source.engine.name}; leave out `search_in`"
         )
-    shows.check_show(spec, found.table)
+    shows.check_show(spec, source.table)

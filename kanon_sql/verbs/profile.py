@@ -161,10 +161,10 @@ def profiled(
     >>> from kanon_sql.engines.duckdb import DuckDB
     >>> engine = DuckDB()
     >>> _ = engine.run("CREATE TABLE t AS SELECT i AS id, i % 3 AS ward, 'x' AS site FROM RANGE(12) AS r(i)")
-    >>> found = profiled(engine, engine.find("t"))
-    >>> [(column.name, column.distinct, column.suggestion) for column in found.columns]
+    >>> seen = profiled(engine, engine.find("t"))
+    >>> [(column.name, column.distinct, column.suggestion) for column in seen.columns]
     [('id', 12, 'identifier'), ('ward', 3, 'quasi-identifier'), ('site', 1, '')]
-    >>> found.together.columns, found.together.small_rows
+    >>> seen.together.columns, seen.together.small_rows
     (('ward',), 12)
     """
     if largest_set < 1:
@@ -179,17 +179,17 @@ def profiled(
         Scratch(here, "profile_sets") as coded_tables,
     ):
         rows, source = _source(tables, table)
-        found = count_columns(engine, table, source, rows, progress)
-        combined, left_out = choose(found)
+        counted = count_columns(engine, table, source, rows, progress)
+        combined, left_out = choose(counted)
         coded = [*combined, *(one for one in left_out if one.telling)]
         code(tables, source, coded, rows, coded_tables)
-        sets = Sets(coded_tables, found, coded, rows, deadline)
+        sets = Sets(coded_tables, counted, coded, rows, deadline)
         complete = count_sets(sets, combined, largest_set, progress)
         listed = sets.listed([one.name for one in combined], largest_set)
-        columns = _suggest(found, combined, sets.gains())
+        columns = _suggest(counted, combined, sets.gains())
         together = sets.total([one.name for one in coded if columns[one.order].suggestion])
-        kept = [one.column for one in found if not columns[one.order].suggestion and one.role != SENSITIVE]
-        quasi = [one.column for one in found if columns[one.order].suggestion == QUASI_IDENTIFIER]
+        kept = [one.column for one in counted if not columns[one.order].suggestion and one.role != SENSITIVE]
+        quasi = [one.column for one in counted if columns[one.order].suggestion == QUASI_IDENTIFIER]
         whole = source == table.relation  # a copy lacks what cannot be grouped
         able = [column for column in kept if whole or column.kind != "other"]
         suspected = suspects(engine, replace(table, relation=source), able, quasi)
@@ -197,12 +197,12 @@ def profiled(
     return Profile(
         rows=rows,
         columns=columns,
-        combined=tuple(one.name for one in found if one in combined),
+        combined=tuple(one.name for one in counted if one in combined),
         sets=listed,
         possible_sets=possible,
         identifiers=tuple(c.name for c in columns if c.suggestion == IDENTIFIER),
         quasi_identifiers=tuple(c.name for c in columns if c.suggestion == QUASI_IDENTIFIER),
-        sensitive=tuple(one.name for one in found if one.role == SENSITIVE),
+        sensitive=tuple(one.name for one in counted if one.role == SENSITIVE),
         kept=tuple(column.name for column in kept),
         suspects=tuple(suspected),
         together=together,
@@ -226,9 +226,9 @@ def _source(tables: Scratch, table: Table) -> tuple[int, Relation]:
 
 
 def _suggest(
-    found: Sequence[ColumnCounts], combined: Sequence[ColumnCounts], gains: Mapping[str, Gain]
+    counted: Sequence[ColumnCounts], combined: Sequence[ColumnCounts], gains: Mapping[str, Gain]
 ) -> tuple[ColumnProfile, ...]:
-    return tuple(_described(one, gains.get(one.name), one in combined) for one in found)
+    return tuple(_described(one, gains.get(one.name), one in combined) for one in counted)
 
 
 def _described(one: ColumnCounts, gain: Gain | None, combined: bool) -> ColumnProfile:

@@ -72,18 +72,18 @@ def _materialized(engine: Engine, name: str) -> Relation:
     if not engine.has_materialized_views:
         raise SpecError(f"{engine.name} has no materialized views; release a table again with `overwrite=True`")
     relation = engine.place(name)
-    found = engine.existing(relation)
-    if found is None:
+    existing = engine.existing(relation)
+    if existing is None:
         other = engine.find(name)
         hint = f"; did you mean {other.relation.name!r}?" if other else "; check its name, or its schema"
         raise TargetError(f"there is no materialized view {name}{hint}")
-    if found.form != "materialized view":
+    if existing.form != "materialized view":
         told = (
             "shows its source as it is now"
-            if found.form == "view"
+            if existing.form == "view"
             else "is replaced by anonymize with `overwrite=True`"
         )
-        raise TargetError(f"{name} is a {found.form}, which {told}; only a materialized view can be refreshed")
+        raise TargetError(f"{name} is a {existing.form}, which {told}; only a materialized view can be refreshed")
     return relation
 
 

@@ -91,8 +91,8 @@ def search(
     >>> import pandas
     >>> people = pandas.DataFrame({"zip": ["12", "13", "21", "22"], "sex": list("ffmm")})
     >>> recipes = {"zip": {"hierarchy": {"redact": "right"}}, "sex": {"hierarchy": "suppress"}}
-    >>> found = search(people, {"quasi_identifiers": recipes}, k=2)
-    >>> found.node, found.proven_optimal
+    >>> best = search(people, {"quasi_identifiers": recipes}, k=2)
+    >>> best.node, best.proven_optimal
     ({'zip': 1, 'sex': 0}, True)
     """
     settled = settle_spec(source, spec, taken(SearchOptions, options)).model_copy(update={"target": None})

@@ -65,17 +65,15 @@ class Verification(Result):
     def _lines(self) -> list[tuple[str, str]]:
         if self.summary is None:
             return [("source", self.source), ("verified", f"no: {self.problem}")]
-        found, unsafe = (
-            self.summary,
-            f"no: {self.summary.unsafe_rows:,} rows in {self.summary.unsafe_classes:,} classes",
-        )
+        summary = self.summary
+        unsafe = f"no: {summary.unsafe_rows:,} rows in {summary.unsafe_classes:,} classes"
         return [
             ("source", self.source),
             *(
                 ("model", f"{each.model}, {each.required} required, {each.achieved or 0} found")
-                for each in found.findings
+                for each in summary.findings
             ),
-            ("classes", f"{found.classes:,} of {found.rows:,} rows, by {', '.join(self.quasi_identifiers)}"),
+            ("classes", f"{summary.classes:,} of {summary.rows:,} rows, by {', '.join(self.quasi_identifiers)}"),
             ("verified", "yes" if self.holds else unsafe),
         ]
 
