@@ -62,12 +62,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def made(kind: str, source: str = "people.csv", watch: Observer | None = None, **where: Any) -> Any:
+def made(kind: str, source: str = "people.csv", observer: Observer | None = None, **where: Any) -> Any:
     if kind == "exact":
         return exact_anatomy.anatomize(source, EXACT, l=3, **where)
     form = {"form": "anatomy"} if kind == "anatomy" else {}
     spec = {key: value for key, value in KINDS[kind].items() if key != "target"}
-    return anonymize(source, spec, observer=watch, **form, **where)
+    return anonymize(source, spec, observer=observer, **form, **where)
 
 
 def contents(folder: Path) -> dict[str, bytes | None]:

@@ -447,9 +447,9 @@ def test_one_secret_at_two_scales_gives_nothing_away(embedded: DuckDB, secret: s
 
 
 ERRORS = [
-    ({"zip": {"noise": {"scale": 1}}}, "'zip' in perturb is a quasi-identifier; only the other columns"),
-    ({"ZIP": {"noise": {"scale": 1}}}, "'ZIP' in perturb is a quasi-identifier"),
-    ({"name": {"noise": {"scale": 1}}}, "'name' in perturb is an identifier, which is dropped"),
+    ({"zip": {"noise": {"scale": 1}}}, "'zip' in `perturb` is a quasi-identifier; only the other columns"),
+    ({"ZIP": {"noise": {"scale": 1}}}, "'ZIP' in `perturb` is a quasi-identifier"),
+    ({"name": {"noise": {"scale": 1}}}, "'name' in `perturb` is an identifier, which is dropped"),
     ({"nowhere": {"noise": {"scale": 1}}}, "there is no column 'nowhere' to perturb; there are name, zip, pay"),
     ({"city": {"noise": {"scale": 1}}}, "'city' is a .*, and noise takes integer, decimal, float, date, timestamp"),
     ({"day": {"pram": {"matrix": "matrix.csv"}}}, "'day' is a .*, and a PRAM matrix takes integer, text, boolean"),

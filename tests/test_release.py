@@ -436,7 +436,7 @@ def old_target(engine: Engine, form: str) -> None:
 @pytest.mark.parametrize("new", ["table", "view"])
 def test_an_old_table_or_view_is_replaced_only_when_told(people: People, old: str, new: str) -> None:
     old_target(people.engine, old)
-    with pytest.raises(TargetError, match="--overwrite"):
+    with pytest.raises(TargetError, match="overwrite=True"):
         people.release(into="released", form=new)
     assert table_rows(people.engine, "released") == OLD
     for _ in range(2):
@@ -461,7 +461,7 @@ def test_nothing_but_the_release_is_left(people: People, tmp_path: Path, target:
 def test_an_old_file_is_replaced_only_when_told(people: People, tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"release.{ending}"
     path.write_text("old")
-    with pytest.raises(TargetError, match="--overwrite"):
+    with pytest.raises(TargetError, match="overwrite=True"):
         people.release(output=path)
     assert path.read_text() == "old"
     people.release(output=path, overwrite=True)

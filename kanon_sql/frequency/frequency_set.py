@@ -112,23 +112,24 @@ def build_frequency_set(
     return frequency_set
 
 
-def merge_equal_codes(found: FrequencySet) -> FrequencySet:
+def merge_equal_codes(frequency_set: FrequencySet) -> FrequencySet:
     """The frequency set with one row per combination of codes: values in no hierarchy share one.
 
     A node does not mind such rows, since it adds up; who names a tuple by its codes does.
     """
-    if not any(attribute.hierarchy.starred for attribute in found.attributes):
-        return found
-    tables, names = found.tables, [column.name for column in found.engine.table(found.relation).columns]
-    codes = [attribute.coded.code_column(0) for attribute in found.attributes]
-    keys = [*codes, *found.sensitive]
-    sums = ["n", *(a.coded.loss_column(level) for a in found.attributes for level in a.coded.loss_levels)]
+    if not any(attribute.hierarchy.starred for attribute in frequency_set.attributes):
+        return frequency_set
+    tables = frequency_set.tables
+    names = [column.name for column in frequency_set.engine.table(frequency_set.relation).columns]
+    codes = [attribute.coded.code_column(0) for attribute in frequency_set.attributes]
+    keys = [*codes, *frequency_set.sensitive]
+    sums = ["n", *(a.coded.loss_column(level) for a in frequency_set.attributes for level in a.coded.loss_levels)]
     levels = [name for name in names if name not in (*keys, *sums)]
     holes = {"keys": keys, "levels": levels, "sums": sums}
-    merged = tables.make("merged", "core/rollup", frequency_set=found.relation, **holes)
-    tables.drop(found.relation)
+    merged = tables.make("merged", "core/rollup", frequency_set=frequency_set.relation, **holes)
+    tables.drop(frequency_set.relation)
     ((tuples,),) = tables.rows("core/distinct_count", columns=codes, relation=merged)
-    return replace(found, relation=merged, tuples=int(tuples))
+    return replace(frequency_set, relation=merged, tuples=int(tuples))
 
 
 def _attribute(

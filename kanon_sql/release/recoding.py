@@ -119,9 +119,9 @@ class _Judged:
 
     def _mapping_rows(self, attribute: Attribute, level: int) -> list[tuple[object, ...]]:
         """The mapping of one level as rows of value, code and, above level 0, label; none for NULL."""
-        found, column = attribute.hierarchy, self._column(attribute)
-        labels = [found.labels(level)] if level else []
-        rows = zip((*found.values, *found.starred), found.codes(level), *labels, strict=True)
+        hierarchy, column = attribute.hierarchy, self._column(attribute)
+        labels = [hierarchy.labels(level)] if level else []
+        rows = zip((*hierarchy.values, *hierarchy.starred), hierarchy.codes(level), *labels, strict=True)
         return [(self._written(value, column), *row) for value, *row in rows if value is not None]
 
     def _written(self, value: Any, column: Column) -> object:
@@ -266,10 +266,10 @@ class LocalRecoding(_Judged):
         """What a release whose stars are wildcards is by that notion; None where equal rows are what counts."""
         if not self.spec.wildcard_suppression:
             return None
-        found = self.judge.frequency_set
+        frequency_set = self.judge.frequency_set
         # The hierarchies' order, which is not that of the columns.
-        columns = [a.column.name for a in found.attributes]
-        fits = wildcard.of_release(found, self.spec, self.model, engine, release, columns)
+        columns = [a.column.name for a in frequency_set.attributes]
+        fits = wildcard.of_release(frequency_set, self.spec, self.model, engine, release, columns)
         return fits.finding(self.model)
 
     def prepare(self) -> None:
@@ -350,11 +350,11 @@ class LocalRecoding(_Judged):
         return {"value", "code_0"}
 
     def _cells(self, mapping: _Mapping) -> list[LocalCell]:
-        found = {a.column.name: (j, a) for j, a in enumerate(self.attributes)}
+        places = {a.column.name: (j, a) for j, a in enumerate(self.attributes)}
         kept = [column for column in self.table.columns if column.name not in self.spec.identifiers]
         return [
-            _local_cell(*found[column.name], self.hows[found[column.name][0]], mapping)
-            if column.name in found
+            _local_cell(*places[column.name], self.hows[places[column.name][0]], mapping)
+            if column.name in places
             else LocalCell(column.name, column.kind != "other", open_type=column.open_type)
             for column in kept
         ]

@@ -26,19 +26,19 @@ def describe(
     plan: Plan | LocalPlan, costs: Mapping[str, Any], published: Published[Summary], started: float
 ) -> dict[str, Any]:
     """The manifest of a published release, ready for JSON; `costs` as `measure` gave them before. Asks no database."""
-    spec, found = plan.spec, plan.frequency_set
+    spec, frequency_set = plan.spec, plan.frequency_set
     summary, suppressed = published.checked, plan.recoding.rows_at_risk
     return {
-        "rows": found.rows,
+        "rows": frequency_set.rows,
         "released_rows": summary.rows,
         "suppressed_rows": suppressed,
         "masked_rows": suppressed if plan.recoding.masks else 0,
         "suppression_limit": spec.suppression_limit,
-        "distinct_tuples": found.tuples,
+        "distinct_tuples": frequency_set.tuples,
         "classes": summary.classes,
         "smallest_class": summary.smallest_class,
         "average_class": summary.rows / summary.classes if summary.classes else None,
-        "heights": dict(zip(plan.columns, found.heights, strict=True)),
+        "heights": dict(zip(plan.columns, frequency_set.heights, strict=True)),
         "weights": dict(zip(plan.columns, plan.costs.weights, strict=False)),
         "metric": spec.metric,
         **costs,
@@ -57,7 +57,7 @@ def describe(
         "target": target_of(spec, published, plan.source.engine.dialect),
         "engine": plan.source.engine.name,
         "hierarchies": {name: fit.sha256 for name, fit in plan.fits.items()},
-        "sql": {"frequency_set": list(found.sql), "release": published.sql},
+        "sql": {"frequency_set": list(frequency_set.sql), "release": published.sql},
         "warnings": warnings(plan, summary),
         "version": package_version(),
         **perturb.described(spec),
@@ -101,16 +101,16 @@ def _searched(plan: Plan) -> dict[str, Any]:
 
 def _recoded(plan: LocalPlan) -> dict[str, Any]:
     """What a local recoding made, and what it costs; nothing is proven of it but that it holds."""
-    recoding, costs, found = plan.recoding, plan.costs, plan.recoding.figures
-    levels, distances = shows.precisions(found), shows.distortions(found, costs)
+    recoding, costs, local = plan.recoding, plan.costs, plan.recoding.figures
+    levels, distances = shows.precisions(local), shows.distortions(local, costs)
     figures = Figures(
         None,
         recoding.rows_at_risk,
-        found.losses,
-        found.classes,
-        found.released_rows,
-        found.smallest_class,
-        found.squares,
+        local.losses,
+        local.classes,
+        local.released_rows,
+        local.smallest_class,
+        local.squares,
         precisions=levels,
         distances=distances,
     )
@@ -122,7 +122,7 @@ def _recoded(plan: LocalPlan) -> dict[str, Any]:
         "nodes_checked": None,
         "queries": None,
         "score": scores[plan.spec.metric],
-        **_costs(plan, scores, found.losses, levels, distances, found.kept),
+        **_costs(plan, scores, local.losses, levels, distances, local.kept),
         "lower_bound": None,
         "gap": None,
         "proven_optimal": False,

@@ -46,29 +46,29 @@ class Problem:
 
 
 def count(
-    found: Source, spec: Spec, watch: Observer, search_in: str = "embedded", keep_tuples: bool = False
+    source: Source, spec: Spec, observer: Observer, search_in: str = "embedded", keep_tuples: bool = False
 ) -> Problem:
     """Everything up to the search: check what is asked for, and count the distinct tuples."""
-    check_roles(spec, found.table)
-    releases.check_target(spec.target, found.engine, found.table, found.files)
-    anatomy.check(found.engine, found.table, spec)
-    perturb.check(found.engine, found.table, spec)
-    _check_models(spec, found.table)
+    check_roles(spec, source.table)
+    releases.check_target(spec.target, source.engine, source.table, source.files)
+    anatomy.check(source.engine, source.table, spec)
+    perturb.check(source.engine, source.table, spec)
+    _check_models(spec, source.table)
     metric(spec.metric)
-    fitted = fits(spec, found.table, found.engine, order_will_do=spec.strategy in RECODERS)
+    fitted = fits(spec, source.table, source.engine, order_will_do=spec.strategy in RECODERS)
     local = spec.strategy in RECODERS or shows.asked(spec)
     if spec.target and spec.target.stays_a_query:
-        view = found.engine.place(str(spec.target.table))
+        view = source.engine.place(str(spec.target.table))
         needed = [companion(view, stem) for stem in companion_stems(list(fitted), local)]
-        tables.check_companions(found.engine, spec.target, found.table, needed)
-    watch.stage("Counting the distinct tuples")
+        tables.check_companions(source.engine, spec.target, source.table, needed)
+    observer.stage("Counting the distinct tuples")
     started = time.monotonic()
-    here = found.engine if found.engine.is_embedded or search_in == "engine" else found.engine.embedded()
+    here = source.engine if source.engine.is_embedded or search_in == "engine" else source.engine.embedded()
     builders = {name: fit.build for name, fit in fitted.items()}
-    made = found.scratches[here]
+    made = source.scratches[here]
     model = model_of(spec)
     frequency_set = build_frequency_set(
-        found.engine, found.table, builders, made, keep_tuples, spec.unmapped, model.sensitive
+        source.engine, source.table, builders, made, keep_tuples, spec.unmapped, model.sensitive
     )
     if local:
         frequency_set = merge_equal_codes(frequency_set)
@@ -76,7 +76,7 @@ def count(
     _check_size(spec, frequency_set)
     judge = Judge(frequency_set, model)
     costs = replace(judge.costs(), weights=weights_of(spec), beta=spec.beta)
-    return Problem(spec, found, fitted, frequency_set, judge, costs, _bounded(spec, frequency_set), seconds)
+    return Problem(spec, source, fitted, frequency_set, judge, costs, _bounded(spec, frequency_set), seconds)
 
 
 def model_of(spec: Spec) -> PrivacyModels:
@@ -131,10 +131,10 @@ def _check_counted(column: str, spec: Spec) -> None:
         )
 
 
-def settle_roles(found: Source, spec: Spec) -> Source:
+def settle_roles(source: Source, spec: Spec) -> Source:
     """Leave out of the source what a release drops unasked; SpecError if it keeps unasked what should be named."""
-    table, settled = roles.settle(found.engine, found.table, spec)
-    return replace(found, table=table, roles=settled)
+    table, settled = roles.settle(source.engine, source.table, spec)
+    return replace(source, table=table, roles=settled)
 
 
 def weights_of(spec: Spec) -> tuple[float, ...]:
