@@ -18,7 +18,7 @@ from kanon_sql.errors import KanonError, SourceError, SpecError
 from kanon_sql.frequency.mapping import Place, values_of
 from kanon_sql.privacy import PrivacyModel, all_of
 from kanon_sql.risk.roles import Roles
-from kanon_sql.spec import Spec
+from kanon_sql.spec import Spec, Target
 
 IN_MEMORY = "in memory"  # what a DataFrame or an Arrow table is called in the manifest
 
@@ -77,85 +77,94 @@ def _settled(source: Any, spec: Spec | dict[str, Any] | str | Path | None, overr
     return specs.merge(specs.parse({"source": named, **(spec or {})}) if spec else None, source=named, **overrides)
 
 
-def opened_source(
-    source: Any, database: str | PathLike[str] | None = None, connection: Any = None
-) -> contextlib.AbstractContextManager[Source]:
-    """Open a source of which nothing but its place is known."""
-    named = str(source) if isinstance(source, (str, Path)) else IN_MEMORY
-    # A spec needs a quasi-identifier; this one is never asked for.
-    return opened(source, specs.parse({"source": named, "database": database, "quasi_identifiers": ["-"]}), connection)
-
-
-def column_values(found: Source, column: str) -> list[Any]:
+def column_values(source: Source, column: str) -> list[Any]:
     """The distinct values of one column, as a hierarchy is made of them."""
-    engine, found_column = found.engine, found.table.column(column)
-    if found_column is None:
-        raise SpecError(f"there is no column {column!r} in {found.table.relation.name}")
+    engine, described = source.engine, source.table.column(column)
+    if described is None:
+        raise SpecError(f"there is no column {column!r} in {source.table.relation.name}")
     with Scratch(engine, "column") as tables:
-        tuples = tables.make("tuples", "core/tuples", columns=[column], source=found.table.relation)
-        return values_of(Place(engine, tuples, found_column))
+        tuples = tables.make("tuples", "core/tuples", columns=[column], source=source.table.relation)
+        return values_of(Place(engine, tuples, described))
+
+
+def opened(
+    source: Any, spec: Spec, connection: Any = None, keep: bool = False
+) -> contextlib.AbstractContextManager[Source]:
+    """Open the source of a spec, or the data that a program hands over in its place."""
+    data = source if _in_memory(source) else spec.source
+    return opened_source(data, spec.database, connection, spec.target, keep)
 
 
 @contextlib.contextmanager
-def opened(source: Any, spec: Spec, connection: Any = None, keep: bool = False) -> Iterator[Source]:
-    """Open the source; what was opened here is closed again, unless it is to be kept and all went well."""
-    found = open_source(source, spec, connection)
+def opened_source(
+    source: Any,
+    database: str | PathLike[str] | None = None,
+    connection: Any = None,
+    target: Target | None = None,
+    keep: bool = False,
+) -> Iterator[Source]:
+    """Open a source; what was opened here is closed again, unless it is to be kept and all went well.
+
+    `target`: where a release of it will go, which may need a database, or a table and not a file.
+    """
+    data = open_source(source, None if database is None else str(database), connection, target)
     try:
-        yield found
+        yield data
     except BaseException:
         keep = False
         raise
     finally:
-        if found.owned and not keep:
-            found.engine.close()
-        elif found.files and reads_files(found.engine):
+        if data.owned and not keep:
+            data.engine.close()
+        elif data.files and reads_files(data.engine):
             with contextlib.suppress(KanonError):  # in a transaction that failed nothing can be dropped
-                found.engine.forget_files()
+                data.engine.forget_files()
 
 
-def open_source(source: Any, spec: Spec, connection: Any = None) -> Source:
-    """Find the data that a spec names, or that a program hands over."""
-    if source is not None and not isinstance(source, (str, Path)):
+def open_source(source: Any, database: str | None, connection: Any = None, target: Target | None = None) -> Source:
+    """Find the data that a name means, or that a program hands over."""
+    if _in_memory(source):
         memory = embedded()
         return Source(memory, memory.register(source))
+    name = str(source)
     if connection is not None:
-        return _find(engine_of(connection), spec, owned=False)
-    engine = _open(spec)
+        return _find(engine_of(connection), name, target, owned=False)
+    engine = _open(name, database, target)
     try:
-        return _find(engine, spec, owned=True)
+        return _find(engine, name, target, owned=True)
     except BaseException:
         engine.close()
         raise
 
 
-def _find(engine: Engine, spec: Spec, owned: bool) -> Source:
-    table = engine.find(spec.source)
-    if table is None and _is_file(spec.source):
+def _in_memory(source: Any) -> bool:
+    return source is not None and not isinstance(source, (str, PathLike))
+
+
+def _find(engine: Engine, name: str, target: Target | None, owned: bool) -> Source:
+    table = engine.find(name)
+    if table is None and _is_file(name):
         if not reads_files(engine):
-            raise SpecError(f"{spec.source} is a file, which {engine.name} cannot read; load it into a table first")
-        if spec.target and spec.target.stays_a_query:
+            raise SpecError(f"{name} is a file, which {engine.name} cannot read; load it into a table first")
+        if target and target.stays_a_query:
             raise SpecError("a view needs a table below it; load the file into the database, or give `form='table'`")
-        before = fingerprints(spec.source)
-        return Source(engine, engine.read_file(spec.source), before, owned)
+        before = fingerprints(name)
+        return Source(engine, engine.read_file(name), before, owned)
     if table is None:
-        raise SourceError(
-            f"there is no table {specs.speakable(spec.source)} in the database; check its name, or its schema"
-        )
-    refuse_equal_names([column.name for column in table.columns], spec.source)
+        raise SourceError(f"there is no table {specs.speakable(name)} in the database; check its name, or its schema")
+    refuse_equal_names([column.name for column in table.columns], name)
     return Source(engine, table, owned=owned)
 
 
-def _open(spec: Spec) -> Engine:
-    """Open the database of a spec, or one in memory for files."""
-    if spec.database is None:
-        if not _is_file(spec.source):
-            raise SourceError(f"there is no file {specs.speakable(spec.source)}; for a table give `database`")
-        if spec.target and spec.target.table:
-            raise SpecError(
-                f"the table {spec.target.table} needs a database; give `database`, or name a file with `output`"
-            )
-    into_new = spec.target is not None and spec.target.table is not None and _is_file(spec.source)
-    return open_engine(spec.database, create=into_new)
+def _open(name: str, database: str | None, target: Target | None) -> Engine:
+    """Open a database, or one in memory for files."""
+    if database is None:
+        if not _is_file(name):
+            raise SourceError(f"there is no file {specs.speakable(name)}; for a table give `database`")
+        if target and target.table:
+            raise SpecError(f"the table {target.table} needs a database; give `database`, or name a file with `output`")
+    into_new = target is not None and target.table is not None and _is_file(name)
+    return open_engine(database, create=into_new)
 
 
 def _is_file(source: str) -> bool:
