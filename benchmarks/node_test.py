@@ -29,7 +29,7 @@ def main() -> None:
     asked = spec.merge(
         None, source="adult", quasi_identifiers=list(ADULT_COLUMNS), hierarchies=str(folder / "hierarchies")
     )
-    builders = {name: fit.build for name, fit in fitting.fits(asked, table, engine).items()}
+    builders = {name: fit.build for name, fit in fitting.hierarchy_sources(asked, table, engine).items()}
     found = frequency.build_frequency_set(engine, table, builders, Scratch(engine))
     asks = judge.Judge(found, all_of(k_anonymity(5)))
     nodes = random.Random(0).sample(list(Lattice((0,) * 9, found.heights).nodes()), 400)

@@ -112,7 +112,7 @@ class Engine(Protocol):
     def load(self, relation: Relation, types: Mapping[str, str], columns: Sequence[Sequence[Any]]) -> None:
         """Create a temporary table with these columns (name: type of this engine) and fill it, column by column."""
 
-    def insert_held(self, relation: Relation, written: Relation, type_name: str, columns: Sequence[str]) -> None:
+    def insert_castable(self, relation: Relation, written: Relation, type_name: str, columns: Sequence[str]) -> None:
         """Add to a table the rows of another whose `text` a type can hold, as `value`; NULL too. `columns`: of both."""
 
     def table(self, relation: Relation, form: str = "table") -> Table:

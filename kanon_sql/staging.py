@@ -115,7 +115,7 @@ class Staging:
         `overwrite`: whether it may replace a file that is there by then.
         """
         target = path.absolute()
-        with _told(path):
+        with _explained(path):
             if target.parent not in self._folders:
                 self._folders[target.parent] = PrivateFolder(target.parent)
             # Its ending is no data file's, so that no glob takes it for a source if the process is killed.
@@ -128,13 +128,13 @@ class Staging:
     def place(self) -> None:
         """Give every file its name: the last first, so that the first is the step that makes the release visible."""
         for staged in self._waiting:
-            with _told(staged.target):
+            with _explained(staged.target):
                 _set_mode(staged)
         folders = {staged.target.parent for staged in self._waiting}
         while self._waiting:
             staged = self._waiting.pop()
             self._placed.append(staged)
-            with _told(staged.target):
+            with _explained(staged.target):
                 _replace(staged, must_keep=bool(self._waiting)) if staged.overwrite else _link(staged)
         for folder in folders:
             with suppress(OSError):  # it is visible; when the folder reaches the disk is the file system's affair
@@ -181,14 +181,14 @@ class NewFile:
 
     def __init__(self, path: Path) -> None:
         self._target = path.absolute()
-        with _told(path):
+        with _explained(path):
             self._folder = PrivateFolder(self._target.parent)
         self.file = self._folder.path / path.name
 
     def place(self) -> None:
         """Let the finished file appear where there is none; TargetError if there is one by now."""
         staged = _Staged(self.file, self._target, overwrite=False)
-        with _told(self._target):
+        with _explained(self._target):
             _set_mode(staged)
             _flushed(self.file)
             _link(staged, "run again to add to it, or name another file")
@@ -278,7 +278,7 @@ def _flushed(path: Path) -> tuple[int, int]:
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _explained(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

@@ -123,7 +123,7 @@ def identifying(cloaking: Cloaking, rows: int, table: Table, most: float = 0.5) 
     named = {ours: name for ours, name in cloaking.kept.items() if name in kept_columns(table, cloaking.spec)}
     columns = []
     for ours, name in named.items():
-        ((alone,),) = cloaking.tables.rows("cloak/telling", column=[ours], released=cloaking.tables["released"])
+        ((alone,),) = cloaking.tables.rows("cloak/identifying", column=[ours], released=cloaking.tables["released"])
         if alone > most * rows:
             columns.append(name)
     return columns

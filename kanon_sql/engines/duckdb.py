@@ -100,7 +100,7 @@ class DuckDB:
         _refuse_other_formats(path)
         place = Path(path).resolve()
         new = None if place.exists() else NewFile(place)
-        with _told(f"the database {path} cannot be opened"):
+        with _explained(f"the database {path} cannot be opened"):
             engine = cls(duckdb.connect(str(new.file) if new else path))
         engine._spilled = _spill_apart(engine.connection, place.parent)
         engine._new = new
@@ -108,15 +108,15 @@ class DuckDB:
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Run a query and fetch all its rows; a FLOAT is the number that it prints, 0.7 and not 0.699999988079071."""
-        with _told():
+        with _explained():
             self.connection.execute(sql)
             singles = [place for place, (_, kind, *_) in enumerate(self.connection.description) if kind == "FLOAT"]
-            found = self.connection.fetchall()
-        return [_as_printed(row, singles) for row in found] if singles else found
+            fetched = self.connection.fetchall()
+        return [_as_printed(row, singles) for row in fetched] if singles else fetched
 
     def run(self, sql: str) -> int | None:
         """Run a statement for its effect; gives the rows that it wrote, if DuckDB says."""
-        with _told():
+        with _explained():
             told = self.connection.execute(sql).fetchone()
         return int(told[0]) if told and isinstance(told[0], int) else None
 
@@ -129,17 +129,17 @@ class DuckDB:
         for *path, table in name_readings(name):
             homes = [self._home(path)] if path else [("temp", "main"), self._home(path)]
             for home in homes:
-                found = self.existing(Relation(*home, table)) if home else None
-                if found:
-                    return found
+                existing = self.existing(Relation(*home, table)) if home else None
+                if existing:
+                    return existing
         return None
 
     def existing(self, relation: Relation) -> Table | None:
         """The table or view in exactly this place; DuckDB's names are the same in any case of a to z."""
         *home, name = relation.parts
         listed = self.connection.execute(_LOOK_UP, home).fetchall()
-        found = next(((stored, form) for stored, form in listed if _folded(stored) == _folded(name)), None)
-        return self.table(Relation(*home, found[0]), found[1]) if found else None
+        stored = next(((stored, form) for stored, form in listed if _folded(stored) == _folded(name)), None)
+        return self.table(Relation(*home, stored[0]), stored[1]) if stored else None
 
     def _home(self, path: Sequence[str]) -> tuple[str, str] | None:
         """The database and the schema that the first parts of a name mean, as they are spelled there."""
@@ -154,8 +154,8 @@ class DuckDB:
     def table(self, relation: Relation, form: str = "table") -> Table:
         """Describe a relation that is known to exist."""
         described = self.rows(f"DESCRIBE {queries.select_all(relation, self.dialect)}")
-        types = {name: "VARCHAR" if found == '"NULL"' else found for name, found, *_ in described}
-        return Table(relation, form, tuple(Column(name, found, kind_of(found)) for name, found in types.items()))
+        types = {name: "VARCHAR" if kind == '"NULL"' else kind for name, kind, *_ in described}
+        return Table(relation, form, tuple(Column(name, kind, kind_of(kind)) for name, kind in types.items()))
 
     def place(self, name: str) -> Relation:
         """The one place that `name` means as a target; what is there in other capitals keeps them."""
@@ -164,8 +164,8 @@ class DuckDB:
         if home is None:
             raise TargetError(f"there is no schema {'.'.join(path)} for {table}; make it first, or name another")
         relation = Relation(*home, table)
-        found = self.existing(relation)
-        return found.relation if found else relation
+        existing = self.existing(relation)
+        return existing.relation if existing else relation
 
     def comments(self, relation: Relation) -> dict[Relation, str]:
         """The comments on the tables and views in the schema of a relation."""
@@ -214,7 +214,7 @@ class DuckDB:
             placed = self._new if self._new and not self._empty() else None
             try:
                 if placed:
-                    with _told("DuckDB cannot keep what was written", TargetError):
+                    with _explained("DuckDB cannot keep what was written", TargetError):
                         self.connection.execute("CHECKPOINT")  # else a part of it may be in a file beside it
             finally:
                 self._disconnect()
@@ -249,13 +249,13 @@ class DuckDB:
         self.run(queries.drop(relation, self.dialect))
         self.run(queries.create_table(relation, types, self.dialect))
         if columns and len(columns[0]):
-            with _told():
+            with _explained():
                 statement = queries.insert_lists(relation, types, self.dialect)
                 self.connection.execute(statement, [list(column) for column in columns])
 
-    def insert_held(self, relation: Relation, written: Relation, type_name: str, columns: Sequence[str]) -> None:
+    def insert_castable(self, relation: Relation, written: Relation, type_name: str, columns: Sequence[str]) -> None:
         """Add the rows whose text a type can hold."""
-        self.run(queries.insert_held(relation, written, type_name, columns, self.dialect))
+        self.run(queries.insert_castable(relation, written, type_name, columns, self.dialect))
 
     def send(self, query: str, target: Engine, relation: Relation) -> None:
         """Create a temporary table, here or in another engine, of what a query gives here."""
@@ -272,7 +272,7 @@ class DuckDB:
 
     def _receive(self, stream: _Stream, relation: Relation) -> None:
         """Create a temporary table of what another connection sends, batch by batch."""
-        with _told():
+        with _explained():
             self.connection.register(_SENT.name, stream)
             self.run(queries.drop(relation, self.dialect))
             self.run(queries.create_as(relation, queries.select_all(_SENT, self.dialect), self.dialect, temporary=True))
@@ -294,18 +294,18 @@ class DuckDB:
         else:
             self._load_csv(pattern, paths)
             query = queries.select_all(_LINES, self.dialect)
-        with _told(f"{pattern} cannot be read"):
+        with _explained(f"{pattern} cannot be read"):
             self.connection.execute(queries.create_as(SOURCE_VIEW, query, self.dialect, "view", temporary=True))
         return self.table(SOURCE_VIEW, "view")
 
     def _load_csv(self, pattern: str, paths: Sequence[Path]) -> None:
         """Parse CSV files: once for their form and once for their rows, unless something about them is odd."""
         form = csv_form(paths)
-        with _told(f"{pattern} cannot be read"):
+        with _explained(f"{pattern} cannot be read"):
             if form and form.load(self.connection, pattern, _LINES):
                 return
         names = _check_names(paths, csv_names)
-        with _told(f"{pattern} cannot be read"):
+        with _explained(f"{pattern} cannot be read"):
             self.connection.execute(queries.create_as(_LINES, self.files_sql(pattern), self.dialect, temporary=True))
         columns = self.table(_LINES).columns
         if len(paths) == 1 and len(columns) != len(names):
@@ -329,10 +329,10 @@ class DuckDB:
 
     def sample(self, path: str, rows: int = 5) -> tuple[list[str], list[tuple[Any, ...]]]:
         """The names of a file's columns, and rows from here and there in it."""
-        found = self.read_file(path)
+        read = self.read_file(path)
         every = f"USING SAMPLE reservoir({rows} ROWS) REPEATABLE (7)"
-        shown = self.rows(f"{queries.select_all(found.relation, self.dialect)} {every}")
-        return [column.name for column in found.columns], shown
+        shown = self.rows(f"{queries.select_all(read.relation, self.dialect)} {every}")
+        return [column.name for column in read.columns], shown
 
     def write_file(self, query: str, path: Path, written_as: str) -> int:
         """Write the rows of a query to a Parquet or CSV file, in its order, and count them; OSError if that fails.
@@ -374,7 +374,7 @@ class DuckDB:
             with suppress(duckdb.Error):  # a failed statement may have rolled back already
                 self.connection.execute("ROLLBACK")
             raise
-        with _told("DuckDB cannot keep what was written", TargetError):
+        with _explained("DuckDB cannot keep what was written", TargetError):
             self.connection.execute("COMMIT")
 
 
@@ -422,7 +422,7 @@ def _check_names(paths: Sequence[Path], read_names: Callable[[Path], list[str]])
     """Refuse files with equal names in their header; gives the names of the last."""
     names: list[str] = []
     for path in paths:
-        with _told(f"{path} cannot be read"):
+        with _explained(f"{path} cannot be read"):
             names = read_names(path)
         refuse_equal_names([name for name in names if name], str(path))
     return names
@@ -456,7 +456,7 @@ def _refuse_other_formats(path: str) -> None:
 
 
 @contextmanager
-def _told(what: str = "DuckDB says", error_class: type[KanonError] = SourceError) -> Iterator[None]:
+def _explained(what: str = "DuckDB says", error_class: type[KanonError] = SourceError) -> Iterator[None]:
     """Turn what the database says into one line of ours."""
     try:
         yield

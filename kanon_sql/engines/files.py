@@ -34,12 +34,12 @@ Fingerprint = tuple[int, int, int]  # of a file: its inode, its bytes, and when 
 
 def fingerprints(pattern: str) -> dict[Path, Fingerprint]:
     """What tells a file from itself after a change, for each of a path or glob that is there."""
-    found = {}
+    seen_files = {}
     for path in files(pattern):
         with suppress(FileNotFoundError):
             seen = path.stat()
-            found[path] = (seen.st_ino, seen.st_size, seen.st_mtime_ns)
-    return found
+            seen_files[path] = (seen.st_ino, seen.st_size, seen.st_mtime_ns)
+    return seen_files
 
 
 def quoted_path(pattern: str) -> str:

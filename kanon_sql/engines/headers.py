@@ -19,12 +19,12 @@ def parquet_names(path: Path) -> list[str]:
     nodes = iter(duckdb.execute(described, [quoted_path(str(path))]).fetchall())
 
     def children(of: int) -> list[str]:
-        found = []
+        names = []
         for _ in range(of):
             name, count = next(nodes)
             children(count or 0)
-            found.append(name)
-        return found
+            names.append(name)
+        return names
 
     _, columns = next(nodes)
     return children(columns)

@@ -81,7 +81,7 @@ class PostgreSQL:
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self.connection = connection
         self._refuse_open_transaction()
-        with _told():
+        with _explained():
             connection.autocommit = True
             self._cursor = _cursor(connection)
             self._cursor.execute(SESSION)
@@ -111,12 +111,12 @@ class PostgreSQL:
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Run a query and fetch all its rows."""
-        with _told():
+        with _explained():
             return self._cursor.execute(sql, prepare=False).fetchall()
 
     def run(self, sql: str) -> int | None:
         """Run a statement for its effect; gives the rows that it wrote, if PostgreSQL says."""
-        with _told():
+        with _explained():
             self._cursor.execute(sql, prepare=False)
         return self._cursor.rowcount if self._cursor.rowcount >= 0 else None
 
@@ -127,24 +127,24 @@ class PostgreSQL:
     def find(self, name: str) -> Table | None:
         """Look up a table or view by the name a user gave; its own capitals first, then any."""
         for parts in name_readings(name):
-            found = self._look_up(parts)
-            if not found:
+            tables = self._look_up(parts)
+            if not tables:
                 continue
-            schema, table, form, exact = found[0]
-            if not exact and len(found) > 1:
-                names = " and ".join(repr(other) for _, other, _, _ in found)
+            schema, table, form, exact = tables[0]
+            if not exact and len(tables) > 1:
+                names = " and ".join(repr(other) for _, other, _, _ in tables)
                 raise SourceError(f"{name} could be any of {names}; write the one meant in its own capitals")
             return self.table(Relation(schema, table), form)
         return None
 
     def _look_up(self, parts: tuple[str, ...]) -> list[tuple[Any, ...]]:
         catalog, schema, table = (None, None, *parts)[-3:]
-        with _told():
+        with _explained():
             return self._cursor.execute(LOOK_UP, [table, schema, catalog]).fetchall()
 
     def table(self, relation: Relation, form: str = "table") -> Table:
         """Describe a relation that is known to exist; a domain is described by the type under it."""
-        with _told():
+        with _explained():
             described = self._cursor.execute(COLUMNS, [_sql("{}", queries.parts(relation, self.dialect))]).fetchall()
         columns = (
             Column(name, type_name, "text" if category in _TEXT_CATEGORIES else _KINDS.get(plain, "other"))
@@ -156,8 +156,8 @@ class PostgreSQL:
         """The table or view in exactly this place, in its own capitals."""
         schema, name = relation.parts
         stored = name.encode()[:LONGEST].decode(errors="ignore")  # what PostgreSQL makes of a longer one
-        found = next((form for _, _, form, exact in self._look_up((schema, stored)) if exact), None)
-        return self.table(Relation(schema, stored), found) if found else None
+        stored_form = next((form for _, _, form, exact in self._look_up((schema, stored)) if exact), None)
+        return self.table(Relation(schema, stored), stored_form) if stored_form else None
 
     def place(self, name: str) -> Relation:
         """The one place that `name` means as a target, in its own capitals."""
@@ -174,16 +174,16 @@ class PostgreSQL:
         return Relation(schema, table)
 
     def _refuse_missing_schema(self, schema: str, table: str) -> None:
-        with _told():
-            found = [name for (name,) in self._cursor.execute(SCHEMAS, [schema]).fetchall()]
-        if schema not in (*found, "pg_temp"):
-            other = f"; there is {found[0]}, in its own capitals" if found else "; make it first, or name another"
+        with _explained():
+            schemas = [name for (name,) in self._cursor.execute(SCHEMAS, [schema]).fetchall()]
+        if schema not in (*schemas, "pg_temp"):
+            other = f"; there is {schemas[0]}, in its own capitals" if schemas else "; make it first, or name another"
             raise TargetError(f"there is no schema {schema} for {table}{other}")
 
     def comments(self, relation: Relation) -> dict[Relation, str]:
         """The comments on the tables and views in the schema of a relation."""
         schema, _ = relation.parts
-        with _told():
+        with _explained():
             return {
                 Relation(schema, name): text
                 for name, text in self._cursor.execute(COMMENTS, [schema, schema]).fetchall()
@@ -191,10 +191,10 @@ class PostgreSQL:
 
     def rights(self, relation: Relation) -> Rights:
         """Who owns a relation, and what others may do with it."""
-        with _told():
-            found = self._cursor.execute(RIGHTS, [_sql("{}", relation.parts)]).fetchall()
-        owner = found[0][0]
-        return Rights(owner, tuple(Grant(*grant) for _, *grant in found if grant[0]))
+        with _explained():
+            rights = self._cursor.execute(RIGHTS, [_sql("{}", relation.parts)]).fetchall()
+        owner = rights[0][0]
+        return Rights(owner, tuple(Grant(*grant) for _, *grant in rights if grant[0]))
 
     def set_owner(self, owner: str, forms: Mapping[Relation, str]) -> bool:
         """Give relations to an owner who can read them; False if that cannot be, with no harm."""
@@ -219,15 +219,15 @@ class PostgreSQL:
         temporary = Relation("pg_temp", relation.name)
         self.run(queries.drop(temporary, self.dialect))
         self.run(queries.create_table(temporary, types, self.dialect))
-        with _told(), self._cursor.copy(_sql("COPY {} FROM STDIN", temporary.parts)) as copy:
+        with _explained(), self._cursor.copy(_sql("COPY {} FROM STDIN", temporary.parts)) as copy:
             for row in zip(*columns, strict=True):
                 copy.write_row(row)
 
-    def insert_held(self, relation: Relation, written: Relation, type_name: str, columns: Sequence[str]) -> None:
+    def insert_castable(self, relation: Relation, written: Relation, type_name: str, columns: Sequence[str]) -> None:
         """Add the rows whose text a type can hold."""
         if type_name.startswith(("date", "timestamp")):
             self.run(_sql(_AFTER_DUCKDB, queries.parts(written, self.dialect)))
-        insert = partial(queries.insert_held, relation, written, type_name, columns, self.dialect)
+        insert = partial(queries.insert_castable, relation, written, type_name, columns, self.dialect)
         if self.connection.info.server_version >= _TELLS_VALID_INPUT:
             self.run(insert())
         else:
@@ -330,7 +330,7 @@ class PostgreSQL:
     def _copy_out(self, query: str, types: Mapping[str, str], write: Callable[[Buffer], object]) -> int:
         selected = ", ".join(_sent(column, type_name) for column, type_name in types.items())
         copied = f"SELECT {selected} FROM ({query}) AS fetched"
-        with _told(), self._cursor.copy(f"COPY ({copied}) TO STDOUT ({CSV})") as copy:
+        with _explained(), self._cursor.copy(f"COPY ({copied}) TO STDOUT ({CSV})") as copy:
             for chunk in copy:
                 write(chunk)
         return self._cursor.rowcount
@@ -403,7 +403,7 @@ def _sql(statement: str, *names: Sequence[str], **literals: str) -> str:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _explained() -> Iterator[None]:
     """Turn what the database says into one line of ours."""
     import psycopg
 

@@ -34,7 +34,7 @@ Build = Callable[[Sequence[Any]], h.Hierarchy]
 
 
 @dataclass(frozen=True)
-class Fit:
+class HierarchySource:
     """A quasi-identifier's hierarchy, waiting for the values that occur.
 
     `build` makes it of the column's distinct values. `sha256` tells what it is made from: the file's or
@@ -45,7 +45,9 @@ class Fit:
     sha256: str
 
 
-def fits(spec: Spec, table: Table, engine: Engine, order_will_do: bool = False) -> dict[str, Fit]:
+def hierarchy_sources(
+    spec: Spec, table: Table, engine: Engine, order_will_do: bool = False
+) -> dict[str, HierarchySource]:
     """Read and check the hierarchies of a spec as far as possible without looking at the data.
 
     `order_will_do`: a column whose values are in order needs no hierarchy; above the values it then has only `*`.
@@ -54,11 +56,11 @@ def fits(spec: Spec, table: Table, engine: Engine, order_will_do: bool = False) 
     for name, attribute in spec.quasi_identifiers.items():
         column = _column(table, name)
         ordered = order_will_do and _needs_order(spec, column)
-        hierarchies[name] = _by_order(column) if ordered else _fit(attribute, column, spec, engine)
+        hierarchies[name] = _by_order(column) if ordered else _source_of(attribute, column, spec, engine)
     return hierarchies
 
 
-def _fit(attribute: Attribute, column: Column, spec: Spec, engine: Engine) -> Fit:
+def _source_of(attribute: Attribute, column: Column, spec: Spec, engine: Engine) -> HierarchySource:
     name = column.name
     match attribute.hierarchy:
         case None:
@@ -69,7 +71,7 @@ def _fit(attribute: Attribute, column: Column, spec: Spec, engine: Engine) -> Fi
             return _fixed(_from_table(engine, source, column))
         case TaxonomyRecipe() as taxonomy:
             pairs = _pairs(taxonomy, name)
-            return Fit(partial(_taxonomy, pairs, column, taxonomy.taxonomy), _digest(pairs))
+            return HierarchySource(partial(_taxonomy, pairs, column, taxonomy.taxonomy), _digest(pairs))
         case RangesRecipe() as ranges:
             return _built(ranges, partial(_ranges, ranges, name))
         case RedactRecipe() as redact:
@@ -94,7 +96,7 @@ def _needs_order(spec: Spec, column: Column) -> bool:
     return True
 
 
-def _by_order(column: Column) -> Fit:
+def _by_order(column: Column) -> HierarchySource:
     return _built(SuppressRecipe(), lambda values: recipes.suppress(values, column.name))
 
 
@@ -102,12 +104,12 @@ def _ranges(recipe: RangesRecipe, column: str, values: Sequence[Any]) -> h.Hiera
     return recipes.ranges(values, recipe.ranges, column, recipe.bottom, recipe.top, recipe.origin)
 
 
-def _fixed(hierarchy: h.Hierarchy) -> Fit:
-    return Fit(lambda _: hierarchy, hierarchy.sha256())
+def _fixed(hierarchy: h.Hierarchy) -> HierarchySource:
+    return HierarchySource(lambda _: hierarchy, hierarchy.sha256())
 
 
-def _built(recipe: BaseModel, build: Build) -> Fit:
-    return Fit(build, _digest(recipe.model_dump(mode="json")))
+def _built(recipe: BaseModel, build: Build) -> HierarchySource:
+    return HierarchySource(build, _digest(recipe.model_dump(mode="json")))
 
 
 def _digest(content: object) -> str:

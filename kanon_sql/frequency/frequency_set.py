@@ -73,8 +73,8 @@ class FrequencySet:
         An attribute at its top has one code for all rows and tells no classes apart, so it is left out.
         """
         pairs = list(zip(self.attributes, node, strict=True))
-        telling = [a.coded.code_column(level) for a, level in pairs if level < a.hierarchy.height]
-        return telling or [pairs[0][0].coded.code_column(node[0])]
+        distinguishing = [a.coded.code_column(level) for a, level in pairs if level < a.hierarchy.height]
+        return distinguishing or [pairs[0][0].coded.code_column(node[0])]
 
 
 def build_frequency_set(

@@ -56,7 +56,7 @@ def aligned(place: Place, hierarchy: Hierarchy, data: Sequence[Any], reader: Eng
         settled = settled and all(each == len(texts) - (None in texts) for each in _counts(tables))
         if settled:
             return hierarchy
-        return h.held(hierarchy, _held(tables, place, known, reader), f"column {place.column.name!r}")
+        return h.restricted(hierarchy, _castable(tables, place, known, reader), f"column {place.column.name!r}")
 
 
 def _may_print_otherwise(place: Place, reader: Engine) -> bool:
@@ -73,7 +73,7 @@ def _counts(tables: Scratch) -> tuple[int, ...]:
     return counts
 
 
-def _held(tables: Scratch, place: Place, known: Mapping[Any, Any], reader: Engine) -> dict[int, tuple[int, Any]]:
+def _castable(tables: Scratch, place: Place, known: Mapping[Any, Any], reader: Engine) -> dict[int, tuple[int, Any]]:
     """The loaded values by row: the first row of an equal value, and the value, as the data write it if they do."""
     kind = place.column.kind
     with Scratch(reader, "printed") as read:
@@ -121,7 +121,7 @@ def _load_values(
     written = tables.load("written", every, [range(len(texts)), texts, *beside])
     none = queries.no_values(place.relation, column.name, column.type, every, tables.engine.dialect)
     relation = tables.make_as(table, none)
-    tables.engine.insert_held(relation, written, column.type, list(every))
+    tables.engine.insert_castable(relation, written, column.type, list(every))
     tables.drop(written)
 
 

@@ -202,14 +202,14 @@ def convert(hierarchy: Hierarchy, kind: str, name: str) -> Hierarchy:
     return _merged(entries, name)
 
 
-def held(hierarchy: Hierarchy, rows: Mapping[int, tuple[int, Value]], where: str) -> Hierarchy:
+def restricted(hierarchy: Hierarchy, rows: Mapping[int, tuple[int, Value]], where: str) -> Hierarchy:
     """The hierarchy of the leaves that a column can hold: `rows` has, by row, the first row equal to it and its value.
 
     Raises HierarchyError if no leaf but NULL is left, or if equal leaves have different labels.
 
     >>> from decimal import Decimal
     >>> prices = from_rows([["1.23", "low"], ["1.234", "low"], ["many", "high"]], "price.csv")
-    >>> held(prices, {0: (0, Decimal("1.23")), 1: (0, Decimal("1.23"))}, "price.csv").values
+    >>> restricted(prices, {0: (0, Decimal("1.23")), 1: (0, Decimal("1.23"))}, "price.csv").values
     (Decimal('1.23'),)
     """
     entries = [

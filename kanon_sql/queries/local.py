@@ -24,8 +24,8 @@ def regions(relation: Relation, last: Sequence[int], dialect: str) -> str:
     for j, end in enumerate(last):
         is_j = exp.EQ(this=t.column("attribute"), expression=t.literal(j))
         for side, most in (("low", 0), ("high", end)):
-            found = exp.func("MAX", exp.Case().when(is_j.copy(), t.column(side)))
-            known = exp.func("COALESCE", found, t.literal(most))
+            largest = exp.func("MAX", exp.Case().when(is_j.copy(), t.column(side)))
+            known = exp.func("COALESCE", largest, t.literal(most))
             query = query.select(exp.alias_(known, f"{side}_{j}", quoted=True), copy=False)
     return t.printed(query, dialect)
 
@@ -57,7 +57,7 @@ def labelled(
         for number, column in enumerate(columns):
             code = code.when(exp.EQ(this=level.copy(), expression=t.literal(number)), t.column(column, "t"))
         wanted = {"attribute": t.literal(j), "rule_level": level, "code": code}
-        equal = exp.and_(*(exp.EQ(this=t.column(name, f"a{j}"), expression=found) for name, found in wanted.items()))
+        equal = exp.and_(*(exp.EQ(this=t.column(name, f"a{j}"), expression=value) for name, value in wanted.items()))
         query = query.join(t.table(labels, f"a{j}"), on=equal, copy=False)
         query = query.select(*(exp.alias_(t.column(name, f"a{j}"), f"{name}_{j}", quoted=True) for name in _SHOWN))
     return t.printed(in_pieces(query, [f"a{j}" for j, _ in enumerate(levels)]), dialect)
@@ -251,6 +251,16 @@ def _local_order(release: LocalReleaseQuery) -> list[exp.Expr]:
     return ordered(columns, release.seed if release.shuffle else None)
 
 
+def assigned(
+    frequency_set: Relation, assignment: Relation, keys: Sequence[str], columns: Sequence[str], dialect: str
+) -> str:
+    """The query of the counted tuples that have a class: class, and columns of the frequency set."""
+    group = t.column("class", "a")
+    query = exp.select(group, *(t.column(name, "f") for name in columns)).from_(t.table(frequency_set, "f"), copy=False)
+    same = exp.and_(*(exp.EQ(this=t.column(key, "a"), expression=t.column(key, "f")) for key in keys))
+    return t.printed(query.join(t.table(assignment, "a"), on=same).where(t.is_not_null(group)), dialect)
+
+
 def members(assignment: Relation, key: str, positions: Relation, dialect: str) -> str:
     """The query of one attribute's values in every class: class, position, n."""
     place, group = t.column("position", "p"), t.column("class", "a")
@@ -346,18 +356,22 @@ def _shown(each: Shown, j: int) -> list[exp.Expr]:
     low, high = f"low{j}", f"high{j}"
     single = exp.EQ(this=t.column("position", low), expression=t.column("position", high))
     # NULL is the first position, and NaN and what no hierarchy holds are the last: with others they make no range.
-    odd = exp.or_(*(t.is_null(end) for end in _ends(each, j)))
-    torn = exp.and_(odd, exp.not_(single))
-    columns = [exp.alias_(_label(each, j, single, torn), f"label_{j}", quoted=True)]
+    unordered = exp.or_(*(t.is_null(end) for end in _ends(each, j)))
+    not_a_range = exp.and_(unordered, exp.not_(single))
+    columns = [exp.alias_(_label(each, j, single, not_a_range), f"label_{j}", quoted=True)]
     if each.how == "bounds":
-        columns.append(exp.alias_(_bound(each, j, 1, single, torn), f"high_{j}", quoted=True))
+        columns.append(exp.alias_(_bound(each, j, 1, single, not_a_range), f"high_{j}", quoted=True))
     leaves, levels = _common(each, j, lambda level: t.column(f"leaves_{level}", low)), _common(each, j, t.literal)
     whole: exp.Expr = t.column("starred", high)
     if each.how in _RANGES:
         width = exp.Sub(this=t.column("position", high), expression=t.column("position", low))
-        spread = exp.Case().when(single.copy(), t.column("leaves_0", low)).when(torn.copy(), t.literal(each.leaf_count))
+        spread = (
+            exp.Case()
+            .when(single.copy(), t.column("leaves_0", low))
+            .when(not_a_range.copy(), t.literal(each.leaf_count))
+        )
         leaves = spread.else_(exp.Add(this=width, expression=exp.Literal.number(1)))
-        whole = exp.or_(whole, torn.copy())
+        whole = exp.or_(whole, not_a_range.copy())
     levels = exp.Case().when(whole, t.literal(each.height)).else_(levels)
     return [*columns, exp.alias_(leaves, f"leaves_{j}", quoted=True), exp.alias_(levels, f"level_{j}", quoted=True)]
 
@@ -369,17 +383,17 @@ def _ends(each: Shown, j: int) -> tuple[exp.Expr, exp.Expr]:
     return t.column("value", f"low{j}"), t.column("value", f"high{j}")
 
 
-def _bound(each: Shown, j: int, end: int, single: exp.Expr, torn: exp.Expr) -> exp.Expr:
-    case = exp.Case().when(single.copy(), t.column("value", f"low{j}")).when(torn.copy(), exp.null())
+def _bound(each: Shown, j: int, end: int, single: exp.Expr, not_a_range: exp.Expr) -> exp.Expr:
+    case = exp.Case().when(single.copy(), t.column("value", f"low{j}")).when(not_a_range.copy(), exp.null())
     return case.else_(_ends(each, j)[end])
 
 
-def _label(each: Shown, j: int, single: exp.Expr, torn: exp.Expr) -> exp.Expr:
+def _label(each: Shown, j: int, single: exp.Expr, not_a_range: exp.Expr) -> exp.Expr:
     low = f"low{j}"
     if each.statistic:
         return t.column("shown", f"s{j}")
     if each.how == "bounds":
-        return _bound(each, j, 0, single, torn)
+        return _bound(each, j, 0, single, not_a_range)
     if each.how != "ranges":
         return _common(each, j, lambda level: t.column(f"label_{level}", low) if level else _value_text(low))
     text: exp.Expr = exp.Literal.string("[")
@@ -387,7 +401,7 @@ def _label(each: Shown, j: int, single: exp.Expr, torn: exp.Expr) -> exp.Expr:
     for part in (lower, exp.Literal.string(", "), upper, exp.Literal.string("]")):
         text = exp.DPipe(this=text, expression=part)
     star = exp.Literal.string("*")
-    return exp.Case().when(single.copy(), _value_text(low)).when(torn.copy(), star).else_(text)
+    return exp.Case().when(single.copy(), _value_text(low)).when(not_a_range.copy(), star).else_(text)
 
 
 def _value_text(alias: str) -> exp.Expr:
@@ -396,7 +410,7 @@ def _value_text(alias: str) -> exp.Expr:
 
 
 def _common(each: Shown, j: int, of: Callable[[int], exp.Expr]) -> exp.Expr:
-    """Something of the lowest level on which both ends of the range have one label; the top where nodes are torn."""
+    """Something of the lowest level on which both ends of the range have one label; the top where nodes are split."""
     case = exp.Case()
     for level in range(each.height) if each.nested else range(1):
         equal = exp.EQ(this=t.column(f"code_{level}", f"low{j}"), expression=t.column(f"code_{level}", f"high{j}"))

@@ -50,14 +50,14 @@ def _over_content(
 ) -> exp.Select:
     content: exp.Expr = exp.Literal.string(prefix)
     for column in told_by:
-        content = exp.DPipe(this=content, expression=_told_apart(column))
+        content = exp.DPipe(this=content, expression=_numbered(column))
     kept = [exp.alias_(t.opened(t.column(old), open_types.get(old)), new, quoted=True) for new, old in columns.items()]
     told = exp.select(*kept, exp.alias_(exp.func("MD5", content), "content")).from_(t.table(source))
     numbered = sqlglot.parse_one(number, "duckdb")
     return exp.select(*(t.column(new) for new in columns), numbered).from_(told.subquery("told"))
 
 
-def _told_apart(column: str) -> exp.Expr:
+def _numbered(column: str) -> exp.Expr:
     """A column as text that, with others behind it, still tells where it ends, and NULL from all that is not."""
     text: exp.Expr = exp.cast(t.column(column), "TEXT")
     for mark, written in (("~", "~~"), ("|", "~p")):

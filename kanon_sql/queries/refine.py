@@ -61,7 +61,7 @@ def refine_generalizations(tuples: Relation, attributes: Sequence[Generalization
 
     Gives id, n, `key` (equal for what is equal on all these attributes), `cost`.
     """
-    # One attribute around the other: dearer ones go at once, and no planner has twelve joins to put in order.
+    # One attribute around the other: costlier ones go at once, and no planner has twelve joins to put in order.
     codes = [attribute.code(0, "t") for attribute in attributes]
     nothing = [exp.alias_(exp.cast(t.literal(0), "BIGINT"), name) for name in ("key", "cost")]
     query = exp.select(t.column("id", "t"), t.column("n", "t"), *nothing, *codes).from_(t.table(tuples, "t"))

@@ -104,7 +104,7 @@ def no_values(source: Relation, column: str, type_name: str, types: Mapping[str,
     return t.printed(exp.select(*columns).from_(t.table(source)).where(exp.false()), dialect)
 
 
-def insert_held(
+def insert_castable(
     values: Relation,
     written: Relation,
     type_name: str,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
+from kanon_sql.recode.joining import recode_by_rows
 from kanon_sql.recode.kaca import kaca
 from kanon_sql.recode.mondrian import mondrian, mondrian_relaxed
 from kanon_sql.recode.prioprivacy import prioprivacy
@@ -18,8 +20,9 @@ __all__ = ["RECODERS", "Clock", "Local", "Recoder", "Rounds", "Task"]
 class Recoder:
     """A named local algorithm, and what it promises.
 
-    `ranges`: numbers and dates are shown as ranges where nobody says otherwise. `takes_values`: it works with privacy
-    models that look at a class's sensitive values; the others ask for the rows of a class alone.
+    `ranges`: numbers and dates are shown as ranges where nobody says otherwise. `values`: what it makes of privacy
+    models that look at a class's sensitive values: it asks them `itself`, or asks for rows alone and has its unsafe
+    classes `joined` to others afterwards; None if it cannot take them.
     """
 
     name: str
@@ -27,20 +30,24 @@ class Recoder:
     promise: str
     default_seconds: float | None = None
     ranges: bool = False
-    takes_values: bool = False
+    values: Literal["itself", "joined"] | None = None
 
     def __call__(self, task: Task) -> Local:
         """Recode; SpecError if it cannot work with what is asked for."""
+        if task.frequency_set.sensitive and self.values == "joined":
+            return recode_by_rows(self.recode, task)
         return self.recode(task)
 
 
 _ALL: tuple[Recoder, ...] = (
-    Recoder("refine", refine, "little loss, every row released; stops at any time"),
-    Recoder("mondrian", mondrian, "partitions cut until no cut leaves every side safe", ranges=True, takes_values=True),
+    Recoder("refine", refine, "little loss, every row released; stops at any time", values="joined"),
+    Recoder("mondrian", mondrian, "partitions cut until no cut leaves every side safe", ranges=True, values="itself"),
     Recoder("mondrian_relaxed", mondrian_relaxed, "as mondrian, rows equal to the median dealt to both", ranges=True),
     Recoder(
         "prioprivacy", prioprivacy, "rows that are safe stay as they are; the least important attributes change first"
     ),
-    Recoder("kaca", kaca, "classes of near tuples, by the steps up their hierarchies (Li et al. 2008)"),
+    Recoder(
+        "kaca", kaca, "classes of near tuples, by the steps up their hierarchies (Li et al. 2008)", values="joined"
+    ),
 )
-RECODERS = {found.name: found for found in _ALL}
+RECODERS = {each.name: each for each in _ALL}

@@ -42,8 +42,8 @@ class Coding:
     def of(self, node: Node) -> list[str]:
         """The columns that tell a transformation's groups apart; suppressed ones do not."""
         pairs = list(zip(self.attributes, node, self.heights, strict=True))
-        telling = [f"{a.coded.stem}_{level}" for a, level, height in pairs if level < height]
-        return telling or [f"{self.attributes[0].coded.stem}_{node[0]}"]
+        distinguishing = [f"{a.coded.stem}_{level}" for a, level, height in pairs if level < height]
+        return distinguishing or [f"{self.attributes[0].coded.stem}_{node[0]}"]
 
     @cached_property
     def all_columns(self) -> list[list[str]]:
@@ -138,11 +138,11 @@ class _AttributeCoding:
         for text, codes in shown.values():  # who reads a label that two rules make cannot tell which one did
             meant[text] = meant.get(text, frozenset()) | codes
         everything = (STAR, self.hierarchy.leaf_count, self.hierarchy.height)
-        found = [
+        labels = [
             (level, code, *(everything if text == STAR else (text, *self._described(meant[text]))))
             for (level, code), (text, _) in shown.items()
         ]
-        return [*found, (len(self.levels) + 1, 0, *everything)]
+        return [*labels, (len(self.levels) + 1, 0, *everything)]
 
     def _described(self, codes: frozenset[int]) -> tuple[int, int]:
         leaves = sum(self.hierarchy.leaves(0)[code] for code in codes)

@@ -10,7 +10,7 @@ that touch no class of another, nearer first. With `batch=1` one class looks at 
 
 When the time is up, the tuples of the classes that are still unsafe are cut as Mondrian cuts them.
 
-The nearest class is exact. Classes are gathered into blocks by the columns that tell them apart most dearly;
+The nearest class is exact. Classes are gathered into blocks by the columns that tell them apart at the highest cost;
 between blocks a lower bound of the distance is known, so that most pairs of classes are never looked at.
 """
 

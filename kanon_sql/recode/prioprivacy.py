@@ -66,11 +66,11 @@ def hash_map_order(sets: Iterable[Sequence[int]]) -> list[Sequence[int]]:
     >>> hash_map_order([(8, 7), (8, 10), (7, 10)])
     [(7, 10), (8, 10), (8, 7)]
     """
-    texts = [(" ".join(map(str, found)), found) for found in sets]
+    texts = [(" ".join(map(str, columns)), columns) for columns in sets]
     capacity = 16
     while len(texts) > capacity * 3 // 4:
         capacity *= 2
-    return [found for _, found in sorted(texts, key=lambda pair: _bucket(pair[0], capacity))]
+    return [columns for _, columns in sorted(texts, key=lambda pair: _bucket(pair[0], capacity))]
 
 
 def _bucket(text: str, capacity: int) -> int:
@@ -149,21 +149,21 @@ class _Run:
         for level in range(1, max(self.heights)):
             ruled = [j for j in sorted(joined) if level < self.heights[j]]
             for size in range(1, len(ruled) + 1):
-                sets = (found for found in combinations(ruled, size) if joined[-1] in found)
-                yield [self.node(dict.fromkeys(found, level)) for found in sets]
+                sets = (columns for columns in combinations(ruled, size) if joined[-1] in columns)
+                yield [self.node(dict.fromkeys(columns, level)) for columns in sets]
 
     def _suppressions(self, joined: Sequence[int], size: int) -> Iterator[list[Node]]:
         """The sets of attributes to hide: in the order of their places, or in the published program's."""
         if self.task.spec.suppression_order == "published":
-            found = (found for found in combinations(joined, size) if joined[-1] in found)
-            sets: Iterable[list[Sequence[int]]] = [hash_map_order(found)]
+            chosen = (columns for columns in combinations(joined, size) if joined[-1] in columns)
+            sets: Iterable[list[Sequence[int]]] = [hash_map_order(chosen)]
         else:
             sets = self._sets(joined, size)
-        yield from ([self.node({j: self.heights[j] for j in found}) for found in some] for some in sets)
+        yield from ([self.node({j: self.heights[j] for j in columns}) for columns in some] for some in sets)
 
     def _sets(self, joined: Sequence[int], size: int) -> Iterator[list[Sequence[int]]]:
         """The sets of so many attributes with the one that joined last, all at once or, if they are many, in pieces."""
-        sets = (found for found in combinations(sorted(joined), size) if joined[-1] in found)
+        sets = (columns for columns in combinations(sorted(joined), size) if joined[-1] in columns)
         while some := list(islice(sets, _MOST_SETS)):
             yield [*some]
 
@@ -173,14 +173,14 @@ class _Run:
             for some in self._sets(joined, size):
                 sets = self._promising(some)
                 for level in range(1, max(self.heights) + 1):
-                    high = [found for found in sets if max(self.heights[j] for j in found) >= level]
-                    yield [self.node({j: min(level, self.heights[j]) for j in found}) for found in high]
+                    high = [columns for columns in sets if max(self.heights[j] for j in columns) >= level]
+                    yield [self.node({j: min(level, self.heights[j]) for j in columns}) for columns in high]
 
     def _promising(self, sets: list[Sequence[int]]) -> list[Sequence[int]]:
         """The sets that form a group when they are hidden: the others form none on any level."""
         if not self.task.model.monotone or self._exhausted:
             return sets
-        nodes, promising = [self.node({j: self.heights[j] for j in found}) for found in sets], set[int]()
+        nodes, promising = [self.node({j: self.heights[j] for j in columns}) for columns in sets], set[int]()
         first = len(self.nodes)
         while nodes:
             nodes = nodes[self._ask(self.groups_sql, self.unsafe, nodes) :]
@@ -384,12 +384,12 @@ class _Run:
     def _facts(self, assignment: Relation, classes: Relation) -> dict[str, Any]:
         model, loose = self.task.model, self.task.spec.wildcard_suppression
         if loose:
-            found = wildcard.of_classes(self.coding, model, classes)
+            matched = wildcard.of_classes(self.coding, model, classes)
         else:
-            found = wildcard.of_equal_rows(self.task.engine, model, classes)
-        if found.unsafe_rows:
+            matched = wildcard.of_equal_rows(self.task.engine, model, classes)
+        if matched.unsafe_rows:
             raise InfeasibleError(
-                f"{found.unsafe_rows:,} rows do not meet {model.name} after all that prioprivacy can do; "
+                f"{matched.unsafe_rows:,} rows do not meet {model.name} after all that prioprivacy can do; "
                 "choose another strategy"
             )
         order = priority_order(self.task.spec, self.columns)
@@ -400,8 +400,8 @@ class _Run:
             "domains": dict(zip(self.columns, self.domains, strict=True)),
             "transformations_tried": len(self.nodes) - 1,
             "absorbed_rows": self.absorbed,
-            "string_classes": {"smallest": found.smallest_class, "rows_below": found.unsafe_class_rows},
-            "wildcard": {"smallest": found.smallest_fit, "rows_below": found.unsafe_rows},
+            "string_classes": {"smallest": matched.smallest_class, "rows_below": matched.unsafe_class_rows},
+            "wildcard": {"smallest": matched.smallest_fit, "rows_below": matched.unsafe_rows},
             "quality": self._quality(assignment, classes),
         }
 

@@ -418,5 +418,5 @@ def _cost(weight: float, leaves: int, leaf_count: int) -> int:
 
 def _key(attribute: int, level: int, code: int, attributes: int) -> int:
     """A label's part of the key of a cell; cells of equal keys are one, which would cost loss but never safety."""
-    found = hashlib.blake2b(f"{attribute} {level} {code}".encode(), digest_size=8).digest()
-    return int.from_bytes(found, "big") % (_KEYS // attributes)
+    digest = hashlib.blake2b(f"{attribute} {level} {code}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big") % (_KEYS // attributes)

@@ -65,8 +65,8 @@ def rounded(order: Order, recipe: object = None) -> Bounds:
     >>> from kanon_sql.frequency.frequency_set import Attribute
     >>> from kanon_sql.recode.order import order_of
     >>> ages, coded = suppress([21, 34, 47, 58], "age"), queries.Coded("age", Relation("map"), 1, ())
-    >>> found = rounded(order_of(Attribute(Column("age", "INTEGER", "integer"), ages, coded)))
-    >>> found.lower, found.upper
+    >>> bounds = rounded(order_of(Attribute(Column("age", "INTEGER", "integer"), ages, coded)))
+    >>> bounds.lower, bounds.upper
     ((20, 34, 46, 58), (21, 35, 47, 59))
     """
     known = [value for value in order.values if _can_be_rounded(order.attribute.column, value)]
@@ -76,12 +76,12 @@ def rounded(order: Order, recipe: object = None) -> Bounds:
 def _bounds(order: Order, ends: Ends) -> Bounds:
     placed = [(position, value) for position, value in enumerate(order.values) if is_placed(value)]
     keys, start = [number_key(value) for _, value in placed], placed[0][0] if placed else 0
-    found: list[tuple[Value, Value, int, int]] = [(None, None, place, place) for place in range(len(order.values))]
+    bounds: list[tuple[Value, Value, int, int]] = [(None, None, place, place) for place in range(len(order.values))]
     for position, value in placed:
         lower, upper = ends(value)
         first, last = bisect_left(keys, number_key(lower)), bisect_right(keys, number_key(upper)) - 1
-        found[position] = (lower, upper, start + first, start + last)
-    return Bounds(*zip(*found, strict=True)) if found else Bounds((), (), (), ())
+        bounds[position] = (lower, upper, start + first, start + last)
+    return Bounds(*zip(*bounds, strict=True)) if bounds else Bounds((), (), (), ())
 
 
 def _itself(value: Value) -> tuple[Value, Value]:

@@ -52,7 +52,7 @@ class LocalFigures:
 
 def asked(spec: Spec) -> bool:
     """Whether the spec says what classes are to show."""
-    return spec.show is not None or any(found.show for found in spec.quasi_identifiers.values())
+    return spec.show is not None or any(each.show for each in spec.quasi_identifiers.values())
 
 
 def check_show(spec: Spec, table: Table) -> None:
@@ -143,15 +143,15 @@ def _figures(
     return LocalFigures(rows, int(released), int(count), least, int(squares), losses, levels, kept)
 
 
-def precisions(found: LocalFigures) -> tuple[float, ...]:
+def precisions(figures: LocalFigures) -> tuple[float, ...]:
     """Each attribute's mean level over its height, over the released rows."""
-    return tuple(_mean_over(levels, [x / (len(levels) - 1) for x in range(len(levels))]) for levels in found.levels)
+    return tuple(_mean_over(levels, [x / (len(levels) - 1) for x in range(len(levels))]) for levels in figures.levels)
 
 
-def distortions(found: LocalFigures, costs: Costs) -> tuple[float, ...]:
+def distortions(figures: LocalFigures, costs: Costs) -> tuple[float, ...]:
     """Each attribute's mean weighted hierarchical distance over all rows, suppressed ones counting 1."""
-    gone = (found.rows - found.released_rows) / found.rows
-    pairs = zip(found.levels, costs.distances, strict=True)
+    gone = (figures.rows - figures.released_rows) / figures.rows
+    pairs = zip(figures.levels, costs.distances, strict=True)
     return tuple(_mean_over(levels, distances) * (1 - gone) + gone for levels, distances in pairs)
 
 

@@ -83,7 +83,7 @@ class ColumnCounts:
         return self.counted
 
     @property
-    def telling(self) -> bool:
+    def identifying(self) -> bool:
         """Whether it is a quasi-identifier without being combined with others."""
         return self.role is None and (self.hint == QUASI_IDENTIFIER or noticeable(self.alone.rows, self.rows))
 

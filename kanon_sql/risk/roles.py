@@ -88,7 +88,7 @@ def suspects(engine: Engine, table: Table, kept: Sequence[Column], quasi: Sequen
     said: dict[str, str] = {}
     with Scratch(engine, "kept") as tables:
         look = _Look(tables, table, kept, quasi)
-        for reasons in (look.by_name, look.by_format, look.by_difference, look.by_free_text, look.by_telling):
+        for reasons in (look.by_name, look.by_format, look.by_difference, look.by_free_text, look.by_determining):
             said = {**dict(reasons([c for c in kept if c.name not in said])), **said}
     return [Suspect(column.name, said[column.name]) for column in kept if column.name in said]
 
@@ -102,7 +102,7 @@ class _Look:
     def __init__(self, tables: Scratch, table: Table, kept: Sequence[Column], quasi: Sequence[Column]) -> None:
         self._tables, self._table, self._kept, self._quasi = tables, table, kept, list(quasi)
         self._plain = queries.plain_names([column.name for column in (*kept, *quasi)])
-        self.rows, self._held, self._different = self._figures()
+        self.rows, self._filled, self._different = self._figures()
         self._sampled = False
 
     def by_name(self, columns: Sequence[Column]) -> Reasons:
@@ -119,17 +119,17 @@ class _Look:
 
     def by_difference(self, columns: Sequence[Column]) -> Reasons:
         for column in columns:
-            if self._enough(column) and self._different[column.name] >= UNIQUE_SHARE * self._held[column.name]:
+            if self._enough(column) and self._different[column.name] >= UNIQUE_SHARE * self._filled[column.name]:
                 yield column.name, "differs in nearly every row"
 
     def by_free_text(self, columns: Sequence[Column]) -> Reasons:
         for column in columns:
             *_, characters, words = self._texts.get(column.name, (0, 0))
-            different = self._different[column.name] >= _FREE_TEXT_DIFFERENT * self._held[column.name]
+            different = self._different[column.name] >= _FREE_TEXT_DIFFERENT * self._filled[column.name]
             if self._enough(column) and different and characters >= _FREE_TEXT_CHARACTERS and words >= _FREE_TEXT_WORDS:
                 yield column.name, "is free text"
 
-    def by_telling(self, columns: Sequence[Column]) -> Reasons:
+    def by_determining(self, columns: Sequence[Column]) -> Reasons:
         able = [column for column in columns if column.kind != "other" and self._different[column.name] > 1]
         told = [column for column in self._quasi if column.kind != "other"]
         if self.rows < _FEWEST or not able or not told:
@@ -139,7 +139,7 @@ class _Look:
             yield kept.name, f"nearly tells the value of {quasi.name!r}"
 
     def _enough(self, column: Column) -> bool:
-        return self._held[column.name] >= _FEWEST
+        return self._filled[column.name] >= _FEWEST
 
     def _figures(self) -> tuple[int, dict[str, int], dict[str, int]]:
         """The rows looked at, and by column the values and the different ones among them."""

@@ -35,7 +35,7 @@ class SetProfile:
 
 
 def choose(columns: Sequence[ColumnCounts]) -> tuple[list[ColumnCounts], list[ColumnCounts]]:
-    """The columns to combine, the most telling first, and those that would be too many."""
+    """The columns to combine, the most identifying first, and those that would be too many."""
     able = [one for one in columns if one.role is None or _combinable(one)]
     able.sort(key=lambda one: (one.hint != QUASI_IDENTIFIER, -one.counts.distinct, one.order))
     return able[:MOST_COLUMNS], able[MOST_COLUMNS:]
@@ -120,8 +120,8 @@ class Sets:
         for i, *figures in self._tables.rows_as(queries.union_all(texts)):
             self._known[sets[i]] = _Figures(*map(int, figures))
 
-    def telling(self, names: Sequence[str]) -> tuple[int, int, int]:
-        """How telling a known set is, to compare with another's."""
+    def identifying(self, names: Sequence[str]) -> tuple[int, int, int]:
+        """How identifying a known set is, to compare with another's."""
         figures = self._known[Names(names)]
         return figures.small_rows, figures.unique_rows, figures.combinations
 
@@ -179,7 +179,7 @@ class Sets:
 
 
 def count_sets(sets: Sets, combined: Sequence[ColumnCounts], largest: int, progress: OnProgress) -> bool:
-    """Count the small sets, the most telling columns first, and then the chain; say whether time sufficed."""
+    """Count the small sets, the most identifying columns first, and then the chain; say whether time sufficed."""
     names = [one.name for one in combined]
     total = possible_sets(len(names), largest)
     small = (s for size in range(2, largest + 1) for s in combinations(names, size))
@@ -195,7 +195,7 @@ def _count_chain(sets: Sets, names: Sequence[str]) -> bool:
     while not sets.all_gain() and (rest := [name for name in names if name not in chain]):
         if not sets.ask([*chain, name] for name in rest):
             return False
-        chain.append(max(rest, key=lambda name: sets.telling([*chain, name])))
+        chain.append(max(rest, key=lambda name: sets.identifying([*chain, name])))
     return True
 
 

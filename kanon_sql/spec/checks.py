@@ -28,20 +28,20 @@ _RELEASES: tuple[Verb, ...] = ("anonymize", "sql", "explain")
 class Conflict:
     """`what` does not go with `with_`: a sentence, and the next step.
 
-    `found` says whether a spec has it: None or False if not, else True or the words that the texts leave open besides
+    `detect` says whether a spec has it: None or False if not, else True or the words that the texts leave open besides
     those of the `spec`.
     """
 
     what: str
     with_: str
-    found: Callable[[Spec], Words | bool | None]
+    detect: Callable[[Spec], Words | bool | None]
     sentence: str
     next_step: str
     verbs: tuple[Verb, ...] = _ANY
 
     def error(self, spec: Spec) -> SpecError | None:
         """Why the spec cannot be used so, or None if it can."""
-        words = self.found(spec)
+        words = self.detect(spec)
         if words is None or words is False:
             return None
         text = f"{self.sentence}; {self.next_step}"
@@ -297,8 +297,8 @@ _STRATEGIES = (
     ),
 )
 _ONE_STATEMENT = tuple(
-    Conflict(what, "sql", found, sentence, next_step, ("sql",))
-    for what, found, sentence, next_step in (
+    Conflict(what, "sql", detect, sentence, next_step, ("sql",))
+    for what, detect, sentence, next_step in (
         (
             "mask",
             lambda spec: spec.mask,
@@ -326,8 +326,8 @@ _ONE_STATEMENT = tuple(
     )
 )
 _EXACT_ANATOMY = tuple(
-    Conflict(what, "anatomize", found, sentence, next_step, ("anatomize",))
-    for what, found, sentence, next_step in (
+    Conflict(what, "anatomize", detect, sentence, next_step, ("anatomize",))
+    for what, detect, sentence, next_step in (
         (
             "sensitive",
             lambda spec: None if len(spec.sensitive) == 1 else {"count": len(spec.sensitive) or "none"},

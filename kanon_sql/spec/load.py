@@ -88,12 +88,12 @@ def _with_priorities(columns: Any, priorities: Mapping[str, int]) -> Any:
         if column not in columns:
             raise SpecError(f"the priority of {column!r} names no quasi-identifier; there are {', '.join(columns)}")
     said = {
-        name: found.model_dump(exclude_unset=True) if isinstance(found, Attribute) else found or {}
-        for name, found in columns.items()
+        name: attribute.model_dump(exclude_unset=True) if isinstance(attribute, Attribute) else attribute or {}
+        for name, attribute in columns.items()
     }
     return {
-        name: {**found, **({"priority": priorities[name]} if name in priorities else {})}
-        for name, found in said.items()
+        name: {**attribute, **({"priority": priorities[name]} if name in priorities else {})}
+        for name, attribute in said.items()
     }
 
 

@@ -15,7 +15,7 @@ from kanon_sql.strategies.space import Score, Search, Space, Test, beats, least_
 Asking = Generator[Test | Score, list[bool], None]
 Growing = Generator[Test, list[bool], Node]
 
-_LANES = 4  # cuts grown side by side, so that each statement tests as many nodes; more repeat each other
+_CLAUSES_AT_ONCE = 4  # cuts grown side by side, so that each statement tests as many nodes; more repeat each other
 
 
 def certified(space: Space) -> Search:
@@ -59,7 +59,7 @@ def _reach(space: Space, node: Node, draw: Random) -> Generator[Test | Score, li
 
 def _cuts(space: Space, node: Node, draw: Random) -> Asking:
     """Rule out as much as can be with a node that is not anonymous."""
-    yield from side_by_side([_cut(space, node, Random(draw.random())) for _ in range(_LANES)])
+    yield from side_by_side([_cut(space, node, Random(draw.random())) for _ in range(_CLAUSES_AT_ONCE)])
 
 
 def side_by_side(searches: Sequence[Growing]) -> Asking:
@@ -75,8 +75,8 @@ def side_by_side(searches: Sequence[Growing]) -> Asking:
 
 
 def lowered(space: Space, node: Node, draw: Random) -> Growing:
-    """A k-minimal node below an anonymous one: one attribute after the other, the dearest steps first."""
-    for j in _by_price(space, draw, dearest_first=True):
+    """A k-minimal node below an anonymous one: one attribute after the other, the costliest steps first."""
+    for j in _by_price(space, draw, costliest_first=True):
         level = yield from least_anonymous(space, node, j, space.lattice.bottom[j] - 1, node[j])
         node = at_level(node, j, level)
     return node
@@ -85,29 +85,29 @@ def lowered(space: Space, node: Node, draw: Random) -> Growing:
 def _cut(space: Space, node: Node, draw: Random) -> Growing:
     """A maximal node that is not anonymous, above one that is not: few attributes, as high as can be."""
     weight = [draw.uniform(0.5, 1.5) for _ in node]
-    telling = [j for j, high in enumerate(space.lattice.top) if node[j] < high]
-    telling.sort(key=lambda j: (-weight[j] * _information(space, j, node[j]), j))
+    distinguishing = [j for j, high in enumerate(space.lattice.top) if node[j] < high]
+    distinguishing.sort(key=lambda j: (-weight[j] * _information(space, j, node[j]), j))
     needed: list[int] = []
-    while telling:
-        count = yield from _prefix(space, node, needed, telling)
-        needed.append(telling[count - 1])
-        telling = telling[: count - 1]
+    while distinguishing:
+        count = yield from _prefix(space, node, needed, distinguishing)
+        needed.append(distinguishing[count - 1])
+        distinguishing = distinguishing[: count - 1]
         if not (yield from test(space, _only(space, node, needed))):
             break
     node = _only(space, node, needed)
-    for j in _by_price(space, draw, dearest_first=False):
+    for j in _by_price(space, draw, costliest_first=False):
         if j in needed:
             level = yield from least_anonymous(space, node, j, node[j], space.lattice.top[j])
             node = at_level(node, j, level - 1)
     return node
 
 
-def _prefix(space: Space, node: Node, needed: list[int], telling: list[int]) -> Generator[Test, list[bool], int]:
-    """How many of the telling attributes, beside the needed ones, it takes for the node not to be anonymous."""
-    low, high, step = 0, len(telling), 1
+def _prefix(space: Space, node: Node, needed: list[int], distinguishing: list[int]) -> Generator[Test, list[bool], int]:
+    """How many of the distinguishing attributes, beside the needed ones, it takes for the node not to be anonymous."""
+    low, high, step = 0, len(distinguishing), 1
     while high - low > 1:
         count = min(low + step, high - 1) if step else (low + high) // 2
-        if (yield from test(space, _only(space, node, needed + telling[:count]))):
+        if (yield from test(space, _only(space, node, needed + distinguishing[:count]))):
             low, step = count, 2 * step
         else:
             high, step = count, 0
@@ -127,7 +127,7 @@ def _information(space: Space, j: int, level: int) -> float:
     return log(max(1, space.costs.distinct[j][level]))
 
 
-def _by_price(space: Space, draw: Random, dearest_first: bool) -> list[int]:
+def _by_price(space: Space, draw: Random, costliest_first: bool) -> list[int]:
     """The attributes by what one step costs on average, equal ones in any order."""
     bottom, top = space.lattice.bottom, space.lattice.top
     price = [
@@ -135,7 +135,7 @@ def _by_price(space: Space, draw: Random, dearest_first: bool) -> list[int]:
         for part, low, high in zip(space.parts, bottom, top, strict=True)
     ]
     order = draw.sample(range(len(price)), len(price))
-    return sorted(order, key=lambda j: -price[j] if dearest_first else price[j])
+    return sorted(order, key=lambda j: -price[j] if costliest_first else price[j])
 
 
 def _raised(space: Space, node: Node, limit: float, draw: Random) -> Node:

@@ -60,7 +60,7 @@ class Clauses:
         self._pending: list[Node] = []
         self._proven = 0  # no open node costs less than the sum with this index
         self._floor = 0.0  # no open node can score less
-        self._dear = inf  # the least that a node can score that was ruled out only because it costs too much
+        self._expensive = inf  # the least that a node can score that was ruled out only because it costs too much
 
     def rule_out_below(self, node: Node) -> None:
         """A node and all below it are not anonymous."""
@@ -92,7 +92,7 @@ class Clauses:
             # Whole steps took it for cheaper than it is.
             self._rule_out_above(solution, [-given for given in lower])
             if not lower:
-                self._dear = min(self._dear, self._bound(solution))
+                self._expensive = min(self._expensive, self._bound(solution))
         self._floor = max(self._floor, limit)
         return None
 
@@ -113,8 +113,8 @@ class Clauses:
             elif held:
                 break
         if self._proven == len(sums):
-            return self._dear
-        return max(self._floor, min(self._dear, self._finish(self._costs.value(sums[self._proven][0]))))
+            return self._expensive
+        return max(self._floor, min(self._expensive, self._finish(self._costs.value(sums[self._proven][0]))))
 
     # What the solver is told
 

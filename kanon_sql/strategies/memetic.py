@@ -142,12 +142,12 @@ class _Memetic:
             return
         for node in self.space.open_nodes():
             while self.space.could_win(node) and self.space.tags.status(node) is None:
-                yield from self._settle([self._telling(node)])
+                yield from self._settle([self._distinguishing(node)])
             if not self.space.could_win(node):
                 return
             yield Score([node])
 
-    def _telling(self, node: Node) -> Node:
+    def _distinguishing(self, node: Node) -> Node:
         """An unknown node whose test is likely to settle this one: above it, or itself."""
         above = self.descent.fitted(node) if self.space.monotone_model else None
         return node if above is None or self.space.tags.status(above) is not None else above

@@ -53,7 +53,7 @@ def _search(space: Space, part: Lattice, candidates: _Candidates) -> Asking:
                 return
         return
     for node in space.at_height(part, part.height // 2):
-        # A node too dear to count is taken for anonymous unasked: all above it is dearer, what counts is below.
+        # A node too expensive to count is taken for anonymous unasked: all above it costs more, what counts is below.
         asked = space.may_suppress == 0 or _counts(space, node, candidates)
         # Either way there is a request, though the tags may know all: on a large level the clock must be looked at.
         below = (yield from _ask(space, node, candidates)) if asked else (yield from _taken(space, node))

@@ -105,7 +105,7 @@ class Space:
         return self.listing.cheapest_first(part.bottom, part.top, height)
 
     def settled_between(self, lower: Node, upper: Node, most: float) -> bool:
-        """Whether no unknown node between the two costs less than `most`; False may also mean: dear to tell."""
+        """Whether no unknown node between the two costs less than `most`; False may also mean: expensive to tell."""
         if self.listing is None:
             return self.tags.status(lower) is True or self.tags.status(upper) is False
         return not self.listing.unknown_between(lower, upper, most)

@@ -126,6 +126,6 @@ def _fitted(source: Any, database: Any, connection: Any, column: str, recipe: An
     spec = parse({"source": named, "database": database, "quasi_identifiers": {column: {"hierarchy": recipe}}})
     with opened(source, spec, connection) as data:
         check_roles(spec, data.table)
-        waiting = fitting.fits(spec, data.table, data.engine)[column]
+        waiting = fitting.hierarchy_sources(spec, data.table, data.engine)[column]
         values = column_values(data, column)
         return h.cover(waiting.build(values), values, column)

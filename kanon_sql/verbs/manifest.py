@@ -56,7 +56,7 @@ def describe(
         "source": spec.source,
         "target": target_of(spec, published, plan.source.engine.dialect),
         "engine": plan.source.engine.name,
-        "hierarchies": {name: fit.sha256 for name, fit in plan.fits.items()},
+        "hierarchies": {name: each.sha256 for name, each in plan.hierarchy_sources.items()},
         "sql": {"frequency_set": list(frequency_set.sql), "release": published.sql},
         "warnings": warnings(plan, summary),
         "version": package_version(),

@@ -12,8 +12,8 @@ from kanon_sql.generalization.lattice import Node
 from kanon_sql.loss import metric
 from kanon_sql.recode import RECODERS, Clock, Local, Recoder, Task
 from kanon_sql.recode import show as shows
-from kanon_sql.recode.bench import bench, bring_back
 from kanon_sql.recode.node import from_node
+from kanon_sql.recode.separate import bring_back, separate_database
 from kanon_sql.release.recoding import FullDomain, LocalRecoding
 from kanon_sql.spec import CLOAK, Spec, Verb, check
 from kanon_sql.strategies import STRATEGIES, Driver, Outcome, strategy
@@ -126,7 +126,7 @@ def make_local_plan(
     started = time.monotonic()
     limit = recoder.default_seconds if spec.time_limit is None else spec.time_limit
     clock = Clock(limit, observer.recode)
-    with interrupts.caught(clock.interrupt), bench(problem.frequency_set, source.engine) as moved:
+    with interrupts.caught(clock.interrupt), separate_database(problem.frequency_set, source.engine) as moved:
         beside = replace(problem, frequency_set=moved, judge=Judge(moved, problem.judge.model))
         local = recoder(_task(beside, clock, observer))
         local = bring_back(local, moved.engine, problem.frequency_set.tables)

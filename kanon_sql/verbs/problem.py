@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from kanon_sql import queries
 from kanon_sql.engine import Table
 from kanon_sql.errors import SourceError, SpecError
-from kanon_sql.frequency.fitting import Fit, fits
+from kanon_sql.frequency.fitting import HierarchySource, hierarchy_sources
 from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set, merge_equal_codes
 from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.lattice import Lattice
@@ -32,7 +32,7 @@ class Problem:
 
     spec: Spec
     source: Source
-    fits: dict[str, Fit]
+    hierarchy_sources: dict[str, HierarchySource]
     frequency_set: FrequencySet
     judge: Judge
     costs: Costs
@@ -55,7 +55,7 @@ def count(
     perturb.check(source.engine, source.table, spec)
     _check_models(spec, source.table)
     metric(spec.metric)
-    fitted = fits(spec, source.table, source.engine, order_will_do=spec.strategy in RECODERS)
+    fitted = hierarchy_sources(spec, source.table, source.engine, order_will_do=spec.strategy in RECODERS)
     local = spec.strategy in RECODERS or shows.asked(spec)
     if spec.target and spec.target.stays_a_query:
         view = source.engine.place(str(spec.target.table))
@@ -101,8 +101,8 @@ def _check_models(spec: Spec, table: Table) -> None:
     check_models(model, table)
     for column in model.sensitive.values():
         _check_counted(column, spec)
-    if model.sensitive and spec.strategy in RECODERS and not RECODERS[spec.strategy].takes_values:
-        takes = ", ".join(name for name, recoder in RECODERS.items() if recoder.takes_values)
+    if model.sensitive and spec.strategy in RECODERS and RECODERS[spec.strategy].values is None:
+        takes = ", ".join(name for name, recoder in RECODERS.items() if recoder.values)
         raise SpecError(
             f"{spec.strategy} asks for the rows of a class alone, and {model.name} counts its values; name {takes}, "
             "or a search strategy"

@@ -181,7 +181,7 @@ def profiled(
         rows, source = _source(tables, table)
         counted = count_columns(engine, table, source, rows, progress)
         combined, left_out = choose(counted)
-        coded = [*combined, *(one for one in left_out if one.telling)]
+        coded = [*combined, *(one for one in left_out if one.identifying)]
         code(tables, source, coded, rows, coded_tables)
         sets = Sets(coded_tables, counted, coded, rows, deadline)
         complete = count_sets(sets, combined, largest_set, progress)

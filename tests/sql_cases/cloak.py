@@ -404,6 +404,6 @@ CASES: list[Case] = [
         ),
         columns=["a", "b"],
     ),
-    _case("cloak/telling", "rows", [(3,)], column=["c0"], released=_RELEASED),
-    _case("cloak/telling", "rows", [(0,)], column=["y_min"], released=_RELEASED),
+    _case("cloak/identifying", "rows", [(3,)], column=["c0"], released=_RELEASED),
+    _case("cloak/identifying", "rows", [(0,)], column=["y_min"], released=_RELEASED),
 ]

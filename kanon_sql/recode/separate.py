@@ -18,19 +18,21 @@ from kanon_sql.recode.task import Local
 
 
 @contextmanager
-def bench(found: FrequencySet, source: Engine) -> Iterator[FrequencySet]:
+def separate_database(frequency_set: FrequencySet, source: Engine) -> Iterator[FrequencySet]:
     """The frequency set where no transaction of the run is open: in a DuckDB of its own, unless it is there already.
 
     A value is its text there, whatever the column's type.
     """
-    if found.engine is not source or not found.engine.is_embedded:
-        yield found
+    if frequency_set.engine is not source or not frequency_set.engine.is_embedded:
+        yield frequency_set
         return
-    beside = found.engine.embedded()
+    beside = frequency_set.engine.embedded()
     try:
-        found.engine.send(queries.select_all(found.relation, found.engine.dialect), beside, found.relation)
-        attributes = tuple(_moved(found.engine, a, beside) for a in found.attributes)
-        yield replace(found, tables=Scratch(beside), attributes=attributes)
+        frequency_set.engine.send(
+            queries.select_all(frequency_set.relation, frequency_set.engine.dialect), beside, frequency_set.relation
+        )
+        attributes = tuple(_moved(frequency_set.engine, a, beside) for a in frequency_set.attributes)
+        yield replace(frequency_set, tables=Scratch(beside), attributes=attributes)
     finally:
         beside.close()
 

@@ -1,4 +1,4 @@
--- name: cloak/telling
+-- name: cloak/identifying
 -- Count the released rows whose value in a column is that of one unit alone, and so tells its rows from all others.
 -- reads: released (unit, the column)
 -- holes: $column columns, $released relation

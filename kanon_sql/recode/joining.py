@@ -1,0 +1,117 @@
+"""Local algorithms that ask for rows alone, under models that count sensitive values: unsafe classes join others.
+
+The algorithm works by the models that ask for the rows of a class alone; a tuple whose rows it parts goes wholly into
+the class of its largest part. Then every class that is unsafe by any model joins the class nearest to it, again and
+again, until none is unsafe. A model whose classes stay safe when they are merged always comes to an end so: at the
+latest with one class of all rows, which is tested first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from kanon_sql import queries
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.errors import InfeasibleError
+from kanon_sql.frequency.frequency_set import FrequencySet
+from kanon_sql.frequency.judge import Judge
+from kanon_sql.privacy import PrivacyModels, all_of, k_anonymity
+from kanon_sql.queries import Relation, Steps
+from kanon_sql.recode.task import Local, Task
+
+_UNIT = 10_000  # of a whole way up one hierarchy: sums of a thousand attributes stay exact
+
+
+def recode_by_rows(recode: Callable[[Task], Local], task: Task) -> Local:
+    """Recode by the rows of a class, and join the classes that are unsafe by any model; InfeasibleError if all are."""
+    with Scratch(task.engine, "joining") as tables:
+        _refuse_if_unsafe_as_a_whole(task)
+        whole = _whole_tuples(task.frequency_set, tables)
+        model = _of_rows(task.model)
+        local = recode(replace(task, frequency_set=whole, model=model, judge=Judge(whole, model)))
+        return _joined(local, task, tables)
+
+
+def _refuse_if_unsafe_as_a_whole(task: Task) -> None:
+    relation = task.frequency_set.relation
+    query = queries.text("mondrian/whole", task.engine.dialect, frequency_set=relation, safe=task.model.safe)
+    ((safe,),) = task.engine.rows(query)
+    if not safe:
+        raise InfeasibleError(
+            f"all {task.frequency_set.rows:,} rows together do not meet {task.model.name}, so no class can; "
+            "ask for less"
+        )
+
+
+def _of_rows(model: PrivacyModels) -> PrivacyModels:
+    """The models that ask for the rows of a class alone."""
+    rows = [each for each in model.models if each.sensitive is None]
+    return all_of(*rows) if rows else all_of(k_anonymity(1))
+
+
+def _whole_tuples(frequency_set: FrequencySet, tables: Scratch) -> FrequencySet:
+    """The frequency set without the sensitive values: one row per tuple."""
+    attributes = frequency_set.attributes
+    keys = [attribute.coded.code_column(0) for attribute in attributes]
+    levels = [a.coded.code_column(level) for a in attributes for level in range(1, a.coded.height + 1)]
+    sums = ["n", *(a.coded.loss_column(level) for a in attributes for level in a.coded.loss_levels)]
+    holes = {"keys": keys, "levels": levels, "sums": sums}
+    relation = tables.make("tuples", "core/rollup", frequency_set=frequency_set.relation, **holes)
+    return replace(frequency_set, relation=relation, sensitive=())
+
+
+def _joined(local: Local, task: Task, tables: Scratch) -> Local:
+    """The classes of a recoding, the unsafe ones joined to others; `facts` says how many."""
+    keys, joins = [attribute.coded.code_column(0) for attribute in task.frequency_set.attributes], 0
+    if local.split:  # which values the rows of a part have is not known
+        parts = tables.make("parts", "joining/largest_parts", assignment=local.assignment, keys=keys)
+        task.results.make(local.assignment, "core/copy", columns=[*keys, "n", "class"], source=parts)
+    while merged := _round(local.assignment, task, tables):
+        joins += len(merged)
+        types = {"class": "INTEGER", "into": "INTEGER"}
+        into = tables.load("into", types, [list(merged), list(merged.values())])
+        made = tables.make(
+            "assignment", "joining/joined", assignment=local.assignment, joined=into, columns=[*keys, "n"]
+        )
+        task.results.make(local.assignment, "core/copy", columns=[*keys, "n", "class"], source=made)
+    return replace(local, split=False, facts={**local.facts, "classes_joined": joins})
+
+
+def _round(assignment: Relation, task: Task, tables: Scratch) -> dict[int, int]:
+    """Which classes join which others in one round; none if all are safe."""
+    frequency_set, dialect = task.frequency_set, task.engine.dialect
+    keys = [attribute.coded.code_column(0) for attribute in frequency_set.attributes]
+    levels = {
+        a.coded.code_column(level): max(1, round(_UNIT * weight / a.hierarchy.height))
+        for a, weight in zip(frequency_set.attributes, task.weights, strict=True)
+        for level in range(a.hierarchy.height)
+    }
+    columns = ["n", *levels, *frequency_set.sensitive]
+    members = tables.make_as("members", queries.assigned(frequency_set.relation, assignment, keys, columns, dialect))
+    unsafe = tables.make("unsafe", "joining/unsafe", members=members, safe=task.model.safe)
+    if not tables.count(unsafe):
+        return {}
+    examples = tables.make("examples", "joining/examples", members=members, levels=list(levels))
+    between = Steps(levels, "a", "b")
+    pairs = tables.rows("joining/nearest", unsafe=unsafe, examples=examples, between=between)
+    return _leaders({int(one): int(other) for one, other in pairs})
+
+
+def _leaders(nearest: Mapping[int, int]) -> dict[int, int]:
+    """Classes that point at each other, directly or not, all become the smallest of them.
+
+    >>> _leaders({5: 3, 3: 5, 8: 3, 9: 1})
+    {5: 3, 8: 3, 9: 1}
+    """
+    leader: dict[int, int] = {}
+
+    def of(number: int) -> int:
+        while leader.get(number, number) != number:
+            number = leader[number]
+        return number
+
+    for one, other in nearest.items():
+        first, second = sorted((of(one), of(other)))
+        leader[second] = first
+    return {number: of(number) for number in {*nearest, *nearest.values()} if of(number) != number}
