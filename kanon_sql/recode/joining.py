@@ -95,6 +95,8 @@ def _round(assignment: Relation, task: Task, tables: Scratch) -> dict[int, int]:
     examples = tables.make("examples", "joining/examples", members=members, levels=list(levels))
     between = Steps(levels, "a", "b")
     pairs = tables.rows("joining/nearest", unsafe=unsafe, examples=examples, between=between)
+    if not pairs:
+        raise InfeasibleError(f"the one class that is left does not meet {task.model.name}; ask for less")
     return _leaders({int(one): int(other) for one, other in pairs})
 
 
