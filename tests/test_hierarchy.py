@@ -587,15 +587,18 @@ ERRORS: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "strays": (
         lambda: cover(suppress([1], "age"), [9, 8, 7, 6, 5, 4, 1, None], "age"),
-        "column 'age': the hierarchy lacks 6 of its values; add them there, or generalize them to `*` with `unmapped='top'`",
+        "column 'age': the hierarchy lacks 6 of its values; add them there, "
+        "or generalize them to `*` with `unmapped='top'`",
     ),
     "five strays": (
         lambda: cover(suppress([], "age"), ["x" * 38, "b", "c", "d", "e"], "age"),
-        "column 'age': the hierarchy lacks 5 of its values; add them there, or generalize them to `*` with `unmapped='top'`",
+        "column 'age': the hierarchy lacks 5 of its values; add them there, "
+        "or generalize them to `*` with `unmapped='top'`",
     ),
     "a long stray and a date": (
         lambda: cover(suppress([1], "age"), ["x" * 99, date(2020, 5, 17)], "age"),
-        "column 'age': the hierarchy lacks 2 of its values; add them there, or generalize them to `*` with `unmapped='top'`",
+        "column 'age': the hierarchy lacks 2 of its values; add them there, "
+        "or generalize them to `*` with `unmapped='top'`",
     ),
     "a star that is a leaf and not at the top": (
         lambda: cover(from_rows([["*", "x"], ["a", "y"]], "f"), ["z"], "age", unmapped="top"),
