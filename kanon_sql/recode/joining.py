@@ -1,14 +1,14 @@
 """Local algorithms that ask for rows alone, under models that count sensitive values: unsafe classes join others.
 
 The algorithm works by the models that ask for the rows of a class alone; a tuple whose rows it parts goes wholly into
-the class of its largest part. Then every class that is unsafe by any model joins the class nearest to it, again and
-again, until none is unsafe. A model whose classes stay safe when they are merged always comes to an end so: at the
-latest with one class of all rows, which is tested first.
+the class of its largest part. Then every class that is unsafe by any model joins the nearest one with which it is safe,
+or the nearest of all, again and again, until none is unsafe. A model whose classes stay safe when they are merged comes
+to an end so in any case: at the latest with one class of all rows, which is tested first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from kanon_sql import queries
@@ -20,6 +20,7 @@ from kanon_sql.privacy import PrivacyModels, all_of, k_anonymity
 from kanon_sql.queries import Relation, Steps
 from kanon_sql.recode.task import Local, Task
 
+_NEAREST = 32  # classes that an unsafe one is tried together with, before it joins the nearest of all
 _UNIT = 10_000  # of a whole way up one hierarchy: sums of a thousand attributes stay exact
 
 
@@ -94,26 +95,26 @@ def _round(assignment: Relation, task: Task, tables: Scratch) -> dict[int, int]:
         return {}
     examples = tables.make("examples", "joining/examples", members=members, levels=list(levels))
     between = Steps(levels, "a", "b")
-    pairs = tables.rows("joining/nearest", unsafe=unsafe, examples=examples, between=between)
-    if not pairs:
+    pairs = tables.make("pairs", "joining/nearest", unsafe=unsafe, examples=examples, between=between, most=_NEAREST)
+    columns = ["n", *frequency_set.sensitive]
+    together = tables.make("together", "joining/pair_members", pairs=pairs, members=members, columns=columns)
+    unsafe_pairs = tables.make("unsafe_pairs", "joining/unsafe", members=together, safe=task.model.safe)
+    chosen = tables.rows("joining/chosen", pairs=pairs, unsafe=unsafe_pairs)
+    if not chosen:
         raise InfeasibleError(f"the one class that is left does not meet {task.model.name}; ask for less")
-    return _leaders({int(one): int(other) for one, other in pairs})
+    return _matched((int(one), int(other)) for one, other in chosen)
 
 
-def _leaders(nearest: Mapping[int, int]) -> dict[int, int]:
-    """Classes that point at each other, directly or not, all become the smallest of them.
+def _matched(nearest: Iterable[tuple[int, int]]) -> dict[int, int]:
+    """Which classes join which, each in one pair at most: who comes too late tries again in the next round.
 
-    >>> _leaders({5: 3, 3: 5, 8: 3, 9: 1})
-    {5: 3, 8: 3, 9: 1}
+    >>> _matched([(5, 3), (8, 3), (3, 5), (9, 1)])
+    {5: 3, 9: 1}
     """
-    leader: dict[int, int] = {}
-
-    def of(number: int) -> int:
-        while leader.get(number, number) != number:
-            number = leader[number]
-        return number
-
-    for one, other in nearest.items():
-        first, second = sorted((of(one), of(other)))
-        leader[second] = first
-    return {number: of(number) for number in {*nearest, *nearest.values()} if of(number) != number}
+    taken: set[int] = set()
+    joined: dict[int, int] = {}
+    for one, other in nearest:
+        if not {one, other} & taken:
+            taken |= {one, other}
+            joined[one] = other
+    return joined

@@ -29,10 +29,28 @@ CASES = [
             "unsafe": Relation("unsafe"),
             "examples": Relation("examples"),
             "between": Steps({"a_0": 1, "a_1": 1}, "a", "b"),
+            "most": 2,
         },
-        ["class", "nearest"],
-        [(1, 2), (3, 4)],  # 1 and 2 differ in one level, 3 and 4 in none
+        ["pair", "class", "target", "place"],
+        [(1, 1, 2, 0), (2, 1, 3, 1), (3, 3, 4, 0), (4, 3, 1, 1)],  # 1 and 2 differ in one level, 3 and 4 in none
         {**_EXAMPLES, **relation("unsafe", "class", (1,), (3,))},
+    ),
+    Case(
+        "joining/pair_members",
+        {"pairs": Relation("pairs"), "members": Relation("members"), "columns": ["n", "zip_0"]},
+        ["class", "n", "zip_0"],
+        [(5, 3, 7), (5, 1, 8)],
+        {**_MEMBERS, **relation("pairs", "pair class target", (5, 1, 3))},
+    ),
+    Case(
+        "joining/chosen",
+        {"pairs": Relation("pairs"), "unsafe": Relation("unsafe")},
+        ["class", "target"],
+        [(1, 8), (2, 9)],  # with 7 the first class is not safe, and the second with none
+        {
+            **relation("pairs", "pair class target place", (1, 1, 7, 0), (2, 1, 8, 1), (3, 2, 9, 0), (4, 2, 8, 1)),
+            **relation("unsafe", "class", (1,), (3,), (4,)),
+        },
     ),
     Case(
         "joining/joined",
