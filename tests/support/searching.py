@@ -33,7 +33,13 @@ class Table:
 
     def losses(self, node: Node, _: Costs) -> Figures:
         self._ask()
-        return Figures(node, self.problem.rows_at_risk(node), self.problem.column_losses(node))
+        problem, safe = self.problem, self.problem.released(node)
+        kept = [row for row in problem.rows if problem.labels(row, node) in safe]
+        starred = tuple(
+            sum(row[j] not in column.leaves for row in kept if len(column.leaves) > 1) / len(problem.rows)
+            for j, column in enumerate(problem.columns)
+        )
+        return Figures(node, problem.rows_at_risk(node), problem.column_losses(node), starred=starred)
 
     def classes(self, node: Node) -> Figures:
         self._ask()
