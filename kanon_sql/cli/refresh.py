@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from kanon_sql.cli import options as o
@@ -28,5 +29,18 @@ def _show(manifest: dict[str, Any]) -> None:
         f"{manifest['released_rows']:,} rows in {manifest['classes']:,} classes, "
         f"the smallest of {manifest['smallest_class'] or 0} rows."
     )
-    promise, name = manifest["privacy"][0], manifest["target"]["table"]
-    out.print(verified(f"{promise['required']}-anonymous", f"materialized view {name}", in_="what is there now"))
+    name = manifest["target"]["table"]
+    out.print(verified(promised(manifest["privacy"]), f"materialized view {name}", in_="what is there now"))
+
+
+def promised(privacy: Sequence[dict[str, Any]]) -> str:
+    """What every class meets, in words; only k-anonymity is called so.
+
+    >>> promised([{"model": "k-anonymity", "required": 5}, {"model": "at most", "required": 0.8}])
+    '5-anonymous, at most (0.8)'
+    """
+    words = (
+        f"{each['required']}-anonymous" if each["model"] == "k-anonymity" else f"{each['model']} ({each['required']})"
+        for each in privacy
+    )
+    return ", ".join(words)
