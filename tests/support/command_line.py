@@ -28,6 +28,7 @@ LEVELS: dict[str, Callable[[Any], tuple[Any, ...]]] = {
     "age": lambda age: (age, f"{age // 10}0s", "*"),
     "zip": lambda code: (code, f"{code[:3]}**", "*"),
 }
+ASK = ["--identifiers", "name", "--quasi-identifiers", "age,zip", "--hierarchies", "h", "--sensitive", "disease"]
 
 
 @dataclass(frozen=True)

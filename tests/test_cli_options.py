@@ -1,0 +1,167 @@
+"""Every option of the command line and the key of the spec that it stands for."""
+
+import re
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from kanon_sql.cli.app import command as imported
+from kanon_sql.errors import SpecError
+from kanon_sql.spec import Form, Noise, Perturbation, Pram, Show, Spec, SuppressionOrder, Swap, Unmapped
+from support.command_line import kanon
+
+OPTIONS: list[tuple[str, str, object]] = [
+    ("--database hospital.duckdb", "database", "hospital.duckdb"),
+    ("--quasi-identifiers ' age, \"zip, code\"'", "quasi_identifiers", ["age", "zip, code"]),
+    ("--hierarchies h", "hierarchies", "h"),
+    ("--identifiers name,ssn", "identifiers", ["name", "ssn"]),
+    ("--sensitive disease", "sensitive", ["disease"]),
+    ("--keep ward,city", "keep", ["ward", "city"]),
+    ("--location 'lat, lon' --time ts --unit user", "unit", "user"),
+    ("--location lat,lon --unit user --time ts", "time", "ts"),
+    ("--time ts --unit user --location lat,lon", "location", ["lat", "lon"]),
+    ("--location lat,lon --time ts --unit user --cloak temporal", "cloak.method", "temporal"),
+    ("--unmapped top", "unmapped", "top"),
+    ("--k 7", "privacy.k", 7),
+    ("--suppression-limit 0.5", "suppression_limit", 0.5),
+    ("--mask", "mask", True),
+    ("--shuffle", "shuffle", True),
+    (
+        "--perturb 'pay=noise:100, \"a,b=c\"=swap:0.05,city=pram:0.8'",
+        "perturb",
+        ["pay", "a,b=c", "city"],
+    ),
+    ("--secret secret.txt", "secret", "secret.txt"),
+    ("--metric height", "metric", "height"),
+    ("--strategy ola", "strategy", "ola"),
+    ("--time-limit 1.5", "time_limit", 1.5),
+    ("--evaluations 300", "evaluations", 300),
+    ("--seed 3", "seed", 3),
+    ("--show median", "show", "median"),
+    ("--beta 1.5", "beta", 1.5),
+    ("--priorities age=2", "quasi_identifiers.age.priority", 2),
+    ("--rules rules", "prioprivacy.rules", "rules"),
+    ("--suppression-order published", "prioprivacy.suppression_order", "published"),
+    ("--wildcard-suppression", "prioprivacy.wildcard_suppression", True),
+    ("--output new.parquet", "target.file", "new.parquet"),
+    ("--into anon", "target.table", "anon"),
+    ("--into anon --as view", "target.form", "view"),
+    ("--into anon --overwrite", "target.overwrite", True),
+]
+SAID_OF_PLACES = """
+source: people
+database: old.duckdb
+location: [x, y]
+time: seen
+unit: device
+cloak: {method: adaptive, unplaced: suppress}
+target: {table: old, as: table}
+"""
+SAID = """
+source: people
+database: old.duckdb
+quasi_identifiers: {age: {hierarchy: {ranges: [10]}, min_level: 1}, sex: }
+identifiers: [id]
+sensitive: [salary]
+hierarchies: old
+privacy: {k: 2}
+suppression_limit: 0.1
+metric: precision
+strategy: exhaustive
+time_limit: 9
+seed: 8
+target: {table: old, as: table}
+"""
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Spec, dict[str, Any]]]:
+    """The specs that `anonymize` would have run, with its other arguments."""
+    specs = []
+
+    def spy(_: object, spec: Spec, **others: Any) -> None:
+        specs.append((spec, others))
+        raise SpecError("seen")
+
+    monkeypatch.setattr("kanon_sql.cli.anonymize.run", spy)
+    return specs
+
+
+def at(spec: Spec, path: str) -> object:
+    found: Any = spec
+    for name in path.split("."):
+        found = found[name] if isinstance(found, Mapping) else getattr(found, name)
+    return list(found) if isinstance(found, tuple | Mapping) else found
+
+
+@pytest.mark.parametrize(("options", "path", "value"), OPTIONS, ids=[options for options, _, _ in OPTIONS])
+def test_every_option_reaches_the_spec(seen: list[Any], options: str, path: str, value: object) -> None:
+    target = [] if path.startswith("target") else ["--output", "out.csv"]
+    columns = [] if "--location" in options else ["--quasi-identifiers", "age"]
+    kanon("anonymize", "people.csv", *columns, *target, *shlex.split(options))
+    assert at(seen[0][0], path) == value
+    assert seen[0][0].source == "people.csv"
+
+
+@pytest.mark.parametrize(("options", "path", "value"), OPTIONS, ids=[options for options, _, _ in OPTIONS])
+def test_an_option_wins_over_the_spec_file(
+    folder: Path, seen: list[Any], options: str, path: str, value: object
+) -> None:
+    (folder / "specs").mkdir()
+    (folder / "specs" / "release.yml").write_text(SAID_OF_PLACES if "--location" in options else SAID)
+    kanon("anonymize", "--spec", "specs/release.yml")
+    if "--location" in options:  # the spec names the others
+        options = options[options.rindex("--") :]
+    kanon("anonymize", "--spec", "specs/release.yml", *shlex.split(options))
+    before, after = (spec for spec, _ in seen)
+    assert at(before, path) != value
+    assert at(after, path) == value
+    assert before.database == "specs/old.duckdb", "a spec's paths are taken from its own folder"
+    touched = path.split(".")[0]
+    assert before.model_dump(exclude={touched}) == after.model_dump(exclude={touched})
+
+
+def test_a_column_named_again_keeps_its_recipe(folder: Path, seen: list[Any]) -> None:
+    (folder / "release.yml").write_text(SAID)
+    kanon("anonymize", "--spec", "release.yml", "--quasi-identifiers", "zip,age")
+    columns = seen[0][0].quasi_identifiers
+    assert (list(columns), columns["age"].min_level, columns["zip"].hierarchy) == (["zip", "age"], 1, None)
+
+
+def test_the_source_on_the_line_wins(folder: Path, seen: list[Any]) -> None:
+    (folder / "release.yml").write_text(SAID)
+    kanon("anonymize", "others", "--spec", "release.yml", "--search-in", "engine")
+    assert (seen[0][0].source, seen[0][1]["search_in"]) == ("others", "engine")
+
+
+def test_no_option_is_without_a_test() -> None:
+    elsewhere = {"source", "spec", "search_in", "trace", "as_json", "sql"}
+    listed = {re.findall(r"--([a-z-]+)", options)[-1].replace("-", "_") for options, _, _ in OPTIONS}
+    taken = {parameter.name for parameter in imported("anonymize").params}
+    assert taken - elsewhere == listed - {"as"} | {"form"}
+
+
+CHOICES = {"--show": Show, "--as": Form, "--unmapped": Unmapped, "--suppression-order": SuppressionOrder}
+
+
+@pytest.mark.parametrize(("flag", "choices"), CHOICES.items())
+def test_an_option_takes_the_words_that_the_spec_takes(seen: list[Any], flag: str, choices: Any) -> None:
+    line = ["anonymize", "people.csv", "--quasi-identifiers", "age", "--into", "anon", flag]
+    for word in get_args(choices):
+        assert kanon(*line, word).err == "kanon: seen\n"
+    assert len(seen) == len(get_args(choices))
+    assert kanon(*line, "nonsense").code == 2
+    assert len(seen) == len(get_args(choices))
+
+
+def test_an_option_of_perturbation_is_read(seen: list[Any]) -> None:
+    said = 'pay=noise:100,"a,b=c"=swap:0.05,city=pram:0.8'
+    kanon("anonymize", "people.csv", "--quasi-identifiers", "age", "--output", "out.csv", "--perturb", said)
+    assert dict(seen[0][0].perturb) == {
+        "pay": Perturbation(noise=Noise(scale=100)),
+        "a,b=c": Perturbation(swap=Swap(within=0.05)),
+        "city": Perturbation(pram=Pram(keep=0.8)),
+    }

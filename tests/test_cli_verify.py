@@ -1,0 +1,113 @@
+"""`kanon verify`: its exit codes, and the options or the spec that say what to verify."""
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from support.command_line import PEOPLE, ask, command, done, kanon
+
+
+@pytest.mark.slow
+def test_verify_leaves_with_0_or_1(database: str) -> None:
+    sizes = Counter(Counter((age, code) for _, age, code, _ in PEOPLE).values())
+    smallest, largest = min(sizes), max(sizes)
+    ask(database, "CREATE VIEW seen AS SELECT * FROM people")
+    for source in ("people.csv", "people", "seen"):
+        where = [] if source == "people.csv" else ["--database", database]
+        options = [source, *where, "--quasi-identifiers", "age,zip", "--k"]
+        held = kanon("verify", *options, smallest)
+        assert (held.code, held.err) == (0, "")
+        assert f"holds: {smallest}-anonymous on age, zip; 120 rows in {sizes.total()} classes" in held.out
+        failed = kanon("verify", *options, largest)
+        offending = [(size, sizes[size]) for size in sorted(sizes) if size < largest]
+        rows = sum(size * classes for size, classes in offending)
+        classes = sum(classes for _, classes in offending)
+        assert (failed.code, failed.err) == (1, "")
+        assert f"{rows} rows in {classes} classes are below {largest}:" in failed.out
+        assert re.findall(r"^  (\d+) classes of (\d+)$", failed.out, re.M) == [(str(n), str(s)) for s, n in offending]
+        checked = kanon("verify", *options, largest, "--json")
+        assert [(o["size"], o["classes"]) for o in json.loads(checked.out)["offending_sizes"]] == offending
+        assert (checked.code, json.loads(checked.out)["holds"]) == (1, False)
+
+
+@pytest.mark.parametrize(("k", "code"), [(1, 0), (121, 1), (0, 2)])
+@pytest.mark.slow
+def test_exit_codes_of_the_process(folder: Path, k: int, code: int) -> None:
+    run = command("verify", "people.csv", "--quasi-identifiers", "age,zip", "--k", k, cwd=folder)
+    assert run.code == code
+    assert (run.err == "") == (code < 2)
+    assert (run.out == "") == (code == 2)
+
+
+def test_verify_is_told_its_columns_by_a_spec(folder: Path) -> None:
+    (folder / "release.yml").write_text("quasi_identifiers: [age, zip]\nprivacy: {k: 200}\ntarget: {file: x.csv}\n")
+    assert kanon("verify", "people.csv", "--spec", "release.yml").code == 1
+    assert kanon("verify", "people.csv", "--spec", "release.yml", "--k", 1).code == 0
+    assert not (folder / "x.csv").exists()
+
+
+def test_a_release_is_verified_by_the_spec_that_made_it(folder: Path) -> None:
+    (folder / "release.yml").write_text(
+        "{source: people.csv, identifiers: [name], quasi_identifiers: [age, zip], hierarchies: h, privacy: {k: 12}}"
+    )
+    done("anonymize", "--spec", "release.yml", "--output", "anon.csv")
+    assert "holds: 12-anonymous on age, zip" in done("verify", "anon.csv", "--spec", "release.yml")
+
+
+RELEASE = (
+    "source: people{source}\nidentifiers: [name]\nquasi_identifiers: [age, zip]\nhierarchies: h\nkeep: [disease]\n"
+    "privacy: {{k: 12}}\n"
+)
+
+
+@pytest.mark.parametrize("more", ["", "show: bounds\n", "strategy: mondrian\nshow: bounds\n"])
+@pytest.mark.parametrize("form", ["table", "anatomy"])
+@pytest.mark.slow
+def test_a_spec_alone_verifies_its_target(folder: Path, form: str, more: str) -> None:
+    roles = RELEASE.format(source=".csv")
+    if form == "anatomy":
+        roles = roles.replace("keep", "sensitive")
+    (folder / "release.yml").write_text(f"{roles}{more}target: {{file: anon.csv, as: {form}}}\n")
+    missing = kanon("verify", "--spec", "release.yml")
+    assert (missing.code, missing.err) == (2, "kanon: there is no file anon.csv; check the path\n")
+    done("anonymize", "--spec", "release.yml")
+    held = kanon("verify", "--spec", "release.yml", "--json")
+    assert held.code == 0, held
+    columns = ["age_min", "age_max", "zip"] if more else ["age", "zip"]
+    checked = json.loads(held.out)
+    assert (checked["source"], checked["quasi_identifiers"]) == ("anon.csv", columns)
+    assert kanon("verify", "people.csv", "--spec", "release.yml").code == 1, "a source that is named is verified"
+    rows = (folder / "anon.csv").read_text().splitlines()
+    (folder / "anon.csv").write_text("\n".join([*rows[:-1], rows[-1].replace("*", "x").replace("9", "8")]) + "\n")
+    assert kanon("verify", "--spec", "release.yml").code == 1
+
+
+@pytest.mark.parametrize("form", ["table", "view"])
+def test_a_spec_alone_verifies_its_table(database: str, folder: Path, form: str) -> None:
+    where = f"database: '{database}'\ntarget: {{table: anon, as: {form}}}\n"
+    (folder / "release.yml").write_text(RELEASE.format(source="") + where)
+    done("anonymize", "--spec", "release.yml")
+    assert "holds: 12-anonymous on age, zip" in done("verify", "--spec", "release.yml")
+    ask(database, "DROP VIEW anon" if form == "view" else "DROP TABLE anon")
+    ask(database, "CREATE TABLE anon AS SELECT * FROM people")
+    assert kanon("verify", "--spec", "release.yml").code == 1
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("source: people.csv\nquasi_identifiers: [age]\n", "the spec names no target that could be verified"),
+        (
+            "source: x\nlocation: [lat, lon]\ntime: ts\nunit: u\ntarget: {file: x.csv}\n",
+            "the units that share a cloaked place are not in the release",
+        ),
+    ],
+)
+def test_a_spec_without_a_target_to_verify_says_so(folder: Path, spec: str, message: str) -> None:
+    (folder / "release.yml").write_text(spec)
+    run = kanon("verify", "--spec", "release.yml")
+    assert (run.code, run.out) == (2, "")
+    assert message in run.err
