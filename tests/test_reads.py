@@ -1,8 +1,10 @@
 """The source is read twice: once for its distinct tuples, and once for the release; CSV is parsed twice before."""
 
-from collections.abc import Callable
+import csv
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import date
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -186,6 +188,61 @@ def test_a_csv_file_is_loaded_as_the_sniffer_reads_it(
     path.unlink()
     assert {column.name: column.type for column in table.columns} == types
     assert embedded.rows(f"FROM {table.relation.name}") == rows
+
+
+HASHES = {
+    "in the middle": "room,beds\n1,2\n#3,4\n5,6\n",
+    "in the first row": "room,beds\n#1,2\n3,4\n",
+    "in the last row": "room,beds\n1,2\n#3,4",
+    "in every row": "room,beds\n#1,2\n#3,4\n",
+    "in the header": "#room,beds\n1,2\n3,4\n",
+    "in the header and a row": "#room,beds\n1,2\n#3,4\n",
+    "in quotes": 'room,beds\n1,2\n"#3",4\n5,"6"\n',
+    "in a quoted field of two lines": 'room,beds\n1,2\n"3\n#,4",4\n5,6\n',
+    "before an empty field": "room;beds\n1;2\n#;\n5;6\n",
+    "in the only column": "room\n1\n#3\n5\n",
+    "with a blank before it": "room\tbeds\n1\t2\n #3\t4\n# 5\t6\n",
+    "behind 30,000 rows": "room,beds\n" + "1,2\n" * 30_000 + "#3,4\n",
+    "with other quotes": "room,beds\n'1',2\n#3,4\n",
+    "below blank lines": "\n\nroom,beds\n1,2\n#3,4\n",
+    "of windows": "room,beds\r\n1,2\r\n#3,4\r\n5,6\r\n",
+}
+
+
+def rows_written(text: str) -> list[list[str]]:
+    """The rows of CSV below its header, as Python reads them."""
+    separator, quote = next(mark for mark in "\t;," if mark in text or mark == ","), "'" if "'" in text else '"'
+    return [row for row in csv.reader(StringIO(text), delimiter=separator, quotechar=quote) if row][1:]
+
+
+def cells(rows: Iterable[Sequence[Any]]) -> list[list[str]]:
+    """What is in each row, in whatever order."""
+    return sorted(sorted(str(cell).strip() for cell in row if cell not in (None, "")) for row in rows)
+
+
+@pytest.mark.parametrize("case", HASHES)
+@pytest.mark.parametrize("name", ["rooms.csv", "room*.csv"])
+def test_a_row_that_starts_with_a_hash_is_no_comment(embedded: DuckDB, tmp_path: Path, case: str, name: str) -> None:
+    (tmp_path / name.replace("*", "1")).write_bytes(HASHES[case].encode())
+    written = rows_written(HASHES[case])
+    if "*" in name:
+        (tmp_path / "room2.csv").write_text("room,beds\n7,8\n")
+        written.append(["7", "8"])
+    table = embedded.read_file(str(tmp_path / name))
+    query = f"FROM {table.relation.name}"
+    assert cells(embedded.rows(query)) == cells(written)
+    printed = embedded.over_files_sql(query, str(tmp_path / name))
+    assert cells(DuckDB().rows(printed)) == cells(written)
+
+
+def test_a_row_that_starts_with_a_hash_is_released(tmp_path: Path) -> None:
+    rows = [f"{'#' * (i % 5 == 0)}{i % 3},{20 + i % 4}" for i in range(60)]
+    (tmp_path / "rooms.csv").write_text("\n".join(["room,age", *rows]))
+    spec = {"quasi_identifiers": {"age": {"hierarchy": {"ranges": [10]}}}, "sensitive": ["room"]}
+    made = anonymize(tmp_path / "rooms.csv", spec, k=2, output=tmp_path / "out.csv").manifest
+    assert (made["rows"], made["released_rows"]) == (60, 60)
+    released = (tmp_path / "out.csv").read_text().splitlines()[1:]
+    assert sorted(line.partition(",")[0].strip('"') for line in released) == sorted(row.split(",")[0] for row in rows)
 
 
 def test_files_of_different_columns_and_types_are_joined_by_name(embedded: DuckDB, tmp_path: Path) -> None:

@@ -61,9 +61,9 @@ def _plain(head: str, separator: str, described: Sequence[Mapping[str, str]], *f
     return CSVForm(separator, columns, tuple((option, text) for option, text in dates if text))
 
 
-# No row if the file has a preamble, comments, or other quotes.
+# No row if the file has a preamble, or other quotes. Without `comment` a row that starts with # would be left out.
 _SNIFF = """
 SELECT Delimiter, Columns, DateFormat, TimestampFormat
-FROM sniff_csv($path, header = TRUE, sample_size = -1)
-WHERE Quote IN ('"', '(empty)') AND Escape IN ('"', '(empty)') AND Comment = '(empty)' AND SkipRows = 0 AND HasHeader
+FROM sniff_csv($path, header = TRUE, sample_size = -1, comment = '')
+WHERE Quote IN ('"', '(empty)') AND Escape IN ('"', '(empty)') AND SkipRows = 0 AND HasHeader
 """

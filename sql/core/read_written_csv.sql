@@ -5,4 +5,7 @@
 -- gives: the file's columns, all text
 -- engines: duckdb
 SELECT *
-FROM READ_CSV($path, header = TRUE, all_varchar = TRUE, allow_quoted_nulls = FALSE, delim = $separator, quote = '"', escape = '"')
+FROM READ_CSV(
+  $path, header = TRUE, all_varchar = TRUE, allow_quoted_nulls = FALSE,
+  delim = $separator, quote = '"', escape = '"', comment = ''
+)

@@ -461,6 +461,13 @@ CASES = [
         files={"given1.csv": "zip,age\n02138,1\n", "given2.csv": 'age,zip\n2,NL1\n,""\n'},
     ),
     Case(
+        "core/read_csv",
+        {"path": "given.csv"},
+        ["zip", "age"],
+        [("1", 2), ("#3", 4), ("5", 6)],
+        files={"given.csv": "zip,age\n1,2\n#3,4\n5,6\n"},
+    ),
+    Case(
         "core/read_parquet",
         {"path": "given*.parquet"},
         ["zip", "age"],
@@ -473,6 +480,13 @@ CASES = [
         ["zip", "age"],
         [("02138", "1"), ("", None), ('a"b,c', "1.50")],
         files={"given.csv": 'zip,age\n02138,1\n"",\n"a""b,c",1.50\n'},
+    ),
+    Case(
+        "core/read_written_csv",
+        {"separator": ",", "path": "given.csv"},
+        ["zip", "age"],
+        [("1", "2"), ("#3", "4"), ("5", "6")],
+        files={"given.csv": "zip,age\n1,2\n#3,4\n5,6\n"},
     ),
     Case(
         "core/read_written_csv",
