@@ -6,7 +6,6 @@ import tempfile
 import uuid
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 from urllib.parse import quote
 
 import psycopg
@@ -16,8 +15,10 @@ from hypothesis import settings as hypothesis_settings
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
-from support.command_line import COLUMNS, PEOPLE, write_files
 from support.database import MakeTable, create_table
+
+# The fixtures of several test files live with what they need.
+pytest_plugins = ("support.command_line", "support.perturbing", "support.releasing", "support.school", "support.ward")
 
 # A shared machine may stop for a second; how long an example takes says nothing.
 hypothesis_settings.register_profile("kanon", deadline=None)
@@ -133,25 +134,3 @@ def terminal() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current folder, with people.csv and its hierarchies."""
-    write_files(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture(params=ENGINES)
-def database(request: pytest.FixtureRequest, folder: Path) -> str:
-    """What --database takes: a database that holds the table people."""
-    if request.param == "postgres":
-        place = str(request.getfixturevalue("postgres_dsn"))
-        engine: Engine = PostgreSQL.open(place)
-    else:
-        place = str(folder / "hospital.duckdb")
-        engine = DuckDB.open(place, create=True)
-    create_table(engine, "people", COLUMNS, PEOPLE)
-    engine.close()
-    return place

@@ -1,14 +1,8 @@
-"""Bad input, full disks and killed processes: one line that names the thing, exit code 2, and nothing changed."""
+"""Bad input: one line, exit code 2, and nothing that was there before is changed."""
 
-import csv
 import io
-import json
 import os
-import resource
 import shlex
-import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +10,12 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
-from kanon_sql.staging import abandoned
-from support.command_line import COLUMNS, PEOPLE, ask, command, done, kanon, released, tables, texts, write_files
+from support.command_line import COLUMNS, PEOPLE, ask, command, kanon, tables
+from support.ward import HEADER, OUT, QI, TABLE, Files, put, snapshot
 
-HEADER = "name,age,zip,disease\n"
-QI = "--identifiers name --quasi-identifiers age,zip --hierarchies h"
 ILL = "--keep '*' --quasi-identifiers disease"
 FILE = f"anonymize people.csv {QI}"
-TABLE = f"anonymize people --database hospital.duckdb {QI}"
-OUT = "--output out.csv"
-Files = dict[str, str | bytes]
 
 
 def spec(columns: str, rest: str = "") -> Files:
@@ -296,44 +284,6 @@ COMMANDS: list[tuple[str, Files, str]] = [
 CASES = [*SOURCES, *CONTENTS, *ROLES, *FIGURES, *HIERARCHIES, *SPECS, *TARGETS, *COMMANDS]
 
 
-def snapshot(folder: Path) -> dict[str, bytes | None]:
-    """Every file of a folder with its content."""
-    paths = sorted(folder.rglob("*"))
-    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in paths}
-
-
-@pytest.fixture(scope="session")
-def _ward(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes | None]:
-    """A folder with sources, hierarchies, a database and targets that exist, as a snapshot."""
-    folder = tmp_path_factory.mktemp("ward")
-    write_files(folder)
-    for old in ("old.csv", "old.parquet"):
-        (folder / old).write_text("old")
-    for statement in (
-        "CREATE TABLE people AS FROM 'people.csv'",
-        "CREATE VIEW seen AS FROM people",
-        "CREATE TABLE anon AS SELECT 'old' AS old",
-        "CREATE TABLE mine__age AS SELECT 1 AS mine",
-        "CREATE TABLE mine__zip AS SELECT 1 AS mine",
-    ):
-        ask(str(folder / "hospital.duckdb"), statement.replace("people.csv", f"{folder}/people.csv"))
-    return snapshot(folder)
-
-
-@pytest.fixture
-def ward(_ward: dict[str, bytes | None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current folder, with a copy of all that."""
-    put(tmp_path, {name: content for name, content in _ward.items() if content is not None})
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def put(folder: Path, files: Files) -> None:
-    for name, content in files.items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-
-
 @pytest.mark.parametrize(("line", "files", "message"), CASES, ids=[f"{line} | {message}" for line, _, message in CASES])
 def test_one_line_exit_code_2_and_nothing_changed(ward: Path, line: str, files: Files, message: str) -> None:
     put(ward, files)
@@ -424,9 +374,6 @@ def test_the_process_says_one_line_too(ward: Path) -> None:
     assert (run.code, run.out, run.err) == (2, "", "kanon: there is no file nope.csv; check the path\n")
 
 
-# PostgreSQL
-
-
 ON_SERVER: list[tuple[str, str]] = [
     ("anonymize nope {0} --into x", "there is no table nope in the database"),
     ("anonymize nowhere.people {0} --into x", "there is no table nowhere.people in the database"),
@@ -472,232 +419,3 @@ def test_a_server_is_left_as_it_was(postgres_dsn: str, ward: Path, make_table: A
     assert snapshot(ward) == files
     assert ask(postgres_dsn, "SELECT * FROM anon") == [("old",)]
     assert len(ask(postgres_dsn, "SELECT * FROM people")) == len(PEOPLE)
-
-
-# Names and values that are SQL to a careless program
-
-
-NASTY = [
-    "select",
-    "two words",
-    "semi;colon",
-    "comma, too",
-    'do"uble',
-    "it's",
-    "naïve 年齢",
-    "x; DROP TABLE people; --",
-    '"; DROP TABLE people; --',
-    "'); DROP TABLE people; --",
-    "{0} %s $1 ? :a",
-    "back\\slash",
-]
-WORST = "\"it's; DROP TABLE people; -- 年 {0} %s $1 \\ "
-NASTY_ROWS = [(*(f"{name}{i % 2}" for name in NASTY), WORST if i % 3 else None) for i in range(12)]
-HIDDEN = sorted((*(f"{name}*" for name in NASTY), str(kept)) for *_, kept in NASTY_ROWS)
-
-
-def quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def write_rows(name: str, lines: list[tuple[Any, ...]], separator: str) -> None:
-    with open(name, "w", encoding="utf-8", newline="") as file:
-        csv.writer(file, delimiter=separator).writerows(lines)
-
-
-@pytest.mark.parametrize("place", ["duckdb", "postgres"])
-@pytest.mark.slow
-def test_any_name_is_only_a_name(request: pytest.FixtureRequest, ward: Path, make_table: Any, place: str) -> None:
-    postgres = place == "postgres"
-    database = str(request.getfixturevalue("postgres_dsn")) if postgres else str(ward / "new.duckdb")
-    engine = PostgreSQL.open(database) if postgres else DuckDB.open(database, create=True)
-    make_table(engine, WORST, dict.fromkeys([*NASTY, "kept"], "VARCHAR"), NASTY_ROWS)
-    make_table(engine, "people", {"canary": "VARCHAR"}, [("alive",)])
-    engine.close()
-    for name in NASTY:
-        write_rows(f"h/{name}.csv", [(f"{name}{i}", f"{name}*", "*") for i in "01*"], ";")
-    levels = {name: {"min_level": 1, "max_level": 1} for name in NASTY}
-    (ward / "names.yml").write_text(json.dumps({"quasi_identifiers": levels, "hierarchies": "h"}))
-    options = [WORST, "--database", database, "--spec", "names.yml"]
-    for form in ("table", "view"):
-        done("anonymize", *options, "--into", f"{WORST}{form}", "--as", form)
-        assert texts(ask(database, f"SELECT * FROM {quoted(WORST + form)}")) == HIDDEN
-    done("anonymize", *options, "--output", f"{WORST}.csv")
-    done("verify", f"{WORST}.csv", "--spec", "names.yml", "--k", 12)
-    done("anonymize", f"{WORST}.csv", *options[3:], "--output", f"{WORST}.parquet")
-    assert texts(ask("", f"FROM '{WORST.replace(chr(39), 2 * chr(39))}.parquet'")) == HIDDEN
-    done("explain", *options)
-    listed = ",".join(map(quoted, NASTY))
-    assert kanon("verify", *options[:3], "--quasi-identifiers", listed, "--k", 7).code == 1
-    assert kanon("verify", *options[:3], "--quasi-identifiers", listed, "--k", 6).code == 0
-    assert ask(database, "SELECT * FROM people") == [("alive",)]
-
-
-@pytest.mark.usefixtures("ward")
-@pytest.mark.slow
-def test_a_hierarchy_is_built_for_any_name() -> None:
-    write_rows("names.csv", [(*NASTY, "kept"), *NASTY_ROWS], ",")
-    for name in NASTY:
-        done("hierarchy", "build", "names.csv", "--column", name, "--suppress", "--output", f"h/{name}.csv")
-    listed = ["--quasi-identifiers", ",".join(map(quoted, NASTY)), "--hierarchies", "h"]
-    done("anonymize", "names.csv", *listed, "--k", 6, "--output", "out.parquet")
-    assert texts(ask("", "FROM 'out.parquet'")) == texts(NASTY_ROWS)
-
-
-# Full disks
-
-
-LARGE = 20_000  # bytes that any file may hold, far below what is written
-
-
-@pytest.fixture
-def large(ward: Path) -> Path:
-    """The folder with more people than fit on the disk."""
-    people = "".join(f"p{i},{PEOPLE[i % 120][1]},{PEOPLE[i % 120][2]},ill{i * 7919 % 10007}\n" for i in range(30_000))
-    (ward / "people.csv").write_text(HEADER + people)
-    ask("hospital.duckdb", "INSERT INTO people FROM 'people.csv'")
-    return ward
-
-
-def on_a_full_disk(*arguments: object, cwd: Path, largest: int = LARGE) -> None:
-    """Run a command that may write no file beyond so many bytes: it must say so in one line."""
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest))
-
-    run = command(*arguments, "--overwrite", cwd=cwd, preexec_fn=limit)
-    assert (run.code, run.out, run.err[:7], run.err.count("\n")) == (2, "", "kanon: ", 1), run
-    assert "File too large" in run.err
-
-
-@pytest.mark.parametrize("target", ["old.csv", "old.parquet"])
-@pytest.mark.slow
-def test_a_full_disk_leaves_the_old_file(large: Path, target: str) -> None:
-    before = snapshot(large)
-    source = ["people.csv"] if target == "old.csv" else ["people", "--database", "hospital.duckdb"]
-    on_a_full_disk("anonymize", *source, *shlex.split(QI), "--output", target, cwd=large)
-    assert snapshot(large) == before
-
-
-@pytest.mark.slow
-def test_a_full_disk_leaves_the_old_picture(ward: Path) -> None:
-    put(ward, {"lattice.svg": "old"})
-    before = snapshot(ward)
-    on_a_full_disk("lattice", "people.csv", *shlex.split(QI), cwd=ward, largest=2_000)
-    assert snapshot(ward) == before
-
-
-@pytest.mark.slow
-def test_a_full_disk_leaves_the_old_hierarchy(large: Path) -> None:
-    before = snapshot(large)
-    build = ["hierarchy", "build", "people.csv", "--column", "disease", "--redact", "right"]
-    on_a_full_disk(*build, "--output", "old.csv", cwd=large)
-    assert snapshot(large) == before
-
-
-@pytest.mark.parametrize("database", ["hospital.duckdb", "new.duckdb"])
-@pytest.mark.slow
-def test_a_full_disk_leaves_the_old_table(large: Path, database: str) -> None:
-    before = snapshot(large)
-    on_a_full_disk("anonymize", "people.csv", *shlex.split(QI), "--database", database, "--into", "anon", cwd=large)
-    assert snapshot(large).keys() - {"hospital.duckdb.wal"} == before.keys()
-    assert ask("hospital.duckdb", "FROM anon") == [("old",)]
-    assert len(ask("hospital.duckdb", "FROM people")) == 30_120
-
-
-def test_a_full_disk_leaves_the_old_file_of_a_server(large: Path, postgres_dsn: str, make_table: Any) -> None:
-    engine = PostgreSQL.open(postgres_dsn)
-    make_table(engine, "people", COLUMNS, [(f"p{i}", *PEOPLE[i % 120][1:3], f"ill{i}") for i in range(30_000)])
-    engine.close()
-    before = snapshot(large)
-    options = ["--database", postgres_dsn, *shlex.split(QI), "--keep", "disease", "--output", "old.csv"]
-    on_a_full_disk("anonymize", "people", *options, cwd=large)
-    assert snapshot(large) == before
-
-
-# Killed processes, locked databases
-
-
-SLOW = """
-import sys, time
-from kanon_sql.release import findings as release
-def wait(*_):
-    print("written", flush=True)
-    time.sleep(600)
-release.summarize = wait  # the release is written, and not yet verified
-from kanon_sql.cli import main
-main()
-"""
-
-
-def killed_while_it_writes(*arguments: str, cwd: Path) -> None:
-    line = [sys.executable, "-c", SLOW, *arguments, "--overwrite"]
-    with subprocess.Popen(line, cwd=cwd, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout
-        assert process.stdout.readline() == "written\n"
-        process.kill()
-
-
-@pytest.mark.parametrize("target", ["old.csv", "old.parquet"])
-@pytest.mark.slow
-def test_a_killed_process_leaves_the_old_file(ward: Path, target: str) -> None:
-    before = snapshot(ward)
-    killed_while_it_writes("anonymize", "people.csv", *shlex.split(QI), "--output", target, cwd=ward)
-    after = snapshot(ward)
-    assert {name: after[name] for name in before} == before
-    left = {Path(name).parts[0] for name in after.keys() - before.keys()}
-    assert len(left) == 1, "one folder of ours, which the next run can tell"
-    assert all(abandoned(ward / name) for name in left)
-    Path("old.csv").unlink()
-    read = json.loads(done("anonymize", "*.csv", *shlex.split(QI), "--output", "new.parquet", "--json"))["rows"]
-    assert read == len(PEOPLE), "no later run takes what was left for a source"
-
-
-@pytest.mark.parametrize("form", ["table", "view"])
-@pytest.mark.slow
-def test_a_killed_process_leaves_the_old_table(ward: Path, form: str) -> None:
-    before = tables("hospital.duckdb")
-    options = [*shlex.split(QI), "--database", "hospital.duckdb", "--into", "anon", "--as", form]
-    killed_while_it_writes("anonymize", "people", *options, cwd=ward)
-    assert tables("hospital.duckdb") == before
-    assert ask("hospital.duckdb", "FROM anon") == [("old",)]
-    manifest = json.loads(done("anonymize", "people", *options, "--overwrite", "--json"))
-    assert texts(ask("hospital.duckdb", "FROM anon")) == texts(released(manifest["node"], 5))
-
-
-def test_a_killed_process_leaves_the_old_table_of_a_server(ward: Path, postgres_dsn: str, make_table: Any) -> None:
-    engine = PostgreSQL.open(postgres_dsn)
-    make_table(engine, "people", COLUMNS, PEOPLE)
-    make_table(engine, "anon", {"old": "VARCHAR"}, [("old",)])
-    engine.close()
-    before = tables(postgres_dsn)
-    options = [*shlex.split(QI), "--database", postgres_dsn, "--into", "anon"]
-    killed_while_it_writes("anonymize", "people", *options, cwd=ward)
-    assert ask(postgres_dsn, "SELECT * FROM anon") == [("old",)]
-    assert tables(postgres_dsn) == before
-
-
-@pytest.fixture
-def locked(ward: Path) -> Iterator[str]:
-    """The database, opened by another process."""
-    holding = "import duckdb, sys; held = duckdb.connect('hospital.duckdb'); print(flush=True); sys.stdin.read()"
-    pipe = subprocess.PIPE
-    with subprocess.Popen([sys.executable, "-c", holding], cwd=ward, stdin=pipe, stdout=pipe, text=True) as process:
-        assert process.stdout
-        assert process.stdin
-        process.stdout.readline()
-        yield str(process.pid)
-        process.stdin.close()
-
-
-def test_a_database_in_use_is_named_with_who_uses_it(locked: str) -> None:
-    for line in (
-        f"{TABLE} {OUT}",
-        f"{TABLE} --into anon --overwrite",
-        "verify people --database hospital.duckdb --k 2",
-    ):
-        run = kanon(*shlex.split(line + " --quasi-identifiers age,zip"))
-        assert (run.code, run.out, run.err.count("\n")) == (2, "", 1)
-        assert "kanon: the database hospital.duckdb cannot be opened: " in run.err
-        assert f"PID {locked}" in run.err
-    assert not os.path.exists("out.csv")

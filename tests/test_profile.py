@@ -1,62 +1,31 @@
-"""The profile against plain counting in Python, on every engine."""
+"""The profile against plain counting in Python: columns, sets of columns, and what they are suggested to be."""
 
 import csv
-import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations, count
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon_sql.engine import Engine, Table
+from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
-from kanon_sql.engines.postgres import PostgreSQL
-from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.hints import name_hint
-from kanon_sql.risk import sets
-from kanon_sql.verbs import profile as module
 from kanon_sql.verbs.profile import Profile
 from kanon_sql.verbs.profile import profiled as profile
 from support.data import DATA, needs
-from support.database import MakeTable, create_table
+from support.database import create_table
 from support.examples import examples
+from support.profiling import Row, patients, suggested
 
-Row = tuple[Any, ...]
 EXAMPLES = examples(60)
+
+
 # None of them says anything to `name_hint`.
 ODD_NAMES = ("n", "value", 'a "b"; DROP', "Straße", "select", "m0", "t", "%s $1 :x ?", " ", "node", "it's", "数")
 _numbers = count()
-
-PATIENTS = {
-    "name": "VARCHAR",
-    "ssn": "VARCHAR",
-    "birth date": "DATE",
-    "zip": "VARCHAR",
-    "sex": "VARCHAR",
-    "ward": "INTEGER",
-    "hospital": "VARCHAR",
-    "diagnosis": "VARCHAR",
-    "charge": "DECIMAL(10, 2)",
-    "dose": "DOUBLE PRECISION",
-}
-_PATIENT_ROWS: list[Row] = [
-    ("Ann", "078-05-1120", "1970-01-01", "02138", "f", 1, "St Mary", "flu", 100, 0.5),
-    ("Ben", "078-05-1121", "1970-01-01", "02138", "m", 1, "St Mary", "flu", 210, 1.5),
-    ("Cem", "078-05-1122", "1971-02-02", "02138", "m", 1, "St Mary", "gout", 330, 2.5),
-    ("Dot", "078-05-1123", "1971-02-02", "02139", "f", 1, "St Mary", "gout", 401, 3.5),
-    ("Eve", "078-05-1124", "1972-03-03", "02139", "f", 1, "St Mary", "flu", 520, 0.5),
-    ("Fay", "078-05-1125", "1973-03-03", "02139", "f", 1, "St Mary", "mumps", 611, 0.5),
-    ("Gus", "078-05-1126", "1974-03-03", None, "m", 1, "St Mary", "flu", 700, None),
-    ("Hal", None, "1974-03-03", None, "m", 1, "St Mary", "flu", 801, None),
-]
-
-
-def patients(engine: Engine) -> Profile:
-    return profile(engine, create_table(engine, "patients", PATIENTS, _PATIENT_ROWS))
 
 
 def figures(rows: Sequence[Row], places: Sequence[int]) -> tuple[int, int, int]:
@@ -64,12 +33,6 @@ def figures(rows: Sequence[Row], places: Sequence[int]) -> tuple[int, int, int]:
     classes = Counter(tuple(row[place] for place in places) for row in rows)
     sizes = classes.values()
     return len(classes), sum(n == 1 for n in sizes), sum(n for n in sizes if n < 5)
-
-
-def tables_of(engine: Engine) -> set[str]:
-    schemas = "information_schema', 'pg_catalog"
-    found = engine.rows(f"SELECT table_name FROM information_schema.tables WHERE table_schema NOT IN ('{schemas}')")
-    return {name for (name,) in found}
 
 
 # Columns and suggestions
@@ -150,10 +113,6 @@ def people(engine: Engine, rows: int, **columns: Any) -> Profile:
     """A profile of a table of integers, made from functions of the row's number."""
     made = [tuple(of(i) for of in columns.values()) for i in range(rows)]
     return profile(engine, create_table(engine, "people", dict.fromkeys(columns, "BIGINT"), made))
-
-
-def suggested(found: Profile) -> dict[str, str]:
-    return {column.name: column.suggestion for column in found.columns}
 
 
 def test_nine_in_ten_make_an_identifier(engine: Engine) -> None:
@@ -327,234 +286,6 @@ def _gain(rows: list[Row], place: int, joined: tuple[int, ...]) -> int:
     _, unique, small = figures(rows, [*joined, place])
     _, unique_before, small_before = figures(rows, joined) if joined else (1, 0, 0)
     return max(unique - unique_before, small - small_before)
-
-
-# What must never be in it, and what must not be left behind
-
-
-def test_no_raw_value_is_in_the_profile(engine: Engine) -> None:
-    types = {"name": "VARCHAR", "town": "VARCHAR", "code": "INTEGER", "cost": "DOUBLE PRECISION", "born": "DATE"}
-    rows = [(f"MARKER{i}", f"MARKER{i % 2}", 987654 + i % 3, 876543.25 + i, "1812-06-24") for i in range(12)]
-    found = profile(engine, create_table(engine, "t", types, rows))
-    text = json.dumps(found.to_dict())
-    for value in ("MARKER", "98765", "87654", "1812", "06-24"):
-        assert value not in text
-    assert found.identifiers == ("name",)
-
-
-def test_the_values_of_an_enum_are_raw_values(engine: Engine) -> None:
-    values = "'MARKER', 'MAR''KER', 'MARKER), (', 'x'"
-    engine.run(f"CREATE TYPE mood AS ENUM ({values})")
-    engine.run(f"CREATE TABLE t (feels mood, also {'point' if engine.name == 'postgresql' else 'STRUCT(a mood)'})")
-    engine.run("INSERT INTO t (feels) VALUES ('x'), ('MAR''KER'), ('MAR''KER')")
-    found = profile(engine, _found(engine, "t"))
-    assert "MAR" not in json.dumps(found.to_dict())
-    expected = ["ENUM", "STRUCT(a ENUM)"] if engine.name == "duckdb" else ["mood", "point"]
-    assert [c.type for c in found.columns] == expected
-    assert [c.distinct for c in found.columns] == [2, None]
-
-
-def test_the_profile_is_plain_json(engine: Engine) -> None:
-    found = patients(engine)
-    plain = found.to_dict()
-    assert json.loads(json.dumps(plain)) == plain
-    assert plain["columns"][0]["name"] == "name"
-    assert plain["sets"][0]["columns"] == ["birth date", "sex"]
-    assert plain["together"]["unique_rows"] == 6
-    assert plain["seconds"] > 0
-
-
-def test_nothing_is_left_behind(engine: Engine) -> None:
-    patients(engine)
-    assert tables_of(engine) == {"patients"}
-
-
-def test_nothing_is_left_behind_when_it_is_interrupted(engine: Engine) -> None:
-    table = create_table(engine, "patients", PATIENTS, _PATIENT_ROWS)
-
-    def interrupt(what: str, done: int, _total: int) -> None:
-        if what == "sets" and done:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        profile(engine, table, on_progress=interrupt)
-    assert tables_of(engine) == {"patients"}
-    assert profile(engine, table).complete
-
-
-def test_a_table_with_one_of_our_names_is_left_alone(engine: Engine) -> None:
-    names = ["kanon_profile_tuples", "kanon_profile_sets_coded", "kanon_profile_copy", "kanon_profile_map_sex"]
-    for name in names:
-        table = create_table(engine, name, {"sex": "VARCHAR", "ward": "INTEGER"}, [("f", 1), ("m", 2)] * 3)
-        assert profile(engine, table).together.small_rows == 6
-    assert tables_of(engine) == set(names)
-    assert all(engine.rows(f'SELECT COUNT(*) FROM "{name}"') == [(6,)] for name in names)
-
-
-# Odd tables
-
-
-def _found(engine: Engine, name: str) -> Table:
-    table = engine.find(name)
-    assert table
-    return table
-
-
-def test_a_type_that_cannot_be_grouped_is_listed_and_not_counted(engine: Engine) -> None:
-    odd = "json" if engine.name == "postgresql" else "STRUCT(a INTEGER)"
-    more = "point" if engine.name == "postgresql" else "INTEGER[]"
-    engine.run(f"CREATE TABLE t (document {odd}, sex VARCHAR, place {more}, patient UUID)")
-    engine.run("INSERT INTO t (sex, patient) VALUES ('f', '12345678-1234-1234-1234-123456789abc'), ('m', NULL)")
-    found = profile(engine, _found(engine, "t"))
-    assert [(c.kind, c.distinct, c.null_rows, c.unique_share) for c in found.columns if c.name != "sex"] == [
-        ("other", None, None, None)
-    ] * 3
-    assert list(suggested(found).values()) == ["", "quasi-identifier", "", "identifier"]
-    assert found.columns[0].reason == "its type cannot be grouped, so it was not counted: decide by what it holds"
-    assert found.together.columns == ("sex",)
-
-
-def test_a_table_of_uncounted_columns(engine: Engine) -> None:
-    engine.run(f"CREATE TABLE t (a {'json' if engine.name == 'postgresql' else 'INTEGER[]'})")
-    engine.run("INSERT INTO t VALUES (NULL), (NULL)")
-    found = profile(engine, _found(engine, "t"))
-    assert (found.rows, found.sets, found.together.columns, found.together.combinations) == (2, (), (), 1)
-    assert (found.complete, found.together.unique_rows, found.together.small_rows) == (True, 0, 2)
-
-
-def test_one_row(engine: Engine) -> None:
-    found = profile(engine, create_table(engine, "t", {"sex": "VARCHAR", "a": "INTEGER"}, [("f", None)]))
-    assert [c.reason for c in found.columns] == ["one value in every row", "NULL in every row"]
-    assert (found.together.unique_rows, found.together.unique_share) == (1, 1.0)
-
-
-def test_an_empty_table_is_an_error(engine: Engine, make_table: MakeTable) -> None:
-    with pytest.raises(SourceError, match="patients has no rows"):
-        profile(engine, make_table(engine, "patients", PATIENTS, []))
-    assert tables_of(engine) == {"patients"}
-
-
-def test_sets_of_no_column_are_an_error(engine: Engine, make_table: MakeTable) -> None:
-    with pytest.raises(SpecError, match="largest_set is 0"):
-        profile(engine, make_table(engine, "t", {"a": "INTEGER"}, [(1,)]), 0)
-
-
-def test_a_slow_view_is_read_once(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    table = create_table(engine, "patients", PATIENTS, _PATIENT_ROWS)
-    engine.run("CREATE VIEW seen AS SELECT * FROM patients")
-    view = _found(engine, "seen")
-    expected = profile(engine, table)
-    assert profile(engine, view).columns == expected.columns
-    monkeypatch.setattr(module, "_SLOW_VIEW", 0.0)
-    asked: list[str] = []
-    monkeypatch.setattr(engine, "rows", _noting(asked, engine.rows))
-    assert profile(engine, view) == expected
-    assert sum("seen" in sql for sql in asked) == 1
-    assert tables_of(engine) == {"patients", "seen"}
-
-
-def _noting(asked: list[str], rows: Any) -> Any:
-    def noted(sql: str) -> Any:
-        asked.append(sql)
-        return rows(sql)
-
-    return noted
-
-
-def test_the_raw_values_stay_in_the_server(postgres: PostgreSQL, monkeypatch: pytest.MonkeyPatch) -> None:
-    sent = []
-    load = DuckDB.load
-    monkeypatch.setattr(DuckDB, "load", lambda self, *a: sent.append(a) or load(self, *a))  # type: ignore[func-returns-value]
-    patients(postgres)
-    ((_, types, _),) = sent
-    assert types == {
-        "birth_date_0": "INTEGER",
-        "zip_0": "INTEGER",
-        "sex_0": "INTEGER",
-        "diagnosis_0": "INTEGER",
-        "n": "BIGINT",
-    }
-
-
-def test_values_are_equal_where_the_server_says_so(postgres: PostgreSQL) -> None:
-    postgres.run("CREATE TABLE t (a numeric, b char(5), c integer)")
-    postgres.run("INSERT INTO t SELECT 1.0, 'x', i % 4 FROM generate_series(1, 8) i")
-    postgres.run("INSERT INTO t SELECT 1.00, 'x  ', i % 4 FROM generate_series(1, 8) i")
-    postgres.run("INSERT INTO t VALUES (2, 'y', 7)")
-    found = profile(postgres, _found(postgres, "t"))
-    assert [c.distinct for c in found.columns] == [2, 2, 5]
-    sets = {s.columns: (s.combinations, s.unique_rows, s.small_rows) for s in found.sets}
-    assert sets == {("a", "b"): (2, 1, 1), ("a", "c"): (5, 1, 17), ("b", "c"): (5, 1, 17), ("a", "b", "c"): (5, 1, 17)}
-
-
-# Many columns, little time
-
-
-def wide(engine: Engine, columns: int) -> Table:
-    """Columns of 2, 3, 4, … values, the last one a year of birth, in 60 rows."""
-    types = {f"c{i}": "INTEGER" for i in range(columns - 1)} | {"birth_year": "INTEGER"}
-    rows = [(*(row % (i + 2) for i in range(columns - 1)), 1970 + row % 2) for row in range(60)]
-    return create_table(engine, "wide", types, rows)
-
-
-def test_of_many_columns_the_most_telling_are_combined(engine: Engine) -> None:
-    found = profile(engine, wide(engine, 16), 2)
-    assert found.combined == (*(f"c{i}" for i in range(4, 15)), "birth_year")
-    assert (found.possible_sets, len(found.sets), found.complete) == (66, 66, True)
-    assert found.notes == (
-        "12 of 16 columns were combined: first those named like quasi-identifiers, then those with the most values",
-    )
-    assert [c.suggestion for c in found.columns[:4]] == [""] * 4
-    assert found.columns[0].reason == "alone it tells little, and 12 columns go before it in the sets"
-
-
-def test_a_column_beyond_the_twelfth_may_tell_by_itself(engine: Engine) -> None:
-    types = {f"birth_{i}" if i < 13 else "ward": "INTEGER" for i in range(14)}
-    rows = [(*(row % 2 for _ in range(13)), row // 4) for row in range(60)]
-    found = profile(engine, create_table(engine, "t", types, rows), 1)
-    assert found.combined == tuple(types)[:12]
-    assert found.quasi_identifiers == found.together.columns == tuple(types)
-    assert found.together.combinations == 30
-
-
-def test_no_time_at_all(engine: Engine) -> None:
-    found = profile(engine, wide(engine, 6), time_limit=0)
-    assert (found.complete, found.sets, found.possible_sets) == (False, (), 35)
-    assert found.notes == (
-        "stopped after 0 seconds: 0 of 35 sets were counted, and the suggestions rest on those and on the names",
-    )
-    assert found.columns == profile(engine, _found(engine, "wide"), 1, 0).columns
-    assert [c.distinct for c in found.columns] == [2, 3, 4, 5, 6, 2]
-    assert found.together.columns == ("birth_year",)
-    assert found.together.combinations == 2
-
-
-def test_time_that_runs_out(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = profile(engine, wide(engine, 6))
-    ticks: Iterator[int] = count()
-    for timed in (module, sets):
-        monkeypatch.setattr(timed, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
-    cut = profile(engine, _found(engine, "wide"), time_limit=20)
-    assert not cut.complete
-    assert 3 <= len(cut.sets) < len(whole.sets) == 35
-    assert set(cut.sets) <= set(whole.sets)
-    assert cut.notes[0].startswith(f"stopped after 20 seconds: {len(cut.sets)} of 35 sets were counted")
-    assert max(len(s.columns) for s in cut.sets) == 2
-    assert sum("birth_year" in s.columns for s in cut.sets) == 5  # its pairs came first
-
-
-def test_progress_is_told(engine: Engine) -> None:
-    told: list[tuple[str, int, int]] = []
-    profile(engine, wide(engine, 6), on_progress=lambda *now: told.append(now))
-    assert told[:2] == [("columns", 0, 6), ("columns", 1, 6)]
-    assert ("columns", 6, 6) in told
-    assert told[7] == ("sets", 0, 35)
-    assert told[-1] == ("sets", 35, 35)
-    assert [now for now in told if now[0] == "sets"] == sorted(now for now in told if now[0] == "sets")
-
-
-def test_no_limit_is_no_limit(engine: Engine) -> None:
-    assert profile(engine, wide(engine, 6), time_limit=None).complete
 
 
 # Adult

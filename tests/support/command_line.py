@@ -17,6 +17,10 @@ import psycopg
 import pytest
 
 from kanon_sql.cli import main, show
+from kanon_sql.engine import Engine
+from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.engines.postgres import PostgreSQL
+from support.database import create_table
 
 _random = random.Random(5)
 COLUMNS = {"name": "VARCHAR", "age": "BIGINT", "zip": "VARCHAR", "disease": "VARCHAR"}
@@ -107,3 +111,25 @@ def write_files(folder: Path) -> None:
     for index, column in enumerate(("age", "zip"), start=1):
         rows = sorted({LEVELS[column](person[index]) for person in PEOPLE})
         (folder / "h" / f"{column}.csv").write_text("".join(";".join(map(str, row)) + "\n" for row in rows))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with people.csv and its hierarchies."""
+    write_files(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(params=["duckdb", "postgres"])
+def database(request: pytest.FixtureRequest, folder: Path) -> str:
+    """What --database takes: a database that holds the table people."""
+    if request.param == "postgres":
+        place = str(request.getfixturevalue("postgres_dsn"))
+        engine: Engine = PostgreSQL.open(place)
+    else:
+        place = str(folder / "hospital.duckdb")
+        engine = DuckDB.open(place, create=True)
+    create_table(engine, "people", COLUMNS, PEOPLE)
+    engine.close()
+    return place

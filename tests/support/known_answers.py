@@ -1,0 +1,54 @@
+"""Searches of frequency sets whose answers are known."""
+
+from collections.abc import Sequence
+from functools import cache
+
+from kanon_sql.frequency.frequency_set import FrequencySet
+from kanon_sql.frequency.judge import Judge, may_suppress
+from kanon_sql.generalization.lattice import Lattice, Node
+from kanon_sql.loss import Costs, Figures, metric
+from kanon_sql.privacy import all_of, k_anonymity
+from kanon_sql.strategies import Driver, Outcome, strategy
+
+
+def anonymous_nodes(found: FrequencySet, k: int, allowed: int = 0) -> dict[Node, int]:
+    """Every k-anonymous node with the rows that it suppresses."""
+    nodes = list(Lattice((0,) * len(found.heights), found.heights).nodes())
+    at_risk = Judge(found, all_of(k_anonymity(k))).rows_at_risk(nodes)
+    return {node: rows for node, rows in zip(nodes, at_risk, strict=True) if rows <= allowed}
+
+
+class Remembering(Judge):
+    """Asks for a node once, since what it counts depends neither on the suppression limit nor on the metric."""
+
+    def __init__(self, found: FrequencySet, k: int) -> None:
+        super().__init__(found, all_of(k_anonymity(k)))
+        self.known: dict[Node, int] = {}
+        self.figures: dict[Node, Figures] = {}
+
+    def rows_at_risk(self, nodes: Sequence[Node]) -> list[int]:
+        new = [node for node in nodes if node not in self.known]
+        self.known |= zip(new, super().rows_at_risk(new), strict=True) if new else {}
+        return [self.known[node] for node in nodes]
+
+    def losses(self, node: Node, costs: Costs) -> Figures:
+        if node not in self.figures:
+            self.figures[node] = super().losses(node, costs)
+        return self.figures[node]
+
+
+judge_of = cache(Remembering)
+
+
+def driver(found: FrequencySet, k: int, limit: float, by: str) -> Driver:
+    judge = judge_of(found, k)
+    lattice = Lattice((0,) * len(found.heights), found.heights)
+    return Driver(lattice, judge.costs(), metric(by), judge, may_suppress(limit, found.rows))
+
+
+def search(found: FrequencySet, k: int, limit: float, by: str, name: str) -> Outcome:
+    return driver(found, k, limit, by).run(strategy(name))
+
+
+def as_node(digits: str) -> Node:
+    return tuple(map(int, digits))

@@ -1,0 +1,94 @@
+"""Perturbation in plain Python: what a row is, what is drawn for it, and what becomes of its values."""
+
+import hmac
+import json
+import math
+from collections import Counter
+from collections.abc import Sequence
+from hashlib import md5, sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kanon_sql import queries, spec
+from kanon_sql.engine import Engine
+from kanon_sql.release import perturb
+from support.database import create_table
+
+SECRET = "correct horse battery staple"
+QI = {"quasi_identifiers": {"zip": {"hierarchy": "suppress"}}, "privacy": {"k": 2}}
+Row = tuple[Any, ...]
+
+
+@pytest.fixture
+def secret(tmp_path: Path) -> str:
+    path = tmp_path / "secret.txt"
+    path.write_text(SECRET + "\n")
+    return str(path)
+
+
+def row_ids(rows: Sequence[Row]) -> list[str]:
+    """A row's content, each cell after a bar and NULL apart from all text; equal rows are numbered."""
+    seen: Counter[Row] = Counter()
+    found = []
+    for row in rows:
+        seen[row] += 1
+        cells = ("~n" if cell is None else str(cell).replace("~", "~~").replace("|", "~p") for cell in row)
+        content = hexdigest("".join(f"|{cell}" for cell in cells))
+        found.append(hexdigest(f"{content}|{seen[row]}"))
+    return found
+
+
+def hexdigest(text: str) -> str:
+    return md5(text.encode(), usedforsecurity=False).hexdigest()
+
+
+def derived(what: str, column: str, asked: dict[str, Any]) -> str:
+    """Of the secret, for one column perturbed in one way: a draw for one scale is none for another."""
+    purpose = json.dumps(["perturb", column, asked], sort_keys=True)
+    return hmac.new(SECRET.encode(), f"{what}|{purpose}".encode(), sha256).hexdigest()
+
+
+def noise_of(scale: float, distribution: str = "normal", **bounds: float) -> dict[str, Any]:
+    return {"noise": {"scale": float(scale), "distribution": distribution, **bounds}}
+
+
+def draws(rows: Sequence[Row], asked: dict[str, Any], column: str = "x") -> list[tuple[float, float]]:
+    digests = (hexdigest(derived("key", column, asked) + row_id) for row_id in row_ids(rows))
+    return [((int(d[:8], 16) + 0.5) / 2**32, (int(d[8:16], 16) + 0.5) / 2**32) for d in digests]
+
+
+def standard(distribution: str, u: float, v: float) -> float:
+    if distribution == "normal":
+        return math.sqrt(-2 * math.log(u)) * math.cos(2 * math.pi * v)
+    if distribution == "uniform":
+        return 2 * u - 1
+    return math.copysign(-math.log(1 - 2 * abs(u - 0.5)), u - 0.5)
+
+
+def table(engine: Engine, rows: Sequence[Row], types: Sequence[str] = ("VARCHAR", "INTEGER")) -> str:
+    """A table of zip, x and whatever else, anew."""
+    found = engine.find("people")
+    if found:
+        engine.run(queries.drop(found.relation, engine.dialect))
+    names = ("zip", "x", "other")[: len(types)]
+    create_table(engine, "people", dict(zip(names, types, strict=True)), rows)
+    return "people"
+
+
+def perturbed(engine: Engine, asked: dict[str, Any], secret: str, **more: Any) -> list[Row]:
+    """All rows of `people` with the column x perturbed, in no order."""
+    settled = spec.parse({"source": "people", **QI, "perturb": {"x": asked}, "secret": secret, **more})
+    found = engine.find("people")
+    assert found is not None
+    with engine.transaction():
+        perturb.check(engine, found, settled)
+        with perturb.perturbed_source(engine, found, settled) as made:
+            rows = engine.rows(queries.select_all(made.relation, engine.dialect))
+    assert [column.kind for column in made.columns] == [column.kind for column in found.columns]
+    return rows
+
+
+def with_zips(values: Sequence[Any]) -> list[Row]:
+    return [(f"z{number}", value) for number, value in enumerate(values)]

@@ -1,0 +1,271 @@
+"""Cloaked releases: files and servers, types of time, verification, and what is refused."""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Callable
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas
+import pytest
+
+import kanon_sql
+from kanon_sql import cloak
+from kanon_sql.cloak import written as cloak_written
+from kanon_sql.errors import InfeasibleError, SourceError, SpecError, TargetError, VerificationError
+
+ROLES = {"location": ["x", "y"], "time": "t", "unit": "unit", "keep": "*"}
+
+# From place to place, in every type of time
+
+DAY = datetime(2024, 3, 1)
+TRIPS = [
+    (i % 9, 47 + (i * 37 % 101) / 500, 8 + (i * 53 % 97) / 400, DAY + timedelta(seconds=i * 61), i % 7, f"note {i}")
+    for i in range(300)
+]
+TRIP_COLUMNS = ["Person", "lat", "lon", "ts", "speed", "note"]
+TRIP_ROLES = {"location": ["lat", "lon"], "time": "ts", "unit": "Person", "identifiers": ["note"]}
+TRIP_BOX = ["lat_min", "lat_max", "lon_min", "lon_max", "ts_from", "ts_to"]
+
+
+@pytest.fixture
+def trips(tmp_path: Path) -> Path:
+    path = tmp_path / "trips.parquet"
+    pandas.DataFrame(TRIPS, columns=TRIP_COLUMNS).to_parquet(path)
+    return path
+
+
+METHODS = [
+    {"interval": 3600},
+    {"method": "temporal", "level": 2},
+    {"method": "both", "dx": 0.2, "dt": 4000, "depth": 6},
+    {"method": "clique", "dx": 0.1, "dt": 3000},
+]
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.get("method", "adaptive"))
+@pytest.mark.parametrize("name", ["out.parquet", "out.csv"])
+@pytest.mark.slow
+def test_a_file_becomes_a_file(trips: Path, method: dict[str, Any], name: str) -> None:
+    target = trips.with_name(name)
+    release = kanon_sql.anonymize(trips, {**TRIP_ROLES, "cloak": method}, k=3, output=target)
+    found, manifest = release.to_df(), release.manifest
+    assert list(found.columns) == [*TRIP_BOX, "speed"]
+    sizes = found.groupby(TRIP_BOX).size()
+    assert (len(found), len(sizes)) == (manifest["released_rows"], manifest["classes"])
+    assert sizes.min() >= 3
+    assert manifest["verified"]
+    assert manifest["success_rate"] == len(found) / 300
+    assert json.loads(json.dumps(manifest)) == manifest
+    assert "note" not in json.dumps(manifest["sql"])
+    assert found.values.tolist() == sorted(found.values.tolist()), "the order tells nothing"
+
+
+@pytest.mark.parametrize(
+    ("type_name", "interval"),
+    [
+        ("TIMESTAMP", 3600),
+        ("TIMESTAMP WITH TIME ZONE", 3600),
+        ("TIMESTAMP_NS", 3600),
+        ("DATE", 1),
+        ("BIGINT", 3600),
+        ("DOUBLE", 0.5),
+    ],
+)
+@pytest.mark.slow
+def test_the_interval_has_the_type_of_the_time(trips: Path, type_name: str, interval: float) -> None:
+    with duckdb.connect(str(trips.with_name("trips.duckdb"))) as connection:
+        number = f"epoch(ts) / {3600 if type_name == 'DOUBLE' else 1}"
+        value = number if type_name in ("BIGINT", "DOUBLE") else "ts"
+        query = f"SELECT * REPLACE (CAST({value} AS {type_name}) AS ts) FROM '{trips}'"
+        connection.execute(f"CREATE TABLE trips AS {query}")
+        release = kanon_sql.anonymize(
+            "trips", {**TRIP_ROLES, "cloak": {"interval": interval}}, k=3, connection=connection, into="cloaked"
+        )
+        types = dict(connection.execute("SELECT column_name, column_type FROM (DESCRIBE cloaked)").fetchall())
+        shown = "TIMESTAMP" if type_name == "TIMESTAMP_NS" else type_name
+        assert (types["ts_from"], types["ts_to"]) == (shown, shown)
+        lasts = connection.execute("SELECT DISTINCT ts_to - ts_from FROM cloaked").fetchall()
+        assert lasts in ([(timedelta(seconds=interval),)], [(interval,)])
+        assert release.manifest["figures"]["median_length"] == interval
+        left = connection.execute("SELECT table_name FROM duckdb_tables() WHERE table_name LIKE 'kanon%'").fetchall()
+        assert left == [], "nothing of ours stays"
+
+
+def test_a_server_is_cloaked_beside_it_and_written_into_it(postgres_dsn: str) -> None:
+    import psycopg
+
+    with psycopg.connect(postgres_dsn, autocommit=True) as connection:
+        connection.execute(
+            'CREATE TABLE trips ("Person" int, lat float8, lon numeric(8, 5), ts timestamptz, speed int, note text)'
+        )
+        with connection.cursor().copy("COPY trips FROM STDIN") as copy:
+            for row in TRIPS:
+                copy.write_row(row)
+        spec = {**TRIP_ROLES, "cloak": {"interval": 7200}}
+        release = kanon_sql.anonymize("trips", spec, k=3, connection=connection, into="cloaked")
+        names = ", ".join(TRIP_BOX)
+        sizes = connection.execute(f"SELECT count(*) FROM cloaked GROUP BY {names}").fetchall()
+        assert sum(n for (n,) in sizes) == release.manifest["released_rows"] > 200
+        assert min(n for (n,) in sizes) >= 3
+        assert connection.execute("SELECT pg_typeof(ts_from)::text FROM cloaked LIMIT 1").fetchone() == (
+            "timestamp with time zone",
+        )
+
+
+@pytest.mark.slow
+def test_shuffled_rows_are_the_same_rows(trips: Path) -> None:
+    plain, mixed, again = (
+        kanon_sql.anonymize(trips, TRIP_ROLES, k=3, **more).to_df().values.tolist()
+        for more in ({}, {"shuffle": True, "seed": 4}, {"shuffle": True, "seed": 4})
+    )
+    assert mixed == again != plain
+    assert Counter(map(str, mixed)) == Counter(map(str, plain))
+
+
+@pytest.mark.slow
+def test_a_column_that_strings_rows_together_is_told(trips: Path) -> None:
+    spec = {**TRIP_ROLES, "identifiers": [], "keep": ["note", "speed"]}
+    strung, suspected = kanon_sql.anonymize(trips, spec, k=3).manifest["warnings"]
+    assert "'note' is released as it is and tells most units apart" in strung
+    assert suspected == "the column 'note' is released as it is, and differs in nearly every row"
+
+
+def test_what_a_run_suppresses_may_be_limited(trips: Path) -> None:
+    method = {"method": "clique", "dx": 0.02, "dt": 1500}
+    release = kanon_sql.anonymize(trips, {**TRIP_ROLES, "cloak": method}, k=2)
+    assert 0 < release.manifest["success_rate"] < 0.98
+    assert "could not be cloaked" in release.manifest["warnings"][0]
+    with pytest.raises(InfeasibleError, match=r"more than suppression_limit 0\.02 allows"):
+        kanon_sql.anonymize(trips, {**TRIP_ROLES, "cloak": method}, k=2, suppression_limit=0.02)
+
+
+# Verification
+
+
+def _spoiled(change: str) -> Callable[[Any], Any]:
+    """The adaptive method, with one row's box changed behind its back."""
+
+    def method(cloaking: Any) -> Any:
+        found = cloak.METHODS_AS_THEY_ARE["adaptive"](cloaking)  # type: ignore[attr-defined]
+        cloaking.engine.run(f"UPDATE temp.{found.name} SET {change} WHERE row = 1")
+        return found
+
+    return method
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ("x_min = x_min - 1", "boxes that too few units share"),
+        ("x_min = x_max", "rows outside their boxes"),
+        ("t_min = t_max + 1e6", "rows outside their boxes"),
+        ("x_min = NULL", "rows outside their boxes"),
+    ],
+)
+def test_boxes_that_break_the_promise_are_not_released(
+    trips: Path, monkeypatch: pytest.MonkeyPatch, change: str, problem: str
+) -> None:
+    monkeypatch.setattr(cloak, "METHODS_AS_THEY_ARE", dict(cloak.METHODS), raising=False)
+    monkeypatch.setitem(cloak.METHODS, "adaptive", _spoiled(change))
+    target = trips.with_name("out.parquet")
+    with pytest.raises(VerificationError, match=problem):
+        kanon_sql.anonymize(trips, TRIP_ROLES, k=3, output=target)
+    assert not target.exists()
+
+
+@pytest.mark.slow
+def test_a_release_that_was_written_wrong_is_rolled_back(trips: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = cloak_written.release_sql
+    wrong = lambda *given: f"SELECT * REPLACE (lat_min - 1 AS lat_min) FROM ({plain(*given)})"  # noqa: E731
+    monkeypatch.setattr(cloak_written, "release_sql", wrong)
+    target = trips.with_name("out.parquet")
+    with pytest.raises(VerificationError, match="another number of times than planned"):
+        kanon_sql.anonymize(trips, TRIP_ROLES, k=3, output=target)
+    assert [path.name for path in trips.parent.iterdir()] == ["trips.parquet"]
+
+
+# What is refused
+
+Change = Callable[[pandas.DataFrame], Any]
+
+
+def _set(column: str, value: Any) -> Change:
+    def change(table: pandas.DataFrame) -> None:
+        table.loc[3:5, column] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "spec", "problem"),
+    [
+        (_set("lat", None), {}, "3 rows without a place"),
+        (_set("lon", math.inf), {}, "3 rows without a place"),
+        (_set("ts", None), {}, "3 rows without a time"),
+        (_set("Person", None), {}, "3 rows without a unit"),
+        (None, {"privacy": {"k": 10}}, "k is 10 but there are only 9 different 'Person'"),
+        (None, {"location": ["lat", "note"], "identifiers": []}, "location column 'note' holds VARCHAR, not numbers"),
+        (None, {"location": ["Lat", "lon"]}, "there is no location column 'Lat'; did you mean 'lat'?"),
+        (None, {"time": "note", "identifiers": []}, "time column 'note' holds VARCHAR"),
+        (None, {"cloak": {"method": "both", "dx": "wide", "dt": 5}}, "there is no cloak column 'wide'"),
+        (None, {"cloak": {"method": "both", "dx": "note", "dt": 5}, "identifiers": []}, "holds VARCHAR, not numbers"),
+        (None, {"cloak": {"interval": 1e-9}}, "cannot show parts of a microsecond"),
+        (None, {"cloak": {"interval": 1e-5}}, "cannot be numbered"),
+        (lambda t: t.insert(0, "lat_min", 1), {}, "two columns called 'lat_min'"),
+        (lambda t: t[:0], {}, "has no rows"),
+        (
+            lambda t: t.insert(0, "d", -1.0),
+            {"cloak": {"method": "clique", "dx": "d", "dt": 9}},
+            "300 rows have a tolerance",
+        ),
+        (
+            lambda t: t.insert(0, "q", 2.5),
+            {"cloak": {"method": "clique", "dx": 1, "dt": 9, "k": "q"}},
+            "300 rows have an own k in 'q'",
+        ),
+        (None, {"cloak": {"method": "clique", "dx": 0, "dt": 0}}, "no row could be cloaked with 3 units"),
+    ],
+)
+def test_what_cannot_be_cloaked_is_said_before_anything_is_written(
+    tmp_path: Path, change: Change | None, spec: dict[str, Any], problem: str
+) -> None:
+    table = pandas.DataFrame(TRIPS, columns=TRIP_COLUMNS).astype({"Person": "Int64"})
+    changed = change(table) if change else None
+    table = table if changed is None else changed
+    with pytest.raises((SourceError, SpecError, InfeasibleError)) as caught:
+        kanon_sql.anonymize(table, {**TRIP_ROLES, "privacy": {"k": 3}, **spec}, output=tmp_path / "out.parquet")
+    assert problem in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_rows_without_a_place_may_be_suppressed() -> None:
+    table = pandas.DataFrame(TRIPS, columns=TRIP_COLUMNS)
+    _set("lat", None)(table)
+    manifest = kanon_sql.anonymize(table, {**TRIP_ROLES, "cloak": {"unplaced": "suppress"}}, k=3).manifest
+    assert (manifest["unplaced_rows"], manifest["released_rows"], manifest["suppressed_rows"]) == (3, 297, 3)
+
+
+def test_a_target_that_exists_stays(trips: Path) -> None:
+    target = trips.with_name("out.csv")
+    target.write_text("here before")
+    with pytest.raises(TargetError, match="exists already"):
+        kanon_sql.anonymize(trips, TRIP_ROLES, k=3, output=target)
+    assert target.read_text() == "here before"
+
+
+@pytest.mark.parametrize("name", ["explain", "search", "lattice", "compare"])
+def test_there_is_no_lattice_to_show(trips: Path, name: str) -> None:
+    with pytest.raises(SpecError, match="places are cloaked without a lattice, so there is no search to show"):
+        getattr(kanon_sql, name)(str(trips), TRIP_ROLES)
+
+
+def test_equal_dates_are_one_day() -> None:
+    table = pandas.DataFrame({"x": [1.0, 2.0], "y": [1.0, 1.0], "t": [date(1960, 5, 1)] * 2, "unit": ["a", "b"]})
+    released = kanon_sql.anonymize(table, ROLES, k=2).to_df()
+    assert released["t_from"].astype(str).tolist() == ["1960-05-01"] * 2
+    assert released["t_to"].astype(str).tolist() == ["1960-05-02"] * 2

@@ -1,0 +1,247 @@
+"""The exact errors of a spec, each with the key that it is about."""
+
+import pytest
+
+from kanon_sql.errors import SpecError
+from kanon_sql.spec import parse
+from support.specs import QI_TEXT, error
+
+RECIPE_TEXT = "a file, the word suppress, or a mapping with one of file, table, ranges, redact, dates, taxonomy"
+TOP_KEYS = (
+    "source, database, identifiers, location, time, unit, cloak, quasi_identifiers, hierarchies, "
+    "sensitive, keep, privacy, suppression_limit, "
+    "metric, strategy, time_limit, evaluations, seed, show, beta, prioprivacy, kgen, memetic, local_search, random, "
+    "unmapped, mask, shuffle, perturb, secret, target"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "quasi_identifiers: {age: {heirarchy: a.csv}}",
+            "quasi_identifiers.age.heirarchy is not a key of a spec; did you mean 'hierarchy'?",
+        ),
+        ("sensitiv: [a]", "sensitiv is not a key of a spec; did you mean 'sensitive'?"),
+        ("identifers:", "identifers is not a key of a spec; did you mean 'identifiers'?"),
+        ("privacy: {kk: 2}", "privacy.kk is not a key of a spec; did you mean 'k'?"),
+        ("target: {overwrit: true}", "target.overwrit is not a key of a spec; did you mean 'overwrite'?"),
+        ("k: 5", "k is not a key of a spec; did you mean 'privacy.k'?"),
+        ("table: a", "table is not a key of a spec; did you mean 'target.table'?"),
+        ("qi: 1", f"qi is not a key of a spec; the keys there are {TOP_KEYS}"),
+        ("5: 1", f"5 is not a key of a spec; the keys there are {TOP_KEYS}"),
+        ("privacy: {1: 2}", "privacy.1 is not a key of a spec; the keys there are k"),
+        (
+            "quasi_identifiers: {age: {redact: right}}",
+            "quasi_identifiers.age.redact is not a key of a spec; the keys there are hierarchy, min_level, max_level, "
+            "priority, weight, show, domain",
+        ),
+        (
+            "quasi_identifiers: {age: {hierarchy: {ranges: [5], tpo: 1}}}",
+            "quasi_identifiers.age.hierarchy.tpo is not a key of a spec; did you mean 'top'?",
+        ),
+        (
+            "quasi_identifiers: {age: {hierarchy: {range: [5]}}}",
+            "quasi_identifiers.age.hierarchy.range is not a key of a spec; did you mean 'ranges'? (and 1 more)",
+        ),
+    ],
+)
+def test_unknown_keys(text: str, message: str) -> None:
+    assert error(text) == message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("privacy: {k: 0}", "privacy.k: give a whole number of at least 1, not 0"),
+        ("privacy: {k: 2.5}", "privacy.k: give a whole number of at least 1, not 2.5"),
+        ("privacy: {k: five}", "privacy.k: give a whole number of at least 1, not 'five'"),
+        ("privacy: {k: true}", "privacy.k: give a whole number of at least 1, not True"),
+        ("privacy: 5", "privacy: give a mapping such as {k: 5}, not 5"),
+        (
+            "suppression_limit: 2",
+            "suppression_limit: give a fraction of the rows from 0 to 1, e.g. 0.02 for 2 %, not 2",
+        ),
+        (
+            "suppression_limit: -0.1",
+            "suppression_limit: give a fraction of the rows from 0 to 1, e.g. 0.02 for 2 %, not -0.1",
+        ),
+        (
+            "suppression_limit: .nan",
+            "suppression_limit: give a fraction of the rows from 0 to 1, e.g. 0.02 for 2 %, not nan",
+        ),
+        ("time_limit: -1", "time_limit: give a number of seconds of at least 0, not -1"),
+        ("time_limit: .inf", "time_limit: give a number of seconds of at least 0, not inf"),
+        ("seed: x", "seed: give a whole number, not 'x'"),
+        ("mask: 1", "mask: give true or false, not 1"),
+        ("unmapped: warn", "unmapped: give error or top, not 'warn'"),
+        (
+            "metric: entropy",
+            "metric: give one of precision, height, loss, loss_geometric, discernibility, distortion, "
+            "average_class_size, not 'entropy'",
+        ),
+        ("strategy: ''", "strategy: give the name of a search strategy, not ''"),
+        ("source: 5", "source: give the name of a table or the path of a file, not 5"),
+        ("database: [a]", "database: give a DuckDB file or postgresql://…"),
+        ("hierarchies: 3", "hierarchies: give the path of a folder with <column>.csv, not 3"),
+        ("identifiers: name", "identifiers: give a list of column names, as text, not 'name'"),
+        ("sensitive: [disease, no]", "sensitive: give a list of column names, as text, not False"),
+        ("{seed: x, mask: 1, shuffle: 2}", "seed: give a whole number, not 'x' (and 2 more)"),
+    ],
+)
+def test_wrong_values(text: str, message: str) -> None:
+    assert error(text) == message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("quasi_identifiers:", f"quasi_identifiers is missing; give {QI_TEXT}"),
+        ("quasi_identifiers: []", f"quasi_identifiers: give {QI_TEXT}, not {{}}"),
+        ("quasi_identifiers: age", f"quasi_identifiers: give {QI_TEXT}, not 'age'"),
+        ("quasi_identifiers: [no]", f"quasi_identifiers: give {QI_TEXT}, not [False]"),
+        ("quasi_identifiers: {no: }", f"quasi_identifiers: give {QI_TEXT}, not False"),
+        ("quasi_identifiers: {'': }", f"quasi_identifiers: give {QI_TEXT}, not ''"),
+        ("quasi_identifiers: [{age: a}]", f"quasi_identifiers: give {QI_TEXT}, not [{{'age': 'a'}}]"),
+        (
+            "quasi_identifiers: {age: age.csv}",
+            "quasi_identifiers.age: give {hierarchy: …} or nothing, not 'age.csv'",
+        ),
+        (
+            "quasi_identifiers: {age: {min_level: 3, max_level: 2}}",
+            "quasi_identifiers.age: min_level 3 is above max_level 2; lower the one or raise the other",
+        ),
+        (
+            "quasi_identifiers: {age: {min_level: -1}}",
+            "quasi_identifiers.age.min_level: give a whole number of at least 0, not -1",
+        ),
+        (
+            "quasi_identifiers: {age: {max_level: -1}}",
+            "quasi_identifiers.age.max_level: give a whole number of at least 0, not -1",
+        ),
+    ],
+)
+def test_wrong_quasi_identifiers(text: str, message: str) -> None:
+    assert error(text) == message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[pay]", ": give a mapping such as {salary: {noise: {scale: 100}}}, not ['pay']"),
+        ("{5: {swap: {within: 0.1}}}", ": give a mapping such as {salary: {noise: {scale: 100}}}, not 5"),
+        ("{pay: }", ".pay: give a mapping with one of noise, swap, pram, not None"),
+        ("{pay: {}}", ".pay: give a mapping with one of noise, swap, pram"),
+        ("{pay: {swap: {within: 1}, pram: {keep: 0}}}", ".pay: give a mapping with one of noise, swap, pram"),
+        ("{pay: {nois: {scale: 1}}}", ".pay.nois is not a key of a spec; did you mean 'noise'?"),
+        ("{pay: {noise: 5}}", ".pay.noise: give a mapping such as {scale: 100}, not 5"),
+        ("{pay: {noise: {}}}", ".pay.noise.scale is missing; give a number above 0"),
+        ("{pay: {noise: {scale: 0}}}", ".pay.noise.scale: give a number above 0, not 0"),
+        ("{pay: {noise: {scale: .inf}}}", ".pay.noise.scale: give a number above 0, not inf"),
+        (
+            "{pay: {noise: {scale: 1, distribution: cauchy}}}",
+            ".pay.noise.distribution: give one of normal, laplace, uniform, not 'cauchy'",
+        ),
+        (
+            "{pay: {noise: {scale: 1, bottom: 3, top: 3}}}",
+            ".pay.noise: bottom 3 is not below top 3; lower the one or raise the other",
+        ),
+        ("{pay: {swap: {within: 0}}}", ".pay.swap.within: give a fraction of the ranks above 0, at most 1, not 0"),
+        ("{pay: {swap: {within: 5}}}", ".pay.swap.within: give a fraction of the ranks above 0, at most 1, not 5"),
+        ("{pay: {pram: {}}}", ".pay.pram: give either matrix or keep"),
+        ("{pay: {pram: {keep: 0.5, matrix: a.csv}}}", ".pay.pram: give either matrix or keep"),
+        ("{pay: {pram: {keep: 1}}}", ".pay.pram.keep: give a chance from 0 to below 1, e.g. 0.8, not 1"),
+        ("{pay: {pram: {kep: 1}}}", ".pay.pram.kep is not a key of a spec; did you mean 'keep'?"),
+    ],
+)
+def test_wrong_perturbations(text: str, message: str) -> None:
+    assert error(f"perturb: {text}") == f"perturb{message}"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "perturb: {Age: {swap: {within: 1}}}",
+            "'Age' in `perturb` is a quasi-identifier; only the other columns can be",
+        ),
+        (
+            "{identifiers: [id], perturb: {id: {swap: {within: 1}}}}",
+            "'id' in `perturb` is an identifier, which is dropped; only the other columns can be",
+        ),
+    ],
+)
+def test_a_perturbed_column_is_neither_quasi_identifier_nor_identifier(text: str, message: str) -> None:
+    assert error(text) == f"{message} perturbed"
+
+
+@pytest.mark.parametrize(
+    ("recipe", "message"),
+    [
+        ("{}", f": give {RECIPE_TEXT}, not {{}}"),
+        ("5", f": give {RECIPE_TEXT}, not 5"),
+        ("{file: a, ranges: [5]}", f": give {RECIPE_TEXT}, not {{'file': 'a', 'ranges': [5]}}"),
+        ("''", ".file: give the path of a hierarchy file, not ''"),
+        ("{table: 5}", ".table: give the name of a table or view, not 5"),
+        ("{ranges: []}", ".ranges: give a list of range widths above 0, not []"),
+        ("{ranges: 5}", ".ranges: give a list of range widths above 0, not 5"),
+        ("{ranges: [5, 0]}", ".ranges: give a list of range widths above 0, not 0"),
+        ("{ranges: [five]}", ".ranges: give a list of range widths above 0, not 'five'"),
+        ("{ranges: [true]}", ".ranges: true is not a number; give a number"),
+        ("{ranges: [5], top: .inf}", ".top: give a number, not inf"),
+        ("{redact: middle}", ".redact: give right or left, not 'middle'"),
+        ("{redact: left, step: 0}", ".step: give a whole number of at least 1, not 0"),
+        ("{dates: month}", ".dates: give a list of date parts such as [month, year], not 'month'"),
+        ("{taxonomy: a, separator: 1}", ".separator: give a text such as ',' or ';', not 1"),
+    ],
+)
+def test_wrong_recipes(recipe: str, message: str) -> None:
+    text = f"quasi_identifiers: {{age: {{hierarchy: {recipe}}}}}"
+    assert error(text) == "quasi_identifiers.age.hierarchy" + message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("identifiers: [a, b, a]", "identifiers: 'a' is listed twice; keep one of the two"),
+        ("sensitive: [a, a]", "sensitive: 'a' is listed twice; keep one of the two"),
+        ("quasi_identifiers: [a, a]", "quasi_identifiers: 'a' is listed twice; keep one of the two"),
+        ("identifiers: [age]", "'age' is in both `identifiers` and `quasi_identifiers`; keep it in one of them"),
+        ("sensitive: [age]", "'age' is in both `quasi_identifiers` and `sensitive`; keep it in one of them"),
+        (
+            "{identifiers: [a], sensitive: [a]}",
+            "'a' is in both `identifiers` and `sensitive`; keep it in one of them",
+        ),
+        (
+            "sensitive: [Age]",
+            "'age' in `quasi_identifiers` and 'Age' in `sensitive` differ only in case; keep one of the two",
+        ),
+        (
+            "identifiers: [Name, NAME]",
+            "'Name' in `identifiers` and 'NAME' in `identifiers` differ only in case; keep one of the two",
+        ),
+    ],
+)
+def test_one_role_for_each_column(text: str, message: str) -> None:
+    assert error(text) == message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{}", "target: neither a file nor a table is named; give one of them with `output` or `into`"),
+        ("{file: a, table: b}", "target: both a file and a table are named; keep one of `output` and `into`"),
+        ("{file: a, as: view}", "target: a view needs a name; give it with `into`"),
+        ("{table: a, as: index}", "target.as: give table, view, materialized or anatomy, not 'index'"),
+        ("a.csv", "target: give a mapping such as {table: patients_anon, as: view}, not 'a.csv'"),
+    ],
+)
+def test_wrong_targets(text: str, message: str) -> None:
+    assert error(f"target: {text}") == message
+
+
+def test_what_is_missing() -> None:
+    with pytest.raises(SpecError, match=r"^source is missing; give the name of a table .* \(and 1 more\)$"):
+        parse({})
+    with pytest.raises(SpecError, match=r"^a spec is a mapping with keys such as source and privacy, not 5$"):
+        parse(5)  # type: ignore[arg-type]

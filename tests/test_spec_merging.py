@@ -1,0 +1,200 @@
+"""What is given beside a spec wins over it: options of the command line or of Python, and options of one algorithm."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from kanon_sql.errors import SpecError
+from kanon_sql.spec import Attribute, Privacy, SuppressRecipe, Target, load, merge, parse
+from support.specs import ATTRIBUTES, QI_TEXT, error, full, small, write
+
+# Options of one algorithm
+
+
+NESTED = "prioprivacy: {rules: my_rules, suppression_order: published, wildcard_suppression: true}"
+FLAT = "{rules: my_rules, suppression_order: published, wildcard_suppression: true}"
+
+
+def test_options_of_an_algorithm_stand_alone_or_under_its_name() -> None:
+    nested, flat = small(**yaml.safe_load(NESTED)), small(**yaml.safe_load(FLAT))
+    assert nested == flat
+    assert (flat.rules, flat.suppression_order, flat.wildcard_suppression) == ("my_rules", "published", True)
+    assert (small().rules, small().suppression_order, small().wildcard_suppression) == (None, "plain", False)
+    mixed = small(rules="my_rules", prioprivacy={"suppression_order": "published", "wildcard_suppression": True})
+    assert mixed == flat
+    assert parse(flat.model_dump()) == flat
+
+
+def test_one_strategy_may_have_evaluations_of_its_own() -> None:
+    spec = small(kgen={"evaluations": 8}, memetic={"evaluations": 9})
+    assert [spec.evaluations_of(name) for name in ("kgen", "memetic", "random", "auto")] == [8, 9, None, None]
+    assert [small(evaluations=7).evaluations_of(name) for name in ("kgen", "auto")] == [7, 7]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "{rules: a, prioprivacy: {rules: b}}",
+            "rules is given twice, alone and as prioprivacy.rules; keep one of the two",
+        ),
+        (
+            "{wildcard_suppression: true, prioprivacy: {wildcard_suppression: true}}",
+            "wildcard_suppression is given twice, alone and as prioprivacy.wildcard_suppression; keep one of the two",
+        ),
+        ("prioprivacy: {rule: a}", "prioprivacy.rule is not a key of a spec; did you mean 'rules'?"),
+        ("ruels: a", "ruels is not a key of a spec; did you mean 'rules'?"),
+        ("{rules: a, prioprivacy: 5}", "prioprivacy: give a mapping such as {rules: my_rules}, not 5"),
+        ("rules: 5", "prioprivacy.rules: give the path of a folder with <level>_<column>.txt, not 5"),
+        ("prioprivacy: {suppression_order: odd}", "prioprivacy.suppression_order: give plain or published, not 'odd'"),
+        ("kgen: {evaluations: 0}", "kgen.evaluations: give a whole number of at least 1, not 0"),
+        ("random: 9", "random: give a mapping such as {evaluations: 5000}, not 9"),
+        ("kgen: {k: 9}", "kgen.k is not a key of a spec; the keys there are evaluations"),
+    ],
+)
+def test_wrong_options_of_an_algorithm(text: str, message: str) -> None:
+    assert error(text) == message
+
+
+def test_a_file_may_give_an_algorithm_its_options(tmp_path: Path) -> None:
+    path = write(tmp_path, f"{{source: t, quasi_identifiers: [a], {NESTED}}}")
+    assert load(path).rules == str(tmp_path / "my_rules")
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ({"rules": "new"}, {"rules": "new", "wildcard_suppression": True}),
+        ({"wildcard_suppression": False}, {"rules": "old", "wildcard_suppression": False}),
+        ({"prioprivacy": {"rules": "new"}}, {"rules": "new"}),
+    ],
+)
+@pytest.mark.parametrize("nested", [True, False])
+def test_an_option_of_an_algorithm_that_is_said_wins(
+    said: dict[str, Any], expected: dict[str, Any], nested: bool
+) -> None:
+    options = {"rules": "old", "wildcard_suppression": True}
+    spec = small(**({"prioprivacy": options} if nested else options))
+    assert merge(spec, **said) == small(prioprivacy=expected)
+
+
+def test_evaluations_that_are_said_win_over_those_of_a_spec() -> None:
+    assert merge(small(kgen={"evaluations": 8}), evaluations=9).evaluations_of("kgen") == 9
+    assert merge(small(evaluations=8), kgen={"evaluations": 9}).evaluations_of("kgen") == 9
+    with pytest.raises(SpecError, match="given twice"):
+        merge(small(), evaluations=8, kgen={"evaluations": 9})
+
+
+def test_load_takes_from_the_overrides_what_the_file_leaves_out(tmp_path: Path) -> None:
+    (tmp_path / "data.csv").touch()
+    path = write(tmp_path, "{source: , hierarchies: h, privacy: {k: 3}}")
+    spec = load(path, source="data.csv", quasi_identifiers=["age"], k=None, hierarchies="mine")
+    assert (spec.source, list(spec.quasi_identifiers)) == ("data.csv", ["age"])
+    assert (spec.privacy.k, spec.hierarchies) == (3, "mine")
+    with pytest.raises(SpecError, match=r"^quasi_identifiers is missing"):
+        load(path, source="data.csv")
+
+
+# Merging
+
+
+def test_nothing_said_changes_nothing() -> None:
+    names = ("source", "database", "quasi_identifiers", "k", "output", "into", "form", "overwrite", "mask")
+    assert merge(full(), **dict.fromkeys(names)) == full()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("source", "other"),
+        ("database", "other.duckdb"),
+        ("hierarchies", "h"),
+        ("suppression_limit", 0.0),
+        ("metric", "height"),
+        ("strategy", "incognito"),
+        ("time_limit", 1.5),
+        ("evaluations", 7),
+        ("seed", 0),
+        ("unmapped", "error"),
+        ("mask", False),
+        ("shuffle", False),
+        ("identifiers", ("ssn",)),
+        ("sensitive", ()),
+    ],
+)
+def test_what_is_said_wins(name: str, value: object) -> None:
+    spec = merge(full(), **{name: value})
+    assert getattr(spec, name) == value
+    assert spec == full().model_copy(update={name: value})
+
+
+def test_k_alone_is_said_flat() -> None:
+    assert merge(full(), k=2) == full().model_copy(update={"privacy": Privacy(k=2)})
+    assert merge(small(), k=2).privacy.k == 2
+    with pytest.raises(SpecError, match=r"^privacy\.k: give a whole number of at least 1, not 0$"):
+        merge(full(), k=0)
+
+
+def test_columns_said_again_keep_their_recipe() -> None:
+    spec = merge(full(), quasi_identifiers=["weight", "zip"])
+    assert dict(spec.quasi_identifiers) == {"weight": Attribute(), "zip": ATTRIBUTES["zip"]}
+    spec = merge(full(), quasi_identifiers={"zip": {"hierarchy": "suppress"}})
+    assert dict(spec.quasi_identifiers) == {"zip": Attribute(hierarchy=SuppressRecipe())}
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ({"quasi_identifiers": ["a", "a"]}, "quasi_identifiers: 'a' is listed twice; keep one of the two"),
+        ({"quasi_identifiers": "a"}, f"quasi_identifiers: give {QI_TEXT}, not 'a'"),
+        (
+            {"sensitive": ["zip"]},
+            "'zip' is in both `quasi_identifiers` and `sensitive`; keep it in one of them",
+        ),
+        ({"sorce": "a"}, "sorce is not a key of a spec; did you mean 'source'?"),
+        ({"output": "a", "into": "b"}, "target: both a file and a table are named; keep one of `output` and `into`"),
+        ({"output": "a", "form": "view"}, "target: a view needs a name; give it with `into`"),
+    ],
+)
+def test_wrong_overrides(said: dict[str, Any], message: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        merge(full(), **said)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("said", "target"),
+    [
+        ({"into": "patients_anon"}, Target(table="patients_anon", form="view", overwrite=True)),
+        ({"into": "other"}, Target(table="other", form="view", overwrite=False)),
+        ({"into": "other", "overwrite": True}, Target(table="other", form="view", overwrite=True)),
+        ({"output": Path("a.csv")}, Target(file="a.csv", overwrite=False)),
+        ({"output": "a.csv", "overwrite": True}, Target(file="a.csv", overwrite=True)),
+        ({"form": "table"}, Target(table="patients_anon", form="table", overwrite=True)),
+        ({"overwrite": False}, Target(table="patients_anon", form="view", overwrite=False)),
+    ],
+)
+def test_a_new_place_does_not_inherit_the_permission_to_overwrite(said: dict[str, Any], target: Target) -> None:
+    assert merge(full(), **said).target == target
+
+
+def test_a_spec_from_the_command_line_alone() -> None:
+    spec = merge(None, source="a.csv", quasi_identifiers=["age", "zip"], k=3, output="b.csv", seed=None)
+    assert spec == parse(
+        {
+            "source": "a.csv",
+            "quasi_identifiers": ["age", "zip"],
+            "privacy": {"k": 3},
+            "target": {"file": "b.csv"},
+        }
+    )
+    with pytest.raises(SpecError, match=r"^target: neither a file nor a table is named; give one of them with"):
+        merge(None, source="a.csv", quasi_identifiers=["age"], overwrite=True)
+
+
+def test_merging_leaves_the_first_as_it_was() -> None:
+    spec = full()
+    merge(spec, k=2, quasi_identifiers=["zip"], into="other")
+    assert spec == full()

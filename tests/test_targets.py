@@ -1,0 +1,185 @@
+"""Targets of a release: what is replaced, what is refused, and what is verified before anything becomes visible."""
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kanon_sql import anonymize
+from kanon_sql.engine import Engine
+from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.errors import TargetError, VerificationError
+from kanon_sql.release import findings
+from kanon_sql.release.findings import Summary
+from kanon_sql.release.recoding import FullDomain
+from support.database import create_table
+from support.oracle import Problem
+from support.releasing import People, _quoted, as_text, everything, file_rows, standalone, table_rows, two_levels
+
+OLD = [(41,)]
+
+
+def old_target(engine: Engine, form: str) -> None:
+    if form == "table":
+        create_table(engine, "released", {"old": "INTEGER"}, OLD)
+    else:
+        engine.run(f"CREATE VIEW released AS SELECT {OLD[0][0]} AS old")
+
+
+@pytest.mark.parametrize("old", ["table", "view"])
+@pytest.mark.parametrize("new", ["table", "view"])
+def test_an_old_table_or_view_is_replaced_only_when_told(people: People, old: str, new: str) -> None:
+    old_target(people.engine, old)
+    with pytest.raises(TargetError, match="overwrite=True"):
+        people.release(into="released", form=new)
+    assert table_rows(people.engine, "released") == OLD
+    for _ in range(2):
+        people.release(into="released", form=new, overwrite=True)
+        assert len(table_rows(people.engine, "released")) == 9
+        assert people.engine.find("released").form == new
+
+
+@pytest.mark.parametrize("target", ["none", "table", "view", "csv"])
+@pytest.mark.parametrize("search_in", ["embedded", "engine"])
+def test_nothing_but_the_release_is_left(people: People, tmp_path: Path, target: str, search_in: str) -> None:
+    options = {"output": tmp_path / "release.csv"} if target == "csv" else {"into": "released", "form": target}
+    files, tables = set(tmp_path.iterdir()), set(everything(people.engine))
+    people.release(search_in=search_in, **({} if target == "none" else options))
+    new = {name for _, name, _ in set(everything(people.engine)) - tables}
+    view = {"released", "released__attribute0"}  # what a view needs of a mapping table is a table beside it
+    assert new == {"none": {"kanon_release_1"}, "table": {"released"}, "view": view, "csv": set()}[target]
+    assert set(tmp_path.iterdir()) - files == ({tmp_path / "release.csv"} if target == "csv" else set())
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_an_old_file_is_replaced_only_when_told(people: People, tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"release.{ending}"
+    path.write_text("old")
+    with pytest.raises(TargetError, match="overwrite=True"):
+        people.release(output=path)
+    assert path.read_text() == "old"
+    people.release(output=path, overwrite=True)
+    assert len(file_rows(path)) == 9
+
+
+def test_the_target_is_never_the_source(people: People, tmp_path: Path) -> None:
+    before = table_rows(people.engine, people.name)
+    other = [people.name.upper()] if people.engine.dialect == "duckdb" else []  # elsewhere capitals make a name
+    for name in (people.name, _quoted(people.name), *other):
+        with pytest.raises(TargetError, match="is the source"):
+            people.release(into=name, overwrite=True)
+    assert table_rows(people.engine, people.name) == before
+    source, link = tmp_path / "people.csv", tmp_path / "link.csv"
+    source.write_text("q\na\na\na\n")
+    link.symlink_to(source)
+    for path in (source, link, tmp_path / "." / "people.csv"):
+        with pytest.raises(TargetError, match="is the source"):
+            anonymize(source, {"quasi_identifiers": {"q": {"hierarchy": "suppress"}}}, output=path, overwrite=True)
+    assert source.read_text() == "q\na\na\na\n"
+
+
+def test_a_missing_folder_and_an_unknown_ending_are_refused(people: People, tmp_path: Path) -> None:
+    with pytest.raises(TargetError, match="there is no folder"):
+        people.release(output=tmp_path / "nowhere" / "release.csv")
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(TargetError, match="is a folder"):
+        people.release(output=tmp_path / "folder.csv", overwrite=True)
+
+
+def tampered(tamper: Callable[[str], str]) -> Callable[[FullDomain], str]:
+    """The query of a table or file, changed on its way to the database."""
+    original = FullDomain.select_sql
+
+    def select_sql(recoding: FullDomain) -> str:
+        query = tamper(original(recoding))
+        assert query != original(recoding)
+        return query
+
+    return select_sql
+
+
+TAMPERINGS = {
+    "classes are not joined": (lambda sql: sql.replace("INNER JOIN", "LEFT JOIN"), "do not meet the privacy model"),
+    "a row is lost": (lambda sql: f"SELECT * FROM ({sql}) AS q LIMIT 8", "8 rows where 9 were planned"),
+    "a row comes twice": (lambda sql: f"({sql}) UNION ALL ({sql})", "18 rows where 9 were planned"),
+    "the identifier stays": (lambda sql: f"SELECT 1 AS id, q.* FROM ({sql}) AS q", "other columns than planned"),
+}
+
+
+@pytest.mark.parametrize("tampering", TAMPERINGS)
+@pytest.mark.parametrize("target", ["none", "table", "csv", "parquet"])
+def test_what_is_not_as_promised_is_not_released(
+    people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str, tampering: str
+) -> None:
+    tamper, message = TAMPERINGS[tampering]
+    monkeypatch.setattr(FullDomain, "select_sql", tampered(tamper))
+    refuses(people, tmp_path, target, message)
+
+
+def test_a_view_that_is_not_as_promised_is_not_released(
+    people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = FullDomain.view_sql
+    monkeypatch.setattr(FullDomain, "view_sql", lambda *args: original(*args).replace(">= 3", ">= 2"))
+    refuses(people, tmp_path, "view", "2 rows in 1 classes that do not meet the privacy model")
+
+
+@pytest.mark.parametrize("target", ["none", "table", "view", "csv", "parquet"])
+def test_no_release_is_left_that_was_not_verified(
+    people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    monkeypatch.setattr(findings, "summarize", lambda *_: Summary(9, 2, 1, 1, 1))
+    refuses(people, tmp_path, target, "1 rows in 1 classes that do not meet the privacy model")
+
+
+@pytest.mark.parametrize("target", ["none", "table", "view", "csv", "parquet"])
+def test_an_interrupted_release_leaves_nothing(
+    people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt("while the release is verified")
+
+    monkeypatch.setattr(findings, "summarize", interrupt)
+    refuses(people, tmp_path, target, "while", KeyboardInterrupt)
+
+
+def refuses(
+    people: People, folder: Path, target: str, message: str, error: type[BaseException] = VerificationError
+) -> None:
+    """Neither a new release nor the loss of an old one, and nothing left lying about."""
+    engine, path = people.engine, folder / f"release.{target}"
+    options: dict[str, Any] = {}
+    if target in ("table", "view"):
+        options = {"into": "released", "form": target, "overwrite": True}
+        old_target(engine, target)
+    elif target != "none":
+        options = {"output": path, "overwrite": True}
+        path.write_text("old")
+    files, tables = sorted(folder.iterdir()), everything(engine)
+    with pytest.raises(error, match=message):
+        people.release(**options)
+    assert sorted(folder.iterdir()) == files
+    assert everything(engine) == tables
+    assert target not in ("table", "view") or table_rows(engine, "released") == OLD
+    assert target not in ("csv", "parquet") or path.read_text() == "old"
+
+
+@pytest.mark.parametrize("target", [{"into": "released"}, {"into": "released", "form": "view"}])
+def test_the_statement_of_a_target_makes_it(people: People, target: dict[str, str]) -> None:
+    node, sql = standalone(people, **target)
+    assert people.engine.find("released") is None
+    people.engine.run(sql)
+    assert people.engine.find("released").form == target.get("form", "table")
+    assert Counter(table_rows(people.engine, "released")) == people.recoded(node)
+
+
+def test_the_statement_of_a_file_writes_it(embedded: DuckDB, tmp_path: Path) -> None:
+    rows = [("a",)] * 3 + [("b",)] * 2
+    people = People(embedded, Problem(rows, [two_levels("ab")], 2), tmp_path)
+    path = tmp_path / "it's.csv"
+    node, sql = standalone(people, output=path)
+    assert not path.exists()
+    embedded.run(sql)
+    assert Counter(file_rows(path)) == as_text(people.recoded(node))
