@@ -8,7 +8,7 @@ are fitted to the values that occur, loaded as mapping tables, and joined to giv
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
@@ -21,6 +21,7 @@ from kanon_sql.frequency import mapping
 from kanon_sql.frequency.mapping import Place
 from kanon_sql.generalization.hierarchy import Hierarchy, cover
 from kanon_sql.generalization.lattice import Node
+from kanon_sql.privacy import UNIT, Groups, Predicate
 from kanon_sql.queries import Coded, Relation
 
 Build = Callable[[Sequence[Any]], Hierarchy]
@@ -56,6 +57,8 @@ class FrequencySet:
     """The scan of the source, and the coding of what it found."""
     sensitive: tuple[str, ...] = ()
     """Columns of codes by which a tuple's rows are counted apart, for privacy models that need them."""
+    references: Mapping[str, Relation] = field(default_factory=dict)
+    """The values of sensitive columns in the whole table, for models that compare a class with it."""
 
     @property
     def engine(self) -> Engine:
@@ -85,15 +88,18 @@ def build_frequency_set(
     keep_tuples: bool = False,
     unmapped: Unmapped | None = None,
     sensitive: Mapping[str, str] = MappingProxyType({}),
+    compared: Sequence[str] = (),
+    groups: Mapping[str, Groups] = MappingProxyType({}),
 ) -> FrequencySet:
     """Scan the table once and code what was found; each column's hierarchy is made of its distinct values.
 
     `made`: where the tuples, the mapping tables and the frequency set are made, in this engine or another.
     `unmapped`: what becomes of a value that its hierarchy lacks; None for hierarchies that lack none. `sensitive`: the
-    columns whose values are counted apart, by their names in the frequency set.
+    columns whose values are counted apart, by their names in the frequency set; `compared`: those of them whose values
+    models compare with the whole table, and `groups` the rows of their hierarchies.
     """
     stems = queries.plain_names(list(hierarchies))
-    scan = queries.tuples({s: c for c, s in stems.items()}, sensitive, table.relation, engine.dialect)
+    scan = queries.tuples({s: c for c, s in stems.items()}, sensitive, table.relation, engine.dialect, compared)
     tuples = made.receive("tuples", engine, scan)
     types = {column.name: column.type for column in made.engine.table(tuples).columns}
     attributes = []
@@ -107,9 +113,18 @@ def build_frequency_set(
         attributes.append(attribute)
     frequency_set = _code(made, tuple(attributes), scan, tuple(sensitive))
     _check_coded(frequency_set)
+    references = {name: _reference(frequency_set, name, groups.get(name, ())) for name in compared}
     if not keep_tuples:
         made.drop(tuples)
-    return frequency_set
+    return replace(frequency_set, references=references)
+
+
+def _reference(frequency_set: FrequencySet, name: str, groups: Groups) -> Relation:
+    """The values of a sensitive column, by their codes, with the rows of each; or the people, where these count."""
+    tables, raw = frequency_set.tables, queries.raw_column(name)
+    rows = Predicate("SUM(n)", unit=UNIT if UNIT in frequency_set.sensitive else None)
+    query = queries.reference(tables["tuples"], name, raw, rows, tables.engine.dialect, groups)
+    return tables.make_as(f"reference{name}", query)
 
 
 def merge_equal_codes(frequency_set: FrequencySet) -> FrequencySet:

@@ -14,7 +14,7 @@ from kanon_sql.frequency.rollups import Rollups
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.loss import Costs, Figures
-from kanon_sql.privacy import PrivacyModels
+from kanon_sql.privacy import PrivacyModels, Reference
 from kanon_sql.queries import PerNode
 
 _LOSS_QUERIES = 256  # texts kept, of a few thousand characters each; most nodes need the same sums as others
@@ -37,7 +37,9 @@ class Judge:
 
     def __init__(self, frequency_set: FrequencySet, model: PrivacyModels) -> None:
         self.frequency_set = frequency_set
-        self.model = model
+        groups = model.groups
+        made = frequency_set.references.items()
+        self.model = model.referring({name: Reference(each, False, groups.get(name, ())) for name, each in made})
         self.queries = 0
         self.nodes_tested = 0
         self._rollups = Rollups(frequency_set)

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
 from kanon_sql.errors import SpecError
+from kanon_sql.generalization.hierarchy import Hierarchy
+from kanon_sql.relation import Relation
 
 Monotone = Literal["always", "without suppression", "never"]
 Parameter = int | float | str
+Groups = tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The values of a sensitive column in the whole table, one row each; see `sql/privacy/reference.sql`.
+
+    `nullable`: whether its `value` may be NULL, as the values themselves are; codes are not. `groups`: the rows of a
+    hierarchy, each a value and the number of its group on level 1, 2, …
+    """
+
+    relation: Relation
+    nullable: bool = False
+    groups: Groups = ()
 
 
 @dataclass(frozen=True)
@@ -19,13 +36,17 @@ class Predicate:
     """A condition of ours as SQL text, `$name` standing for its values: `Predicate("SUM(n) >= $k", {"k": 5})`.
 
     `columns`: names in the text that stand for aggregates of a class. `counted`: the column whose values `c` counts
-    the rows of, one row per value. `also`: conditions that must hold too, each with names of its own.
+    the rows of, one row per value. `unit`: the column of the people that are counted instead of rows. `reference`: what
+    the values of the `counted` column are in the whole table. `also`: conditions that must hold too, each with names of
+    its own.
     """
 
     text: str
     values: Mapping[str, Parameter] = field(default_factory=dict)
     columns: Mapping[str, str] = field(default_factory=dict)
     counted: str | None = None
+    unit: str | None = None
+    reference: Reference | None = None
     also: tuple[Predicate, ...] = ()
 
 
@@ -34,8 +55,20 @@ class PrivacyModel:
     """A promise about every released equivalence class: what is counted of a class, and when it is safe.
 
     `columns` names aggregates of a class in SQL, over `n`, the rows that are added up (so `SUM(n)`), and, where
-    `sensitive` names a column, `c`, the rows of each of its values in the class, NULL among them: `MAX(c)`,
-    `COUNT(c)`, `SUM(c * LN(c))`. `safe` is a condition on these names and `$parameters`; unknown counts as unsafe.
+    `sensitive` names a column, over what is known of each of its values in the class, NULL among them:
+
+    - `c`, its rows (`MAX(c)`, `COUNT(c)`, `SUM(c * LN(c))`), `size`, the rows of all values, and `place`, 1 for the
+      most frequent value;
+    - `value`, what it is, and of the whole table `overall_c`, `overall_size` and `overall_values`, how many there are;
+    - `c_to` and `overall_c_to`, the rows up to the value by the order of values: then a class has every value of the
+      table, those that it lacks with c = 0;
+    - with a `hierarchy` of the column, `c_1` and `overall_c_1`, the rows of the value's group on level 1 (2, …), and
+      `first_1`, true of one value of each group in the class.
+
+    `safe` is a condition on these names and `$parameters`; unknown counts as unsafe.
+
+    Where people are counted instead of rows (`all_of(…, unit=…)`), `SUM(n)` is the people of the class and `c` those
+    with the value.
 
     `monotone` says what one node tells of more general ones. `always`: a class stays safe whatever is merged with it.
     `without suppression`: safe classes merged are safe, but an unsafe one may spoil them, so that nodes tell of others
@@ -64,6 +97,7 @@ class PrivacyModel:
     monotone: Monotone = "never"
     achieved: str | None = None
     class_size: int | None = None
+    hierarchy: Hierarchy | None = None
 
     def __post_init__(self) -> None:
         if self.monotone not in get_args(Monotone):
@@ -72,19 +106,38 @@ class PrivacyModel:
             )
 
     @property
+    def compares(self) -> bool:
+        """Whether more must be known of a value than its rows in a class, such as its rows in the whole table."""
+        return any(_OF_TABLE.fullmatch(word) for word in self._words)
+
+    @property
+    def known(self) -> str | None:
+        """The condition that all is known of a class's values; SQL would add up what is known, and call it safe."""
+        if not self.compares:
+            return None
+        return "SUM(c) = MAX(size)" if "c_to" in self._words else "COUNT(c) = COUNT(overall_c)"
+
+    @property
+    def _words(self) -> set[str]:
+        return {word for text in self.columns.values() for word in re.findall(r"\w+", text)}
+
+    @property
     def required(self) -> Any:
         """The model's parameter, or all of them where it has several."""
         values = list(self.parameters.values())
         return values[0] if len(values) == 1 else dict(self.parameters)
 
     def described(self) -> dict[str, Any]:
-        """The model as a mapping for JSON: its fields by name.
+        """The model as a mapping for JSON: its fields by name, without a hierarchy.
 
         >>> from kanon_sql.privacy import k_anonymity
         >>> PrivacyModel(**k_anonymity(5).described()) == k_anonymity(5)
         True
         """
-        return asdict(self)
+        return asdict(replace(self, hierarchy=None))
+
+
+_OF_TABLE = re.compile(r"value|overall_\w+|c_to|(c|first)_\d+")
 
 
 @dataclass(frozen=True)
@@ -106,11 +159,20 @@ class Finding:
         return self.unsafe_rows == 0
 
 
+UNIT = "_unit"  # the people's column in our relations; no attribute's column begins with an underscore
+
+
 @dataclass(frozen=True)
 class PrivacyModels:
-    """Models that a release satisfies together: a class is safe if every one of them says so."""
+    """Models that a release satisfies together: a class is safe if every one of them says so.
+
+    `unit`: the column that tells people apart, where people are counted instead of rows. `references`: the values of
+    sensitive columns in the whole table, by the columns' names in our relations.
+    """
 
     models: tuple[PrivacyModel, ...]
+    unit: str | None = None
+    references: Mapping[str, Reference] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -125,7 +187,7 @@ class PrivacyModels:
     @property
     def k_alone(self) -> bool:
         """Whether nothing but its number of rows makes a class safe."""
-        return all(model.class_size is not None for model in self.models)
+        return self.unit is None and all(model.class_size is not None for model in self.models)
 
     @property
     def monotone(self) -> bool:
@@ -139,15 +201,32 @@ class PrivacyModels:
 
     @cached_property
     def sensitive(self) -> Mapping[str, str]:
-        """The columns whose values are counted, by the names that they have in our relations.
+        """The columns whose values are counted, by the names that they have in our relations; the people's last.
 
         >>> from kanon_sql.privacy import k_anonymity
-        >>> dict(all_of(k_anonymity(5)).sensitive)
-        {}
+        >>> dict(all_of(k_anonymity(5), unit="patient").sensitive)
+        {'_unit': 'patient'}
         """
         columns = dict.fromkeys(model.sensitive for model in self.models if model.sensitive is not None)
         # An underscore first: no attribute's column has one.
-        return MappingProxyType({f"_sensitive_{i}": column for i, column in enumerate(columns)})
+        named = {f"_sensitive_{i}": column for i, column in enumerate(columns)}
+        return MappingProxyType(named | ({UNIT: self.unit} if self.unit else {}))
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The columns whose values are compared with the whole table, by their names in our relations."""
+        compared = {model.sensitive for model in self.models if model.compares}
+        return tuple(name for name, column in self.sensitive.items() if column in compared)
+
+    @property
+    def groups(self) -> Mapping[str, Groups]:
+        """The rows of the hierarchies by which values are compared, by their columns' names in our relations."""
+        known = {each.sensitive: each.hierarchy for each in self.models if each.hierarchy}
+        return {name: _groups(known[column]) for name, column in self.sensitive.items() if column in known}
+
+    def referring(self, references: Mapping[str, Reference]) -> PrivacyModels:
+        """The same models, comparing with the whole table as these relations have it."""
+        return replace(self, references=MappingProxyType(dict(references)))
 
     @property
     def rows_alone(self) -> Predicate:
@@ -159,17 +238,27 @@ class PrivacyModels:
     def safe(self) -> Predicate:
         """The condition on a class that all models make together."""
         first, *others = (self.predicate(model) for model in self.models)
-        return Predicate(first.text, first.values, first.columns, first.counted, tuple(others))
+        return replace(first, also=tuple(others))
 
     def predicate(self, model: PrivacyModel, text: str | None = None) -> Predicate:
         """What one of the models asks of a class; or another text in its names."""
         counted = next((name for name, column in self.sensitive.items() if column == model.sensitive), None)
-        return Predicate(text or model.safe, model.parameters, model.columns, counted)
+        unit = UNIT if self.unit else None
+        reference = self.references.get(counted) if counted else None
+        columns, safe = dict(model.columns), model.safe
+        if model.known:
+            columns, safe = columns | {"_known": model.known}, f"_known AND ({safe})"
+        return Predicate(text or safe, model.parameters, columns, counted, unit, reference)
 
 
-def all_of(*models: PrivacyModel) -> PrivacyModels:
-    """The models together; SpecError if there is none."""
-    return PrivacyModels(_known(models))
+def _groups(hierarchy: Hierarchy) -> Groups:
+    levels = range(1, hierarchy.height)
+    return tuple(zip(hierarchy.values, *(hierarchy.codes(level) for level in levels), strict=False))
+
+
+def all_of(*models: PrivacyModel, unit: str | None = None) -> PrivacyModels:
+    """The models together, counting rows or the people that a column tells apart; SpecError if there is none."""
+    return PrivacyModels(_known(models), unit)
 
 
 def _known(models: Iterable[PrivacyModel]) -> tuple[PrivacyModel, ...]:

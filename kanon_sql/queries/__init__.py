@@ -1,7 +1,7 @@
 """Every query and statement of the package, as text in an engine's dialect: the only room that knows sqlglot."""
 
 from kanon_sql.queries.cloak import Moment, cloak_points, cloak_released, cloak_rows
-from kanon_sql.queries.coding import Coded, frequency_set, tuples
+from kanon_sql.queries.coding import Coded, frequency_set, raw_column, tuples
 from kanon_sql.queries.local import (
     LocalCell,
     LocalReleaseQuery,
@@ -16,6 +16,7 @@ from kanon_sql.queries.local import (
     regions,
 )
 from kanon_sql.queries.perturb import Perturbed, grouped_rows, identified_rows, perturbed_rows
+from kanon_sql.queries.reference import reference
 from kanon_sql.queries.refine import (
     GeneralizationSteps,
     refine_classes,
@@ -48,7 +49,6 @@ from kanon_sql.queries.tree import (
     Columns,
     Hole,
     PerNode,
-    Relation,
     Steps,
     check_condition,
     over,
@@ -63,6 +63,7 @@ from kanon_sql.queries.tree import (
     typed,
     union_all,
 )
+from kanon_sql.relation import Relation
 
 __all__ = [
     "SEPARATORS",
@@ -113,7 +114,9 @@ __all__ = [
     "perturbed_rows",
     "plain_names",
     "pretty",
+    "raw_column",
     "readings",
+    "reference",
     "refine_classes",
     "refine_gains",
     "refine_generalizations",

@@ -3,16 +3,24 @@
 A condition such as `MAX(c) <= 0.8 * SUM(n)` needs `c`, the rows of a class by the sensitive value. A query whose
 condition speaks of it becomes two GROUP BYs: the inner one, `class_values`, by class and value; the outer one, by
 class, adds up what the query's own aggregates were. So one text serves models with and without values.
+
+What compares a class with the whole table takes the table's figures from a reference: a relation of one row per value
+(`sql/privacy/reference.sql`). What follows the order of the values needs those too that a class does not have: then
+every class is put beside every value. People are counted in a GROUP BY of their own, since they do not add up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
+from kanon_sql.privacy import UNIT
+
 CLASS_VALUES = "class_values"
-_ROWS_OF = "_rows_of"  # and the name of the column whose values are counted
+_IN_CLASS, _REFERENCE, _WITHOUT_TABLE = "in_class", "reference", ("c",)
 _ADD_UP: dict[type[exp.Expr], type[exp.Expr]] = {
     exp.Sum: exp.Sum,
     exp.Count: exp.Sum,
@@ -20,24 +28,54 @@ _ADD_UP: dict[type[exp.Expr], type[exp.Expr]] = {
     exp.Max: exp.Max,
 }
 _INSIDE = ("from_", "joins", "where", "laterals")
+_WINDOWS = ("size", "place")
+_ORDERED = ("c_to", "overall_c_to")
+_OVERALL = ("value", "overall_c", "overall_size", "overall_values")
+_GROUPED = re.compile(r"(c|overall_c|first)_(\d+)")
 
 
-def rows_of(counted: str) -> exp.Column:
-    """`c`: the rows of one value of a column in a class."""
-    return exp.column(f"{_ROWS_OF}{counted}")
+def is_value_figure(name: str) -> bool:
+    """Whether a name is one that is known of each value in a class; see `kanon_sql.privacy.PrivacyModel`."""
+    return name == "c" or name in (*_WINDOWS, *_ORDERED, *_OVERALL) or bool(_GROUPED.fullmatch(name))
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A column whose values are counted: its name, what of them, and the table's own figures by value.
+
+    `unit`: the column of the people that are counted instead of rows. `nullable`: whether NULL may be a value here.
+    """
+
+    name: str
+    unit: str | None = None
+    reference: exp.Table | None = None
+    nullable: bool = False
+
+
+def figure(name: str, counted: Counted) -> exp.Column:
+    """A figure of one value of a column in a class, such as `c`, its rows."""
+    column = exp.column(f"_{name}_of{counted.name}")
+    column.meta["kanon"] = (name, counted)
+    return column
+
+
+def units(unit: str) -> exp.Count:
+    """The people of a class."""
+    return exp.Count(this=exp.Distinct(expressions=[_column(unit)]))
 
 
 def count_values(tree: exp.Expr) -> None:
-    """Give every SELECT that speaks of `rows_of` some column its class values, in place."""
-    selects: dict[int, tuple[exp.Select, dict[str, None]]] = {}
+    """Give every SELECT that speaks of the figures of values its class values, in place."""
+    selects: dict[int, tuple[exp.Select, dict[Counted, dict[str, None]]]] = {}
     for column in tree.find_all(exp.Column):
         select = column.find_ancestor(exp.Select)
-        if column.name.startswith(_ROWS_OF) and not column.table and select is not None:
-            selects.setdefault(id(select), (select, {}))[1][column.name.removeprefix(_ROWS_OF)] = None
+        if "kanon" in column.meta and not column.table and select is not None:
+            name, counted = column.meta["kanon"]
+            selects.setdefault(id(select), (select, {}))[1].setdefault(counted, {})[name] = None
     # The innermost first: what stands around it is copied with it.
-    for select, counted in sorted(selects.values(), key=lambda each: -each[0].depth):
+    for select, figures in sorted(selects.values(), key=lambda each: -each[0].depth):
         if not _is_split(select):
-            _split(select, sorted(counted))
+            _split(select, {each: list(figures[each]) for each in sorted(figures, key=lambda each: each.name)})
 
 
 def _is_split(select: exp.Select) -> bool:
@@ -45,17 +83,17 @@ def _is_split(select: exp.Select) -> bool:
     return source is not None and source.this.alias_or_name == CLASS_VALUES
 
 
-def _split(select: exp.Select, counted: Sequence[str]) -> None:
+def _split(select: exp.Select, figures: Mapping[Counted, Sequence[str]]) -> None:
     """Make a SELECT with a GROUP BY one over its class values."""
-    inner = _Inner(select)
+    inner = _Inner(select, figures)
     group = select.args.get("group")
     for key in list(group.expressions) if group else []:
         inner.take_key(key)
     for aggregate in _aggregates(select):
         inner.take(aggregate)
-    branches = [inner.branch(name, counted, first=name == counted[0]) for name in counted]
-    values: exp.Query = branches[0]
-    for branch in branches[1:]:
+    first, *others = inner.branches()
+    values: exp.Query = first
+    for branch in others:
         values = exp.union(values, branch, distinct=False)
     for part in _INSIDE:
         select.set(part, None)
@@ -63,21 +101,22 @@ def _split(select: exp.Select, counted: Sequence[str]) -> None:
 
 
 def _aggregates(select: exp.Select) -> list[exp.Expr]:
-    """The aggregates of a SELECT itself that are not over the rows of values; with FILTER, where they have one."""
+    """The aggregates of a SELECT itself that are not over figures of values; with FILTER, where they have one."""
     aggregates: list[exp.Expr] = []
     for aggregate in select.find_all(exp.AggFunc):
         whole = aggregate.parent if isinstance(aggregate.parent, exp.Filter) else aggregate
         own = whole.find_ancestor(exp.Select) is select and not isinstance(whole.parent, exp.Window)
-        if own and not any(column.name.startswith(_ROWS_OF) for column in aggregate.find_all(exp.Column)):
+        if own and not any("kanon" in column.meta for column in aggregate.find_all(exp.Column)):
             aggregates.append(whole)
     return aggregates
 
 
 class _Inner:
-    """What the inner GROUP BY of a SELECT gives: its keys, and its aggregates by value."""
+    """What the inner GROUP BYs of a SELECT give: its keys, its own aggregates, and the figures of values."""
 
-    def __init__(self, select: exp.Select) -> None:
+    def __init__(self, select: exp.Select, figures: Mapping[Counted, Sequence[str]]) -> None:
         self._select = select
+        self._figures = figures
         self._parts = {part: select.args.get(part) for part in _INSIDE}
         self._keys: list[tuple[str, exp.Expr]] = []
         self._aggregates: dict[exp.Expr, str] = {}
@@ -97,8 +136,8 @@ class _Inner:
     def take(self, aggregate: exp.Expr) -> None:
         """Let the outer query add up an aggregate of the inner one."""
         function = aggregate.this if isinstance(aggregate, exp.Filter) else aggregate
-        outer = _ADD_UP.get(type(function))
-        if outer is None or isinstance(function.this, exp.Distinct):
+        outer = exp.Max if _is_distinct(function) else _ADD_UP.get(type(function))
+        if outer is None or (outer is not exp.Max and isinstance(function.this, exp.Distinct)):
             raise ValueError(f"{function.sql()} cannot be added up over the values of a class")
         name = self._known(aggregate)
         if name is None:
@@ -115,23 +154,173 @@ class _Inner:
         name = function.this.name if isinstance(function.this, exp.Column) else ""
         return name if name and name not in taken else f"_sum_{len(taken)}"
 
-    def branch(self, value: str, counted: Sequence[str], first: bool) -> exp.Select:
-        """The rows of each class by the values of one column; what is added up comes from the first branch alone."""
-        keys = [_named(key, name) for name, key in self._keys]
-        rows = exp.cast(exp.Sum(this=exp.column("n")), "BIGINT")
-        none = exp.cast(exp.null(), "BIGINT")
-        counts = [exp.alias_(rows if name == value else none.copy(), f"{_ROWS_OF}{name}") for name in counted]
-        sums = [
-            exp.alias_(aggregate.copy() if first else exp.null(), name, quoted=True)
-            for aggregate, name in self._aggregates.items()
-        ]
-        query = exp.select(*keys, *sums, *counts)
+    def branches(self) -> list[exp.Select]:
+        """The rows of each class by the values of each column; what is added up comes from one branch alone."""
+        adding = next((each for each, names in self._figures.items() if not _needs_order(names)), None)
+        if any(_is_distinct(each) for each in self._aggregates):
+            adding = None
+        # What is added up stands in the first branch, whose types the others take.
+        own = [] if adding or not self._aggregates else [self._of_classes()]
+        in_order = sorted(self._figures.items(), key=lambda each: each[0] is not adding)
+        return own + [self._of_values(each, names, each is adding) for each, names in in_order]
+
+    def _of_classes(self) -> exp.Select:
+        """The aggregates of each class, where they cannot be added up over values."""
+        query = exp.select(*self._named_keys(), *self._sums(True), *self._no_figures())
+        return self._grouped(query)
+
+    def _of_values(self, counted: Counted, names: Sequence[str], adding: bool) -> exp.Select:
+        """The figures of each value of one column in each class."""
+        rows = units(counted.unit) if counted.unit else exp.Sum(this=exp.column("n"))
+        values = exp.cast(rows, "BIGINT")
+        if tuple(names) == _WITHOUT_TABLE:
+            query = exp.select(*self._named_keys(), *self._sums(adding), *self._no_figures({(counted, "c"): values}))
+            return self._grouped(query, exp.column(counted.name))
+        of_value = exp.alias_(exp.column(counted.name), "_value"), exp.alias_(values, "_c")
+        query = exp.select(*self._named_keys(), *(self._sums(True) if adding else ()), *of_value)
+        grouped = self._grouped(query, exp.column(counted.name))
+        return self._figured(grouped, counted, names, adding)
+
+    def _figured(self, grouped: exp.Select, counted: Counted, names: Sequence[str], adding: bool) -> exp.Select:
+        """The figures of values that need more than their own class's rows of them."""
+        keys = [_column(name) for name, _ in self._keys]
+        source = _named_subquery(grouped, _IN_CLASS)
+        known = _Known(counted, keys)
+        if _needs_order(names):
+            source, query = _named_subquery(_dense(source, keys, counted), _IN_CLASS), exp.select()
+        figures = {(counted, name): known.figure(name, _needs_order(names)) for name in names}
+        query = exp.select(*keys, *self._sums(adding, made=True), *self._no_figures(figures)).from_(source, copy=False)
+        if known.reads_table(names) and not _needs_order(names):
+            query = query.join(known.reference, on=known.same_value, join_type="LEFT", copy=False)
+        return query
+
+    def _grouped(self, query: exp.Select, *more: exp.Expr) -> exp.Select:
         for part, content in self._parts.items():
             query.set(part, [each.copy() for each in content] if isinstance(content, list) else _copied(content))
-        return query.group_by(*(key.copy() for _, key in self._keys), exp.column(value), copy=False)
+        keys = [key.copy() for _, key in self._keys]
+        return query.group_by(*keys, *more, copy=False) if keys or more else query
+
+    def _named_keys(self) -> list[exp.Expr]:
+        return [_named(key, name) for name, key in self._keys]
+
+    def _sums(self, given: bool, made: bool = False) -> list[exp.Expr]:
+        """The aggregates, as the branch has them that gives them; NULL in the others."""
+        return [
+            _column(name) if given and made else exp.alias_(each.copy() if given else exp.null(), name, quoted=True)
+            for each, name in self._aggregates.items()
+        ]
+
+    def _no_figures(self, given: Mapping[tuple[Counted, str], exp.Expr] = {}) -> list[exp.Expr]:
+        """The figures of all columns' values: those given, the others NULL."""
+        return [
+            exp.alias_(given.get((each, name), _null(name)), f"_{name}_of{each.name}")
+            for each, names in self._figures.items()
+            for name in names
+        ]
 
 
+@dataclass(frozen=True)
+class _Known:
+    """What is known of a value in a class: `in_class` has _value and _c, the reference its figures of the whole table.
+
+    The names of keys stand alone, for several of them may be written where there is one.
+    """
+
+    counted: Counted
+    keys: Sequence[exp.Column]
+
+    @property
+    def reference(self) -> exp.Expr:
+        if self.counted.reference is None:
+            raise ValueError(f"no reference is given for the values of {self.counted.name}")
+        return exp.alias_(self.counted.reference.copy(), _REFERENCE, table=True)
+
+    @property
+    def same_value(self) -> exp.Expr:
+        return exp.EQ(this=exp.column("value", _REFERENCE), expression=exp.column("_value", _IN_CLASS))
+
+    def reads_table(self, names: Sequence[str]) -> bool:
+        return any(name in _OVERALL or _GROUPED.fullmatch(name) for name in names)
+
+    def figure(self, name: str, dense: bool) -> exp.Expr:
+        c = exp.column("_c", _IN_CLASS)
+        if name == "c" or (dense and name in (*_ORDERED, *_OVERALL)):
+            return exp.column(f"_{name}", _IN_CLASS)
+        if name == "size":
+            return exp.column("_size", _IN_CLASS) if dense else _over(exp.Sum(this=c), self.keys)
+        if name == "place":
+            return _over(exp.RowNumber(), self.keys, [exp.Ordered(this=c, desc=True)])
+        if name == "value":
+            return self.overall("raw")
+        grouped = _GROUPED.fullmatch(name)
+        if grouped is None or grouped[1] == "overall_c":
+            return self.overall(name if grouped is None else f"_{name}")
+        return self._of_group(*grouped.groups())
+
+    def _of_group(self, name: str, level: str) -> exp.Expr:
+        """The rows of a class in one group of values, and which of the group's values stands for it."""
+        keys = [*self.keys, self.overall(f"_group_{level}")]
+        if name == "c":
+            return _over(exp.Sum(this=exp.column("_c", _IN_CLASS)), keys)
+        number = _over(exp.RowNumber(), keys, [exp.Ordered(this=exp.column("_value", _IN_CLASS))])
+        return exp.EQ(this=number, expression=exp.Literal.number(1))
+
+    def overall(self, name: str) -> exp.Expr:
+        """A figure of the whole table; NULL equals nothing in a join, so its figures are looked up."""
+        joined = exp.column(name, _REFERENCE)
+        if not self.counted.nullable:
+            return joined
+        is_null = exp.Is(this=exp.column("value", "r"), expression=exp.null())
+        of_null = (
+            exp.select(exp.column(name, "r")).from_(exp.alias_(_table(self.counted), "r", table=True)).where(is_null)
+        )
+        here = exp.Is(this=exp.column("_value", _IN_CLASS), expression=exp.null())
+        return exp.Case().when(here, of_null.subquery()).else_(joined)
+
+
+def _dense(in_class: exp.Subquery, keys: Sequence[exp.Column], counted: Counted) -> exp.Select:
+    """Every class beside every value of the table, with the rows that it has of it and of those up to it."""
+    known = _Known(counted, keys)
+    placed = exp.select(*keys, exp.column("_c", _IN_CLASS), exp.alias_(known.overall("place"), "_place"))
+    placed = placed.from_(in_class).join(known.reference, on=known.same_value, join_type="LEFT")
+    here, there = exp.column("_place", "v"), exp.column("place", _REFERENCE)
+    c, table = exp.column("_c", "v"), [exp.column(name, _REFERENCE) for name in _OF_TABLE]
+    at = exp.Case().when(exp.EQ(this=here, expression=there), c).else_(exp.Literal.number(0))
+    through = exp.Case().when(exp.LTE(this=here.copy(), expression=there.copy()), c.copy()).else_(exp.Literal.number(0))
+    sums = {"_c": at, "_c_to": through, "_size": c.copy()}
+    added = [exp.alias_(exp.cast(exp.Sum(this=each), "BIGINT"), name) for name, each in sums.items()]
+    query = exp.select(*(key.copy() for key in keys), *added)
+    query = query.select(*(exp.alias_(each, f"_{each.name}") for each in table), copy=False)
+    query = query.from_(_named_subquery(placed, "v"), copy=False)
+    query = query.join(known.reference, join_type="CROSS", copy=False)
+    return query.group_by(*(key.copy() for key in keys), there.copy(), *(each.copy() for each in table), copy=False)
+
+
+_OF_TABLE = ("overall_c", "overall_c_to", "overall_size", "overall_values")
 _SOURCES = (exp.From, exp.Join, exp.Where)
+
+
+def _null(name: str) -> exp.Expr:
+    """No figure of a value: a number, but for what the value is, or whether it is the first of its group."""
+    return exp.null() if name == "value" else exp.cast(exp.null(), "BOOLEAN" if name.startswith("first") else "BIGINT")
+
+
+def _needs_order(names: Sequence[str]) -> bool:
+    return any(name in _ORDERED for name in names)
+
+
+def _over(function: exp.Expr, keys: Sequence[exp.Expr], order: Sequence[exp.Expr] = ()) -> exp.Window:
+    ordered = exp.Order(expressions=list(order)) if order else None
+    return exp.Window(this=function, partition_by=[key.copy() for key in keys], order=ordered)
+
+
+def _named_subquery(query: exp.Select, name: str) -> exp.Subquery:
+    return exp.Subquery(this=query, alias=exp.TableAlias(this=exp.to_identifier(name)))
+
+
+def _table(counted: Counted) -> exp.Table:
+    assert counted.reference is not None
+    return counted.reference.copy()
 
 
 def _replace(same: exp.Expr, column: exp.Column) -> None:
@@ -148,6 +337,12 @@ def _is_sum_of_rows(aggregate: exp.Expr) -> bool:
     return isinstance(aggregate, exp.Sum) and isinstance(aggregate.this, exp.Column) and aggregate.this.name == "n"
 
 
+def _is_distinct(aggregate: exp.Expr) -> bool:
+    """Whether an aggregate counts people."""
+    counts = isinstance(aggregate, exp.Count) and isinstance(aggregate.this, exp.Distinct)
+    return counts and [each.name for each in aggregate.this.expressions] == [UNIT]
+
+
 def _unqualified(aggregate: exp.Expr) -> exp.Expr:
     copy = aggregate.copy()
     for column in copy.find_all(exp.Column):
@@ -159,8 +354,8 @@ def _quoted(key: exp.Expr) -> bool:
     return isinstance(key, exp.Column) and bool(key.this.args.get("quoted"))
 
 
-def _column(name: str) -> exp.Column:
-    return exp.column(exp.to_identifier(name, quoted=True))
+def _column(name: str, table: str | None = None) -> exp.Column:
+    return exp.column(exp.to_identifier(name, quoted=True), table=table)
 
 
 def _copied(content: exp.Expr | None) -> exp.Expr | None:

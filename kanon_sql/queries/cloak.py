@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from kanon_sql.queries import tree as t
-from kanon_sql.queries.tree import Relation
+from kanon_sql.relation import Relation
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from kanon_sql.queries import tree as t
 from kanon_sql.queries.pieces import in_pieces
-from kanon_sql.queries.tree import Relation
+from kanon_sql.relation import Relation
 
 
 @dataclass(frozen=True)
@@ -35,18 +35,32 @@ class Coded:
         return f"{self.stem}_{level}_loss"
 
 
-def tuples(columns: Mapping[str, str], sensitive: Mapping[str, str], source: Relation, dialect: str) -> str:
+def tuples(
+    columns: Mapping[str, str],
+    sensitive: Mapping[str, str],
+    source: Relation,
+    dialect: str,
+    compared: Sequence[str] = (),
+) -> str:
     """The query that counts the distinct tuples of some columns, by the codes of the sensitive values beside them.
 
     Both mappings: the column of the source by its new name. A sensitive value's code is its rank, as the engine of the
-    source orders values, so that equal values have one code and NULL has one too.
+    source orders values, so that equal values have one code and NULL has one too. Those in `compared` stand beside
+    their codes, as `raw_column` names them.
     """
     query = t.tree("core/tuples", columns=columns, source=source)
     assert isinstance(query, exp.Select)
     for name, column in sensitive.items():
         rank = exp.Window(this=exp.DenseRank(), order=exp.Order(expressions=[exp.Ordered(this=t.column(column))]))
         query = query.select(exp.alias_(exp.cast(rank, "INTEGER"), name, quoted=True)).group_by(t.column(column))
+        if name in compared:
+            query = query.select(exp.alias_(t.column(column), raw_column(name), quoted=True))
     return t.printed(query, dialect)
+
+
+def raw_column(name: str) -> str:
+    """The tuples' column of the values that another column of theirs has the codes of."""
+    return f"_raw{name}"
 
 
 def frequency_set(tuples: Relation, attributes: Sequence[Coded], dialect: str, sensitive: Sequence[str] = ()) -> str:

@@ -10,8 +10,8 @@ from sqlglot import exp
 from kanon_sql.privacy import Predicate
 from kanon_sql.queries import tree as t
 from kanon_sql.queries.pieces import in_pieces
-from kanon_sql.queries.release import CLASSES, RECODED, UNMAPPED_CODE, concatenated, ordered
-from kanon_sql.queries.tree import Relation
+from kanon_sql.queries.release import CLASSES, RECODED, UNMAPPED_CODE, concatenated, ordered, with_safe_classes
+from kanon_sql.relation import Relation
 
 
 def regions(relation: Relation, last: Sequence[int], dialect: str) -> str:
@@ -163,9 +163,7 @@ def _local_release(release: LocalReleaseQuery) -> exp.Expr:
     query = query.with_(_CODED, as_=_local_coded(release))
     query = query.with_(RECODED, as_=_local_recoded(release), materialized=release.recount or None)
     if release.recount:
-        held = exp.func("COALESCE", t.predicate(release.safe), exp.false())
-        group = t.column("class")
-        query = query.with_(CLASSES, as_=exp.select(group).from_(RECODED).group_by(group.copy()).having(held))
+        query = with_safe_classes(query, [t.column("class")], _CODED, release.safe)
     return query
 
 
@@ -176,6 +174,9 @@ def _shows(cell: LocalCell) -> tuple[tuple[str, str], ...]:
 def _local_coded(release: LocalReleaseQuery) -> exp.Select:
     """The source's rows: kept columns as k0, k1, …, codes as c0, c1, …, and where tuples are split a number."""
     source = exp.select().from_(t.table(release.source, "s"), copy=False)
+    if release.recount:
+        counted = [exp.alias_(t.column(raw, "s"), name, quoted=True) for name, raw in release.sensitive.items()]
+        source = source.select(exp.alias_(exp.Literal.number(1), "n", quoted=True), *counted, copy=False)
     codes = []
     for i, cell in enumerate(release.cells):
         if cell.mapping is None:
@@ -202,13 +203,10 @@ def _local_coded(release: LocalReleaseQuery) -> exp.Select:
 
 def _local_recoded(release: LocalReleaseQuery) -> exp.Select:
     """The rows with what they show (o0_0, o1_0, …), their class, and n to count them by."""
-    query = exp.select(t.column("class", "k"), exp.alias_(exp.Literal.number(1), "n", quoted=True))
-    query = query.from_(exp.alias_(exp.to_table(_CODED), "r", table=True), copy=False)
+    query = exp.select(t.column("class", "k")).from_(exp.alias_(exp.to_table(_CODED), "r", table=True), copy=False)
     equal: list[exp.Expr] = []
     if release.recount:
-        at = {cell.name: i for i, cell in enumerate(release.cells)}
-        counted = ((name, t.column(f"k{at[raw]}", "r")) for name, raw in release.sensitive.items())
-        query = query.select(*(exp.alias_(raw, name, quoted=True) for name, raw in counted), copy=False)
+        query = query.select(*(t.column(name, "r") for name in ("n", *release.sensitive)), copy=False)
     for i, cell in enumerate(release.cells):
         if cell.mapping:
             equal.append(exp.EQ(this=t.column(cell.key, "a"), expression=t.column(f"c{i}", "r")))

@@ -11,7 +11,7 @@ from sqlglot import exp
 from kanon_sql.queries import tree as t
 from kanon_sql.queries.coding import Coded
 from kanon_sql.queries.pieces import in_pieces
-from kanon_sql.queries.tree import Relation
+from kanon_sql.relation import Relation
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from kanon_sql.privacy import Predicate
+from kanon_sql.privacy import Predicate, Reference
 from kanon_sql.queries import tree as t
 from kanon_sql.queries.pieces import in_pieces
-from kanon_sql.queries.tree import Relation
+from kanon_sql.queries.reference import reference_tree
+from kanon_sql.relation import Relation
 
 
 @dataclass(frozen=True)
@@ -92,9 +93,33 @@ def _release(release: ReleaseQuery) -> exp.Expr:
     query = query.with_(RECODED, as_=_recoded(release, keyed), materialized=release.classes is None or None)
     if release.classes is None:
         codes = [t.column(f"c{i}") for i, _ in keyed]
-        held = exp.func("COALESCE", t.predicate(release.safe), exp.false())
-        query = query.with_(CLASSES, as_=exp.select(*codes).from_(RECODED).group_by(*codes).having(held))
+        query = with_safe_classes(query, codes, RECODED, release.safe)
     return query
+
+
+def with_safe_classes(query: exp.Select, keys: Sequence[exp.Expr], rows: str, safe: Predicate) -> exp.Select:
+    """A query with the classes of its own rows that are safe, and what these are compared with."""
+    for name, said in compared(safe).items():
+        groups = said.reference.groups if said.reference else ()
+        counted = Predicate("SUM(n)", unit=said.unit)
+        of_table = reference_tree(Relation(rows), name, name, counted, groups)
+        query = query.with_(f"{REFERENCE}{name}", as_=of_table)
+    held = exp.func("COALESCE", t.predicate(_referring(safe)), exp.false())
+    return query.with_(CLASSES, as_=exp.select(*keys).from_(RECODED).group_by(*keys).having(held))
+
+
+REFERENCE = "kanon_reference"
+
+
+def compared(safe: Predicate) -> dict[str, Predicate]:
+    """The conditions that compare a class with the whole table, by the column whose values they count."""
+    return {each.counted: each for each in (safe, *safe.also) if each.reference and each.counted}
+
+
+def _referring(safe: Predicate) -> Predicate:
+    """A condition that compares a class with what the query itself says of the whole table."""
+    here = Reference(Relation(f"{REFERENCE}{safe.counted}"), nullable=True) if safe.reference else None
+    return replace(safe, reference=here, also=tuple(map(_referring, safe.also)))
 
 
 def _recoded(release: ReleaseQuery, keyed: Sequence[tuple[int, Cell]]) -> exp.Select:

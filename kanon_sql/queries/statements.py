@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from sqlglot import exp
 
 from kanon_sql.queries import tree as t
-from kanon_sql.queries.tree import Relation
+from kanon_sql.relation import Relation
 
 
 def create_as(relation: Relation, query: str, dialect: str, form: str = "table", temporary: bool = False) -> str:

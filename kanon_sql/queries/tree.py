@@ -17,28 +17,9 @@ from sqlglot import exp
 
 from kanon_sql.errors import SpecError
 from kanon_sql.privacy import Predicate
-from kanon_sql.queries.class_values import count_values, rows_of
+from kanon_sql.queries.class_values import Counted, count_values, figure, is_value_figure, units
+from kanon_sql.relation import Relation
 from kanon_sql.resources import folder
-
-
-@dataclass(frozen=True)
-class Relation:
-    """A table or view by the parts of its name, unquoted: `Relation("main", "patients")`."""
-
-    parts: tuple[str, ...]
-
-    def __init__(self, *parts: str) -> None:
-        object.__setattr__(self, "parts", parts)
-
-    @property
-    def name(self) -> str:
-        """The last part: the table's own name."""
-        return self.parts[-1]
-
-    def sibling(self, name: str) -> Relation:
-        """The relation called `name` in the same schema."""
-        return Relation(*self.parts[:-1], name)
-
 
 _SCRATCH = "kanon scratch"
 _SCRATCH_SCHEMAS = {"duckdb": "temp", "postgres": "pg_temp"}
@@ -165,10 +146,20 @@ def _with_aggregates(condition: exp.Expr, said: Predicate) -> exp.Expr:
         aggregate = sqlglot.parse_one(said.columns[named.name], "duckdb")
         named.replace(aggregate if isinstance(aggregate, exp.AggFunc) else exp.paren(aggregate))
     if said.counted:
-        for rows in [each for each in tree.find_all(exp.Column) if each.name == "c"]:
-            rows.replace(rows_of(said.counted))
+        counted = _counted(said)
+        for value in [each for each in tree.find_all(exp.Column) if is_value_figure(each.name)]:
+            value.replace(figure(value.name, counted))
+    if said.unit:
+        for people in [each for each in tree.find_all(exp.Sum) if each == _ROWS]:
+            people.replace(units(said.unit))
     expression: exp.Expr = tree.this
     return expression
+
+
+def _counted(said: Predicate) -> Counted:
+    assert said.counted
+    reference = table(said.reference.relation) if said.reference else None
+    return Counted(said.counted, said.unit, reference, bool(said.reference and said.reference.nullable))
 
 
 def over_classes(said: Predicate) -> tuple[Predicate, Predicate]:
@@ -189,11 +180,12 @@ def over_classes(said: Predicate) -> tuple[Predicate, Predicate]:
 def check_condition(said: Predicate) -> None:
     """SpecError if a condition is anything but arithmetic and comparisons of the aggregates that it names."""
     aggregates = [_parsed(text) for text in said.columns.values()]
-    rows = {"n", "c"} if said.counted else {"n"}
-    for tree, known in ((_parsed(said.text), {*said.columns}), *((each, rows) for each in aggregates)):
+    for tree, known in ((_parsed(said.text), [*said.columns]), *((each, ["n"]) for each in aggregates)):
         for part in tree.walk():
-            if isinstance(part, exp.Column) and (part.table or part.name not in known):
-                raise SpecError(f"{tree.sql()!r} speaks of {part.sql()!r}; it may use {', '.join(sorted(known))}")
+            of_value = known == ["n"] and said.counted and isinstance(part, exp.Column) and is_value_figure(part.name)
+            if isinstance(part, exp.Column) and (part.table or part.name not in known) and not of_value:
+                may_use = sorted([*known, *(["c"] if known == ["n"] and said.counted else [])])
+                raise SpecError(f"{tree.sql()!r} speaks of {part.sql()!r}; it may use {', '.join(may_use)}")
             if isinstance(part, exp.Placeholder) and part.name not in said.values:
                 raise SpecError(f"{tree.sql()!r} asks for ${part.name}, which is not among the model's parameters")
             if not isinstance(part, _CONDITION):
@@ -237,6 +229,7 @@ def plain_names(columns: Sequence[str]) -> dict[str, str]:
     return names
 
 
+_ROWS = exp.Sum(this=exp.column("n"))
 _RESERVED = {"n", "rows", "size", "value", "safe", "node", "classes", "assignment", "content", "row_id", "group_id"}
 _RESERVED |= {"key", "digest"}
 _MARK = "kanon_columns_here"

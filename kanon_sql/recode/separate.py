@@ -28,9 +28,9 @@ def separate_database(frequency_set: FrequencySet, source: Engine) -> Iterator[F
         return
     beside = frequency_set.engine.embedded()
     try:
-        frequency_set.engine.send(
-            queries.select_all(frequency_set.relation, frequency_set.engine.dialect), beside, frequency_set.relation
-        )
+        for relation in (frequency_set.relation, *frequency_set.references.values()):
+            query = queries.select_all(relation, frequency_set.engine.dialect)
+            frequency_set.engine.send(query, beside, relation)
         attributes = tuple(_moved(frequency_set.engine, a, beside) for a in frequency_set.attributes)
         yield replace(frequency_set, tables=Scratch(beside), attributes=attributes)
     finally:

@@ -8,7 +8,8 @@ from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine
-from kanon_sql.privacy import Finding, Predicate, PrivacyModel, PrivacyModels
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.privacy import UNIT, Finding, Predicate, PrivacyModel, PrivacyModels, Reference
 from kanon_sql.queries import Relation
 
 
@@ -35,17 +36,52 @@ class Summary:
         return all(each.holds for each in self.findings)
 
 
-def summarize(engine: Engine, relation: Relation, quasi_identifiers: Sequence[str], model: PrivacyModels) -> Summary:
-    """Ask a relation itself whether it meets the models, whoever made it: one query per model."""
+def summarize(
+    engine: Engine,
+    relation: Relation,
+    quasi_identifiers: Sequence[str],
+    model: PrivacyModels,
+    source: tuple[Engine, Relation] | None = None,
+) -> Summary:
+    """Ask a relation itself whether it meets the models, whoever made it: one query per model.
+
+    `source`: the whole table that its classes are compared with, by models that do so; itself where none is given.
+    """
     summaries = []
-    for each, sql in zip(model.models, summaries_sql(engine, relation, quasi_identifiers, model), strict=True):
-        ((*counts, smallest, unsafe_classes, unsafe_rows, achieved),) = engine.rows(sql)
-        rows, classes = map(int, counts)
-        unsafe = int(unsafe_classes), int(unsafe_rows)
-        finding = Finding(each.name, each.required, _figure(achieved), *unsafe)
-        summaries.append(Summary(rows, classes, _figure(smallest), *unsafe, findings=(finding,)))
+    with Scratch(engine, "findings") as tables:
+        model = model.referring(_references(tables, relation, model, source or (engine, relation)))
+        for each, sql in zip(model.models, summaries_sql(engine, relation, quasi_identifiers, model), strict=True):
+            ((*counts, smallest, unsafe_classes, unsafe_rows, achieved),) = engine.rows(sql)
+            rows, classes = map(int, counts)
+            unsafe = int(unsafe_classes), int(unsafe_rows)
+            finding = Finding(each.name, each.required, _figure(achieved), *unsafe)
+            summaries.append(Summary(rows, classes, _figure(smallest), *unsafe, findings=(finding,)))
     worst = max(summaries, key=lambda summary: summary.unsafe_classes)
     return replace(worst, findings=tuple(finding for summary in summaries for finding in summary.findings))
+
+
+def _references(
+    tables: Scratch, relation: Relation, model: PrivacyModels, source: tuple[Engine, Relation]
+) -> dict[str, Reference]:
+    """The values of the compared columns in the whole table, in the type that the relation has them in."""
+    engine, whole = source
+    rows = Predicate("SUM(n)", unit=model.unit) if model.unit else Predicate("COUNT(*)")
+    references = {}
+    for name in model.compared:
+        column = model.sensitive[name]
+        query = queries.reference(whole, column, column, rows, engine.dialect, model.groups.get(name, ()))
+        reference = tables.receive(f"reference{name}", engine, query)
+        reference = _in_type_of(tables, relation, column, reference)
+        references[name] = Reference(reference, True, model.groups.get(name, ()))
+    return references
+
+
+def _in_type_of(tables: Scratch, relation: Relation, column: str, reference: Relation) -> Relation:
+    """A reference whose values are texts where the relation has the column as text, as a CSV file has all of them."""
+    here, there = tables.engine.table(relation).column(column), tables.engine.table(reference).column("value")
+    if not here or not there or here.kind != "text" or there.kind == "text":
+        return reference
+    return tables.make(f"text_{reference.name}", "privacy/reference_texts", reference=reference)
 
 
 def summaries_sql(
@@ -68,8 +104,8 @@ def summaries_sql(
 
 
 def _counted(model: PrivacyModels, each: PrivacyModel) -> dict[str, str]:
-    """The column whose values one of the models counts."""
-    return {name: column for name, column in model.sensitive.items() if column == each.sensitive}
+    """The column whose values one of the models counts, and that of the people."""
+    return {name: column for name, column in model.sensitive.items() if column == each.sensitive or name == UNIT}
 
 
 def _achieved(model: PrivacyModels, each: PrivacyModel) -> dict[str, Predicate | None]:

@@ -84,7 +84,9 @@ def _verify(recoding: Recoding, engine: Engine, staged: Staged) -> Summary:
     relation = staged["release"]
     if [column.name for column in engine.table(relation).columns] != recoding.columns:
         raise VerificationError("the written release has other columns than planned; nothing was released")
-    summary = findings.summarize(engine, relation, recoding.quasi_identifiers, recoding.model)
+    summary = findings.summarize(
+        engine, relation, recoding.quasi_identifiers, recoding.model, (recoding.engine, recoding.table.relation)
+    )
     if other := recoding.other_finding(engine, relation):
         summary = replace(summary, findings=(other,))
     if not summary.holds:

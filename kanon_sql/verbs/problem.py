@@ -68,7 +68,15 @@ def count(
     made = source.scratches[here]
     model = model_of(spec)
     frequency_set = build_frequency_set(
-        source.engine, source.table, builders, made, keep_tuples, spec.unmapped, model.sensitive
+        source.engine,
+        source.table,
+        builders,
+        made,
+        keep_tuples,
+        spec.unmapped,
+        model.sensitive,
+        model.compared,
+        model.groups,
     )
     if local:
         frequency_set = merge_equal_codes(frequency_set)

@@ -1,0 +1,29 @@
+"""(α, k)-anonymity: R. Wong, J. Li, A. Fu, K. Wang, KDD 2006. Its k is a model of its own, `k_anonymity`."""
+
+from __future__ import annotations
+
+from kanon_sql.errors import SpecError
+from kanon_sql.privacy.model import PrivacyModel
+
+
+def alpha(column: str, alpha: float, value: str | None = None) -> PrivacyModel:
+    """No value of a sensitive column, or not the one named, has more than a share α of the rows of any class.
+
+    SpecError if α is not in (0, 1].
+
+    >>> alpha("illness", 0.5).safe
+    'most <= $alpha * rows'
+    """
+    if not 0 < alpha <= 1:
+        raise SpecError(f"alpha of {column!r} is {alpha}; it must be above 0 and at most 1")
+    asked = "c" if value is None else "CASE WHEN value = $value THEN c ELSE 0 END"
+    what = column if value is None else f"{column} = {value}"
+    return PrivacyModel(
+        f"α of {what}",
+        {"alpha": alpha} | ({} if value is None else {"value": value}),
+        columns={"rows": "SUM(c)", "most": f"MAX({asked})"},
+        safe="most <= $alpha * rows",
+        sensitive=column,
+        monotone="without suppression",
+        achieved="MAX(CAST(most AS DOUBLE) / rows)",
+    )

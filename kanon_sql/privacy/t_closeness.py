@@ -1,0 +1,58 @@
+"""t-closeness: N. Li, T. Li, S. Venkatasubramanian, ICDE 2007."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from kanon_sql.errors import SpecError
+from kanon_sql.generalization.hierarchy import Hierarchy
+from kanon_sql.privacy.model import PrivacyModel
+
+Distance = Literal["equal", "ordered", "hierarchical"]
+_ABOVE = "CASE WHEN {0} > 0 THEN {0} ELSE 0 END"
+
+
+def t_closeness(
+    column: str, t: float, distance: Distance = "equal", hierarchy: Hierarchy | None = None
+) -> PrivacyModel:
+    """The values of a sensitive column are spread in every class as in the whole table, but for a distance of t.
+
+    The distance is the earth mover's (section 5), where moving from any value to another costs 1 (`equal`), their
+    places' difference over all places (`ordered`), or the level of their lowest common ancestor over the `hierarchy`'s
+    height (`hierarchical`). Of a balanced hierarchy the last is the mean of the equal distances on its levels below the
+    top. SpecError if t is not in (0, 1].
+
+    >>> t_closeness("illness", 0.2).required
+    0.2
+    """
+    if not 0 < t <= 1:
+        raise SpecError(f"t of {column!r} is {t}; it must be above 0 and at most 1")
+    if (hierarchy is not None) != (distance == "hierarchical"):
+        raise SpecError(f"{column!r}: a hierarchical distance needs a hierarchy, and the others have none")
+    moved, of = _MOVED[distance] if distance != "hierarchical" else _hierarchical(hierarchy)
+    return PrivacyModel(
+        f"t-closeness of {column} ({distance} distance)",
+        {"t": t},
+        columns={"moved": f"SUM({moved})", "whole": f"MAX({of})"},
+        safe="moved <= $t * whole",
+        sensitive=column,
+        monotone="without suppression",
+        achieved="MAX(moved / NULLIF(whole, 0))",
+        hierarchy=hierarchy,
+    )
+
+
+_EXCESS = "(c{0} * overall_size - overall_c{0} * size)"
+_WHOLE = "CAST(size AS DOUBLE) * overall_size"
+_MOVED = {
+    "equal": (_ABOVE.format(_EXCESS.format("")), _WHOLE),
+    "ordered": (f"ABS{_EXCESS.format('_to')}", f"{_WHOLE} * (overall_values - 1)"),
+}
+
+
+def _hierarchical(hierarchy: Hierarchy | None) -> tuple[str, str]:
+    """The rows that are too many, on the values' own level and on each above it but the top."""
+    assert hierarchy is not None
+    levels = [_EXCESS.format(f"_{level}") for level in range(1, hierarchy.height)]
+    groups = [f"CASE WHEN first_{i} AND {excess} > 0 THEN {excess} ELSE 0 END" for i, excess in enumerate(levels, 1)]
+    return " + ".join([_MOVED["equal"][0], *groups]), f"{_WHOLE} * {hierarchy.height}"

@@ -1,0 +1,58 @@
+"""The query of a reference: what the values of a sensitive column are in the whole table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from kanon_sql.privacy import Predicate
+from kanon_sql.queries import tree as t
+from kanon_sql.relation import Relation
+
+
+def reference(
+    counted: Relation, value: str, raw: str, rows: Predicate, dialect: str, groups: Sequence[Sequence[object]] = ()
+) -> str:
+    """The query of a reference; see `sql/privacy/reference.sql`.
+
+    `groups`: rows of a value and the number of its group on level 1, 2, …; then the query also gives `_group_l` and
+    `_overall_c_l`, the rows of the group, and no figures at all of a value that is in no group.
+    """
+    return t.printed(reference_tree(counted, value, raw, rows, groups), dialect)
+
+
+def reference_tree(
+    counted: Relation, value: str, raw: str, rows: Predicate, groups: Sequence[Sequence[object]] = ()
+) -> exp.Query:
+    """The tree of `reference`, to stand inside another query."""
+    query = t.tree("privacy/reference", counted=counted, value=[value], raw=[raw], rows=rows)
+    return _grouped(query, groups) if groups else query
+
+
+_PLAIN = ("value", "raw", "overall_c_to", "overall_size", "overall_values", "place")
+
+
+def _grouped(query: exp.Query, groups: Sequence[Sequence[object]]) -> exp.Select:
+    levels = range(1, len(groups[0]))
+    names = ["value", *(f"_group_{level}" for level in levels)]
+    of_null = next((row for row in groups if row[0] is None), None)
+    listed = exp.values([tuple(row) for row in groups if row[0] is not None], alias="g", columns=names)
+    is_null = t.is_null(exp.column("raw", table="r"))
+
+    def group(level: int) -> exp.Expr:
+        joined = exp.column(f"_group_{level}", table="g")
+        return joined if of_null is None else exp.Case().when(is_null.copy(), t.literal(of_null[level])).else_(joined)
+
+    known = exp.Case().when(t.is_not_null(group(1)), exp.column("overall_c", table="r"))
+    figures = [exp.alias_(known, "overall_c")]
+    for level in levels:
+        rows = exp.Window(this=exp.Sum(this=exp.column("overall_c", table="r")), partition_by=[group(level)])
+        figures += [
+            exp.alias_(group(level), f"_group_{level}"),
+            exp.alias_(exp.cast(rows, "BIGINT"), f"_overall_c_{level}"),
+        ]
+    plain = (exp.column(name, table="r") for name in _PLAIN)
+    same = exp.EQ(this=exp.column("value", table="g"), expression=exp.column("raw", table="r"))
+    source = exp.select(*plain, *figures).from_(query.subquery("r"), copy=False)
+    return source.join(listed, on=same, join_type="LEFT", copy=False)

@@ -1,0 +1,62 @@
+"""Given and expected rows of `sql/privacy`, and of a node's test by models that compare with the whole table."""
+
+from kanon_sql.privacy import (
+    Predicate,
+    PrivacyModel,
+    Reference,
+    all_of,
+    delta_disclosure,
+    k_anonymity,
+    l_diversity,
+    t_closeness,
+)
+from kanon_sql.queries import Relation
+from sql_cases.case import Case, on_node, relation
+
+# 6 rows of illness 1, 3 of 2, 1 of 3, among four people.
+_COUNTED = relation(
+    "counted", "age_0 illness person n", (0, 1, 1, 4), (0, 2, 2, 1), (1, 1, 1, 2), (1, 2, 3, 2), (1, 3, 4, 1)
+)
+_HOLES = {"counted": Relation("counted"), "value": ["illness"], "raw": ["illness"]}
+_FIGURES = ["value", "raw", "overall_c", "overall_c_to", "overall_size", "overall_values", "place"]
+_OF_ROWS = [(1, 1, 6, 6, 10, 3, 1), (2, 2, 3, 9, 10, 3, 2), (3, 3, 1, 10, 10, 3, 3)]
+_REFERENCE = relation("reference", " ".join(_FIGURES), *_OF_ROWS)
+
+# Class 0 has 4 rows of value 1 and 1 of 2; class 1 has 2, 2 and 1. In the whole table 6, 3 and 1 of 10.
+_VALUES = relation("counted", "age_0 _sensitive_0 n", (0, 1, 4), (0, 2, 1), (1, 1, 2), (1, 2, 2), (1, 3, 1))
+
+
+def _test(model: PrivacyModel, at_risk: int) -> Case:
+    """A node's test by a model, whose classes have 5 rows each."""
+    together = all_of(k_anonymity(2), model).referring({"_sensitive_0": Reference(Relation("reference"))})
+    holes = on_node(together.safe, ["age_0"], 0)
+    return Case("core/node_test", holes, ["node", "rows_at_risk"], [(0, at_risk)], _VALUES | _REFERENCE)
+
+
+CASES = [
+    Case("privacy/reference", {**_HOLES, "rows": Predicate("SUM(n)")}, _FIGURES, _OF_ROWS, _COUNTED),
+    Case(
+        "privacy/reference",
+        {**_HOLES, "rows": Predicate("SUM(n)", unit="person")},
+        _FIGURES,
+        [(1, 1, 1, 1, 4, 3, 1), (2, 2, 2, 3, 4, 3, 2), (3, 3, 1, 4, 4, 3, 3)],
+        _COUNTED,
+    ),
+    Case(
+        "privacy/reference_texts",
+        {"reference": Relation("reference")},
+        _FIGURES,
+        [(str(value), *row) for value, *row in _OF_ROWS],
+        _REFERENCE,
+    ),
+]
+COMPARED = [  # of `core`, for they test a node
+    # Shares of .8 and .2 where .6, .3 and .1 are expected: .2 must move; .4, .4 and .2: .2 as well.
+    _test(t_closeness("illness", 0.19), 10),
+    _test(t_closeness("illness", 0.2), 0),
+    # Up to the values .8, 1.0 instead of .6, .9: .3 over 2 steps; .4, .8 instead of .6, .9: the same.
+    _test(t_closeness("illness", 0.14, "ordered"), 10),
+    _test(t_closeness("illness", 0.15, "ordered"), 0),
+    _test(l_diversity("illness", 3, "recursive", c=2.5), 5),  # 4 rows of the first and none after the second
+    _test(delta_disclosure("illness", 0.7), 5),  # class 0 lacks value 3; ln(.4/.6) = -.41, ln(.2/.1) = .69
+]
