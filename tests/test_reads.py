@@ -1,6 +1,7 @@
 """The source is read twice: once for its distinct tuples, and once for the release; CSV is parsed twice before."""
 
 import csv
+import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import date
@@ -14,7 +15,7 @@ from kanon_sql import anonymize, compare, profile, verify
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
-from kanon_sql.errors import KanonError
+from kanon_sql.errors import KanonError, SourceError
 from kanon_sql.verbs.anatomize import anatomize
 from support.database import create_table
 
@@ -145,6 +146,53 @@ def test_a_csv_file_is_parsed_twice(tmp_path: Path, run: str, name: str, separat
     assert 1.9 < (bytes_read() - before) / size < 2.3
 
 
+ODD: dict[str, tuple[float, list[Callable[[str], str]]]] = {
+    "hashes": (2, [lambda text: text.replace("flu", "#flu").replace("\n0", "\n#0")]),
+    "single quotes": (2, [lambda text: re.sub("flu|name", r"'\g<0>'", text)]),
+    "backslashes": (2, [lambda text: text.replace("flu", r'"the \"flu\""')]),
+    "blank lines": (2, [lambda text: f"\n \n{text}"]),
+    "a name that is missing": (2, [lambda text: text.replace("name", "")]),
+    "files of different separators": (2, [str, lambda text: text.replace(",", ";")]),
+    "files of different quotes": (2, [str, lambda text: re.sub("flu|name", r"'\g<0>'", text)]),
+    "files of different columns": (
+        2,
+        [str, lambda text: re.sub("$", ",", text, flags=re.M).replace("at,", "at,more", 1)],
+    ),
+    # DuckDB alone knows that a column is empty in one file, and no text.
+    "files of different types": (3, [str, lambda text: re.sub(r"46[.]5", "", text)]),
+}
+
+
+@pytest.mark.skipif(not _COUNTERS.exists(), reason="needs Linux, which counts what a process reads")
+@pytest.mark.parametrize("case", ODD)
+def test_an_odd_csv_file_is_parsed_twice(embedded: DuckDB, tmp_path: Path, case: str) -> None:
+    parses, ways = ODD[case]
+    for number, write in enumerate(ways):
+        path = write_people(tmp_path / f"{number}.csv")
+        path.write_text(write(path.read_text()))
+    size = sum(path.stat().st_size for path in tmp_path.glob("*.csv"))
+    before = bytes_read()
+    table = embedded.read_file(str(tmp_path / "*.csv"))
+    assert parses - 0.1 < (bytes_read() - before) / size < parses + 0.3
+    assert embedded.rows(f"SELECT COUNT(*) FROM {table.relation.name}") == [(24_000 * len(ways),)]
+    assert {"age": "BIGINT", "y": "DOUBLE", "at": "DATE"}.items() <= {c.name: c.type for c in table.columns}.items()
+
+
+@pytest.mark.parametrize("text", ["a,b\n'x,1\ny',2\n", "a;b\nx;1\n's-Hage;2\nAlma';3\nz;4\n"])
+def test_apostrophes_of_two_rows_do_not_make_them_one(embedded: DuckDB, tmp_path: Path, text: str) -> None:
+    (tmp_path / "people.csv").write_text(text)
+    with pytest.raises(SourceError, match=r"has (2|4) rows by its lines, and (1|3) as DuckDB reads it; write it anew"):
+        embedded.read_file(str(tmp_path / "people.csv"))
+    assert embedded.rows("SELECT table_name FROM information_schema.tables") == []
+
+
+def test_rows_below_a_title_are_not_left_out(embedded: DuckDB, tmp_path: Path) -> None:
+    for name in "12":
+        (tmp_path / f"{name}.csv").write_text("name\nx\ny\nz|1\nu|2\n")
+    with pytest.raises(SourceError, match="has 8 rows by its lines, and 2 as DuckDB reads it"):
+        embedded.read_file(str(tmp_path / "*.csv"))
+
+
 @pytest.mark.skipif(not _COUNTERS.exists(), reason="needs Linux, which counts what a process reads")
 @pytest.mark.parametrize("verb", [profile, verify, compare])
 def test_every_verb_parses_a_csv_file_twice(tmp_path: Path, verb: Callable[..., Any]) -> None:
@@ -177,6 +225,9 @@ def test_nothing_of_a_file_is_left_in_the_connection_of_a_program(
         ('a,b\n"x, ""y""\nz",1\n', {"a": "VARCHAR", "b": "BIGINT"}, [('x, "y"\nz', 1)]),
         ("\n\na,b\n1,2\n", {"a": "BIGINT", "b": "BIGINT"}, [(1, 2)]),
         ("a,b\n'x','y'\n", {"a": "VARCHAR", "b": "VARCHAR"}, [("x", "y")]),
+        ("a,b\n'x, it''s',1\n", {"a": "VARCHAR", "b": "BIGINT"}, [("x, it's", 1)]),
+        ('a,b\n"x \\"y\\"",1\n', {"a": "VARCHAR", "b": "BIGINT"}, [('x "y"', 1)]),
+        ("\n \n\na,b\n1,2\n", {"a": "BIGINT", "b": "BIGINT"}, [(1, 2)]),
     ],
 )
 def test_a_csv_file_is_loaded_as_the_sniffer_reads_it(

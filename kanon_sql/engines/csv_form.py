@@ -1,44 +1,126 @@
-"""The form of CSV files, which DuckDB sees in all their rows, and the strict loading of files of one form."""
+"""The form of CSV files, which DuckDB sees in all their rows, and the strict loading of files of known form."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
 from kanon_sql import queries
 from kanon_sql.engines.files import quoted_path
-from kanon_sql.engines.headers import STRICT, csv_head, first_row, separators
+from kanon_sql.engines.headers import csv_head, csv_names_and_rows, first_row, parted, separators, strict_options
+from kanon_sql.errors import SourceError
 from kanon_sql.queries import Relation
 
 
 @dataclass(frozen=True)
 class CSVForm:
-    """The separator of a file, the name and the type of each column, and how its dates are written if not by ISO."""
+    """How a file is written: its separator and quotes, the blank lines above its names, its columns and their types.
+
+    `date_formats`: how its dates are written if not by ISO.
+    """
 
     separator: str
+    quote: str
+    escape: str
+    blank_lines: int
     columns: tuple[tuple[str, str], ...]
     date_formats: tuple[tuple[str, str], ...] = ()
 
-    def load(self, connection: duckdb.DuckDBPyConnection, pattern: str, relation: Relation) -> bool:
-        """Load the rows of files into a temporary table; False, and no table, if a line is of another form."""
-        given = {"path": quoted_path(pattern), "separator": self.separator, "columns": dict(self.columns)}
-        dates = "".join(f", {option} = ${option}" for option, _ in self.date_formats)
-        rows = f"SELECT * FROM read_csv({STRICT}{dates})"
-        made = queries.create_as(relation, rows, "duckdb", temporary=True)
-        try:
-            connection.execute(made, {**given, **dict(self.date_formats)})
-        except (duckdb.InvalidInputException, duckdb.ConversionException):
-            return False
-        return True
+    @property
+    def is_standard(self) -> bool:
+        """Whether quotes are double ones, doubled inside, as in RFC 4180."""
+        return (self.quote, self.escape) == ('"', '"')
 
 
-def csv_form(paths: Sequence[Path]) -> CSVForm | None:
-    """The one form of some files; None if they have several, or one of them is not plain CSV below a line of names."""
-    first, *others = (_sniffed(path) for path in paths)
-    return first if all(form == first for form in others) else None
+Forms = Mapping[CSVForm, Sequence[Path]]  # of files: those of each form
+
+
+def load_csv(
+    connection: duckdb.DuckDBPyConnection, pattern: str, paths: Sequence[Path], relation: Relation, guessing: str
+) -> None:
+    """Load CSV files into a temporary table: they are parsed once for their form, and once for their rows.
+
+    `guessing`: the query by which DuckDB finds out how to read them, where a line is odd, or where a column has another
+    type in another file: it alone tells text from an empty column. SourceError if it would lose a row.
+    """
+    forms = _forms(paths)
+    if forms and _types_agree(forms) and _load_strictly(connection, forms, relation):
+        return
+    plain = forms is not None and not _types_agree(forms) and all(form.is_standard for form in forms)
+    written = [] if plain else [csv_names_and_rows(path) for path in paths]
+    connection.execute(queries.create_as(relation, guessing, "duckdb", temporary=True))
+    if problem := _lost(connection, relation, written):
+        connection.execute(queries.drop(relation, "duckdb"))
+        raise SourceError(f"{pattern} {problem}")
+
+
+def _forms(paths: Sequence[Path]) -> Forms | None:
+    """The forms of some files; None if one of them is not plain CSV below a line of names."""
+    forms: dict[CSVForm, list[Path]] = {}
+    for path in paths:
+        form = _sniffed(path)
+        if form is None:
+            return None
+        forms.setdefault(form, []).append(path)
+    return forms
+
+
+def _types_agree(forms: Forms) -> bool:
+    """Whether columns of the same name have the same type in all files."""
+    types = {(name.lower(), type_name) for form in forms for name, type_name in form.columns}
+    return len(types) == len({name for name, _ in types})
+
+
+def _load_strictly(connection: duckdb.DuckDBPyConnection, forms: Forms, relation: Relation) -> bool:
+    """Load files whose types agree; False, and no table, if a line is of another form."""
+    query = " UNION ALL BY NAME ".join(_reader(number, form) for number, form in enumerate(forms))
+    made = queries.create_as(relation, query, "duckdb", temporary=True)
+    try:
+        connection.execute(made, dict(chain.from_iterable(map(_values, count(), forms, forms.values()))))
+    except (duckdb.InvalidInputException, duckdb.ConversionException):
+        return False
+    return True
+
+
+def _lost(
+    connection: duckdb.DuckDBPyConnection, relation: Relation, written: Sequence[tuple[Sequence[str], int]]
+) -> str | None:
+    """What was read of odd files, if it is not all that is written in them."""
+    if not written:
+        return None
+    columns = len(connection.execute(f"DESCRIBE {queries.select_all(relation, 'duckdb')}").fetchall())
+    if len(written) == 1 and columns != len(written[0][0]):
+        told = f"has {len(written[0][0])} columns by its first line and {columns} by the others"
+        return f"{told}; put fields that hold a separator in quotes"
+    ((rows,),) = connection.execute(queries.text("core/row_count", "duckdb", relation=relation)).fetchall()
+    lines = sum(counted for _, counted in written)
+    told = f"has {lines:,} rows by its lines, and {rows:,} as DuckDB reads it"
+    return None if rows == lines else f"{told}; write it anew with one line of names, and fields in double quotes"
+
+
+def _reader(number: int, form: CSVForm) -> str:
+    """The query that reads the files of a form, and fails at a line that is not of this form."""
+    dates = "".join(f", {option} = ${option}_{number}" for option, _ in form.date_formats)
+    query = f"SELECT * FROM read_csv({strict_options(f'_{number}')}{dates}) AS kanon_line"
+    return query if form.is_standard else f"{query} WHERE {_ONE_LINE}"
+
+
+def _values(number: int, form: CSVForm, paths: Sequence[Path]) -> Iterator[tuple[str, Any]]:
+    values: dict[str, Any] = {
+        "path": [quoted_path(str(path)) for path in paths],
+        "columns": dict(form.columns),
+        "separator": form.separator,
+        "quote": form.quote,
+        "escape": form.escape,
+        "skip": form.blank_lines,
+        **dict(form.date_formats),
+    }
+    return ((f"{option}_{number}", value) for option, value in values.items())
 
 
 def _sniffed(path: Path) -> CSVForm | None:
@@ -49,21 +131,29 @@ def _sniffed(path: Path) -> CSVForm | None:
     return next((_plain(csv_head(path), *row) for row in sniffed), None)
 
 
-def _plain(head: str, separator: str, described: Sequence[Mapping[str, str]], *formats: str | None) -> CSVForm | None:
+def _plain(
+    head: str, separator: str, quote: str, escape: str, blank: int, described: Sequence[Mapping[str, str]], *dates: str
+) -> CSVForm | None:
     columns = tuple((column["name"], column["type"]) for column in described)
-    header = first_row(head, separator) or []
+    blank_lines, below = parted(head, blank)
+    quote = '"' if quote == _NONE else quote
+    escape = quote if escape == _NONE else escape
+    header = first_row(below, separator, quote, escape) or []
     # DuckDB takes another separator or a later line for the names if that suits it, and renames equal ones.
-    if separator != separators(head)[0] or len(header) != len(columns):
+    if blank_lines.strip() or separator not in separators(below) or len(header) != len(columns):
         return None
     if any(given.strip() not in ("", name) for given, (name, _) in zip(header, columns, strict=True)):
         return None
-    dates = zip(("dateformat", "timestampformat"), formats, strict=True)
-    return CSVForm(separator, columns, tuple((option, text) for option, text in dates if text))
+    formats = zip(("dateformat", "timestampformat"), dates, strict=True)
+    return CSVForm(separator, quote, escape, blank, columns, tuple((option, text) for option, text in formats if text))
 
 
-# No row if the file has a preamble, or other quotes. Without `comment` a row that starts with # would be left out.
+_NONE = "(empty)"
+# An apostrophe at the start of a field and another at the end of one some lines below are no quotes around both rows.
+_ONE_LINE = "CASE WHEN regexp_matches(CAST(kanon_line AS VARCHAR), '[\\r\\n]') THEN error('two lines') ELSE TRUE END"
+# Without `comment`, DuckDB may take a row that starts with # for a comment and leave it out.
 _SNIFF = """
-SELECT Delimiter, Columns, DateFormat, TimestampFormat
+SELECT Delimiter, Quote, Escape, SkipRows, Columns, DateFormat, TimestampFormat
 FROM sniff_csv($path, header = TRUE, sample_size = -1, comment = '')
-WHERE Quote IN ('"', '(empty)') AND Escape IN ('"', '(empty)') AND SkipRows = 0 AND HasHeader
+WHERE HasHeader
 """

@@ -6,7 +6,7 @@ import os
 import re
 import struct
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,9 +16,9 @@ import duckdb
 
 from kanon_sql import interrupts, queries
 from kanon_sql.engine import Column, Engine, Rights, Table, name_readings, refuse_equal_names
-from kanon_sql.engines.csv_form import csv_form
+from kanon_sql.engines.csv_form import load_csv
 from kanon_sql.engines.files import file_format, files, quoted_path
-from kanon_sql.engines.headers import csv_names, parquet_names
+from kanon_sql.engines.headers import parquet_names
 from kanon_sql.errors import KanonError, SourceError, TargetError
 from kanon_sql.queries import Relation
 from kanon_sql.spec import speakable
@@ -289,29 +289,15 @@ class DuckDB:
             raise SourceError(f"there is no file {pattern}; check the path")
         self.forget_files()
         if file_format(pattern) == "parquet":
-            _check_names(paths, parquet_names)
+            _check_names(paths)
             query = self.files_sql(pattern)
         else:
-            self._load_csv(pattern, paths)
+            with _explained(f"{pattern} cannot be read"):
+                load_csv(self.connection, pattern, paths, _LINES, self.files_sql(pattern))
             query = queries.select_all(_LINES, self.dialect)
         with _explained(f"{pattern} cannot be read"):
             self.connection.execute(queries.create_as(SOURCE_VIEW, query, self.dialect, "view", temporary=True))
         return self.table(SOURCE_VIEW, "view")
-
-    def _load_csv(self, pattern: str, paths: Sequence[Path]) -> None:
-        """Parse CSV files: once for their form and once for their rows, unless something about them is odd."""
-        form = csv_form(paths)
-        with _explained(f"{pattern} cannot be read"):
-            if form and form.load(self.connection, pattern, _LINES):
-                return
-        names = _check_names(paths, csv_names)
-        with _explained(f"{pattern} cannot be read"):
-            self.connection.execute(queries.create_as(_LINES, self.files_sql(pattern), self.dialect, temporary=True))
-        columns = self.table(_LINES).columns
-        if len(paths) == 1 and len(columns) != len(names):
-            self.forget_files()
-            read = f"has {len(names)} columns by its first line and {len(columns)} by the others"
-            raise SourceError(f"{pattern} {read}; put fields that hold a separator in quotes")
 
     def forget_files(self) -> None:
         """Drop the view of the files that were read, and what was kept of them."""
@@ -418,14 +404,11 @@ def _same_single(number: float, single: float) -> bool:
         return False
 
 
-def _check_names(paths: Sequence[Path], read_names: Callable[[Path], list[str]]) -> list[str]:
-    """Refuse files with equal names in their header; gives the names of the last."""
-    names: list[str] = []
+def _check_names(paths: Sequence[Path]) -> None:
+    """Refuse Parquet files with equal names of columns."""
     for path in paths:
         with _explained(f"{path} cannot be read"):
-            names = read_names(path)
-        refuse_equal_names([name for name in names if name], str(path))
-    return names
+            refuse_equal_names(parquet_names(path), str(path))
 
 
 def _names(data: Any) -> list[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import duckdb
 
+from kanon_sql.engine import refuse_equal_names
 from kanon_sql.engines.files import quoted_path
 from kanon_sql.errors import SourceError
 
@@ -30,21 +31,28 @@ def parquet_names(path: Path) -> list[str]:
     return children(columns)
 
 
-def csv_names(path: Path) -> list[str]:
-    """The names in the first line, if every line has as many fields: DuckDB would guess until nothing is wrong."""
-    head = csv_head(path)
-    problems = []
+def csv_names_and_rows(path: Path) -> tuple[list[str], int]:
+    """The names in the first line, and how many rows are below it, if every line has as many fields.
+
+    DuckDB would guess until nothing is wrong. SourceError says which line has more fields, or fewer, and which names
+    are equal.
+    """
+    head, problems = csv_head(path), []
+    blank = len(re.findall(_LINE_END, head[: len(head) - len(head.lstrip("\r\n"))]))
     for separator in separators(head):
         names = first_row(head, separator)
         if names is None:
             raise SourceError(f"{path} is empty; give a file with a line of names and rows below it")
         columns = {f"c{index}": "VARCHAR" for index in range(len(names))}
         try:
-            asked = {"path": quoted_path(str(path)), "separator": separator, "columns": columns}
-            duckdb.execute(_COUNTED, asked).fetchall()  # else the connection that all share is left busy
-            return [name.strip() for name in names]
+            read = {"path": quoted_path(str(path)), "columns": columns, "separator": separator, "skip": blank}
+            ((rows,),) = duckdb.execute(_COUNTED, {**read, "quote": '"', "escape": '"'}).fetchall()
         except duckdb.Error as error:
             problems.append(_csv_problem(error))
+            continue
+        names = [name.strip() for name in names]
+        refuse_equal_names(list(filter(None, names)), str(path))
+        return names, int(rows)
     raise SourceError(f"{path} is not well-formed CSV: {problems[0]}; mend it, or write it anew as UTF-8")
 
 
@@ -57,15 +65,22 @@ def csv_head(path: Path) -> str:
     return head
 
 
+def parted(head: str, lines: int) -> tuple[str, str]:
+    """The first lines of a text, and the rest."""
+    ends = [0, *(end.end() for end in re.finditer(_LINE_END, head)), len(head)]
+    return head[: ends[min(lines, len(ends) - 1)]], head[ends[min(lines, len(ends) - 1)] :]
+
+
 def separators(head: str) -> list[str]:
     """The characters of the first line that may be its separator, the most frequent first; a comma if there is none."""
     first = re.sub(r'"[^"]*"', "", head.lstrip("\r\n")).partition("\n")[0]
     return [mark for mark in sorted(_SEPARATORS, key=first.count, reverse=True) if mark in first] or [","]
 
 
-def first_row(head: str, separator: str) -> list[str] | None:
-    """The fields of the first line that is not empty."""
-    return next((row for row in csv.reader(io.StringIO(head, newline=None), delimiter=separator) if row), None)
+def first_row(head: str, separator: str, quote: str = '"', escape: str = '"') -> list[str] | None:
+    """The fields of the first line that is not empty; `escape`: what a quote inside a field has before it."""
+    lines, escaped = io.StringIO(head, newline=None), None if escape == quote else escape
+    return next(filter(None, csv.reader(lines, delimiter=separator, quotechar=quote, escapechar=escaped)), None)
 
 
 def _csv_problem(error: duckdb.Error) -> str:
@@ -75,12 +90,19 @@ def _csv_problem(error: duckdb.Error) -> str:
     return f"{where}, {problem[0] if problem else 'which cannot be read'}"
 
 
+_LINE_END = "\r\n|\r|\n"
 _SEPARATORS = ",;\t|"
 _HEAD = 2**16  # characters, in which the first line must end
-# The parameters of a reading that guesses nothing: a line of another form is an error.
-STRICT = """
-  $path, columns = $columns, auto_detect = FALSE, header = TRUE,
-  delim = $separator, quote = '"', escape = '"', comment = ''
+
+
+def strict_options(number: str = "") -> str:
+    """The options of a reading that guesses nothing, a line of another form being an error, as named parameters."""
+    return _STRICT.replace("NUMBER", number)
+
+
+_STRICT = """
+  $pathNUMBER, columns = $columnsNUMBER, auto_detect = FALSE, header = TRUE, skip = $skipNUMBER,
+  delim = $separatorNUMBER, quote = $quoteNUMBER, escape = $escapeNUMBER, comment = ''
 """
-_COUNTED = f"SELECT COUNT(*) FROM read_csv({STRICT})"
+_COUNTED = f"SELECT COUNT(*) FROM read_csv({strict_options()})"
 _PROBLEMS = "Expected Number of Columns: .*|Value with unterminated quote|Invalid unicode|Maximum line size"
