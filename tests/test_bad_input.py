@@ -155,7 +155,7 @@ FIGURES: list[tuple[str, Files, str]] = [
     ),
     (f"{FILE} --strategy prioprivacy --rules nowhere {OUT}", {}, "nowhere"),
     (f"{FILE} --priorities zip {OUT}", {}, "--priorities: 'zip' is not COLUMN=NUMBER"),
-    (f"{FILE} --priorities age=1,age=2 {OUT}", {}, "--priorities: 'age' is there twice"),
+    (f"{FILE} --priorities age=1,age=2 {OUT}", {}, "--priorities: 'age' is given twice"),
     (f"{FILE} --priorities shoe=1 {OUT}", {}, "the priority of 'shoe' names no quasi-identifier"),
     (f"{FILE} --strategy fast {OUT}", {}, "'fast' is not a strategy; choose one of auto, best_first"),
     (f"{FILE} --time-limit -1 {OUT}", {}, "time_limit: give a number of seconds of at least 0"),
@@ -302,8 +302,8 @@ def test_one_line_exit_code_2_and_nothing_changed(ward: Path, line: str, files: 
         ("x" * 252 + ".csv", "File name too long"),
         ("no.csv/", "target.file: no.csv/ ends like a folder; leave out the / at its end"),
         ("people.csv/", "target.file: people.csv/ ends like a folder"),
-        ("pipe.csv", "pipe.csv is no plain file; remove it, or name another file"),
-        ("link.csv", "link.csv is a link to nothing; remove it, or name another file"),
+        ("pipe.csv", "pipe.csv is not a regular file; remove it, or name another file"),
+        ("link.csv", "link.csv is a broken link; remove it, or name another file"),
     ],
 )
 @pytest.mark.parametrize("overwrite", ["", "--overwrite"])

@@ -102,7 +102,7 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
     ("perturb", "a view"): (
         COLUMNS,
         "{perturb: {pay: {noise: {scale: 1}}}, target: {table: anon, as: view}}",
-        'a view would be perturbed anew whenever it is read; give `form="table"`, or leave out `perturb`',
+        'a view would be perturbed again whenever it is read; give `form="table"`, or leave out `perturb`',
     ),
     ("form=anatomy", "no sensitive"): (
         COLUMNS,

@@ -302,7 +302,7 @@ def test_what_is_no_one_statement_is_not_printed_as_one(database: str) -> None:
 
 
 @pytest.mark.parametrize("target", ["--into anon", "--output anon.csv", "--output anon.parquet"])
-def test_an_anatomy_says_where_its_halves_are(database: str, folder: Path, target: str) -> None:
+def test_an_anatomy_says_where_its_tables_are(database: str, folder: Path, target: str) -> None:
     options = ["--database", database, *ASK, "--k", 12, *target.split(), "--as", "anatomy"]
     shown = done("anonymize", "people", *options)
     beside = {"anon": "anon__sensitive", "anon.csv": "anon.sensitive.csv"}.get(

@@ -127,10 +127,10 @@ def test_shuffled_rows_are_the_same_rows(trips: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_column_that_strings_rows_together_is_told(trips: Path) -> None:
+def test_a_column_that_links_the_rows_of_a_unit_is_named(trips: Path) -> None:
     spec = {**TRIP_ROLES, "identifiers": [], "keep": ["note", "speed"]}
     strung, suspected = kanon_sql.anonymize(trips, spec, k=3).manifest["warnings"]
-    assert "'note' is released as it is and tells most units apart" in strung
+    assert "'note' is released as it is and distinguishes most units" in strung
     assert suspected == "the column 'note' is released as it is, and differs in nearly every row"
 
 
@@ -183,7 +183,7 @@ def test_a_release_that_was_written_wrong_is_rolled_back(trips: Path, monkeypatc
     wrong = lambda *given: f"SELECT * REPLACE (lat_min - 1 AS lat_min) FROM ({plain(*given)})"  # noqa: E731
     monkeypatch.setattr(cloak_written, "release_sql", wrong)
     target = trips.with_name("out.parquet")
-    with pytest.raises(VerificationError, match="another number of times than planned"):
+    with pytest.raises(VerificationError, match="more or less often than planned"):
         kanon_sql.anonymize(trips, TRIP_ROLES, k=3, output=target)
     assert [path.name for path in trips.parent.iterdir()] == ["trips.parquet"]
 
@@ -213,19 +213,19 @@ def _set(column: str, value: Any) -> Change:
         (None, {"time": "note", "identifiers": []}, "time column 'note' holds VARCHAR"),
         (None, {"cloak": {"method": "both", "dx": "wide", "dt": 5}}, "there is no cloak column 'wide'"),
         (None, {"cloak": {"method": "both", "dx": "note", "dt": 5}, "identifiers": []}, "holds VARCHAR, not numbers"),
-        (None, {"cloak": {"interval": 1e-9}}, "cannot show parts of a microsecond"),
-        (None, {"cloak": {"interval": 1e-5}}, "cannot be numbered"),
+        (None, {"cloak": {"interval": 1e-9}}, "cannot hold fractions of a microsecond"),
+        (None, {"cloak": {"interval": 1e-5}}, "too many quadrants to number"),
         (lambda t: t.insert(0, "lat_min", 1), {}, "two columns called 'lat_min'"),
         (lambda t: t[:0], {}, "has no rows"),
         (
             lambda t: t.insert(0, "d", -1.0),
             {"cloak": {"method": "clique", "dx": "d", "dt": 9}},
-            "300 rows have a tolerance",
+            "300 rows have a negative tolerance or none",
         ),
         (
             lambda t: t.insert(0, "q", 2.5),
             {"cloak": {"method": "clique", "dx": 1, "dt": 9, "k": "q"}},
-            "300 rows have an own k in 'q'",
+            "300 rows have a k of their own in 'q'",
         ),
         (None, {"cloak": {"method": "clique", "dx": 0, "dt": 0}}, "no row could be cloaked with 3 units"),
     ],

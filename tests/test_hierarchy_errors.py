@@ -55,7 +55,7 @@ ERRORS: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "open quote": (
         lambda: parse('a;*\n"b;*\n', "age.csv"),
-        "age.csv, line 2: unexpected end of data; mend the quotes there",
+        "age.csv, line 2: unexpected end of data; correct the quotes there",
     ),
     "other column": (
         lambda: convert(from_rows([["m"], ["f"], [""]], "sex.csv"), "integer", "sex.csv"),

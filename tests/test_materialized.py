@@ -31,7 +31,7 @@ def test_a_materialized_view_is_for_engines_that_have_one(embedded: DuckDB) -> N
     ("options", "message"),
     [
         ({"mask": True}, "a view drops rows instead of masking them"),
-        ({"perturb": {"ill": {"pram": {"keep": 0.5}}}}, "a view would be perturbed anew"),
+        ({"perturb": {"ill": {"pram": {"keep": 0.5}}}}, "a view would be perturbed again"),
     ],
 )
 def test_what_no_view_can_be_is_refused(server: PostgreSQL, options: dict[str, Any], message: str) -> None:

@@ -261,7 +261,7 @@ def test_a_program_that_has_the_database_open_goes_on_spilling_where_it_did(fold
     assert set(contents(folder)) == {"people.csv", "people.parquet", "mine.duckdb"}
 
 
-# The halves of an anatomy
+# The two files of an anatomy
 
 
 QI = ("--quasi-identifiers", "age,zip", "--k", 3)
@@ -274,7 +274,7 @@ def verified(name: str, *more: str) -> Any:
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
 @pytest.mark.parametrize("kind", ["anatomy", "exact"])
 @pytest.mark.slow
-def test_a_half_that_is_missing_or_another_is_told(folder: Path, kind: str, name: str) -> None:
+def test_a_file_that_is_missing_or_changed_is_named(folder: Path, kind: str, name: str) -> None:
     out = folder / name
     found = made(kind, output=name)
     beside = Path(found.manifest["anatomy"]["sensitive"])
@@ -282,13 +282,13 @@ def test_a_half_that_is_missing_or_another_is_told(folder: Path, kind: str, name
         assert verified(name).code == 0
     content = beside.read_bytes()
     for change, told in (
-        (lambda: beside.write_bytes(content[:-1]), f"{beside} is another file"),
+        (lambda: beside.write_bytes(content[:-1]), f"{beside} has changed"),
         (beside.unlink, f"{beside} is missing"),
     ):
         change()
         run = verified(name)
         assert (run.code, run.err) == (1, "")
-        assert f"does not hold: {told}, where {name}.anatomy.json names the halves" in run.out
+        assert f"does not hold: {told}: the files do not match {name}.anatomy.json" in run.out
         assert json.loads(verified(name, "--json").out)["problem"].startswith(told)
     beside.write_bytes(content)
     out.rename("elsewhere")
@@ -306,7 +306,7 @@ def test_a_release_of_another_kind_in_the_place_of_the_rows_stands_alone() -> No
     assert verified("out.csv").code == 0
 
 
-def test_the_file_that_names_the_halves_is_replaced_only_when_told(folder: Path) -> None:
+def test_the_file_that_names_both_is_replaced_only_when_told(folder: Path) -> None:
     Path("out.csv.anatomy.json").write_text("theirs")
     with pytest.raises(TargetError, match=r"out.csv.anatomy.json exists already; give `overwrite=True`"):
         made("anatomy", output="out.csv")
@@ -334,7 +334,7 @@ main()
 @pytest.mark.parametrize("steps", [0, 1, 2, 3])
 @pytest.mark.parametrize("overwrite", [False, True])
 @pytest.mark.slow
-def test_a_killed_run_leaves_no_two_halves_that_do_not_fit(folder: Path, steps: int, overwrite: bool) -> None:
+def test_a_killed_run_leaves_no_two_files_that_do_not_match(folder: Path, steps: int, overwrite: bool) -> None:
     """Killed before the first, second or third of the renames, or not at all."""
     if overwrite:
         made("anatomy", output="out.csv")
@@ -361,7 +361,7 @@ def shown(name: str) -> list[str]:
 
 
 @pytest.mark.parametrize("failing", range(3))
-def test_a_step_that_fails_leaves_the_halves_that_were_there(
+def test_a_step_that_fails_leaves_the_files_that_were_there(
     folder: Path, monkeypatch: pytest.MonkeyPatch, failing: int
 ) -> None:
     made("anatomy", output="out.csv")

@@ -84,7 +84,7 @@ ERRORS = [
     ({"city": {"noise": {"scale": 1}}}, "'city' is a .*, and noise takes integer, decimal, float, date, timestamp"),
     ({"day": {"pram": {"matrix": "matrix.csv"}}}, "'day' is a .*, and a PRAM matrix takes integer, text, boolean"),
     ({"day": {"noise": {"scale": 1, "top": 3}}}, "'day' is a .*; bottom and top are for numbers"),
-    ({"pay": {"noise": {"scale": 1, "bottom": 0.2, "top": 0.8}}}, "no .* is between bottom and top; widen them"),
+    ({"pay": {"noise": {"scale": 1, "bottom": 0.2, "top": 0.8}}}, "no .* is between bottom and top; widen the range"),
     ({"pay": {"swap": {"within": 0.05}}}, "0.05 of 10 values is less than one rank; give 0.1 or more"),
     ({"city": {"pram": {"matrix": "matrix.csv"}}}, "matrix.csv cannot be read .*check the path"),
 ]
@@ -102,14 +102,14 @@ def test_what_cannot_be_perturbed_is_refused(
 
 
 MATRICES = [
-    (",a,b\na,0.5,0.4\nb,0,1\n", "row 2: the chances add up to 0.9; they must add up to 1"),
-    (",a,b\na,1.5,-0.5\nb,0,1\n", "row 2: a chance is below 0 or above 1"),
-    (",a,b\na,nan,1\nb,0,1\n", "row 2: a chance is below 0 or above 1"),
-    (",a,b\na,x,1\nb,0,1\n", "row 2: a chance is not a number"),
-    (",a,b\na,1\nb,0,1\n", "row 2: 1 chances for the 2 values of the first line"),
-    (",a,b\na,1,0\na,0,1\n", "row 3: its value is there twice"),
-    (",a,b\na,1,0\n", "names other values in its first line than below it"),
-    (",a,a\na,1,0\n", "names other values in its first line than below it"),
+    (",a,b\na,0.5,0.4\nb,0,1\n", "row 2: the probabilities add up to 0.9; they must add up to 1"),
+    (",a,b\na,1.5,-0.5\nb,0,1\n", "row 2: a probability is below 0 or above 1"),
+    (",a,b\na,nan,1\nb,0,1\n", "row 2: a probability is below 0 or above 1"),
+    (",a,b\na,x,1\nb,0,1\n", "row 2: a probability is not a number"),
+    (",a,b\na,1\nb,0,1\n", "row 2: 1 probabilities for the 2 values of the first line"),
+    (",a,b\na,1,0\na,0,1\n", "row 3: its value already has a row"),
+    (",a,b\na,1,0\n", "does not name the same values in its first line and below it"),
+    (",a,a\na,1,0\n", "does not name the same values in its first line and below it"),
     ("", "is not CSV with a first line of values"),
     (",Bern\nBern,1\n", "perturb.city.pram.matrix has no line for 1 of the 2 values of the column"),
     (b"\xff\xfe", "is not UTF-8 text"),
@@ -131,7 +131,7 @@ def test_a_matrix_of_other_types_is_refused(embedded: DuckDB, tmp_path: Path) ->
     path.write_text(",0,1,one\n0,1,0,0\n1,0,1,0\none,0,0,1\n")
     table(embedded, [("z", 0), ("z", 1)])
     asked = {**QI, "perturb": {"x": {"pram": {"matrix": str(path)}}}}
-    with pytest.raises(SpecError, match="matrix names values that are no INTEGER; take them out"):
+    with pytest.raises(SpecError, match="matrix names values that are not of type INTEGER; remove them"):
         anonymize("people", asked, connection=embedded.connection)
     path.write_text(",0,1\n0,0,1\n1,1,0\n")
     found = anonymize("people", asked, connection=embedded.connection).to_df()
@@ -215,8 +215,8 @@ def test_the_manifest_names_the_operators_and_no_secret(engine: Engine, tmp_path
         assert told not in said
     warned = [text for text in found.manifest["warnings"] if "perturbed" in text]
     assert warned == [
-        "'pay', 'city', 'day' perturbed: what is promised of the classes does not lean on it, and single values "
-        "there are not those of the source"
+        "perturbed: 'pay', 'city', 'day'; the privacy of the classes does not depend on it, and single values in these "
+        "columns are not those of the source"
     ]
     assert "perturbation" not in released(engine, {}).manifest
 
@@ -231,7 +231,7 @@ def test_the_same_secret_makes_the_same_release(engine: Engine, secret: str) -> 
     ]
     assert shown[0] == shown[1]
     assert shown[0] != shown[2] != shown[3] != shown[0]
-    assert any("cannot be made again" in text for text in released(engine, ALL).manifest["warnings"])
+    assert any("cannot be repeated" in text for text in released(engine, ALL).manifest["warnings"])
 
 
 def test_no_statement_holds_the_secret(engine: Engine, secret: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,7 +254,7 @@ def test_no_statement_holds_the_secret(engine: Engine, secret: str, monkeypatch:
 
 def test_a_view_and_a_statement_are_refused(engine: Engine) -> None:
     people(engine, 60)
-    with pytest.raises(SpecError, match="a view would be perturbed anew whenever it is read"):
+    with pytest.raises(SpecError, match="a view would be perturbed again whenever it is read"):
         released(engine, ALL, form="view")
 
 
@@ -262,7 +262,7 @@ def test_a_lost_row_stops_the_release(embedded: DuckDB, monkeypatch: pytest.Monk
     people(embedded, 60)
     monkeypatch.setattr(perturb.Matrix, "intervals", lambda _: [("Bern", "Bern", 0.0, 1.0)])
     monkeypatch.setattr(perturb, "matrix", lambda _: perturb.Matrix({"Bern": {}, "Thun": {}}, ""))
-    with pytest.raises(VerificationError, match="perturbing 'city' made 30 rows of 60; nothing was released"):
+    with pytest.raises(VerificationError, match="perturbing 'city' turned 60 rows into 30; nothing was released"):
         released(embedded, {"city": {"pram": {"matrix": "matrix.csv"}}})
     assert embedded.find("released") is None
     assert issubclass(VerificationError, KanonError)

@@ -27,7 +27,7 @@ def test_default_privileges_do_not_show_what_a_view_needs(
         assert not any(reader.reads(f'"{name}"') for name in beside)
 
 
-def test_default_privileges_show_both_halves_of_an_anatomy(server: PostgreSQL, roles: list[Role]) -> None:
+def test_default_privileges_show_both_tables_of_an_anatomy(server: PostgreSQL, roles: list[Role]) -> None:
     server.run(f"ALTER DEFAULT PRIVILEGES IN SCHEMA {_here(server)} GRANT SELECT ON TABLES TO {roles[0].name}")
     release(server, "anatomy")
     assert roles[0].reads("school")

@@ -52,8 +52,8 @@ def test_a_column_that_is_called_like_a_place_comes_first(tmp_path: Path) -> Non
         ("\n20;31 -> low\n", r"1_age.txt, line 2: there is no `=>`"),
         ("20,31 =>  \n", r"1_age.txt, line 1: there is no label after `=>`"),
         (" => low\n", r"1_age.txt, line 1: there is no value before `=>`"),
-        ("20 => *\n", r"1_age.txt, line 1: a rule makes no `\*`"),
-        ('20,"31 => low\n', r"1_age.txt, line 1: .*mend the quotes"),
+        ("20 => *\n", r"1_age.txt, line 1: a rule cannot make `\*`"),
+        ('20,"31 => low\n', r"1_age.txt, line 1: .*correct the quotes"),
         ("\n", r"1_age.txt holds no rule"),
     ],
 )
@@ -75,8 +75,8 @@ def test_two_texts_of_one_number_in_two_rules_are_an_error(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("name", "problem"),
     [
-        ("1_agee", "'agee', which is no quasi-identifier; did you mean 'age'"),
-        ("1_7", "'7', which is no quasi-identifier; there are city, age"),
+        ("1_agee", "'agee', which is not a quasi-identifier; did you mean 'age'"),
+        ("1_7", "'7', which is not a quasi-identifier; there are city, age"),
         ("0_age", "level 0, the values themselves"),
         ("2_age", "has rules on level 2 and none on level 1"),
         ("rules", "called neither <level>_<column>.txt nor"),

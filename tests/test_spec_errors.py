@@ -150,7 +150,7 @@ def test_wrong_quasi_identifiers(text: str, message: str) -> None:
         ("{pay: {swap: {within: 5}}}", ".pay.swap.within: give a fraction of the ranks above 0, at most 1, not 5"),
         ("{pay: {pram: {}}}", ".pay.pram: give either matrix or keep"),
         ("{pay: {pram: {keep: 0.5, matrix: a.csv}}}", ".pay.pram: give either matrix or keep"),
-        ("{pay: {pram: {keep: 1}}}", ".pay.pram.keep: give a chance from 0 to below 1, e.g. 0.8, not 1"),
+        ("{pay: {pram: {keep: 1}}}", ".pay.pram.keep: give a probability from 0 to below 1, e.g. 0.8, not 1"),
         ("{pay: {pram: {kep: 1}}}", ".pay.pram.kep is not a key of a spec; did you mean 'keep'?"),
     ],
 )

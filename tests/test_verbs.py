@@ -151,7 +151,7 @@ def test_a_copy_of_a_release_that_was_changed_is_refused(tmp_path: Path) -> None
 
 
 def test_warnings_of_a_release_are_warnings_of_python() -> None:
-    with pytest.warns(ReleaseWarning, match="cannot be made again") as said:
+    with pytest.warns(ReleaseWarning, match="cannot be repeated") as said:
         release = kanon_sql.anonymize(
             PEOPLE.assign(pay=range(30)), {**SPEC, "keep": ["ill"], "perturb": {"pay": {"noise": {"scale": 3.0}}}}, k=3
         )

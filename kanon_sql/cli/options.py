@@ -57,7 +57,7 @@ def priorities(text: str) -> dict[str, int]:
         if not equals or not column or not number.strip().isdecimal() or int(number) < 1:
             raise SpecError(f"--priorities: {part!r} is not COLUMN=NUMBER; write them as in age=1,sex=2, 1 first")
         if column.strip() in columns:
-            raise SpecError(f"--priorities: {column.strip()!r} is there twice; keep one of the two")
+            raise SpecError(f"--priorities: {column.strip()!r} is given twice; keep one of the two")
         columns[column.strip()] = int(number)
     return columns
 

@@ -25,7 +25,7 @@ def adaptive(cloaking: Cloaking) -> Relation:
     x, y = halved(extent.x_low, extent.x_high, depth), halved(extent.y_low, extent.y_high, depth)
     t = slices(cloaking)
     if levels(t, extent.t_high) * 4**depth >= 2**_KEY_BITS:
-        raise SpecError("so many slices of so deep a quadtree cannot be numbered; give a longer interval or less depth")
+        raise SpecError("these slices of time have too many quadrants to number; give a longer interval or less depth")
     holes = {**x.holes("x"), **y.holes("y"), **t.holes("t")}
     cloaking.stage("Finding the quadrants")
     made = cloaking.tables
@@ -49,7 +49,9 @@ def slices(cloaking: Cloaking) -> Axis:
     ticks = interval * cloaking.ticks
     if cloaking.whole and not ticks.is_integer():
         least = "a microsecond" if cloaking.time.kind == "timestamp" else "1"
-        raise SpecError(f"cloak.interval is {interval}, but {cloaking.time.column!r} cannot show parts of {least}")
+        raise SpecError(
+            f"cloak.interval is {interval}, but {cloaking.time.column!r} cannot hold fractions of {least}; round it"
+        )
     return sliced(low, ticks)
 
 

@@ -14,7 +14,7 @@ def both(cloaking: Cloaking) -> Relation:
     The two ways of Gruteser and Grunwald 2003 together, bounded by tolerances as in Gedik and Liu 2008. The grids
     are all pairs of a spatial level and a temporal one, from the smallest cells to the largest. A row is willing
     to take a cell that lies inside its tolerances (x ± dx, y ± dy, t ± dt). A cell in which k different units are
-    still waiting and willing is theirs. Who is never met is suppressed.
+    still waiting and willing is theirs. A row that is never met is suppressed.
     """
     cloak, extent = cloaking.spec.cloak, cloaking.extent
     depth, least = cloak.depth, 1.0 if cloaking.whole else 0.0
@@ -24,14 +24,14 @@ def both(cloaking: Cloaking) -> Relation:
         "t": halved(extent.t_low, extent.t_high, depth, least),
     }
     holes = {name: value for axis in axes for name, value in axes[axis].holes(axis).items()}
-    cloaking.stage("Finding what everyone tolerates")
+    cloaking.stage("Finding what each row tolerates")
     made = cloaking.tables
     waiting, other = made.pair("waiting")
     cells = made.make("cells", "cloak/cells", points=cloaking.points, **holes)
     made.make(waiting, "cloak/reach", points=cloaking.points, cells=cells, depth=depth, **holes)
     taken = made.load("taken", {"row": "BIGINT", "space": "BIGINT", "time": "BIGINT"}, [[], [], []])
     for space, time in _grids(cloaking, waiting, depth):
-        cloaking.stage(f"Meeting in cells of level {space} in space and {time} in time")
+        cloaking.stage(f"Filling cells of level {space} in space and {time} in time")
         if met := _meet(cloaking, waiting, space, time):
             made.add_as(taken, queries.select_all(met, made.engine.dialect))
             made.make(other, "cloak/unmet", waiting=waiting, met=met)

@@ -102,13 +102,13 @@ def clique(cloaking: Cloaking) -> Relation:
     Two messages of different units are neighbours if each one's point lies in the other's constraint box
     (x ± dx, y ± dy, t ± dt). When a message arrives, its neighbours that wait are searched for a clique of its k
     that holds it and none whose k is larger. All members leave with the smallest box and interval that hold them
-    all, which lies in everyone's constraint box. Who has not left by t + dt is suppressed.
+    all, which lies in everyone's constraint box. A message that has not left by t + dt is suppressed.
 
     The neighbours are found in SQL; the stream itself is followed message by message in Python, since who is
     still there depends on all that came before.
     """
     spec = cloaking.spec.cloak
-    cloaking.stage("Finding who tolerates whom")
+    cloaking.stage("Finding neighbours within the tolerances")
     made, points = cloaking.tables, cloaking.points
     (widths,) = made.rows("cloak/widest", points=points)
     low = (cloaking.extent.x_low, cloaking.extent.y_low, cloaking.extent.t_low)

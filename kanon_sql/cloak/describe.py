@@ -89,7 +89,7 @@ def describe(
 
 
 def _privacy(cloaking: Cloaking, summary: Summary, inside: int | None) -> list[dict[str, Any]]:
-    """The promise that holds first; in the published form the stronger one is told beside it."""
+    """The promise that holds first; in the published form the stronger one is given next to it."""
     k = cloaking.model.k
     shared = {"model": "units that share a released box and interval", "required": k, "achieved": summary.smallest}
     if inside is None:
@@ -104,13 +104,15 @@ def _warnings(cloaked: Described, suppressed: int) -> Sequence[str]:
         said.append(
             f"as published, {summary.unsafe_rows:,} rows have a box and interval that fewer than "
             f"{cloaking.model.k} units share: the release is not k-anonymous; "
-            "leave out shared: false for one that is"
+            "remove `shared: false` for one that is"
         )
     if suppressed > cloaking.spec.suppression_limit * cloaking.extent.rows:
-        said.append(f"{suppressed:,} of {cloaking.extent.rows:,} rows were suppressed, as they could not be cloaked")
+        said.append(
+            f"{suppressed:,} of {cloaking.extent.rows:,} rows were suppressed because they could not be cloaked"
+        )
     said += [
-        f"the column {name!r} is released as it is and tells most units apart, so that their rows can be strung "
-        "together; is it an identifier?"
+        f"the column {name!r} is released as it is and distinguishes most units, so the rows of a unit can be linked; "
+        "if it is an identifier, name it in identifiers"
         for name in cloaked.identifying
     ]
     return said

@@ -177,12 +177,12 @@ def check_extent(extent: Extent, spec: Spec, time: Moment) -> None:
         )
     if spec.privacy.k > extent.units:
         raise SpecError(
-            f"k is {spec.privacy.k:,} but there are only {extent.units:,} different {spec.unit!r}, so that not even "
-            "the whole area could hide one; lower k"
+            f"k is {spec.privacy.k:,} but there are only {extent.units:,} different {spec.unit!r}, so not even the "
+            "whole area can hide one; lower k"
         )
     if time.kind == "integer" and max(abs(extent.t_low), abs(extent.t_high)) > _EXACT:
         raise SpecError(
-            f"the times in {time.column!r} are beyond 2^53, where numbers lose their last digits; divide them"
+            f"the times in {time.column!r} exceed 2^53, above which whole numbers are not exact; divide them"
         )
 
 
@@ -217,16 +217,14 @@ def _own(name: str, value: float | str, cloaking: Cloaking) -> str | float:
 
 
 def _check_own(cloaking: Cloaking) -> None:
-    """Refuse tolerances and own ks that mean nothing."""
+    """Refuse tolerances, and a row's own k, that mean nothing."""
     cloak = cloaking.spec.cloak
     ((negative, whole),) = cloaking.tables.rows("cloak/own", points=cloaking.points) if cloak.tolerant else [(0, 0)]
     if negative:
-        raise SourceError(
-            f"{negative:,} rows have a tolerance that is negative, or none; correct {', '.join(cloak.columns)}"
-        )
+        raise SourceError(f"{negative:,} rows have a negative tolerance or none; correct {', '.join(cloak.columns)}")
     if whole:
         raise SourceError(
-            f"{whole:,} rows have an own k in {cloak.k!r} that is not a whole number of at least 1; correct it"
+            f"{whole:,} rows have a k of their own in {cloak.k!r} that is no whole number of at least 1; correct it"
         )
 
 

@@ -20,7 +20,7 @@ def temporal(cloaking: Cloaking) -> Relation:
     """
     x, y = _grid(cloaking)
     everything = Axis(cloaking.extent.t_low, max(2 * (cloaking.extent.t_high - cloaking.extent.t_low), 1.0))
-    cloaking.stage("Opening the windows")
+    cloaking.stage("Finding the intervals")
     holes = {**x.holes("x"), **y.holes("y")}
     made, points = cloaking.tables, cloaking.points
     cells = made.make("cells", "cloak/cells", points=points, **holes, **everything.holes("t"))

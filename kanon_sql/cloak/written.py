@@ -33,7 +33,7 @@ class Summary:
 
 
 def judge(cloaking: Cloaking, boxes: Relation, inside: int | None) -> Summary:
-    """Hold the rows with their boxes against the promise, the unit still beside them; VerificationError if it fails.
+    """Check the promise on the rows with their boxes, while the units are still there; VerificationError if it fails.
 
     `inside`: the fewest units seen inside a released box, for the published form, which promises no more.
     """
@@ -49,10 +49,10 @@ def judge(cloaking: Cloaking, boxes: Relation, inside: int | None) -> Summary:
         unsafe = f"{summary.unsafe_rows:,} rows in {summary.unsafe_classes:,} boxes that too few units share"
         problems[unsafe] = summary.unsafe_classes
     else:
-        problems[f"a box in which only {inside:,} units were"] = int(inside < cloaking.model.k)
+        problems[f"a box in which there were only {inside:,} units"] = int(inside < cloaking.model.k)
     wrong = next((problem for problem, count in problems.items() if count), None)
     if wrong:
-        raise VerificationError(f"the release would have {wrong}; nothing was released, report this")
+        raise VerificationError(f"the release would have {wrong}; nothing was released; report this")
     return summary
 
 
@@ -101,10 +101,13 @@ def _join(cloaking: Cloaking, boxes: Relation) -> Relation:
 
 
 def compare(cloaking: Cloaking, table: Table, engine: Engine, relation: Relation) -> None:
-    """Read what was written, as a stranger would: its columns, and every box as often as it was judged."""
+    """Read what was written, independently: its columns, and every box as often as it was judged."""
     columns = released_columns(cloaking, table)
     if [column.name for column in engine.table(relation).columns] != list(columns):
-        raise VerificationError("the written release has other columns than planned; nothing was released")
+        raise VerificationError(
+            "the written release does not have the planned columns; nothing was released; run again "
+            "and report this if it persists"
+        )
     names = {ours: name for name, ours in box_columns(cloaking.spec).items()}
     query = queries.text("core/tuples", engine.dialect, columns={ours: names[ours] for ours in BOX}, source=relation)
     made = cloaking.tables
@@ -114,7 +117,8 @@ def compare(cloaking: Cloaking, table: Table, engine: Engine, relation: Relation
     made.drop(as_written)
     if differences:
         raise VerificationError(
-            f"the written release has {differences:,} boxes another number of times than planned; nothing was released"
+            f"the written release has {differences:,} boxes more or less often than planned; nothing was released; run "
+            "again and report this if it persists"
         )
 
 

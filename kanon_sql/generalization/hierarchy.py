@@ -169,7 +169,7 @@ def fields(text: str, name: str, separator: str | None = None, header: bool = Fa
     try:
         lines = [(reader.line_num, row) for row in reader if row]
     except csv.Error as error:
-        raise HierarchyError(f"{name}, line {reader.line_num}: {error}; mend the quotes there") from None
+        raise HierarchyError(f"{name}, line {reader.line_num}: {error}; correct the quotes there") from None
     return lines[header:]
 
 

@@ -40,14 +40,19 @@ class Recoder:
 
 
 _ALL: tuple[Recoder, ...] = (
-    Recoder("refine", refine, "little loss, every row released; stops at any time", values="joined"),
+    Recoder("refine", refine, "little loss, every row released; may be stopped at any time", values="joined"),
     Recoder("mondrian", mondrian, "partitions cut until no cut leaves every side safe", ranges=True, values="itself"),
-    Recoder("mondrian_relaxed", mondrian_relaxed, "as mondrian, rows equal to the median dealt to both", ranges=True),
+    Recoder(
+        "mondrian_relaxed",
+        mondrian_relaxed,
+        "like mondrian, but rows equal to the median go to both sides",
+        ranges=True,
+    ),
     Recoder(
         "prioprivacy", prioprivacy, "rows that are safe stay as they are; the least important attributes change first"
     ),
     Recoder(
-        "kaca", kaca, "classes of near tuples, by the steps up their hierarchies (Li et al. 2008)", values="joined"
+        "kaca", kaca, "unsafe classes merged with the nearest, by hierarchy distance (Li et al. 2008)", values="joined"
     ),
 )
 RECODERS = {each.name: each for each in _ALL}

@@ -107,7 +107,7 @@ def _meant(path: Path, columns: Sequence[str]) -> tuple[str, int]:
     if name not in columns:
         near = get_close_matches(name, columns, n=1)
         known = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(columns)}"
-        raise SpecError(f"{path} is for {name!r}, which is no quasi-identifier; {known}")
+        raise SpecError(f"{path} is for {name!r}, which is not a quasi-identifier; {known}")
     if int(level) == 0:
         raise SpecError(f"{path} is for level 0, the values themselves; number the levels from 1")
     return name, int(level)
@@ -150,11 +150,13 @@ def _rule(line: str, where: str) -> Rule:
     if not label:
         raise SpecError(f"{where}: there is no label after `=>`; write v1,v2 => label")
     if label == STAR:
-        raise SpecError(f"{where}: a rule makes no `*`, which means suppressed; remove the rule, or name the label")
+        raise SpecError(
+            f"{where}: a rule cannot make `*`, which means suppressed; remove the rule, or name another label"
+        )
     try:
         (originals,) = csv.reader([values], strict=True)
     except csv.Error as error:
-        raise SpecError(f"{where}: {error}; mend the quotes there") from None
+        raise SpecError(f"{where}: {error}; correct the quotes there") from None
     return Rule(tuple(originals), label)
 
 

@@ -30,12 +30,12 @@ from kanon_sql.spec import Spec, Target
 from kanon_sql.staging import Staging
 
 _OURS = ("group_id", "count")
-_SENSITIVE = "sensitive"  # the stem of the table or file beside the rows
+_SENSITIVE = "sensitive"  # the stem of the table or file next to the rows
 
 
 @dataclass(frozen=True)
 class AnatomyTables:
-    """What an anatomy is made of: numbered rows, and the columns of both halves by their names in `grouped`.
+    """What an anatomy is made of: numbered rows, and the columns of both tables by their names in `grouped`.
 
     `grouped` has a `group_id`; the columns are told as released name: name in `grouped`.
     """
@@ -57,16 +57,19 @@ class AnatomyTables:
         ]
 
     def verify(self, engine: Engine, staged: Staged) -> None:
-        """Check what is true of every anatomy: the columns of both tables, and that the tables fit together."""
+        """Check what is true of every anatomy: the columns of both tables, and that the tables agree."""
         rows, counts = staged["rows"], staged[_SENSITIVE]
         written = [[column.name for column in engine.table(relation).columns] for relation in (rows, counts)]
         if written != [["group_id", *self.rows], ["group_id", *self.sensitive, "count"]]:
-            raise VerificationError("the written anatomy has other columns than planned; nothing was released")
+            raise VerificationError(
+                "the written anatomy does not have the planned columns; nothing was released; run again "
+                "and report this if it persists"
+            )
         offenders = engine.rows(queries.text("anatomy/offenders", engine.dialect, rows=rows, sensitive=counts))
         if offenders:
             raise VerificationError(
-                f"the halves of the written anatomy disagree on {len(offenders):,} groups; nothing was released, run "
-                "again and report this if it stays"
+                f"the two tables of the written anatomy disagree on {len(offenders):,} groups; nothing was released; "
+                "run again and report this if it persists"
             )
 
 
@@ -81,9 +84,13 @@ def check(engine: Engine, table: Table, spec: Spec) -> None:
         return
     for column in table.columns:
         if column.name.lower() in _OURS and column.name not in spec.identifiers:
-            raise SpecError(f"an anatomy has a column {column.name.lower()!r} of its own; rename that of the source")
+            raise SpecError(
+                f"an anatomy adds a column {column.name.lower()!r}; rename the source's column of that name"
+            )
         if column.name in spec.sensitive and column.kind == "other":
-            raise SpecError(f"{column.name!r} is a {column.type}, whose values cannot be counted; select what is in it")
+            raise SpecError(
+                f"{column.name!r} is a {column.type}, whose values cannot be counted; select its parts in a view first"
+            )
     if target.file:
         path = Path(target.file)
         for companion_path in (companion_file(path, _SENSITIVE), checksums_file(path)):
@@ -95,27 +102,27 @@ def check(engine: Engine, table: Table, spec: Spec) -> None:
 
 
 def file_problem(path: Path) -> str | None:
-    """What is wrong with the halves of an anatomy in files, by its file of rows; None of any other file.
+    """What is wrong with the two files of an anatomy, by its file of rows; None of any other file.
 
-    The halves are replaced one after the other, so that a process that is killed may leave the half of one release
-    beside that of another.
+    The files are replaced one after the other, so a process that is killed may leave one of an old release next to
+    one of a new release.
     """
     named = checksums_file(path)
     if not named.is_file() or (path.is_file() and not _has_groups(path)):
         return None
     try:
-        halves = {path.with_name(name): digest for name, digest in json.loads(named.read_bytes())[CHECKSUMS].items()}
-        wrong = [half for half, digest in halves.items() if not half.is_file() or sha256(half) != digest]
+        digests = {path.with_name(name): digest for name, digest in json.loads(named.read_bytes())[CHECKSUMS].items()}
+        wrong = [file for file, digest in digests.items() if not file.is_file() or sha256(file) != digest]
     except (ValueError, KeyError, TypeError, AttributeError):
-        return f"{named} cannot be read; write the anatomy anew with `overwrite=True`"
+        return f"{named} cannot be read; write the anatomy again with `overwrite=True`"
     if not wrong:
         return None
-    names = " and ".join(f"{half} is {'another file' if half.is_file() else 'missing'}" for half in wrong)
-    return f"{names}, where {named} names the halves of the anatomy; write it anew with `overwrite=True`"
+    problems = " and ".join(f"{file} {'has changed' if file.is_file() else 'is missing'}" for file in wrong)
+    return f"{problems}: the files do not match {named}; write the anatomy again with `overwrite=True`"
 
 
 def _has_groups(path: Path) -> bool:
-    """Whether a file could be a half, and not a release of another kind that took its name."""
+    """Whether a file could be part of an anatomy, and not another release that took its name."""
     return embedded().read_file(str(path)).column("group_id") is not None
 
 
@@ -166,13 +173,13 @@ def warnings(spec: Spec, table: Table) -> list[str]:
     said = []
     if others:
         said.append(
-            f"{', '.join(others)} stand in the rows of the anatomy: who can tell a sensitive value from them "
-            "joins what was taken apart; name them in sensitive, or in identifiers to drop them"
+            f"{', '.join(others)} stay in the rows of the anatomy: anyone who can infer a sensitive value from them "
+            "can join the two tables again; name them in sensitive, or in identifiers to drop them"
         )
     if len(spec.sensitive) > 1:
         said.append(
-            f"{', '.join(map(repr, spec.sensitive))} are counted together: who knows the one of a person may learn "
-            "the others"
+            f"{', '.join(map(repr, spec.sensitive))} are counted together: a person who knows one of somebody's values "
+            "may learn the others; to prevent this, name one column as sensitive and drop the others"
         )
     return said
 
@@ -181,23 +188,23 @@ def warnings(spec: Spec, table: Table) -> list[str]:
 
 
 def _take_apart(recoding: Recoding) -> AnatomyTables:
-    """Number the classes of a release, and say what each half shows of it."""
+    """Number the classes of a release, and say what each table shows of it."""
     tables, spec = recoding.tables, recoding.spec
     plain = queries.plain_names(recoding.columns)
     renamed = {new: old for old, new in plain.items()}
     whole, dialect = tables["whole"], tables.engine.dialect
     query = queries.grouped_rows(whole, renamed, recoding.quasi_identifiers, spec.seed, dialect)
-    return halves_of(tables.make_as("grouped", query), plain, spec.sensitive)
+    return tables_of(tables.make_as("grouped", query), plain, spec.sensitive)
 
 
-def halves_of(grouped: Relation, plain: Mapping[str, str], sensitive: Collection[str]) -> AnatomyTables:
-    """Both halves of numbered rows, whose columns (released name: name in `grouped`) are `plain`."""
+def tables_of(grouped: Relation, plain: Mapping[str, str], sensitive: Collection[str]) -> AnatomyTables:
+    """Both tables of numbered rows, whose columns (released name: name in `grouped`) are `plain`."""
     rows = {name: own for name, own in plain.items() if name not in sensitive}
     return AnatomyTables(grouped, rows, {name: own for name, own in plain.items() if name in sensitive})
 
 
 def _verified(recoding: Recoding, engine: Engine, rows: Relation) -> Summary:
-    """Check the rows as a stranger would: every class, every group, and that the groups are the classes."""
+    """Check the rows independently: every class, every group, and that the groups are the classes."""
     model, names = recoding.model, recoding.quasi_identifiers
     classes, groups, both = (
         findings.summarize(engine, rows, columns, model) for columns in (names, ["group_id"], ["group_id", *names])
@@ -205,11 +212,13 @@ def _verified(recoding: Recoding, engine: Engine, rows: Relation) -> Summary:
     if not (classes.holds and groups.holds and both.holds):
         raise VerificationError(
             f"the written anatomy has {classes.unsafe_rows:,} rows in classes and {groups.unsafe_rows:,} in groups "
-            "that do not meet the privacy model; nothing was released, run again and report this if it stays"
+            "that do not meet the privacy model; nothing was released; run again "
+            "and report this if it persists"
         )
     if not classes.classes == groups.classes == both.classes or classes.rows != recoding.rows:
         raise VerificationError(
-            f"the written anatomy has {classes.rows:,} rows in {groups.classes:,} groups for {recoding.rows:,} planned "
-            f"ones in {classes.classes:,} classes; nothing was released, run again and report this if it stays"
+            f"the written anatomy has {classes.rows:,} rows in {groups.classes:,} groups and {classes.classes:,} "
+            f"classes; {recoding.rows:,} rows, and one group for each class, were planned; nothing was released; run "
+            "again and report this if it persists"
         )
     return classes

@@ -23,11 +23,11 @@ def secret_of(spec: Spec) -> bytes:
     try:
         secret = path.read_bytes().strip()
     except OSError as error:
-        raise SpecError(f"the file of the secret {path} cannot be read ({error.strerror}); check the path") from error
+        raise SpecError(f"the secret file {path} cannot be read ({error.strerror}); check the path") from error
     if len(secret) < _SHORTEST:
         raise SpecError(
             f"the secret in {path} has {len(secret)} characters; give {_SHORTEST} or more, "
-            "e.g. of `openssl rand -hex 32`"
+            "e.g. from `openssl rand -hex 32`"
         )
     return secret
 

@@ -52,7 +52,8 @@ class Groups:
         if unsafe_groups or int(fewest) < self.l or (int(rows), int(groups)) != (self.rows, self.number):
             raise VerificationError(
                 f"the written anatomy has {rows:,} rows in {groups:,} groups, {unsafe_groups:,} of them not "
-                f"{self.l}-diverse, which was not planned; nothing was released, run again and report this if it stays"
+                f"{self.l}-diverse, which is not what was planned; nothing was released; run again "
+                "and report this if it persists"
             )
         return Summary(int(rows), int(groups), int(smallest), int(unsafe_groups), int(unsafe_rows))
 
@@ -73,8 +74,8 @@ def deal(scratch: Scratch, table: Table, spec: Spec, l: int) -> Groups:  # noqa:
     scratch.drop(numbered, key)
     seconds = time.monotonic() - started
     statement = Statement("release", queries.sentence("anatomy/groups"), dealt, seconds, rows)
-    halves = anatomy.halves_of(grouped, plain, spec.sensitive)
-    return Groups(engine, spec, l, groups, rows, halves, statement)
+    both = anatomy.tables_of(grouped, plain, spec.sensitive)
+    return Groups(engine, spec, l, groups, rows, both, statement)
 
 
 def _count_groups(sizes: Sequence[tuple[int, int]], spec: Spec, l: int) -> tuple[int, int]:  # noqa: E741
@@ -84,7 +85,7 @@ def _count_groups(sizes: Sequence[tuple[int, int]], spec: Spec, l: int) -> tuple
         raise SourceError(f"{spec.source} has no rows; there is nothing to release")
     if sizes[-1][0] * l > rows:
         raise InfeasibleError(
-            f"one value of {spec.sensitive[0]!r} is in {sizes[-1][0]:,} of {rows:,} rows, more than 1 / {l}: no groups "
-            "can hide it so; lower l"
+            f"one value of {spec.sensitive[0]!r} is in {sizes[-1][0]:,} of {rows:,} rows, more than 1 / {l}: it "
+            f"cannot be hidden among {l} different values; lower l"
         )
     return rows, rows // l

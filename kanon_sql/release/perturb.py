@@ -127,13 +127,13 @@ def warnings(spec: Spec) -> list[str]:
     if not spec.perturb:
         return []
     said = [
-        f"{_listed(map(repr, spec.perturb))} perturbed: what is promised of the classes does not lean on it, "
-        "and single values there are not those of the source"
+        f"perturbed: {_listed(map(repr, spec.perturb))}; the privacy of the classes does not depend on it, "
+        "and single values in these columns are not those of the source"
     ]
     if spec.secret is None:
         said.append(
-            "the perturbation cannot be made again; a second release of these rows would let both be averaged "
-            "(give a secret to have the same one)"
+            "the perturbation cannot be repeated, and a second release of these rows would let readers average the "
+            "two; give a secret to repeat it"
         )
     return said
 
@@ -167,7 +167,7 @@ def _half(name: str, swap: Swap, values: int) -> int:
 def matrix(path: str) -> Matrix:
     """Read a transition matrix; SpecError with the line if it is none.
 
-    The first line names the values after an empty or any first cell; every other line is a value and its chances.
+    The first line names the values after an empty or any first cell; every other line is a value and its probabilities.
     """
     try:
         content = Path(path).read_bytes()
@@ -177,33 +177,35 @@ def matrix(path: str) -> Matrix:
     except UnicodeDecodeError as error:
         raise SpecError(f"the matrix {path} is not UTF-8 text; save it as UTF-8") from error
     except (csv.Error, ValueError) as error:
-        raise SpecError(f"the matrix {path} is not CSV with a first line of values; mend it") from error
+        raise SpecError(f"the matrix {path} is not CSV with a first line of values; correct it") from error
     targets = header[1:]
     rows: dict[str, dict[str, float]] = {}
-    for number, (value, *chances) in enumerate(lines, start=2):
+    for number, (value, *cells) in enumerate(lines, start=2):
         where = f"the matrix {path}, row {number}"
         if value in rows:
-            raise SpecError(f"{where}: its value is there twice; keep one of the two")
-        rows[value] = dict(zip(targets, _chances(where, chances, len(targets)), strict=True))
+            raise SpecError(f"{where}: its value already has a row; keep one of the two")
+        rows[value] = dict(zip(targets, _probabilities(where, cells, len(targets)), strict=True))
     if len(set(targets)) < len(targets) or set(targets) != set(rows):
         raise SpecError(
-            f"the matrix {path} names other values in its first line than below it; give it each value once"
+            f"the matrix {path} does not name the same values in its first line and below it; name each once in both"
         )
     return Matrix(rows, sha256(content).hexdigest())
 
 
-def _chances(where: str, cells: list[str], expected: int) -> list[float]:
+def _probabilities(where: str, cells: list[str], expected: int) -> list[float]:
     if len(cells) != expected:
-        raise SpecError(f"{where}: {len(cells)} chances for the {expected} values of the first line; give one for each")
+        raise SpecError(
+            f"{where}: {len(cells)} probabilities for the {expected} values of the first line; give one for each"
+        )
     try:
-        chances = [float(cell) for cell in cells]
+        probabilities = [float(cell) for cell in cells]
     except ValueError:
-        raise SpecError(f"{where}: a chance is not a number; give numbers from 0 to 1") from None
-    if not all(0 <= chance <= 1 for chance in chances):
-        raise SpecError(f"{where}: a chance is below 0 or above 1; give numbers from 0 to 1")
-    if not isclose(sum(chances), 1, abs_tol=1e-9):
-        raise SpecError(f"{where}: the chances add up to {sum(chances):.9g}; they must add up to 1")
-    return chances
+        raise SpecError(f"{where}: a probability is not a number; give numbers from 0 to 1") from None
+    if not all(0 <= probability <= 1 for probability in probabilities):
+        raise SpecError(f"{where}: a probability is below 0 or above 1; give numbers from 0 to 1")
+    if not isclose(sum(probabilities), 1, abs_tol=1e-9):
+        raise SpecError(f"{where}: the probabilities add up to {sum(probabilities):.9g}; they must add up to 1")
+    return probabilities
 
 
 def _check_matrix(engine: Engine, table: Table, column: Column, given: Matrix) -> None:
@@ -217,7 +219,9 @@ def _check_matrix(engine: Engine, table: Table, column: Column, given: Matrix) -
         )
     form = {"integer": _is_integer, "boolean": {"true", "false"}.__contains__}.get(column.kind)
     if form and not all(map(form, given.rows)):
-        raise SpecError(f"perturb.{column.name}.pram.matrix names values that are no {column.type}; take them out")
+        raise SpecError(
+            f"perturb.{column.name}.pram.matrix names values that are not of type {column.type}; remove them"
+        )
 
 
 def _as_text(value: Any) -> str:
@@ -285,7 +289,7 @@ def _whole(column: Column, noise: Noise) -> tuple[int, int]:
         top if noise.top is None else min(top, floor(noise.top)),
     )
     if asked[0] > asked[1]:
-        raise SpecError(f"perturb.{column.name}.noise: no {column.type} is between bottom and top; widen them")
+        raise SpecError(f"perturb.{column.name}.noise: no {column.type} is between bottom and top; widen the range")
     return asked
 
 
@@ -300,7 +304,7 @@ def _bounds(column: Column, noise: Noise) -> tuple[float | None, float | None]:
     bottom = max(-most, -inf if noise.bottom is None else float(noise.bottom))
     top = min(most, inf if noise.top is None else float(noise.top))
     if bottom > top:
-        raise SpecError(f"perturb.{column.name}.noise: no {column.type} is between bottom and top; widen them")
+        raise SpecError(f"perturb.{column.name}.noise: no {column.type} is between bottom and top; widen the range")
     return (None if bottom == -inf else bottom), (None if top == inf else top)
 
 
@@ -309,8 +313,8 @@ def _redraw(tables: Scratch, stem: str, pram: Pram) -> Relation:
         return tables.make(stem, "perturb/redraw", keep=pram.keep, draws=tables["draws"])
     assert pram.matrix
     types = {"value": "VARCHAR", "target": "VARCHAR", "low": "DOUBLE PRECISION", "high": "DOUBLE PRECISION"}
-    chances = tables.load("matrix", types, list(zip(*matrix(pram.matrix).intervals(), strict=True)))
-    return tables.make(stem, "perturb/transition", draws=tables["draws"], matrix=chances)
+    probabilities = tables.load("matrix", types, list(zip(*matrix(pram.matrix).intervals(), strict=True)))
+    return tables.make(stem, "perturb/transition", draws=tables["draws"], matrix=probabilities)
 
 
 def _described(asked: Perturbation) -> dict[str, Any]:
@@ -325,7 +329,7 @@ def _check_rows(tables: Scratch, before: Relation, after: Relation, what: str) -
     rows, perturbed = tables.count(before), tables.count(after)
     if rows != perturbed:
         raise VerificationError(
-            f"perturbing {what} made {perturbed:,} rows of {rows:,}; nothing was released, please report it"
+            f"perturbing {what} turned {rows:,} rows into {perturbed:,}; nothing was released; report this"
         )
 
 

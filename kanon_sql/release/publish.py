@@ -89,7 +89,7 @@ def check_target(target: Target | None, engine: Engine, source: Table, source_fi
 
 
 def check_file(path: Path, overwrite: bool, source_files: Sequence[Path]) -> None:
-    """Refuse a file that exists, is the source, is no plain file, or has no folder to stand in."""
+    """Refuse a file that exists, is the source, is not a regular file, or has no folder to be in."""
     if not os.path.isdir(path.absolute().parent):
         raise TargetError(f"there is no folder {path.parent} for {path.name}; make it first")
     try:
@@ -101,7 +101,7 @@ def check_file(path: Path, overwrite: bool, source_files: Sequence[Path]) -> Non
     if path.is_dir():
         raise TargetError(f"{path} is a folder; name a file in it")
     if not path.is_file():
-        what = "a link to nothing" if path.is_symlink() and not path.exists() else "no plain file"
+        what = "a broken link" if path.is_symlink() and not path.exists() else "not a regular file"
         raise TargetError(f"{path} is {what}; remove it, or name another file")
     if any(path.exists() and source.exists() and path.samefile(source) for source in source_files):
         raise TargetError(f"the target {path} is the source; name another file")

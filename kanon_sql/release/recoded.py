@@ -22,7 +22,7 @@ from kanon_sql.release.recoding import Recoding
 from kanon_sql.spec import Spec, Target
 from kanon_sql.staging import Staging
 
-SENTENCE = "Write every row with its labels, if its class is one that holds; sorted by what is released."
+SENTENCE = "Write every row of a safe class with its labels, sorted by what is released."
 
 
 def release(recoding: Recoding, target: Target | None, staging: Staging) -> Published[Summary]:
@@ -75,15 +75,18 @@ def _unsafe(summary: Summary) -> str:
     """What is wrong with a release that does not hold."""
     about_rows = next((each for each in summary.findings if each.unsafe_classes is None), None)
     if about_rows:
-        return f"{about_rows.unsafe_rows:,} rows that fit too few rows of the source"
+        return f"{about_rows.unsafe_rows:,} rows that match too few rows of the source"
     return f"{summary.unsafe_rows:,} rows in {summary.unsafe_classes:,} classes that do not meet the privacy model"
 
 
 def _verify(recoding: Recoding, engine: Engine, staged: Staged) -> Summary:
-    """Check what was written, as a stranger would: its columns, its rows, every class."""
+    """Check what was written, independently: its columns, its rows, every class."""
     relation = staged["release"]
     if [column.name for column in engine.table(relation).columns] != recoding.columns:
-        raise VerificationError("the written release has other columns than planned; nothing was released")
+        raise VerificationError(
+            "the written release does not have the planned columns; nothing was released; run again "
+            "and report this if it persists"
+        )
     summary = findings.summarize(
         engine, relation, recoding.quasi_identifiers, recoding.model, (recoding.engine, recoding.table.relation)
     )
@@ -91,11 +94,12 @@ def _verify(recoding: Recoding, engine: Engine, staged: Staged) -> Summary:
         summary = replace(summary, findings=(other,))
     if not summary.holds:
         raise VerificationError(
-            f"the written release has {_unsafe(summary)}; nothing was released, run again and report this if it stays"
+            f"the written release has {_unsafe(summary)}; nothing was released; run again "
+            "and report this if it persists"
         )
     if summary.rows != recoding.rows:
         raise VerificationError(
             f"the written release has {summary.rows:,} rows where {recoding.rows:,} were planned; nothing was "
-            "released. If the source changed meanwhile, run again"
+            "released; the source may have changed meanwhile: run again"
         )
     return summary

@@ -294,8 +294,7 @@ class LocalRecoding(_Judged):
         tuples = self.judge.frequency_set.tuples
         if tuples > _MOST_WRITTEN_OUT:
             raise SpecError(
-                f"a statement that stands alone would spell out {tuples:,} tuples; release it with `into` or `output` "
-                "instead, or as a view"
+                f"the statement would have to list {tuples:,} tuples; release with `into` or `output` instead"
             )
         names = {a.coded.mapping: Relation(f"kanon_{a.coded.stem}") for a in self.attributes}
         made = Relation("kanon_assignment"), Relation("kanon_local_classes")

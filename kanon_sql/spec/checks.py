@@ -187,7 +187,7 @@ _TARGETS = (
         "perturb",
         "a view",
         lambda spec: bool(spec.perturb) and asked.stays_a_query(spec),
-        "a view would be perturbed anew whenever it is read",
+        "a view would be perturbed again whenever it is read",
         'give `form="table"`, or leave out `perturb`',
         ("anonymize",),
     ),

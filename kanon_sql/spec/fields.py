@@ -94,14 +94,14 @@ class Swap(Model):
 
 
 class Pram(Model):
-    """Categories changed at random (PRAM): by a transition matrix, or kept with a chance and else drawn anew.
+    """Categories changed at random (PRAM): by a transition matrix, or kept with a probability and else redrawn.
 
-    `matrix`: a CSV file, first column the value, then the chance of each value, all named in the first line.
+    `matrix`: a CSV file, first column the value, then the probability of each value, all named in the first line.
     """
 
     matrix: LocalPath | None = Field(default=None, description="the path of a CSV file with a transition matrix")
     keep: Annotated[StrictFloat, Field(ge=0, lt=1)] | None = Field(
-        default=None, description="a chance from 0 to below 1, e.g. 0.8"
+        default=None, description="a probability from 0 to below 1, e.g. 0.8"
     )
 
     @model_validator(mode="after")

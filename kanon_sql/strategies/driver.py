@@ -317,7 +317,7 @@ class Driver:
         return Figures(node, None, unsuppressed_losses(self.costs, node))
 
     def _require_top(self) -> None:
-        """Nothing can hold if the most general node does not; where it is `*` all over, it holds."""
+        """No node is anonymous if the most general one is not; where that shows only `*`, it is."""
         if self.k_alone and self.lattice.top == self.costs.heights and self.costs.rows >= self.costs.k:
             return
         self._judge([self.lattice.top])
@@ -344,7 +344,7 @@ class Driver:
         self._found_by = "reduction" if self._best[1] in self._probes else "last resort"
         if self._best[0] == inf:
             raise InfeasibleError(
-                "no node was found that is anonymous and keeps a row; raise the time limit, suppression_limit or "
+                "no anonymous node that keeps any row was found; raise the time limit, suppression_limit or "
                 f"max_level, or {self._ask_less}"
             )
 

@@ -39,7 +39,7 @@ def refresh(name: str, *, database: str | None = None, connection: Any = None) -
         if not summary.holds:
             raise VerificationError(
                 f"{name} would have {summary.unsafe_rows:,} rows in {summary.unsafe_classes:,} classes that do not "
-                "meet the privacy model; it was left as it was, run anonymize with `overwrite=True` to make it anew"
+                "meet the privacy model; it was left as it was; run anonymize with `overwrite=True` to make it again"
             )
     return {
         "target": {"table": ".".join(queries.parts(relation, engine.dialect)), "as": "materialized"},
