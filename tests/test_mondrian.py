@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kanon_sql import anonymize, queries
@@ -209,11 +209,13 @@ class Oracle:
         first = {label: labels.index(label) for label in labels}
         ordered = sorted(children, key=lambda label: (-len(children[label]), -first.get(label, len(labels))))
         safe = [label for label in ordered if len(children[label]) >= self.k]
-        rest = [row for label in ordered if label not in safe for row in children[label]]
-        if rest and not self.rule.leftover:
+        too_few = len(rows) - sum(len(children[label]) for label in safe)
+        if too_few and not self.rule.leftover:
             return []
-        if rest and len(rest) < self.k and safe:
-            rest += children[safe.pop()]
+        if 0 < too_few < self.k and safe:
+            safe.pop()
+        # In their order, in which they are dealt.
+        rest = [row for row in rows if attribute.column.label(row[j], level - 1) not in safe]
         return [children[label] for label in safe] + ([rest] if rest else []) if safe else []
 
 
@@ -271,8 +273,21 @@ def test_strict_is_the_row_wise_algorithm(problem: Problem, rule: Rule, weights:
     assert classes_of(task) == Oracle(attributes_of(problem, weights), problem.k, rule).classes(problem.rows)
 
 
+# A rest of children with 1, 2, 2 and 1 rows, whose rows keep their order when they are dealt afterwards.
+_REST = Problem(
+    rows=[("a", 0)] * 3 + [("b", 0)] + [("c", 0)] * 2 + [("d", 0)] * 2 + [("e", 1)],
+    columns=[
+        Column({leaf: (leaf, "*") for leaf in "abcde"}),
+        Column({leaf: (leaf, "*") for leaf in (0, 1)}),
+    ],
+    k=3,
+    limit=0.0,
+)
+
+
 @FEW
 @given(problems(strays=True, most_rows=40), rules, weightings)
+@example(_REST, Rule(choose="width"), [1.0] * 4)
 def test_relaxed_is_the_row_wise_algorithm(problem: Problem, rule: Rule, weights: list[float]) -> None:
     task = task_for(problem, weights)
     local = mondrian_relaxed(task, rule)

@@ -119,9 +119,9 @@ class LocalCell:
 class LocalReleaseQuery:
     """What a release by classes is made of; `sql` prints it.
 
-    `assignment` tells a tuple's class (`split`: of its rows first to last, counted in a seeded order), `classes`
-    what it shows. `recount`: keep only classes that are safe on the very rows that the query returns.
-    `sensitive`: the source's columns whose values `safe` counts, by the names that it has for them.
+    `assignment` tells a tuple's class (`split`: of its rows first to last, counted by their sensitive values, then in a
+    seeded order), `classes` what it shows. `recount`: keep only classes that are safe on the very rows that the query
+    returns. `sensitive`: the source's columns whose values `safe` counts, by the names that it has for them.
     """
 
     source: Relation
@@ -194,11 +194,17 @@ def _local_coded(release: LocalReleaseQuery) -> exp.Select:
     mappings = [f"m{i}" for i, _ in enumerate(release.cells)]
     if not release.split:
         return in_pieces(source, mappings)
-    by_hash = exp.func("MD5", concatenated(str(release.seed), [t.column(c.name, "s") for c in release.cells]))
     number = exp.Window(
-        this=exp.RowNumber(), partition_by=[code.copy() for code in codes], order=exp.Order(expressions=[by_hash])
+        this=exp.RowNumber(), partition_by=[code.copy() for code in codes], order=_order_in_tuple(release)
     )
     return in_pieces(source.select(exp.alias_(number, "place", quoted=True), copy=False), mappings)
+
+
+def _order_in_tuple(release: LocalReleaseQuery) -> exp.Order:
+    """The order that the places of a tuple's rows are counted in: by value first, as the sensitive codes are."""
+    values = [exp.Ordered(this=t.column(column, "s")) for column in release.sensitive.values()]
+    by_hash = exp.func("MD5", concatenated(str(release.seed), [t.column(c.name, "s") for c in release.cells]))
+    return exp.Order(expressions=[*values, by_hash])
 
 
 def _local_recoded(release: LocalReleaseQuery) -> exp.Select:

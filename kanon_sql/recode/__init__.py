@@ -47,6 +47,7 @@ _ALL: tuple[Recoder, ...] = (
         mondrian_relaxed,
         "like mondrian, but rows equal to the median go to both sides",
         ranges=True,
+        values="itself",
     ),
     Recoder(
         "prioprivacy", prioprivacy, "rows that are safe stay as they are; the least important attributes change first"

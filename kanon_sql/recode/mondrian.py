@@ -83,7 +83,8 @@ def mondrian(task: Task, rule: Rule = Rule()) -> Local:
 def mondrian_relaxed(task: Task, rule: Rule = Rule()) -> Local:
     """Relaxed Mondrian: rows equal to the median are dealt, so that both sides are halves.
 
-    Equal tuples may fall into different classes. Attributes that are cut by their hierarchy are cut as in `mondrian`.
+    Equal tuples may fall into different classes, those of one sensitive value after the other. Attributes that are cut
+    by their hierarchy are cut as in `mondrian`.
     """
     with Scratch(task.engine, "mondrian") as tables:
         return _Run(task, rule, True, tables).local()
@@ -119,7 +120,7 @@ class _Run:
         cuts = self._cuts() if self._shows_regions else None
         penalty = {"ncp": self._ncp()} if self.laid_out else {}
         if self.task.frequency_set.sensitive:
-            one_per_tuple(self.assignment, self.task.frequency_set, self.task.results)
+            self._merge_values()
         statements = self.tables.statements + self.task.results.statements - before
         facts = {**penalty, "rounds": rounds, "statements": statements}
         return Local(self.assignment, split=self.relaxed, cuts=cuts, ended=ended, facts=facts)
@@ -163,15 +164,37 @@ class _Run:
 
     def _start(self) -> None:
         """Put all tuples into partition 0, which is safe."""
-        made = self.tables
-        holes: dict[str, Hole] = {"columns": self.carried, "frequency_set": self.task.frequency_set.relation}
+        made, tuples = self.tables, self.task.frequency_set.relation
         made.load("sides", _SIDES, [])
         made.load("widths", _WIDTHS, [])
         if self.relaxed:
-            made.make("open", "mondrian/deal_start", order=list(self.rule.dealt_in or self.codes), **holes)
+            self._start_dealing()
         else:
-            made.make("open", "mondrian/start", **holes)
+            made.make("open", "mondrian/start", columns=self.carried, frequency_set=tuples)
         self.task.results.make_as(self.assignment, self._closed(made["open"]))
+
+    def _start_dealing(self) -> None:
+        """Put all tuples into partition 0, with the places of their rows, which go by sensitive value."""
+        frequency_set = self.task.frequency_set
+        sensitive = list(frequency_set.sensitive)
+        more: dict[str, Hole] = {"codes": self.codes, "values": sensitive} if sensitive else {}
+        self.tables.make(
+            "open",
+            "mondrian/deal_values_start" if sensitive else "mondrian/deal_start",
+            columns=self.carried,
+            order=[*(self.rule.dealt_in or self.codes), *sensitive],
+            frequency_set=frequency_set.relation,
+            **more,
+        )
+
+    def _merge_values(self) -> None:
+        """Make an assignment of tuples by their sensitive values one of whole tuples, or of what dealing left whole."""
+        if not self.relaxed:
+            one_per_tuple(self.assignment, self.task.frequency_set, self.task.results)
+            return
+        parts = self.tables.make("parts", "mondrian/merged_parts", codes=self.codes, assignment=self.assignment)
+        columns = [*self.codes, "n", "first", "last", "class"]
+        self.task.results.make(self.assignment, "core/copy", columns=columns, source=parts)
 
     def _lay_out(self) -> None:
         """Put the attributes' orders and hierarchies side by side, if there is time for that."""

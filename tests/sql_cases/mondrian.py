@@ -135,6 +135,41 @@ CASES = [
         [(0, 0, 1, 1, 1, 1, 0), (2, 0, 4, 1, 4, 2, 0), (0, 1, 2, 1, 2, 3, 0), (1, 1, 1, 1, 1, 4, 0)],
         FREQUENCY_SET,
     ),
+    # Age 0 has values 3 (2 rows) and 5 (1 row), age 1 has value 3; they are dealt by value first here.
+    Case(
+        "mondrian/deal_values_start",
+        {
+            "columns": ["age_0", "ill", "home"],
+            "codes": ["age_0"],
+            "values": ["ill", "home"],
+            "order": ["home", "age_0", "ill"],
+            "frequency_set": Relation("valued"),
+        },
+        ["age_0", "ill", "home", "n", "first", "last", "place", "class"],
+        [(0, 5, 1, 1, 3, 3, 1, 0), (0, 3, 2, 2, 1, 2, 2, 0), (1, 3, 2, 4, 1, 4, 3, 0)],
+        {
+            "valued": (
+                dict.fromkeys(["age_0", "ill", "home", "n"], "INTEGER"),
+                [(0, 5, 1, 1), (1, 3, 2, 4), (0, 3, 2, 2)],
+            )
+        },
+    ),
+    # Rows 1 to 3 and 6 of a tuple are in one class, 4 and 5 in another; the other tuple is whole.
+    Case(
+        "mondrian/merged_parts",
+        {"codes": ["age_0"], "assignment": Relation("assigned")},
+        ["age_0", "n", "first", "last", "class"],
+        [(0, 3, 1, 3, 7), (0, 1, 6, 6, 7), (0, 2, 4, 5, 8), (1, 3, 1, 3, 7)],
+        {
+            "assigned": (
+                dict.fromkeys(["age_0", "n", "first", "last", "class"], "INTEGER"),
+                [
+                    *((0, 2, 1, 2, 7), (0, 1, 3, 3, 7), (0, 1, 4, 4, 8), (0, 1, 5, 5, 8), (0, 1, 6, 6, 7)),
+                    *((1, 1, 3, 3, 7), (1, 2, 1, 2, 7)),
+                ],
+            )
+        },
+    ),
     # Age 40 occurs and 30 does not; NULL lies below, a value in no hierarchy above, two ranges away.
     *(
         Case(
