@@ -57,7 +57,7 @@ class FrequencySet:
     """The scan of the source, and the coding of what it found."""
     sensitive: tuple[str, ...] = ()
     """Columns of codes by which a tuple's rows are counted apart, for privacy models that need them."""
-    references: Mapping[str, Relation] = field(default_factory=dict)
+    references: Mapping[str, Relation] = field(default_factory=dict, hash=False)
     """The values of sensitive columns in the whole table, for models that compare a class with it."""
 
     @property
