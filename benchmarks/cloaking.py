@@ -76,16 +76,16 @@ def measure(rows: int) -> None:
 
 def picture(path: Path, rows: int = 600, k: int = 5) -> None:
     """Draw the boxes of the published and of the shared form over the same points; lone boxes in red."""
-    found = trips(rows, seed=4)
+    frame = trips(rows, seed=4)
     panels = []
     for index, (title, shared) in enumerate((("as published", False), ("shared", True))):
         spec = {**ROLES, "cloak": {"shared": shared, "depth": 8}}
-        released = kanon_sql.anonymize(found.assign(place=range(rows)), spec, k=k, keep=["place"]).to_df()
+        released = kanon_sql.anonymize(frame.assign(place=range(rows)), spec, k=k, keep=["place"]).to_df()
         boxes = ["lat_min", "lat_max", "lon_min", "lon_max"]
-        joined = released.merge(found.assign(place=range(rows))[["place", "taxi"]], on="place")
+        joined = released.merge(frame.assign(place=range(rows))[["place", "taxi"]], on="place")
         sizes = joined.groupby(boxes)["taxi"].nunique().reset_index().sort_values("taxi")
         short = int(joined.groupby(boxes)["taxi"].transform("nunique").lt(k).sum())
-        panels.append(_panel(found, sizes, k, title, short, 20 + index * 430))
+        panels.append(_panel(frame, sizes, k, title, short, 20 + index * 430))
     text = "\n".join(panels)
     path.write_text(
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 870 460" font-family="sans-serif" font-size="14">\n'
@@ -94,7 +94,7 @@ def picture(path: Path, rows: int = 600, k: int = 5) -> None:
     )
 
 
-def _panel(found: pd.DataFrame, sizes: pd.DataFrame, k: int, title: str, short: int, left: int) -> str:
+def _panel(frame: pd.DataFrame, sizes: pd.DataFrame, k: int, title: str, short: int, left: int) -> str:
     low = sizes[["lon_min", "lat_min"]].min().to_numpy()
     high = sizes[["lon_max", "lat_max"]].max().to_numpy()
     scale = 400 / (high - low)
@@ -114,7 +114,7 @@ def _panel(found: pd.DataFrame, sizes: pd.DataFrame, k: int, title: str, short: 
             f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" fill="{fill}" '
             f'fill-opacity="0.07" stroke="{line}" stroke-width="0.8"/>'
         )
-    for lon, lat in zip(found.lon, found.lat, strict=True):
+    for lon, lat in zip(frame.lon, frame.lat, strict=True):
         x, y = place(lon, lat)
         lines.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="1.2" fill="#333"/>')
     return "\n".join(lines)

@@ -79,8 +79,8 @@ def searches() -> None:
             k=k,
             suppression_limit=limit,
         ).manifest
-        found = f"{made['nodes_checked']:5} {made['queries']:8} {made['seconds']['search']:8.2f}"
-        print(f"  {k:3}  {limit:5} {checks:6} {found}  {made['score']:.5f}   {made['proven_optimal']}")
+        figures = f"{made['nodes_checked']:5} {made['queries']:8} {made['seconds']['search']:8.2f}"
+        print(f"  {k:3}  {limit:5} {checks:6} {figures}  {made['score']:.5f}   {made['proven_optimal']}")
         assert abs(made["score"] - score) < 1e-5
 
 

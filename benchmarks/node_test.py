@@ -30,9 +30,9 @@ def main() -> None:
         None, source="adult", quasi_identifiers=list(ADULT_COLUMNS), hierarchies=str(folder / "hierarchies")
     )
     builders = {name: fit.build for name, fit in fitting.hierarchy_sources(asked, table, engine).items()}
-    found = frequency.build_frequency_set(engine, table, builders, Scratch(engine))
-    asks = judge.Judge(found, all_of(k_anonymity(5)))
-    nodes = random.Random(0).sample(list(Lattice((0,) * 9, found.heights).nodes()), 400)
+    frequency_set = frequency.build_frequency_set(engine, table, builders, Scratch(engine))
+    asks = judge.Judge(frequency_set, all_of(k_anonymity(5)))
+    nodes = random.Random(0).sample(list(Lattice((0,) * 9, frequency_set.heights).nodes()), 400)
     ours, bare = [], []
     for node in nodes:  # one after the other, so that both see the same machine
         text = asks.node_test_sql(node)
@@ -41,7 +41,7 @@ def main() -> None:
     batches = [nodes[i : i + 8] for i in range(0, len(nodes), 8)]
     batched = [_seconds(lambda batch=batch: asks.rows_at_risk(batch)) / 8 for batch in batches]
     median = statistics.median
-    print(f"{found.tuples:,} tuples, {len(nodes)} nodes drawn by seed 0, medians")
+    print(f"{frequency_set.tuples:,} tuples, {len(nodes)} nodes drawn by seed 0, medians")
     print(f"bare GROUP BY     {median(bare) * 1e3:.3f} ms")
     print(f"verdict           {median(ours) * 1e3:.3f} ms, {median(ours) / median(bare):.2f} times the bare query")
     print(f"verdict, by eight {median(batched) * 1e3:.3f} ms, {median(batched) / median(bare):.2f} times")

@@ -41,10 +41,10 @@ def main() -> None:
 
 def searched(source: Any, strategies: tuple[str, ...], say: dict[str, Any], **options: Any) -> Iterator[dict[str, Any]]:
     """One row per strategy: what is said of the case, and what the search found."""
-    found = kanon_sql.compare(source, strategies=strategies, **options)
-    for each in found.searches:
+    comparison = kanon_sql.compare(source, strategies=strategies, **options)
+    for each in comparison.searches:
         yield say | {
-            "nodes": found.lattice_size,
+            "nodes": comparison.lattice_size,
             "strategy": each.strategy,
             "score": each.score,
             "bound": each.lower_bound,

@@ -263,8 +263,8 @@ def _ordinary_mode(folder: Path) -> int:
 
 
 def _identity(path: Path) -> tuple[int, int]:
-    found = path.stat(follow_symlinks=False)
-    return found.st_dev, found.st_ino
+    status = path.stat(follow_symlinks=False)
+    return status.st_dev, status.st_ino
 
 
 def _flushed(path: Path) -> tuple[int, int]:

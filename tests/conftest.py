@@ -64,8 +64,8 @@ def _chosen(config: pytest.Config) -> list[str]:
 @pytest.fixture
 def engine(request: pytest.FixtureRequest) -> Engine:
     """An engine on a fresh, empty database (DuckDB) or schema (PostgreSQL)."""
-    found: Engine = request.getfixturevalue(request.param if request.param == "postgres" else "embedded")
-    return found
+    opened: Engine = request.getfixturevalue(request.param if request.param == "postgres" else "embedded")
+    return opened
 
 
 @pytest.fixture

@@ -29,9 +29,9 @@ Row = tuple[Any, ...]
 
 def people(engine: Engine, illnesses: Sequence[str | None], name: str = "people") -> list[Row]:
     rows = [(f"n{i}", f"{i % 4}{i % 3}", 20 + i % 3, ill, i % 2) for i, ill in enumerate(illnesses)]
-    found = engine.find(name)
-    if found:
-        engine.run(queries.drop(found.relation, engine.dialect))
+    table = engine.find(name)
+    if table:
+        engine.run(queries.drop(table.relation, engine.dialect))
     create_table(engine, name, TYPES, rows)
     return rows
 
@@ -52,7 +52,7 @@ def released(engine: Engine, **options: Any) -> Any:
 
 
 def both_tables(
-    engine: Engine, target: str, folder: Path, found: Any
+    engine: Engine, target: str, folder: Path, release: Any
 ) -> tuple[list[str], list[Row], list[str], list[Row]]:
     """The columns and rows of both tables; numbers of groups and counts as numbers, all else of CSV files as text."""
     shown: list[Any] = []
@@ -62,7 +62,7 @@ def both_tables(
             relation = engine.find(name).relation
         else:
             path = folder / f"released{'.sensitive' if number else ''}.{target}"
-            assert found.manifest[PLACES[number][0]][PLACES[number][1]] == str(path)
+            assert release.manifest[PLACES[number][0]][PLACES[number][1]] == str(path)
             relation = here.read_written(path, target)
         rows = here.rows(queries.select_all(relation, here.dialect))
         rows = [(int(row[0]), *row[1:-1], int(row[-1])) for row in rows]
@@ -92,10 +92,10 @@ def test_the_tables_join_to_what_was_released(
             engine.rows(queries.select_all(Relation(*whole.manifest["target"]["table"].split(".")), engine.dialect))
         )
     )
-    found = released(engine, k=k, **where(target, tmp_path))
-    names, rows, count_names, counts = both_tables(engine, target, tmp_path, found)
+    release = released(engine, k=k, **where(target, tmp_path))
+    names, rows, count_names, counts = both_tables(engine, target, tmp_path, release)
     assert (names, count_names) == (["group_id", "zip", "age", "day"], ["group_id", "Ill Ness", "count"])
-    assert found.manifest["node"] == whole.manifest["node"]
+    assert release.manifest["node"] == whole.manifest["node"]
 
     groups: dict[Any, set[Row]] = defaultdict(set)
     for group, *labels, _ in rows:
@@ -113,9 +113,9 @@ def test_the_tables_join_to_what_was_released(
     assert shown == total(expected, lambda row: (row[0], row[1], row[2]))
     assert Counter(as_text([tuple(row[1:]) for row in rows])) == total(expected, lambda row: (row[0], row[1], row[3]))
     assert set(sizes.values()) == {0}
-    assert (found.manifest["classes"], found.manifest["anatomy"]["groups"]) == (len(groups), len(groups))
-    assert found.manifest["verified"] is True
-    assert list(found.to_df().columns) == names
+    assert (release.manifest["classes"], release.manifest["anatomy"]["groups"]) == (len(groups), len(groups))
+    assert release.manifest["verified"] is True
+    assert list(release.to_df().columns) == names
 
 
 def as_text(rows: Sequence[Row]) -> list[Row]:
@@ -123,10 +123,10 @@ def as_text(rows: Sequence[Row]) -> list[Row]:
 
 
 def total(rows: Counter[Row], part: Any) -> Counter[Row]:
-    found: Counter[Row] = Counter()
+    counts: Counter[Row] = Counter()
     for row, times in rows.items():
-        found[part(row)] += times
-    return found
+        counts[part(row)] += times
+    return counts
 
 
 @pytest.mark.parametrize("target", ["table", "csv"])
@@ -136,10 +136,10 @@ def test_the_order_of_the_rows_tells_nothing_of_the_values(engine: Engine, tmp_p
     shown = []
     for seed in range(3):
         people(engine, random.Random(seed).sample(ILL, len(ILL)))
-        found = released(
+        release = released(
             engine, quasi_identifiers=SPEC["quasi_identifiers"], metric="height", **where(target, tmp_path)
         )
-        shown.append(both_tables(engine, target, tmp_path, found)[1])
+        shown.append(both_tables(engine, target, tmp_path, release)[1])
     assert shown[0] == shown[1] == shown[2]
     groups = [row[0] for row in shown[0]]
     assert groups == sorted(groups)
@@ -152,22 +152,22 @@ def test_groups_are_numbered_by_the_seed(engine: Engine) -> None:
     for seed in range(4):
         released(engine, into="released", seed=seed)
         rows = engine.rows(queries.select_all(engine.find("released").relation, engine.dialect))
-        found = {group: (zip_code, age) for group, zip_code, age, _ in rows}
-        orders.add(tuple(found[group] for group in sorted(found)))
-        assert len(found) > 2
+        groups = {group: (zip_code, age) for group, zip_code, age, _ in rows}
+        orders.add(tuple(groups[group] for group in sorted(groups)))
+        assert len(groups) > 2
     assert len(orders) > 1
     assert len({frozenset(order) for order in orders}) == 1
 
 
 def test_several_sensitive_columns_are_counted_together_and_the_others_told_of(engine: Engine) -> None:
     rows = people(engine, ILL)
-    found = released(engine, into="released", sensitive=["Ill Ness", "day"])
+    release = released(engine, into="released", sensitive=["Ill Ness", "day"])
     columns = [column.name for column in engine.find("released__sensitive").columns]
     assert columns == ["group_id", "Ill Ness", "day", "count"]
     counts = engine.rows(queries.select_all(engine.find("released__sensitive").relation, engine.dialect))
     assert total(Counter({row: row[-1] for row in counts}), lambda row: row[1:3]) == Counter(row[3:] for row in rows)
     assert [column.name for column in engine.find("released").columns] == ["group_id", "zip", "age"]
-    assert "'Ill Ness', 'day' are counted together: a person who knows one" in "".join(found.manifest["warnings"])
+    assert "'Ill Ness', 'day' are counted together: a person who knows one" in "".join(release.manifest["warnings"])
     other = released(engine, into="released").manifest
     assert other["warnings"][0].startswith("'day' stay in the rows of the anatomy")
     assert "asthma" not in json.dumps(other)
@@ -176,10 +176,10 @@ def test_several_sensitive_columns_are_counted_together_and_the_others_told_of(e
 
 def test_masked_rows_are_a_group_like_any_other(engine: Engine) -> None:
     people(engine, ILL[:46])
-    found = released(engine, into="released", k=4, suppression_limit=0.5, mask=True, metric="precision").manifest
+    manifest = released(engine, into="released", k=4, suppression_limit=0.5, mask=True, metric="precision").manifest
     rows = engine.rows(queries.select_all(engine.find("released").relation, engine.dialect))
-    assert found["masked_rows"] > 0
-    assert Counter(row[1] for row in rows)["*"] == found["masked_rows"]
+    assert manifest["masked_rows"] > 0
+    assert Counter(row[1] for row in rows)["*"] == manifest["masked_rows"]
     assert len({row[0] for row in rows if row[1] == "*"}) == 1
     assert len(rows) == 46 == sum(row[-1] for row in counts_of(engine))
 
@@ -192,11 +192,11 @@ def test_what_a_class_shows_instead_of_labels_can_be_taken_apart(engine: Engine,
         "age": {"hierarchy": {"ranges": [2]}, "min_level": 1, "show": how},
     }
     pram = {"Ill Ness": {"pram": {"keep": 0.5}}}
-    found = released(engine, into="released", quasi_identifiers=attributes, k=4, perturb=pram)
+    release = released(engine, into="released", quasi_identifiers=attributes, k=4, perturb=pram)
     columns = [column.name for column in engine.find("released").columns]
     assert columns == ["group_id", "zip", *{"bounds": ["age_min", "age_max"], "mean": ["age"]}[how], "day"]
     shown = engine.rows(queries.select_all(engine.find("released").relation, engine.dialect))
-    assert len({row[:-1] for row in shown}) == len({row[0] for row in shown}) == found.manifest["classes"] > 2
+    assert len({row[:-1] for row in shown}) == len({row[0] for row in shown}) == release.manifest["classes"] > 2
     ages = {"bounds": {(20, 21), (22, 22)}, "mean": {(20.5,), (22.0,)}}[how]
     assert {tuple(map(float, row[2:-1])) for row in shown} == ages
     assert sum(row[-1] for row in counts_of(engine)) == len(shown) == len(rows)
@@ -298,12 +298,12 @@ def test_an_anatomy_that_is_not_as_promised_is_not_released(
     changed = []
 
     def tampered(name: str, dialect: str, **holes: Any) -> str:
-        found = text(name, dialect, **holes)
+        sql = text(name, dialect, **holes)
         if name == file:
-            changed.append(tamper(found))
-            assert changed[-1] != found
+            changed.append(tamper(sql))
+            assert changed[-1] != sql
             return changed[-1]
-        return found
+        return sql
 
     monkeypatch.setattr(queries, "text", tampered)
     before = everything(engine)
@@ -351,9 +351,9 @@ def test_nothing_but_both_tables_is_left(engine: Engine, tmp_path: Path, target:
 
 def test_perturbed_values_can_be_taken_apart(engine: Engine) -> None:
     people(engine, ILL)
-    found = released(engine, into="released", perturb={"Ill Ness": {"pram": {"keep": 0.5}}})
-    assert found.manifest["perturbation"]["columns"] == {"Ill Ness": {"pram": {"keep": 0.5}}}
-    assert found.manifest["anatomy"]["sensitive_columns"] == ["Ill Ness"]
+    release = released(engine, into="released", perturb={"Ill Ness": {"pram": {"keep": 0.5}}})
+    assert release.manifest["perturbation"]["columns"] == {"Ill Ness": {"pram": {"keep": 0.5}}}
+    assert release.manifest["anatomy"]["sensitive_columns"] == ["Ill Ness"]
 
 
 # The original: exact rows in groups of different values
@@ -385,8 +385,8 @@ def test_no_group_has_a_value_twice(
         ):
             exact(engine, l, **where(target, tmp_path))
         return
-    found = exact(engine, l, **where(target, tmp_path))
-    names, shown, _, counts = both_tables(engine, target, tmp_path, found)
+    release = exact(engine, l, **where(target, tmp_path))
+    names, shown, _, counts = both_tables(engine, target, tmp_path, release)
     assert names == ["group_id", "zip", "age", "day"]
     assert Counter(as_text([row[1:] for row in shown])) == Counter(as_text([(r[1], r[2], r[4]) for r in rows]))
     groups = Counter(row[0] for row in shown)
@@ -396,17 +396,17 @@ def test_no_group_has_a_value_twice(
     assert len(groups) == len(rows) // l
     assert min(groups.values()) >= l
     assert Counter(row[1] for row in counts) == Counter(illnesses)
-    assert (found.manifest["groups"], found.manifest["smallest_group"]) == (len(groups), min(groups.values()))
+    assert (release.manifest["groups"], release.manifest["smallest_group"]) == (len(groups), min(groups.values()))
 
 
 def test_a_released_anatomy_of_exact_rows_is_never_called_k_anonymous(engine: Engine) -> None:
     people(engine, ["flu", "acne", "gout"] * 8)
-    found = exact(engine, 3, into="released").manifest
-    assert found["release"] == "Anatomy: 3-diverse groups of exact rows, NOT k-anonymous"
-    assert found["k_anonymous"] is False
-    assert found["privacy"] == [{"model": "anatomy-l-diversity", "required": 3, "achieved": 3}]
-    assert "k-anonymity" not in json.dumps(found)
-    assert "who knows them finds the person's row" in found["warnings"][0]
+    manifest = exact(engine, 3, into="released").manifest
+    assert manifest["release"] == "Anatomy: 3-diverse groups of exact rows, NOT k-anonymous"
+    assert manifest["k_anonymous"] is False
+    assert manifest["privacy"] == [{"model": "anatomy-l-diversity", "required": 3, "achieved": 3}]
+    assert "k-anonymity" not in json.dumps(manifest)
+    assert "who knows them finds the person's row" in manifest["warnings"][0]
 
 
 @pytest.mark.slow
@@ -416,8 +416,8 @@ def test_the_groups_are_made_by_chance_of_a_secret(engine: Engine, tmp_path: Pat
     groupings = []
     for number in range(4):
         if number > 1:
-            found = engine.find("people")
-            engine.run(queries.drop(found.relation, engine.dialect))
+            table = engine.find("people")
+            engine.run(queries.drop(table.relation, engine.dialect))
             create_table(engine, "people", TYPES, random.Random(number).sample(rows, len(rows)))
         exact(engine, 3, into="released", **({"secret": str(tmp_path / "secret.txt")} if number else {}))
         groupings.append(engine.rows(queries.select_all(engine.find("released").relation, engine.dialect)))
@@ -454,8 +454,8 @@ def test_groups_that_are_not_diverse_are_not_released(
     text = queries.text
 
     def unsorted(name: str, dialect: str, **holes: Any) -> str:
-        found = text(name, dialect, **holes)
-        return found.replace("% 8 + 1", "/ 3 + 1") if name == "anatomy/groups" else found
+        sql = text(name, dialect, **holes)
+        return sql.replace("% 8 + 1", "/ 3 + 1") if name == "anatomy/groups" else sql
 
     monkeypatch.setattr(queries, "text", unsorted)
     with pytest.raises(VerificationError, match="of them not 3-diverse"):

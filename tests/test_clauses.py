@@ -44,21 +44,21 @@ def test_what_is_open_is_what_nothing_ruled_out(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_EXACT", sizes[0])
         patch.setattr(module, "_ROUNDED", sizes[1])
-        found = Clauses(lattice_of(problem), metric(by), costs_of(problem), lambda: None)
+        clauses = Clauses(lattice_of(problem), metric(by), costs_of(problem), lambda: None)
         cost, left = bounds(problem, by), set(problem.nodes)
         best = data.draw(st.sampled_from([inf, *cost.values()]))
         limits = data.draw(st.lists(st.sampled_from([inf, *cost.values()]), max_size=6))
         for limit in sorted(limits, reverse=True):
             node = data.draw(st.sampled_from(problem.nodes))
             rule_out, gone = data.draw(st.sampled_from(WAYS))
-            rule_out(found, node)
+            rule_out(clauses, node)
             left = {other for other in left if not gone(other, node)}
-            answer = found.candidate(limit, best)
+            answer = clauses.candidate(limit, best)
             cheap = {other for other in left if cost[other] < min(limit, best) - 1e-9}
             assert (answer in left and cost[answer] < min(limit, best)) if answer else not cheap
-        assert not left or found.lower_bound() <= min(cost[node] for node in left) + 1e-9
+        assert not left or clauses.lower_bound() <= min(cost[node] for node in left) + 1e-9
         if sizes[0] and by in ("precision", "height") and best == inf:
-            assert found.lower_bound() == pytest.approx(min((cost[node] for node in left), default=inf))
+            assert clauses.lower_bound() == pytest.approx(min((cost[node] for node in left), default=inf))
 
 
 @FAST
@@ -100,18 +100,18 @@ def test_a_bound_in_a_lattice_that_nobody_can_list() -> None:
     """30 attributes of 6 levels: 2 * 10^23 nodes. At least one of the first two must rise to level 3."""
     lattice = Lattice((0,) * 30, (5,) * 30)
     costs = Costs(100, 2, ((0.0, 0.2, 0.4, 0.6, 0.8, 1.0),) * 30, ((9, 8, 7, 6, 5, 1),) * 30)
-    found = Clauses(lattice, metric("precision"), costs, lambda: None)
-    assert found.lower_bound() == 0
-    found.rule_out_below((2, 2, *(5,) * 28))
-    assert found.lower_bound() == pytest.approx(3 / 150)
-    found.rule_out_below((5, 2, 2, *(5,) * 27))
-    found.rule_out_below((2, 5, 2, *(5,) * 27))
-    assert found.lower_bound() == pytest.approx(6 / 150)
-    node = found.candidate(7 / 150, inf)
+    clauses = Clauses(lattice, metric("precision"), costs, lambda: None)
+    assert clauses.lower_bound() == 0
+    clauses.rule_out_below((2, 2, *(5,) * 28))
+    assert clauses.lower_bound() == pytest.approx(3 / 150)
+    clauses.rule_out_below((5, 2, 2, *(5,) * 27))
+    clauses.rule_out_below((2, 5, 2, *(5,) * 27))
+    assert clauses.lower_bound() == pytest.approx(6 / 150)
+    node = clauses.candidate(7 / 150, inf)
     assert node is not None
     assert sum(node) == 6
     assert sum(level >= 3 for level in node[:3]) == 2
-    assert found.candidate(6 / 150, inf) is None
+    assert clauses.candidate(6 / 150, inf) is None
 
 
 @pytest.mark.parametrize("lanes", [0, 1, 3])
@@ -141,16 +141,16 @@ def test_ctrl_c_in_the_solver_is_ours() -> None:
     """python-sat would take the signal itself, leave in the middle of its work and raise an error of its own."""
     draw, lattice = Random(1), Lattice((0,) * 30, (5,) * 30)
     costs = Costs(100, 2, ((0.0, 0.2, 0.4, 0.6, 0.8, 1.0),) * 30, ((9, 8, 7, 6, 5, 1),) * 30)
-    found = Clauses(lattice, metric("precision"), costs, lambda: None)
+    clauses = Clauses(lattice, metric("precision"), costs, lambda: None)
     for _ in range(3_000):
         few = draw.sample(range(30), 4)
-        found.rule_out_below(tuple(draw.randint(1, 4) if j in few else 5 for j in range(30)))
+        clauses.rule_out_below(tuple(draw.randint(1, 4) if j in few else 5 for j in range(30)))
     presses: list[int] = []
     signal.signal(signal.SIGINT, lambda *_: presses.append(1))
     # Another process presses: while the solver runs, no other thread of this one might.
     pressing = subprocess.Popen(["sh", "-c", f"while sleep 0.01; do kill -INT {os.getpid()}; done"])
     try:
-        bound = found.lower_bound(1.0)
+        bound = clauses.lower_bound(1.0)
     finally:
         pressing.kill()
         pressing.wait()

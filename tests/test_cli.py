@@ -222,18 +222,18 @@ def test_strategies_are_compared() -> None:
     run = kanon(*options, "--time-limit", 30, "--evaluations", 9, "--json")
     plain = json.loads(run.out)
     assert (run.code, run.err) == (0, "")
-    assert [found["strategy"] for found in plain["searches"]] == ["ola", "exhaustive"]
+    assert [search["strategy"] for search in plain["searches"]] == ["ola", "exhaustive"]
     assert [plain[name] for name in ("k", "seed", "time_limit", "evaluations", "rows")] == [12, 3, 30, 9, 120]
     shown = done(*options)
     optimum = plain["proven_score"]
-    for found in plain["searches"]:
-        line = rf"^{found['strategy']} +A +{optimum:.4f} +proven +{optimum:.4f} +0 +complete$"
+    for search in plain["searches"]:
+        line = rf"^{search['strategy']} +A +{optimum:.4f} +proven +{optimum:.4f} +0 +complete$"
         assert re.search(line, shown, re.M)
-        counts = rf"^{found['strategy']} +{found['nodes_checked']} +{found['nodes_tagged']} +{found['queries']} "
+        counts = rf"^{search['strategy']} +{search['nodes_checked']} +{search['nodes_tagged']} +{search['queries']} "
         assert re.search(counts, shown, re.M)
-    for name, level in found["node"].items():
-        assert re.search(rf"^{name} +2 +{level} +{found['loss_per_attribute'][name]:.3f}$", shown, re.M)
-    assert re.search(rf"^\(rows suppressed\) +{found['suppressed_rows']} *$", shown, re.M)
+    for name, level in search["node"].items():
+        assert re.search(rf"^{name} +2 +{level} +{search['loss_per_attribute'][name]:.3f}$", shown, re.M)
+    assert re.search(rf"^\(rows suppressed\) +{search['suppressed_rows']} *$", shown, re.M)
     assert f"The optimum is {optimum:.4f}." in shown
     assert sorted(Path().rglob("*")) == before, "nothing is written"
 
@@ -254,12 +254,12 @@ def test_a_comparison_says_what_it_does_not_know(monkeypatch: pytest.MonkeyPatch
 def test_a_table_is_compared_wherever_it_is_searched(database: str) -> None:
     options = ["people", "--database", database, *ASK, "--k", 12, "--strategies", "ola,exhaustive", "--json"]
     before = tables(database)
-    found = [json.loads(done("compare", *options, "--search-in", where)) for where in ("embedded", "engine")]
-    for each in found:
+    printed = [json.loads(done("compare", *options, "--search-in", where)) for where in ("embedded", "engine")]
+    for each in printed:
         del each["frequency_seconds"]
         for search in each["searches"]:
             del search["seconds"]
-    assert found[0] == found[1]
+    assert printed[0] == printed[1]
     assert tables(database) == before
 
 

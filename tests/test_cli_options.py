@@ -91,10 +91,10 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Spec, dict[str, Any]]]:
 
 
 def at(spec: Spec, path: str) -> object:
-    found: Any = spec
+    value: Any = spec
     for name in path.split("."):
-        found = found[name] if isinstance(found, Mapping) else getattr(found, name)
-    return list(found) if isinstance(found, tuple | Mapping) else found
+        value = value[name] if isinstance(value, Mapping) else getattr(value, name)
+    return list(value) if isinstance(value, tuple | Mapping) else value
 
 
 @pytest.mark.parametrize(("options", "path", "value"), OPTIONS, ids=[options for options, _, _ in OPTIONS])

@@ -73,7 +73,7 @@ def test_a_search_is_watched_on_a_terminal(tmp_path: Path) -> None:
     out, _ = process.communicate(timeout=60)
     os.close(ours)
     assert process.returncode == 0
-    assert [found["strategy"] for found in json.loads(out)["searches"]] == ["auto", "exhaustive"]
+    assert [search["strategy"] for search in json.loads(out)["searches"]] == ["auto", "exhaustive"]
     text = shown.decode(errors="replace")
     figure = r"\d(\.\d+|e-\d+)?"
     assert re.search(

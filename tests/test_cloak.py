@@ -44,15 +44,15 @@ def points(
     return st.lists(point, min_size=1, max_size=most)
 
 
-def frame(found: Sequence[Point], **more: Sequence[Any]) -> pandas.DataFrame:
+def frame(visits: Sequence[Point], **more: Sequence[Any]) -> pandas.DataFrame:
     """The points as a table, with a number to know the rows by."""
-    columns = {name: [getattr(point, name) for point in found] for name in ("x", "y", "t", "unit")}
-    return pandas.DataFrame({**columns, "id": range(len(found)), **more})
+    columns = {name: [getattr(point, name) for point in visits] for name in ("x", "y", "t", "unit")}
+    return pandas.DataFrame({**columns, "id": range(len(visits)), **more})
 
 
-def cloaked(found: Sequence[Point], k: int, method: dict[str, Any], **more: Any) -> dict[int, tuple[float, ...]]:
+def cloaked(visits: Sequence[Point], k: int, method: dict[str, Any], **more: Any) -> dict[int, tuple[float, ...]]:
     """The released box and interval of every row, by its number."""
-    release = kanon_sql.anonymize(frame(found, **more), {**ROLES, "cloak": method}, k=k)
+    release = kanon_sql.anonymize(frame(visits, **more), {**ROLES, "cloak": method}, k=k)
     return boxes(release.to_df())
 
 
@@ -68,8 +68,8 @@ def cloaked_or_none(*arguments: Any, **named: Any) -> dict[int, tuple[float, ...
         return {}
 
 
-def units(found: Sequence[Point], rows: Sequence[int]) -> int:
-    return len({found[row].unit for row in rows})
+def units(visits: Sequence[Point], rows: Sequence[int]) -> int:
+    return len({visits[row].unit for row in rows})
 
 
 def sharing(released: dict[int, tuple[float, ...]]) -> dict[tuple[float, ...], list[int]]:
@@ -79,19 +79,19 @@ def sharing(released: dict[int, tuple[float, ...]]) -> dict[tuple[float, ...], l
     return shared
 
 
-def assert_shared(found: Sequence[Point], released: dict[int, tuple[float, ...]], k: int) -> None:
+def assert_shared(visits: Sequence[Point], released: dict[int, tuple[float, ...]], k: int) -> None:
     """The promise itself: every box holds its rows, and k different units have exactly it."""
     for (x_min, x_max, y_min, y_max, start, end), rows in sharing(released).items():
-        assert units(found, rows) >= k
+        assert units(visits, rows) >= k
         for row in rows:
-            point = found[row]
+            point = visits[row]
             assert x_min <= point.x <= x_max
             assert y_min <= point.y <= y_max
             assert start <= point.t <= end
 
 
-def enough(found: Sequence[Point], k: int) -> bool:
-    return len({point.unit for point in found}) >= k
+def enough(visits: Sequence[Point], k: int) -> bool:
+    return len({point.unit for point in visits}) >= k
 
 
 # Grids
@@ -132,31 +132,31 @@ def quadrant(point: Point, level: int, axes: tuple[Any, Any], depth: int) -> tup
 
 
 def box_of(level: int, cell: tuple[int, int], axes: tuple[Any, Any], depth: int) -> tuple[float, ...]:
-    found = []
+    bounds = []
     for axis, number in zip(axes, cell, strict=True):
         width = axis.width * 2 ** (depth - level)
-        found += [axis.start + number * width, axis.start + (number + 1) * width]
-    return tuple(found)
+        bounds += [axis.start + number * width, axis.start + (number + 1) * width]
+    return tuple(bounds)
 
 
-def published(found: Sequence[Point], rows: Sequence[int], k: int, axes: Any, depth: int) -> dict[int, Any]:
+def published(visits: Sequence[Point], rows: Sequence[int], k: int, axes: Any, depth: int) -> dict[int, Any]:
     """Gruteser and Grunwald's recursion for every row by itself."""
     answer = {}
     for row in rows:
         inside, level, cell = list(rows), 0, (0, 0)
-        if units(found, inside) < k:
+        if units(visits, inside) < k:
             continue
         while level < depth:
-            deeper = quadrant(found[row], level + 1, axes, depth)
-            still = [other for other in inside if quadrant(found[other], level + 1, axes, depth) == deeper]
-            if units(found, still) < k:
+            deeper = quadrant(visits[row], level + 1, axes, depth)
+            still = [other for other in inside if quadrant(visits[other], level + 1, axes, depth) == deeper]
+            if units(visits, still) < k:
                 break
             inside, level, cell = still, level + 1, deeper
         answer[row] = box_of(level, cell, axes, depth)
     return answer
 
 
-def reciprocal(found: Sequence[Point], rows: Sequence[int], k: int, axes: Any, depth: int) -> dict[int, Any]:
+def reciprocal(visits: Sequence[Point], rows: Sequence[int], k: int, axes: Any, depth: int) -> dict[int, Any]:
     """The bottom-up form by recursion: classes are [level, cell, rows]; those without k units wait for the parent."""
 
     def morton(cell: tuple[int, int]) -> int:
@@ -167,11 +167,11 @@ def reciprocal(found: Sequence[Point], rows: Sequence[int], k: int, axes: Any, d
         if level < depth:
             below = defaultdict(list)
             for row in inside:
-                below[quadrant(found[row], level + 1, axes, depth)].append(row)
+                below[quadrant(visits[row], level + 1, axes, depth)].append(row)
             parts = [visit(level + 1, child, some) for child, some in below.items()]
             waiting = [row for left, _ in parts for row in left]
             classes = [each for _, some in parts for each in some]
-        if units(found, waiting) >= k:
+        if units(visits, waiting) >= k:
             return [], [*classes, [level, cell, waiting]]
         if waiting and classes:
             added = {i: len(c[2]) * (1 - 0.25 ** (c[0] - level)) for i, c in enumerate(classes)}
@@ -185,10 +185,10 @@ def reciprocal(found: Sequence[Point], rows: Sequence[int], k: int, axes: Any, d
     return {row: box_of(level, cell, axes, depth) for level, cell, some in classes for row in some}
 
 
-def by_slice(found: Sequence[Point], interval: int | None) -> dict[tuple[int, int], list[int]]:
+def by_slice(visits: Sequence[Point], interval: int | None) -> dict[tuple[int, int], list[int]]:
     slices = defaultdict(list)
-    low, high = min(p.t for p in found), max(p.t for p in found)
-    for row, point in enumerate(found):
+    low, high = min(p.t for p in visits), max(p.t for p in visits)
+    for row, point in enumerate(visits):
         if interval:
             slices[point.t // interval * interval, (point.t // interval + 1) * interval].append(row)
         else:
@@ -201,36 +201,41 @@ def by_slice(found: Sequence[Point], interval: int | None) -> dict[tuple[int, in
 @given(points(), st.integers(1, 4), st.integers(1, 5), st.sampled_from([None, 4]))
 @examples(12)
 def test_adaptive_cloaking_is_the_recursion(
-    shared: bool, reference: Callable[..., dict[int, Any]], found: list[Point], k: int, depth: int, interval: int | None
+    shared: bool,
+    reference: Callable[..., dict[int, Any]],
+    visits: list[Point],
+    k: int,
+    depth: int,
+    interval: int | None,
 ) -> None:
-    if not enough(found, k):
+    if not enough(visits, k):
         return
-    axes = tuple(halved(min(v), max(v), depth) for v in zip(*((p.x, p.y) for p in found), strict=True))
+    axes = tuple(halved(min(v), max(v), depth) for v in zip(*((p.x, p.y) for p in visits), strict=True))
     expected = {
         row: (*box, *span)
-        for span, rows in by_slice(found, interval).items()
-        for row, box in reference(found, rows, k, axes, depth).items()
+        for span, rows in by_slice(visits, interval).items()
+        for row, box in reference(visits, rows, k, axes, depth).items()
     }
     method = {"depth": depth, "shared": shared, **({"interval": interval} if interval else {})}
-    released = cloaked_or_none(found, k, method)
+    released = cloaked_or_none(visits, k, method)
     assert released == expected
     if shared:
-        assert_shared(found, released, k)
+        assert_shared(visits, released, k)
 
 
 @pytest.mark.slow
 def test_an_outlier_is_not_alone_in_its_box() -> None:
     """Three units close together and one far off: as published the far one has the whole area to itself."""
-    found = [Point(0, 0, 0, 1), Point(0.1, 0, 0, 2), Point(0, 0.1, 0, 3), Point(8, 8, 0, 4)]
-    one = sharing(cloaked(found, 2, {"shared": False}))
+    visits = [Point(0, 0, 0, 1), Point(0.1, 0, 0, 2), Point(0, 0.1, 0, 3), Point(8, 8, 0, 4)]
+    one = sharing(cloaked(visits, 2, {"shared": False}))
     assert [3] in one.values()
-    both = sharing(cloaked(found, 2, {}))
+    both = sharing(cloaked(visits, 2, {}))
     assert [len(rows) for rows in both.values()] == [4]
 
 
 def test_the_published_form_says_what_it_is() -> None:
-    found = [Point(0, 0, 0, 1), Point(0.1, 0, 0, 2), Point(0, 0.1, 0, 3), Point(8, 8, 0, 4)]
-    release = kanon_sql.anonymize(frame(found).drop(columns="id"), {**ROLES, "cloak": {"shared": False}}, k=2)
+    visits = [Point(0, 0, 0, 1), Point(0.1, 0, 0, 2), Point(0, 0.1, 0, 3), Point(8, 8, 0, 4)]
+    release = kanon_sql.anonymize(frame(visits).drop(columns="id"), {**ROLES, "cloak": {"shared": False}}, k=2)
     inside, shared = release.manifest["privacy"]
     assert (inside["model"], inside["required"], inside["achieved"]) == (
         "units seen inside a released box and interval",
@@ -244,39 +249,39 @@ def test_the_published_form_says_what_it_is() -> None:
 # Temporal
 
 
-def cells(found: Sequence[Point], size: float) -> dict[tuple[float, float], list[int]]:
+def cells(visits: Sequence[Point], size: float) -> dict[tuple[float, float], list[int]]:
     grouped = defaultdict(list)
-    for row, point in enumerate(found):
+    for row, point in enumerate(visits):
         grouped[point.x // size, point.y // size].append(row)
     return grouped
 
 
-def batches(found: Sequence[Point], rows: Sequence[int], k: int) -> dict[int, tuple[int, int]]:
+def batches(visits: Sequence[Point], rows: Sequence[int], k: int) -> dict[int, tuple[int, int]]:
     """Hold rows back until k units have come, one instant after another; the rest joins the last batch."""
     done: list[list[int]] = []
     held: list[int] = []
-    for instant in sorted({found[row].t for row in rows}):
-        held += [row for row in rows if found[row].t == instant]
-        if units(found, held) >= k:
+    for instant in sorted({visits[row].t for row in rows}):
+        held += [row for row in rows if visits[row].t == instant]
+        if units(visits, held) >= k:
             done.append(held)
             held = []
     if not done:
         return {}
     done[-1] += held
-    return {row: (min(found[r].t for r in b), max(found[r].t for r in b)) for b in done for row in b}
+    return {row: (min(visits[r].t for r in b), max(visits[r].t for r in b)) for b in done for row in b}
 
 
-def shortest(found: Sequence[Point], rows: Sequence[int], k: int) -> dict[int, float]:
+def shortest(visits: Sequence[Point], rows: Sequence[int], k: int) -> dict[int, float]:
     """The length of the shortest interval around a row with k units in it, by trying all."""
-    instants = sorted({found[row].t for row in rows})
+    instants = sorted({visits[row].t for row in rows})
     answer = {}
     for row in rows:
         lengths = [
             end - start
             for start in instants
             for end in instants
-            if start <= found[row].t <= end
-            and units(found, [other for other in rows if start <= found[other].t <= end]) >= k
+            if start <= visits[row].t <= end
+            and units(visits, [other for other in rows if start <= visits[other].t <= end]) >= k
         ]
         if lengths:
             answer[row] = min(lengths)
@@ -285,14 +290,14 @@ def shortest(found: Sequence[Point], rows: Sequence[int], k: int) -> dict[int, f
 
 @given(points(size=2), st.integers(1, 4))
 @examples(12)
-def test_temporal_cloaking_holds_back_until_k_units_came(found: list[Point], k: int) -> None:
-    if not enough(found, k):
+def test_temporal_cloaking_holds_back_until_k_units_came(visits: list[Point], k: int) -> None:
+    if not enough(visits, k):
         return
-    released = cloaked_or_none(found, k, {"method": "temporal", "cell": 1.0})
-    assert_shared(found, released, k)
-    expected = {row: span for rows in cells(found, 1.0).values() for row, span in batches(found, rows, k).items()}
+    released = cloaked_or_none(visits, k, {"method": "temporal", "cell": 1.0})
+    assert_shared(visits, released, k)
+    expected = {row: span for rows in cells(visits, 1.0).values() for row, span in batches(visits, rows, k).items()}
     assert {row: box[4:] for row, box in released.items()} == expected
-    assert all(box[0] == found[row].x // 1 and box[1] == box[0] + 1 for row, box in released.items())
+    assert all(box[0] == visits[row].x // 1 and box[1] == box[0] + 1 for row, box in released.items())
 
 
 # Tenths that no double holds, whose differences are rounded, and any others.
@@ -304,31 +309,33 @@ TIMES = [12, TENTHS, st.floats(-1e3, 1e3)]
 @given(data=st.data(), k=st.integers(1, 4))
 @examples(12)
 def test_the_shortest_interval_is_the_shortest(times: Any, data: Any, k: int) -> None:
-    found = data.draw(points(size=2, times=times))
-    if not enough(found, k):
+    visits = data.draw(points(size=2, times=times))
+    if not enough(visits, k):
         return
-    released = cloaked_or_none(found, k, {"method": "temporal", "cell": 1.0, "shared": False})
-    expected = {row: length for rows in cells(found, 1.0).values() for row, length in shortest(found, rows, k).items()}
+    released = cloaked_or_none(visits, k, {"method": "temporal", "cell": 1.0, "shared": False})
+    expected = {
+        row: length for rows in cells(visits, 1.0).values() for row, length in shortest(visits, rows, k).items()
+    }
     assert {row: box[5] - box[4] for row, box in released.items()} == expected
     for row, box in released.items():
-        assert box[4] <= found[row].t <= box[5]
+        assert box[4] <= visits[row].t <= box[5]
         inside = [
             other
-            for other, point in enumerate(found)
+            for other, point in enumerate(visits)
             if (point.x // 1, point.y // 1) == (box[0], box[2]) and box[4] <= point.t <= box[5]
         ]
-        assert units(found, inside) >= k
+        assert units(visits, inside) >= k
 
 
 @given(points(size=2, times=TENTHS), st.integers(2, 4))
 @example([Point(0, 0, 0.1, 1), Point(0, 0, 1.1, 2)], 2)
 @examples(12)
-def test_decimal_times_are_seen_in_their_own_intervals(found: list[Point], k: int) -> None:
-    if not enough(found, k):
+def test_decimal_times_are_seen_in_their_own_intervals(visits: list[Point], k: int) -> None:
+    if not enough(visits, k):
         return
-    source = frame(found, at=[Decimal(str(point.t)) for point in found]).drop(columns="t")
+    source = frame(visits, at=[Decimal(str(point.t)) for point in visits]).drop(columns="t")
     method = {"method": "temporal", "cell": 1.0, "shared": False}
-    expected = [len(shortest(found, rows, k)) for rows in cells(found, 1.0).values()]
+    expected = [len(shortest(visits, rows, k)) for rows in cells(visits, 1.0).values()]
     try:
         release = kanon_sql.anonymize(source, {**ROLES, "time": "at", "cloak": method}, k=k)
     except InfeasibleError:
@@ -351,15 +358,15 @@ def inside_tolerances(point: Point, box: tuple[float, ...], tolerance: tuple[flo
     )
 
 
-def meetings(found: Sequence[Point], k: int, tolerances: Sequence[Any], depth: int) -> dict[int, tuple[float, ...]]:
+def meetings(visits: Sequence[Point], k: int, tolerances: Sequence[Any], depth: int) -> dict[int, tuple[float, ...]]:
     """All pairs of grids, the smallest cells first; k willing units that still wait take their cell."""
-    values = list(zip(*((p.x, p.y, p.t) for p in found), strict=True))
+    values = list(zip(*((p.x, p.y, p.t) for p in visits), strict=True))
     axes = [halved(min(v), max(v), depth, 1.0 if i == 2 else 0.0) for i, v in enumerate(values)]
     released: dict[int, tuple[float, ...]] = {}
     levels = [(s, t) for s in range(depth + 1) for t in range(depth + 1)]
     for space, time in sorted(levels, key=lambda pair: (-(2 * pair[0] + pair[1]), -pair[0])):
         willing = defaultdict(list)
-        for row, point in enumerate(found):
+        for row, point in enumerate(visits):
             box: list[float] = []
             for axis, value, level in zip(axes, (point.x, point.y, point.t), (space, space, time), strict=True):
                 width = axis.width * 2 ** (depth - level)
@@ -368,60 +375,60 @@ def meetings(found: Sequence[Point], k: int, tolerances: Sequence[Any], depth: i
             if row not in released and inside_tolerances(point, tuple(box), tolerances[row]):
                 willing[tuple(box)].append(row)
         for box_, rows in willing.items():
-            if units(found, rows) >= k:
+            if units(visits, rows) >= k:
                 released |= dict.fromkeys(rows, box_)
     return released
 
 
 @given(st.data(), points(size=3, times=8), st.integers(1, 3), st.integers(1, 4))
 @examples(12)
-def test_both_meets_inside_everyones_tolerances(data: Any, found: list[Point], k: int, depth: int) -> None:
-    if not enough(found, k):
+def test_both_meets_inside_everyones_tolerances(data: Any, visits: list[Point], k: int, depth: int) -> None:
+    if not enough(visits, k):
         return
-    tolerances = data.draw(st.lists(TOLERANCES, min_size=len(found), max_size=len(found)))
+    tolerances = data.draw(st.lists(TOLERANCES, min_size=len(visits), max_size=len(visits)))
     columns = {name: [float(t[i]) for t in tolerances] for i, name in enumerate(("wide", "high", "late"))}
     method = {"method": "both", "dx": "wide", "dy": "high", "dt": "late", "depth": depth}
-    released = cloaked_or_none(found, k, method, **columns)
-    assert_shared(found, released, k)
-    assert all(inside_tolerances(found[row], box, tolerances[row]) for row, box in released.items())
-    assert released == meetings(found, k, tolerances, depth)
+    released = cloaked_or_none(visits, k, method, **columns)
+    assert_shared(visits, released, k)
+    assert all(inside_tolerances(visits[row], box, tolerances[row]) for row, box in released.items())
+    assert released == meetings(visits, k, tolerances, depth)
 
 
 @pytest.mark.parametrize("search", ["local-k", "nbr-k"])
 @given(st.data(), points(size=2, times=8), st.integers(1, 2))
 @examples(12)
-def test_cliques_keep_every_senders_word(search: str, data: Any, found: list[Point], k: int) -> None:
-    if not enough(found, k):
+def test_cliques_keep_every_senders_word(search: str, data: Any, visits: list[Point], k: int) -> None:
+    if not enough(visits, k):
         return
-    tolerances = data.draw(st.lists(TOLERANCES, min_size=len(found), max_size=len(found)))
-    own = data.draw(st.lists(st.integers(1, 4), min_size=len(found), max_size=len(found)))
+    tolerances = data.draw(st.lists(TOLERANCES, min_size=len(visits), max_size=len(visits)))
+    own = data.draw(st.lists(st.integers(1, 4), min_size=len(visits), max_size=len(visits)))
     columns = {name: [float(t[i]) for t in tolerances] for i, name in enumerate(("wide", "high", "late"))}
     method = {"method": "clique", "dx": "wide", "dy": "high", "dt": "late", "k": "mine", "search": search}
-    released = cloaked_or_none(found, k, method, **columns, mine=own)
-    assert_shared(found, released, k)
+    released = cloaked_or_none(visits, k, method, **columns, mine=own)
+    assert_shared(visits, released, k)
     for box, rows in sharing(released).items():
         for row in rows:
-            assert units(found, rows) >= max(own[row], k)
-            assert inside_tolerances(found[row], box, tolerances[row])
-            assert box[5] <= found[row].t + tolerances[row][2], "gone by the deadline"
-    expected = streamed(found, [max(mine, k) for mine in own], tolerances, search)
+            assert units(visits, rows) >= max(own[row], k)
+            assert inside_tolerances(visits[row], box, tolerances[row])
+            assert box[5] <= visits[row].t + tolerances[row][2], "gone by the deadline"
+    expected = streamed(visits, [max(mine, k) for mine in own], tolerances, search)
     assert set(released) == expected
 
 
-def streamed(found: Sequence[Point], own: Sequence[int], tolerances: Sequence[Any], search: str) -> set[int]:
+def streamed(visits: Sequence[Point], own: Sequence[int], tolerances: Sequence[Any], search: str) -> set[int]:
     """The paper's stream with a brute-force search: the first clique in the order of arrival that there is."""
-    order = sorted(range(len(found)), key=lambda row: (found[row].t, row))
+    order = sorted(range(len(visits)), key=lambda row: (visits[row].t, row))
     place = {row: i for i, row in enumerate(order)}
     waiting: set[int] = set()
     gone: set[int] = set()
 
     def near(a: int, b: int) -> bool:
-        gaps = (abs(found[a].x - found[b].x), abs(found[a].y - found[b].y), abs(found[a].t - found[b].t))
+        gaps = (abs(visits[a].x - visits[b].x), abs(visits[a].y - visits[b].y), abs(visits[a].t - visits[b].t))
         tolerated = all(gap <= min(tolerances[a][i], tolerances[b][i]) for i, gap in enumerate(gaps))
-        return tolerated and found[a].unit != found[b].unit
+        return tolerated and visits[a].unit != visits[b].unit
 
     for row in order:
-        waiting = {w for w in waiting if found[w].t + tolerances[w][2] >= found[row].t}
+        waiting = {w for w in waiting if visits[w].t + tolerances[w][2] >= visits[row].t}
         friends = sorted((w for w in waiting if near(row, w)), key=place.__getitem__)
         larger = {own[w] for w in friends if own[w] > own[row]} if search == "nbr-k" else set()
         waiting.add(row)

@@ -52,16 +52,16 @@ METHODS = [
 def test_a_file_becomes_a_file(trips: Path, method: dict[str, Any], name: str) -> None:
     target = trips.with_name(name)
     release = kanon_sql.anonymize(trips, {**TRIP_ROLES, "cloak": method}, k=3, output=target)
-    found, manifest = release.to_df(), release.manifest
-    assert list(found.columns) == [*TRIP_BOX, "speed"]
-    sizes = found.groupby(TRIP_BOX).size()
-    assert (len(found), len(sizes)) == (manifest["released_rows"], manifest["classes"])
+    frame, manifest = release.to_df(), release.manifest
+    assert list(frame.columns) == [*TRIP_BOX, "speed"]
+    sizes = frame.groupby(TRIP_BOX).size()
+    assert (len(frame), len(sizes)) == (manifest["released_rows"], manifest["classes"])
     assert sizes.min() >= 3
     assert manifest["verified"]
-    assert manifest["success_rate"] == len(found) / 300
+    assert manifest["success_rate"] == len(frame) / 300
     assert json.loads(json.dumps(manifest)) == manifest
     assert "note" not in json.dumps(manifest["sql"])
-    assert found.values.tolist() == sorted(found.values.tolist()), "the order tells nothing"
+    assert frame.values.tolist() == sorted(frame.values.tolist()), "the order tells nothing"
 
 
 @pytest.mark.parametrize(
@@ -150,9 +150,9 @@ def _spoiled(change: str) -> Callable[[Any], Any]:
     """The adaptive method, with one row's box changed behind its back."""
 
     def method(cloaking: Any) -> Any:
-        found = cloak.METHODS_AS_THEY_ARE["adaptive"](cloaking)  # type: ignore[attr-defined]
-        cloaking.engine.run(f"UPDATE temp.{found.name} SET {change} WHERE row = 1")
-        return found
+        boxes = cloak.METHODS_AS_THEY_ARE["adaptive"](cloaking)  # type: ignore[attr-defined]
+        cloaking.engine.run(f"UPDATE temp.{boxes.name} SET {change} WHERE row = 1")
+        return boxes
 
     return method
 

@@ -66,21 +66,21 @@ def test_every_search_counts_its_own(monkeypatch: pytest.MonkeyPatch, metric: st
     if rolled_up:
         monkeypatch.setattr(rollup, "_WORTH_ROWS", 0)
     together = compare(people, spec, strategies=STRATEGIES, metric=metric, seed=5, evaluations=200)
-    assert [found.strategy for found in together.searches] == list(STRATEGIES)
-    for found in together.searches:
-        if found.refused is not None:
-            with pytest.raises(KanonError, match="^" + found.refused[:20]):
-                anonymize(people, spec, metric=metric, strategy=found.strategy, seed=5, evaluations=200)
+    assert [search.strategy for search in together.searches] == list(STRATEGIES)
+    for search in together.searches:
+        if search.refused is not None:
+            with pytest.raises(KanonError, match="^" + search.refused[:20]):
+                anonymize(people, spec, metric=metric, strategy=search.strategy, seed=5, evaluations=200)
             continue
         manifest = anonymize(
-            people, spec, metric=metric, strategy=found.strategy, seed=5, evaluations=200, time_limit=60.0
+            people, spec, metric=metric, strategy=search.strategy, seed=5, evaluations=200, time_limit=60.0
         ).manifest
-        assert {name: getattr(found, name) for name in ALONE} == {name: manifest[name] for name in ALONE}
-        assert found.queries == manifest["queries"] - 1, "what the levels cost is asked once for all"
-        assert (found.ended, found.promise) == (manifest["search_ended"], STRATEGIES[found.strategy].promise)
-        assert found.suppressed_rows == manifest["suppressed_rows"]
-        assert found.los == manifest["suppressed_rows"] / manifest["rows"]
-        assert found.log == pytest.approx(manifest["information_loss"]["precision"])
+        assert {name: getattr(search, name) for name in ALONE} == {name: manifest[name] for name in ALONE}
+        assert search.queries == manifest["queries"] - 1, "what the levels cost is asked once for all"
+        assert (search.ended, search.promise) == (manifest["search_ended"], STRATEGIES[search.strategy].promise)
+        assert search.suppressed_rows == manifest["suppressed_rows"]
+        assert search.los == manifest["suppressed_rows"] / manifest["rows"]
+        assert search.log == pytest.approx(manifest["information_loss"]["precision"])
 
 
 @pytest.mark.slow
@@ -95,9 +95,9 @@ def test_the_frequency_set_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.slow
 def test_by_default_all_are_compared_that_auto_chooses_from(monkeypatch: pytest.MonkeyPatch) -> None:
     register(monkeypatch, "never", never)
-    found = compare(PEOPLE, SPEC, time_limit=5.0, evaluations=50)
-    assert [each.strategy for each in found.searches] == [name for name in STRATEGIES if name != "auto"]
-    assert (found.time_limit, found.evaluations) == (5.0, 50)
+    comparison = compare(PEOPLE, SPEC, time_limit=5.0, evaluations=50)
+    assert [each.strategy for each in comparison.searches] == [name for name in STRATEGIES if name != "auto"]
+    assert (comparison.time_limit, comparison.evaluations) == (5.0, 50)
     assert compare(PEOPLE, SPEC, strategies=["ola", "ola"]).time_limit == 60
 
 
@@ -121,8 +121,8 @@ def test_a_comparison_leaves_nothing_in_the_session(monkeypatch: pytest.MonkeyPa
 
 def test_a_strategy_that_refuses_says_why_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     register(monkeypatch, "never", never)
-    found = compare(PEOPLE, SPEC, strategies=["never", "ola"])
-    refused, searched = found.searches
+    comparison = compare(PEOPLE, SPEC, strategies=["never", "ola"])
+    refused, searched = comparison.searches
     assert (refused.refused, refused.promise) == ("never needs a lattice without nodes", "nothing")
     assert {value for name, value in vars(refused).items() if name not in ("strategy", "promise", "refused")} == {None}
     assert searched.refused is None
@@ -158,9 +158,9 @@ def test_best_first_refuses_what_cannot_be_listed(monkeypatch: pytest.MonkeyPatc
 
 
 def test_without_time_nothing_is_proven() -> None:
-    found = compare(PEOPLE, SPEC, strategies=["ola", "exhaustive"], time_limit=0.0)
-    assert found.proven_score is None
-    for each in found.searches:
+    comparison = compare(PEOPLE, SPEC, strategies=["ola", "exhaustive"], time_limit=0.0)
+    assert comparison.proven_score is None
+    for each in comparison.searches:
         assert (each.ended, each.proven_optimal, each.equals_best_proven) == ("time limit", False, None)
         assert each.accuracy is None
         assert each.lower_bound <= PROBLEM.optimum("loss") < each.score
@@ -171,12 +171,12 @@ def test_without_time_nothing_is_proven() -> None:
 
 def test_one_search_proves_for_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     register(monkeypatch, "lazy", lazy)
-    found = compare(PEOPLE, SPEC, strategies=["lazy", "exhaustive"])
-    top, optimum = found.searches
+    comparison = compare(PEOPLE, SPEC, strategies=["lazy", "exhaustive"])
+    top, optimum = comparison.searches
     assert (top.proven_optimal, top.equals_best_proven) == (False, False)
     assert (optimum.proven_optimal, optimum.equals_best_proven) == (True, True)
-    assert found.proven_score == found.lower_bound == pytest.approx(PROBLEM.optimum("loss"))
-    assert (found.minimal_nodes, found.minimal_nodes_complete) == (len(PROBLEM.minimal_nodes), True)
+    assert comparison.proven_score == comparison.lower_bound == pytest.approx(PROBLEM.optimum("loss"))
+    assert (comparison.minimal_nodes, comparison.minimal_nodes_complete) == (len(PROBLEM.minimal_nodes), True)
     assert optimum.accuracy == 1
     assert top.accuracy == 0, "the top is as far from every minimal node as can be"
     alone = compare(PEOPLE, SPEC, strategies=["lazy"])
@@ -186,23 +186,23 @@ def test_one_search_proves_for_the_others(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_comparison_is_plain_json(monkeypatch: pytest.MonkeyPatch) -> None:
     register(monkeypatch, "never", never)
-    found = compare(PEOPLE, SPEC, strategies=["never", "ola"])
-    plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert isinstance(found, Comparison)
-    assert set(plain) == set(vars(found))
-    assert [set(each) for each in plain["searches"]] == [set(vars(each)) for each in found.searches]
-    assert plain["searches"][1]["node"] == found.searches[1].node
+    comparison = compare(PEOPLE, SPEC, strategies=["never", "ola"])
+    plain = json.loads(json.dumps(comparison.to_dict(), allow_nan=False))
+    assert isinstance(comparison, Comparison)
+    assert set(plain) == set(vars(comparison))
+    assert [set(each) for each in plain["searches"]] == [set(vars(each)) for each in comparison.searches]
+    assert plain["searches"][1]["node"] == comparison.searches[1].node
 
 
 # KGen's accuracy, by its definition
 
 
-def defined(optimal: list[Node], found: list[Node], top: Node, heights: Node) -> Fraction:
+def defined(optimal: list[Node], nodes: list[Node], top: Node, heights: Node) -> Fraction:
     """The formula written out, node by node, in fractions."""
     total = weights = Fraction(0)
     for node in optimal:
         weight = 1 - sum(Fraction(level, height) for level, height in zip(node, heights, strict=True)) / len(heights)
-        reached = [other for other in found if all(a <= b for a, b in zip(node, other, strict=True))]
+        reached = [other for other in nodes if all(a <= b for a, b in zip(node, other, strict=True))]
         room = sum(top) - sum(node)
         shares = [1 - Fraction(sum(other) - sum(node), room) if room else Fraction(1) for other in reached]
         total, weights = total + weight * max(shares, default=Fraction(0)), weights + weight
@@ -218,19 +218,19 @@ def test_the_accuracy_is_as_defined(problem: Problem, data: st.DataObject) -> No
         with pytest.raises(ValueError, match="no optimal node"):
             accuracy.accuracy([], [], lattice, problem.heights)
         return
-    found = data.draw(st.lists(st.sampled_from(problem.anonymous_nodes), unique=True))
-    share = accuracy.accuracy(optimal, found, lattice, problem.heights)
+    nodes = data.draw(st.lists(st.sampled_from(problem.anonymous_nodes), unique=True))
+    share = accuracy.accuracy(optimal, nodes, lattice, problem.heights)
     if optimal == [problem.heights]:  # no weight is left
-        assert share == (problem.heights in found)
+        assert share == (problem.heights in nodes)
     else:
-        assert share == pytest.approx(float(defined(optimal, found, lattice.top, problem.heights)))
-    assert accuracy.accuracy(optimal, [*found, *optimal], lattice, problem.heights) == 1
+        assert share == pytest.approx(float(defined(optimal, nodes, lattice.top, problem.heights)))
+    assert accuracy.accuracy(optimal, [*nodes, *optimal], lattice, problem.heights) == 1
 
 
 def test_the_accuracy_by_hand() -> None:
     """Two minimal nodes of weights 3/4 and 1/2: one found, of the other a node one of two steps above."""
-    found = [(1, 0), (1, 2)]
-    share = accuracy.accuracy([(1, 0), (0, 2)], found, Lattice((0, 0), (2, 2)), (2, 2))
+    nodes = [(1, 0), (1, 2)]
+    share = accuracy.accuracy([(1, 0), (0, 2)], nodes, Lattice((0, 0), (2, 2)), (2, 2))
     assert share == pytest.approx((0.75 * 1 + 0.5 * 0.5) / 1.25)
 
 
@@ -246,9 +246,9 @@ def test_the_counts_of_a_level_are_those_of_its_nodes(problem: Problem, name: st
         patch.setattr(tags, "DENSE_LIMIT", tags.DENSE_LIMIT if dense else 0)
         run = Run(problem, name, "height")
     checked = {step.node for step in run.outcome.trace}
-    found = levels.levels(run.driver.lattice, run.outcome.tags, checked)
-    assert [level.height for level in found] == list(range(sum(problem.nodes[0]), sum(problem.nodes[-1]) + 1))
-    for level in found:
+    counted = levels.levels(run.driver.lattice, run.outcome.tags, checked)
+    assert [level.height for level in counted] == list(range(sum(problem.nodes[0]), sum(problem.nodes[-1]) + 1))
+    for level in counted:
         nodes = [node for node in problem.nodes if sum(node) == level.height]
         asked = [node for node in nodes if node in checked]
         told = [run.status(node) for node in (nodes if dense else asked)]

@@ -18,5 +18,5 @@ def test_the_examples_of_a_module_hold(name: str) -> None:
 
 def test_there_are_examples() -> None:
     finder = doctest.DocTestFinder(exclude_empty=True)
-    found = [test for name in MODULES if "__main__" not in name for test in finder.find(importlib.import_module(name))]
-    assert sum(bool(test.examples) for test in found) >= 70
+    tests = [test for name in MODULES if "__main__" not in name for test in finder.find(importlib.import_module(name))]
+    assert sum(bool(test.examples) for test in tests) >= 70

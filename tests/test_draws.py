@@ -47,9 +47,9 @@ def test_noise_is_that_of_the_row_and_the_secret(
         z: None if x is None else x + 10 * standard(distribution, *uv)
         for (z, x), uv in zip(rows, draws(told, noise_of(10, distribution)), strict=True)
     }
-    found = dict(perturbed(engine, noise, secret))
-    assert found.keys() == expected.keys()
-    assert all(found[z] == (None if x is None else pytest.approx(x, abs=1e-9)) for z, x in expected.items())
+    by_zip = dict(perturbed(engine, noise, secret))
+    assert by_zip.keys() == expected.keys()
+    assert all(by_zip[z] == (None if x is None else pytest.approx(x, abs=1e-9)) for z, x in expected.items())
 
 
 def secret_file(factory: Any) -> str:
@@ -71,26 +71,26 @@ def test_a_noisy_number_stays_in_its_type(
 ) -> None:
     rows = [(f"z{i}", values[i % 3]) for i in range(60)]
     table(engine, rows, ("VARCHAR", type_name))
-    found = dict(perturbed(engine, {"noise": {"scale": 50}}, secret))
-    assert all(bottom <= float(x) <= top for x in found.values())
+    by_zip = dict(perturbed(engine, {"noise": {"scale": 50}}, secret))
+    assert all(bottom <= float(x) <= top for x in by_zip.values())
     for (z, x), uv in zip(rows, draws(rows, noise_of(50)), strict=True):
         noise = 50 * standard("normal", *uv)
         if type_name == "BIGINT":
-            assert found[z] == x + round(noise), "whole, and exact beyond the 53 bits of a double"
+            assert by_zip[z] == x + round(noise), "whole, and exact beyond the 53 bits of a double"
         else:
             whole = round(noise) if type_name == "SMALLINT" else noise
-            assert float(found[z]) == pytest.approx(min(max(float(x) + whole, bottom), top), abs=0.0051)
-    assert {type(x) for x in found.values()} == {type(values[0])}
+            assert float(by_zip[z]) == pytest.approx(min(max(float(x) + whole, bottom), top), abs=0.0051)
+    assert {type(x) for x in by_zip.values()} == {type(values[0])}
 
 
 @pytest.mark.parametrize("type_name", ["INTEGER", "DOUBLE PRECISION"])
 def test_noise_stops_at_the_bounds(engine: Engine, secret: str, type_name: str) -> None:
     table(engine, [(f"z{i}", 5) for i in range(60)] + [("none", None)], ("VARCHAR", type_name))
-    found = dict(perturbed(engine, {"noise": {"scale": 20, "bottom": 0.5, "top": 8.5}}, secret))
-    assert found.pop("none") is None
+    by_zip = dict(perturbed(engine, {"noise": {"scale": 20, "bottom": 0.5, "top": 8.5}}, secret))
+    assert by_zip.pop("none") is None
     edges = (1, 8) if type_name == "INTEGER" else (0.5, 8.5)
-    assert (min(found.values()), max(found.values())) == edges
-    assert len(set(found.values())) > 2
+    assert (min(by_zip.values()), max(by_zip.values())) == edges
+    assert len(set(by_zip.values())) > 2
 
 
 @pytest.mark.parametrize(
@@ -100,14 +100,14 @@ def test_noise_stops_at_the_bounds(engine: Engine, secret: str, type_name: str) 
 def test_time_is_moved_by_days(engine: Engine, secret: str, type_name: str, value: date, unit: timedelta) -> None:
     rows = [(f"z{i}", value + timedelta(days=i)) for i in range(30)] + [("none", None)]
     table(engine, rows, ("VARCHAR", type_name))
-    found = dict(perturbed(engine, {"noise": {"scale": 3, "distribution": "uniform"}}, secret))
-    assert found.pop("none") is None
+    by_zip = dict(perturbed(engine, {"noise": {"scale": 3, "distribution": "uniform"}}, secret))
+    assert by_zip.pop("none") is None
     for (z, x), (u, _) in zip(rows, draws(rows, noise_of(3, "uniform")), strict=False):
-        if z in found:
+        if z in by_zip:
             moved = timedelta(days=3 * (2 * u - 1))
-            assert abs(found[z] - x - moved) <= unit / 2
-    assert any(found[z] < x for z, x in rows[:-1])
-    assert any(found[z] > x for z, x in rows[:-1])
+            assert abs(by_zip[z] - x - moved) <= unit / 2
+    assert any(by_zip[z] < x for z, x in rows[:-1])
+    assert any(by_zip[z] > x for z, x in rows[:-1])
 
 
 def moments(values: Sequence[float]) -> tuple[float, float]:
@@ -152,14 +152,14 @@ def test_values_are_swapped_with_near_ranks(
         with pytest.raises(SpecError, match="less than one rank"):
             perturbed(engine, asked, secret)
         return
-    found = dict(perturbed(engine, asked, secret))
-    assert Counter(found.values()) == Counter(values), "every value is used exactly once"
-    assert all((found[z] is None) == (x is None) for z, x in rows)
+    by_zip = dict(perturbed(engine, asked, secret))
+    assert Counter(by_zip.values()) == Counter(values), "every value is used exactly once"
+    assert all((by_zip[z] is None) == (x is None) for z, x in rows)
     for z, x in rows:
         if x is not None:  # equal values share ranks: the nearest pair of them counts
-            here, there = ([i for i, y in enumerate(present) if y == value] for value in (x, found[z]))
+            here, there = ([i for i, y in enumerate(present) if y == value] for value in (x, by_zip[z]))
             assert min(abs(a - b) for a in here for b in there) <= reach
-    assert found == {z: x for (z, _), x in zip(rows, swapped(rows, within), strict=True)}
+    assert by_zip == {z: x for (z, _), x in zip(rows, swapped(rows, within), strict=True)}
 
 
 def swapped(rows: Sequence[Row], within: float) -> list[Any]:
@@ -171,23 +171,23 @@ def swapped(rows: Sequence[Row], within: float) -> list[Any]:
     blocks: dict[int, list[int]] = {}
     for place, i in enumerate(ranked):
         blocks.setdefault((place + shift) // (2 * half), []).append(i)
-    found = list(values)
+    result = list(values)
     for block in blocks.values():
         size = len(block) // 2
         lower, upper = (sorted(part, key=lambda i: (uvs[i][1], ids[i])) for part in (block[:size], block[-size:]))
         for a, b in zip(lower, upper, strict=True) if size else ():
-            found[a], found[b] = values[b], values[a]
-    return found
+            result[a], result[b] = values[b], values[a]
+    return result
 
 
 def test_a_swap_leaves_two_values_in_place_at_most_and_goes_half_the_way(embedded: DuckDB, secret: str) -> None:
     rows = [(f"z{i}", i) for i in range(1001)]
     table(embedded, rows)
-    found = dict(perturbed(embedded, {"swap": {"within": 0.05}}, secret))
-    distances = [abs(found[z] - x) for z, x in rows]
+    by_zip = dict(perturbed(embedded, {"swap": {"within": 0.05}}, secret))
+    distances = [abs(by_zip[z] - x) for z, x in rows]
     assert max(distances) <= 50
     assert sum(distance == 0 for distance in distances) <= 2
-    assert all(found[f"z{found[z]}"] == x for z, x in rows), "partners exchange their values"
+    assert all(by_zip[f"z{by_zip[z]}"] == x for z, x in rows), "partners exchange their values"
     assert sum(distances) / 1001 == pytest.approx(25, rel=0.05), "as far on average as Moore's, of 1 to 50 ranks"
 
 
@@ -206,12 +206,12 @@ def test_what_can_be_sorted_can_be_swapped_or_drawn(
 ) -> None:
     rows = [(f"z{i}", value) for i, value in enumerate(values * 4)]
     table(engine, rows, ("VARCHAR", type_name))
-    found = dict(perturbed(engine, asked, secret))
-    assert set(found.values()) <= set(values)
-    assert all((found[z] is None) == (x is None) for z, x in rows)
-    assert any(found[z] != x for z, x in rows)
+    by_zip = dict(perturbed(engine, asked, secret))
+    assert set(by_zip.values()) <= set(values)
+    assert all((by_zip[z] is None) == (x is None) for z, x in rows)
+    assert any(by_zip[z] != x for z, x in rows)
     if "swap" in asked:
-        assert Counter(found.values()) == Counter(x for _, x in rows)
+        assert Counter(by_zip.values()) == Counter(x for _, x in rows)
 
 
 # PRAM
@@ -236,17 +236,17 @@ def test_a_transition_is_that_of_the_row_and_the_secret(
     chances = perturb.matrix(str(path)).rows
     rows = with_zips(values)
     table(engine, rows, ("VARCHAR", "VARCHAR"))
-    found = dict(perturbed(engine, {"pram": {"matrix": str(path)}}, secret_file(tmp_path_factory)))
+    by_zip = dict(perturbed(engine, {"pram": {"matrix": str(path)}}, secret_file(tmp_path_factory)))
     asked = {"pram": {"matrix": {"values": 5, "sha256": sha256(path.read_bytes()).hexdigest()}}}
     for (z, x), (u, _) in zip(rows, draws(rows, asked), strict=True):
         if x is None:
-            assert found[z] is None
+            assert by_zip[z] is None
             continue
         passed = 0.0
         for target, chance in chances[x].items():
             passed += chance
             if u < passed - 1e-12:
-                assert found[z] == target
+                assert by_zip[z] == target
                 break
 
 
@@ -265,9 +265,9 @@ def test_what_is_not_kept_is_drawn_from_the_column(
     assert dict(perturbed(engine, {"pram": {"keep": keep}}, secret_file(tmp_path_factory))) == expected
 
 
-def chi_square(found: Counter[Any], expected: dict[Any, float]) -> float:
-    assert set(found) <= set(expected)
-    return sum((found[value] - count) ** 2 / count for value, count in expected.items())
+def chi_square(counts: Counter[Any], expected: dict[Any, float]) -> float:
+    assert set(counts) <= set(expected)
+    return sum((counts[value] - count) ** 2 / count for value, count in expected.items())
 
 
 def test_the_transitions_are_as_frequent_as_stated(embedded: DuckDB, tmp_path: Path, secret: str) -> None:
@@ -275,9 +275,9 @@ def test_the_transitions_are_as_frequent_as_stated(embedded: DuckDB, tmp_path: P
     path.write_text("from,a,b,c\na,0.7,0.2,0.1\nb,0.3,0.3,0.4\nc,0.05,0.05,0.9\n")
     rows = [(f"z{i}", "aaabbc"[i % 6]) for i in range(12_000)]
     table(embedded, rows, ("VARCHAR", "VARCHAR"))
-    found = dict(perturbed(embedded, {"pram": {"matrix": str(path)}}, secret))
+    by_zip = dict(perturbed(embedded, {"pram": {"matrix": str(path)}}, secret))
     for value, chances in perturb.matrix(str(path)).rows.items():
-        became = Counter(found[z] for z, x in rows if x == value)
+        became = Counter(by_zip[z] for z, x in rows if x == value)
         expected = {target: chance * became.total() for target, chance in chances.items()}
         assert chi_square(became, expected) < 13.8, "two degrees of freedom, one in a thousand"
 
@@ -285,11 +285,11 @@ def test_the_transitions_are_as_frequent_as_stated(embedded: DuckDB, tmp_path: P
 def test_drawing_anew_keeps_the_frequencies(embedded: DuckDB, secret: str) -> None:
     rows = [(f"z{i}", "aaabbc"[i % 6]) for i in range(12_000)]
     table(embedded, rows, ("VARCHAR", "VARCHAR"))
-    found = dict(perturbed(embedded, {"pram": {"keep": 0.6}}, secret))
+    by_zip = dict(perturbed(embedded, {"pram": {"keep": 0.6}}, secret))
     shares = {"a": 3 / 6, "b": 2 / 6, "c": 1 / 6}
-    assert chi_square(Counter(found.values()), {x: 12_000 * share for x, share in shares.items()}) < 13.8
+    assert chi_square(Counter(by_zip.values()), {x: 12_000 * share for x, share in shares.items()}) < 13.8
     for value, share in shares.items():
-        became = Counter(found[z] for z, x in rows if x == value)
+        became = Counter(by_zip[z] for z, x in rows if x == value)
         expected = {x: became.total() * (0.4 * other + 0.6 * (x == value)) for x, other in shares.items()}
         assert chi_square(became, expected) < 13.8, f"a value stays with 0.6 + 0.4 * {share:.2f}"
 

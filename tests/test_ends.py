@@ -115,10 +115,10 @@ def test_a_ctrl_c_that_duckdb_notices_is_one(monkeypatch: pytest.MonkeyPatch) ->
         def execute(self, _: str) -> Any:
             raise RuntimeError("Query interrupted")
 
-    found = DuckDB()
-    monkeypatch.setattr(found, "connection", Noticed())
+    engine = DuckDB()
+    monkeypatch.setattr(engine, "connection", Noticed())
     with pytest.raises(KeyboardInterrupt):
-        found.run("SELECT 1")
+        engine.run("SELECT 1")
 
 
 @pytest.mark.usefixtures("terminal")

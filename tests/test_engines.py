@@ -207,8 +207,8 @@ def test_errors_are_one_line(engine: Engine, method: str) -> None:
 def test_find_by_the_name_as_it_stands(engine: Engine, make_table: Any, name: str) -> None:
     made = make_table(engine, name, {name: "INTEGER"}, [(1,)])
     for spelled in (name, '"' + name.replace('"', '""') + '"'):
-        found = engine.find(spelled)
-        assert found == made
+        table = engine.find(spelled)
+        assert table == made
     assert made.relation.name == name
     assert [column.name for column in made.columns] == [name]
     assert read(engine, made.relation) == [(1,)]
@@ -219,9 +219,9 @@ def test_find_by_schema_and_name(engine: Engine, make_table: Any) -> None:
     engine.run('CREATE SCHEMA "odd schema"')
     try:
         engine.run('CREATE TABLE "odd schema"."a.b" (x INTEGER)')
-        found = engine.find('odd schema."a.b"')
-        assert found is not None
-        assert found.relation.parts[-2:] == ("odd schema", "a.b")
+        table = engine.find('odd schema."a.b"')
+        assert table is not None
+        assert table.relation.parts[-2:] == ("odd schema", "a.b")
         assert engine.find("a.b") is None
         assert engine.find("odd schema.first") is None
     finally:
@@ -256,10 +256,10 @@ def test_find_tells_views_from_tables(engine: Engine, make_table: Any) -> None:
 def test_find_sees_temporary_tables_first(engine: Engine, make_table: Any) -> None:
     make_table(engine, TABLE.name, {"permanent": "INTEGER"}, [])
     engine.load(TABLE, {"temporary": "INTEGER"}, [[1]])
-    found = engine.find(TABLE.name)
-    assert found is not None
-    assert [column.name for column in found.columns] == ["temporary"]
-    assert read(engine, found.relation) == [(1,)]
+    table = engine.find(TABLE.name)
+    assert table is not None
+    assert [column.name for column in table.columns] == ["temporary"]
+    assert read(engine, table.relation) == [(1,)]
 
 
 def test_kinds_of_columns(engine: Engine, make_table: Any) -> None:
@@ -295,9 +295,9 @@ def test_place_is_where_a_new_table_goes(engine: Engine) -> None:
         place = engine.place('"' + name.replace('"', '""') + '"')
         assert place.name == name
         engine.run(queries.create_as(place, "SELECT 1 AS a", engine.dialect))
-        found = engine.find(name)
-        assert found is not None
-        assert found.relation == place
+        table = engine.find(name)
+        assert table is not None
+        assert table.relation == place
 
 
 def test_place_in_a_schema(engine: Engine) -> None:
@@ -528,9 +528,9 @@ def test_find_among_names_that_differ_in_case(postgres: PostgreSQL, make_table: 
     for name in ("Patients", "PATIENTS"):
         make_table(postgres, name, {name: "INTEGER"}, [])
     for name in ("Patients", "PATIENTS", '"Patients"'):
-        found = postgres.find(name)
-        assert found is not None
-        assert found.columns[0].name == name.strip('"')
+        table = postgres.find(name)
+        assert table is not None
+        assert table.columns[0].name == name.strip('"')
     with pytest.raises(SourceError, match="patients could be any of 'PATIENTS' and 'Patients'"):
         postgres.find("patients")
 
@@ -547,10 +547,10 @@ def test_find_among_names_that_differ_in_case(postgres: PostgreSQL, make_table: 
 )
 def test_find_every_form_of_relation(postgres: PostgreSQL, statement: str, form: str) -> None:
     postgres.run(statement)
-    found = postgres.find("found")
-    assert found is not None
-    assert (found.form, [column.name for column in found.columns]) == (form, ["a"])
-    assert postgres.find(".".join(found.relation.parts)) == found
+    table = postgres.find("found")
+    assert table is not None
+    assert (table.form, [column.name for column in table.columns]) == (form, ["a"])
+    assert postgres.find(".".join(table.relation.parts)) == table
 
 
 def test_find_neither_indexes_nor_sequences(postgres: PostgreSQL) -> None:
@@ -578,9 +578,9 @@ def test_columns_of_enums_domains_and_dropped_ones(postgres: PostgreSQL) -> None
         "sex CHAR(1), name NAME, doc JSON)"
     )
     postgres.run("ALTER TABLE patients DROP COLUMN gone")
-    found = postgres.find("patients")
-    assert found is not None
-    assert [(c.name, c.type, c.kind) for c in found.columns] == [
+    table = postgres.find("patients")
+    assert table is not None
+    assert [(c.name, c.type, c.kind) for c in table.columns] == [
         ("blood", '"Blood; group"', "text"),
         ("age", "integer", "integer"),
         ("code", "character varying(5)", "text"),
@@ -588,7 +588,7 @@ def test_columns_of_enums_domains_and_dropped_ones(postgres: PostgreSQL) -> None
         ("name", "name", "text"),
         ("doc", "json", "other"),
     ]
-    postgres.load(TABLE, {"value": found.columns[0].type}, [["A", None]])
+    postgres.load(TABLE, {"value": table.columns[0].type}, [["A", None]])
     assert read(postgres) == [("A",), (None,)]
 
 

@@ -182,10 +182,10 @@ def test_local_search_asks_for_nothing_that_cannot_be_better() -> None:
 @given(problem=problems(bounded=True))
 def test_no_anonymous_node_lies_outside_the_reduced_lattice(problem: Problem) -> None:
     assume(problem.anonymous_nodes)
-    found: list[Node] = []
+    nodes: list[Node] = []
 
     def reduce(space: Space) -> Search:
-        found.append((yield from lattice_minimum(space)))
+        nodes.append((yield from lattice_minimum(space)))
 
     conversation = Conversation(problem, reduce)
     bottom, top = conversation.lattice.bottom, conversation.lattice.top
@@ -193,21 +193,21 @@ def test_no_anonymous_node_lies_outside_the_reduced_lattice(problem: Problem) ->
         next(x for x in range(bottom[j], top[j] + 1) if problem.anonymous((*top[:j], x, *top[j + 1 :])))
         for j in range(len(top))
     ]
-    assert found == [tuple(alone)]
-    assert all(below(found[0], node) for node in problem.anonymous_nodes)
+    assert nodes == [tuple(alone)]
+    assert all(below(nodes[0], node) for node in problem.anonymous_nodes)
 
 
 def test_without_a_monotone_model_nothing_is_reduced() -> None:
-    found: list[Node] = []
+    nodes: list[Node] = []
 
     def reduce(space: Space) -> Search:
-        found.append((yield from lattice_minimum(space)))
+        nodes.append((yield from lattice_minimum(space)))
         yield Score([space.lattice.top])
 
     Conversation(replace(SPREAD, k=6, limit=0.0, _memo={}), reduce, monotone_model=False)
-    assert found == [(0, 0, 0)]
+    assert nodes == [(0, 0, 0)]
     Conversation(replace(SPREAD, k=6, limit=0.0, _memo={}), reduce)
-    assert found[1] > (0, 0, 0)
+    assert nodes[1] > (0, 0, 0)
 
 
 # KGen's operators
@@ -222,9 +222,9 @@ def pairs(draw: st.DrawFn) -> tuple[Lattice, Node, Node]:
 
 
 @FAST
-@given(found=pairs(), seed=st.integers(0, 99))
-def test_the_operators_stay_in_the_lattice(found: tuple[Lattice, Node, Node], seed: int) -> None:
-    lattice, one, other = found
+@given(drawn=pairs(), seed=st.integers(0, 99))
+def test_the_operators_stay_in_the_lattice(drawn: tuple[Lattice, Node, Node], seed: int) -> None:
+    lattice, one, other = drawn
     rng = Random(seed)
     made = [mutation(rng, lattice, one), horizontal_mutation(rng, lattice, one), mutated(rng, lattice, other)]
     for anonymous in [(False, False), (True, False), (False, True), (True, True)]:
@@ -236,9 +236,9 @@ def test_the_operators_stay_in_the_lattice(found: tuple[Lattice, Node, Node], se
 
 
 @FAST
-@given(found=pairs(), seed=st.integers(0, 99))
-def test_crossover_has_three_cases(found: tuple[Lattice, Node, Node], seed: int) -> None:
-    _, one, other = found
+@given(drawn=pairs(), seed=st.integers(0, 99))
+def test_crossover_has_three_cases(drawn: tuple[Lattice, Node, Node], seed: int) -> None:
+    _, one, other = drawn
     rng = Random(seed)
     meet = tuple(min(levels) for levels in zip(one, other, strict=True))
     join = tuple(max(levels) for levels in zip(one, other, strict=True))
@@ -259,9 +259,9 @@ def test_crossover_has_three_cases(found: tuple[Lattice, Node, Node], seed: int)
 
 
 @FAST
-@given(found=pairs(), seed=st.integers(0, 99))
-def test_mutations_change_what_they_may(found: tuple[Lattice, Node, Node], seed: int) -> None:
-    lattice, node, _ = found
+@given(drawn=pairs(), seed=st.integers(0, 99))
+def test_mutations_change_what_they_may(drawn: tuple[Lattice, Node, Node], seed: int) -> None:
+    lattice, node, _ = drawn
     changed = [b - a for a, b in zip(node, mutation(Random(seed), lattice, node), strict=True)]
     assert sum(map(bool, changed)) <= 1
     horizontal = [b - a for a, b in zip(node, horizontal_mutation(Random(seed), lattice, node), strict=True)]

@@ -111,12 +111,12 @@ def test_parse_skips_a_header_only_when_told() -> None:
 @needs("adult/hierarchies/<column>.csv")
 def test_the_hierarchies_of_arx() -> None:
     folder = DATA / "adult" / "hierarchies"
-    found = {path.stem: parse(path.read_text(), path.name) for path in folder.glob("*.csv")}
+    hierarchies = {path.stem: parse(path.read_text(), path.name) for path in folder.glob("*.csv")}
     heights = {"sex": 1, "race": 1, "age": 4, "marital-status": 2, "education": 3, "native-country": 2}
-    assert len(found) == 9
-    assert {name: found[name].height for name in heights} == heights
-    assert found["education"].leaf_count == 16
-    assert all(set(hierarchy.levels[-1]) == {STAR} for hierarchy in found.values())
+    assert len(hierarchies) == 9
+    assert {name: hierarchies[name].height for name in heights} == heights
+    assert hierarchies["education"].leaf_count == 16
+    assert all(set(hierarchy.levels[-1]) == {STAR} for hierarchy in hierarchies.values())
 
 
 # --- convert

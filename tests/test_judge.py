@@ -25,10 +25,10 @@ from support.oracle import Column, Node, Problem, problems
 def test_every_node_is_judged_like_brute_force(
     engine: Engine, problem: Problem, names: tuple[str, ...], embedded: bool
 ) -> None:
-    found = counted(engine, problem, names, DuckDB() if embedded else engine)
-    assert (found.rows, found.tuples) == (len(problem.rows), len(set(problem.rows)))
-    assert found.heights == problem.heights
-    judge = Judge(found, all_of(k_anonymity(problem.k)))
+    frequency_set = counted(engine, problem, names, DuckDB() if embedded else engine)
+    assert (frequency_set.rows, frequency_set.tuples) == (len(problem.rows), len(set(problem.rows)))
+    assert frequency_set.heights == problem.heights
+    judge = Judge(frequency_set, all_of(k_anonymity(problem.k)))
     costs = judge.costs()
     assert (costs.rows, costs.k) == (len(problem.rows), problem.k)
     for mine, theirs in zip(costs.level_losses, problem.level_losses(), strict=True):
@@ -99,8 +99,8 @@ def test_a_bounded_number_of_texts_is_kept(monkeypatch: pytest.MonkeyPatch) -> N
     costs = judge.costs()
     for node in [*problem.nodes, *problem.nodes]:
         assert judge.losses(node, costs).losses == pytest.approx(problem.column_losses(node))
-    found = judge._loss_query.cache_info()
-    assert found.currsize == 3 < found.misses
+    cache = judge._loss_query.cache_info()
+    assert cache.currsize == 3 < cache.misses
 
 
 def two_levels(leaves: str) -> Column:
@@ -125,9 +125,9 @@ def test_a_class_of_k_rows_is_safe_and_one_of_a_row_less_is_not(engine: Engine, 
 
 
 def test_a_class_of_which_nothing_is_known_is_at_risk(engine: Engine) -> None:
-    found = counted(engine, Problem([("a",)] * 3 + [("b",)] * 2, [two_levels("ab")], 2))
+    frequency_set = counted(engine, Problem([("a",)] * 3 + [("b",)] * 2, [two_levels("ab")], 2))
     unknown = PrivacyModel("unknown of three", {"k": 3}, {"rows": "SUM(n)"}, "NULLIF(rows, $k) > 0")
-    judge = Judge(found, all_of(unknown))
+    judge = Judge(frequency_set, all_of(unknown))
     assert judge.rows_at_risk([(0,)]) == [3]
     assert judge.classes((0,)).released_rows == 2
     assert judge.losses((0,), judge.costs()).rows_at_risk == 3

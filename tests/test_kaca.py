@@ -74,42 +74,42 @@ class Paper:
     def run(self) -> dict[tuple[tuple[int, ...], int], int]:
         """How many rows of which tuple are in which class."""
         number = 0
-        while unsafe := [i for i, found in self.classes.items() if found.n < self.problem.k]:
+        while unsafe := [i for i, members in self.classes.items() if members.n < self.problem.k]:
             text = f"{self.seed}|{number}|"
             self.place = {i: (md5(f"{text}{i}".encode()).hexdigest(), i) for i in self.classes}
             seekers = sorted(unsafe, key=self.place.__getitem__)[: self.batch]
             wanted = sorted((self.nearest(i) for i in seekers), key=lambda want: (want[0], self.place[want[1]]))
             self.merge([(i, target) for _, i, target in wanted])
             number += 1
-        rows = ((self.tuples[t], i, n) for i, found in self.classes.items() for t, n in found.parts.items())
+        rows = ((self.tuples[t], i, n) for i, members in self.classes.items() for t, n in members.parts.items())
         return {(codes, i): n for codes, i, n in rows}
 
     def nearest(self, i: int) -> tuple[int, int, int]:
         others = ((self.distance(i, j), self.place[j], j) for j in self.classes if j != i)
-        found, _, j = min(others)
-        return found, i, j
+        distance, _, j = min(others)
+        return distance, i, j
 
     def distance(self, i: int, j: int) -> int:
         joint = self.cost(self.closest([self.classes[i], self.classes[j]]))
-        return sum(found.n * (joint - self.cost(found.levels)) for found in (self.classes[i], self.classes[j]))
+        return sum(members.n * (joint - self.cost(members.levels)) for members in (self.classes[i], self.classes[j]))
 
     def cost(self, levels: Sequence[int]) -> int:
         return sum(costs[level] for costs, level in zip(self.up_to, levels, strict=True))
 
-    def closest(self, found: Sequence[Class]) -> tuple[int, ...]:
+    def closest(self, classes: Sequence[Class]) -> tuple[int, ...]:
         """The levels of the closest common generalization."""
         return tuple(
             next(
                 level
-                for level in range(max(each.levels[j] for each in found), column.height + 1)
-                if len({column.label(each.example[j], level) for each in found}) == 1
+                for level in range(max(each.levels[j] for each in classes), column.height + 1)
+                if len({column.label(each.example[j], level) for each in classes}) == 1
             )
             for j, column in enumerate(self.problem.columns)
         )
 
     def merge(self, wanted: Sequence[tuple[int, int]]) -> None:
         """Do those that are the first to touch both their classes, or take a stub where the first took one too."""
-        k, sizes = self.problem.k, {i: found.n for i, found in self.classes.items()}
+        k, sizes = self.problem.k, {i: members.n for i, members in self.classes.items()}
         stubs = {(i, j): sizes[i] + sizes[j] >= 2 * k for i, j in wanted}
         first: dict[int, tuple[int, int]] = {}
         for pair in wanted:
@@ -125,25 +125,27 @@ class Paper:
                 joined[i] = [self.classes[i], self.classes.pop(j)]
             elif self.classes[j].n - (k - sizes[i]) >= k:
                 joined[i] = [self.classes[i], self.stub(self.classes[j], k - sizes[i])]
-        for i, found in joined.items():
-            self.classes[i] = Class(self.closest(found), found[0].example, sum((x.parts for x in found), Counter()))
+        for i, members in joined.items():
+            self.classes[i] = Class(
+                self.closest(members), members[0].example, sum((x.parts for x in members), Counter())
+            )
         self.fuse()
 
-    def stub(self, found: Class, rows: int) -> Class:
+    def stub(self, members: Class, rows: int) -> Class:
         """Cut so many rows off a class, those of its smallest tuples first."""
         taken: Counter[int] = Counter()
-        line = sorted((n, t) for t, n in found.parts.items())
+        line = sorted((n, t) for t, n in members.parts.items())
         for n, t in line:
             taken[t] = min(n, rows - taken.total())
-        found.parts -= taken
-        return Class(found.levels, found.example, +taken)
+        members.parts -= taken
+        return Class(members.levels, members.example, +taken)
 
     def fuse(self) -> None:
         same: dict[Cells, list[int]] = defaultdict(list)
         for i in sorted(self.classes):
-            found = self.classes[i]
-            labels = self.problem.labels(found.example, found.levels)
-            same[tuple(zip(found.levels, labels, strict=True))].append(i)
+            members = self.classes[i]
+            labels = self.problem.labels(members.example, members.levels)
+            same[tuple(zip(members.levels, labels, strict=True))].append(i)
         for one, *others in same.values():
             for i in others:
                 self.classes[one].parts += self.classes.pop(i).parts
@@ -166,16 +168,18 @@ def task_of(
     weights: Sequence[float] = (1.0,) * 4,
     **more: Any,
 ) -> Task:
-    found = counted(engine, problem)
-    columns = [attribute.column.name for attribute in found.attributes]
+    frequency_set = counted(engine, problem)
+    columns = [attribute.column.name for attribute in frequency_set.attributes]
     said = {"source": "t", "quasi_identifiers": columns, "privacy": {"k": problem.k}, "seed": seed, "beta": beta}
     model = more.pop("model", all_of(k_anonymity(problem.k)))
-    judge = Judge(found, model)
+    judge = Judge(frequency_set, model)
     costs = replace(judge.costs(), beta=beta)
-    lattice = Lattice((0,) * len(columns), found.heights)
+    lattice = Lattice((0,) * len(columns), frequency_set.heights)
     clock = more.pop("clock", Clock())
     weights = tuple(weights[: len(columns)])
-    return Task(found, model, specs.parse(said), weights, clock, judge, costs, lattice, lambda _: found.heights)
+    return Task(
+        frequency_set, model, specs.parse(said), weights, clock, judge, costs, lattice, lambda _: frequency_set.heights
+    )
 
 
 def assigned(task: Task) -> list[tuple[tuple[int, ...], int, int, int, int]]:
@@ -186,9 +190,9 @@ def assigned(task: Task) -> list[tuple[tuple[int, ...], int, int, int, int]]:
 
 @pytest.fixture
 def engine() -> Iterator[DuckDB]:
-    found = DuckDB()
-    yield found
-    found.close()
+    engine = DuckDB()
+    yield engine
+    engine.close()
 
 
 @pytest.mark.parametrize("batch", [1, 2, None])
@@ -207,8 +211,8 @@ def test_the_classes_are_those_of_the_paper(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_MOST_BLOCKS", blocks)
         kaca(task, batch)
-    found = {(codes, number): n for codes, n, number, _, _ in assigned(task)}
-    assert found == Paper(problem, seed, beta, weights, batch).run()
+    sizes = {(codes, number): n for codes, n, number, _, _ in assigned(task)}
+    assert sizes == Paper(problem, seed, beta, weights, batch).run()
 
 
 @EXAMPLES
@@ -265,7 +269,7 @@ def lines(rows: int = 40) -> Problem:
 def test_a_round_is_told(engine: DuckDB) -> None:
     told: list[Rounds] = []
     kaca(task_of(engine, lines(), clock=Clock(watch=told.append)))
-    assert [found.round for found in told] == list(range(len(told)))
+    assert [progress.round for progress in told] == list(range(len(told)))
     assert (told[0].classes, told[0].left, told[-1].left) == (40, 40, 0)
 
 
@@ -275,7 +279,7 @@ def test_a_round_is_told(engine: DuckDB) -> None:
 def test_when_the_time_is_up_what_is_unsafe_is_cut(engine: DuckDB, rounds: int, problem: Problem, seed: int) -> None:
     """After so many rounds; the first is told before any merge."""
     clock = Clock()
-    clock.watch = lambda found: setattr(clock, "interrupted", found.round >= rounds)
+    clock.watch = lambda progress: setattr(clock, "interrupted", progress.round >= rounds)
     task = task_of(engine, problem, seed, clock=clock)
     local = kaca(task)
     sizes: Counter[int] = Counter()
@@ -428,10 +432,10 @@ def test_many_merges_at_a_time_lose_no_more_than_one(adults: Path, tmp_path: Pat
         paper = Paper(problem, 0, 0.0, (1.0,) * 4, 1)
         leaves = [list(column.leaves) for column in columns]
         total = 0
-        for found in members.values():
-            examples = [tuple(of[code] for of, code in zip(leaves, codes, strict=True)) for codes, _ in found]
+        for tuples in members.values():
+            examples = [tuple(of[code] for of, code in zip(leaves, codes, strict=True)) for codes, _ in tuples]
             classes = [Class((0,) * len(names), example, Counter()) for example in examples]
-            total += sum(n for _, n in found) * paper.cost(paper.closest(classes))
+            total += sum(n for _, n in tuples) * paper.cost(paper.closest(classes))
         return total
 
     assert lost(None) < 1.1 * lost(1)

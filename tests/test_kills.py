@@ -92,9 +92,9 @@ class Runs:
 @pytest.fixture
 def runs(tmp_path: Path) -> Iterator[Runs]:
     """One server for one test."""
-    found = Runs(tmp_path)
-    yield found
-    found.end()
+    server = Runs(tmp_path)
+    yield server
+    server.end()
 
 
 class Target(ABC):
@@ -205,11 +205,11 @@ def target(request: pytest.FixtureRequest, runs: Runs) -> Iterator[Target]:
     """Each kind of target, with a source to release."""
     engine, _, form = request.param.partition("-")
     dsn = str(request.getfixturevalue("postgres_dsn")) if engine == "postgres" else ""
-    found: Target = Server(runs.work, form, dsn) if dsn else Embedded(runs.work, form) if form else File(runs.work)
-    found.prepare()
-    yield found
-    if isinstance(found, Server):
-        found._own.close()
+    opened: Target = Server(runs.work, form, dsn) if dsn else Embedded(runs.work, form) if form else File(runs.work)
+    opened.prepare()
+    yield opened
+    if isinstance(opened, Server):
+        opened._own.close()
 
 
 def classes(rows: Rows) -> Counter[tuple[Any, ...]]:
@@ -239,9 +239,9 @@ def test_a_kill_at_any_moment_leaves_one_whole_release(runs: Runs, target: Targe
         wanted, moment = OLD + NEW - (there or NEW), next(when)
         kills += runs.run(*line, str(wanted), moment=moment) < 0
         left = target.names()
-        found = left, target.rows() if left else Rows()
-        assert found in (whole[there], whole[wanted]), f"killed after {moment:.4f} of {runs.length:.4f} s: {found}"
-        there = wanted if found == whole[wanted] else there
+        rows = left, target.rows() if left else Rows()
+        assert rows in (whole[there], whole[wanted]), f"killed after {moment:.4f} of {runs.length:.4f} s: {rows}"
+        there = wanted if rows == whole[wanted] else there
         if kills < KILLS / 4:  # no old release
             target.clear()
             there = 0

@@ -35,7 +35,9 @@ def minimal(nodes: Sequence[Node]) -> list[Node]:
 def counted(engine: Engine, rows: Sequence[tuple[Any, ...]], hierarchies: Sequence[Hierarchy]) -> FrequencySet:
     names = [f"q{i}" for i in range(len(hierarchies))]
     table = create_table(engine, "people", dict.fromkeys(names, "VARCHAR"), rows)
-    builders = {name: lambda _, found=found: found for name, found in zip(names, hierarchies, strict=True)}
+    builders = {
+        name: lambda _, hierarchy=hierarchy: hierarchy for name, hierarchy in zip(names, hierarchies, strict=True)
+    }
     return build_frequency_set(engine, table, builders, Scratch(engine))
 
 
@@ -57,13 +59,13 @@ ZIP = h.from_rows(
 def test_sweeney_2002(engine: Engine, k: int, expected: dict[Node, float]) -> None:
     """The minimal generalizations of eight people by race and ZIP, with what is left of the precision."""
     rows = [(race, zip_code) for race in ("Black", "White") for zip_code in ZIP.values]
-    found = counted(engine, rows, [RACE, ZIP])
-    assert set(minimal(list(anonymous_nodes(found, k)))) == set(expected)
+    frequency_set = counted(engine, rows, [RACE, ZIP])
+    assert set(minimal(list(anonymous_nodes(frequency_set, k)))) == set(expected)
     for name in ("ola", "incognito", "flash", "samarati"):
-        outcome = search(found, k, 0.0, "precision", name)
+        outcome = search(frequency_set, k, 0.0, "precision", name)
         assert outcome.node == max(expected, key=expected.__getitem__)
         assert 1 - outcome.score == pytest.approx(max(expected.values()), abs=5e-5)
-    assert set(search(found, k, 0.0, "precision", "incognito").minimal) == set(expected)
+    assert set(search(frequency_set, k, 0.0, "precision", "incognito").minimal) == set(expected)
 
 
 SCORES = h.from_rows([[str(i), "0-2" if i < 3 else "3-5", "0-5"] for i in range(6)], "score")
@@ -72,19 +74,21 @@ TAXI = ["401", "401", "111", "143", "155", "044", "043", "045"]
 
 def test_mahanan_2021(engine: Engine) -> None:
     """Eight people rate three taxis. The paper's optimum holds; its C_avg of .89 is 8 / (3 * 3), k being 2."""
-    found = counted(engine, [tuple(row) for row in TAXI], [SCORES] * 3)
-    assert set(anonymous_nodes(found, 2)) == {(0, 2, 2), (2, 1, 1), (1, 2, 2), (2, 1, 2), (2, 2, 1), (2, 2, 2)}
-    classes = {node: Judge(found, all_of(k_anonymity(2))).classes(node).classes for node in [(0, 2, 2), (2, 1, 1)]}
+    frequency_set = counted(engine, [tuple(row) for row in TAXI], [SCORES] * 3)
+    assert set(anonymous_nodes(frequency_set, 2)) == {(0, 2, 2), (2, 1, 1), (1, 2, 2), (2, 1, 2), (2, 2, 1), (2, 2, 2)}
+    classes = {
+        node: Judge(frequency_set, all_of(k_anonymity(2))).classes(node).classes for node in [(0, 2, 2), (2, 1, 1)]
+    }
     assert classes == {(0, 2, 2): 3, (2, 1, 1): 2}
-    best = search(found, 2, 0.0, "average_class_size", "auto")
+    best = search(frequency_set, 2, 0.0, "average_class_size", "auto")
     assert (best.node, best.score) == ((0, 2, 2), pytest.approx(8 / 6))
-    assert search(found, 2, 0.0, "precision", "auto").score == pytest.approx(2 / 3)
+    assert search(frequency_set, 2, 0.0, "precision", "auto").score == pytest.approx(2 / 3)
     for name in ("optimal_igh", "extended_igh"):
         for by in ("precision", "height"):
-            outcome = search(found, 2, 0.0, by, name)
+            outcome = search(frequency_set, 2, 0.0, by, name)
             assert (outcome.node, outcome.proven_optimal) == ((0, 2, 2), True)
-    assert minimal(list(anonymous_nodes(found, 3))) == [(2, 1, 1)]
-    assert search(found, 3, 0.0, "average_class_size", "auto").score == pytest.approx(8 / 6)
+    assert minimal(list(anonymous_nodes(frequency_set, 3))) == [(2, 1, 1)]
+    assert search(frequency_set, 3, 0.0, "average_class_size", "auto").score == pytest.approx(8 / 6)
 
 
 def test_sweeney_2002_model() -> None:
@@ -98,9 +102,9 @@ def test_sweeney_2002_model() -> None:
     }
     rows = [labels for labels, size in classes.items() for _ in range(size)]
     keep = [recipes.suppress({row[j] for row in rows}, f"q{j}") for j in range(4)]
-    found = counted(DuckDB(), rows, keep)
-    assert anonymous_nodes(found, 2)[(0, 0, 0, 0)] == 0
-    figures = Judge(found, all_of(k_anonymity(2))).classes((0, 0, 0, 0))
+    frequency_set = counted(DuckDB(), rows, keep)
+    assert anonymous_nodes(frequency_set, 2)[(0, 0, 0, 0)] == 0
+    figures = Judge(frequency_set, all_of(k_anonymity(2))).classes((0, 0, 0, 0))
     assert (figures.classes, figures.smallest_class, figures.squares) == (5, 2, 25)
 
 
@@ -121,7 +125,7 @@ POSTCODE = h.from_rows([[z, *(z[: 5 - cut] + "*" * cut for cut in range(1, 6))] 
 GENDER = h.from_rows([["F", "P"], ["M", "P"]], "gender")
 
 
-def minimum_of(found: Driver) -> Node:
+def minimum_of(run: Driver) -> Node:
     """The bottom of the reduced lattice."""
     bottoms: list[Node] = []
 
@@ -129,30 +133,32 @@ def minimum_of(found: Driver) -> Node:
         bottoms.append((yield from lattice_minimum(space)))
         yield Score([space.lattice.top])
 
-    found.run(reduce)
+    run.run(reduce)
     return bottoms[0]
 
 
 def test_kgen_table_1(engine: Engine) -> None:
     """With the levels of table 4. By precision (3, 4, 0) is better than the node of table 2, (2, 1, 1)."""
-    found = counted(engine, PEOPLE, [AGE, POSTCODE, GENDER])
-    assert found.heights == (4, 5, 1)
-    assert minimum_of(driver(found, 2, 0.0, "precision")) == (2, 1, 0)
-    assert minimal(list(anonymous_nodes(found, 2))) == [(2, 1, 1), (3, 4, 0)]
-    logs = {node: level_of_generalization(node, found.heights) for node in [(2, 1, 1), (3, 4, 0)]}
+    frequency_set = counted(engine, PEOPLE, [AGE, POSTCODE, GENDER])
+    assert frequency_set.heights == (4, 5, 1)
+    assert minimum_of(driver(frequency_set, 2, 0.0, "precision")) == (2, 1, 0)
+    assert minimal(list(anonymous_nodes(frequency_set, 2))) == [(2, 1, 1), (3, 4, 0)]
+    logs = {node: level_of_generalization(node, frequency_set.heights) for node in [(2, 1, 1), (3, 4, 0)]}
     assert logs == {(2, 1, 1): pytest.approx(0.5667, abs=5e-5), (3, 4, 0): pytest.approx(0.5167, abs=5e-5)}
     for name in ("auto", "memetic", "kgen"):
-        assert search(found, 2, 0.0, "precision", name).node == (3, 4, 0)
-    whole = search(found, 2, 0.0, "precision", "exhaustive")
-    lattice = Lattice((0, 0, 0), found.heights)
-    assert accuracy(minimal(list(anonymous_nodes(found, 2))), whole.minimal, lattice, found.heights) == 1
+        assert search(frequency_set, 2, 0.0, "precision", name).node == (3, 4, 0)
+    whole = search(frequency_set, 2, 0.0, "precision", "exhaustive")
+    lattice = Lattice((0, 0, 0), frequency_set.heights)
+    assert (
+        accuracy(minimal(list(anonymous_nodes(frequency_set, 2))), whole.minimal, lattice, frequency_set.heights) == 1
+    )
 
 
 def test_kgen_table_7(engine: Engine) -> None:
     """One of three rows may be suppressed: the reduction, checked on the whole table, cuts no anonymous node off."""
-    found = counted(engine, PEOPLE[:3], [AGE, POSTCODE, GENDER])
-    assert minimum_of(driver(found, 2, 0.35, "precision")) == (2, 1, 0)
-    assert minimal(list(anonymous_nodes(found, 2, 1))) == [(2, 1, 1), (3, 4, 0)]
+    frequency_set = counted(engine, PEOPLE[:3], [AGE, POSTCODE, GENDER])
+    assert minimum_of(driver(frequency_set, 2, 0.35, "precision")) == (2, 1, 0)
+    assert minimal(list(anonymous_nodes(frequency_set, 2, 1))) == [(2, 1, 1), (3, 4, 0)]
 
 
 @cache
@@ -173,9 +179,9 @@ def cargo(count: int) -> FrequencySet:
 @needs_c2k
 @pytest.mark.slow
 def test_the_lattice_minimum_of_cargo() -> None:
-    found = driver(cargo(10), 2, 0.005, "precision")
-    assert found.may_suppress == 19
-    assert minimum_of(found) == (2, 3, 3, 2, 2, 1, 2, 2, 1, 2)
+    run = driver(cargo(10), 2, 0.005, "precision")
+    assert run.may_suppress == 19
+    assert minimum_of(run) == (2, 3, 3, 2, 2, 1, 2, 2, 1, 2)
 
 
 @needs_c2k
@@ -193,14 +199,14 @@ def test_the_lattice_minimum_of_cargo() -> None:
 )
 def test_the_optimum_of_cargo(count: int, limit: float, score: float, nodes: dict[str, int]) -> None:
     """Enumerated outside; the optimal nodes with the rows that each suppresses."""
-    found = cargo(count)
+    frequency_set = cargo(count)
     for name in ("auto", "memetic"):
-        outcome = search(found, 2, limit, "precision", name)
+        outcome = search(frequency_set, 2, limit, "precision", name)
         assert outcome.score == pytest.approx(score, abs=5e-7)
         assert outcome.proven_optimal
     for node, suppressed in nodes.items():
-        assert level_of_generalization(as_node(node), found.heights) == pytest.approx(score, abs=5e-7)
-        assert judge_of(found, 2).rows_at_risk([as_node(node)]) == [suppressed]
+        assert level_of_generalization(as_node(node), frequency_set.heights) == pytest.approx(score, abs=5e-7)
+        assert judge_of(frequency_set, 2).rows_at_risk([as_node(node)]) == [suppressed]
 
 
 @needs_c2k
@@ -208,23 +214,23 @@ def test_the_optimum_of_cargo(count: int, limit: float, score: float, nodes: dic
 @pytest.mark.slow
 def test_the_optimum_of_a_lattice_that_cannot_be_listed(count: int, score: float) -> None:
     """Complete enumeration with pruning, outside, found the same. 1.6e7 and 3.7e10 nodes."""
-    found = search(cargo(count), 2, 0.005, "precision", "certified")
-    assert found.score == pytest.approx(score, abs=5e-7)
-    assert found.proven_optimal
-    assert found.nodes_checked < 4_000
+    outcome = search(cargo(count), 2, 0.005, "precision", "certified")
+    assert outcome.score == pytest.approx(score, abs=5e-7)
+    assert outcome.proven_optimal
+    assert outcome.nodes_checked < 4_000
 
 
 @needs_c2k
 @pytest.mark.slow
 def test_a_search_cut_short_keeps_a_bound_below_the_optimum() -> None:
     """.826 is the optimum of 25 columns; here there is time for 400 nodes."""
-    found = driver(cargo(25), 2, 0.005, "precision")
+    run = driver(cargo(25), 2, 0.005, "precision")
 
     def stop(progress: Progress) -> None:
-        found.time_limit = progress.seconds if progress.nodes_checked >= 400 else None
+        run.time_limit = progress.seconds if progress.nodes_checked >= 400 else None
 
-    found.on_progress = stop
-    outcome = found.run(strategy("auto"))
+    run.on_progress = stop
+    outcome = run.run(strategy("auto"))
     assert outcome.ended == "time limit"
     assert not outcome.proven_optimal
     assert 0.36 < outcome.lower_bound <= 0.826 <= outcome.score < 0.96
@@ -236,17 +242,17 @@ def test_a_search_cut_short_keeps_a_bound_below_the_optimum() -> None:
 @pytest.mark.slow
 def test_memetic_finds_the_optimum_of_15_columns(seed: int) -> None:
     """Of 3.7e10 nodes. The paper's search ends at .88 and above, and so does ours of it."""
-    found = driver(cargo(15), 2, 0.005, "precision")
-    found.seed, found.evaluations = seed, 1500
-    assert found.run(strategy("memetic").search).score == pytest.approx(0.854444, abs=5e-7)
+    run = driver(cargo(15), 2, 0.005, "precision")
+    run.seed, run.evaluations = seed, 1500
+    assert run.run(strategy("memetic").search).score == pytest.approx(0.854444, abs=5e-7)
 
 
 @needs_c2k
 @pytest.mark.slow
 def test_kgen_ends_where_the_published_program_does() -> None:
     """On 7 columns near the optimum .835714 and better than 5,000 random nodes."""
-    found = driver(cargo(7), 2, 0.005, "precision")
-    found.seed = 1
-    bred = found.run(strategy("kgen").search)
+    run = driver(cargo(7), 2, 0.005, "precision")
+    run.seed = 1
+    bred = run.run(strategy("kgen").search)
     drawn = search(cargo(7), 2, 0.005, "precision", "random")
     assert 0.835714 - 5e-7 < bred.score < drawn.score

@@ -60,15 +60,15 @@ def settle(space: Space) -> Search:
 @pytest.mark.slow
 def test_arx_finds_the_same(k: int, limit: float, node: str, suppressed: int, classes: int, score: float) -> None:
     """ARX 3.9.2, optimal search, metric Loss; other nodes may have the same score."""
-    found = adult(*NINE)
-    judge = judge_of(found, k)
+    frequency_set = adult(*NINE)
+    judge = judge_of(frequency_set, k)
     costs = judge.costs()
     arx = judge.classes(as_node(node))
     assert (arx.rows_at_risk, arx.classes) == (suppressed, classes)
     arx_score = metric("loss_geometric").score(costs, judge.losses(as_node(node), costs))
     assert arx_score == pytest.approx(score, abs=5.1e-6)
     for name in ("auto", "certified"):
-        outcome = search(found, k, limit, "loss_geometric", name)
+        outcome = search(frequency_set, k, limit, "loss_geometric", name)
         assert outcome.score == pytest.approx(arx_score, abs=1e-12)
         assert outcome.proven_optimal
 
@@ -78,8 +78,8 @@ def test_arx_finds_the_same(k: int, limit: float, node: str, suppressed: int, cl
 @pytest.mark.slow
 def test_local_search_finds_arx_optimum_in_273_evaluations(seed: int) -> None:
     """As many as a search like it took elsewhere; less than a hundred will do."""
-    found = driver(adult(*NINE), 5, 0.02, "loss_geometric")
-    outcome = replace(found, seed=seed, evaluations=273).run(strategy("local_search"))
+    run = driver(adult(*NINE), 5, 0.02, "loss_geometric")
+    outcome = replace(run, seed=seed, evaluations=273).run(strategy("local_search"))
     assert outcome.score == pytest.approx(0.31371, abs=5.1e-6)
     assert outcome.nodes_checked <= 273
 
@@ -102,12 +102,12 @@ def test_arx_finds_the_same_from_file_to_file(tmp_path: Path) -> None:
         metric="loss_geometric",
         output=tmp_path / "adult.csv",
     )
-    found = release.manifest
-    assert tuple(found["node"].values()) == as_node("041132110")
-    assert (found["suppressed_rows"], found["classes"], found["privacy"][0]["required"]) == (506, 35, 100)
-    assert found["smallest_class"] >= 100
-    assert found["score"] == pytest.approx(0.50729, abs=5.1e-6)
-    assert found["proven_optimal"]
+    manifest = release.manifest
+    assert tuple(manifest["node"].values()) == as_node("041132110")
+    assert (manifest["suppressed_rows"], manifest["classes"], manifest["privacy"][0]["required"]) == (506, 35, 100)
+    assert manifest["smallest_class"] >= 100
+    assert manifest["score"] == pytest.approx(0.50729, abs=5.1e-6)
+    assert manifest["proven_optimal"]
     assert (tmp_path / "adult.csv").read_text().count("\n") == 30_162 - 506 + 1
 
 
@@ -169,10 +169,10 @@ def test_incognito_asks_1360_questions_on_adult(monkeypatch: pytest.MonkeyPatch)
 def test_flash_and_incognito_settle_the_lattice_of_adult(
     name: str, k: int, limit: float, anonymous: int, k_minimal: int
 ) -> None:
-    found = driver(adult(*EIGHT), k, limit, "precision")
-    outcome = found.run(strategy(name))
-    statuses = Counter(found._tags.status(node) for node in found.lattice.nodes())
-    assert statuses == {True: anonymous, False: found.lattice.size - anonymous}
+    run = driver(adult(*EIGHT), k, limit, "precision")
+    outcome = run.run(strategy(name))
+    statuses = Counter(run._tags.status(node) for node in run.lattice.nodes())
+    assert statuses == {True: anonymous, False: run.lattice.size - anonymous}
     assert name == "flash" or len(outcome.minimal) == k_minimal
 
 
@@ -197,15 +197,15 @@ def test_the_whole_lattice_of_adult(
     names: list[str], k: int, limit: float, anonymous: int, k_minimal: int, height: int, precision: float
 ) -> None:
     """Problem by brute force in numpy; here a few tests tag every node."""
-    found = driver(adult(*names), k, limit, "precision")
-    outcome = found.run(settle)
-    tagged = [node for node in found.lattice.nodes() if found._tags.status(node)]
+    run = driver(adult(*names), k, limit, "precision")
+    outcome = run.run(settle)
+    tagged = [node for node in run.lattice.nodes() if run._tags.status(node)]
     lower = set(tagged)
-    lowest = [node for node in tagged if not any(n in lower for n in found.lattice.predecessors(node))]
+    lowest = [node for node in tagged if not any(n in lower for n in run.lattice.predecessors(node))]
     assert (len(tagged), len(lowest), min(map(sum, lowest))) == (anonymous, k_minimal, height)
     assert outcome.score == pytest.approx(precision, abs=5e-5)
     assert outcome.proven_optimal
-    assert len(lowest) < outcome.nodes_checked < found.lattice.size / 2
+    assert len(lowest) < outcome.nodes_checked < run.lattice.size / 2
 
 
 @needs_adult
@@ -277,16 +277,16 @@ def samarati() -> FrequencySet:
 )
 def test_samarati_2001(k: int, allowed: int, expected: dict[str, tuple[int, int | None]]) -> None:
     """All nodes of the least height: rows suppressed and classes released."""
-    found = samarati()
-    assert found.heights == (1, 1, 2, 4)
-    nodes = anonymous_nodes(found, k, allowed)
+    frequency_set = samarati()
+    assert frequency_set.heights == (1, 1, 2, 4)
+    nodes = anonymous_nodes(frequency_set, k, allowed)
     lowest = min(map(sum, nodes))
     at_lowest = {node: at_risk for node, at_risk in nodes.items() if sum(node) == lowest}
     assert at_lowest == {as_node(node): suppressed for node, (suppressed, _) in expected.items()}
     for node, (_, classes) in expected.items():
-        assert Judge(found, all_of(k_anonymity(k))).classes(as_node(node)).classes == classes or classes is None
+        assert Judge(frequency_set, all_of(k_anonymity(k))).classes(as_node(node)).classes == classes or classes is None
     for name in ("ola", "samarati"):
-        outcome = search(found, k, allowed / found.rows, "height", name)
+        outcome = search(frequency_set, k, allowed / frequency_set.rows, "height", name)
         assert (outcome.score, outcome.proven_optimal) == (lowest, True)
 
 
@@ -303,5 +303,5 @@ def test_samarati_2001(k: int, allowed: int, expected: dict[str, tuple[int, int 
     ],
 )
 def test_samarati_takes_the_best_node_of_the_least_height(k: int, allowed: int, by: str, node: str) -> None:
-    found = samarati()
-    assert search(found, k, allowed / found.rows, by, "samarati").node == as_node(node)
+    frequency_set = samarati()
+    assert search(frequency_set, k, allowed / frequency_set.rows, by, "samarati").node == as_node(node)

@@ -34,8 +34,8 @@ def pictured(run: Run, columns: list[str] | None = None) -> Searched:
 class Picture:
     """An SVG read back."""
 
-    def __init__(self, found: Searched) -> None:
-        self.text = lattice_svg(found)
+    def __init__(self, searched: Searched) -> None:
+        self.text = lattice_svg(searched)
         self.root = ElementTree.fromstring(self.text)
         self.width, self.height = float(self.root.get("width", "")), float(self.root.get("height", ""))
 
@@ -92,14 +92,14 @@ def test_every_node_is_there_as_the_search_left_it(problem: Problem, name: str, 
     if not keeps_a_row(problem, by) or not hasse.can_draw(Lattice(problem.nodes[0], problem.nodes[-1])):
         return
     run = Run(problem, name, by)
-    found, picture = pictured(run), Picture(pictured(run))
+    searched, picture = pictured(run), Picture(pictured(run))
     picture.inside()
     by_tooltip = dict(picture.groups)
     assert len(by_tooltip) == len(problem.nodes)
     checked = {step.node for step in run.outcome.trace}
     boxes = []
     for node in problem.nodes:
-        said = f"{found.said(node)}: {WORDS[run.status(node)]}"
+        said = f"{searched.said(node)}: {WORDS[run.status(node)]}"
         (tooltip,) = (each for each in by_tooltip if each.startswith(said + ","))
         *ring, body, label = by_tooltip[tooltip]
         assert body.get("fill") == FILLS[run.status(node)]

@@ -51,9 +51,9 @@ class Given:
     def __call__(self, task: Task) -> Local:
         age, city = task.frequency_set.attributes
         parts = [
-            (*self._codes(task, key), first, first + n - 1, n, found)
+            (*self._codes(task, key), first, first + n - 1, n, number)
             for key, of_rows in self.classes.items()
-            for found, first, n in runs(of_rows)
+            for number, first, n in runs(of_rows)
         ]
         names = [age.coded.code_column(0), city.coded.code_column(0), "first", "last", "n", "class"]
         types = dict.fromkeys(names, "INTEGER")
@@ -71,7 +71,7 @@ def runs(classes: Sequence[int | None]) -> list[tuple[int | None, int, int]]:
     """Equal classes that stand together: which, from which place (1 up), how many."""
     counts = sorted(Counter(classes).items(), key=repr)
     firsts = accumulate((n for _, n in counts), initial=1)
-    return [(found, first, n) for (found, n), first in zip(counts, firsts, strict=False)]
+    return [(number, first, n) for (number, n), first in zip(counts, firsts, strict=False)]
 
 
 @pytest.fixture
@@ -172,13 +172,13 @@ def test_classes_show_what_they_should(
     ages: dict[Any, list[Any]] = defaultdict(list)
     cities: dict[Any, list[Any]] = defaultdict(list)
     for (age, city), of_rows in recoder.classes.items():
-        for found in of_rows:
-            ages[found].append(age)
-            cities[found].append(city)
+        for number in of_rows:
+            ages[number].append(age)
+            cities[number].append(city)
     expected = Counter(
-        (*shown(ages[found], how), mode_of(cities[found]) if how == "mode" else common(set(cities[found]), of_city))
+        (*shown(ages[number], how), mode_of(cities[number]) if how == "mode" else common(set(cities[number]), of_city))
         for of_rows in recoder.classes.values()
-        for found in of_rows
+        for number in of_rows
     )
     frame = made.to_df().drop(columns=["ill"]).astype(object)
     frame = frame.where(frame.notna(), None)
@@ -228,9 +228,9 @@ def test_a_table_or_view_of_classes(
     recoder.classes, recoder.split = CLASSES_OF, True
     spec = spec_of(tmp_path, 2, target={"table": "anon", "as": form})
     made = kanon_sql.anonymize(None, spec, connection=engine.connection)  # type: ignore[attr-defined]
-    found = engine.rows("SELECT age, city, ill FROM anon")
-    assert released(found) == RELEASED
-    assert Counter(ill for *_, ill in found) == Counter(ill for *_, ill in ROWS)
+    rows = engine.rows("SELECT age, city, ill FROM anon")
+    assert released(rows) == RELEASED
+    assert Counter(ill for *_, ill in rows) == Counter(ill for *_, ill in ROWS)
     assert (made.manifest["verified"], made.manifest["smallest_class"], made.manifest["suppressed_rows"]) == (
         True,
         2,
@@ -265,8 +265,8 @@ def test_the_statement_stands_alone(engine: Engine, make_table: MakeTable, recod
     make_table(engine, "people", TYPES, ROWS)
     recoder.classes, recoder.split = CLASSES_OF, True
     settled = settle_spec(None, spec_of(tmp_path, 2), {})
-    with opened(None, settled, engine.connection) as found, found.scratches:  # type: ignore[attr-defined]
-        plan = plan_release(found, settled, Observer())
+    with opened(None, settled, engine.connection) as source, source.scratches:  # type: ignore[attr-defined]
+        plan = plan_release(source, settled, Observer())
         statement = recoded.target_sql(plan.recoding, None)
     assert "kanon_map" not in statement
     assert released(engine.rows(f"SELECT age, city FROM ({statement}) AS release")) == RELEASED
@@ -279,10 +279,10 @@ def test_a_file_of_bounds(recoder: Given, tmp_path: Path) -> None:
     spec["quasi_identifiers"]["age"]["show"] = "bounds"
     kanon_sql.anonymize(table, spec)
     connection = duckdb.connect()
-    found = connection.read_parquet(str(out))
-    assert found.columns == ["age_min", "age_max", "city", "ill"]
-    assert [str(each) for each in found.types[:2]] == ["BIGINT", "BIGINT"]
-    assert Counter(found.project("age_min, age_max, city").fetchall()) == Counter(
+    written = connection.read_parquet(str(out))
+    assert written.columns == ["age_min", "age_max", "city", "ill"]
+    assert [str(each) for each in written.types[:2]] == ["BIGINT", "BIGINT"]
+    assert Counter(written.project("age_min, age_max, city").fetchall()) == Counter(
         {(20, 29, "BE"): 3, (47, 47, "*"): 3, (None, None, "Oslo"): 2}
     )
 
@@ -360,8 +360,8 @@ def test_every_row_is_released_under_labels_that_cover_it(
     assert min(Counter(row[:-1] for row in released).values(), default=k) >= k
     assert len({row[-1] for row in released}) == len(released)
     for *ages, city, place in released:
-        age, found = rows[place]
-        assert city in of_any_city(found)
+        age, original = rows[place]
+        assert city in of_any_city(original)
         assert covers(ages, age)
 
 
@@ -375,10 +375,10 @@ def test_every_strategy_releases_where_the_data_are(
     make_table(engine, "people", TYPES, rows)
     spec = spec_of(tmp_path, 3, strategy=name, target={"table": "anon", "as": form})
     made = kanon_sql.anonymize(None, spec, connection=engine.connection)  # type: ignore[attr-defined]
-    found = engine.rows("SELECT age, city, ill FROM anon")
+    rows_shown = engine.rows("SELECT age, city, ill FROM anon")
     assert made.manifest["verified"]
-    assert len(found) == 40 - made.manifest["suppressed_rows"] > 0
-    assert min(released(found).values()) == made.manifest["smallest_class"] >= 3
+    assert len(rows_shown) == 40 - made.manifest["suppressed_rows"] > 0
+    assert min(released(rows_shown).values()) == made.manifest["smallest_class"] >= 3
 
 
 @pytest.mark.slow
@@ -388,9 +388,9 @@ def test_columns_may_be_called_as_our_tables_are(engine: Engine, make_table: Mak
     make_table(engine, "people", dict.fromkeys(names, "INTEGER"), rows)
     spec = {"source": "people", "quasi_identifiers": names[:3], "keep": "*", "target": {"table": "anon", "as": "view"}}
     kanon_sql.anonymize(None, spec, connection=engine.connection, strategy="mondrian", k=4)  # type: ignore[attr-defined]
-    found = engine.rows('SELECT assignment, classes, "class", "first" FROM anon')
-    assert sorted(row[-1] for row in found) == list(range(30))
-    assert min(Counter(row[:-1] for row in found).values()) >= 4
+    released = engine.rows('SELECT assignment, classes, "class", "first" FROM anon')
+    assert sorted(row[-1] for row in released) == list(range(30))
+    assert min(Counter(row[:-1] for row in released).values()) >= 4
 
 
 def of_any_city(city: str | None) -> Sequence[str | None]:
@@ -468,10 +468,10 @@ axes = st.one_of(
 def test_rounded_bounds_cover_and_stay_in_the_type(axis: tuple[str, list[Any]]) -> None:
     type_name, values = axis
     order = order_by(values, type_name, lambda values: recipes.suppress(values, "x"))
-    found = rounded(order)
+    bounds = rounded(order)
     keys = [number_key(value) for value in order.values]
     for place, value in enumerate(order.values):
-        low, high, first, last = (each[place] for each in (found.lower, found.upper, found.first, found.last))
+        low, high, first, last = (each[place] for each in (bounds.lower, bounds.upper, bounds.first, bounds.last))
         if low is None:
             assert value is None or value != value
             continue
@@ -480,7 +480,7 @@ def test_rounded_bounds_cover_and_stay_in_the_type(axis: tuple[str, list[Any]]) 
         inside = [i for i, key in enumerate(keys) if number_key(low) <= key <= number_key(high)]
         assert (first, last) == (inside[0], inside[-1])
     with Scratch(DuckDB()) as tables:
-        found.load(tables, "bounds", type_name)  # an error if one does not fit
+        bounds.load(tables, "bounds", type_name)  # an error if one does not fit
 
 
 ROUNDED = [
@@ -532,17 +532,17 @@ def test_bounds_are_rounded_to_the_hierarchy_or_a_step(
     type_name: str, values: Sequence[Any], recipe: Any, value: Any, ends: tuple[Any, Any]
 ) -> None:
     order = order_by(values, type_name, lambda values: recipes.suppress(values, "x"))
-    found = rounded(order, recipe or SuppressRecipe())
+    bounds = rounded(order, recipe or SuppressRecipe())
     place = order.values.index(value)
-    assert (found.lower[place], found.upper[place]) == ends
+    assert (bounds.lower[place], bounds.upper[place]) == ends
 
 
 def test_a_file_gives_the_leaves_of_its_own_whether_they_occur_or_not() -> None:
     text = "".join(f"{age};{age};{age // 10}0s;*\n" for age in range(20, 60))
     order = order_by([23, 41], "INTEGER", lambda _: h.convert(h.parse(text, "age.csv"), "integer", "age.csv"))
-    found = rounded(order)
+    bounds = rounded(order)
     place = order.values.index(23)
-    assert (found.lower[place], found.upper[place], found.first[place], found.last[place]) == (20, 29, 0, 9)
+    assert (bounds.lower[place], bounds.upper[place], bounds.first[place], bounds.last[place]) == (20, 29, 0, 9)
 
 
 # Single precision
@@ -564,11 +564,11 @@ def test_a_single_is_the_number_that_it_prints(engine: Engine, make_table: MakeT
         }
         made = kanon_sql.anonymize(None, spec, connection=engine.connection, k=2)  # type: ignore[attr-defined]
         assert made.manifest["suppressed_rows"] == 0
-        found = {
+        shown = {
             n: weight if isinstance(weight, str) else f"{weight:.1f}"
             for weight, n in engine.rows("SELECT weight, n FROM anon")
         }
-        assert found[7] == label
+        assert shown[7] == label
 
 
 def test_a_statement_with_singles_stands_alone(engine: Engine, make_table: MakeTable) -> None:
@@ -589,8 +589,8 @@ def test_a_statement_with_singles_stands_alone(engine: Engine, make_table: MakeT
             "strategy": strategy,
         }
         settled = settle_spec(None, given_spec, {})
-        with opened(None, settled, engine.connection) as found, found.scratches:  # type: ignore[attr-defined]
-            plan = plan_release(found, settled, Observer())
+        with opened(None, settled, engine.connection) as source, source.scratches:  # type: ignore[attr-defined]
+            plan = plan_release(source, settled, Observer())
             statement = recoded.target_sql(plan.recoding, None)
         assert len(engine.rows(f"SELECT weight FROM ({statement}) AS release")) == 6
 
@@ -746,12 +746,12 @@ def test_a_weight_moves_the_optimum() -> None:
     table = pandas.DataFrame(rows, columns=["a", "b"])
     recipes = {"a": {"hierarchy": "suppress"}, "b": {"hierarchy": "suppress"}}
     for important, other in (("a", "b"), ("b", "a")):
-        found = kanon_sql.anonymize(
+        manifest = kanon_sql.anonymize(
             table, {"quasi_identifiers": recipes}, k=2, suppression_limit=0.0, priorities={important: 1, other: 2}
         ).manifest
-        assert found["node"] == {important: 0, other: 1}
-        assert found["score"] == pytest.approx(1 / 3)
-        assert found["weights"] == {important: 1.0, other: 0.5}
+        assert manifest["node"] == {important: 0, other: 1}
+        assert manifest["score"] == pytest.approx(1 / 3)
+        assert manifest["weights"] == {important: 1.0, other: 0.5}
 
 
 def test_a_priority_of_no_column_is_an_error() -> None:

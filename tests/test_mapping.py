@@ -201,11 +201,11 @@ def test_a_view_of_classes_shows_no_row_twice_whatever_was_written_to_its_tables
 
 def check(engine: Engine, classes: Sequence[str]) -> None:
     """No row of the source twice; and every class of two rows or more, where classes are told by columns."""
-    found = engine.find("seen")
-    assert found is not None
+    table = engine.find("seen")
+    assert table is not None
     assert max(Counter(row[-1] for row in rows_of(engine, "seen")).values(), default=1) == 1
     if classes:
-        assert summarize(engine, found.relation, classes, all_of(k_anonymity(2))).holds
+        assert summarize(engine, table.relation, classes, all_of(k_anonymity(2))).holds
 
 
 @pytest.mark.parametrize("strategy", ["best_first", "mondrian"])
@@ -269,8 +269,8 @@ def test_values_of_any_type_are_released_as_they_are(
     engine = typed_engine(request, name)
     people(engine, type_name, [*texts, *texts])
     spec = {"quasi_identifiers": {"v": {"hierarchy": "suppress"}}, "target": {"table": "seen", "as": form}}
-    found = anonymize("people", spec, connection=engine.connection, k=2)
-    assert found.manifest["node"] == {"v": 0}
+    release = anonymize("people", spec, connection=engine.connection, k=2)
+    assert release.manifest["node"] == {"v": 0}
     kept = "SELECT CAST(v AS VARCHAR) FROM {} ORDER BY number"
     assert engine.rows(kept.format("seen")) == engine.rows(kept.format("people"))
 
@@ -328,8 +328,8 @@ def test_leaves_that_a_column_cannot_hold_are_left_out(
         "quasi_identifiers": {"v": {"hierarchy": file, "min_level": 1}},
         "target": {"table": "seen", "as": "view"},
     }
-    found = anonymize("people", spec, connection=engine.connection, k=2)
-    assert found.manifest["node"] == {"v": 1}
+    release = anonymize("people", spec, connection=engine.connection, k=2)
+    assert release.manifest["node"] == {"v": 1}
     assert [row[0] for row in rows_of(engine, "seen")] == ["a"] * 4
     assert len(engine.rows("SELECT * FROM seen__v")) == 1
 
@@ -394,14 +394,14 @@ def test_no_type_tells_a_suppressed_value(
     }
     if strategy == "mondrian":
         embedded.run("DELETE FROM people WHERE age = 90")
-    found = anonymize("people", spec, connection=embedded.connection, k=2, strategy=strategy)
-    assert found.manifest["released_rows"] == 8
+    release = anonymize("people", spec, connection=embedded.connection, k=2, strategy=strategy)
+    assert release.manifest["released_rows"] == 8
     if form == "file":
-        assert "RARE" not in str(found.to_df().dtypes)
+        assert "RARE" not in str(release.to_df().dtypes)
         assert "RARE" not in str(pandas.read_parquet(target["file"]).dtypes)
     else:
         assert "RARE" not in str(embedded.rows("DESCRIBE seen"))
-        assert "RARE" not in str(getattr(found.to_df()["mood"].dtype, "categories", ""))
+        assert "RARE" not in str(getattr(release.to_df()["mood"].dtype, "categories", ""))
 
 
 @pytest.mark.parametrize("strategy", ["best_first", "mondrian"])

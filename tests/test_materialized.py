@@ -40,8 +40,8 @@ def test_what_no_view_can_be_is_refused(server: PostgreSQL, options: dict[str, A
 
 
 def test_a_materialized_release_shows_the_source_of_its_last_refresh(server: PostgreSQL) -> None:
-    found = release(server, "materialized")
-    assert found.manifest["target"]["as"] == "materialized"
+    first = release(server, "materialized")
+    assert first.manifest["target"]["as"] == "materialized"
     before = sorted(rows(server, "school"))
     server.run("INSERT INTO pupils SELECT 'new', 99, '9', 'rare' FROM generate_series(1, 2)")
     server.run("DELETE FROM pupils WHERE zip = '0' AND age = 10 AND name <> 'p0'")
@@ -143,11 +143,11 @@ def test_estimates_of_a_live_view_tell_of_suppressed_rows_and_those_of_a_materia
             _released_payroll(server, reader, kind, hidden)
             told[kind, hidden] = _guess(reader, "school")
             if hidden and kind == "view" and server.connection.info.server_version >= 170000:
-                found = _bisected(reader)
+                guess = _bisected(reader)
     assert told["materialized", True] == told["materialized", False]
     assert told["view", True] != told["view", False]
     if server.connection.info.server_version >= 170000:  # which shows a query the statistics of its CTE
-        assert found == pytest.approx(HIDDEN, rel=0.05), "the hidden pay, found without reading a row of it"
+        assert guess == pytest.approx(HIDDEN, rel=0.05), "the hidden pay, found without reading a row of it"
 
 
 def _bisected(reader: Role) -> float:

@@ -52,14 +52,16 @@ def task_of(
     names = [f"q{j}" for j in range(len(hierarchies))]
     found_types = ["BIGINT" if any(isinstance(row[j], int) for row in rows) else "VARCHAR" for j in range(len(names))]
     table = create_table(engine, "people", dict(zip(names, types or found_types, strict=True)), rows)
-    found = build_frequency_set(engine, table, dict(zip(names, hierarchies, strict=True)), Scratch(engine))
+    frequency_set = build_frequency_set(engine, table, dict(zip(names, hierarchies, strict=True)), Scratch(engine))
     attributes = {name: {"show": how} for name, how in zip(names, show or [None] * len(names), strict=True)}
     spec = specs.parse({"source": "people", "quasi_identifiers": attributes, "privacy": {"k": k}})
     model = all_of(k_anonymity(k))
-    judge = Judge(found, model)
-    lattice = Lattice((0,) * len(names), found.heights)
+    judge = Judge(frequency_set, model)
+    lattice = Lattice((0,) * len(names), frequency_set.heights)
     weighted = tuple(weights or (1.0,) * len(names))
-    return Task(found, model, spec, weighted, Clock(), judge, judge.costs(), lattice, lambda _: found.heights)
+    return Task(
+        frequency_set, model, spec, weighted, Clock(), judge, judge.costs(), lattice, lambda _: frequency_set.heights
+    )
 
 
 def values_of(task: Task) -> list[dict[int, Any]]:
@@ -75,13 +77,13 @@ def classes_of(task: Task) -> list[Counter[Row]]:
     codes = [a.coded.code_column(0) for a in task.frequency_set.attributes]
     query = queries.text("core/copy", "duckdb", columns=[*codes, "n", "class"], source=task.results["assignment"])
     values, classes = values_of(task), defaultdict(Counter)
-    for *found, n, number in task.engine.rows(query):
-        classes[number][tuple(known[code] for known, code in zip(values, found, strict=True))] += n
+    for *tuple_codes, n, number in task.engine.rows(query):
+        classes[number][tuple(known[code] for known, code in zip(values, tuple_codes, strict=True))] += n
     return in_order(classes.values())
 
 
 def in_order(classes: Any) -> list[Counter[Row]]:
-    return sorted(classes, key=lambda found: sorted(map(repr, found.items())))
+    return sorted(classes, key=lambda members: sorted(map(repr, members.items())))
 
 
 # Mondrian row by row, from the paper's text
@@ -305,12 +307,12 @@ def check_places(task: Task) -> None:
         "core/copy", "duckdb", columns=[*codes, "n", "first", "last"], source=task.results["assignment"]
     )
     places: dict[Row, list[int]] = defaultdict(list)
-    for *found, n, first, last in task.engine.rows(query):
+    for *values, n, first, last in task.engine.rows(query):
         assert last - first + 1 == n
-        places[tuple(found)] += range(first, last + 1)
+        places[tuple(values)] += range(first, last + 1)
     counts = queries.text("core/copy", "duckdb", columns=[*codes, "n"], source=task.frequency_set.relation)
-    for *found, n in task.engine.rows(counts):
-        assert sorted(places[tuple(found)]) == list(range(1, n + 1))
+    for *values, n in task.engine.rows(counts):
+        assert sorted(places[tuple(values)]) == list(range(1, n + 1))
 
 
 @FEW
@@ -319,8 +321,8 @@ def test_no_class_of_strict_can_be_cut_in_two_safe_sides(problem: Problem, weigh
     """Any prefix of an ordered attribute, and any child of the lowest common node, against all the rest."""
     task = task_for(problem, weights)
     mondrian(task, Rule(choose=choose))
-    for found in classes_of(task):
-        rows = list(found.elements())
+    for members in classes_of(task):
+        rows = list(members.elements())
         assert len(rows) >= problem.k
         for j, attribute in enumerate(attributes_of(problem, weights)):
             values = [row[j] for row in rows]
@@ -346,7 +348,7 @@ def test_what_is_not_known_to_be_safe_is_no_class(problem: Problem, recode: Call
             recode(task)
         return
     recode(task)
-    sizes = [found.total() for found in classes_of(task)]
+    sizes = [members.total() for members in classes_of(task)]
     assert sum(sizes) == len(problem.rows)
     assert not set(sizes) & {1, 3}
 
@@ -363,7 +365,7 @@ def test_whoever_has_no_time_gets_one_safe_class(recode: Callable[[Task], Local]
     task = task_of([(i % 7,) for i in range(30)], [lambda values: recipes.suppress(values, "q0")], 3)
     local = recode(replace(task, clock=Clock(0.0)))
     assert local.ended == "time limit"
-    assert [found.total() for found in classes_of(task)] == [30]
+    assert [members.total() for members in classes_of(task)] == [30]
     assert not task.engine.rows("SELECT table_name FROM duckdb_tables() WHERE table_name LIKE 'kanon%order%'")
     local = recode(replace(task, clock=stopped_after_one_round()))
     assert (local.ended, local.facts["rounds"]) == ("interrupted", 1)
@@ -418,7 +420,7 @@ def by_order(rows: Sequence[Row], k: int, rule: Rule) -> tuple[Task, Rule]:
     def build(j: int) -> Callable[[Sequence[Any]], Hierarchy]:
         values = list(dict.fromkeys(row[j] for row in rows))
         if isinstance(values[0], int):
-            return lambda found: recipes.suppress(found, f"q{j}")
+            return lambda leaves: recipes.suppress(leaves, f"q{j}")
         return lambda _: h.from_rows([[value, "*"] for value in values], f"q{j}")
 
     columns = range(len(rows[0]))
@@ -427,7 +429,7 @@ def by_order(rows: Sequence[Row], k: int, rule: Rule) -> tuple[Task, Rule]:
 
 
 def sizes_of(task: Task) -> list[int]:
-    return sorted(found.total() for found in classes_of(task))
+    return sorted(members.total() for members in classes_of(task))
 
 
 def test_the_median_of_six() -> None:
@@ -439,7 +441,7 @@ def test_the_median_of_six() -> None:
         (mondrian_relaxed, [[(1,), (2,), (3,)], [(3,), (4,), (5,)]]),
     ):
         recode(replace(task, clock=stopped_after_one_round()), rule)
-        assert [sorted(found.elements()) for found in classes_of(task)] == expected
+        assert [sorted(members.elements()) for members in classes_of(task)] == expected
 
 
 EIGHT = [(6, 1), (6, 1), (8, 2), (8, 2), (4, 1), (4, 2), (4, 3), (4, 4)]

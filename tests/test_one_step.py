@@ -276,8 +276,8 @@ def verified(name: str, *more: str) -> Any:
 @pytest.mark.slow
 def test_a_file_that_is_missing_or_changed_is_named(folder: Path, kind: str, name: str) -> None:
     out = folder / name
-    found = made(kind, output=name)
-    beside = Path(found.manifest["anatomy"]["sensitive"])
+    release = made(kind, output=name)
+    beside = Path(release.manifest["anatomy"]["sensitive"])
     if kind == "anatomy":
         assert verified(name).code == 0
     content = beside.read_bytes()

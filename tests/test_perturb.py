@@ -24,14 +24,14 @@ from support.perturbing import QI, SECRET, Row, derived, draws, noise_of, pertur
 
 def test_neither_the_order_of_the_rows_nor_the_threads_matter(engine: Engine, secret: str) -> None:
     rows = [(f"z{i % 7}", i % 5) for i in range(200)]  # many equal rows
-    found = []
+    results = []
     for turn in range(3):
         table(engine, random.Random(turn).sample(rows, len(rows)))
         if isinstance(engine, DuckDB):
             engine.run(f"SET threads = {turn + 1}")
-        found.append(Counter(perturbed(engine, {"noise": {"scale": 30}}, secret)))
-    assert found[0] == found[1] == found[2]
-    assert len(found[0]) > 100, "equal rows get noise of their own"
+        results.append(Counter(perturbed(engine, {"noise": {"scale": 30}}, secret)))
+    assert results[0] == results[1] == results[2]
+    assert len(results[0]) > 100, "equal rows get noise of their own"
 
 
 def test_cells_do_not_run_into_each_other(engine: Engine, secret: str) -> None:
@@ -47,13 +47,13 @@ def test_cells_do_not_run_into_each_other(engine: Engine, secret: str) -> None:
         ("|", 0, ""),
     ]
     table(engine, rows, ("VARCHAR", "BIGINT", "VARCHAR"))
-    found = perturbed(engine, {"noise": {"scale": 1e9}}, secret)
-    assert len({x for _, x, _ in found}) == len(rows)
+    noisy = perturbed(engine, {"noise": {"scale": 1e9}}, secret)
+    assert len({x for _, x, _ in noisy}) == len(rows)
     expected = {
         (z, o): round(1e9 * standard("normal", *uv))
         for (z, _, o), uv in zip(rows, draws(rows, noise_of(1e9)), strict=True)
     }
-    assert {(z, o): x for z, x, o in found} == {row: pytest.approx(x, abs=1) for row, x in expected.items()}
+    assert {(z, o): x for z, x, o in noisy} == {row: pytest.approx(x, abs=1) for row, x in expected.items()}
 
 
 def test_columns_draw_apart(embedded: DuckDB, secret: str) -> None:
@@ -134,8 +134,8 @@ def test_a_matrix_of_other_types_is_refused(embedded: DuckDB, tmp_path: Path) ->
     with pytest.raises(SpecError, match="matrix names values that are not of type INTEGER; remove them"):
         anonymize("people", asked, connection=embedded.connection)
     path.write_text(",0,1\n0,0,1\n1,1,0\n")
-    found = anonymize("people", asked, connection=embedded.connection).to_df()
-    assert sorted(found["x"]) == [0, 1]
+    frame = anonymize("people", asked, connection=embedded.connection).to_df()
+    assert sorted(frame["x"]) == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -157,12 +157,12 @@ TYPES = {"name": "VARCHAR", "zip": "VARCHAR", "pay": "INTEGER", "city": "VARCHAR
 
 
 def people(engine: Engine, rows: int) -> list[Row]:
-    found = [
+    data = [
         (f"SECRETNAME{i}", f"{i % 3}", 1_000 * i, ["Bern", "Thun"][i % 2], date(2020, 1, 1) + timedelta(days=i))
         for i in range(rows)
     ]
-    create_table(engine, "people", TYPES, found)
-    return found
+    create_table(engine, "people", TYPES, data)
+    return data
 
 
 ALL = {"pay": {"noise": {"scale": 90}}, "city": {"pram": {"keep": 0.5}}, "day": {"swap": {"within": 0.2}}}
@@ -183,8 +183,8 @@ def test_a_release_is_perturbed_where_it_should_be(engine: Engine, tmp_path: Pat
         "csv": {"into": None, "output": tmp_path / "r.csv"},
         "none": {"into": None, "overwrite": None},
     }
-    found = released(engine, ALL, secret=secret, **where[target])
-    frame = found.to_df()
+    release = released(engine, ALL, secret=secret, **where[target])
+    frame = release.to_df()
     assert list(frame.columns) == ["zip", "pay", "city", "day"]
     assert Counter(map(str, frame["zip"])) == Counter(row[1] for row in rows), "the classes are those of the source"
     assert sorted(str(day)[:10] for day in frame["day"]) == [str(row[4]) for row in rows]
@@ -201,8 +201,8 @@ def test_the_manifest_names_the_operators_and_no_secret(engine: Engine, tmp_path
     matrix = tmp_path / "matrix.csv"
     matrix.write_text(",Bern,Thun\nBern,0.9,0.1\nThun,0.2,0.8\n")
     asked = {**ALL, "city": {"pram": {"matrix": str(matrix)}}}
-    found = released(engine, asked, secret=secret, seed=41)
-    assert found.manifest["perturbation"] == {
+    release = released(engine, asked, secret=secret, seed=41)
+    assert release.manifest["perturbation"] == {
         "columns": {
             "pay": {"noise": {"scale": 90.0, "distribution": "normal"}},
             "city": {"pram": {"matrix": {"values": 2, "sha256": sha256(matrix.read_bytes()).hexdigest()}}},
@@ -210,10 +210,10 @@ def test_the_manifest_names_the_operators_and_no_secret(engine: Engine, tmp_path
         },
         "reproducible": True,
     }
-    said = json.dumps(found.manifest)
+    said = json.dumps(release.manifest)
     for told in (SECRET, derived("key", "pay", noise_of(90)), "Bern", "SECRETNAME", str(rows[7][2])):
         assert told not in said
-    warned = [text for text in found.manifest["warnings"] if "perturbed" in text]
+    warned = [text for text in release.manifest["warnings"] if "perturbed" in text]
     assert warned == [
         "perturbed: 'pay', 'city', 'day'; the privacy of the classes does not depend on it, and single values in these "
         "columns are not those of the source"
@@ -241,11 +241,11 @@ def test_no_statement_holds_the_secret(engine: Engine, secret: str, monkeypatch:
     run, rows = engine.run, engine.rows
     monkeypatch.setattr(engine, "run", lambda sql: (sent.append(sql), run(sql))[1])
     monkeypatch.setattr(engine, "rows", lambda sql: (sent.append(sql), rows(sql))[1])
-    found, asked = (
+    table, asked = (
         engine.find("people"),
         spec.parse({"source": "people", **QI, "perturb": ALL, "secret": secret}),
     )
-    with engine.transaction(), perturb.perturbed_source(engine, found, asked):
+    with engine.transaction(), perturb.perturbed_source(engine, table, asked):
         pass
     assert sum("MD5" in sql for sql in sent) >= 3
     for column, parameters in {**ALL, "pay": noise_of(90)}.items():
@@ -276,10 +276,10 @@ def test_names_of_our_own_and_odd_ones_are_columns_like_any_other(engine: Engine
     create_table(engine, "people", dict.fromkeys(ODD, "INTEGER"), rows)
     asked = {name: {"swap": {"within": 0.3}} for name in ODD[1:]}
     settled = {"quasi_identifiers": {ODD[0]: {"hierarchy": "suppress"}}, "privacy": {"k": 1}, "perturb": asked}
-    found = anonymize("people", settled, connection=engine.connection, secret=secret).to_df()
-    assert list(found.columns) == ODD
+    frame = anonymize("people", settled, connection=engine.connection, secret=secret).to_df()
+    assert list(frame.columns) == ODD
     for j, name in enumerate(ODD):
-        assert sorted(found[name]) == [i + j for i in range(40)]
-        moved = [abs(int(x) - int(q) - j) for x, q in zip(found[name], found[ODD[0]], strict=True)]
+        assert sorted(frame[name]) == [i + j for i in range(40)]
+        moved = [abs(int(x) - int(q) - j) for x, q in zip(frame[name], frame[ODD[0]], strict=True)]
         assert max(moved) <= 12
         assert j == 0 or max(moved) > 0

@@ -47,30 +47,30 @@ def rules_of(column: Column) -> list[list[tuple[set[Any], str]]]:
     top = next(iter(column.leaves.values()))[-1]
     levels = []
     for level in range(1, column.height):
-        found: dict[str, set[Any]] = {}
+        values_of: dict[str, set[Any]] = {}
         for value, labels in column.leaves.items():
             if labels[level] not in ("*", None, top):
-                found.setdefault(labels[level], set()).add(value)
-        levels.append([(values, label) for label, values in found.items()])
+                values_of.setdefault(labels[level], set()).add(value)
+        levels.append([(values, label) for label, values in values_of.items()])
     return levels
 
 
 def java_order(sets: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
     """Put the texts into a hash table of Java, one after another; it doubles when it is three quarters full."""
     capacity, table = 16, [[] for _ in range(16)]
-    for number, found in enumerate(sets, start=1):
-        table[_hash(found) % capacity].append(found)
+    for number, places in enumerate(sets, start=1):
+        table[_hash(places) % capacity].append(places)
         if number > capacity * 0.75:
             capacity *= 2
             old, table = table, [[] for _ in range(capacity)]
             for bucket in old:
                 for moved in bucket:
                     table[_hash(moved) % capacity].append(moved)
-    return [found for bucket in table for found in bucket]
+    return [places for bucket in table for places in bucket]
 
 
-def _hash(found: tuple[int, ...]) -> int:
-    text = " ".join(map(str, found))
+def _hash(places: tuple[int, ...]) -> int:
+    text = " ".join(map(str, places))
     code = sum(ord(c) * 31 ** (len(text) - 1 - i) for i, c in enumerate(text)) % 2**32
     return code ^ code // 2**16
 
@@ -99,9 +99,9 @@ class Published:
         while ruled := [j for j in joined if level <= len(self.rules[j])]:
             for size in range(1, len(ruled) + 1):
                 chosen = [
-                    dict(zip(found, rules, strict=True))
-                    for found in combinations(ruled, size)
-                    for rules in product(*(self.rules[j][level - 1] for j in found))
+                    dict(zip(columns, rules, strict=True))
+                    for columns in combinations(ruled, size)
+                    for rules in product(*(self.rules[j][level - 1] for j in columns))
                 ]
                 while self.take_largest(chosen):
                     pass
@@ -131,7 +131,7 @@ class Published:
         k, done = self.k, {}
         for size in range(1, len(joined) + 1):
             in_order = joined if self.order == "published" else sorted(joined)
-            sets = [found for found in combinations(in_order, size) if joined[-1] in found]
+            sets = [columns for columns in combinations(in_order, size) if joined[-1] in columns]
             for i in self.unsafe - set(done):
                 for hidden in java_order(sets) if self.order == "published" else sets:
                     kept = [j for j in range(len(self.domains)) if j not in hidden]
@@ -150,9 +150,9 @@ class Published:
 
 
 def counted(engine: DuckDB, problem: Problem) -> FrequencySet:
-    found = engine.find("people")
-    if found:
-        engine.run(queries.drop(found.relation, engine.dialect))
+    existing = engine.find("people")
+    if existing:
+        engine.run(queries.drop(existing.relation, engine.dialect))
     types = {name: _type(column) for name, column in zip(problem.names, problem.columns, strict=True)}
     table = create_table(engine, "people", types, problem.rows)
     builders = {
@@ -174,30 +174,36 @@ def spec_of(problem: Problem, priorities: Sequence[int | None], **more: Any) -> 
     return specs.parse({"source": "people", "quasi_identifiers": columns, "privacy": {"k": problem.k}, **more})
 
 
-def task_of(found: FrequencySet, spec: Spec, model: PrivacyModels | None = None, clock: Clock | None = None) -> Task:
+def task_of(
+    frequency_set: FrequencySet, spec: Spec, model: PrivacyModels | None = None, clock: Clock | None = None
+) -> Task:
     model = model or all_of(k_anonymity(spec.privacy.k))
-    judge = Judge(found, model)
-    lattice = Lattice((0,) * len(found.heights), found.heights)
-    weights = (1.0,) * len(found.heights)
-    return Task(found, model, spec, weights, clock or Clock(), judge, judge.costs(), lattice, lambda _: lattice.top)
+    judge = Judge(frequency_set, model)
+    lattice = Lattice((0,) * len(frequency_set.heights), frequency_set.heights)
+    weights = (1.0,) * len(frequency_set.heights)
+    return Task(
+        frequency_set, model, spec, weights, clock or Clock(), judge, judge.costs(), lattice, lambda _: lattice.top
+    )
 
 
-def released(found: FrequencySet, local: Local) -> Released:
+def released(frequency_set: FrequencySet, local: Local) -> Released:
     """Every distinct tuple with its labels, NULL as text, straight from the two relations."""
     assert local.classes is not None
-    places = range(len(found.attributes))
+    places = range(len(frequency_set.attributes))
     shown = {
         row[0]: tuple("NULL" if label is None else label for label in row[1:])
-        for row in found.engine.rows(_select(found, local.classes, ["class", *(f"label_{j}" for j in places)]))
+        for row in frequency_set.engine.rows(
+            _select(frequency_set, local.classes, ["class", *(f"label_{j}" for j in places)])
+        )
     }
-    values = [dict(zip(a.hierarchy.codes(0), a.hierarchy.values, strict=False)) for a in found.attributes]
-    columns = [a.coded.code_column(0) for a in found.attributes]
-    rows = found.engine.rows(_select(found, local.assignment, [*columns, "class", "n"]))
+    values = [dict(zip(a.hierarchy.codes(0), a.hierarchy.values, strict=False)) for a in frequency_set.attributes]
+    columns = [a.coded.code_column(0) for a in frequency_set.attributes]
+    rows = frequency_set.engine.rows(_select(frequency_set, local.assignment, [*columns, "class", "n"]))
     return {tuple(values[j][code] for j, code in enumerate(codes)): (shown[number], n) for *codes, number, n in rows}
 
 
-def _select(found: FrequencySet, relation: queries.Relation, columns: Sequence[str]) -> str:
-    return queries.text("core/copy", found.engine.dialect, columns=list(columns), source=relation)
+def _select(frequency_set: FrequencySet, relation: queries.Relation, columns: Sequence[str]) -> str:
+    return queries.text("core/copy", frequency_set.engine.dialect, columns=list(columns), source=relation)
 
 
 @st.composite
@@ -222,21 +228,21 @@ def rivals(*more: Row) -> tuple[Problem, list[int]]:
 @pytest.mark.slow
 def test_the_wildcard_form_is_the_published_algorithm(embedded: DuckDB, case: Any, order: str) -> None:
     problem, priorities = case
-    found = counted(embedded, problem)
+    frequency_set = counted(embedded, problem)
     spec = spec_of(problem, priorities, wildcard_suppression=True, suppression_order=order)
-    local = RECODERS["prioprivacy"](task_of(found, spec))
+    local = RECODERS["prioprivacy"](task_of(frequency_set, spec))
     expected = dict(zip(problem.rows, Published(problem, priorities, order).out, strict=True))
-    assert {row: labels for row, (labels, _) in released(found, local).items()} == expected
+    assert {row: labels for row, (labels, _) in released(frequency_set, local).items()} == expected
 
 
 @FEW
 @given(case=ranked())
 def test_what_the_wildcard_form_says_of_itself_is_true(embedded: DuckDB, case: Any) -> None:
     problem, priorities = case
-    found = counted(embedded, problem)
+    frequency_set = counted(embedded, problem)
     spec = spec_of(problem, priorities, wildcard_suppression=True)
-    local = RECODERS["prioprivacy"](task_of(found, spec))
-    rows = [labels for labels, n in released(found, local).values() for _ in range(n)]
+    local = RECODERS["prioprivacy"](task_of(frequency_set, spec))
+    rows = [labels for labels, n in released(frequency_set, local).values() for _ in range(n)]
     classes = Counter(rows)
     assert sum(classes.values()) == len(problem.rows)
     assert local.facts["string_classes"] == {
@@ -257,9 +263,9 @@ def _fits(row: Row, original: Row, columns: Sequence[Column]) -> bool:
     )
 
 
-def _holds(problem: Problem, found: FrequencySet, local: Local) -> Counter[Row]:
+def _holds(problem: Problem, frequency_set: FrequencySet, local: Local) -> Counter[Row]:
     """What the strict form promises, checked row by row; gives the classes."""
-    tuples = released(found, local)
+    tuples = released(frequency_set, local)
     assert {row: n for row, (_, n) in tuples.items()} == Counter(problem.rows)
     classes: Counter[Row] = Counter()
     for row, (labels, n) in tuples.items():
@@ -274,13 +280,13 @@ def _holds(problem: Problem, found: FrequencySet, local: Local) -> Counter[Row]:
 @pytest.mark.slow
 def test_every_class_of_the_strict_form_is_safe_and_true(embedded: DuckDB, case: Any) -> None:
     problem, priorities = case
-    found = counted(embedded, problem)
-    local = RECODERS["prioprivacy"](task_of(found, spec_of(problem, priorities)))
-    classes = _holds(problem, found, local)
+    frequency_set = counted(embedded, problem)
+    local = RECODERS["prioprivacy"](task_of(frequency_set, spec_of(problem, priorities)))
+    classes = _holds(problem, frequency_set, local)
     assert local.facts["string_classes"] == {"smallest": min(classes.values()), "rows_below": 0}
     if local.facts["absorbed_rows"] == 0:
         counts = Counter(problem.rows)
-        for row, (labels, _) in released(found, local).items():
+        for row, (labels, _) in released(frequency_set, local).items():
             assert counts[row] < problem.k or labels == tuple("NULL" if v is None else str(v) for v in row)
 
 
@@ -290,9 +296,9 @@ def test_every_class_of_the_strict_form_is_safe_and_true(embedded: DuckDB, case:
 @pytest.mark.slow
 def test_a_run_out_of_time_ends_safely(embedded: DuckDB, case: Any) -> None:
     problem, priorities = case
-    found = counted(embedded, problem)
-    local = RECODERS["prioprivacy"](task_of(found, spec_of(problem, priorities), clock=Clock(-1.0)))
-    _holds(problem, found, local)
+    frequency_set = counted(embedded, problem)
+    local = RECODERS["prioprivacy"](task_of(frequency_set, spec_of(problem, priorities), clock=Clock(-1.0)))
+    _holds(problem, frequency_set, local)
     assert local.ended == "time limit"
 
 
@@ -300,12 +306,14 @@ def test_a_run_out_of_time_ends_safely(embedded: DuckDB, case: Any) -> None:
 @given(case=ranked())
 def test_the_classes_say_how_many_leaves_and_which_level_their_labels_are(embedded: DuckDB, case: Any) -> None:
     problem, priorities = case
-    found = counted(embedded, problem)
-    task = task_of(found, spec_of(problem, priorities))
+    frequency_set = counted(embedded, problem)
+    task = task_of(frequency_set, spec_of(problem, priorities))
     classes = RECODERS["prioprivacy"](task).classes
     for j, column in enumerate(problem.columns):
         levels = len(column.leaves), column.height
-        for label, leaves, level in embedded.rows(_select(found, classes, [f"label_{j}", f"leaves_{j}", f"level_{j}"])):
+        for label, leaves, level in embedded.rows(
+            _select(frequency_set, classes, [f"label_{j}", f"leaves_{j}", f"level_{j}"])
+        ):
             ruled = [values for level_rules in rules_of(column) for values, text in level_rules if text == label]
             plain = [{value} for value in column.leaves if label == (None if value is None else str(value))]
             meant = set().union(*ruled, *plain)
@@ -318,9 +326,9 @@ def test_a_tuple_that_is_left_joins_the_class_that_loses_least(embedded: DuckDB)
     colours = Column({c: (c, "warm" if c in ("red", "pink") else "cold", "*") for c in ("red", "pink", "blue", "teal")})
     rows = [("red",)] * 2 + [("blue",)] * 2 + [("pink",)]
     problem = Problem(rows, [colours], 2)
-    found = counted(embedded, problem)
-    local = RECODERS["prioprivacy"](task_of(found, spec_of(problem, [1])))
-    assert released(found, local) == {
+    frequency_set = counted(embedded, problem)
+    local = RECODERS["prioprivacy"](task_of(frequency_set, spec_of(problem, [1])))
+    assert released(frequency_set, local) == {
         ("red",): (("warm",), 2),
         ("pink",): (("warm",), 1),
         ("blue",): (("blue",), 2),
@@ -332,11 +340,11 @@ def test_a_tuple_that_is_left_joins_the_class_that_loses_least(embedded: DuckDB)
 def test_the_least_important_attribute_changes_first(embedded: DuckDB) -> None:
     yes_no = Column({v: (v, "*") for v in ("y", "n")})
     problem = Problem([("y", "y"), ("y", "n"), ("n", "y"), ("n", "n")], [yes_no, yes_no], 2)
-    found = counted(embedded, problem)
+    frequency_set = counted(embedded, problem)
 
     def hidden(priorities: Sequence[int | None]) -> set[Row]:
-        local = RECODERS["prioprivacy"](task_of(found, spec_of(problem, priorities)))
-        return {tuple(cell == "*" for cell in labels) for labels, _ in released(found, local).values()}
+        local = RECODERS["prioprivacy"](task_of(frequency_set, spec_of(problem, priorities)))
+        return {tuple(cell == "*" for cell in labels) for labels, _ in released(frequency_set, local).values()}
 
     assert hidden([1, 2]) == {(False, True)}
     assert hidden([2, 1]) == {(True, False)}
@@ -351,14 +359,14 @@ def test_the_example_of_the_paper(embedded: DuckDB) -> None:
     columns = [Column({v: (v, "*") for v in values}) for values in (("f", "m"), ("20",), ("AT", "GR"))]
     problem = Problem([("f", "20", "AT")] * 2 + [("m", "20", "GR")] * 2 + [("m", "20", "AT")], columns, 2)
     spec = spec_of(problem, [1, 2, 3], wildcard_suppression=True)
-    found = counted(embedded, problem)
-    local = RECODERS["prioprivacy"](task_of(found, spec))
-    assert released(found, local)["m", "20", "AT"] == (("*", "20", "*"), 1)
+    frequency_set = counted(embedded, problem)
+    local = RECODERS["prioprivacy"](task_of(frequency_set, spec))
+    assert released(frequency_set, local)["m", "20", "AT"] == (("*", "20", "*"), 1)
     large = Column({v: (v, "*") for v in ["AT", "GR", *map(str, range(39))]})
     problem = Problem(problem.rows, [*columns[:2], large], 2)
-    found = counted(embedded, problem)
-    local = RECODERS["prioprivacy"](task_of(found, spec))
-    assert released(found, local)["m", "20", "AT"] == (("m", "20", "*"), 1)
+    frequency_set = counted(embedded, problem)
+    local = RECODERS["prioprivacy"](task_of(frequency_set, spec))
+    assert released(frequency_set, local)["m", "20", "AT"] == (("m", "20", "*"), 1)
 
 
 @pytest.mark.parametrize(("domain", "hidden"), [("occurring", 0), (2, 0), (41, 2), ("hierarchy", 2), (None, 2)])
@@ -368,13 +376,13 @@ def test_a_domain_may_be_said(embedded: DuckDB, domain: int | str | None, hidden
     countries = Column({v: (v, "*") for v in ["AT", "GR", *map(str, range(39))]})
     rows = [("f", "20", "AT")] * 2 + [("m", "20", "GR")] * 2 + [("m", "20", "AT")]
     problem = Problem(rows, [*columns, countries], 2)
-    found = counted(embedded, problem)
+    frequency_set = counted(embedded, problem)
     asked = {name: {"priority": p} for name, p in zip(problem.names, (1, 2, 3), strict=True)}
     asked[problem.names[2]] |= {} if domain is None else {"domain": domain}
     spec = spec_of(problem, [1, 2, 3]).model_dump() | {"quasi_identifiers": asked, "wildcard_suppression": True}
-    local = RECODERS["prioprivacy"](task_of(found, specs.parse(spec)))
+    local = RECODERS["prioprivacy"](task_of(frequency_set, specs.parse(spec)))
     shown = {0: ("*", "20", "*"), 2: ("m", "20", "*")}[hidden]
-    assert released(found, local)["m", "20", "AT"] == (shown, 1)
+    assert released(frequency_set, local)["m", "20", "AT"] == (shown, 1)
     assert local.facts["domains"][problem.names[2]] == (2 if hidden == 0 else 41)
 
 
@@ -413,13 +421,13 @@ def test_whoever_watches_sees_the_rows_left_become_fewer(embedded: DuckDB) -> No
 def test_nothing_of_it_is_left_but_the_result(embedded: DuckDB) -> None:
     column = Column({v: (v, "*") for v in "ab"})
     problem = Problem([("a",), ("b",), ("b",)], [column], 2)
-    found = counted(embedded, problem)
+    frequency_set = counted(embedded, problem)
     before = _temporary(embedded)
-    task = task_of(found, spec_of(problem, [1]))
+    task = task_of(frequency_set, spec_of(problem, [1]))
     local = RECODERS["prioprivacy"](task)
     assert _temporary(embedded) - before == {local.assignment.name, local.classes.name}
     task.results.close()
-    made = {local.assignment.name, local.classes.name, found.relation.name}
+    made = {local.assignment.name, local.classes.name, frequency_set.relation.name}
     assert not made & _temporary(embedded)
 
 
@@ -475,29 +483,29 @@ def test_wrong_rules_stop_the_run(town: tuple[Path, dict[str, Any]], tmp_path: P
 def test_a_written_wildcard_release_is_held_against_the_source(embedded: DuckDB, case: Any) -> None:
     """As a table of text, under other names; and with a cell that no original row fits."""
     problem, priorities = case
-    found = counted(embedded, problem)
+    frequency_set = counted(embedded, problem)
     spec = spec_of(problem, priorities, wildcard_suppression=True)
     rows = Published(problem, priorities, "plain").out
     shown = [tuple(None if cell == "NULL" else cell for cell in row) for row in rows]
     fits = Counter()
     for row, number in Counter(rows).items():
         fits[min(problem.k, max(number, sum(_fits(row, o, problem.columns) for o in problem.rows)))] += number
-    result = _asked(embedded, found, spec, shown)
+    result = _asked(embedded, frequency_set, spec, shown)
     assert result.rows == len(rows)
     assert result.holds
     assert (fits[problem.k], result.unsafe_rows) == (len(rows), 0)
     if problem.k > 1:
-        wrong = _asked(embedded, found, spec, [("no such label", *shown[0][1:]), *shown])
+        wrong = _asked(embedded, frequency_set, spec, [("no such label", *shown[0][1:]), *shown])
         assert (wrong.unsafe_rows, wrong.smallest_fit, wrong.holds) == (1, 0, False)
 
 
-def _asked(engine: DuckDB, found: FrequencySet, spec: Spec, rows: Sequence[Row]) -> wildcard.Fits:
+def _asked(engine: DuckDB, frequency_set: FrequencySet, spec: Spec, rows: Sequence[Row]) -> wildcard.Fits:
     names = [f"Q {j}" for j in range(len(rows[0]))]
     before = engine.find("written")
     if before:
         engine.run(queries.drop(before.relation, engine.dialect))
     table = create_table(engine, "written", dict.fromkeys(names, "VARCHAR"), rows)
-    return wildcard.of_release(found, spec, all_of(k_anonymity(spec.privacy.k)), engine, table.relation, names)
+    return wildcard.of_release(frequency_set, spec, all_of(k_anonymity(spec.privacy.k)), engine, table.relation, names)
 
 
 # Known answers
@@ -533,9 +541,9 @@ def test_the_published_tables_cell_for_cell(experiment: int, k: int) -> None:
     rules = str(DATA / "prioprivacy" / "rules")
     options = {"wildcard_suppression": True, "suppression_order": "published", "rules": rules}
     spec = specs.parse({"source": "adult", "quasi_identifiers": columns, "privacy": {"k": k}, **options})
-    found = adult(hierarchies=False)
-    local = RECODERS["prioprivacy"](task_of(found, spec))
-    made = {tuple(map(str, row)): labels for row, (labels, _) in released(found, local).items()}
+    frequency_set = adult(hierarchies=False)
+    local = RECODERS["prioprivacy"](task_of(frequency_set, spec))
+    made = {tuple(map(str, row)): labels for row, (labels, _) in released(frequency_set, local).items()}
     published = read_rows(DATA / "prioprivacy" / "published" / f"experiment{experiment}_k{k}.csv")
     rows = read_rows(DATA / "prioprivacy" / "adult_9.csv")
     assert len(rows) == len(published) == 30_162
@@ -550,11 +558,11 @@ def test_the_published_tables_cell_for_cell(experiment: int, k: int) -> None:
 @needs_experiments
 @pytest.mark.slow
 def test_the_published_quality(experiment: int, k: int) -> None:
-    found = adult(hierarchies=True)
+    frequency_set = adult(hierarchies=True)
     published = read_rows(DATA / "prioprivacy" / "published" / f"experiment{experiment}_k{k}.csv")
-    with Scratch(found.engine) as tables:
-        made = _load(tables, found, read_rows(DATA / "prioprivacy" / "adult_9.csv"), published)
-        table, columns = quality.measure(found.engine, found.attributes, *made)
+    with Scratch(frequency_set.engine) as tables:
+        made = _load(tables, frequency_set, read_rows(DATA / "prioprivacy" / "adult_9.csv"), published)
+        table, columns = quality.measure(frequency_set.engine, frequency_set.attributes, *made)
     expected = {row["attribute"]: row for row in _results("attribute", experiment, k)}
     for name in COLUMNS:
         assert _figures(columns[name]) == pytest.approx(_expected(expected[name]), abs=1e-9)
@@ -566,12 +574,16 @@ def test_the_published_quality(experiment: int, k: int) -> None:
     assert quality.of_class_sizes(before, after) == pytest.approx(wanted, abs=1e-9)
 
 
-def _load(tables: Scratch, found: FrequencySet, rows: Sequence[Row], shown: Sequence[Row]) -> tuple[Relation, Relation]:
+def _load(
+    tables: Scratch, frequency_set: FrequencySet, rows: Sequence[Row], shown: Sequence[Row]
+) -> tuple[Relation, Relation]:
     """An assignment and classes of rows and what they show."""
     classes = {labels: number for number, labels in enumerate(sorted(set(shown)))}
-    codes = [dict(zip(map(str, a.hierarchy.values), a.hierarchy.codes(0), strict=False)) for a in found.attributes]
+    codes = [
+        dict(zip(map(str, a.hierarchy.values), a.hierarchy.codes(0), strict=False)) for a in frequency_set.attributes
+    ]
     cells = [[of[row[j]] for row in rows] for j, of in enumerate(codes)]
-    names = [a.coded.code_column(0) for a in found.attributes]
+    names = [a.coded.code_column(0) for a in frequency_set.attributes]
     types = dict.fromkeys([*names, "n", "class"], "INTEGER")
     columns = [*cells, [1] * len(rows), [classes[labels] for labels in shown]]
     assignment = tables.load("assignment", types, columns)
@@ -581,13 +593,13 @@ def _load(tables: Scratch, found: FrequencySet, rows: Sequence[Row], shown: Sequ
 
 def _results(of: str, experiment: int, k: int) -> list[dict[str, str]]:
     with open(DATA / "prioprivacy" / "published" / f"results_{of}_level.csv", newline="", encoding="utf-8") as file:
-        found = [{key.strip(): value for key, value in row.items()} for row in csv.DictReader(file)]
+        results = [{key.strip(): value for key, value in row.items()} for row in csv.DictReader(file)]
     wanted = {"k": str(k), "experiment": f"exp{experiment}", "method": "prioprivacy"}
-    return [row for row in found if wanted.items() <= row.items()]
+    return [row for row in results if wanted.items() <= row.items()]
 
 
-def _figures(found: quality.Quality) -> tuple[float, ...]:
-    return found.entropy, found.intensity, found.granularity
+def _figures(measured: quality.Quality) -> tuple[float, ...]:
+    return measured.entropy, measured.intensity, measured.granularity
 
 
 def _expected(row: Mapping[str, str]) -> tuple[float, ...]:

@@ -39,8 +39,8 @@ def figures(rows: Sequence[Row], places: Sequence[int]) -> tuple[int, int, int]:
 
 
 def test_what_a_privacy_officer_expects(engine: Engine) -> None:
-    found = patients(engine)
-    assert {column.name: column.suggestion for column in found.columns} == {
+    profiled = patients(engine)
+    assert {column.name: column.suggestion for column in profiled.columns} == {
         "name": "identifier",
         "ssn": "identifier",
         "birth date": "quasi-identifier",
@@ -52,11 +52,11 @@ def test_what_a_privacy_officer_expects(engine: Engine) -> None:
         "charge": "",
         "dose": "",
     }
-    assert found.identifiers == ("name", "ssn")
-    assert found.quasi_identifiers == ("birth date", "zip", "sex")
-    assert found.sensitive == ("diagnosis",)
-    assert found.combined == ("birth date", "zip", "sex", "diagnosis")
-    assert (found.rows, found.complete, found.notes, found.possible_sets) == (8, True, (), 10)
+    assert profiled.identifiers == ("name", "ssn")
+    assert profiled.quasi_identifiers == ("birth date", "zip", "sex")
+    assert profiled.sensitive == ("diagnosis",)
+    assert profiled.combined == ("birth date", "zip", "sex", "diagnosis")
+    assert (profiled.rows, profiled.complete, profiled.notes, profiled.possible_sets) == (8, True, (), 10)
 
 
 def test_the_reasons_say_what_they_rest_on(engine: Engine) -> None:
@@ -92,8 +92,8 @@ def test_the_counts_of_the_columns(engine: Engine) -> None:
 
 
 def test_the_counts_of_the_sets_the_most_identifying_first(engine: Engine) -> None:
-    found = patients(engine)
-    assert [(s.columns, s.combinations, s.unique_rows) for s in found.sets] == [
+    profiled = patients(engine)
+    assert [(s.columns, s.combinations, s.unique_rows) for s in profiled.sets] == [
         (("birth date", "sex"), 7, 6),
         (("birth date", "zip", "sex"), 7, 6),
         (("birth date", "sex", "diagnosis"), 7, 6),
@@ -105,8 +105,8 @@ def test_the_counts_of_the_sets_the_most_identifying_first(engine: Engine) -> No
         (("birth date", "diagnosis"), 5, 2),
         (("zip", "sex"), 4, 1),
     ]
-    assert all((s.unique_share, s.small_rows, s.small_share) == (s.unique_rows / 8, 8, 1.0) for s in found.sets)
-    assert found.together == found.sets[1]
+    assert all((s.unique_share, s.small_rows, s.small_share) == (s.unique_rows / 8, 8, 1.0) for s in profiled.sets)
+    assert profiled.together == profiled.sets[1]
 
 
 def people(engine: Engine, rows: int, **columns: Any) -> Profile:
@@ -116,13 +116,13 @@ def people(engine: Engine, rows: int, **columns: Any) -> Profile:
 
 
 def test_nine_in_ten_make_an_identifier(engine: Engine) -> None:
-    found = people(
+    profiled = people(
         engine, 100, just=lambda i: min(i, 90), less=lambda i: min(i, 89), sparse=lambda i: i if i < 9 else None
     )
-    assert suggested(found) == {"just": "identifier", "less": "quasi-identifier", "sparse": "identifier"}
-    assert found.columns[0].unique_rows == 90
+    assert suggested(profiled) == {"just": "identifier", "less": "quasi-identifier", "sparse": "identifier"}
+    assert profiled.columns[0].unique_rows == 90
     reason = "nearly every row differs: 90.0 % of the rows hold a value of their own"
-    assert found.columns[0].reason == f"{reason}; if it is a measure, consider ranges instead"
+    assert profiled.columns[0].reason == f"{reason}; if it is a measure, consider ranges instead"
 
 
 def test_one_row_that_is_not_null_is_no_identifier(engine: Engine) -> None:
@@ -130,40 +130,40 @@ def test_one_row_that_is_not_null_is_no_identifier(engine: Engine) -> None:
 
 
 def test_a_name_saves_a_unique_column_from_being_an_identifier(engine: Engine) -> None:
-    found = people(engine, 50, zip=lambda i: i, income=lambda i: i, weight=lambda i: i, other=lambda i: i)
-    assert suggested(found) == {"zip": "quasi-identifier", "income": "", "weight": "", "other": "identifier"}
-    assert found.columns[1].reason.startswith("sensitive by its name; nearly every row differs")
-    assert (found.combined, found.sets) == (("zip",), ())
+    profiled = people(engine, 50, zip=lambda i: i, income=lambda i: i, weight=lambda i: i, other=lambda i: i)
+    assert suggested(profiled) == {"zip": "quasi-identifier", "income": "", "weight": "", "other": "identifier"}
+    assert profiled.columns[1].reason.startswith("sensitive by its name; nearly every row differs")
+    assert (profiled.combined, profiled.sets) == (("zip",), ())
 
 
 def test_a_name_makes_an_identifier_of_many_values_only(engine: Engine) -> None:
-    found = people(engine, 1000, patient_id=lambda i: i // 20, customer_id=lambda i: i % 7, ward=lambda i: i % 7)
-    assert suggested(found) == {"patient_id": "identifier", "customer_id": "", "ward": ""}
+    profiled = people(engine, 1000, patient_id=lambda i: i // 20, customer_id=lambda i: i % 7, ward=lambda i: i % 7)
+    assert suggested(profiled) == {"patient_id": "identifier", "customer_id": "", "ward": ""}
 
 
 def test_a_column_that_tells_only_beside_others_is_a_quasi_identifier(engine: Engine) -> None:
-    found = people(
+    profiled = people(
         engine, 1000, a=lambda i: i % 2, b=lambda i: i // 2 % 5, c=lambda i: i // 10 % 10, d=lambda i: i // 100
     )
-    assert set(suggested(found).values()) == {"quasi-identifier"}
-    assert found.columns[0].reason == "joining 'b', 'c' and 'd', it raises the unique rows from 0.0 % to 100.0 %"
-    assert found.columns[1].reason == (
+    assert set(suggested(profiled).values()) == {"quasi-identifier"}
+    assert profiled.columns[0].reason == "joining 'b', 'c' and 'd', it raises the unique rows from 0.0 % to 100.0 %"
+    assert profiled.columns[1].reason == (
         "joining 'c' and 'd', it raises the rows in classes smaller than 5 from 0.0 % to 100.0 %"
     )
-    assert {s.small_rows for s in found.sets if s.columns != ("b", "c", "d")} == {0}
-    assert (found.together.unique_rows, found.together.small_share) == (1000, 1.0)
+    assert {s.small_rows for s in profiled.sets if s.columns != ("b", "c", "d")} == {0}
+    assert (profiled.together.unique_rows, profiled.together.small_share) == (1000, 1.0)
 
 
 def test_a_column_that_adds_nothing_is_none(engine: Engine) -> None:
-    found = people(engine, 1000, a=lambda i: i // 4, b=lambda i: i // 500, c=lambda i: i // 500)
-    assert suggested(found) == {"a": "quasi-identifier", "b": "", "c": ""}
-    assert found.columns[1].reason == "it adds less than 1 % of the rows to those at risk, in any set counted"
+    profiled = people(engine, 1000, a=lambda i: i // 4, b=lambda i: i // 500, c=lambda i: i // 500)
+    assert suggested(profiled) == {"a": "quasi-identifier", "b": "", "c": ""}
+    assert profiled.columns[1].reason == "it adds less than 1 % of the rows to those at risk, in any set counted"
 
 
 def test_one_percent_is_enough(engine: Engine) -> None:
-    found = people(engine, 400, four=lambda i: int(i < 4), three=lambda i: int(i < 3))
-    assert suggested(found) == {"four": "quasi-identifier", "three": ""}
-    assert found.columns[0].reason == "alone it puts 1.0 % of the rows in classes smaller than 5"
+    profiled = people(engine, 400, four=lambda i: int(i < 4), three=lambda i: int(i < 3))
+    assert suggested(profiled) == {"four": "quasi-identifier", "three": ""}
+    assert profiled.columns[0].reason == "alone it puts 1.0 % of the rows in classes smaller than 5"
 
 
 def test_whole_numbers_in_a_float_column_are_no_measure(engine: Engine) -> None:
@@ -174,16 +174,16 @@ def test_whole_numbers_in_a_float_column_are_no_measure(engine: Engine) -> None:
         "lat": "DOUBLE PRECISION",
     }
     rows = [(i % 3, i, i / 2, i / 2) for i in range(30)] + [(None, None, float("nan"), float("inf"))]
-    found = profile(engine, create_table(engine, "t", types, rows))
-    assert list(suggested(found).values()) == ["quasi-identifier", "identifier", "", "quasi-identifier"]
+    profiled = profile(engine, create_table(engine, "t", types, rows))
+    assert list(suggested(profiled).values()) == ["quasi-identifier", "identifier", "", "quasi-identifier"]
 
 
 def test_dates_are_never_identifiers(engine: Engine) -> None:
     types = {"seen": "DATE", "diagnosis_at": "TIMESTAMP", "charge_time": "TIME"}
     rows = [(f"2020-01-{i:02}", f"2020-01-{i:02} 10:00", f"{i:02}:00") for i in range(1, 21)]
-    found = profile(engine, create_table(engine, "t", types, rows))
-    assert set(suggested(found).values()) == {"quasi-identifier"}
-    assert (found.together.columns, found.together.unique_rows) == (tuple(types), 20)
+    profiled = profile(engine, create_table(engine, "t", types, rows))
+    assert set(suggested(profiled).values()) == {"quasi-identifier"}
+    assert (profiled.together.columns, profiled.together.unique_rows) == (tuple(types), 20)
 
 
 @pytest.mark.parametrize(
@@ -234,31 +234,31 @@ def test_all_figures_are_those_of_plain_counting(
     engine: Engine, table: tuple[dict[str, str], list[Row]], largest_set: int
 ) -> None:
     types, rows = table
-    found = profile(engine, create_table(engine, f"odd {next(_numbers)}", types, rows), largest_set, None)
+    profiled = profile(engine, create_table(engine, f"odd {next(_numbers)}", types, rows), largest_set, None)
     names = list(types)
-    assert (found.rows, found.complete, [c.name for c in found.columns]) == (len(rows), True, names)
-    for place, column in enumerate(found.columns):
+    assert (profiled.rows, profiled.complete, [c.name for c in profiled.columns]) == (len(rows), True, names)
+    for place, column in enumerate(profiled.columns):
         sizes = Counter(row[place] for row in rows)
         unique = sum(n == 1 for n in sizes.values())
         assert (column.distinct, column.unique_rows) == (len(sizes), unique)
         assert (column.null_rows, column.unique_share) == (sizes.get(None, 0), unique / len(rows))
         assert (column.smallest_class, column.largest_class) == (min(sizes.values()), max(sizes.values()))
-    for s in [*found.sets, found.together]:
+    for s in [*profiled.sets, profiled.together]:
         places = [names.index(name) for name in s.columns]
         combined, unique, small = figures(rows, places)
         assert (s.combinations, s.unique_rows, s.small_rows) == (combined, unique, small)
         assert (s.unique_share, s.small_share) == (unique / len(rows), small / len(rows))
-    wanted = {s for size in range(2, largest_set + 1) for s in combinations(found.combined, size)}
-    assert {s.columns for s in found.sets} == wanted
-    assert [s.unique_rows for s in found.sets] == sorted((s.unique_rows for s in found.sets), reverse=True)
-    assert found.together.columns == found.quasi_identifiers
+    wanted = {s for size in range(2, largest_set + 1) for s in combinations(profiled.combined, size)}
+    assert {s.columns for s in profiled.sets} == wanted
+    assert [s.unique_rows for s in profiled.sets] == sorted((s.unique_rows for s in profiled.sets), reverse=True)
+    assert profiled.together.columns == profiled.quasi_identifiers
 
 
 @EXAMPLES
 @given(table=tables())
 def test_suggestions_are_those_of_plain_counting(engine: Engine, table: tuple[dict[str, str], list[Row]]) -> None:
     types, rows = table
-    found = profile(engine, create_table(engine, f"odd {next(_numbers)}", types, rows), 2, None)
+    profiled = profile(engine, create_table(engine, f"odd {next(_numbers)}", types, rows), 2, None)
     names = list(types)
     candidates = []
     for place, (name, kind) in enumerate(types.items()):
@@ -266,10 +266,10 @@ def test_suggestions_are_those_of_plain_counting(engine: Engine, table: tuple[di
         unique = sum(n == 1 for n in held.values())
         is_key = kind in ("INTEGER", "VARCHAR") and unique >= max(2, 0.9 * held.total())
         constant = len({row[place] for row in rows}) == 1
-        assert (name in found.identifiers) == (is_key and not constant)
+        assert (name in profiled.identifiers) == (is_key and not constant)
         if not is_key and not constant:
             candidates.append(name)
-    assert set(found.combined) == set(candidates)
+    assert set(profiled.combined) == set(candidates)
     for name in candidates:
         others = [names.index(other) for other in candidates if other != name]
         gains = [
@@ -277,8 +277,8 @@ def test_suggestions_are_those_of_plain_counting(engine: Engine, table: tuple[di
             for size in range(len(others) + 1)
         ]
         if max(max(gains[:2], key=max, default=[0])) >= 1:  # pairs were counted: it must be suggested
-            assert name in found.quasi_identifiers
-        if name in found.quasi_identifiers:  # then some set of the others bears it out
+            assert name in profiled.quasi_identifiers
+        if name in profiled.quasi_identifiers:  # then some set of the others bears it out
             assert max(map(max, gains)) >= 1
 
 
@@ -295,13 +295,13 @@ def _gain(rows: list[Row], place: int, joined: tuple[int, ...]) -> int:
 @pytest.mark.slow
 def test_adult(embedded: DuckDB) -> None:
     adult = DATA / "adult" / "adult.csv"
-    found = profile(embedded, embedded.read_file(str(adult)))
+    profiled = profile(embedded, embedded.read_file(str(adult)))
     lines = list(csv.reader(adult.read_text(encoding="utf-8").splitlines(), delimiter=";"))
     names, rows = lines[0], [tuple(line) for line in lines[1:]]
-    assert (found.rows, len(found.columns), found.complete) == (30_162, 9, True)
-    assert suggested(found) == dict.fromkeys(names, "quasi-identifier") | {"salary-class": ""}
-    assert found.sensitive == ("salary-class",)
-    distinct: Mapping[str, int | None] = {c.name: c.distinct for c in found.columns}
+    assert (profiled.rows, len(profiled.columns), profiled.complete) == (30_162, 9, True)
+    assert suggested(profiled) == dict.fromkeys(names, "quasi-identifier") | {"salary-class": ""}
+    assert profiled.sensitive == ("salary-class",)
+    distinct: Mapping[str, int | None] = {c.name: c.distinct for c in profiled.columns}
     assert distinct == {
         "sex": 2,
         "age": 72,
@@ -313,8 +313,8 @@ def test_adult(embedded: DuckDB) -> None:
         "occupation": 14,
         "salary-class": 2,
     }
-    assert len(found.sets) == found.possible_sets == 36 + 84
-    assert found.sets[0].columns == ("age", "education", "occupation")
-    for s in [*found.sets[::10], found.together]:
+    assert len(profiled.sets) == profiled.possible_sets == 36 + 84
+    assert profiled.sets[0].columns == ("age", "education", "occupation")
+    for s in [*profiled.sets[::10], profiled.together]:
         assert (s.combinations, s.unique_rows, s.small_rows) == figures(rows, [names.index(c) for c in s.columns])
-    assert (found.together.unique_rows, found.together.small_rows) == (14_021, 21_977)
+    assert (profiled.together.unique_rows, profiled.together.small_rows) == (14_021, 21_977)

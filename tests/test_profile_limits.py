@@ -21,8 +21,8 @@ from support.profiling import _PATIENT_ROWS, PATIENTS, patients, suggested
 
 def tables_of(engine: Engine) -> set[str]:
     schemas = "information_schema', 'pg_catalog"
-    found = engine.rows(f"SELECT table_name FROM information_schema.tables WHERE table_schema NOT IN ('{schemas}')")
-    return {name for (name,) in found}
+    rows = engine.rows(f"SELECT table_name FROM information_schema.tables WHERE table_schema NOT IN ('{schemas}')")
+    return {name for (name,) in rows}
 
 
 # What must never be in it, and what must not be left behind
@@ -31,11 +31,11 @@ def tables_of(engine: Engine) -> set[str]:
 def test_no_raw_value_is_in_the_profile(engine: Engine) -> None:
     types = {"name": "VARCHAR", "town": "VARCHAR", "code": "INTEGER", "cost": "DOUBLE PRECISION", "born": "DATE"}
     rows = [(f"MARKER{i}", f"MARKER{i % 2}", 987654 + i % 3, 876543.25 + i, "1812-06-24") for i in range(12)]
-    found = profile(engine, create_table(engine, "t", types, rows))
-    text = json.dumps(found.to_dict())
+    profiled = profile(engine, create_table(engine, "t", types, rows))
+    text = json.dumps(profiled.to_dict())
     for value in ("MARKER", "98765", "87654", "1812", "06-24"):
         assert value not in text
-    assert found.identifiers == ("name",)
+    assert profiled.identifiers == ("name",)
 
 
 def test_the_values_of_an_enum_are_raw_values(engine: Engine) -> None:
@@ -43,16 +43,16 @@ def test_the_values_of_an_enum_are_raw_values(engine: Engine) -> None:
     engine.run(f"CREATE TYPE mood AS ENUM ({values})")
     engine.run(f"CREATE TABLE t (feels mood, also {'point' if engine.name == 'postgresql' else 'STRUCT(a mood)'})")
     engine.run("INSERT INTO t (feels) VALUES ('x'), ('MAR''KER'), ('MAR''KER')")
-    found = profile(engine, _found(engine, "t"))
-    assert "MAR" not in json.dumps(found.to_dict())
+    profiled = profile(engine, _found(engine, "t"))
+    assert "MAR" not in json.dumps(profiled.to_dict())
     expected = ["ENUM", "STRUCT(a ENUM)"] if engine.name == "duckdb" else ["mood", "point"]
-    assert [c.type for c in found.columns] == expected
-    assert [c.distinct for c in found.columns] == [2, None]
+    assert [c.type for c in profiled.columns] == expected
+    assert [c.distinct for c in profiled.columns] == [2, None]
 
 
 def test_the_profile_is_plain_json(engine: Engine) -> None:
-    found = patients(engine)
-    plain = found.to_dict()
+    profiled = patients(engine)
+    plain = profiled.to_dict()
     assert json.loads(json.dumps(plain)) == plain
     assert plain["columns"][0]["name"] == "name"
     assert plain["sets"][0]["columns"] == ["birth date", "sex"]
@@ -101,27 +101,27 @@ def test_a_type_that_cannot_be_grouped_is_listed_and_not_counted(engine: Engine)
     more = "point" if engine.name == "postgresql" else "INTEGER[]"
     engine.run(f"CREATE TABLE t (document {odd}, sex VARCHAR, place {more}, patient UUID)")
     engine.run("INSERT INTO t (sex, patient) VALUES ('f', '12345678-1234-1234-1234-123456789abc'), ('m', NULL)")
-    found = profile(engine, _found(engine, "t"))
-    assert [(c.kind, c.distinct, c.null_rows, c.unique_share) for c in found.columns if c.name != "sex"] == [
+    profiled = profile(engine, _found(engine, "t"))
+    assert [(c.kind, c.distinct, c.null_rows, c.unique_share) for c in profiled.columns if c.name != "sex"] == [
         ("other", None, None, None)
     ] * 3
-    assert list(suggested(found).values()) == ["", "quasi-identifier", "", "identifier"]
-    assert found.columns[0].reason == "its type cannot be grouped, so it was not counted: decide by what it holds"
-    assert found.together.columns == ("sex",)
+    assert list(suggested(profiled).values()) == ["", "quasi-identifier", "", "identifier"]
+    assert profiled.columns[0].reason == "its type cannot be grouped, so it was not counted: decide by what it holds"
+    assert profiled.together.columns == ("sex",)
 
 
 def test_a_table_of_uncounted_columns(engine: Engine) -> None:
     engine.run(f"CREATE TABLE t (a {'json' if engine.name == 'postgresql' else 'INTEGER[]'})")
     engine.run("INSERT INTO t VALUES (NULL), (NULL)")
-    found = profile(engine, _found(engine, "t"))
-    assert (found.rows, found.sets, found.together.columns, found.together.combinations) == (2, (), (), 1)
-    assert (found.complete, found.together.unique_rows, found.together.small_rows) == (True, 0, 2)
+    profiled = profile(engine, _found(engine, "t"))
+    assert (profiled.rows, profiled.sets, profiled.together.columns, profiled.together.combinations) == (2, (), (), 1)
+    assert (profiled.complete, profiled.together.unique_rows, profiled.together.small_rows) == (True, 0, 2)
 
 
 def test_one_row(engine: Engine) -> None:
-    found = profile(engine, create_table(engine, "t", {"sex": "VARCHAR", "a": "INTEGER"}, [("f", None)]))
-    assert [c.reason for c in found.columns] == ["one value in every row", "NULL in every row"]
-    assert (found.together.unique_rows, found.together.unique_share) == (1, 1.0)
+    profiled = profile(engine, create_table(engine, "t", {"sex": "VARCHAR", "a": "INTEGER"}, [("f", None)]))
+    assert [c.reason for c in profiled.columns] == ["one value in every row", "NULL in every row"]
+    assert (profiled.together.unique_rows, profiled.together.unique_share) == (1, 1.0)
 
 
 def test_an_empty_table_is_an_error(engine: Engine, make_table: MakeTable) -> None:
@@ -177,9 +177,9 @@ def test_values_are_equal_where_the_server_says_so(postgres: PostgreSQL) -> None
     postgres.run("INSERT INTO t SELECT 1.0, 'x', i % 4 FROM generate_series(1, 8) i")
     postgres.run("INSERT INTO t SELECT 1.00, 'x  ', i % 4 FROM generate_series(1, 8) i")
     postgres.run("INSERT INTO t VALUES (2, 'y', 7)")
-    found = profile(postgres, _found(postgres, "t"))
-    assert [c.distinct for c in found.columns] == [2, 2, 5]
-    sets = {s.columns: (s.combinations, s.unique_rows, s.small_rows) for s in found.sets}
+    profiled = profile(postgres, _found(postgres, "t"))
+    assert [c.distinct for c in profiled.columns] == [2, 2, 5]
+    sets = {s.columns: (s.combinations, s.unique_rows, s.small_rows) for s in profiled.sets}
     assert sets == {("a", "b"): (2, 1, 1), ("a", "c"): (5, 1, 17), ("b", "c"): (5, 1, 17), ("a", "b", "c"): (5, 1, 17)}
 
 
@@ -194,35 +194,35 @@ def wide(engine: Engine, columns: int) -> Table:
 
 
 def test_of_many_columns_the_most_telling_are_combined(engine: Engine) -> None:
-    found = profile(engine, wide(engine, 16), 2)
-    assert found.combined == (*(f"c{i}" for i in range(4, 15)), "birth_year")
-    assert (found.possible_sets, len(found.sets), found.complete) == (66, 66, True)
-    assert found.notes == (
+    profiled = profile(engine, wide(engine, 16), 2)
+    assert profiled.combined == (*(f"c{i}" for i in range(4, 15)), "birth_year")
+    assert (profiled.possible_sets, len(profiled.sets), profiled.complete) == (66, 66, True)
+    assert profiled.notes == (
         "12 of 16 columns were combined: first those named like quasi-identifiers, then those with the most values",
     )
-    assert [c.suggestion for c in found.columns[:4]] == [""] * 4
-    assert found.columns[0].reason == "alone it tells little, and 12 columns go before it in the sets"
+    assert [c.suggestion for c in profiled.columns[:4]] == [""] * 4
+    assert profiled.columns[0].reason == "alone it tells little, and 12 columns go before it in the sets"
 
 
 def test_a_column_beyond_the_twelfth_may_tell_by_itself(engine: Engine) -> None:
     types = {f"birth_{i}" if i < 13 else "ward": "INTEGER" for i in range(14)}
     rows = [(*(row % 2 for _ in range(13)), row // 4) for row in range(60)]
-    found = profile(engine, create_table(engine, "t", types, rows), 1)
-    assert found.combined == tuple(types)[:12]
-    assert found.quasi_identifiers == found.together.columns == tuple(types)
-    assert found.together.combinations == 30
+    profiled = profile(engine, create_table(engine, "t", types, rows), 1)
+    assert profiled.combined == tuple(types)[:12]
+    assert profiled.quasi_identifiers == profiled.together.columns == tuple(types)
+    assert profiled.together.combinations == 30
 
 
 def test_no_time_at_all(engine: Engine) -> None:
-    found = profile(engine, wide(engine, 6), time_limit=0)
-    assert (found.complete, found.sets, found.possible_sets) == (False, (), 35)
-    assert found.notes == (
+    profiled = profile(engine, wide(engine, 6), time_limit=0)
+    assert (profiled.complete, profiled.sets, profiled.possible_sets) == (False, (), 35)
+    assert profiled.notes == (
         "stopped after 0 seconds: 0 of 35 sets were counted, and the suggestions rest on those and on the names",
     )
-    assert found.columns == profile(engine, _found(engine, "wide"), 1, 0).columns
-    assert [c.distinct for c in found.columns] == [2, 3, 4, 5, 6, 2]
-    assert found.together.columns == ("birth_year",)
-    assert found.together.combinations == 2
+    assert profiled.columns == profile(engine, _found(engine, "wide"), 1, 0).columns
+    assert [c.distinct for c in profiled.columns] == [2, 3, 4, 5, 6, 2]
+    assert profiled.together.columns == ("birth_year",)
+    assert profiled.together.combinations == 2
 
 
 def test_time_that_runs_out(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -194,10 +194,10 @@ def test_taxonomy_of_several_roots_gets_a_star() -> None:
 
 
 def test_taxonomy_keeps_data_on_inner_nodes() -> None:
-    found = columns(check(taxonomy([*TREE, ("plant", "life")], ["animal", "life"], "being", "tree.csv")))
-    assert found["animal"] == ["animal", "animal", "life"]
-    assert found["life"] == ["life", "life", "life"]
-    assert found["poodle"] == ["dog", "animal", "life"]
+    labels = columns(check(taxonomy([*TREE, ("plant", "life")], ["animal", "life"], "being", "tree.csv")))
+    assert labels["animal"] == ["animal", "animal", "life"]
+    assert labels["life"] == ["life", "life", "life"]
+    assert labels["poodle"] == ["dog", "animal", "life"]
     assert taxonomy([("11", "1"), ("12", "1")], [1], "code", "f").values == ("1", "11", "12")
 
 

@@ -39,7 +39,7 @@ Class = list[Row]
 
 
 def task_of(
-    found: FrequencySet,
+    frequency_set: FrequencySet,
     model: PrivacyModels,
     limit: float,
     weights: Sequence[float] = (),
@@ -47,18 +47,20 @@ def task_of(
     watch: Callable[[Rounds], None] | None = None,
     start: Node | None = None,
 ) -> Task:
-    judge = Judge(found, model)
-    costs, lattice = judge.costs(), Lattice((0,) * len(found.heights), found.heights)
+    judge = Judge(frequency_set, model)
+    costs, lattice = judge.costs(), Lattice((0,) * len(frequency_set.heights), frequency_set.heights)
 
     def optimum(most: float | None) -> Node:
-        allowed = may_suppress(limit, found.rows)
+        allowed = may_suppress(limit, frequency_set.rows)
         driver = Driver(lattice, costs, metric("loss"), judge, allowed, model.monotone, most)
         return start or driver.run(strategy("auto")).node
 
-    names = [attribute.column.name for attribute in found.attributes]
+    names = [attribute.column.name for attribute in frequency_set.attributes]
     spec = parse({"source": "people", "quasi_identifiers": names, "privacy": {"k": max(1, model.k)}})
     clock = Clock(seconds, watch)
-    return Task(found, model, spec, tuple(weights) or (1.0,) * len(names), clock, judge, costs, lattice, optimum)
+    return Task(
+        frequency_set, model, spec, tuple(weights) or (1.0,) * len(names), clock, judge, costs, lattice, optimum
+    )
 
 
 def counted(problem: Problem) -> FrequencySet:
@@ -100,12 +102,14 @@ class Recoded:
 
 
 def recoded(problem: Problem, weights: Sequence[float] = (), **options: Any) -> Recoded:
-    found = counted(problem)
-    local = RECODERS["refine"](task_of(found, all_of(k_anonymity(problem.k)), problem.limit, weights, **options))
-    codes = [attribute.coded.code_column(0) for attribute in found.attributes]
-    values = [dict(zip(a.hierarchy.codes(0), a.hierarchy.values, strict=False)) for a in found.attributes]
-    assigned = found.engine.rows(queries.select_all(local.assignment, "duckdb"))
-    columns = [column.name for column in found.engine.table(local.assignment).columns]
+    frequency_set = counted(problem)
+    local = RECODERS["refine"](
+        task_of(frequency_set, all_of(k_anonymity(problem.k)), problem.limit, weights, **options)
+    )
+    codes = [attribute.coded.code_column(0) for attribute in frequency_set.attributes]
+    values = [dict(zip(a.hierarchy.codes(0), a.hierarchy.values, strict=False)) for a in frequency_set.attributes]
+    assigned = frequency_set.engine.rows(queries.select_all(local.assignment, "duckdb"))
+    columns = [column.name for column in frequency_set.engine.table(local.assignment).columns]
     assert columns == [*codes, "n", "class"]
     left = Counter(problem.rows)
     classes: dict[Any, Class] = defaultdict(list)
@@ -117,7 +121,7 @@ def recoded(problem: Problem, weights: Sequence[float] = (), **options: Any) -> 
             n -= len([r for r in problem.rows if r == full])
         assert n == 0
     assert local.split is False
-    found.engine.close()
+    frequency_set.engine.close()
     given = [Fraction(str(w)) for w in weights] or [Fraction(1)] * len(problem.columns)
     return Recoded(problem, given, local, classes, list(left.elements()))
 
@@ -137,19 +141,19 @@ def start_cost(problem: Problem, node: Node, weights: Sequence[Fraction]) -> Fra
     return total
 
 
-def moves(found: Recoded) -> list[tuple[Row, Fraction]]:
+def moves(result: Recoded) -> list[tuple[Row, Fraction]]:
     """Every move of all rows of one tuple to another class, that leaves its class safe or empty, and its gain."""
     gains = []
-    for mine, rows in found.classes.items():
-        for tuple_ in {shown(found.problem, row) for row in rows}:
-            moved = [row for row in rows if shown(found.problem, row) == tuple_]
-            rest = [row for row in rows if shown(found.problem, row) != tuple_]
-            if rest and len(rest) < found.problem.k:
+    for mine, rows in result.classes.items():
+        for tuple_ in {shown(result.problem, row) for row in rows}:
+            moved = [row for row in rows if shown(result.problem, row) == tuple_]
+            rest = [row for row in rows if shown(result.problem, row) != tuple_]
+            if rest and len(rest) < result.problem.k:
                 continue
-            saved = found.cost(rows) - (found.cost(rest) if rest else 0)
-            for other, target in found.classes.items():
+            saved = result.cost(rows) - (result.cost(rest) if rest else 0)
+            for other, target in result.classes.items():
                 if other != mine:
-                    gains.append((tuple_, saved - found.cost(target + moved) + found.cost(target)))
+                    gains.append((tuple_, saved - result.cost(target + moved) + result.cost(target)))
     return gains
 
 
@@ -163,8 +167,8 @@ def test_a_refinement_is_safe_no_dearer_than_its_start_and_no_move_is_left(
     problem: Problem, weights: list[float]
 ) -> None:
     weights = weights[: len(problem.columns)]
-    found = recoded(problem, weights)
-    check(found)
+    result = recoded(problem, weights)
+    check(result)
 
 
 @pytest.mark.slow
@@ -175,45 +179,45 @@ def test_moves_are_made_until_none_is_left() -> None:
     for seed in range(4):
         draw = random.Random(seed)
         rows = [tuple(min(draw.randrange(8), draw.randrange(8)) for _ in range(3)) for _ in range(80)]
-        found = recoded(Problem(rows, [column] * 3, 3))
-        check(found)
-        made += found.local.facts["moves"]
+        result = recoded(Problem(rows, [column] * 3, 3))
+        check(result)
+        made += result.local.facts["moves"]
     assert made > 0
 
 
-def check(found: Recoded) -> None:
+def check(result: Recoded) -> None:
     """What every complete run promises."""
-    problem = found.problem
+    problem = result.problem
     slack = Fraction(len(problem.rows) * len(problem.columns), UNIT)  # a cell's loss is rounded to a unit
-    assert found.local.ended == "complete"
-    assert all(len(rows) >= problem.k for rows in found.classes.values())
-    start = tuple(found.local.facts["start"].values())
-    assert found.total <= start_cost(problem, start, found.weights) + slack
-    most = sum(found.weights) * len(problem.rows)
-    assert found.local.facts["loss"] == pytest.approx(float(found.total / most), abs=1e-6)
-    assert len(found.suppressed) <= problem.rows_at_risk(start)
-    assert len(found.suppressed) < problem.k
-    assert [move for move in moves(found) if move[1] > 2 * slack] == []
+    assert result.local.ended == "complete"
+    assert all(len(rows) >= problem.k for rows in result.classes.values())
+    start = tuple(result.local.facts["start"].values())
+    assert result.total <= start_cost(problem, start, result.weights) + slack
+    most = sum(result.weights) * len(problem.rows)
+    assert result.local.facts["loss"] == pytest.approx(float(result.total / most), abs=1e-6)
+    assert len(result.suppressed) <= problem.rows_at_risk(start)
+    assert len(result.suppressed) < problem.k
+    assert [move for move in moves(result) if move[1] > 2 * slack] == []
 
 
 @FEW
 @given(problem=problems(), limit=st.just(0.0))
 def test_without_a_suppression_limit_every_row_is_released(problem: Problem, limit: float) -> None:
     problem = Problem(problem.rows, problem.columns, problem.k, limit)
-    found = recoded(problem)
-    assert not found.suppressed
-    assert sum(map(len, found.classes.values())) == len(problem.rows)
+    result = recoded(problem)
+    assert not result.suppressed
+    assert sum(map(len, result.classes.values())) == len(problem.rows)
 
 
 @FEW
 @given(problem=problems())
 def test_a_run_without_time_is_safe_and_no_dearer_than_its_start(problem: Problem) -> None:
-    found = recoded(problem, seconds=0.0)
-    assert found.local.ended == "time limit"
-    assert all(len(rows) >= problem.k for rows in found.classes.values())
-    start = tuple(found.local.facts["start"].values())
+    result = recoded(problem, seconds=0.0)
+    assert result.local.ended == "time limit"
+    assert all(len(rows) >= problem.k for rows in result.classes.values())
+    start = tuple(result.local.facts["start"].values())
     slack = Fraction(len(problem.rows) * len(problem.columns), UNIT)
-    assert found.total <= start_cost(problem, start, found.weights) + slack
+    assert result.total <= start_cost(problem, start, result.weights) + slack
 
 
 @given(problem=problems(strays=True))
@@ -239,20 +243,20 @@ def small(rows: Sequence[tuple[str, ...]], hierarchies: Sequence[Hierarchy]) -> 
     return build_frequency_set(engine, table, builders, Scratch(engine))
 
 
-def assigned(found: FrequencySet, local: Local) -> set[frozenset[str]]:
+def assigned(frequency_set: FrequencySet, local: Local) -> set[frozenset[str]]:
     """The classes of a one-column table, by its values."""
-    labels = found.attributes[0].hierarchy.distinct_labels(0)
+    labels = frequency_set.attributes[0].hierarchy.distinct_labels(0)
     classes = defaultdict(set)
-    for code, _, number in found.engine.rows(queries.select_all(local.assignment, "duckdb")):
+    for code, _, number in frequency_set.engine.rows(queries.select_all(local.assignment, "duckdb")):
         classes[number].add(labels[code])
     return {frozenset(values) for values in classes.values()}
 
 
 def test_cheapest_cells_first_and_outsiders_join_where_they_cost_least() -> None:
     """The two a stay, c and d meet as cd, and b joins the a: ab costs less than *."""
-    found = small([("a",), ("a",), ("b",), ("c",), ("d",)], [ONE])
-    local = RECODERS["refine"](task_of(found, all_of(k_anonymity(2)), 0.0))
-    assert assigned(found, local) == {frozenset("ab"), frozenset("cd")}
+    frequency_set = small([("a",), ("a",), ("b",), ("c",), ("d",)], [ONE])
+    local = RECODERS["refine"](task_of(frequency_set, all_of(k_anonymity(2)), 0.0))
+    assert assigned(frequency_set, local) == {frozenset("ab"), frozenset("cd")}
     assert local.facts["loss"] == pytest.approx(1 / 3)
     assert local.facts["start_loss"] == pytest.approx(1 / 3)
     assert local.ended == "complete"
@@ -261,25 +265,27 @@ def test_cheapest_cells_first_and_outsiders_join_where_they_cost_least() -> None
 @pytest.mark.slow
 def test_a_row_stays_suppressed_where_taking_it_in_would_lose_more() -> None:
     """Eight a, one b without kin: starring all nine loses 9, the suppressed row alone 1."""
-    found = small([("0",)] * 8 + [("1",)], [TEN])
-    local = RECODERS["refine"](task_of(found, all_of(k_anonymity(2)), 0.2))
-    assert assigned(found, local) == {frozenset("0")}
+    frequency_set = small([("0",)] * 8 + [("1",)], [TEN])
+    local = RECODERS["refine"](task_of(frequency_set, all_of(k_anonymity(2)), 0.2))
+    assert assigned(frequency_set, local) == {frozenset("0")}
     assert (local.facts["cover_loss"], local.facts["loss"]) == (pytest.approx(1), pytest.approx(1 / 9))
-    assert assigned(found, RECODERS["refine"](task_of(found, all_of(k_anonymity(2)), 0.0))) == {frozenset("01")}
+    assert assigned(frequency_set, RECODERS["refine"](task_of(frequency_set, all_of(k_anonymity(2)), 0.0))) == {
+        frozenset("01")
+    }
 
 
 def test_a_model_that_no_class_meets_is_refused() -> None:
-    found = small([("a",), ("b",)], [ONE])
+    frequency_set = small([("a",), ("b",)], [ONE])
     never = all_of(PrivacyModel("never", {}, {"rows": "SUM(n)"}, "NULLIF(rows, rows) > 0", monotone="always"))
     with pytest.raises(InfeasibleError, match="no class meets"):
-        RECODERS["refine"](task_of(found, never, 1.0, start=(0,)))
+        RECODERS["refine"](task_of(frequency_set, never, 1.0, start=(0,)))
 
 
 def test_what_it_worked_with_is_gone_and_whoever_watches_is_told() -> None:
-    found, told = small([("a",), ("b",), ("c",), ("d",)] * 2, [ONE]), []
-    RECODERS["refine"](task_of(found, all_of(k_anonymity(3)), 0.0, watch=told.append))
+    frequency_set, told = small([("a",), ("b",), ("c",), ("d",)] * 2, [ONE]), []
+    RECODERS["refine"](task_of(frequency_set, all_of(k_anonymity(3)), 0.0, watch=told.append))
     assert [report.left for report in told][-1] == 0
-    left = found.engine.rows("SELECT table_name FROM duckdb_tables() WHERE table_name LIKE 'kanon_refine%'")
+    left = frequency_set.engine.rows("SELECT table_name FROM duckdb_tables() WHERE table_name LIKE 'kanon_refine%'")
     assert left == []
 
 
@@ -294,8 +300,8 @@ def test_only_values_that_occur_are_loaded(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(DuckDB, "load", counting)
     column = Column({str(n): (str(n), str(n)[0], "*") for n in range(1000)})
-    found = counted(Problem([(str(100 + n % 4),) for n in range(12)], [column], 3))
-    RECODERS["refine"](task_of(found, all_of(k_anonymity(3)), 0.0))
+    frequency_set = counted(Problem([(str(100 + n % 4),) for n in range(12)], [column], 3))
+    RECODERS["refine"](task_of(frequency_set, all_of(k_anonymity(3)), 0.0))
     assert loaded["kanon_refine_costs_0"] == 4
     assert loaded["kanon_refine_levels_0"] == 12
 
@@ -317,9 +323,9 @@ def test_halves_are_about_equal() -> None:
 @pytest.mark.slow
 def test_adult_loses_less_than_by_any_peer() -> None:
     """ARX's local recoding has a granularity of .932, a loss of .068, after 100 steps."""
-    found = adult(*NINE)
-    local = RECODERS["refine"](task_of(found, all_of(k_anonymity(5)), 0.02))
-    assigned = found.engine.rows(queries.select_all(local.assignment, "duckdb"))
+    frequency_set = adult(*NINE)
+    local = RECODERS["refine"](task_of(frequency_set, all_of(k_anonymity(5)), 0.02))
+    assigned = frequency_set.engine.rows(queries.select_all(local.assignment, "duckdb"))
     sizes: Counter[int] = Counter()
     for *_, n, number in assigned:
         sizes[number] += n

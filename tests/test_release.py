@@ -29,9 +29,9 @@ from support.oracle import TEXTS, Column, Node, Problem, problems
 from support.releasing import FEW, ODD, People, as_text, file_rows, node_of, standalone, table_rows, two_levels
 
 
-def released_table(engine: Engine, found: Release) -> Table:
+def released_table(engine: Engine, release: Release) -> Table:
     """The temporary table of a release without a target, by the name that the manifest gives it."""
-    name = found.manifest["target"]["table"]
+    name = release.manifest["target"]["table"]
     engine.rows(f"SELECT * FROM {name}")
     return engine.table(Relation(*name.split(".")))
 
@@ -69,15 +69,15 @@ def test_a_release_is_the_recoding_of_its_node(
         options |= {"into": where, "form": target}
     elif target != "none":
         options |= {"output": path, "overwrite": True}
-    found = people.release(search_in="embedded" if embedded else "engine", **options)
+    release = people.release(search_in="embedded" if embedded else "engine", **options)
 
-    manifest, node = found.manifest, node_of(found)
+    manifest, node = release.manifest, node_of(release)
     assert problem.anonymous(node)
     assert manifest["score"] == pytest.approx(problem.optimum("loss"))
     if target in ("parquet", "csv"):
         written = file_rows(path, [*people.names, people.ill, people.other])
     else:
-        table = released_table(engine, found) if target == "none" else engine.find(where)
+        table = released_table(engine, release) if target == "none" else engine.find(where)
         written = engine.rows(queries.select_all(table.relation, engine.dialect))
         assert_columns(people, table, node)
     expected = people.recoded(node, masked=options["mask"])
@@ -143,8 +143,8 @@ def test_rows_are_sorted_by_what_is_released_or_shuffled_by_the_seed(engine: Eng
     for seed in (None, 1, 2, 1):
         options = {} if seed is None else {"shuffle": True, "seed": seed}
         people.release(into="released", overwrite=True, **options)
-        found = table_rows(engine, "released")
-        assert orders.setdefault(seed, found) == found
+        released = table_rows(engine, "released")
+        assert orders.setdefault(seed, released) == released
     assert orders[None] == sorted(orders[None]) == sorted(orders[1]) == sorted(orders[2])
     assert len({tuple(order) for order in orders.values()}) == 3
     for order in (orders[1], orders[2]):  # equal rows stand together; classes do not
@@ -160,11 +160,11 @@ def test_masked_rows_are_shown_only_if_they_are_a_class(engine: Engine, tmp_path
     numbers = Column({number: (number, "*") for number in (1, 2)})
     rows = [("a", 1)] * 4 + [("b", 2)] * 5 + [("c", 1), ("d", 2), ("e", 1)]
     people = People(engine, Problem(rows, [letters, numbers], k, 0.25, (0, 0), (0, 0)), tmp_path)
-    found = people.release(into="released", mask=True)
+    release = people.release(into="released", mask=True)
     shown = Counter(row[:2] for row in table_rows(engine, "released"))
     assert shown == Counter({("a", 1): 4, ("b", 2): 5, ("*", None): masked})
-    assert (found.manifest["masked_rows"], found.manifest["suppressed_rows"]) == (masked, 3)
-    assert found.manifest["released_rows"] == 9 + masked
+    assert (release.manifest["masked_rows"], release.manifest["suppressed_rows"]) == (masked, 3)
+    assert release.manifest["released_rows"] == 9 + masked
 
 
 # Names and values that are read otherwise than they are written
@@ -197,8 +197,8 @@ def test_equal_values_look_equal(
     spec = {"quasi_identifiers": {"q": {"hierarchy": "suppress"}}, "privacy": {"k": 2}}
     path = tmp_path / "release.csv"
     options = {"output": path} if form == "csv" else {"into": "released", "form": form}
-    found = anonymize("people", spec, connection=engine.connection, **options)
-    assert found.manifest["node"] == {"q": 0}
+    release = anonymize("people", spec, connection=engine.connection, **options)
+    assert release.manifest["node"] == {"q": 0}
     shown = file_rows(path) if form == "csv" else engine.rows('SELECT CAST(q AS VARCHAR) FROM "released"')
     assert sorted(Counter(shown).values()) == [2, 2]
 
@@ -236,8 +236,8 @@ def test_every_type_keeps_its_values_on_level_0(engine: Engine, type_name: str, 
     spec = {"quasi_identifiers": attributes, "privacy": {"k": 2}}
     if form == "statement":
         settled = settle_spec("people", spec, {})
-        with opened("people", settled, engine.connection) as found, found.engine.transaction():
-            sql = recoded.target_sql(make_plan(found, settled, Observer()).recoding, None)
+        with opened("people", settled, engine.connection) as source, source.engine.transaction():
+            sql = recoded.target_sql(make_plan(source, settled, Observer()).recoding, None)
         rows = engine.rows(sql)
     else:
         anonymize("people", spec, connection=engine.connection, into="released", form=form)
@@ -263,9 +263,9 @@ def test_the_manifest_holds_no_value_of_the_data(engine: Engine, tmp_path: Path,
         "suppression_limit": 0.1,
     }
     options = {"output": tmp_path / "release.csv"} if target == "csv" else {"into": "released", "form": target}
-    found = anonymize("people", spec, connection=engine.connection, **({} if target == "none" else options))
-    manifest = json.dumps(found.manifest)
-    assert found.manifest["released_rows"] > 0
+    release = anonymize("people", spec, connection=engine.connection, **({} if target == "none" else options))
+    manifest = json.dumps(release.manifest)
+    assert release.manifest["released_rows"] > 0
     assert secret not in manifest
     assert "777" not in manifest
-    assert set(found.manifest["loss_per_attribute"]) == {"q", "z"}
+    assert set(release.manifest["loss_per_attribute"]) == {"q", "z"}

@@ -93,8 +93,16 @@ def test_a_column_that_tells_who_is_found_and_no_other(case: str, engine: Engine
 def test_of_a_tiny_table_only_names_and_formats_say_something(engine: Engine, make_table: Any) -> None:
     extra = {name: (type_name, value) for name, type_name, value, _ in TELLING.values() if name != "contact"}
     extra["mail"] = ("VARCHAR", lambda row: f"u{row}@example.org")
-    found = seen(engine, make_table, extra, rows=19)
-    assert {suspect.column for suspect in found} == {"name", "patient_id", "mail", "paid", "host", "visit", "code"} - {
+    suspected = seen(engine, make_table, extra, rows=19)
+    assert {suspect.column for suspect in suspected} == {
+        "name",
+        "patient_id",
+        "mail",
+        "paid",
+        "host",
+        "visit",
+        "code",
+    } - {
         "paid"  # the amounts are there under that name
     }
 
@@ -116,13 +124,13 @@ def test_a_guess_is_goodman_and_kruskals(rows: Sequence[tuple[int, int]]) -> Non
     engine.connection.executemany("INSERT INTO t VALUES (?, ?)", [list(map(str, row)) for row in rows])
     table = engine.find("t")
     assert table
-    found = suspects(engine, table, [table.columns[0]], [table.columns[1]])
+    suspected = suspects(engine, table, [table.columns[0]], [table.columns[1]])
     values = [kept for kept, _ in rows]
     twice = [(kept, quasi) for kept, quasi in rows if values.count(kept) > 1]
     right = sum(max(twice.count((kept, quasi)) for quasi in range(4)) for kept in {kept for kept, _ in twice})
     most = max(sum(q == quasi for _, q in twice) for quasi in range(4))
     wrong = len(twice) - most
-    assert bool(found) == (len(twice) >= 20 and wrong >= 10 and right - most >= 0.9 * wrong)
+    assert bool(suspected) == (len(twice) >= 20 and wrong >= 10 and right - most >= 0.9 * wrong)
     engine.close()
 
 
@@ -252,9 +260,9 @@ def test_a_view_does_not_grow_when_its_source_does(asked: dict[str, Any], engine
     make_table(engine, "people", {"zip": "VARCHAR", "disease": "VARCHAR"}, rows)
     made = anonymize("people", SPEC, connection=engine.connection, into="shown", form="view", **asked)
     engine.connection.execute("ALTER TABLE people ADD COLUMN street VARCHAR DEFAULT 'Main'")
-    found = engine.find("shown")
-    assert found
-    assert [column.name for column in found.columns] == ["zip", "disease"]
+    table = engine.find("shown")
+    assert table
+    assert [column.name for column in table.columns] == ["zip", "disease"]
     assert len(engine.rows("SELECT * FROM shown")) == made.manifest["released_rows"] > 0
     assert {len(row) for row in engine.rows("SELECT * FROM shown")} == {2}
 
@@ -303,11 +311,11 @@ def test_ordinary_tables_stop_for_a_reason_only(path: str, quasi: list[str], exp
     engine = DuckDB()
     table = engine.read_file(f"{DATA}/{path}")
     kept = [column for column in table.columns if column.name not in quasi]
-    found = suspects(engine, table, kept, [column for column in table.columns if column.name in quasi])
+    suspected = suspects(engine, table, kept, [column for column in table.columns if column.name in quasi])
     if path.startswith("c2k"):  # readings that differ in nearly every row, or say by NULL how many legs there are
-        assert {s.column: s.reason for s in found}.items() >= expected.items()
+        assert {s.column: s.reason for s in suspected}.items() >= expected.items()
     else:
-        assert {s.column: s.reason for s in found} == expected
+        assert {s.column: s.reason for s in suspected} == expected
 
 
 @needs("adult/uci/adult.data")

@@ -20,8 +20,8 @@ def written(folder: Path, **files: str) -> Levels:
 
 
 def test_rules_keep_their_order_and_take_the_type_of_the_column(tmp_path: Path) -> None:
-    found = written(tmp_path, f1_age="31,40 => 31-40\r\n\r\n20,030, => young or unknown\n", f2_age="20,31 => low\n")
-    assert found == (
+    rules = written(tmp_path, f1_age="31,40 => 31-40\r\n\r\n20,030, => young or unknown\n", f2_age="20,31 => low\n")
+    assert rules == (
         (Rule((31, 40), "31-40"), Rule((20, 30, None), "young or unknown")),
         (Rule((20, 31), "low"),),
     )
@@ -109,6 +109,6 @@ def test_a_file_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
 def test_the_rules_of_a_hierarchy_hide_nothing() -> None:
     """The labels that the top has too, and NULL for NULL, are no rules."""
     rows = [["39", "30s", "*"], ["31", "30s", "*"], ["?", "*", "*"], ["", "", "*"], ["40", "40s", "*"]]
-    found = from_hierarchy(h.from_rows(rows, "age.csv"))
-    assert found == ((Rule(("39", "31"), "30s"), Rule(("40",), "40s")),)
+    rules = from_hierarchy(h.from_rows(rows, "age.csv"))
+    assert rules == ((Rule(("39", "31"), "30s"), Rule(("40",), "40s")),)
     assert from_hierarchy(recipes.suppress(["a"], "city")) == ()

@@ -221,11 +221,11 @@ def test_an_error_of_the_judge_restores_the_handler() -> None:
 
 
 def test_a_thread_of_a_program_can_search() -> None:
-    found: list[Outcome] = []
-    thread = threading.Thread(target=lambda: found.append(Run(SPREAD, "auto", "loss").outcome))
+    outcomes: list[Outcome] = []
+    thread = threading.Thread(target=lambda: outcomes.append(Run(SPREAD, "auto", "loss").outcome))
     thread.start()
     thread.join(60)
-    assert found[0].node == Run(SPREAD, "auto", "loss").outcome.node
+    assert outcomes[0].node == Run(SPREAD, "auto", "loss").outcome.node
 
 
 # The end
@@ -305,13 +305,13 @@ def test_the_end_of_a_long_search_takes_no_long() -> None:
 def test_the_minimal_nodes_are_those_judged_that_generalize_no_other(
     problem: Problem, monotone: bool, dense: bool, seed: int
 ) -> None:
-    found = (tags.DenseTags if dense else tags.SparseTags)(lattice_of(problem), monotone)
+    known = (tags.DenseTags if dense else tags.SparseTags)(lattice_of(problem), monotone)
     judged = Random(seed).sample(problem.nodes, len(problem.nodes) // 2)
     for node in judged:
-        found.tag(node, problem.anonymous(node))
+        known.tag(node, problem.anonymous(node))
     held = [node for node in judged if problem.anonymous(node)]
     lowest = [node for node in held if not any(other != node and below(other, node) for other in held)]
-    assert found.minimal() == sorted(lowest, key=lambda node: (sum(node), node))
+    assert known.minimal() == sorted(lowest, key=lambda node: (sum(node), node))
 
 
 # Who found the node
@@ -410,8 +410,8 @@ def test_an_unknown_strategy_and_metric_name_the_known_ones() -> None:
 @EXAMPLES
 @given(problem=problems(most_columns=3).filter(lambda problem: problem.limit < 1), by=metrics)
 def test_a_database_and_a_table_of_verdicts_agree(engine: Engine, problem: Problem, by: str) -> None:
-    found = counted(engine, problem)
-    judge = Judge(found, all_of(k_anonymity(problem.k)))
+    frequency_set = counted(engine, problem)
+    judge = Judge(frequency_set, all_of(k_anonymity(problem.k)))
     for name in STRATEGIES.keys() - set(IDENTICAL if problem.odd else ()):
         asked = judge.queries
         real, told = Run(problem, name, by, judge).outcome, Run(problem, name, by).outcome

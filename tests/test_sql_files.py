@@ -44,9 +44,9 @@ class Query:
 
     @property
     def header(self) -> Mapping[str, str]:
-        found = HEADER.fullmatch(self.path.read_text(encoding="utf-8"))
-        assert found, f"{self.path.name}: the header is name, a sentence, reads, holes, gives, engines (if not all)"
-        return found.groupdict()
+        match = HEADER.fullmatch(self.path.read_text(encoding="utf-8"))
+        assert match, f"{self.path.name}: the header is name, a sentence, reads, holes, gives, engines (if not all)"
+        return match.groupdict()
 
     @property
     def body(self) -> str:
@@ -187,10 +187,10 @@ def test_given_rows_become_the_expected_ones(
     for name, kind in query.holes:
         assert isinstance(case.holes[name], KINDS[kind])
     sql = queries.text(case.query, engine.dialect, **case.holes)
-    found = engine.rows(sql)
-    assert sorted(found, key=repr) == sorted(map(tuple, case.expected), key=repr)
+    actual = engine.rows(sql)
+    assert sorted(actual, key=repr) == sorted(map(tuple, case.expected), key=repr)
     if query.tree.args.get("order"):
-        assert found == list(case.expected)
+        assert actual == list(case.expected)
     result = queries.scratch("given_result")
     engine.send(sql, engine, result)
     assert [column.name for column in engine.table(result).columns] == list(case.columns)

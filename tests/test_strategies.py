@@ -371,7 +371,7 @@ def test_ola_takes_no_node_without_a_request() -> None:
 
 
 def test_who_needs_a_monotone_model() -> None:
-    assert {name for name, found in STRATEGIES.items() if found.monotone_only} >= set(MONOTONE_ONLY)
+    assert {name for name, each in STRATEGIES.items() if each.monotone_only} >= set(MONOTONE_ONLY)
 
 
 @pytest.mark.parametrize("name", MONOTONE_ONLY)

@@ -106,8 +106,8 @@ def test_what_is_ours_is_replaced_and_no_rest_of_it_stays(school: Engine, form: 
     alone = {}
     for each in (form, later, form):
         release(school, each, overwrite=True)
-        found = there(school) - {"pupils", "trips"}
-        assert alone.setdefault(each, found) == found
+        names = there(school) - {"pupils", "trips"}
+        assert alone.setdefault(each, names) == names
     assert school.existing(school.place("school")).form == {
         "view": "view",
         "local view": "view",
@@ -140,10 +140,10 @@ def test_the_comment_says_what_was_promised_and_the_users_own_stays(school: Engi
         comments = {relation.name: text for relation, text in school.comments(school.place("school")).items()}
         *first, last = comments.pop("school").splitlines()
         assert "\n".join(first) == own
-        found = json.loads(last.removeprefix("kanon_sql: "))
-        assert found["is"] == "release"
+        said = json.loads(last.removeprefix("kanon_sql: "))
+        assert said["is"] == "release"
         if form in ("table", "view", "materialized", "anatomy"):
-            assert (found["k"], found["quasi_identifiers"]) == (3, ["age", "zip"])
+            assert (said["k"], said["quasi_identifiers"]) == (3, ["age", "zip"])
         assert all(json.loads(text.removeprefix("kanon_sql: "))["of"] == "school" for text in comments.values())
         assert not any(value in text for text in (last, *comments.values()) for value in ("flu", "asthma", "p1"))
 
@@ -175,8 +175,8 @@ def test_a_target_is_never_in_another_schema_of_the_search_path(
         engine.run(f"CREATE TABLE {second}.{name} AS SELECT 1 AS precious")
         says = 'kanon_sql: {"is": "a table that the view needs", "of": "school"}'
         engine.run(f"COMMENT ON TABLE {second}.{name} IS '{says}'")
-    found = release(engine, kind, overwrite=overwrite)
-    assert found.manifest["target"]["table"] == f"{first}.school"
+    made = release(engine, kind, overwrite=overwrite)
+    assert made.manifest["target"]["table"] == f"{first}.school"
     for name in ("school", *OWN):
         assert rows(engine, f"{second}.{name}") == [(1,)]
     engine.run(f"DROP TABLE {second}.school")

@@ -88,8 +88,8 @@ def test_a_result_is_small_frozen_and_written(name: str, made: dict[str, Any], t
 
 
 def test_a_search_says_what_compare_says_of_it(made: dict[str, Any]) -> None:
-    found = {each.strategy: each for each in made["compare"].searches}
-    assert found["ola"].node == made["search"].node
+    search = {each.strategy: each for each in made["compare"].searches}
+    assert search["ola"].node == made["search"].node
     assert made["search"].to_df()["asked"].tolist()
     assert made["lattice"].search.node == made["search"].node
 

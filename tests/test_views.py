@@ -28,8 +28,8 @@ def test_whatever_happens_below_a_view_it_keeps_its_promise(
     engine: Engine, tmp_path: Path, problem: Problem, operations: list[tuple[str, int, int]]
 ) -> None:
     people = People(engine, problem, tmp_path)
-    found = people.release(into="view", form="view", overwrite=True)
-    node = node_of(found)
+    release = people.release(into="view", form="view", overwrite=True)
+    node = node_of(release)
     for operation in operations:
         change(people, *operation)
         rows = table_rows(engine, people.name)

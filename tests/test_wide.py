@@ -62,16 +62,16 @@ def test_a_release_in_pieces_is_the_same_release(
 @pytest.fixture
 def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Every statement that a DuckDB is given."""
-    found: list[str] = []
+    given: list[str] = []
     for method in ("run", "rows"):
         before = getattr(DuckDB, method)
 
         def told(self: DuckDB, sql: str, before: Any = before) -> Any:
-            found.append(sql)
+            given.append(sql)
             return before(self, sql)
 
         monkeypatch.setattr(DuckDB, method, told)
-    return found
+    return given
 
 
 @pytest.mark.parametrize("strategy", ["auto", "mondrian", "refine"])

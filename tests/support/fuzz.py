@@ -193,8 +193,8 @@ class InPostgreSQL:
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Run a statement, ? for values, and fetch what it gives."""
-        found = self.connection.execute(sql.replace("?", "%s") if values else sql, list(values) or None)
-        return list(found.fetchall()) if found.description else []
+        cursor = self.connection.execute(sql.replace("?", "%s") if values else sql, list(values) or None)
+        return list(cursor.fetchall()) if cursor.description else []
 
     def close(self) -> None:
         """Forget it."""
@@ -219,8 +219,8 @@ class Run:
 
     def holds(self, column: Column, text: str | None) -> bool:
         """Whether a column can hold a text."""
-        found = self.db.rows(f"SELECT {self.db.held.format(column.plain_type)}", [text])
-        return text is not None and bool(found[0][0])
+        rows = self.db.rows(f"SELECT {self.db.held.format(column.plain_type)}", [text])
+        return text is not None and bool(rows[0][0])
 
     def insert(self, row: Sequence[str | None]) -> None:
         """Add a row; a text that its column cannot hold is NULL."""
@@ -254,7 +254,7 @@ class Run:
     def go(self) -> str:
         """Release, and ask; what became of it in one word."""
         try:
-            found = anonymize(
+            release = anonymize(
                 "people",
                 self.spec(),
                 connection=self.db.connection,
@@ -272,7 +272,7 @@ class Run:
         if self.case.form == "file":
             self.fetch()
         shown = self.look(seen)
-        manifest = found.manifest
+        manifest = release.manifest
         if len(shown) != manifest["released_rows"] or len(shown) + manifest["suppressed_rows"] != self.next:
             raise WrongError(f"{len(shown)} rows are shown, and the manifest says {manifest['released_rows']}")
         if manifest["node"] and manifest["suppressed_rows"] > self.case.limit * self.next:

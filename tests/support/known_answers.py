@@ -11,18 +11,18 @@ from kanon_sql.privacy import all_of, k_anonymity
 from kanon_sql.strategies import Driver, Outcome, strategy
 
 
-def anonymous_nodes(found: FrequencySet, k: int, allowed: int = 0) -> dict[Node, int]:
+def anonymous_nodes(frequency_set: FrequencySet, k: int, allowed: int = 0) -> dict[Node, int]:
     """Every k-anonymous node with the rows that it suppresses."""
-    nodes = list(Lattice((0,) * len(found.heights), found.heights).nodes())
-    at_risk = Judge(found, all_of(k_anonymity(k))).rows_at_risk(nodes)
+    nodes = list(Lattice((0,) * len(frequency_set.heights), frequency_set.heights).nodes())
+    at_risk = Judge(frequency_set, all_of(k_anonymity(k))).rows_at_risk(nodes)
     return {node: rows for node, rows in zip(nodes, at_risk, strict=True) if rows <= allowed}
 
 
 class Remembering(Judge):
     """Asks for a node once, since what it counts depends neither on the suppression limit nor on the metric."""
 
-    def __init__(self, found: FrequencySet, k: int) -> None:
-        super().__init__(found, all_of(k_anonymity(k)))
+    def __init__(self, frequency_set: FrequencySet, k: int) -> None:
+        super().__init__(frequency_set, all_of(k_anonymity(k)))
         self.known: dict[Node, int] = {}
         self.figures: dict[Node, Figures] = {}
 
@@ -40,14 +40,14 @@ class Remembering(Judge):
 judge_of = cache(Remembering)
 
 
-def driver(found: FrequencySet, k: int, limit: float, by: str) -> Driver:
-    judge = judge_of(found, k)
-    lattice = Lattice((0,) * len(found.heights), found.heights)
-    return Driver(lattice, judge.costs(), metric(by), judge, may_suppress(limit, found.rows))
+def driver(frequency_set: FrequencySet, k: int, limit: float, by: str) -> Driver:
+    judge = judge_of(frequency_set, k)
+    lattice = Lattice((0,) * len(frequency_set.heights), frequency_set.heights)
+    return Driver(lattice, judge.costs(), metric(by), judge, may_suppress(limit, frequency_set.rows))
 
 
-def search(found: FrequencySet, k: int, limit: float, by: str, name: str) -> Outcome:
-    return driver(found, k, limit, by).run(strategy(name))
+def search(frequency_set: FrequencySet, k: int, limit: float, by: str, name: str) -> Outcome:
+    return driver(frequency_set, k, limit, by).run(strategy(name))
 
 
 def as_node(digits: str) -> Node:

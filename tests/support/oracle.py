@@ -212,16 +212,16 @@ def problems(
     texts: Sequence[str] = TEXTS,
 ) -> Problem:
     """A table, its hierarchies, k and limit; `bounded` levels, and `strays` that no hierarchy holds."""
-    found = draw(st.lists(columns(texts), min_size=fewest_columns, max_size=most_columns))
-    row = st.tuples(*(st.sampled_from(_values(column, strays)) for column in found))
+    drawn = draw(st.lists(columns(texts), min_size=fewest_columns, max_size=most_columns))
+    row = st.tuples(*(st.sampled_from(_values(column, strays)) for column in drawn))
     rows = draw(st.lists(row, min_size=1, max_size=most_rows))
     k = draw(st.integers(1, min(5, len(rows))))
     limit = draw(st.sampled_from(LIMITS))
     if not bounded:
-        return Problem(rows, found, k, limit)
-    levels = [sorted((draw(st.integers(0, c.height)), draw(st.integers(0, c.height)))) for c in found]
+        return Problem(rows, drawn, k, limit)
+    levels = [sorted((draw(st.integers(0, c.height)), draw(st.integers(0, c.height)))) for c in drawn]
     bottom, top = zip(*levels, strict=True)
-    return Problem(rows, found, k, limit, bottom, top)
+    return Problem(rows, drawn, k, limit, bottom, top)
 
 
 @st.composite

@@ -31,13 +31,13 @@ def secret(tmp_path: Path) -> str:
 def row_ids(rows: Sequence[Row]) -> list[str]:
     """A row's content, each cell after a bar and NULL apart from all text; equal rows are numbered."""
     seen: Counter[Row] = Counter()
-    found = []
+    ids = []
     for row in rows:
         seen[row] += 1
         cells = ("~n" if cell is None else str(cell).replace("~", "~~").replace("|", "~p") for cell in row)
         content = hexdigest("".join(f"|{cell}" for cell in cells))
-        found.append(hexdigest(f"{content}|{seen[row]}"))
-    return found
+        ids.append(hexdigest(f"{content}|{seen[row]}"))
+    return ids
 
 
 def hexdigest(text: str) -> str:
@@ -69,9 +69,9 @@ def standard(distribution: str, u: float, v: float) -> float:
 
 def table(engine: Engine, rows: Sequence[Row], types: Sequence[str] = ("VARCHAR", "INTEGER")) -> str:
     """A table of zip, x and whatever else, anew."""
-    found = engine.find("people")
-    if found:
-        engine.run(queries.drop(found.relation, engine.dialect))
+    table = engine.find("people")
+    if table:
+        engine.run(queries.drop(table.relation, engine.dialect))
     names = ("zip", "x", "other")[: len(types)]
     create_table(engine, "people", dict(zip(names, types, strict=True)), rows)
     return "people"
@@ -80,13 +80,13 @@ def table(engine: Engine, rows: Sequence[Row], types: Sequence[str] = ("VARCHAR"
 def perturbed(engine: Engine, asked: dict[str, Any], secret: str, **more: Any) -> list[Row]:
     """All rows of `people` with the column x perturbed, in no order."""
     settled = spec.parse({"source": "people", **QI, "perturb": {"x": asked}, "secret": secret, **more})
-    found = engine.find("people")
-    assert found is not None
+    table = engine.find("people")
+    assert table is not None
     with engine.transaction():
-        perturb.check(engine, found, settled)
-        with perturb.perturbed_source(engine, found, settled) as made:
+        perturb.check(engine, table, settled)
+        with perturb.perturbed_source(engine, table, settled) as made:
             rows = engine.rows(queries.select_all(made.relation, engine.dialect))
-    assert [column.kind for column in made.columns] == [column.kind for column in found.columns]
+    assert [column.kind for column in made.columns] == [column.kind for column in table.columns]
     return rows
 
 

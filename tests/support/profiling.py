@@ -36,5 +36,5 @@ def patients(engine: Engine) -> Profile:
     return profile(engine, create_table(engine, "patients", PATIENTS, _PATIENT_ROWS))
 
 
-def suggested(found: Profile) -> dict[str, str]:
-    return {column.name: column.suggestion for column in found.columns}
+def suggested(profiled: Profile) -> dict[str, str]:
+    return {column.name: column.suggestion for column in profiled.columns}

@@ -53,8 +53,8 @@ class People:
     def __init__(self, engine: Engine, problem: Problem, folder: Path, names: Sequence[str] = ODD) -> None:
         self.engine, self.problem = engine, problem
         self.name = f"{names[-1]} {next(_numbers)}"
-        self.id, self.ill, self.other, *found = names
-        self.names = found[: len(problem.columns)]
+        self.id, self.ill, self.other, *rest = names
+        self.names = rest[: len(problem.columns)]
         self.texts = [isinstance(column.levels[0][0], str) for column in problem.columns]
         self.types = ["VARCHAR" if text else "BIGINT" for text in self.texts]
         self.details = [(f"ill {i % 3}", i * i % 5) for i in range(len(problem.rows))]
@@ -77,9 +77,9 @@ class People:
         }
 
     def fill(self, rows: Sequence[Row]) -> None:
-        found = self.engine.find(self.name)
-        if found:
-            self.engine.run(queries.drop(found.relation, self.engine.dialect))
+        table = self.engine.find(self.name)
+        if table:
+            self.engine.run(queries.drop(table.relation, self.engine.dialect))
         columns = [self.id, *self.names, self.ill, self.other]
         types = dict(zip(columns, ["INTEGER", *self.types, "VARCHAR", "INTEGER"], strict=True))
         create_table(self.engine, self.name, types, rows)
@@ -90,7 +90,7 @@ class People:
     def recoded(self, node: Node, masked: bool = False) -> Counter[Row]:
         """The rows that a release at a node must have, by plain Python."""
         kept, at_risk = self.problem.released(node), self.problem.rows_at_risk(node)
-        found: Counter[Row] = Counter()
+        counts: Counter[Row] = Counter()
         for row, details in zip(self.problem.rows, self.details, strict=True):
             labels = self.problem.labels(row, node)
             if labels in kept:
@@ -99,8 +99,8 @@ class People:
                 shown = [self._masked(j, node) for j in range(len(node))]
             else:
                 continue
-            found[(*shown, *details)] += 1
-        return found
+            counts[(*shown, *details)] += 1
+        return counts
 
     def _shown(self, label: Any, j: int, node: Node, value: Any) -> Any:
         """Only text and labels can show a star: a number without a leaf is NULL on level 0."""
@@ -121,8 +121,8 @@ def _file(path: Path, column: Column) -> Path:
     return path
 
 
-def node_of(found: Release) -> Node:
-    return tuple(found.manifest["node"].values())
+def node_of(release: Release) -> Node:
+    return tuple(release.manifest["node"].values())
 
 
 def table_rows(engine: Engine, name: str) -> list[Row]:
@@ -145,10 +145,10 @@ def file_rows(path: Path, names: Sequence[str] | None = None) -> list[Row]:
 
 def as_text(rows: Counter[Row]) -> Counter[Row]:
     """As a CSV file shows them."""
-    found: Counter[Row] = Counter()
+    counts: Counter[Row] = Counter()
     for row, times in rows.items():
-        found[tuple("" if cell is None else str(cell) for cell in row)] += times
-    return found
+        counts[tuple("" if cell is None else str(cell) for cell in row)] += times
+    return counts
 
 
 def two_levels(leaves: str) -> Column:
@@ -175,8 +175,8 @@ def everything(engine: Engine) -> list[Row]:
 def standalone(people: People, **target: Any) -> tuple[Node, str]:
     """The statement of a release that was not made, on a session that has nothing of ours."""
     spec = settle_spec(people.name, people.spec, target)
-    with opened(people.name, spec, people.engine.connection) as found, found.engine.transaction():
-        plan = make_plan(found, spec, Observer())
+    with opened(people.name, spec, people.engine.connection) as source, source.engine.transaction():
+        plan = make_plan(source, spec, Observer())
         sql = recoded.target_sql(plan.recoding, spec.target)
     for schema, name, *_ in everything(people.engine):
         if name.startswith("kanon_"):

@@ -30,8 +30,8 @@ FORMS = ("table", "view", "local view", "anatomy", "exact anatomy", "cloaked")
 def form(request: pytest.FixtureRequest, engine: Engine) -> str:
     if request.param == "materialized" and not engine.has_materialized_views:
         pytest.skip("needs materialized views, which PostgreSQL has")
-    found: str = request.param
-    return found
+    kind: str = request.param
+    return kind
 
 
 def release(engine: Engine, form: str, into: str = "school", **options: Any) -> Any:
@@ -52,8 +52,8 @@ def rows(engine: Engine, name: str) -> list[Row]:
 def there(engine: Engine) -> set[str]:
     """The names of all tables and views of the current schema."""
     if engine.dialect == "postgres":
-        found = "SELECT relname FROM pg_class WHERE relkind IN ('r', 'v', 'm') AND relnamespace = "
-        return {name for (name,) in engine.rows(f"{found} current_schema()::regnamespace")}
+        listing = "SELECT relname FROM pg_class WHERE relkind IN ('r', 'v', 'm') AND relnamespace = "
+        return {name for (name,) in engine.rows(f"{listing} current_schema()::regnamespace")}
     return {name for (name,) in engine.rows("SELECT table_name FROM information_schema.tables")}
 
 
@@ -84,14 +84,14 @@ class Role:
 def roles(postgres: PostgreSQL, postgres_dsn: str) -> Iterator[list[Role]]:
     """Three roles that may see the schema, and nothing in it."""
     schema = postgres.rows("SELECT current_schema()")[0][0]
-    found: list[Role] = []
+    made: list[Role] = []
     with psycopg.connect(postgres_dsn, autocommit=True) as administrator:
         try:
             for _ in range(3):
-                found.append(Role(administrator, postgres_dsn, schema))
-            yield found
+                made.append(Role(administrator, postgres_dsn, schema))
+            yield made
         finally:
-            for role in found:
+            for role in made:
                 role.drop()
 
 
