@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeGuard
 
@@ -73,13 +73,23 @@ class Rights:
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement that was run: its name, what it is for, its seconds, and the rows it wrote if the engine says."""
+    """A statement that was run: its name, what it is for, its seconds, and the rows it gave or wrote if that is known.
+
+    One that was run several `times` has the text of the last, and the seconds and rows of all. `engine`: where it ran.
+    """
 
     name: str
     sentence: str
     sql: str
     seconds: float
     rows: int | None = None
+    times: int = 1
+    engine: str = ""
+
+    def __add__(self, later: Statement) -> Statement:
+        """Both as one: the text of the later."""
+        rows = self.rows if later.rows is None else (self.rows or 0) + later.rows
+        return replace(later, seconds=self.seconds + later.seconds, rows=rows, times=self.times + later.times)
 
 
 class Engine(Protocol):

@@ -2,6 +2,7 @@
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import date
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from kanon_sql import anonymize, compare, profile, verify
+from kanon_sql import anonymize, compare, explain, profile, search, verify
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
@@ -89,6 +90,32 @@ def test_a_table_is_read_once_for_its_tuples_and_once_for_the_release(
     shown = ("released",) if options.get("form") == "view" else ()
     reads = recorded.reads(SOURCE, *shown)
     assert len(reads) == expected, reads
+
+
+@pytest.mark.parametrize("strategy", ["auto", "mondrian"])
+def test_explain_runs_no_statement_that_a_release_does_not_run(
+    people: Engine, monkeypatch: pytest.MonkeyPatch, strategy: str
+) -> None:
+    recorded = Recorded(people, monkeypatch)
+
+    def ran(verb: Callable[..., Any]) -> Counter[str]:
+        recorded.statements.clear()
+        verb(SOURCE, SPEC, connection=people.connection, k=3, strategy=strategy)
+        assert len(recorded.reads(SOURCE)) == 2
+        asked = [sql for sql in recorded.statements if not sql.startswith(_READS_NOTHING)]
+        return Counter(re.sub(r"kanon_\d+", "kanon", sql) for sql in asked)  # a name that is taken gets a number
+
+    explained = ran(explain)
+    assert not explained - ran(anonymize)
+
+
+def test_explain_shows_the_log_of_the_run(people: Engine) -> None:
+    steps = {each.name: each for each in explain(SOURCE, SPEC, connection=people.connection, k=3).steps}
+    searched = search(SOURCE, SPEC, connection=people.connection, k=3).outcome
+    assert (steps["node_test"].rows or 0) >= searched.nodes_checked >= steps["node_test"].times - 1 > 0
+    assert (steps["tuples"].engine, steps["node_test"].engine) == (people.name, "duckdb")
+    assert (steps["release"].rows, steps["class_summary"].times) == (120, 1)
+    assert all(each.seconds > 0 for each in steps.values())
 
 
 def test_an_exact_anatomy_reads_the_source_once(people: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,8 +32,10 @@ def _show(steps: Sequence[Step]) -> None:
     """Show the statements of a run, one after the other."""
     for number, step in enumerate(steps, start=1):
         out.print(f"\n[bold]{number}. {step.name}[/bold] ({step.engine}): {escape(step.sentence)}")
-        out.print(
-            Syntax(f"{step.sql};", "sql", theme="ansi_dark", background_color="default", word_wrap=out.is_terminal)
-        )
-        out.print(f"[green]gave[/green] {escape(step.gave)}")
-        out.print(escape(step.plan), style="dim")
+        if step.sql:
+            out.print(
+                Syntax(f"{step.sql};", "sql", theme="ansi_dark", background_color="default", word_wrap=out.is_terminal)
+            )
+        out.print(f"[green]gave[/green] {escape(step.told)}")
+        if step.plan:
+            out.print(escape(step.plan), style="dim")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 import weakref
-from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from itertools import count
@@ -17,7 +16,6 @@ from kanon_sql.engine import Engine, Statement
 from kanon_sql.errors import KanonError
 from kanon_sql.queries import Hole, Relation
 
-_MOST_LOGGED = 10_000  # statements; a long local recoding runs more
 _MOST_TEXTS = 512  # filled queries kept, of a few thousand characters each
 _LOCK, _TAKEN = threading.Lock(), set[str]()
 
@@ -26,8 +24,9 @@ class Scratch:
     """The temporary tables of one piece of work in one engine: none is left when its block ends, however it ends.
 
     A table is named by a short word of the owner's, its stem; or by its relation, where another scratch has named it.
-    No two scratches that live at the same time have a table in common, even on one connection. `log` has the last
-    statements in their order, `statements` counts all that were run as text.
+    No two scratches that live at the same time have a table in common, even on one connection. `log` has what was run,
+    by the names of the statements; `statements` counts all that were run as text. A ready text may be given the name of
+    its `query`, of a file in `sql/` or of our own with a `sentence`.
 
     >>> from kanon_sql.engines.duckdb import DuckDB
     >>> with Scratch(DuckDB(), "example") as tables:
@@ -40,7 +39,7 @@ class Scratch:
     def __init__(self, engine: Engine, name: str = "") -> None:
         self.engine = engine
         self.statements = 0
-        self.log: deque[Statement] = deque(maxlen=_MOST_LOGGED)
+        self._log: dict[str, Statement] = {}
         self._prefix = _take_prefix(f"kanon_{name}" if name else "kanon")
         self._give_back = weakref.finalize(self, _TAKEN.discard, self._prefix)
         self._made: dict[Relation, None] = {}
@@ -57,6 +56,11 @@ class Scratch:
         """Drop all that was made and is still there."""
         self._close()
 
+    @property
+    def log(self) -> tuple[Statement, ...]:
+        """What was run: statements of one name as one, in the order of the first of each."""
+        return tuple(self._log.values())
+
     def __getitem__(self, stem: str) -> Relation:
         """The table of a stem, whether it has been made or not."""
         return queries.scratch(f"{self._prefix}_{stem}")
@@ -69,22 +73,23 @@ class Scratch:
         """Make a table anew of what the query `sql/<query>.sql` gives."""
         return self._make(table, self.text(query, **holes), query)
 
-    def make_as(self, table: str | Relation, text: str) -> Relation:
+    def make_as(self, table: str | Relation, text: str, query: str = "", sentence: str = "") -> Relation:
         """Make a table anew of what a ready query gives."""
-        return self._make(table, text)
+        return self._make(table, text, query, sentence)
 
     def load(self, table: str | Relation, types: Mapping[str, str], columns: Sequence[Sequence[Any]]) -> Relation:
         """Make a table anew of values, column by column; `types` are the engine's own words."""
         relation, started = self._to_make(table), time.perf_counter()
         self.engine.load(relation, types, columns)
-        self._note("load", f"Load {relation.name}.", "", started, len(columns[0]) if columns else 0)
+        self._note("load", "Load values into a temporary table.", "", started, len(columns[0]) if columns else 0)
         return relation
 
-    def receive(self, table: str | Relation, source: Engine, query: str) -> Relation:
+    def receive(self, table: str | Relation, source: Engine, text: str, query: str = "") -> Relation:
         """Make a table anew of what a ready query gives in an engine, this or another."""
         relation, started = self._to_make(table), time.perf_counter()
-        source.send(query, self.engine, relation)
-        self._note("send", f"Make {relation.name}.", query, started)
+        source.send(text, self.engine, relation)
+        sentence = self._sentence(query, "Send rows to a temporary table.")
+        self._note(query or "send", sentence, text, started, engine=source.name)
         return relation
 
     def add(self, table: str | Relation, query: str, /, **holes: Hole) -> None:
@@ -99,9 +104,9 @@ class Scratch:
         """All rows of the query `sql/<query>.sql`."""
         return self._rows(self.text(query, **holes), query)
 
-    def rows_as(self, text: str) -> list[tuple[Any, ...]]:
+    def rows_as(self, text: str, query: str = "") -> list[tuple[Any, ...]]:
         """All rows of a ready query."""
-        return self._rows(text)
+        return self._rows(text, query)
 
     def count(self, table: str | Relation) -> int:
         """How many rows a table has."""
@@ -112,8 +117,8 @@ class Scratch:
         """Give a table the place of another, which is dropped."""
         relation, place = self[table], self._to_make(new)
         self._drop(place)
-        sentence = f"Call {relation.name} {place.name}."
-        self._run(queries.rename(relation, place.name, self.engine.dialect), "rename", sentence)
+        renamed = queries.rename(relation, place.name, self.engine.dialect)
+        self._run(renamed, "rename", "Give a temporary table the name of another.")
         self._made.pop(relation, None)
 
     def drop(self, *tables: str | Relation) -> None:
@@ -132,23 +137,23 @@ class Scratch:
             self._texts[key] = queries.text(query, self.engine.dialect, **holes)
         return self._texts[key]
 
-    def _make(self, table: str | Relation, text: str, query: str = "") -> Relation:
+    def _make(self, table: str | Relation, text: str, query: str = "", sentence: str = "") -> Relation:
         relation = self._to_make(table)
         self._drop(relation)
         made = queries.create_as(relation, text, self.engine.dialect, temporary=True)
-        self._run(made, query or "make", queries.sentence(query) if query else f"Make {relation.name}.")
+        self._run(made, query or "make", sentence or self._sentence(query, "Make a temporary table."))
         return relation
 
     def _add(self, table: str | Relation, text: str, query: str = "") -> None:
         relation = self._relation(table)
         added = queries.insert(relation, text, self.engine.dialect)
-        self._run(added, query or "add", queries.sentence(query) if query else f"Add to {relation.name}.")
+        self._run(added, query or "add", self._sentence(query, "Add rows to a temporary table."))
 
     def _rows(self, text: str, query: str = "") -> list[tuple[Any, ...]]:
         started = time.perf_counter()
         rows = self.engine.rows(text)
         self.statements += 1
-        self._note(query or "ask", queries.sentence(query) if query else "Ask.", text, started, len(rows))
+        self._note(query or "ask", self._sentence(query, "Ask for rows."), text, started, len(rows))
         return rows
 
     def _run(self, statement: str, name: str, sentence: str) -> None:
@@ -167,10 +172,17 @@ class Scratch:
         return relation
 
     def _drop(self, relation: Relation) -> None:
-        self._run(queries.drop(relation, self.engine.dialect), "drop", f"Drop {relation.name}.")
+        self._run(queries.drop(relation, self.engine.dialect), "drop", "Drop a temporary table.")
 
-    def _note(self, name: str, sentence: str, sql: str, started: float, rows: int | None = None) -> None:
-        self.log.append(Statement(name, sentence, sql, time.perf_counter() - started, rows))
+    def _sentence(self, query: str, other: str) -> str:
+        return queries.sentence(query) if query else other
+
+    def _note(
+        self, name: str, sentence: str, sql: str, started: float, rows: int | None = None, engine: str = ""
+    ) -> None:
+        seconds = time.perf_counter() - started
+        run = Statement(name, sentence, sql, seconds, rows, engine=engine or self.engine.name)
+        self._log[name] = self._log[name] + run if name in self._log else run
 
     def _close(self, quietly: bool = False) -> None:
         with ExitStack() as last:  # one drop that fails does not keep the others from being made
@@ -195,6 +207,11 @@ class Scratches:
         if id(engine) not in self._of:
             self._of[id(engine)] = Scratch(engine)
         return self._of[id(engine)]
+
+    @property
+    def log(self) -> tuple[Statement, ...]:
+        """What was run in each of them; see `Scratch.log`."""
+        return tuple(statement for tables in self._of.values() for statement in tables.log)
 
     def __enter__(self) -> Scratches:
         return self

@@ -25,6 +25,7 @@ from kanon_sql.privacy import UNIT, Groups, Predicate
 from kanon_sql.queries import Coded, Relation
 
 Build = Callable[[Sequence[Any]], Hierarchy]
+_SENTENCE = "Turn the distinct tuples into codes: one integer column per attribute and level."
 Unmapped: TypeAlias = Literal["error", "top"]
 
 
@@ -100,7 +101,7 @@ def build_frequency_set(
     """
     stems = queries.plain_names(list(hierarchies))
     scan = queries.tuples({s: c for c, s in stems.items()}, sensitive, table.relation, engine.dialect, compared)
-    tuples = made.receive("tuples", engine, scan)
+    tuples = made.receive("tuples", engine, scan, "core/tuples")
     types = {column.name: column.type for column in made.engine.table(tuples).columns}
     attributes = []
     for name, build in hierarchies.items():
@@ -175,7 +176,7 @@ def _null_row(hierarchy: Hierarchy, loss_levels: Sequence[int]) -> dict[str, int
 def _code(tables: Scratch, attributes: tuple[Attribute, ...], scan: str, sensitive: tuple[str, ...]) -> FrequencySet:
     counted = tables["tuples"]
     query = queries.frequency_set(counted, [a.coded for a in attributes], tables.engine.dialect, sensitive)
-    relation = tables.make_as("frequency_set", query)
+    relation = tables.make_as("frequency_set", query, "frequency_set", _SENTENCE)
     ((rows,),) = tables.rows("core/total_rows", counted=relation)
     if sensitive:
         stems = [attribute.coded.stem for attribute in attributes]

@@ -54,7 +54,7 @@ class Judge:
         query = queries.text(
             "core/level_losses", counted.engine.dialect, frequency_set=counted.relation, losses=columns
         )
-        rows, *sums = self._ask([query])[0]
+        rows, *sums = self._ask("core/level_losses", [query])[0]
         totals = dict(zip(columns, sums, strict=True))
         losses = tuple(
             tuple(self._mean(attribute, level, rows, totals, rows) for level in range(height + 1))
@@ -73,7 +73,7 @@ class Judge:
     def rows_at_risk(self, nodes: Sequence[Node]) -> list[int]:
         """The rows that each node would suppress, several nodes in one round trip."""
         self.nodes_tested += len(nodes)
-        verdicts = self._ask(self._fill(self._test, nodes))
+        verdicts = self._ask("core/node_test", self._fill(self._test, nodes))
         return [at_risk for _, at_risk in verdicts]
 
     def losses(self, node: Node, costs: Costs) -> Figures:
@@ -81,7 +81,7 @@ class Judge:
         attributes = self.frequency_set.attributes
         starred = [a.coded.loss_column(0) if 0 in a.coded.loss_levels else "" for a in attributes]
         columns = tuple(dict.fromkeys((*self._loss_columns(node), *filter(None, starred))))
-        (_, at_risk, *sums) = self._ask(self._fill(self._loss_query(columns), [node]))[0]
+        (_, at_risk, *sums) = self._ask("core/node_loss", self._fill(self._loss_query(columns), [node]))[0]
         saved = dict(zip(columns, sums, strict=True))
         losses = tuple(
             costs.level_losses[j][level]
@@ -97,7 +97,7 @@ class Judge:
 
     def classes(self, node: Node) -> Figures:
         """The classes that a node would release: how many, the smallest, their sizes squared."""
-        (_, classes, released, smallest, squares) = self._ask(self._fill(self._classes, [node]))[0]
+        (_, classes, released, smallest, squares) = self._ask("core/node_classes", self._fill(self._classes, [node]))[0]
         at_risk = self.frequency_set.rows - released
         return Figures(node, at_risk, None, classes, released, smallest, squares)
 
@@ -135,9 +135,9 @@ class Judge:
         """Whether the rows at risk of a node, all masked alike, are a class that meets the model."""
         if rows_at_risk == 0 or self.model.k_alone:
             return rows_at_risk >= self.model.k
-        engine, sensitive = self.frequency_set.engine, list(self.frequency_set.sensitive)
-        prepared = self._prepared("core/masked_class", sensitive=sensitive)
-        ((safe,),) = engine.rows(prepared(0, self.frequency_set.relation, self._levels(node)))
+        prepared = self._prepared("core/masked_class", sensitive=list(self.frequency_set.sensitive))
+        text = prepared(0, self.frequency_set.relation, self._levels(node))
+        ((safe,),) = self.frequency_set.tables.rows_as(text, "core/masked_class")
         return bool(safe)
 
     def drop(self) -> None:
@@ -151,10 +151,6 @@ class Judge:
     def node_test_sql(self, node: Node) -> str:
         """The test of one node on the whole frequency set."""
         return self._test(0, self.frequency_set.relation, self._levels(node))
-
-    def node_classes_sql(self, node: Node) -> str:
-        """The description of one node's classes, on the whole frequency set."""
-        return self._classes(0, self.frequency_set.relation, self._levels(node))
 
     def _fill(self, prepared: PerNode, nodes: Sequence[Node]) -> list[str]:
         relations = self._rollups.relations(nodes)
@@ -183,10 +179,10 @@ class Judge:
             return sums[attribute.coded.loss_column(level)] / (most * of)
         return rows / of if level == attribute.hierarchy.height else 0.0
 
-    def _ask(self, texts: Sequence[str]) -> list[tuple[Any, ...]]:
+    def _ask(self, query: str, texts: Sequence[str]) -> list[tuple[Any, ...]]:
         """Run the queries of several nodes as one statement; its rows in the nodes' order, whole numbers."""
         self.queries += 1
-        answers = self.frequency_set.engine.rows(queries.union_all(texts))
+        answers = self.frequency_set.tables.rows_as(queries.union_all(texts), query)
         whole = [tuple(None if value is None else int(value) for value in row) for row in answers]
         return sorted(whole) if len(texts) > 1 else whole
 

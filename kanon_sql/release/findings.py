@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from kanon_sql import queries
-from kanon_sql.engine import Engine
+from kanon_sql.engine import Engine, Statement
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.privacy import UNIT, Finding, Predicate, PrivacyModel, PrivacyModels, Reference
 from kanon_sql.queries import Relation
@@ -18,7 +18,7 @@ class Summary:
     """What an independent query found in a relation; see `sql/core/class_summary.sql`.
 
     `unsafe_classes`, `unsafe_rows`: those of the model that most classes do not meet, equal rows being a class.
-    `findings`: of everything that the release is held to.
+    `findings`: of everything that the release is held to. `statements`: what was asked.
     """
 
     rows: int
@@ -27,6 +27,7 @@ class Summary:
     unsafe_classes: int
     unsafe_rows: int
     findings: tuple[Finding, ...] = ()
+    statements: tuple[Statement, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def holds(self) -> bool:
@@ -34,6 +35,10 @@ class Summary:
         if not self.findings:
             return self.unsafe_classes == 0
         return all(each.holds for each in self.findings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was found, ready for JSON."""
+        return {name: value for name, value in asdict(self).items() if name != "statements"}
 
 
 def summarize(
@@ -50,14 +55,15 @@ def summarize(
     summaries = []
     with Scratch(engine, "findings") as tables:
         model = model.referring(_references(tables, relation, model, source or (engine, relation)))
-        for each, sql in zip(model.models, summaries_sql(engine, relation, quasi_identifiers, model), strict=True):
-            ((*counts, smallest, unsafe_classes, unsafe_rows, achieved),) = engine.rows(sql)
+        for each, sql in zip(model.models, _summaries_sql(engine, relation, quasi_identifiers, model), strict=True):
+            ((*counts, smallest, unsafe_classes, unsafe_rows, achieved),) = tables.rows_as(sql, "core/class_summary")
             rows, classes = map(int, counts)
             unsafe = int(unsafe_classes), int(unsafe_rows)
             finding = Finding(each.name, each.required, _figure(achieved), *unsafe)
             summaries.append(Summary(rows, classes, _figure(smallest), *unsafe, findings=(finding,)))
     worst = max(summaries, key=lambda summary: summary.unsafe_classes)
-    return replace(worst, findings=tuple(finding for summary in summaries for finding in summary.findings))
+    every = tuple(finding for summary in summaries for finding in summary.findings)
+    return replace(worst, findings=every, statements=tables.log)
 
 
 def _references(
@@ -84,7 +90,7 @@ def _in_type_of(tables: Scratch, relation: Relation, column: str, reference: Rel
     return tables.make(f"text_{reference.name}", "privacy/reference_texts", reference=reference)
 
 
-def summaries_sql(
+def _summaries_sql(
     engine: Engine, relation: Relation, quasi_identifiers: Sequence[str], model: PrivacyModels
 ) -> list[str]:
     """The queries of `summarize`, one per model."""

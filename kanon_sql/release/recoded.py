@@ -31,7 +31,8 @@ def release(recoding: Recoding, target: Target | None, staging: Staging) -> Publ
     recoding.prepare()
     prepared = time.monotonic() - started
     made = publish(recoding.engine, target, partial(pieces, recoding, target), partial(_verify, recoding), staging)
-    return replace(made, write_seconds=made.write_seconds + prepared)
+    statements = (*made.statements, *made.checked.statements)
+    return replace(made, statements=statements, write_seconds=made.write_seconds + prepared)
 
 
 def pieces(recoding: Recoding, target: Target | None, place: Relation) -> list[Piece]:

@@ -199,7 +199,8 @@ class FullDomain(_Judged):
         if search_in is not self.engine:
             for attribute, _ in self.mapped:
                 self._load_mapping(attribute)
-        self.tables.receive(self.safe_classes, search_in, self.judge.released_classes_sql(self.node))
+        query = self.judge.released_classes_sql(self.node)
+        self.tables.receive(self.safe_classes, search_in, query, "core/released_classes")
 
     @property
     def _levels(self) -> list[tuple[Attribute, int]]:

@@ -1,4 +1,4 @@
-"""The road in SQL: every statement of a run with its sentence, the engine's plan, and what it gave."""
+"""The road in SQL: every statement of a run, as its log has it, with the engine's plan and what it gave."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from kanon_sql import queries
-from kanon_sql.engine import Engine
-from kanon_sql.queries import Relation
-from kanon_sql.release import findings, recoded
+from kanon_sql.engine import Statement
+from kanon_sql.loss import Figures
+from kanon_sql.recode.show import LocalFigures
+from kanon_sql.release import recoded
+from kanon_sql.release.findings import Summary
 from kanon_sql.spec import SearchIn, Spec
 from kanon_sql.staging import Staging
 from kanon_sql.verbs.observer import Observer
@@ -22,13 +24,25 @@ from kanon_sql.verbs.source import opened, settle_spec
 if TYPE_CHECKING:
     import pandas
 
-_FREQUENCY_SET = "Turn the distinct tuples into codes: one integer column per attribute and level."
+# Queries of tables that are there until the end.
+_LASTING = (
+    "core/tuples",
+    "core/level_losses",
+    "core/node_test",
+    "core/node_classes",
+    "core/released_classes",
+    "classes",
+)
 _CLASSES = "What every class shows that {} made, with its rows, the leaves under each cell and its level."
 
 
 @dataclass(frozen=True)
 class Step:
-    """One statement: its name, a sentence, the text, the plan, and the rows or figures it gave."""
+    """Statements of one name: a sentence, the text of the last, its plan, what it gave, and what they took.
+
+    `plan`: empty where what was read is gone. `seconds`, `rows`: of all `times`; the rows that were given or written,
+    None where the engine does not say.
+    """
 
     name: str
     sentence: str
@@ -36,11 +50,20 @@ class Step:
     sql: str
     plan: str
     gave: str
+    times: int
+    seconds: float
+    rows: int | None
+
+    @property
+    def told(self) -> str:
+        """What it gave, and what it took."""
+        times = f"{self.times:,} times " if self.times > 1 else ""
+        return f"{self.gave or 'nothing'}, {times}in {self.seconds:.3f} s"
 
 
 @dataclass(frozen=True, repr=False)
 class Explanation(Result):
-    """The statements of a run in order, each with its sentence, its plan, and what it gave."""
+    """The statements of a run in order, each with its sentence, its plan, what it gave, and what it took."""
 
     source: str
     steps: tuple[Step, ...]
@@ -56,14 +79,15 @@ class Explanation(Result):
         return pandas.DataFrame([asdict(step) for step in self.steps])
 
     def _lines(self) -> list[tuple[str, str]]:
-        return [(step.name, f"{step.gave}: {step.sentence}") for step in self.steps]
+        return [(step.name, f"{step.told}: {step.sentence}") for step in self.steps]
 
     def _texts(self) -> dict[str, Any]:
         return {".sql": lambda: "\n".join(map(_commented, self.steps)), **super()._texts()}
 
 
 def _commented(step: Step) -> str:
-    return f"-- {step.name} ({step.engine}): {step.sentence}\n{step.sql};\n"
+    comment = f"-- {step.name} ({step.engine}): {step.sentence}\n"
+    return f"{comment}{step.sql};\n" if step.sql else comment
 
 
 @spelled_out(RecodingOptions)
@@ -76,86 +100,84 @@ def explain(
     search_in: SearchIn = "embedded",
     **options: Unpack[RecodingOptions],
 ) -> Explanation:
-    """Show the road in SQL: each statement with a sentence, its plan, and what it gave. Nothing is written.
+    """Show the road in SQL: each statement with a sentence, its plan, what it gave and took. Nothing is written.
 
     `source`, `spec` and options are those of `anonymize`.
 
     >>> import pandas
     >>> people = pandas.DataFrame({"zip": ["12", "13", "21", "22"]})
     >>> recipes = {"zip": {"hierarchy": {"redact": "right"}}}
-    >>> [step.name for step in explain(people, {"quasi_identifiers": recipes}, k=2).steps][:2]
-    ['tuples', 'frequency_set']
+    >>> [step.name for step in explain(people, {"quasi_identifiers": recipes}, k=2).steps][-2:]
+    ['release', 'class_summary']
     """
     settled = settle_spec(source, spec, taken(RecodingOptions, options)).model_copy(update={"target": None})
     check_spec(settled, "explain")
     with opened(source, settled, connection) as data, data.engine.transaction(), data.scratches:
         plan = plan_release(data, settled, observer or Observer(), search_in, keep_tuples=True)
-        explained = tuple(steps(plan))
+        explained = tuple(_steps(plan))
     return Explanation(settled.source, explained)
 
 
-def steps(plan: Plan | LocalPlan) -> Iterator[Step]:
-    """Run a finished search's or recoding's statements one by one; the release goes to a temporary table only.
+def _steps(plan: Plan | LocalPlan) -> Iterator[Step]:
+    """What a finished search or recoding has run, and its release into a temporary table, as their logs have it.
 
-    The plan must have been made with `keep_tuples`, inside the source engine's transaction. What a local recoding did
-    is told by its manifest: its dozens of statements are those of `sql/`, over and over.
+    The plan must have been made with `keep_tuples`, inside the source engine's transaction. What a local recoding runs
+    in its own tables is told by its manifest: its dozens of statements are those of `sql/`, over and over.
     """
-    source, frequency_set = plan.source.engine, plan.frequency_set
-    scan, coding = frequency_set.sql
-    yield _step(
-        "core/tuples", source, scan, gave=f"{frequency_set.tuples:,} distinct tuples of {frequency_set.rows:,} rows"
-    )
-    columns = len(frequency_set.engine.table(frequency_set.relation).columns)
-    yield _step(
-        "frequency_set",
-        frequency_set.engine,
-        coding,
-        _FREQUENCY_SET,
-        f"{frequency_set.tuples:,} rows, {columns} columns",
-    )
-    if isinstance(plan, Plan):
-        yield from _node(plan)
-    else:
-        figures = plan.recoding.figures
-        gave = f"{figures.classes:,} classes, {figures.released_rows:,} rows, smallest {figures.smallest_class}"
-        sql = queries.select_all(plan.recoding.classes, frequency_set.engine.dialect)
-        yield _step("classes", frequency_set.engine, sql, _CLASSES.format(plan.spec.strategy), gave)
+    figures = plan.judge.classes(plan.outcome.node) if isinstance(plan, Plan) else plan.recoding.figures
     with Staging() as staging:
         published = recoded.release(plan.recoding, None, staging)
-    summary = published.checked
-    if isinstance(plan, Plan):
-        safe, classes = plan.judge.released_classes_sql(plan.outcome.node), _count(source, plan.recoding.safe_classes)
-        yield _step("core/released_classes", frequency_set.engine, safe, gave=f"{classes:,} classes")
-    query = plan.recoding.select_sql()
-    yield _step("release", source, query, published.statements[0].sentence, f"{published.statements[0].rows:,} rows")
-    names, model = plan.recoding.quasi_identifiers, plan.judge.model
-    checks = findings.summaries_sql(source, published.relation, names, model)
-    for statement, finding in zip(checks, summary.findings, strict=True):
-        gave = f"smallest class {summary.smallest_class}, {finding.unsafe_rows} rows that do not hold"
-        yield _step("core/class_summary", source, statement, gave=gave)
+    queries_of, gave = _queries(plan), _gave(plan, figures, published.checked)
+    engines = {engine.name: engine for engine in (plan.frequency_set.engine, plan.source.engine)}
+    for run in (*plan.source.scratches.log, *_classes(plan), *published.statements):
+        if run.name == "drop":
+            continue
+        engine = engines[run.engine or plan.source.engine.name]
+        query = queries_of.get(run.name, "") or run.sql
+        yield Step(
+            run.name.rpartition("/")[2],
+            run.sentence,
+            engine.name,
+            queries.pretty(run.sql, engine.dialect) if run.sql else "",
+            engine.explain(query) if run.name in queries_of else "",
+            gave.get(run.name, "" if run.rows is None else f"{run.rows:,} rows"),
+            run.times,
+            run.seconds,
+            run.rows,
+        )
     plan.recoding.tables.drop(published.relation)
 
 
-def _node(plan: Plan) -> Iterator[Step]:
-    """The questions that the chosen node answered."""
-    frequency_set, judge, node = plan.frequency_set, plan.judge, plan.outcome.node
-    here = frequency_set.engine
-    for each in dict.fromkeys([plan.lattice.bottom, node]):
-        sql = judge.node_test_sql(each)
-        levels = ", ".join(f"{a.column.name} {level}" for a, level in zip(frequency_set.attributes, each, strict=True))
-        yield _step("core/node_test", here, sql, gave=f"{here.rows(sql)[0][1]:,} rows at risk at {levels}")
-    sql = judge.node_classes_sql(node)
-    _, classes, released, smallest, _ = here.rows(sql)[0]
-    yield _step("core/node_classes", here, sql, gave=f"{classes:,} classes, {released:,} rows, smallest {smallest}")
+def _classes(plan: Plan | LocalPlan) -> Iterator[Statement]:
+    """What a local recoding made in all its statements."""
+    if isinstance(plan, LocalPlan):
+        engine, sentence = plan.frequency_set.engine, _CLASSES.format(plan.spec.strategy)
+        sql = queries.select_all(plan.recoding.classes, engine.dialect)
+        yield Statement(
+            "classes", sentence, sql, plan.search_seconds, plan.recoding.figures.classes, engine=engine.name
+        )
 
 
-def _step(name: str, engine: Engine, sql: str, sentence: str | None = None, gave: str = "") -> Step:
-    text = queries.pretty(sql, engine.dialect)
-    return Step(
-        name.rpartition("/")[2], sentence or queries.sentence(name), engine.name, text, engine.explain(sql), gave
-    )
+def _queries(plan: Plan | LocalPlan) -> dict[str, str]:
+    """The statements that read what is there until the end, each with the query in it, or nothing if it is one."""
+    compared = ["core/class_summary"] if not plan.judge.model.compared else []
+    made = {"frequency_set": plan.frequency_set.sql[1], "release": plan.recoding.select_sql()}
+    return dict.fromkeys([*_LASTING, *compared], "") | made
 
 
-def _count(engine: Engine, relation: Relation) -> int:
-    ((rows,),) = engine.rows(queries.text("core/row_count", engine.dialect, relation=relation))
-    return int(rows)
+def _gave(plan: Plan | LocalPlan, figures: Figures | LocalFigures, summary: Summary) -> dict[str, str]:
+    """What statements gave, where their rows alone do not tell."""
+    frequency_set, node = plan.frequency_set, plan.outcome.node if isinstance(plan, Plan) else ()
+    columns = len(frequency_set.engine.table(frequency_set.relation).columns)
+    levels = ", ".join(f"{a.column.name} {level}" for a, level in zip(frequency_set.attributes, node, strict=False))
+    classes = f"{figures.classes:,} classes, {figures.released_rows:,} rows, smallest {figures.smallest_class}"
+    unsafe = ", ".join(f"{finding.unsafe_rows} rows that do not hold {finding.model}" for finding in summary.findings)
+    return {
+        "core/tuples": f"{frequency_set.tuples:,} distinct tuples of {frequency_set.rows:,} rows",
+        "frequency_set": f"{frequency_set.tuples:,} rows, {columns} columns",
+        "core/node_test": f"{plan.recoding.rows_at_risk:,} rows at risk at {levels}",
+        "core/node_classes": classes,
+        "core/released_classes": f"{figures.classes:,} classes",
+        "classes": classes,
+        "core/class_summary": f"smallest class {summary.smallest_class}, {unsafe}",
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -52,7 +52,7 @@ class Verification(Result):
             "model": self.model,
             "required": self.required,
             "holds": self.holds,
-            **asdict(self.summary),
+            **self.summary.to_dict(),
             "offending_sizes": [{"size": size, "classes": classes} for size, classes in self.offending_sizes],
         }
 
