@@ -1,16 +1,13 @@
-"""What a local recoding releases: any classes, shown in every way, in every form, on every engine."""
+"""What a local recoding releases: any classes of any algorithm, and what they show."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, time
-from decimal import Decimal
 from fractions import Fraction
 from itertools import accumulate
 from pathlib import Path
 from statistics import median_low
-from typing import Any, get_args
+from typing import Any
 
 import duckdb
 import pandas
@@ -19,26 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kanon_sql
-from kanon_sql import queries
-from kanon_sql.engine import Column, Engine
-from kanon_sql.engines.duckdb import DuckDB, kind_of
-from kanon_sql.engines.scratch import Scratch
+from kanon_sql.engine import Engine
+from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import SourceError, SpecError, VerificationError
-from kanon_sql.frequency.frequency_set import Attribute
-from kanon_sql.generalization import hierarchy as h
-from kanon_sql.generalization import recipes
-from kanon_sql.queries import Coded
 from kanon_sql.recode import RECODERS, Clock, Local, Recoder, Task
-from kanon_sql.recode.order import Order, number_key, order_of
-from kanon_sql.recode.rounding import rounded
-from kanon_sql.spec import DatesRecipe, RangesRecipe, Show, SuppressRecipe
 from support.database import MakeTable
 from support.examples import examples
+from support.local import AGES, CITIES, TYPES, spec_of, tables
 from support.survey import survey
-
-CITIES = {"Ghent": "BE", "Liège": "BE", "Delft": "NL", "Breda": "NL", "Oslo": "NO"}
-AGES = (20, 21, 29, 30, 34, 47)
-TYPES = {"name": "VARCHAR", "age": "INTEGER", "city": "VARCHAR", "ill": "VARCHAR"}
 
 
 @dataclass
@@ -80,23 +65,6 @@ def recoder() -> Iterator[Given]:
     RECODERS["given"] = Recoder("given", given_classes, "what the test says", ranges=True)
     yield given_classes
     del RECODERS["given"]
-
-
-def spec_of(tmp_path: Path, k: int, **more: Any) -> dict[str, Any]:
-    """Ages in tens and all, cities in countries and all; the cities' rows are not in the countries' order."""
-    rows = [f"{city};{country};*" for city, country in sorted(CITIES.items())] + [";unknown;*"]
-    (tmp_path / "city.csv").write_text("\n".join(rows), encoding="utf-8")
-    (tmp_path / "age.csv").write_text("\n".join([*(f"{a};{a // 10}0s;*" for a in AGES), ";unknown;*"]))
-    hierarchies = {"age": {"hierarchy": str(tmp_path / "age.csv")}, "city": {"hierarchy": str(tmp_path / "city.csv")}}
-    return {
-        "source": "people",
-        "identifiers": ["name"],
-        "quasi_identifiers": hierarchies,
-        "sensitive": ["ill"],
-        "privacy": {"k": k},
-        "strategy": "given",
-        **more,
-    }
 
 
 def common(values: set[Any], labels: Callable[[Any], Sequence[str | None]]) -> str | None:
@@ -332,13 +300,6 @@ def test_a_node_may_show_means(tmp_path: Path) -> None:
     assert released(made.to_df().to_numpy().tolist()) == Counter({(61 / 3, "BE"): 3, (47.0, "*"): 4})
 
 
-# Every local strategy, from a table to its release
-
-tables = st.lists(
-    st.tuples(st.sampled_from([*AGES, None]), st.sampled_from([*CITIES, None, "Rome", "Bonn", "*"])), max_size=30
-)
-
-
 @pytest.mark.parametrize("name", sorted(RECODERS))
 @examples(15)
 @given(rows=tables, k=st.integers(1, 4), show=st.sampled_from([None, "common", "ranges", "bounds", "exact-ranges"]))
@@ -439,289 +400,6 @@ def test_a_number_needs_no_hierarchy(recoder: Given, tmp_path: Path) -> None:
     made = kanon_sql.anonymize(table, spec)
     exact = {("[20, 21]" if age == "[20, 29]" else age, city): n for (age, city), n in RELEASED.items()}
     assert released(made.to_df().to_numpy().tolist()) == exact
-
-
-# What the rounded bounds are, by plain Python
-
-
-def order_by(values: Sequence[Any], type_name: str, build: Callable[[Sequence[Any]], h.Hierarchy]) -> Order:
-    column = Column("x", type_name, kind_of(type_name))
-    return order_of(Attribute(column, build(values), Coded("x", queries.scratch("x"), 1, ())))
-
-
-axes = st.one_of(
-    st.tuples(st.just("INTEGER"), st.lists(st.integers(-(2**31), 2**31 - 1) | st.integers(0, 99))),
-    st.tuples(st.just("TINYINT"), st.lists(st.integers(-128, 127))),
-    st.tuples(st.just("HUGEINT"), st.lists(st.integers(-(2**127), 2**127 - 1))),
-    st.tuples(st.just("DECIMAL(9,2)"), st.lists(st.decimals(-9999999, 9999999, places=2))),
-    st.tuples(st.just("DOUBLE"), st.lists(st.floats())),
-    st.tuples(st.just("FLOAT"), st.lists(st.floats(width=32))),
-    st.tuples(st.just("DATE"), st.lists(st.dates() | st.just("20000-01-01") | st.just("0044-03-15 (BC)"))),
-    st.tuples(st.just("TIMESTAMP"), st.lists(st.datetimes())),
-    st.tuples(st.just("TIMESTAMP WITH TIME ZONE"), st.lists(st.datetimes(timezones=st.just(UTC)))),
-    st.tuples(st.just("TIME"), st.lists(st.times() | st.just("24:00:00"))),
-)
-
-
-@examples(300)
-@given(axis=axes)
-def test_rounded_bounds_cover_and_stay_in_the_type(axis: tuple[str, list[Any]]) -> None:
-    type_name, values = axis
-    order = order_by(values, type_name, lambda values: recipes.suppress(values, "x"))
-    bounds = rounded(order)
-    keys = [number_key(value) for value in order.values]
-    for place, value in enumerate(order.values):
-        low, high, first, last = (each[place] for each in (bounds.lower, bounds.upper, bounds.first, bounds.last))
-        if low is None:
-            assert value is None or value != value
-            continue
-        assert number_key(low) <= keys[place] <= number_key(high)
-        assert (type(low), type(high)) == (type(value), type(value))
-        inside = [i for i, key in enumerate(keys) if number_key(low) <= key <= number_key(high)]
-        assert (first, last) == (inside[0], inside[-1])
-    with Scratch(DuckDB()) as tables:
-        bounds.load(tables, "bounds", type_name)  # an error if one does not fit
-
-
-ROUNDED = [
-    ("INTEGER", range(18, 91), None, 42, (40, 44)),
-    ("INTEGER", [1, 2, 3, 9], None, 3, (2, 3)),
-    ("INTEGER", [*range(30_000, 60_000, 250), 9_876_543], None, 9_876_543, (9_500_000, 9_999_999)),
-    ("TINYINT", range(-128, 128), None, 127, (120, 127)),
-    ("DECIMAL(9,2)", [Decimal(n) / 4 for n in range(400)], None, Decimal("12.25"), (Decimal(10), Decimal("19.99"))),
-    ("DOUBLE", [n / 4 for n in range(400)], None, 12.25, (10.0, 20.0)),
-    ("INTEGER", range(18, 95), RangesRecipe(ranges=(1, 10, 20), top=90), 42, (40, 49)),
-    ("INTEGER", range(18, 95), RangesRecipe(ranges=(10,), origin=5, top=90, bottom=20), 89, (85, 89)),
-    ("INTEGER", range(18, 95), RangesRecipe(ranges=(10,), top=90, bottom=20), 93, (90, 99)),
-    ("INTEGER", range(18, 95), RangesRecipe(ranges=(10,), top=90, bottom=20), 18, (10, 19)),
-    (
-        "DATE",
-        [date(y, 3, 26) for y in range(1930, 1990)],
-        None,
-        date(1976, 3, 26),
-        (date(1975, 1, 1), date(1979, 12, 31)),
-    ),
-    ("DATE", [date(2020, 5, d) for d in range(1, 32)], None, date(2020, 5, 13), (date(2020, 5, 11), date(2020, 5, 17))),
-    (
-        "DATE",
-        [date(1930, 3, 26)],
-        DatesRecipe(dates=("day", "month")),
-        date(1930, 3, 26),
-        (date(1930, 3, 1), date(1930, 3, 31)),
-    ),
-    (
-        "TIMESTAMP",
-        [datetime(2020, 5, d, 3, 7) for d in range(1, 32)],
-        DatesRecipe(dates=("day",)),
-        datetime(2020, 5, 9, 3, 7),
-        (datetime(2020, 5, 9), datetime(2020, 5, 10)),
-    ),
-    (
-        "TIMESTAMP_NS",
-        [f"2020-05-{d} 03:00:00.000000001" for d in range(10, 31)],
-        DatesRecipe(dates=("day",)),
-        "2020-05-11 03:00:00.000000001",
-        (datetime(2020, 5, 11), datetime(2020, 5, 12)),
-    ),
-    ("TIME", [time(h, 7) for h in range(24)], None, time(23, 7), (time(23), time.max)),
-]
-
-
-@pytest.mark.parametrize(("type_name", "values", "recipe", "value", "ends"), ROUNDED)
-def test_bounds_are_rounded_to_the_hierarchy_or_a_step(
-    type_name: str, values: Sequence[Any], recipe: Any, value: Any, ends: tuple[Any, Any]
-) -> None:
-    order = order_by(values, type_name, lambda values: recipes.suppress(values, "x"))
-    bounds = rounded(order, recipe or SuppressRecipe())
-    place = order.values.index(value)
-    assert (bounds.lower[place], bounds.upper[place]) == ends
-
-
-def test_a_file_gives_the_leaves_of_its_own_whether_they_occur_or_not() -> None:
-    text = "".join(f"{age};{age};{age // 10}0s;*\n" for age in range(20, 60))
-    order = order_by([23, 41], "INTEGER", lambda _: h.convert(h.parse(text, "age.csv"), "integer", "age.csv"))
-    bounds = rounded(order)
-    place = order.values.index(23)
-    assert (bounds.lower[place], bounds.upper[place], bounds.first[place], bounds.last[place]) == (20, 29, 0, 9)
-
-
-# Single precision
-
-
-@pytest.mark.parametrize("type_name", ["FLOAT", "REAL"])
-def test_a_single_is_the_number_that_it_prints(engine: Engine, make_table: MakeTable, type_name: str) -> None:
-    if type_name == "FLOAT" and engine.name != "duckdb":
-        type_name = "REAL"
-    rows = [(n / 10, n) for n in range(10) for _ in range(2)]
-    make_table(engine, "people", {"weight": type_name, "n": "INTEGER"}, [*rows, (1e30, 10), (1e30, 10)])
-    for recipe, label in (({"ranges": [0.1, 1]}, "[0.7, 0.8)"), ({"redact": "right"}, "0.7")):
-        column = {"hierarchy": recipe, **({"min_level": 1} if "ranges" in recipe else {})}
-        spec = {
-            "source": "people",
-            "quasi_identifiers": {"weight": column},
-            "keep": ["n"],
-            "target": {"table": "anon", "overwrite": True},
-        }
-        made = kanon_sql.anonymize(None, spec, connection=engine.connection, k=2)  # type: ignore[attr-defined]
-        assert made.manifest["suppressed_rows"] == 0
-        shown = {
-            n: weight if isinstance(weight, str) else f"{weight:.1f}"
-            for weight, n in engine.rows("SELECT weight, n FROM anon")
-        }
-        assert shown[7] == label
-
-
-def test_a_statement_with_singles_stands_alone(engine: Engine, make_table: MakeTable) -> None:
-    from kanon_sql.release import recoded
-    from kanon_sql.verbs.observer import Observer
-    from kanon_sql.verbs.plan import plan_release
-    from kanon_sql.verbs.source import opened, settle_spec
-
-    make_table(
-        engine, "people", {"weight": "REAL", "n": "INTEGER"}, [(w, 1) for w in (0.7, 0.1, 1e30) for _ in range(2)]
-    )
-    for strategy, hierarchy in (("exhaustive", {"ranges": [0.5]}), ("mondrian", None)):
-        attribute = {"hierarchy": hierarchy} if hierarchy else {}
-        given_spec = {
-            "source": "people",
-            "quasi_identifiers": {"weight": attribute},
-            "privacy": {"k": 2},
-            "strategy": strategy,
-        }
-        settled = settle_spec(None, given_spec, {})
-        with opened(None, settled, engine.connection) as source, source.scratches:  # type: ignore[attr-defined]
-            plan = plan_release(source, settled, Observer())
-            statement = recoded.target_sql(plan.recoding, None)
-        assert len(engine.rows(f"SELECT weight FROM ({statement}) AS release")) == 6
-
-
-# Every type: a release, or one sentence
-
-SAFE_CLASSES = {
-    "duckdb": {
-        "UUID": [f"00000000-0000-0000-0000-00000000000{i}" for i in range(4)],
-        "INTERVAL": [f"{i} days" for i in range(4)],
-        "BLOB": list("abcd"),
-        "TIME": ["01:00:00", "02:30:00", "23:00:00", "24:00:00"],
-        "TIMESTAMPTZ": [f"2020-01-0{i} 00:00:00+00" for i in range(1, 5)],
-        "BOOLEAN": ["true", "false"] * 2,
-        "HUGEINT": [str(2**127 - 1 - i) for i in range(4)],
-        "DECIMAL(38,10)": [f"123456789012345678901234567{i}.0123456789" for i in range(4)],
-        "TIMESTAMP_NS": [f"2020-01-01 00:00:00.12345678{i}" for i in range(4)],
-        "TIMESTAMP": ["infinity", "2020-01-01", "2020-01-02", "-infinity"],
-        "DATE": ["5000-01-01", "20000-01-01", "0044-03-15 (BC)", "2020-01-01"],
-        "DATE ": ["infinity", "2020-01-01", "2020-01-02", "-infinity"],
-        "DOUBLE": ["1.5", "nan", "inf", "-inf"],
-        "FLOAT": ["0.1", "nan", "inf", "3.4e38"],
-    },
-    "postgresql": {
-        "uuid": [f"00000000-0000-0000-0000-00000000000{i}" for i in range(4)],
-        "interval": [f"{i} days" for i in range(4)],
-        "bytea": list("abcd"),
-        "time": ["01:00:00", "02:30:00", "23:00:00", "24:00:00"],
-        "timetz": [f"0{i}:00:00+01" for i in range(4)],
-        "timestamptz": [f"2020-01-0{i} 00:00:00+00" for i in range(1, 5)],
-        "boolean": ["true", "false"] * 2,
-        "date": ["infinity", "2020-01-01", "2020-01-02", "-infinity"],
-        "numeric": ["9", "10", "NaN", "1234567890123456789012345678901234567890.5"],
-        "float8": ["1.5", "NaN", "Infinity", "-Infinity"],
-    },
-}
-TYPES_HELD = [(engine, name) for engine, types in SAFE_CLASSES.items() for name in types]
-SHOWS = [None, *get_args(Show)]
-
-
-def cannot(engine: Engine, strategy: str, hierarchy: str | None, show: str | None) -> bool:
-    """Whether a column of the table people has no order, and one is needed; or no mean."""
-    table = engine.find("people")
-    column = table and table.column("x")
-    assert column
-    if show == "mean":
-        return column.kind not in ("integer", "decimal", "float")
-    ordered = show in ("ranges", "bounds", "exact-ranges", "exact-bounds", "median")
-    return not column.ordered and (ordered or (strategy in RECODERS and hierarchy is None))
-
-
-@pytest.mark.parametrize(("name", "type_name"), TYPES_HELD)
-@pytest.mark.slow
-def test_every_type_is_released_or_refused_in_a_sentence(
-    engine: Engine, make_table: MakeTable, name: str, type_name: str
-) -> None:
-    if engine.name != name:
-        pytest.skip(f"{type_name} is a type of {name}")
-    values = SAFE_CLASSES[name][type_name]
-    make_table(
-        engine,
-        "people",
-        {"x": type_name, "n": "INTEGER"},
-        [(values[i % 4], i) for i in range(12)] + [(None, 12), (None, 13)],
-    )
-    runs = [("mondrian", None, show) for show in SHOWS] + [
-        ("exhaustive", "suppress", show) for show in ("bounds", "mean", "mode")
-    ]
-    runs += [(strategy, "suppress", None) for strategy in RECODERS]
-    for strategy, hierarchy, show in runs:
-        attribute = {**({"hierarchy": hierarchy} if hierarchy else {}), **({"show": show} if show else {})}
-        spec = {"source": "people", "quasi_identifiers": {"x": attribute}, "privacy": {"k": 3}}
-        refused = "show common, mode or labels|no order to cut by"
-        with pytest.raises(SpecError, match=refused) if cannot(engine, strategy, hierarchy, show) else nullcontext():
-            made = kanon_sql.anonymize(None, spec, connection=engine.connection, strategy=strategy)  # type: ignore[attr-defined]
-            assert made.manifest["verified"]
-            assert made.manifest["released_rows"] >= 12
-
-
-def test_the_mean_of_nan_is_nan(embedded: DuckDB, make_table: MakeTable) -> None:
-    make_table(embedded, "people", {"x": "DOUBLE"}, [("nan",)] * 3 + [("1.5",)] * 2 + [("2.5",)])
-    spec = {
-        "source": "people",
-        "quasi_identifiers": {"x": {"show": "mean"}},
-        "strategy": "mondrian",
-        "privacy": {"k": 3},
-    }
-    made = kanon_sql.anonymize(None, spec, connection=embedded.connection)
-    assert Counter(str(x) for (x,) in embedded.rows("SELECT x FROM kanon_release_1")) == {"nan": 3, str(5.5 / 3): 3}
-    assert made.manifest["modification_per_attribute"] == {"x": 0.5}
-
-
-# What is as it was, cell by cell
-
-
-@pytest.mark.parametrize("name", ["exhaustive", *sorted(RECODERS)])
-@examples(12)
-@given(rows=tables, k=st.integers(1, 3), show=st.sampled_from([None, *get_args(Show)]))
-def test_modified_cells_are_those_that_are_not_as_they_were(
-    tmp_path: Path, name: str, rows: list[Any], k: int, show: str | None
-) -> None:
-    rows = [(age, None if city == "*" else city) for age, city in rows]
-    if len(rows) < k:
-        return
-    table = pandas.DataFrame([(f"p{i}", *row, i) for i, row in enumerate(rows)], columns=[*TYPES]).astype(
-        {"age": "Int64"}
-    )
-    spec = spec_of(tmp_path, k, strategy=name, unmapped="top", source="x", metric="distortion", suppression_limit=0.3)
-    if show and name != "prioprivacy":
-        spec["quasi_identifiers"]["age"]["show"] = show
-    made = kanon_sql.anonymize(table, spec)
-    frame = made.to_df().astype(object)
-    same, far = Counter({"age": 0, "city": 0}), Counter({"age": 0, "city": 0})
-    for *ages, city, place in frame.where(frame.notna(), None).itertuples(index=False):
-        source = rows[place]
-        whole = all(as_was(source[0], age) for age in ages) and "*" not in ages
-        same["age"] += whole
-        same["city"] += as_was(source[1], city) and city != "*"
-        far["city"] += source[1] is not None and source[1] not in CITIES
-    said = made.manifest
-    for column in ("age", "city"):
-        assert said["modification_per_attribute"][column] == pytest.approx(1 - same[column] / len(rows))
-    gone = (far["city"] + said["suppressed_rows"]) / len(rows)
-    assert said["distortion_per_attribute"]["city"] >= gone - 1e-9
-    assert said["score"] == pytest.approx(said["information_loss"]["distortion"])
-    if said["node"] and said["node"]["city"] == 0:
-        assert said["distortion_per_attribute"]["city"] == pytest.approx(gone)
-
-
-def as_was(value: Any, shown: Any) -> bool:
-    return value is None if shown is None else value is not None and (shown == value or str(shown) == str(value))
 
 
 # Weights

@@ -1,10 +1,8 @@
-"""Mondrian against a row-wise one in plain Python, by what no class may be, and by published figures."""
+"""Mondrian against a row-wise one in plain Python, written from the paper's text."""
 
-import csv
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -12,79 +10,17 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kanon_sql import anonymize, queries
-from kanon_sql import spec as specs
-from kanon_sql.engines.duckdb import DuckDB
-from kanon_sql.engines.scratch import Scratch
+from kanon_sql import queries
 from kanon_sql.errors import InfeasibleError
-from kanon_sql.frequency.frequency_set import build_frequency_set
-from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization import hierarchy as h
 from kanon_sql.generalization import recipes
 from kanon_sql.generalization.hierarchy import Hierarchy
-from kanon_sql.generalization.lattice import Lattice
-from kanon_sql.privacy import PrivacyModel, all_of, k_anonymity
+from kanon_sql.privacy import PrivacyModel, all_of
 from kanon_sql.recode.mondrian import Rule, mondrian, mondrian_relaxed
 from kanon_sql.recode.task import Clock, Local, Task
-from support.data import DATA, needs
-from support.data import NINE as ADULT
-from support.database import create_table
 from support.examples import examples
+from support.mondrian import Row, classes_of, in_order, stopped_after_one_round, task_of, values_of
 from support.oracle import Column, Problem, problems
-
-needs_adult = needs("adult/adult.csv", "adult/hierarchies/<column>.csv", "adult/uci/adult.data")
-Row = tuple[Any, ...]
-
-
-# The algorithm's surroundings
-
-
-def task_of(
-    rows: Sequence[Row],
-    hierarchies: Sequence[Callable[[Sequence[Any]], Hierarchy]],
-    k: int,
-    weights: Sequence[float] | None = None,
-    show: Sequence[str | None] | None = None,
-    types: Sequence[str] | None = None,
-) -> Task:
-    """A task on a table of columns q0, q1, …; by their type whole numbers if there are any, else text."""
-    engine = DuckDB()
-    names = [f"q{j}" for j in range(len(hierarchies))]
-    found_types = ["BIGINT" if any(isinstance(row[j], int) for row in rows) else "VARCHAR" for j in range(len(names))]
-    table = create_table(engine, "people", dict(zip(names, types or found_types, strict=True)), rows)
-    frequency_set = build_frequency_set(engine, table, dict(zip(names, hierarchies, strict=True)), Scratch(engine))
-    attributes = {name: {"show": how} for name, how in zip(names, show or [None] * len(names), strict=True)}
-    spec = specs.parse({"source": "people", "quasi_identifiers": attributes, "privacy": {"k": k}})
-    model = all_of(k_anonymity(k))
-    judge = Judge(frequency_set, model)
-    lattice = Lattice((0,) * len(names), frequency_set.heights)
-    weighted = tuple(weights or (1.0,) * len(names))
-    return Task(
-        frequency_set, model, spec, weighted, Clock(), judge, judge.costs(), lattice, lambda _: frequency_set.heights
-    )
-
-
-def values_of(task: Task) -> list[dict[int, Any]]:
-    """Per attribute the value of every level-0 code."""
-    return [
-        dict(zip(a.hierarchy.codes(0), (*a.hierarchy.values, *a.hierarchy.starred), strict=True))
-        for a in task.frequency_set.attributes
-    ]
-
-
-def classes_of(task: Task) -> list[Counter[Row]]:
-    """The classes of an assignment: the rows of each, by their values; in order, so that two can be compared."""
-    codes = [a.coded.code_column(0) for a in task.frequency_set.attributes]
-    query = queries.text("core/copy", "duckdb", columns=[*codes, "n", "class"], source=task.results["assignment"])
-    values, classes = values_of(task), defaultdict(Counter)
-    for *tuple_codes, n, number in task.engine.rows(query):
-        classes[number][tuple(known[code] for known, code in zip(values, tuple_codes, strict=True))] += n
-    return in_order(classes.values())
-
-
-def in_order(classes: Any) -> list[Counter[Row]]:
-    return sorted(classes, key=lambda members: sorted(map(repr, members.items())))
-
 
 # Mondrian row by row, from the paper's text
 
@@ -353,13 +289,6 @@ def test_what_is_not_known_to_be_safe_is_no_class(problem: Problem, recode: Call
     assert not set(sizes) & {1, 3}
 
 
-def stopped_after_one_round() -> Clock:
-    """What Ctrl-C does in the first round."""
-    clock = Clock()
-    clock.watch = lambda _: setattr(clock, "interrupted", True)
-    return clock
-
-
 @pytest.mark.parametrize("recode", [mondrian, mondrian_relaxed])
 def test_whoever_has_no_time_gets_one_safe_class(recode: Callable[[Task], Local]) -> None:
     task = task_of([(i % 7,) for i in range(30)], [lambda values: recipes.suppress(values, "q0")], 3)
@@ -407,147 +336,3 @@ def test_the_region_of_a_class_is_what_it_was_cut_to() -> None:
         cuts = queries.text("core/copy", "duckdb", columns=["low_0", "high_0", "low_1", "high_1"], source=local.cuts)
         assert sorted(task.engine.rows(cuts)) == expected
     assert mondrian(task_of(rows, build, 2)).cuts is None
-
-
-# Published examples and figures
-
-PAPER = Rule(choose="width", median_only=True)
-
-
-def by_order(rows: Sequence[Row], k: int, rule: Rule) -> tuple[Task, Rule]:
-    """A task whose columns are all cut by order, and the rule for it; text is in the order of first appearance."""
-
-    def build(j: int) -> Callable[[Sequence[Any]], Hierarchy]:
-        values = list(dict.fromkeys(row[j] for row in rows))
-        if isinstance(values[0], int):
-            return lambda leaves: recipes.suppress(leaves, f"q{j}")
-        return lambda _: h.from_rows([[value, "*"] for value in values], f"q{j}")
-
-    columns = range(len(rows[0]))
-    task = task_of(rows, [build(j) for j in columns], k)
-    return task, replace(rule, ordered=[f"q{j}" for j in columns])
-
-
-def sizes_of(task: Task) -> list[int]:
-    return sorted(members.total() for members in classes_of(task))
-
-
-def test_the_median_of_six() -> None:
-    """1, 2, 3, 3, 4, 5: strict keeps both threes on the left, relaxed deals them, in their first cut."""
-    rows = [(value,) for value in (1, 2, 3, 3, 4, 5)]
-    task, rule = by_order(rows, 2, PAPER)
-    for recode, expected in (
-        (mondrian, [[(1,), (2,), (3,), (3,)], [(4,), (5,)]]),
-        (mondrian_relaxed, [[(1,), (2,), (3,)], [(3,), (4,), (5,)]]),
-    ):
-        recode(replace(task, clock=stopped_after_one_round()), rule)
-        assert [sorted(members.elements()) for members in classes_of(task)] == expected
-
-
-EIGHT = [(6, 1), (6, 1), (8, 2), (8, 2), (4, 1), (4, 2), (4, 3), (4, 4)]
-NINE = [(6, 1), (8, 1), (8, 1), (8, 1), (8, 1), (4, 1), (4, 2), (4, 3), (4, 4)]
-
-
-@pytest.mark.parametrize(
-    ("rows", "recode", "ncp"),
-    [
-        (EIGHT, mondrian, 100 / 12),
-        (EIGHT, mondrian_relaxed, 100 / 12),
-        (NINE, mondrian, 2300 / 108),
-        (NINE, mondrian_relaxed, 700 / 54),
-    ],
-)
-def test_small_tables_of_gong(rows: list[Row], recode: Callable[[Task, Rule], Local], ncp: float) -> None:
-    """The tables of the tests of Q. Gong's implementation, k = 2, and their normalized certainty penalty in percent."""
-    task, rule = by_order(rows, 2, replace(PAPER, inherited=True))
-    assert 100 * recode(task, rule).facts["ncp"] == pytest.approx(ncp)
-
-
-@cache
-def gong_adult() -> list[Row]:
-    """Adult's complete rows as Q. Gong takes them: eight columns, two of them numbers."""
-    with open(DATA / "adult" / "uci" / "adult.data", encoding="utf-8") as file:
-        rows = [[field.strip() for field in row] for row in csv.reader(file) if len(row) == 15]
-    columns, numbers = (0, 1, 4, 5, 6, 8, 9, 13), (0, 4)
-    return [tuple(int(row[i]) if i in numbers else row[i] for i in columns) for row in rows if "?" not in row]
-
-
-@needs_adult
-@pytest.mark.parametrize(
-    ("k", "ncp", "classes"),
-    [
-        (2, 4.9732, 7213),
-        (5, 8.3025, 3271),
-        (10, 11.2435, 1795),
-        (25, 16.3493, 776),
-        (50, 22.1577, 402),
-        (100, 30.0858, 205),
-    ],
-)
-@pytest.mark.slow
-def test_strict_on_adult_is_as_gong_found(k: int, ncp: float, classes: int) -> None:
-    task, rule = by_order(gong_adult(), k, replace(PAPER, inherited=True))
-    assert 100 * mondrian(task, rule).facts["ncp"] == pytest.approx(ncp, abs=5e-5)
-    sizes = sizes_of(task)
-    assert len(sizes) == classes
-    assert sizes[0] >= k
-    assert k != 10 or sum(size**2 for size in sizes) == 673_672
-
-
-@needs_adult
-@pytest.mark.parametrize(
-    ("columns", "ncp"),
-    [(1, 0.4677), (2, 15.5207), (3, 18.1250), (4, 15.0652), (5, 12.3774), (6, 11.2588), (7, 11.6840)],
-)
-@pytest.mark.slow
-def test_strict_on_the_first_columns_of_adult_is_as_gong_found(columns: int, ncp: float) -> None:
-    task, rule = by_order([row[:columns] for row in gong_adult()], 10, replace(PAPER, inherited=True))
-    assert 100 * mondrian(task, rule).facts["ncp"] == pytest.approx(ncp, abs=5e-5)
-    assert columns > 1 or len(sizes_of(task)) == 58
-
-
-@needs_adult
-@pytest.mark.parametrize(
-    ("k", "ncp", "classes"),
-    [
-        (2, 3.5434, 13735),
-        (5, 10.6394, 4096),
-        (10, 15.8470, 2048),
-        (25, 22.3183, 1024),
-        (50, 30.0727, 512),
-        (100, 38.9408, 256),
-    ],
-)
-@pytest.mark.slow
-def test_relaxed_on_adult_is_as_gong_found(k: int, ncp: float, classes: int) -> None:
-    """Which of the rows equal to the median go where depends on the order of the file, so here every row is a tuple."""
-    rows = gong_adult()
-    task, rule = by_order(rows, k, replace(PAPER, inherited=True, dealt_in=["row"]))
-    attributes = task.frequency_set.attributes
-    codes = [dict(zip(a.hierarchy.values, a.hierarchy.codes(0), strict=True)) for a in attributes]
-    columns = {a.coded.code_column(0): [codes[j][row[j]] for row in rows] for j, a in enumerate(attributes)}
-    columns |= {"n": [1] * len(rows), "row": list(range(len(rows)))}
-    each = queries.scratch("each_row")
-    task.engine.load(each, dict.fromkeys(columns, "BIGINT"), list(columns.values()))
-    task = replace(task, frequency_set=replace(task.frequency_set, relation=each))
-    assert 100 * mondrian_relaxed(task, rule).facts["ncp"] == pytest.approx(ncp, abs=5e-5)
-    assert len(sizes_of(task)) == classes
-
-
-@needs_adult
-@pytest.mark.parametrize(("strategy", "most"), [("mondrian", 0.0511), ("mondrian_relaxed", 0.0505)])
-@pytest.mark.slow
-def test_adult_loses_half_of_what_a_median_cut_in_every_attribute_does(strategy: str, most: float) -> None:
-    release = anonymize(
-        DATA / "adult" / "adult.csv",
-        quasi_identifiers=ADULT,
-        hierarchies=DATA / "adult" / "hierarchies",
-        k=5,
-        strategy=strategy,
-        show="exact-ranges",
-    )
-    manifest = release.manifest
-    assert manifest["verified"]
-    assert manifest["suppressed_rows"] == 0
-    assert manifest["smallest_class"] >= 5
-    assert manifest["information_loss"]["loss"] <= most
