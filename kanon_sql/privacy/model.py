@@ -229,6 +229,12 @@ class PrivacyModels:
         return replace(self, references=MappingProxyType(dict(references)))
 
     @property
+    def of_release_alone(self) -> PrivacyModels | None:
+        """What can be asked of a release without its source: people are rows there, and nothing is compared."""
+        models = tuple(model for model in self.models if not model.compares)
+        return replace(self, models=models, unit=None) if models else None
+
+    @property
     def rows_alone(self) -> Predicate:
         """What the models ask of a class's rows, whatever their values: a class that fails this is not safe."""
         asked = [model for model in self.models if model.sensitive is None]

@@ -63,7 +63,7 @@ def check_show(spec: Spec, table: Table) -> None:
             raise SpecError(
                 f"{name!r} is of type {column.type}, which has no {attribute.show}; show common, mode or labels instead"
             )
-    kept = [column.name for column in table.columns if column.name not in spec.identifiers]
+    kept = [column.name for column in table.columns if column.name not in spec.dropped]
     names = [new for name in kept for new in shown_names(name, how_of(spec, table, name))]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:

@@ -14,7 +14,7 @@ from kanon_sql.engines.files import file_format
 from kanon_sql.errors import VerificationError
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.queries import Relation
-from kanon_sql.release import findings
+from kanon_sql.release import findings, people
 from kanon_sql.release.findings import Summary
 from kanon_sql.release.pieces import Piece
 from kanon_sql.release.publish import Published, Staged, publish
@@ -68,7 +68,7 @@ def target_sql(recoding: Recoding, target: Target | None, source_files: str | No
 def promise(spec: Spec, model: PrivacyModels, quasi_identifiers: Sequence[str]) -> dict[str, Any]:
     """What the comment on a release says of it, enough to verify it later: no value of the data."""
     asked = {"k": model.k} if model.k_alone else {"privacy": [each.described() for each in model.models]}
-    said = {**asked, "quasi_identifiers": list(quasi_identifiers)}
+    said = {**asked, "quasi_identifiers": list(quasi_identifiers)} | ({"unit": model.unit} if model.unit else {})
     return said | ({"wildcard_suppression": True} if spec.wildcard_suppression else {})
 
 
@@ -88,9 +88,11 @@ def _verify(recoding: Recoding, engine: Engine, staged: Staged) -> Summary:
             "the written release does not have the planned columns; nothing was released; run again "
             "and report this if it persists"
         )
-    summary = findings.summarize(
-        engine, relation, recoding.quasi_identifiers, recoding.model, (recoding.engine, recoding.table.relation)
-    )
+    if people.without(recoding):
+        summary = people.summarize(recoding, engine, relation)
+    else:
+        source = recoding.engine, recoding.table.relation
+        summary = findings.summarize(engine, relation, recoding.quasi_identifiers, recoding.model, source)
     if other := recoding.other_finding(engine, relation):
         summary = replace(summary, findings=(other,))
     if not summary.holds:

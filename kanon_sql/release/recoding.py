@@ -7,7 +7,7 @@ shows. Both say the same few things to whoever writes and checks the release.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -67,6 +67,7 @@ class Recoding(Protocol):
     def quasi_identifiers(self) -> list[str]: ...
 
     def other_finding(self, engine: Engine, release: Relation) -> Finding | None: ...
+    def with_people(self) -> Recoding: ...
     def prepare(self) -> None: ...
     def select_sql(self) -> str: ...
     def standalone_sql(self) -> str: ...
@@ -151,7 +152,7 @@ class FullDomain(_Judged):
     @property
     def columns(self) -> list[str]:
         """The released columns in order."""
-        return [column.name for column in self.table.columns if column.name not in self.spec.identifiers]
+        return [column.name for column in self.table.columns if column.name not in self.spec.dropped]
 
     @property
     def quasi_identifiers(self) -> list[str]:
@@ -160,6 +161,10 @@ class FullDomain(_Judged):
 
     def other_finding(self, engine: Engine, release: Relation) -> None:
         """Equal rows are what counts."""
+
+    def with_people(self) -> FullDomain:
+        """The same release with the column that tells people apart."""
+        return replace(self, spec=_with_people(self.spec))
 
     @property
     def mapped(self) -> list[tuple[Attribute, int]]:
@@ -221,7 +226,7 @@ class FullDomain(_Judged):
         cells = tuple(
             recoded.get(column.name) or Cell(column.name, sortable=column.kind != "other", open_type=column.open_type)
             for column in self.table.columns
-            if column.name not in self.spec.identifiers
+            if column.name not in self.spec.dropped
         )
         shuffle = self.spec.seed if self.spec.shuffle else None
         safe = self.model.safe
@@ -272,6 +277,10 @@ class LocalRecoding(_Judged):
         columns = [a.column.name for a in frequency_set.attributes]
         fits = wildcard.of_release(frequency_set, self.spec, self.model, engine, release, columns)
         return fits.finding(self.model)
+
+    def with_people(self) -> LocalRecoding:
+        """The same release with the column that tells people apart."""
+        return replace(self, spec=_with_people(self.spec))
 
     def prepare(self) -> None:
         """Have the mapping tables, the assignment and the classes in the engine of the source."""
@@ -351,7 +360,7 @@ class LocalRecoding(_Judged):
 
     def _cells(self, mapping: _Mapping) -> list[LocalCell]:
         places = {a.column.name: (j, a) for j, a in enumerate(self.attributes)}
-        kept = [column for column in self.table.columns if column.name not in self.spec.identifiers]
+        kept = [column for column in self.table.columns if column.name not in self.spec.dropped]
         return [
             _local_cell(*places[column.name], self.hows[places[column.name][0]], mapping)
             if column.name in places
@@ -382,6 +391,11 @@ class LocalRecoding(_Judged):
             self.model.sensitive,
         )
         return query.sql(self.engine.dialect)
+
+
+def _with_people(spec: Spec) -> Spec:
+    identifiers = tuple(column for column in spec.identifiers if column != spec.unit)
+    return spec.model_copy(update={"unit": None, "identifiers": identifiers})
 
 
 def _no_mapping(attribute: Attribute) -> Relation:

@@ -48,7 +48,6 @@ def nowhere(spec: Spec) -> bool:
 def without_a_place(spec: Spec) -> Words | None:
     given = {
         "time": spec.time is not None,
-        "unit": spec.unit is not None,
         "cloak": spec.cloak != Cloak(),
         'strategy="cloak"': spec.strategy == CLOAK,
     }

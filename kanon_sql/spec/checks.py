@@ -67,7 +67,7 @@ def check(spec: Spec, verb: Verb | None = None) -> None:
 
 _PLACES = (
     Conflict(
-        "time, unit, cloak",
+        "time, cloak",
         "no location",
         asked.without_a_place,
         "`{option}` is for places",

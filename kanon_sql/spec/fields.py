@@ -258,6 +258,11 @@ class Spec(Model):
         return () if self.keep is None or self.keep == EVERY else self.keep
 
     @property
+    def dropped(self) -> tuple[str, ...]:
+        """The columns that no release has: those that identify, and the one that tells people apart."""
+        return tuple(dict.fromkeys((*self.identifiers, *((self.unit,) if self.unit else ()))))
+
+    @property
     def rules(self) -> str | None:
         """The folder of PrioPrivacy's rule files."""
         return self.prioprivacy.rules

@@ -47,8 +47,9 @@ def describe(
         "seconds": _seconds(plan, published, started),
         "verified": summary.holds,
         "privacy": [finding(each) for each in summary.findings],
+        **({"unit": spec.unit} if spec.unit else {}),
         "roles": {
-            "identifiers_dropped": list(spec.identifiers),
+            "identifiers_dropped": list(spec.dropped),
             "quasi_identifiers": plan.columns,
             "sensitive": list(spec.sensitive),
             **plan.source.roles.described(),

@@ -89,11 +89,16 @@ def count(
 
 def model_of(spec: Spec) -> PrivacyModels:
     """The privacy models that a spec asks for: those given in Python, or k-anonymity."""
-    return all_of(*(spec.models or [k_anonymity(spec.privacy.k)]))
+    return all_of(*(spec.models or [k_anonymity(spec.privacy.k)]), unit=spec.unit)
 
 
 def check_models(model: PrivacyModels, table: Table) -> None:
     """SpecError if a model says what no class can be asked, or counts the values of a column that is not there."""
+    if model.unit and table.column(model.unit) is None:
+        raise SpecError(
+            f"people are told apart by {model.unit!r}, and there is no such column; a release does not have it, so "
+            "people are counted when it is made"
+        )
     for each in model.models:
         if each.sensitive is not None and table.column(each.sensitive) is None:
             raise SpecError(f"{each.name} counts the values of {each.sensitive!r}, and there is no such column")
@@ -107,7 +112,7 @@ def _check_models(spec: Spec, table: Table) -> None:
     """Refuse models that cannot be met or verified here, before any long work."""
     model = model_of(spec)
     check_models(model, table)
-    for column in model.sensitive.values():
+    for column in dict.fromkeys(each.sensitive for each in model.models if each.sensitive):
         _check_counted(column, spec)
     if model.sensitive and spec.strategy in RECODERS and RECODERS[spec.strategy].values is None:
         takes = ", ".join(name for name, recoder in RECODERS.items() if recoder.values)
@@ -123,7 +128,7 @@ def _check_models(spec: Spec, table: Table) -> None:
 
 def _check_counted(column: str, spec: Spec) -> None:
     """A column whose values are counted must be in the release as it is, for who checks it counts them again."""
-    if column in spec.identifiers:
+    if column in spec.dropped:
         raise SpecError(
             f"a privacy model counts the values of {column!r}, which is dropped as an identifier, so that nobody "
             "could check the release; keep the column, or leave out the model"

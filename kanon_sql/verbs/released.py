@@ -104,9 +104,10 @@ class Release(Result):
         ((rows,),) = engine.rows(queries.text("core/row_count", engine.dialect, relation=staged["release"]))
         if rows != self.manifest["released_rows"]:
             raise VerificationError(f"the release has {rows:,} rows now, and not as it was made; release it again")
-        if self.model is None:
+        model = self.model and self.model.of_release_alone
+        if model is None:
             return
-        summary = summarize(engine, staged["release"], self.quasi_identifiers, self.model)
+        summary = summarize(engine, staged["release"], self.quasi_identifiers, model)
         if not summary.holds:
             raise VerificationError(
                 f"the release has {summary.unsafe_rows:,} rows now in classes that do not meet the model; release again"

@@ -49,6 +49,23 @@ CASES = [
         [(str(value), *row) for value, *row in _OF_ROWS],
         _REFERENCE,
     ),
+    Case(
+        "privacy/class_rows",
+        {"release": Relation("counted"), "columns": ["age_0", "person"]},
+        ["age_0", "person", "n"],
+        [(0, 1, 1), (0, 2, 1), (1, 1, 1), (1, 3, 1), (1, 4, 1)],
+        _COUNTED,
+    ),
+    Case(
+        "privacy/differing_rows",
+        {"one": Relation("one"), "other": Relation("other"), "columns": ["age", "ill"]},
+        ["differing"],
+        [(3,)],  # (2, 5) once in one and twice in the other, and (3, NULL) in one alone
+        {
+            **relation("one", "age ill n", (1, 5, 2), (2, 5, 1), (3, None, 1)),
+            **relation("other", "age ill n", ("1", "5", 2), ("2", "5", 2), age="VARCHAR", ill="VARCHAR"),
+        },
+    ),
 ]
 COMPARED = [  # of `core`, for they test a node
     # Shares of .8 and .2 where .6, .3 and .1 are expected: .2 must move; .4, .4 and .2: .2 as well.
