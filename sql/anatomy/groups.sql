@@ -1,5 +1,5 @@
 -- name: anatomy/groups
--- Deal the rows, sorted by sensitive value and else by chance, to the groups in turn, as cards are dealt.
+-- Deal the rows, sorted by sensitive value and otherwise at random, to the groups in turn, like cards.
 -- reads: rows (row_id = text that no other row has, the columns), key (one row; key = text)
 -- holes: $columns columns, $sensitive columns, $groups value, $rows relation, $key relation
 -- gives: the columns, group_id (1 … $groups; no group has a value twice if none is in more than $groups rows)

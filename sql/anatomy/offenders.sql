@@ -1,5 +1,5 @@
 -- name: anatomy/offenders
--- Name the groups whose rows and counted sensitive values disagree, or that one half of an anatomy lacks.
+-- Name the groups whose rows and counted sensitive values disagree, or that one of the two tables lacks.
 -- reads: rows (group_id, one row per released row), sensitive (group_id, count); numbers or, from a CSV file, text
 -- holes: $rows relation, $sensitive relation
 -- gives: group_id, surplus (rows less counts); none if the two halves fit

@@ -1,5 +1,5 @@
 -- name: anatomy/sensitive
--- Count the sensitive values of each class: the other half of an anatomy.
+-- Count the sensitive values of each class: the second table of an anatomy.
 -- reads: grouped (the released rows; group_id = number of the class)
 -- holes: $columns columns, $sensitive columns, $grouped relation
 -- gives: group_id, the sensitive columns, count (rows)

@@ -1,5 +1,5 @@
 -- name: cloak/differences
--- Count the released boxes that were written another number of times than planned, or not at all, or never planned.
+-- Count the boxes that were written more or less often than planned.
 -- reads: planned (the columns, n = rows), written (the columns, n = rows; typed or as text)
 -- holes: $planned relation, $written relation, $columns columns
 -- gives: differences

@@ -1,5 +1,5 @@
 -- name: cloak/identifying
--- Count the released rows whose value in a column is that of one unit alone, and so tells its rows from all others.
+-- Count the released rows whose value in a column belongs to one unit alone, and so identifies the unit's rows.
 -- reads: released (unit, the column)
 -- holes: $column columns, $released relation
 -- gives: rows

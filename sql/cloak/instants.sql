@@ -1,5 +1,5 @@
 -- name: cloak/instants
--- Tell for every instant of a cell the first one at which k distinct units have come since.
+-- Give for every instant of a cell the first one by which k distinct units have come since.
 -- reads: visits (x_cell, y_cell, t, instant, width: the widest window from here that holds fewer than k)
 -- holes: $visits relation
 -- gives: x_cell, y_cell, instant, t, closing (that instant; NULL if they never come), until (its time)

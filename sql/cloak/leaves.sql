@@ -1,5 +1,5 @@
 -- name: cloak/leaves
--- Count the rows of every unit in every leaf of the quadtree, and tell the deepest level at which k such pairs share a quadrant.
+-- Count the rows of every unit in every leaf of the quadtree, and give the deepest level at which k such pairs share a quadrant.
 -- reads: keys (unit, key)
 -- holes: $keys relation, $depth value, $others value
 -- gives: key, unit, rows, entry (that level; NULL or below 0 where not even a slice holds k)

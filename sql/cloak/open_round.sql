@@ -1,5 +1,5 @@
 -- name: cloak/open_round
--- Settle a level of the published form: a quadrant that is safe keeps its units for the quadrants above all the same.
+-- Settle a level of the published form: a safe quadrant still passes its units on to the quadrants above.
 -- reads: nodes (node, rows, safe)
 -- holes: $nodes relation
 -- gives: node, rows, taken (never)

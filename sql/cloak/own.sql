@@ -1,5 +1,5 @@
 -- name: cloak/own
--- Count the rows whose tolerances, or own k, mean nothing.
+-- Count the rows whose tolerances, or whose own k, are not valid.
 -- reads: points (asked_k, dx, dy, dt)
 -- holes: $points relation
 -- gives: no_tolerance, no_k (rows)

@@ -1,5 +1,5 @@
 -- name: cloak/owners
--- Cut the Morton order where a taken quadrant begins or ends, and tell which one, the deepest, holds each stretch.
+-- Cut the Morton order where a taken quadrant begins or ends, and name the deepest one that holds each stretch.
 -- reads: groups (level, node, class_level)
 -- holes: $groups relation, $depth value
 -- gives: start (the first key of the stretch), class_level (NULL where no quadrant was taken)

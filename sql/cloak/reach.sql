@@ -1,5 +1,5 @@
 -- name: cloak/reach
--- Tell for every row the coarsest grid in space and in time whose cell around it stays inside its tolerances.
+-- Find for every row the coarsest grid in space and in time whose cell around it stays inside its tolerances.
 -- reads: points (row, x, y, t, dx, dy, dt), cells (row, unit, x_cell, y_cell, t_cell at the given depth)
 -- holes: $points relation, $cells relation, $depth value, $x_from value, $x_width value, $y_from value, $y_width value, $t_from value, $t_width value
 -- gives: row, unit, x_cell, y_cell, t_cell, space, time (levels, 0 the coarsest); no row whose leaf is outside them

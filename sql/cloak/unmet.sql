@@ -1,5 +1,5 @@
 -- name: cloak/unmet
--- Keep waiting who was not taken.
+-- Keep the rows waiting that were not taken.
 -- reads: waiting (row, unit, x_cell, y_cell, t_cell, space, time), met (row)
 -- holes: $waiting relation, $met relation
 -- gives: row, unit, x_cell, y_cell, t_cell, space, time

@@ -1,5 +1,5 @@
 -- name: core/equal_values
--- Say of every value as which row it was there first, by the equality of its own type and collation.
+-- Give for every value the row in which an equal one came first, by the equality of its own type and collation.
 -- reads: values (row, value)
 -- holes: $values relation
 -- gives: row, first, value

@@ -1,5 +1,5 @@
 -- name: core/kept_pairs
--- Guess a quasi-identifier by what is most frequent beside a kept value, where that occurs twice or more (Goodman and Kruskal's lambda).
+-- Guess a quasi-identifier by what is most frequent with a kept value, where that occurs twice or more (Goodman and Kruskal's lambda).
 -- reads: cells (number, row_id, code; kept columns have the numbers below those of the quasi-identifiers)
 -- holes: $cells relation, $kept value, $quasi value
 -- gives: kept (the column's number), rows, told (rows guessed right), most (rows with the most frequent of all)

@@ -1,5 +1,5 @@
 -- name: core/kept_sample
--- Number the first rows of the source and take every so many of them, what cannot be sorted as text.
+-- Number the first rows of the source and take one of every so many; what cannot be sorted is taken as text.
 -- reads: source (the raw table, any shape)
 -- holes: $source relation, $columns columns, $natives columns, $texts columns, $most value, $stride value
 -- gives: row_id, the columns

@@ -1,5 +1,5 @@
 -- name: core/kept_texts
--- Count the texts of a column that are written like what identifies a person, and say how long the texts are.
+-- Count the texts of a column that have the format of an identifier, and say how long the texts are.
 -- reads: sampled (row_id, columns of text)
 -- holes: $number value, $column columns, $sampled relation
 -- gives: number (of the column), held (texts), and of these: mails, phones, ibans, networks (addresses there), uuids, nationals (identity numbers); characters, words (means)

@@ -1,5 +1,5 @@
 -- name: core/node_assignment
--- Assign every tuple to its class at one lattice node; a tuple of a class that does not hold is left out.
+-- Assign every tuple to its class at one lattice node; a tuple of an unsafe class is left out.
 -- reads: frequency_set (one row per distinct tuple; n = rows; one integer column per attribute and level)
 -- holes: $frequency_set relation, $keys columns, $levels columns, $sensitive columns, $safe predicate
 -- gives: the keys (a tuple's level-0 codes), n (rows), class

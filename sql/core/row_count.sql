@@ -1,5 +1,5 @@
 -- name: core/row_count
--- Count the rows of a relation, to hold the frequency set and the release against it.
+-- Count the rows of a relation, to compare the frequency set and the release with it.
 -- reads: relation (any shape)
 -- holes: $relation relation
 -- gives: rows

@@ -1,5 +1,5 @@
 -- name: core/unrepeated
--- Leave out of a view's table what stands in it more than once, so that a join with it never multiplies a row.
+-- Leave out of a view's table what is in it more than once, so that a join with it never multiplies a row.
 -- reads: kept (any table)
 -- holes: $keys columns, $columns columns, $kept relation
 -- gives: the keys, the columns

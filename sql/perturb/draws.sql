@@ -1,5 +1,5 @@
 -- name: perturb/draws
--- Draw what chance needs for every cell that is not NULL, from a secret key and the row alone.
+-- Draw random numbers for every cell that is not NULL, from a secret key and the row alone.
 -- reads: rows (one row per row of the source; row_id = text that no other row has), key (one row; key = text)
 -- holes: $column columns, $rows relation, $key relation
 -- gives: row_id, value, u and v (independent, uniform between 0 and 1, from 32 bits of MD5 each), normal (mean 0, standard deviation 1), laplace (mean 0, scale 1), uniform (between -1 and 1)

@@ -1,5 +1,5 @@
 -- name: perturb/redraw
--- Randomize categories (PRAM): keep a value with a stated chance, else draw one anew from the column's own frequencies.
+-- Randomize categories (PRAM): keep a value with a stated probability, else draw one from the column's own frequencies.
 -- reads: draws (row_id, value, u and v)
 -- holes: $keep value, $draws relation
 -- gives: row_id, value (expected frequencies are those of the column: the transition matrix is invariant)

@@ -1,5 +1,5 @@
 -- name: profile/set
--- Say how far one set of columns tells the rows apart.
+-- Say how well one set of columns distinguishes the rows.
 -- reads: frequency_set (one row per distinct tuple; n = rows; one integer column per attribute)
 -- holes: $node value, $frequency_set relation, $levels columns, $small value
 -- gives: node (the set's number), combinations, unique_rows, small_rows (rows in classes below $small)
