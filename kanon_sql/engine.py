@@ -149,6 +149,9 @@ class Engine(Protocol):
     def send(self, query: str, target: Engine, relation: Relation) -> None:
         """Create a temporary table, here or in another engine, of what a query gives here."""
 
+    def may_change(self, table: Table) -> bool:
+        """Whether a transaction may see two states of a table: of a view that reads files, say, or another database."""
+
     def explain(self, sql: str) -> str:
         """The engine's plan of a query, as text."""
 

@@ -118,6 +118,19 @@ def test_explain_shows_the_log_of_the_run(people: Engine) -> None:
     assert all(each.seconds > 0 for each in steps.values())
 
 
+@pytest.mark.parametrize(("query", "reads"), [("SELECT * FROM stays", 2), ("SELECT * FROM 'people.csv'", 3)])
+def test_a_view_is_counted_at_the_end_if_it_reads_files(
+    embedded: DuckDB, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, query: str, reads: int
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    create_table(embedded, "stays", TYPES, ROWS)
+    embedded.run("COPY stays TO 'people.csv'")
+    embedded.run(f'CREATE VIEW "{SOURCE}" AS {query}')
+    recorded = Recorded(embedded, monkeypatch)
+    anonymize(SOURCE, SPEC, connection=embedded.connection, k=3, into="released")
+    assert len(recorded.reads(SOURCE)) == reads
+
+
 def test_an_exact_anatomy_reads_the_source_once(people: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     recorded = Recorded(people, monkeypatch)
     anatomize(SOURCE, SPEC, l=3, connection=people.connection, into="released")

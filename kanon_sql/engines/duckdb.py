@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import struct
@@ -123,6 +124,13 @@ class DuckDB:
     def explain(self, sql: str) -> str:
         """The engine's plan of a query, as text."""
         return str(self.rows(f"EXPLAIN {sql}")[0][1])
+
+    def may_change(self, table: Table) -> bool:
+        """Whether a view reads anything but tables of DuckDB's own, by its plan."""
+        if table.form != "view":
+            return False
+        ((_, plan),) = self.rows(f"EXPLAIN (FORMAT json) {queries.select_all(table.relation, self.dialect)}")
+        return not _OWN_SCANS.issuperset(_scans(json.loads(plan)[0]))
 
     def find(self, name: str) -> Table | None:
         """Look up a table or view by the name a user gave."""
@@ -381,6 +389,15 @@ def _folded(name: str) -> bytes:
     return name.encode().lower()
 
 
+def _scans(operator: Mapping[str, Any]) -> Iterator[str]:
+    """The operators of a plan that read something themselves."""
+    if not operator["children"]:
+        yield operator["name"].strip()
+    for child in operator["children"]:
+        yield from _scans(child)
+
+
+_OWN_SCANS = frozenset(("SEQ_SCAN", "CTE_SCAN"))
 _LASTING = "SELECT 1 FROM information_schema.tables WHERE table_catalog = CURRENT_DATABASE() LIMIT 1"
 
 

@@ -120,6 +120,10 @@ class PostgreSQL:
             self._cursor.execute(sql, prepare=False)
         return self._cursor.rowcount if self._cursor.rowcount >= 0 else None
 
+    def may_change(self, _: Table) -> bool:
+        """A transaction has one snapshot of all that it reads."""
+        return False
+
     def explain(self, sql: str) -> str:
         """The engine's plan of a query, as text."""
         return "\n".join(line for (line,) in self.rows(f"EXPLAIN {sql}"))

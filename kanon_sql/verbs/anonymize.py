@@ -112,8 +112,8 @@ def _made(source: Source, spec: Spec, observer: Observer, search_in: str, stagin
     observer.stage("Writing the release")
     with perturb.perturbed_source(source.engine, plan.source.table, spec) as shown:
         published = _publish(replace(plan.recoding, table=shown), spec.target, staging)
-    if source.table.form == "view" and not source.files and source.engine.reads_files:
-        check_rows(source.engine, source.table, plan.frequency_set)  # it may read files, or a database that changes
+    if not source.files and source.engine.may_change(source.table):
+        check_rows(source.engine, source.table, plan.frequency_set)
     observer.stage("Describing the release")
     described = manifests.describe(plan, costs, published, started)
     trace = plan.outcome.trace if isinstance(plan, Plan) else ()
