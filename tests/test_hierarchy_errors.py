@@ -111,11 +111,11 @@ ERRORS: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "no width": (
         lambda: ranges([1], [], "age"),
-        "column 'age': ranges need widths above 0, and these are given: none; mend them",
+        "column 'age': ranges need widths above 0, and these are given: none; correct them",
     ),
     "width of zero": (
         lambda: ranges([1], [10, 0], "age"),
-        "column 'age': ranges need widths above 0, and these are given: 10, 0; mend them",
+        "column 'age': ranges need widths above 0, and these are given: 10, 0; correct them",
     ),
     "widths that do not nest": (
         lambda: ranges([1], ["0.2", 0.5], "age"),

@@ -201,7 +201,7 @@ def test_of_many_columns_the_most_telling_are_combined(engine: Engine) -> None:
         "12 of 16 columns were combined: first those named like quasi-identifiers, then those with the most values",
     )
     assert [c.suggestion for c in profiled.columns[:4]] == [""] * 4
-    assert profiled.columns[0].reason == "alone it tells little, and 12 columns go before it in the sets"
+    assert profiled.columns[0].reason == "alone it distinguishes few rows, and 12 columns go before it in the sets"
 
 
 def test_a_column_beyond_the_twelfth_may_tell_by_itself(engine: Engine) -> None:

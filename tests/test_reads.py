@@ -221,7 +221,7 @@ def test_an_odd_csv_file_is_parsed_twice(embedded: DuckDB, tmp_path: Path, case:
 @pytest.mark.parametrize("text", ["a,b\n'x,1\ny',2\n", "a;b\nx;1\n's-Hage;2\nAlma';3\nz;4\n"])
 def test_apostrophes_of_two_rows_do_not_make_them_one(embedded: DuckDB, tmp_path: Path, text: str) -> None:
     (tmp_path / "people.csv").write_text(text)
-    with pytest.raises(SourceError, match=r"has (2|4) rows by its lines, and (1|3) as DuckDB reads it; write it anew"):
+    with pytest.raises(SourceError, match=r"has (2|4) rows by its lines, and (1|3) as DuckDB reads it; write it again"):
         embedded.read_file(str(tmp_path / "people.csv"))
     assert embedded.rows("SELECT table_name FROM information_schema.tables") == []
 

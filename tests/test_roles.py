@@ -56,9 +56,9 @@ TELLING: dict[str, tuple[str, str, Callable[[int], Any], str]] = {
     "amounts": ("paid", "DECIMAL(9, 2)", lambda row: Decimal(row) / 100, "differs in nearly every row"),
     "half of it NULL": ("key", "VARCHAR", lambda row: f"k{row}" if row % 2 else None, "differs in nearly every row"),
     "notes": ("remark", "VARCHAR", note, "is free text"),
-    "births": ("birth_date", "DATE", lambda row: BORN[row], "nearly tells the value of 'age'"),
-    "a copy": ("years", "VARCHAR", lambda row: f"{AGES[row]} years", "nearly tells the value of 'age'"),
-    "a shifted copy": ("born", "INTEGER", lambda row: 2026 - AGES[row] - row % 2, "nearly tells the value of 'age'"),
+    "births": ("birth_date", "DATE", lambda row: BORN[row], "nearly determines 'age'"),
+    "a copy": ("years", "VARCHAR", lambda row: f"{AGES[row]} years", "nearly determines 'age'"),
+    "a shifted copy": ("born", "INTEGER", lambda row: 2026 - AGES[row] - row % 2, "nearly determines 'age'"),
 }
 # What does not.
 HARMLESS: dict[str, tuple[str, Callable[[int], Any]]] = {
@@ -112,9 +112,7 @@ def test_what_differs_by_the_minute_of_departure_tells_the_departure(engine: Eng
     rows = [[minute, other] for minute, other in zip(SCHEDULED, late, strict=True)]
     table = make_table(engine, "flights", {"sched_dep_time": "INTEGER", "dep_time": "INTEGER"}, rows)
     kept, quasi = table.columns
-    assert suspects(engine, table, [kept], [quasi]) == [
-        Suspect("sched_dep_time", "nearly tells the value of 'dep_time'")
-    ]
+    assert suspects(engine, table, [kept], [quasi]) == [Suspect("sched_dep_time", "nearly determines 'dep_time'")]
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 3)), min_size=60, max_size=90))
@@ -303,7 +301,7 @@ def test_a_new_column_of_the_source_is_listed_or_dropped() -> None:
         ("creditcard/creditcard.csv", ["SEX", "EDUCATION", "MARRIAGE", "AGE"], {}),
         ("creditcard/creditcard.csv", ["LIMIT_BAL", "BILL_AMT1", "PAY_AMT6"], {}),
         ("cup98/cup98.csv", ["ZIP", "AGE", "GENDER", "INCOME"], {}),
-        ("cup98/cup98.csv", ["STATE", "AGE"], {"ZIP": "nearly tells the value of 'STATE'"}),
+        ("cup98/cup98.csv", ["STATE", "AGE"], {"ZIP": "nearly determines 'STATE'"}),
         ("c2k/c2k.csv", ["i1_hops", "i2_hops"], {"nr": "differs in nearly every row"}),
     ],
 )
@@ -330,4 +328,4 @@ def test_the_number_of_an_education_tells_the_education() -> None:
     assert table
     quasi = [column for column in table.columns if column.name in ("age", "education")]
     kept = [column for column in table.columns if column not in quasi]
-    assert suspects(engine, table, kept, quasi) == [Suspect("education_num", "nearly tells the value of 'education'")]
+    assert suspects(engine, table, kept, quasi) == [Suspect("education_num", "nearly determines 'education'")]

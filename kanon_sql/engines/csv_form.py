@@ -100,7 +100,7 @@ def _lost(
     ((rows,),) = connection.execute(queries.text("core/row_count", "duckdb", relation=relation)).fetchall()
     lines = sum(counted for _, counted in written)
     told = f"has {lines:,} rows by its lines, and {rows:,} as DuckDB reads it"
-    return None if rows == lines else f"{told}; write it anew with one line of names, and fields in double quotes"
+    return None if rows == lines else f"{told}; write it again with one line of names, and fields in double quotes"
 
 
 def _reader(number: int, form: CSVForm) -> str:

@@ -53,7 +53,7 @@ def csv_names_and_rows(path: Path) -> tuple[list[str], int]:
         names = [name.strip() for name in names]
         refuse_equal_names(list(filter(None, names)), str(path))
         return names, int(rows)
-    raise SourceError(f"{path} is not well-formed CSV: {problems[0]}; mend it, or write it anew as UTF-8")
+    raise SourceError(f"{path} is not well-formed CSV: {problems[0]}; correct it, or save it as UTF-8")
 
 
 def csv_head(path: Path) -> str:

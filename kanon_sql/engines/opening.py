@@ -23,8 +23,8 @@ def open_engine(database: str | None = None, create: bool = False) -> Engine:
         return PostgreSQL.open(database)
     if speakable(database) != database and not Path(database).exists():
         raise SpecError(
-            "the given database is neither a DuckDB file nor a PostgreSQL server; name the one by its path, the other "
-            "as postgresql://user:password@host:port/database"
+            "the given database is neither a DuckDB file nor a PostgreSQL server; give the path of a file, or "
+            "postgresql://user:password@host:port/database"
         )
     return DuckDB.open(database, create=create)
 

@@ -295,7 +295,7 @@ class PostgreSQL:
             raise
         self.run("COMMIT")
         if self._cursor.statusmessage != "COMMIT":
-            raise SourceError("PostgreSQL rolled the transaction back, for a statement in it had failed")
+            raise SourceError("PostgreSQL rolled the transaction back because a statement in it had failed")
 
     def _refuse_open_transaction(self) -> None:
         if self.connection.info.transaction_status.name not in ("IDLE", "UNKNOWN"):

@@ -126,7 +126,9 @@ def _column(table: Table, name: str) -> Column:
     if column is None:
         raise SpecError(f"there is no column {name!r} in {table.relation.name}")
     if _NESTED.search(column.type):
-        raise SpecError(f"column {name!r} is a {column.type}, which has no hierarchy; select what is in it, or drop it")
+        raise SpecError(
+            f"column {name!r} is a {column.type}, which has no hierarchy; select its parts in a view, or drop it"
+        )
     return column
 
 

@@ -220,7 +220,7 @@ def restricted(hierarchy: Hierarchy, rows: Mapping[int, tuple[int, Value]], wher
     if all(value is None for value, *_ in entries):
         first = next(printed(value) for value in hierarchy.values if value is not None)
         raise HierarchyError(
-            f"{where}: none of its values ({first}, …) can stand in the column; give the hierarchy made for this column"
+            f"{where}: none of its values ({first}, …) fits the column's type; give the hierarchy made for this column"
         )
     return _merged(entries, where, hierarchy.starred)
 

@@ -141,7 +141,7 @@ def _check_ranges(widths: Sequence[Decimal], bottom: Decimal, top: Decimal, wher
         raise HierarchyError(f"{where}: bottom {bottom} is not below top {top}; swap them, or drop one")
     if not widths or min(widths) <= 0:
         shown = ", ".join(map(str, widths)) or "none"
-        raise HierarchyError(f"{where}: ranges need widths above 0, and these are given: {shown}; mend them")
+        raise HierarchyError(f"{where}: ranges need widths above 0, and these are given: {shown}; correct them")
     for finer, width in pairwise(widths):
         if width % finer:
             raise HierarchyError(

@@ -136,7 +136,7 @@ class _Look:
             return
         self._make_cells(able, told)
         for kept, quasi in (*self._guessed(able, told), *self._ranked(able, told)):
-            yield kept.name, f"nearly tells the value of {quasi.name!r}"
+            yield kept.name, f"nearly determines {quasi.name!r}"
 
     def _enough(self, column: Column) -> bool:
         return self._filled[column.name] >= _FEWEST

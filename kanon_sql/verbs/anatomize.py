@@ -94,8 +94,8 @@ def _described(source: Source, spec: Spec, l: int, published: Published[Summary]
         "sql": {"release": published.sql},
         "seconds": {"total": round(time.monotonic() - started, 4), "verify": round(published.verify_seconds, 4)},
         "warnings": [
-            "the quasi-identifiers are released as they are: who knows them finds the person's row, and learns that "
-            "the person is in the table",
+            "the quasi-identifiers are released as they are: anyone who knows them finds the person's row, and learns "
+            "that the person is in the table",
             *anatomy.warnings(spec, source.table),
             *source.roles.warnings,
         ],

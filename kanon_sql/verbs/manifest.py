@@ -172,7 +172,7 @@ def warnings(plan: Plan | LocalPlan, summary: Summary) -> list[str]:
     if plan.spec.wildcard_suppression:
         below = summary.unsafe_rows
         said.append(
-            f"the release is not k-anonymous for who counts equal rows: {below:,} rows are in smaller classes, and are "
+            f"the release is not k-anonymous if equal rows are counted: {below:,} rows are in smaller classes, and are "
             "safe only if every * is read as any value"
         )
     if summary.rows == 0:

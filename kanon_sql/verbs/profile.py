@@ -261,7 +261,7 @@ def _quasi_identifier(one: ColumnCounts, gain: Gain, combined: bool) -> tuple[st
         many = one.column.kind not in ("text", "boolean") and one.counts.distinct > _MANY_NUMBERS
         return QUASI_IDENTIFIER, f"{told}{'; leave it out if others cannot know it' if many else ''}"
     if not combined:
-        return NOTHING, f"alone it tells little, and {MOST_COLUMNS} columns go before it in the sets"
+        return NOTHING, f"alone it distinguishes few rows, and {MOST_COLUMNS} columns go before it in the sets"
     return NOTHING, "it adds less than 1 % of the rows to those at risk, in any set counted"
 
 

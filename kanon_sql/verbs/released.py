@@ -103,7 +103,9 @@ class Release(Result):
         """Hold the copy against what was promised."""
         ((rows,),) = engine.rows(queries.text("core/row_count", engine.dialect, relation=staged["release"]))
         if rows != self.manifest["released_rows"]:
-            raise VerificationError(f"the release has {rows:,} rows now, and not as it was made; release it again")
+            raise VerificationError(
+                f"the release has {rows:,} rows now, not those that it was made with; release again"
+            )
         model = self.model and self.model.of_release_alone
         if model is None:
             return
