@@ -22,7 +22,7 @@ WITH_ANATOMY = "sensitive: [ill], target: {table: anon}"
 
 # What a spec says besides its columns or places, and the sentence that refuses it, by what does not go with what.
 CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
-    ("time, unit, cloak", "no location"): (
+    ("time, cloak", "no location"): (
         COLUMNS,
         "time: ts",
         "`time` is for places; give `location` too, two columns",
@@ -37,6 +37,17 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
         "quasi_identifiers: [age]",
         "a run either cloaks places or generalizes quasi-identifiers; leave out `quasi_identifiers`, or generalize "
         "them in a run of their own",
+    ),
+    ("location", "a privacy model on a sensitive column"): (
+        PLACES,
+        "privacy: {l_diversity: {ill: 3}}",
+        "places are cloaked for k alone; leave out the other privacy models",
+    ),
+    ("a privacy model", "another role of its column"): (
+        COLUMNS,
+        "privacy: {t_closeness: {AGE: 0.2}}",
+        "privacy.t_closeness counts the values of 'AGE', which is generalized as a quasi-identifier; leave out "
+        "one of the two: what is counted must be released as it is",
     ),
     ("location", "another strategy"): (
         PLACES,

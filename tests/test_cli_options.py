@@ -10,7 +10,7 @@ import pytest
 
 from kanon_sql.cli.app import command as imported
 from kanon_sql.errors import SpecError
-from kanon_sql.spec import Form, Noise, Perturbation, Pram, Show, Spec, SuppressionOrder, Swap, Unmapped
+from kanon_sql.spec import Form, Noise, Perturbation, Pram, Privacy, Show, Spec, SuppressionOrder, Swap, Unmapped
 from support.command_line import kanon
 
 OPTIONS: list[tuple[str, str, object]] = [
@@ -26,6 +26,12 @@ OPTIONS: list[tuple[str, str, object]] = [
     ("--location lat,lon --time ts --unit user --cloak temporal", "cloak.method", "temporal"),
     ("--unmapped top", "unmapped", "top"),
     ("--k 7", "privacy.k", 7),
+    ("--unit person", "unit", "person"),
+    ("--l-diversity salary=3:entropy", "privacy.l_diversity", ["salary"]),
+    ("--t-closeness salary=0.2:ordered", "privacy.t_closeness", ["salary"]),
+    ("--alpha salary=0.5", "privacy.alpha_k", ["salary"]),
+    ("--beta-likeness salary=2:basic", "privacy.beta_likeness", ["salary"]),
+    ("--delta-disclosure salary=1", "privacy.delta_disclosure", ["salary"]),
     ("--suppression-limit 0.5", "suppression_limit", 0.5),
     ("--mask", "mask", True),
     ("--shuffle", "shuffle", True),
@@ -141,7 +147,7 @@ def test_no_option_is_without_a_test() -> None:
     elsewhere = {"source", "spec", "search_in", "trace", "as_json", "sql"}
     listed = {re.findall(r"--([a-z-]+)", options)[-1].replace("-", "_") for options, _, _ in OPTIONS}
     taken = {parameter.name for parameter in imported("anonymize").params}
-    assert taken - elsewhere == listed - {"as"} | {"form"}
+    assert taken - elsewhere == listed - {"as", "alpha"} | {"form", "alpha_k"}
 
 
 CHOICES = {"--show": Show, "--as": Form, "--unmapped": Unmapped, "--suppression-order": SuppressionOrder}
@@ -155,6 +161,53 @@ def test_an_option_takes_the_words_that_the_spec_takes(seen: list[Any], flag: st
     assert len(seen) == len(get_args(choices))
     assert kanon(*line, "nonsense").code == 2
     assert len(seen) == len(get_args(choices))
+
+
+def test_models_are_read_column_by_column(seen: list[Any]) -> None:
+    said = "--l-diversity disease=3 --l-diversity job=2.5:entropy --l-diversity a=1=4:recursive:2.5 "
+    said += "--t-closeness income=0.2:ordered --t-closeness job=.3 --alpha disease=0.5:1 --alpha 'job=1:a: b=2:c' "
+    kanon("anonymize", "people.csv", "--quasi-identifiers", "age", "--output", "out.csv", *shlex.split(said))
+    spec = seen[0][0]
+    assert spec.privacy == Privacy(
+        l_diversity={
+            "disease": 3,
+            "job": {"l": 2.5, "kind": "entropy"},
+            "a=1": {"l": 4, "kind": "recursive", "c": 2.5},
+        },
+        t_closeness={"income": {"t": 0.2, "distance": "ordered"}, "job": 0.3},
+        alpha_k={"disease": {"alpha": 0.5, "value": "1"}, "job": {"alpha": 1, "value": "a: b=2:c"}},
+    )
+    assert spec.sensitive == ("disease", "job", "a=1", "income")
+
+
+def test_a_model_of_another_column_stays(folder: Path, seen: list[Any]) -> None:
+    models = "{k: 3, unit: person, l_diversity: {disease: 3, job: {l: 2, kind: entropy}}}"
+    (folder / "release.yml").write_text(f"{{source: a.csv, quasi_identifiers: [age], privacy: {models}}}")
+    kanon("anonymize", "--spec", "release.yml", "--output", "b.csv", "--l-diversity", "job=4", "--unit", "patient")
+    asked = seen[0][0]
+    assert asked.privacy == Privacy(k=3, l_diversity={"disease": 3, "job": 4})
+    assert asked.unit == "patient"
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ("--l-diversity disease", "--l-diversity takes COLUMN=L[:KIND[:C]]; got 'disease'"),
+        ("--delta-disclosure a=x", "--delta-disclosure takes COLUMN=DELTA; got 'a=x'"),
+        ("--alpha a=.5 --alpha a=.6", "--alpha: 'a' is given twice; keep one of the two"),
+        (
+            "--l-diversity a=2:even",
+            "privacy.l_diversity.a.kind: give one of distinct, entropy, recursive, not 'even'",
+        ),
+        ("--t-closeness a=1.2", "privacy.t_closeness.a.t: give a number above 0, at most 1, not 1.2"),
+        ("--alpha age=.5", "privacy.alpha_k counts the values of 'age', which is generalized as a quasi-identifier"),
+    ],
+)
+def test_a_model_that_cannot_be_read(seen: list[Any], said: str, message: str) -> None:
+    line = kanon("anonymize", "people.csv", "--quasi-identifiers", "age", "--output", "out.csv", *shlex.split(said))
+    assert line.code == 2
+    assert line.err.startswith(f"kanon: {message}")
+    assert not seen
 
 
 def test_an_option_of_perturbation_is_read(seen: list[Any]) -> None:

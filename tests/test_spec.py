@@ -27,6 +27,7 @@ from kanon_sql.spec import (
     merge,
     parse,
 )
+from kanon_sql.spec.privacy import LDiversity, TCloseness
 from support.specs import ATTRIBUTES, FULL, full, small, write
 
 NOT_YAML = "this is not YAML a spec can use"
@@ -210,3 +211,15 @@ def test_yaml_anchors_and_merges_work(tmp_path: Path) -> None:
 
 def test_the_database_and_its_password_are_not_shown() -> None:
     assert "hush" not in repr(small(database="postgresql://u:hush@h/d"))
+
+
+def test_what_is_counted_is_sensitive_and_the_unit_stands_in_either_place() -> None:
+    text = "{k: 2, unit: person, l_diversity: {ill: 3}, t_closeness: {pay: 0.2, ill: {t: 0.3, distance: ordered}}}"
+    spec = small(sensitive=["job"], privacy=yaml.safe_load(text))
+    assert (spec.sensitive, spec.unit) == (("job", "ill", "pay"), "person")
+    assert spec == small(sensitive=["job"], unit="person", privacy=yaml.safe_load(text))
+    assert spec.privacy.l_diversity["ill"] == LDiversity(l=3, kind="distinct")
+    assert spec.privacy.t_closeness["pay"] == TCloseness(t=0.2, distance="equal")
+    assert merge(merge(spec, unit="patient"), k=3).unit == "patient"
+    assert merge(spec, privacy={"unit": "patient"}).unit == "patient"
+    assert parse(spec.model_dump(by_alias=True)) == spec

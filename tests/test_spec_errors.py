@@ -3,7 +3,7 @@
 import pytest
 
 from kanon_sql.errors import SpecError
-from kanon_sql.spec import parse
+from kanon_sql.spec import Privacy, parse
 from support.specs import QI_TEXT, error
 
 RECIPE_TEXT = "a file, the word suppress, or a mapping with one of file, table, ranges, redact, dates, taxonomy"
@@ -30,7 +30,13 @@ TOP_KEYS = (
         ("table: a", "table is not a key of a spec; did you mean 'target.table'?"),
         ("qi: 1", f"qi is not a key of a spec; the keys there are {TOP_KEYS}"),
         ("5: 1", f"5 is not a key of a spec; the keys there are {TOP_KEYS}"),
-        ("privacy: {1: 2}", "privacy.1 is not a key of a spec; the keys there are k"),
+        ("privacy: {1: 2}", f"privacy.1 is not a key of a spec; the keys there are {', '.join(Privacy.model_fields)}"),
+        ("privacy: {l_diversty: {a: 2}}", "privacy.l_diversty is not a key of a spec; did you mean 'l_diversity'?"),
+        ("t_closeness: {a: 0.2}", "t_closeness is not a key of a spec; did you mean 'privacy.t_closeness'?"),
+        (
+            "privacy: {t_closeness: {a: {t: 0.2, distanse: equal}}}",
+            "privacy.t_closeness.a.distanse is not a key of a spec; did you mean 'distance'?",
+        ),
         (
             "quasi_identifiers: {age: {redact: right}}",
             "quasi_identifiers.age.redact is not a key of a spec; the keys there are hierarchy, min_level, max_level, "
@@ -58,6 +64,40 @@ def test_unknown_keys(text: str, message: str) -> None:
         ("privacy: {k: five}", "privacy.k: give a whole number of at least 1, not 'five'"),
         ("privacy: {k: true}", "privacy.k: give a whole number of at least 1, not True"),
         ("privacy: 5", "privacy: give a mapping such as {k: 5}, not 5"),
+        (
+            "privacy: {l_diversity: 3}",
+            "privacy.l_diversity: give a mapping such as {disease: 3} or {disease: {l: 3, kind: entropy}}, not 3",
+        ),
+        ("privacy: {l_diversity: {a: [3]}}", "privacy.l_diversity.a.l: give a number of at least 1, not [3]"),
+        ("privacy: {l_diversity: {a: 0}}", "privacy.l_diversity.a.l: give a number of at least 1, not 0"),
+        ("privacy: {l_diversity: {a: {}}}", "privacy.l_diversity.a.l is missing; give a number of at least 1"),
+        (
+            "privacy: {l_diversity: {a: {l: 3, kind: even}}}",
+            "privacy.l_diversity.a.kind: give one of distinct, entropy, recursive, not 'even'",
+        ),
+        (
+            "privacy: {l_diversity: {1: 2}}",
+            "privacy.l_diversity: give a mapping such as {disease: 3} or {disease: {l: 3, kind: entropy}}, not 1",
+        ),
+        ("privacy: {t_closeness: {a: 0}}", "privacy.t_closeness.a.t: give a number above 0, at most 1, not 0"),
+        ("privacy: {t_closeness: {a: 1.5}}", "privacy.t_closeness.a.t: give a number above 0, at most 1, not 1.5"),
+        ("privacy: {t_closeness: {a: .nan}}", "privacy.t_closeness.a.t: give a number above 0, at most 1, not nan"),
+        (
+            "privacy: {t_closeness: {a: {t: 0.2, hierarchy: {ranges: [0]}}}}",
+            "privacy.t_closeness.a.hierarchy.ranges: give a list of range widths above 0, not 0",
+        ),
+        ("privacy: {alpha_k: {a: 2}}", "privacy.alpha_k.a.alpha: give a number above 0, at most 1, not 2"),
+        (
+            "privacy: {alpha_k: {a: {alpha: 0.5, value: [x]}}}",
+            "privacy.alpha_k.a.value: give a value of the column, not ['x']",
+        ),
+        ("privacy: {beta_likeness: {a: 0}}", "privacy.beta_likeness.a.beta: give a number above 0, not 0"),
+        ("privacy: {delta_disclosure: {a: x}}", "privacy.delta_disclosure.a.delta: give a number above 0, not 'x'"),
+        ("privacy: {unit: 5}", "privacy.unit: give the name of the column that tells people or devices apart, not 5"),
+        (
+            "{unit: a, privacy: {unit: b}}",
+            "unit is given twice, 'a' alone and 'b' in privacy; keep one",
+        ),
         (
             "suppression_limit: 2",
             "suppression_limit: give a fraction of the rows from 0 to 1, e.g. 0.02 for 2 %, not 2",

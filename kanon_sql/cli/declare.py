@@ -45,6 +45,8 @@ class Option:
         plain = given.value if isinstance(given, Enum) else given
         if self.type is bool:
             return True if plain else None
+        if plain == []:  # of an option that may be given several times
+            return None
         return self.read(plain) if self.read and plain is not None else plain
 
     def _parameter(self, info: Any) -> inspect.Parameter:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from kanon_sql.cli.declare import Argument, Option
 from kanon_sql.errors import SpecError
@@ -62,10 +64,50 @@ def priorities(text: str) -> dict[str, int]:
     return columns
 
 
+def by_column(flag: str, *keys: str) -> Callable[[list[str]], dict[str, dict[str, Any]]]:
+    """How to read what is asked of columns, such as `disease=3:entropy`, as the spec writes it under these keys.
+
+    >>> by_column("--l-diversity", "l", "kind", "c")(["disease=3:recursive:4", "income=2"])
+    {'disease': {'l': 3.0, 'kind': 'recursive', 'c': 4.0}, 'income': {'l': 2.0}}
+    """
+    written = "[:".join(key.upper() for key in keys) + "]" * (len(keys) - 1)
+
+    def read(texts: list[str]) -> dict[str, dict[str, Any]]:
+        columns: dict[str, dict[str, Any]] = {}
+        for text in texts:
+            match = _OF_COLUMN.fullmatch(text.strip())
+            if not match:
+                raise SpecError(f"{flag} takes COLUMN={written}; got {text!r}")
+            column, values = match[1], match[2].split(":", len(keys) - 1)
+            if column in columns:
+                raise SpecError(f"{flag}: {column!r} is given twice; keep one of the two")
+            columns[column] = {k: v if k == "value" else _figure(v) for k, v in zip(keys, values, strict=False)}
+        return columns
+
+    return read
+
+
+_OF_COLUMN = re.compile(r"(.+?)=([-+\d.eE]+(?::.+)?)")
+
+
+def _figure(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
 _DATA, _PRIVACY, _SEARCH, _LOCAL = "Data", "Privacy", "Search", "Local recoding"
 _TARGET, _OUTPUT = "Target", "Output"
 _SEARCHES = ", ".join(get_args(SearchStrategy))
 _A_SOURCE = "A CSV or Parquet file or a glob of files; with --database, a table or view."
+
+
+def _of_columns(name: str, help: str, *keys: str, flag: str = "") -> Option:
+    """An option that is given once per sensitive column."""
+    option = Option(name, f"{help} Repeatable.", _PRIVACY, list[str], flag)
+    return replace(option, read=by_column(option.spelled, *keys))
+
 
 SOURCE = Argument("source", _A_SOURCE)
 NEEDED_SOURCE = Argument("source", _A_SOURCE, default=...)
@@ -84,7 +126,6 @@ KEEP = Option(
 )
 LOCATION = Option("location", "The two columns of a place to cloak, such as lat,lon.", _DATA, read=names)
 TIME = Option("time", "The column of times to cloak.", _DATA)
-UNIT = Option("unit", "The column that tells people or devices apart: k counts these. It is dropped.", _DATA)
 UNMAPPED = Option(
     "unmapped",
     "What to do with values that their hierarchy lacks: stop, or generalize them to *.",
@@ -92,7 +133,42 @@ UNMAPPED = Option(
     choices=get_args(Unmapped),
 )
 CLOAK_BY = Option("cloak", f"How to cloak: {', '.join(get_args(CloakMethod))} (default adaptive).", _SEARCH)
-K = Option("k", "Minimum number of rows in a class (default 5).", _PRIVACY, int)
+K = Option("k", "Minimum number of rows in a class, or of people with --unit (default 5).", _PRIVACY, int)
+UNIT = Option(
+    "unit", "The column that tells people or devices apart: these are counted, not rows. It is dropped.", _PRIVACY
+)
+L_DIVERSITY = _of_columns(
+    "l_diversity",
+    "Least diversity of a sensitive column in a class: disease=3, disease=3:entropy or disease=3:recursive:4.",
+    "l",
+    "kind",
+    "c",
+)
+T_CLOSENESS = _of_columns(
+    "t_closeness",
+    "Largest distance of a sensitive column's values in a class from those of the table: income=0.2, "
+    "income=0.2:ordered, or job=0.2:hierarchical by job.csv in --hierarchies.",
+    "t",
+    "distance",
+)
+ALPHA = _of_columns(
+    "alpha_k",
+    "Largest share of a class that has the same sensitive value, or the one named: disease=0.5 or disease=0.5:HIV.",
+    "alpha",
+    "value",
+    flag="--alpha",
+)
+BETA_LIKENESS = _of_columns(
+    "beta_likeness",
+    "Largest relative gain of a sensitive value's share in a class over the table's: disease=2 or disease=2:basic.",
+    "beta",
+    "kind",
+)
+DELTA_DISCLOSURE = _of_columns(
+    "delta_disclosure",
+    "Largest logarithm of a sensitive value's share in a class over that of the table, or under: disease=1.",
+    "delta",
+)
 SUPPRESSION_LIMIT = Option(
     "suppression_limit", "Fraction of the rows that may be suppressed (default 0.02).", _PRIVACY, float
 )
@@ -170,4 +246,5 @@ JSON = Option("as_json", "Print only JSON on standard output.", _OUTPUT, bool, f
 SQL = Option("sql", "Search, then print the release's statement without running it.", _OUTPUT, bool)
 
 ROLES = (QUASI_IDENTIFIERS, HIERARCHIES, IDENTIFIERS, SENSITIVE)
-MODEL = (UNMAPPED, K, SUPPRESSION_LIMIT, METRIC, BETA, PRIORITIES)
+PRIVACY = (K, UNIT, L_DIVERSITY, T_CLOSENESS, ALPHA, BETA_LIKENESS, DELTA_DISCLOSURE)
+MODEL = (UNMAPPED, *PRIVACY, SUPPRESSION_LIMIT, METRIC, BETA, PRIORITIES)

@@ -56,11 +56,12 @@ def hierarchy_sources(
     for name, attribute in spec.quasi_identifiers.items():
         column = _column(table, name)
         ordered = order_will_do and _needs_order(spec, column)
-        hierarchies[name] = _by_order(column) if ordered else _source_of(attribute, column, spec, engine)
+        hierarchies[name] = _by_order(column) if ordered else hierarchy_source(attribute, column, spec, engine)
     return hierarchies
 
 
-def _source_of(attribute: Attribute, column: Column, spec: Spec, engine: Engine) -> HierarchySource:
+def hierarchy_source(attribute: Attribute, column: Column, spec: Spec, engine: Engine) -> HierarchySource:
+    """Read and check the hierarchy of one column, as its recipe says, or else of the spec's folder."""
     name = column.name
     match attribute.hierarchy:
         case None:

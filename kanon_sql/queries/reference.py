@@ -27,7 +27,7 @@ def reference_tree(
 ) -> exp.Query:
     """The tree of `reference`, to stand inside another query."""
     query = t.tree("privacy/reference", counted=counted, value=[value], raw=[raw], rows=rows)
-    return _grouped(query, groups) if groups else query
+    return _grouped(query, groups) if groups and len(groups[0]) > 1 else query  # a value alone is in no group
 
 
 _PLAIN = ("value", "raw", "overall_c_to", "overall_size", "overall_values", "place")

@@ -24,13 +24,13 @@ from kanon_sql.spec.fields import (
     Noise,
     Perturbation,
     Pram,
-    Privacy,
     Spec,
     Swap,
     Target,
 )
 from kanon_sql.spec.load import load, merge, parse
 from kanon_sql.spec.places import names_a_server, speakable
+from kanon_sql.spec.privacy import SENSITIVE_MODELS, Privacy, SensitiveModel, TCloseness
 from kanon_sql.spec.recipes import (
     DatesRecipe,
     FileRecipe,
@@ -46,6 +46,7 @@ __all__ = [
     "CLOAK",
     "CONFLICTS",
     "EVERY",
+    "SENSITIVE_MODELS",
     "Attribute",
     "Budget",
     "Cloak",
@@ -67,11 +68,13 @@ __all__ = [
     "RedactRecipe",
     "SearchIn",
     "SearchStrategy",
+    "SensitiveModel",
     "Show",
     "Spec",
     "SuppressRecipe",
     "SuppressionOrder",
     "Swap",
+    "TCloseness",
     "TableRecipe",
     "Target",
     "TaxonomyRecipe",

@@ -69,6 +69,19 @@ def other_method(spec: Spec) -> Words | None:
     )
 
 
+def counted_otherwise(spec: Spec) -> Words | None:
+    """A model on a column that is not released as it is, so that nobody could check the release."""
+    roles = {
+        "generalized as a quasi-identifier": spec.quasi_identifiers,
+        "dropped as an identifier": spec.identifiers,
+        "dropped as the unit": (spec.unit,) if spec.unit else (),
+        "perturbed": spec.perturb,
+    }
+    said = {column.lower(): role for role, columns in roles.items() for column in columns}
+    asked = ((key, column) for key, column, _ in spec.privacy.asked if column.lower() in said)
+    return _first({"model": key, "column": column, "role": said[column.lower()]} for key, column in asked)
+
+
 def _roles(spec: Spec) -> dict[str, tuple[str, ...]]:
     return {
         "location": spec.location or (),

@@ -208,6 +208,22 @@ _TARGETS = (
         ("anonymize",),
     ),
 )
+_PRIVACY = (
+    Conflict(
+        "a privacy model",
+        "another role of its column",
+        asked.counted_otherwise,
+        "privacy.{model} counts the values of {column!r}, which is {role}",
+        "leave out one of the two: what is counted must be released as it is",
+    ),
+    Conflict(
+        "location",
+        "a privacy model on a sensitive column",
+        lambda spec: bool(spec.location and spec.privacy.counted),
+        "places are cloaked for k alone",
+        "leave out the other privacy models",
+    ),
+)
 _COLUMNS = (
     Conflict(
         "a column",
@@ -367,5 +383,5 @@ _VERIFIED_TARGET = (
     ),
 )
 CONFLICTS: tuple[Conflict, ...] = tuple(
-    chain(_PLACES, _TARGETS, _COLUMNS, _ONE_STATEMENT, _STRATEGIES, _EXACT_ANATOMY, _VERIFIED_TARGET)
+    chain(_PLACES, _TARGETS, _PRIVACY, _COLUMNS, _ONE_STATEMENT, _STRATEGIES, _EXACT_ANATOMY, _VERIFIED_TARGET)
 )

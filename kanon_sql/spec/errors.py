@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from pydantic import ValidationError
 
 from kanon_sql.spec.algorithms import BUDGETS, FLAT, Budget, Cloak, PrioPrivacy
-from kanon_sql.spec.fields import OPERATOR, OPERATORS, Attribute, Perturbation, Privacy, Spec, Target
+from kanon_sql.spec.fields import OPERATOR, OPERATORS, Attribute, Perturbation, Spec, Target
+from kanon_sql.spec.privacy import SENSITIVE_MODELS, Privacy
 from kanon_sql.spec.recipes import RECIPES
 from kanon_sql.spec.types import Model
 
@@ -59,7 +60,11 @@ _PARTS: dict[int | str, type[Model]] = {
     "prioprivacy": PrioPrivacy,
     **dict.fromkeys(BUDGETS, Budget),
 }
-_WHOLE: dict[type[Model], str] = {Attribute: "{hierarchy: …} or nothing", Perturbation: OPERATOR}
+_WHOLE: dict[type[Model], str] = {
+    Attribute: "{hierarchy: …} or nothing",
+    Perturbation: OPERATOR,
+    **{model: f"a number, or a mapping such as {{{model.short}: …}}" for model in SENSITIVE_MODELS.values()},
+}
 
 
 def _path(location: Location) -> str:
@@ -67,8 +72,12 @@ def _path(location: Location) -> str:
     match location:
         case ("quasi_identifiers" | "perturb" as whole, _, "[key]"):
             location = (whole,)
+        case ("privacy", str(key), _, "[key]"):
+            location = ("privacy", key)
         case ("quasi_identifiers", column, "hierarchy", _, *rest):
             location = ("quasi_identifiers", column, "hierarchy", *rest)
+        case ("privacy", "t_closeness", column, "hierarchy", _, *rest):
+            location = ("privacy", "t_closeness", column, "hierarchy", *rest)
         case ("cloak", str(key), *_):
             location = ("cloak", key)
     return ".".join(str(part) for part in location if not isinstance(part, int))
@@ -79,6 +88,10 @@ def _owner(location: Location) -> tuple[type[Model], str]:
     match location:
         case ("quasi_identifiers", _, "hierarchy", str(kind), key, *_):
             return RECIPES[kind], str(key)
+        case ("privacy", "t_closeness", _, "hierarchy", str(kind), key, *_):
+            return RECIPES[kind], str(key)
+        case ("privacy", str(name), _, *rest) if name in SENSITIVE_MODELS and rest != ["[key]"]:
+            return SENSITIVE_MODELS[name], str(next(iter(rest), ""))
         case ("quasi_identifiers", _):
             return Attribute, ""
         case ("quasi_identifiers", _, key, *_) if key != "[key]":

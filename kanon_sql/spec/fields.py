@@ -24,9 +24,10 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from kanon_sql.privacy import PrivacyModel, all_of
+from kanon_sql.privacy import PrivacyModel
 from kanon_sql.spec.algorithms import Budget, Cloak, PrioPrivacy, nested
 from kanon_sql.spec.choices import Distribution, Form, Metric, Show, SuppressionOrder, Unmapped
+from kanon_sql.spec.privacy import Privacy
 from kanon_sql.spec.recipes import RECIPES, Recipe, spelled_out
 from kanon_sql.spec.types import (
     LEVEL,
@@ -129,12 +130,6 @@ class Perturbation(Model):
         return self
 
 
-class Privacy(Model):
-    """The privacy model the release must meet."""
-
-    k: StrictInt = Field(default=5, ge=1, description="a whole number of at least 1")
-
-
 class Target(Model):
     """Where the release is written: a file, or a table or view of the database."""
 
@@ -211,7 +206,7 @@ class Spec(Model):
     keep: Annotated[Columns | None, BeforeValidator(_every_as_list)] = Field(
         default=None, description="a list of column names, as text, or '*' for every column"
     )
-    privacy: Privacy = Field(default=Privacy(), description="a mapping such as {k: 5}")
+    privacy: Privacy = Field(default_factory=Privacy, description="a mapping such as {k: 5}")
     suppression_limit: StrictFloat = Field(
         default=0.02, ge=0, le=1, description="a fraction of the rows from 0 to 1, e.g. 0.02 for 2 %"
     )
@@ -241,16 +236,24 @@ class Spec(Model):
 
     @property
     def models(self) -> tuple[PrivacyModel, ...]:
-        """The privacy models given in Python; none where k is all that is asked."""
+        """The privacy models given in Python, which hold besides those of `privacy`."""
         return self._models
 
     def with_models(self, models: Sequence[PrivacyModel]) -> Spec:
-        """The same spec with privacy models in the place of k; the columns that they count are sensitive ones."""
-        counted = (each.sensitive for each in models if each.sensitive is not None)
-        sensitive = tuple(dict.fromkeys((*self.sensitive, *counted)))
-        spec = self.model_copy(update={"sensitive": sensitive, "privacy": Privacy(k=all_of(*models).k)})
+        """The same spec with privacy models given in Python; the columns that they count are sensitive ones.
+
+        Their k takes the place of the spec's; if they have none, only a k that the spec says holds beside them.
+        """
+        k = max((each.class_size or 0 for each in models), default=0)
+        said = self.privacy.k if "k" in self.privacy.model_fields_set else 1
+        spec = self.with_sensitive(*(each.sensitive for each in models if each.sensitive is not None))
+        spec = spec.model_copy(update={"privacy": self.privacy.model_copy(update={"k": k or said})})
         spec._models = tuple(models)
         return spec
+
+    def with_sensitive(self, *columns: str) -> Spec:
+        """The same spec with more sensitive columns."""
+        return self.model_copy(update={"sensitive": tuple(dict.fromkeys((*self.sensitive, *columns)))})
 
     @property
     def kept_by_name(self) -> tuple[str, ...]:
@@ -290,4 +293,19 @@ class Spec(Model):
         spec = nested(value)
         if spec.get("location") and not spec.get("quasi_identifiers"):
             spec["quasi_identifiers"] = {}
+        return with_unit(spec)
+
+
+def with_unit(mapping: Mapping[str, Any]) -> dict[str, Any]:
+    """Put the unit of `privacy` where a spec keeps it, beside it; ValueError if another one is there already.
+
+    >>> with_unit({"privacy": {"k": 5, "unit": "person_id"}})
+    {'privacy': {'k': 5}, 'unit': 'person_id'}
+    """
+    spec, block = dict(mapping), mapping.get("privacy")
+    said = block.model_dump(exclude_unset=True) if isinstance(block, Privacy) else block
+    if not isinstance(said, Mapping) or not isinstance(said.get("unit"), str):
         return spec
+    if spec.get("unit") not in (None, said["unit"]):
+        raise ValueError(f"unit is given twice, {spec['unit']!r} alone and {said['unit']!r} in privacy; keep one")
+    return {**spec, "privacy": {key: value for key, value in said.items() if key != "unit"}, "unit": said["unit"]}

@@ -15,7 +15,8 @@ from kanon_sql.errors import SpecError
 from kanon_sql.spec.algorithms import BUDGETS, FLAT
 from kanon_sql.spec.checks import check
 from kanon_sql.spec.errors import explained
-from kanon_sql.spec.fields import Attribute, Privacy, Spec, Target
+from kanon_sql.spec.fields import Attribute, Spec, Target
+from kanon_sql.spec.privacy import SENSITIVE_MODELS, Privacy
 from kanon_sql.spec.types import as_text, by_column
 
 
@@ -38,20 +39,20 @@ def parse(mapping: Mapping[str, Any]) -> Spec:
         raise SpecError(f"a spec is a mapping with keys such as source and privacy, not {reprlib.repr(mapping)}")
     spec = _validated(_said(mapping))
     check(spec)
-    return spec
+    return spec.with_sensitive(*spec.privacy.counted)
 
 
 def merge(spec: Spec | None, **overrides: Any) -> Spec:
     """Lay keyword arguments, or what the command line said, over a spec; None means not said.
 
-    Besides the spec's own keys, the flat names are `k`, `output` (target.file), `into` (target.table),
-    `form` (target.as), `overwrite`, and `priorities` (column: priority). Columns listed again keep their recipe.
-    A new place to write to does not inherit the permission to overwrite.
+    Besides the spec's own keys, the flat names are those of `privacy` (`k`, `l_diversity`, …), `output` (target.file),
+    `into` (target.table), `form` (target.as), `overwrite`, and `priorities` (column: priority). Columns listed again
+    keep their recipe, and privacy models of other columns stay. A new place to write to does not inherit the
+    permission to overwrite.
     """
     said = {name: value for name, value in overrides.items() if value is not None}
     mapping: dict[str, Any] = {name: getattr(spec, name) for name in spec.model_fields_set} if spec else {}
-    if "k" in said:
-        mapping["privacy"] = {**mapping.get("privacy", Privacy()).model_dump(), "k": said.pop("k")}
+    _merge_privacy(mapping, said)
     if "quasi_identifiers" in said and spec:
         said["quasi_identifiers"] = _with_recipes(said["quasi_identifiers"], spec.quasi_identifiers)
     if "priorities" in said:
@@ -64,6 +65,25 @@ def merge(spec: Spec | None, **overrides: Any) -> Spec:
     if said.keys() & {"output", "into", "form", "overwrite"}:
         mapping["target"] = _merged_target(mapping.get("target"), said)
     return parse({**mapping, **said})
+
+
+def _merge_privacy(mapping: dict[str, Any], said: dict[str, Any]) -> None:
+    """Lay the flat names of `privacy` over what there was, models by their column; a unit said anew wins."""
+    block = said.get("privacy")
+    if isinstance(block, Mapping) and block.get("unit") is not None and "unit" not in said:
+        mapping.pop("unit", None)
+    flat = {name: said.pop(name) for name in _FLAT_PRIVACY if name in said}
+    if not flat:
+        return
+    known = said.pop("privacy", mapping.get("privacy", Privacy()))
+    kept = known.model_dump(exclude_unset=True) if isinstance(known, Privacy) else dict(known)
+    for name, asked in flat.items():
+        merges = isinstance(asked, Mapping) and isinstance(kept.get(name), Mapping)
+        kept[name] = {**kept[name], **asked} if merges else asked
+    mapping["privacy"] = kept
+
+
+_FLAT_PRIVACY = ("k", *SENSITIVE_MODELS)
 
 
 def _make_way(mapping: dict[str, Any], said: Mapping[str, Any]) -> None:

@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 from kanon_sql.errors import SpecError
 from kanon_sql.privacy import PrivacyModel
 from kanon_sql.spec import (
+    SENSITIVE_MODELS,
     CloakMethod,
     Form,
     Metric,
@@ -41,13 +42,24 @@ class RoleOptions(TypedDict, total=False):
     keep: Columns | Literal["*"] | None
 
 
-class ModelOptions(TypedDict, total=False):
+class PrivacyOptions(TypedDict, total=False):
+    """What must hold of every class."""
+
+    k: int | None
+    unit: str | None
+    l_diversity: Mapping[str, Any] | None
+    t_closeness: Mapping[str, Any] | None
+    alpha_k: Mapping[str, Any] | None
+    beta_likeness: Mapping[str, Any] | None
+    delta_disclosure: Mapping[str, Any] | None
+    privacy: Sequence[PrivacyModel] | Mapping[str, Any] | None
+
+
+class ModelOptions(PrivacyOptions, total=False):
     """How the values may be generalized, what must hold then, and what it costs."""
 
     hierarchies: Place | None
     unmapped: Unmapped | None
-    k: int | None
-    privacy: Sequence[PrivacyModel] | None
     suppression_limit: float | None
     metric: Metric | None
     beta: float | None
@@ -102,7 +114,6 @@ class AnonymizeOptions(RecodingOptions, TargetOptions, total=False):
 
     location: Columns | None
     time: str | None
-    unit: str | None
     cloak: CloakMethod | Mapping[str, Any] | None
     mask: bool | None
     shuffle: bool | None
@@ -119,13 +130,12 @@ class AnatomizeOptions(RoleOptions, TargetOptions, total=False):
     target: Mapping[str, Any] | None
 
 
-class VerifyOptions(TypedDict, total=False):
+class VerifyOptions(PrivacyOptions, total=False):
     """What a check of a table or file is told."""
 
     database: Place | None
     quasi_identifiers: Columns | Mapping[str, Any] | None
-    k: int | None
-    privacy: Sequence[PrivacyModel] | None
+    hierarchies: Place | None
 
 
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
@@ -181,7 +191,7 @@ def _description(name: str) -> str:
 
 
 _HOMES: dict[str, tuple[Any, str]] = {
-    "k": (Privacy, "k"),
+    **{name: (Privacy, name) for name in ("k", *SENSITIVE_MODELS)},
     "output": (Target, "file"),
     "into": (Target, "table"),
     "form": (Target, "form"),
@@ -190,5 +200,5 @@ _HOMES: dict[str, tuple[Any, str]] = {
 }
 _SAID = {
     "priorities": "a mapping of columns to whole numbers, 1 for the most important",
-    "privacy": "a list of privacy models in the place of k, such as [k_anonymity(5)]",
+    "privacy": "a mapping as in a spec, or a list of privacy models such as [k_anonymity(5)], which may take k's place",
 }

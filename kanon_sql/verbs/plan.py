@@ -17,8 +17,9 @@ from kanon_sql.recode.separate import bring_back, separate_database
 from kanon_sql.release.recoding import FullDomain, LocalRecoding
 from kanon_sql.spec import CLOAK, Spec, Verb, check
 from kanon_sql.strategies import STRATEGIES, Driver, Outcome, strategy
+from kanon_sql.verbs.models import models_of
 from kanon_sql.verbs.observer import Observer
-from kanon_sql.verbs.problem import Problem, check_roles, count, model_of, settle_roles
+from kanon_sql.verbs.problem import Problem, check_roles, count, settle_roles
 from kanon_sql.verbs.source import Source
 
 
@@ -74,7 +75,8 @@ def make_plan(
     source: Source, spec: Spec, observer: Observer, search_in: str = "embedded", keep_tuples: bool = False
 ) -> Plan:
     """Everything up to the release: check, count, search."""
-    strategy(spec.strategy).check(model_of(spec).monotone_for(suppresses=spec.suppression_limit > 0))
+    check_roles(spec, source.table)
+    strategy(spec.strategy).check(models_of(spec, source).monotone_for(suppresses=spec.suppression_limit > 0))
     problem = count(source, spec, observer, search_in, keep_tuples)
     observer.stage("Searching the lattice")
     outcome = search(problem, observer)

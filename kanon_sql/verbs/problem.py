@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 
-from kanon_sql import queries
 from kanon_sql.engine import Table
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.frequency.fitting import HierarchySource, hierarchy_sources
@@ -13,7 +12,6 @@ from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set,
 from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.lattice import Lattice
 from kanon_sql.loss import Costs, metric
-from kanon_sql.privacy import PrivacyModels, all_of, k_anonymity
 from kanon_sql.recode import RECODERS
 from kanon_sql.recode import show as shows
 from kanon_sql.release import anatomy, perturb, tables
@@ -22,6 +20,7 @@ from kanon_sql.release.pieces import companion
 from kanon_sql.release.recoding import companion_stems
 from kanon_sql.risk import roles
 from kanon_sql.spec import Spec
+from kanon_sql.verbs.models import check_asked, models_of
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.source import Source
 
@@ -50,10 +49,11 @@ def count(
 ) -> Problem:
     """Everything up to the search: check what is asked for, and count the distinct tuples."""
     check_roles(spec, source.table)
+    model = models_of(spec, source)
     releases.check_target(spec.target, source.engine, source.table, source.files)
     anatomy.check(source.engine, source.table, spec)
     perturb.check(source.engine, source.table, spec)
-    _check_models(spec, source.table)
+    check_asked(model, spec, source.table)
     metric(spec.metric)
     fitted = hierarchy_sources(spec, source.table, source.engine, order_will_do=spec.strategy in RECODERS)
     local = spec.strategy in RECODERS or shows.asked(spec)
@@ -66,7 +66,6 @@ def count(
     here = source.engine if source.engine.is_embedded or search_in == "engine" else source.engine.embedded()
     builders = {name: fit.build for name, fit in fitted.items()}
     made = source.scratches[here]
-    model = model_of(spec)
     frequency_set = build_frequency_set(
         source.engine,
         source.table,
@@ -81,67 +80,10 @@ def count(
     if local:
         frequency_set = merge_equal_codes(frequency_set)
     seconds = time.monotonic() - started
-    _check_size(spec, frequency_set)
+    _check_size(spec, model.k, frequency_set)
     judge = Judge(frequency_set, model)
     costs = replace(judge.costs(), weights=weights_of(spec), beta=spec.beta)
     return Problem(spec, source, fitted, frequency_set, judge, costs, _bounded(spec, frequency_set), seconds)
-
-
-def model_of(spec: Spec) -> PrivacyModels:
-    """The privacy models that a spec asks for: those given in Python, or k-anonymity."""
-    return all_of(*(spec.models or [k_anonymity(spec.privacy.k)]), unit=spec.unit)
-
-
-def check_models(model: PrivacyModels, table: Table) -> None:
-    """SpecError if a model says what no class can be asked, or counts the values of a column that is not there."""
-    if model.unit and table.column(model.unit) is None:
-        raise SpecError(
-            f"people are told apart by {model.unit!r}, and there is no such column; a release does not have it, so "
-            "people are counted when it is made"
-        )
-    for each in model.models:
-        if each.sensitive is not None and table.column(each.sensitive) is None:
-            raise SpecError(f"{each.name} counts the values of {each.sensitive!r}, and there is no such column")
-        asked = model.predicate(each)
-        queries.check_condition(asked)
-        if each.achieved is not None:
-            queries.over_classes(replace(asked, text=each.achieved))
-
-
-def _check_models(spec: Spec, table: Table) -> None:
-    """Refuse models that cannot be met or verified here, before any long work."""
-    model = model_of(spec)
-    check_models(model, table)
-    for column in dict.fromkeys(each.sensitive for each in model.models if each.sensitive):
-        _check_counted(column, spec)
-    if model.sensitive and spec.strategy in RECODERS and RECODERS[spec.strategy].values is None:
-        takes = ", ".join(name for name, recoder in RECODERS.items() if recoder.values)
-        raise SpecError(
-            f"{spec.strategy} asks for the rows of a class alone, and {model.name} counts its values; name {takes}, "
-            "or a search strategy"
-        )
-    if not model.k_alone and spec.wildcard_suppression:
-        raise SpecError(f"a release with wildcards is made for k alone, not for {model.name}; leave out one of them")
-    if not model.k_alone and spec.target and spec.target.form == "anatomy":
-        raise SpecError(f"the groups of an anatomy are made for k alone, not for {model.name}; give `form='table'`")
-
-
-def _check_counted(column: str, spec: Spec) -> None:
-    """A column whose values are counted must be in the release as it is, for who checks it counts them again."""
-    if column in spec.dropped:
-        raise SpecError(
-            f"a privacy model counts the values of {column!r}, which is dropped as an identifier, so that nobody "
-            "could check the release; keep the column, or leave out the model"
-        )
-    if column in spec.quasi_identifiers:
-        raise SpecError(
-            f"a privacy model counts the values of {column!r}, which is a quasi-identifier; name it sensitive instead"
-        )
-    if column in spec.perturb:
-        raise SpecError(
-            f"{column!r} is perturbed, so that its released values are not those that the privacy model counts; leave "
-            "out the one or the other"
-        )
 
 
 def settle_roles(source: Source, spec: Spec) -> Source:
@@ -169,6 +111,7 @@ def check_roles(spec: Spec, table: Table) -> None:
         "identifier": spec.identifiers,
         "quasi-identifier": spec.quasi_identifiers,
         "sensitive": spec.sensitive,
+        "unit": (spec.unit,) if spec.unit else (),
         "kept": spec.kept_by_name,
     }
     known = [column.name for column in table.columns]
@@ -179,10 +122,9 @@ def check_roles(spec: Spec, table: Table) -> None:
                 raise SpecError(f"there is no {role} column {column!r}{near or '; there are ' + ', '.join(known)}")
 
 
-def _check_size(spec: Spec, frequency_set: FrequencySet) -> None:
+def _check_size(spec: Spec, k: int, frequency_set: FrequencySet) -> None:
     if frequency_set.rows == 0:
         raise SourceError(f"{spec.source} has no rows; there is nothing to anonymize")
-    k = model_of(spec).k
     if k > frequency_set.rows:
         raise SpecError(
             f"k is {k:,} but {spec.source} has only {frequency_set.rows:,} rows, so that not even "

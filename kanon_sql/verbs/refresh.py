@@ -16,7 +16,7 @@ from kanon_sql.queries import Relation
 from kanon_sql.release import findings, tables
 from kanon_sql.resources import package_version
 from kanon_sql.verbs import manifest as manifests
-from kanon_sql.verbs.problem import check_models
+from kanon_sql.verbs.models import check_models
 
 
 def refresh(name: str, *, database: str | None = None, connection: Any = None) -> dict[str, Any]:

@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from kanon_sql import spec as specs
-from kanon_sql.engine import Engine, Table, reads_files, refuse_equal_names
+from kanon_sql.engine import Column, Engine, Table, reads_files, refuse_equal_names
 from kanon_sql.engines.files import Fingerprint, files, fingerprints
 from kanon_sql.engines.opening import embedded, engine_of, open_engine
 from kanon_sql.engines.scratch import Scratch, Scratches
 from kanon_sql.errors import KanonError, SourceError, SpecError
-from kanon_sql.frequency.mapping import Place, values_of
+from kanon_sql.frequency.frequency_set import Build
+from kanon_sql.frequency.mapping import Place, aligned, values_of
+from kanon_sql.generalization.hierarchy import Hierarchy, cover
 from kanon_sql.privacy import PrivacyModel, all_of
 from kanon_sql.risk.roles import Roles
 from kanon_sql.spec import Spec, Target
@@ -52,15 +54,17 @@ class Source:
 
 
 def settle_spec(source: Any, spec: Spec | dict[str, Any] | str | Path | None, overrides: dict[str, Any]) -> Spec:
-    """Join what the spec, the source and the keyword arguments say, privacy models in the place of k."""
-    models = overrides.get("privacy")
+    """Join what the spec, the source and the keyword arguments say, with the privacy models given in Python."""
+    models, k = overrides.get("privacy"), overrides.get("k")
     if models is None or isinstance(models, Mapping):
         settled = _settled(source, spec, overrides)
-        kept = spec.models if isinstance(spec, Spec) and overrides.get("k") is None and models is None else ()
+        kept = spec.models if isinstance(spec, Spec) and models is None else ()
+        kept = tuple(model for model in kept if k is None or model.class_size is None)
         return settled.with_models(kept) if kept else settled
-    if overrides.get("k") is not None:
+    given = _models(models)
+    if k is not None and any(model.class_size for model in given):
         raise SpecError("privacy says what must hold, and k does too; put k_anonymity(k) among the privacy models")
-    return _settled(source, spec, {**overrides, "privacy": None}).with_models(_models(models))
+    return _settled(source, spec, {**overrides, "privacy": None}).with_models(given)
 
 
 def _models(given: Any) -> tuple[PrivacyModel, ...]:
@@ -79,12 +83,27 @@ def _settled(source: Any, spec: Spec | dict[str, Any] | str | Path | None, overr
 
 def column_values(source: Source, column: str) -> list[Any]:
     """The distinct values of one column, as a hierarchy is made of them."""
-    engine, described = source.engine, source.table.column(column)
+    described = source.table.column(column)
     if described is None:
         raise SpecError(f"there is no column {column!r} in {source.table.relation.name}")
-    with Scratch(engine, "column") as tables:
-        tuples = tables.make("tuples", "core/tuples", columns=[column], source=source.table.relation)
-        return values_of(Place(engine, tuples, described))
+    with _values_of(source, described) as place:
+        return values_of(place)
+
+
+def fitted(source: Source, column: Column, build: Build) -> Hierarchy:
+    """A hierarchy made of the values of one column; HierarchyError if it lacks one of them."""
+    with _values_of(source, column) as place:
+        values = values_of(place)
+        hierarchy = aligned(place, build(values), values, source.engine)
+    return cover(hierarchy, values, column.name, "error")
+
+
+@contextlib.contextmanager
+def _values_of(source: Source, column: Column) -> Iterator[Place]:
+    """The distinct values of a column as a relation, in their type."""
+    with Scratch(source.engine, "column") as tables:
+        tuples = tables.make("tuples", "core/tuples", columns=[column.name], source=source.table.relation)
+        yield Place(source.engine, tuples, column)
 
 
 def opened(

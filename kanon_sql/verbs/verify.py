@@ -12,8 +12,9 @@ from kanon_sql.privacy import PrivacyModels
 from kanon_sql.recode.show import shown_names
 from kanon_sql.release import anatomy, findings
 from kanon_sql.spec import Spec, check
+from kanon_sql.verbs.models import check_models, models_of
 from kanon_sql.verbs.options import VerifyOptions, spelled_out, taken
-from kanon_sql.verbs.problem import check_models, check_roles, model_of
+from kanon_sql.verbs.problem import check_roles
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.source import Source, opened, settle_spec
 
@@ -134,7 +135,7 @@ def _shown_columns(spec: Spec, table: Table) -> list[str]:
 def _checked(source: Source, spec: Spec) -> Verification:
     names = _shown_columns(spec, source.table)
     check_roles(spec.model_copy(update={"quasi_identifiers": dict.fromkeys(names)}), source.table)
-    return checked(source, spec.source, tuple(names), model_of(spec))
+    return checked(source, spec.source, tuple(names), models_of(spec, source))
 
 
 def checked(source: Source, name: str, quasi_identifiers: tuple[str, ...], model: PrivacyModels) -> Verification:

@@ -1,0 +1,179 @@
+"""What a spec says of privacy: k, whom it counts, and the models on sensitive columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, TypeAlias, TypeVar, get_args
+
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, StrictFloat, StrictInt
+
+from kanon_sql import privacy as models
+from kanon_sql.generalization.hierarchy import Hierarchy
+from kanon_sql.privacy.l_diversity import Diversity
+from kanon_sql.privacy.likeness import Likeness
+from kanon_sql.privacy.model import PrivacyModel
+from kanon_sql.privacy.t_closeness import Distance
+from kanon_sql.spec.recipes import RECIPES, Recipe, spelled_out
+from kanon_sql.spec.types import Model, Text
+
+
+class SensitiveModel(Model):
+    """What one privacy model asks of one sensitive column; a bare number stands for its `short` key."""
+
+    short: ClassVar[str]
+
+    def model(self, column: str) -> PrivacyModel:
+        """The privacy model; SpecError for parameters that do not go together."""
+        raise NotImplementedError
+
+
+class LDiversity(SensitiveModel):
+    """Every class has `l` well-represented values of the column."""
+
+    short = "l"
+    l: StrictFloat = Field(  # noqa: E741  (the literature's name)
+        ge=1, allow_inf_nan=False, description="a number of at least 1"
+    )
+    kind: Diversity = Field(default="distinct", description=f"one of {', '.join(get_args(Diversity))}")
+    c: StrictFloat | None = Field(default=None, gt=0, allow_inf_nan=False, description="a number above 0")
+
+    def model(self, column: str) -> PrivacyModel:
+        """l-diversity."""
+        return models.l_diversity(column, _short(self.l), self.kind, None if self.c is None else _short(self.c))
+
+
+class TCloseness(SensitiveModel):
+    """The column's values are spread in every class as in the whole table, but for a distance of `t`."""
+
+    short = "t"
+    t: StrictFloat = Field(gt=0, le=1, description="a number above 0, at most 1")
+    distance: Distance = Field(default="equal", description=f"one of {', '.join(get_args(Distance))}")
+    hierarchy: Annotated[Recipe | None, BeforeValidator(spelled_out)] = Field(
+        default=None, description=f"a file, or a mapping with one of {', '.join(RECIPES)}"
+    )
+
+    def model(self, column: str, hierarchy: Hierarchy | None = None) -> PrivacyModel:
+        """t-closeness."""
+        return models.t_closeness(column, _short(self.t), self.distance, hierarchy)
+
+
+def _as_text(value: object) -> object:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int | float) else value
+
+
+class AlphaK(SensitiveModel):
+    """No value of the column, or not this one, has more than a share `alpha` of any class."""
+
+    short = "alpha"
+    alpha: StrictFloat = Field(gt=0, le=1, description="a number above 0, at most 1")
+    value: Annotated[Text | None, BeforeValidator(_as_text)] = Field(default=None, description="a value of the column")
+
+    def model(self, column: str) -> PrivacyModel:
+        """The α of (α, k)-anonymity."""
+        return models.alpha(column, _short(self.alpha), self.value)
+
+
+class BetaLikeness(SensitiveModel):
+    """No value's share of a class exceeds its share of the table by more than `beta` times that share."""
+
+    short = "beta"
+    beta: StrictFloat = Field(gt=0, allow_inf_nan=False, description="a number above 0")
+    kind: Likeness = Field(default="enhanced", description=f"one of {', '.join(get_args(Likeness))}")
+
+    def model(self, column: str) -> PrivacyModel:
+        """β-likeness."""
+        return models.beta_likeness(column, _short(self.beta), self.kind)
+
+
+class DeltaDisclosure(SensitiveModel):
+    """The logarithm of a value's share of a class over its share of the table is between -`delta` and `delta`."""
+
+    short = "delta"
+    delta: StrictFloat = Field(gt=0, allow_inf_nan=False, description="a number above 0")
+
+    def model(self, column: str) -> PrivacyModel:
+        """δ-disclosure privacy."""
+        return models.delta_disclosure(column, _short(self.delta))
+
+
+def _short(number: float) -> float:
+    """3 where 3.0 was read, so that what is required reads as it was written."""
+    return int(number) if number == int(number) else number
+
+
+_Asked = TypeVar("_Asked", bound=SensitiveModel)
+
+
+def _spelled_out(kind: type[SensitiveModel]) -> BeforeValidator:
+    """Let a bare number stand for its key: `{disease: 3}` is `{disease: {l: 3}}`."""
+
+    def by_column(value: object) -> object:
+        if not isinstance(value, Mapping):
+            return value
+        return {
+            column: asked if isinstance(asked, (Mapping, SensitiveModel)) else {kind.short: asked}
+            for column, asked in value.items()
+        }
+
+    return BeforeValidator(by_column)
+
+
+_FROZEN = AfterValidator(MappingProxyType), PlainSerializer(dict)
+LDiversities: TypeAlias = Annotated[Mapping[Text, LDiversity], _spelled_out(LDiversity), *_FROZEN]
+TClosenesses: TypeAlias = Annotated[Mapping[Text, TCloseness], _spelled_out(TCloseness), *_FROZEN]
+AlphaKs: TypeAlias = Annotated[Mapping[Text, AlphaK], _spelled_out(AlphaK), *_FROZEN]
+BetaLikenesses: TypeAlias = Annotated[Mapping[Text, BetaLikeness], _spelled_out(BetaLikeness), *_FROZEN]
+DeltaDisclosures: TypeAlias = Annotated[Mapping[Text, DeltaDisclosure], _spelled_out(DeltaDisclosure), *_FROZEN]
+
+
+def _none() -> Any:
+    return MappingProxyType({})
+
+
+class Privacy(Model):
+    """The privacy models the release must meet, all of them together."""
+
+    k: StrictInt = Field(default=5, ge=1, description="a whole number of at least 1")
+    unit: Text | None = Field(default=None, description="the name of the column that tells people or devices apart")
+    l_diversity: LDiversities = Field(
+        default_factory=_none, description="a mapping such as {disease: 3} or {disease: {l: 3, kind: entropy}}"
+    )
+    t_closeness: TClosenesses = Field(
+        default_factory=_none, description="a mapping such as {income: 0.2} or {income: {t: 0.2, distance: ordered}}"
+    )
+    alpha_k: AlphaKs = Field(
+        default_factory=_none, description="a mapping such as {disease: 0.5} or {disease: {alpha: 0.5, value: HIV}}"
+    )
+    beta_likeness: BetaLikenesses = Field(
+        default_factory=_none, description="a mapping such as {disease: 2} or {disease: {beta: 2, kind: basic}}"
+    )
+    delta_disclosure: DeltaDisclosures = Field(default_factory=_none, description="a mapping such as {disease: 1.0}")
+
+    @property
+    def asked(self) -> Iterator[tuple[str, str, SensitiveModel]]:
+        """What is asked of sensitive columns: the key, the column, and what is said of it."""
+        for key in SENSITIVE_MODELS:
+            for column, said in getattr(self, key).items():
+                yield key, column, said
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """The columns whose values are counted, each once."""
+        return tuple(dict.fromkeys(column for _, column, _ in self.asked))
+
+    @property
+    def hierarchical(self) -> Mapping[str, TCloseness]:
+        """The columns whose values are compared by their distance in a hierarchy."""
+        return {name: each for name, each in self.t_closeness.items() if each.distance == "hierarchical"}
+
+
+SENSITIVE_MODELS: dict[str, type[SensitiveModel]] = {
+    "l_diversity": LDiversity,
+    "t_closeness": TCloseness,
+    "alpha_k": AlphaK,
+    "beta_likeness": BetaLikeness,
+    "delta_disclosure": DeltaDisclosure,
+}

@@ -1,0 +1,91 @@
+"""The privacy models of a run: what the spec and the program ask for together, and whether it can be asked here."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kanon_sql import queries
+from kanon_sql.engine import Table
+from kanon_sql.errors import SpecError
+from kanon_sql.frequency.fitting import hierarchy_source
+from kanon_sql.privacy import PrivacyModel, PrivacyModels, all_of, k_anonymity
+from kanon_sql.recode import RECODERS
+from kanon_sql.spec import Attribute, SensitiveModel, Spec, TCloseness
+from kanon_sql.verbs.source import Source, fitted
+
+
+def models_of(spec: Spec, source: Source) -> PrivacyModels:
+    """The privacy models that a spec asks for, and those given in Python; the unit's people are counted, or rows.
+
+    The values of a hierarchical distance's column are read, and its hierarchy is made of them.
+    """
+    said = [_model(spec, source, column, each) for _, column, each in spec.privacy.asked]
+    return all_of(*_k(spec), *said, *spec.models, unit=spec.unit)
+
+
+def _k(spec: Spec) -> list[PrivacyModel]:
+    """The spec's k, unless models given in Python say another, or say what holds without one."""
+    said = any(model.class_size for model in spec.models) or (spec.models and spec.privacy.k == 1)
+    return [] if said else [k_anonymity(spec.privacy.k)]
+
+
+def _model(spec: Spec, source: Source, column: str, asked: SensitiveModel) -> PrivacyModel:
+    """One model, with the hierarchy of its column where it asks for a distance in it."""
+    if not isinstance(asked, TCloseness) or (asked.distance != "hierarchical" and asked.hierarchy is None):
+        return asked.model(column)
+    described = source.table.column(column)
+    if described is None:
+        raise SpecError(f"{column!r} is in privacy.t_closeness, and there is no such column")
+    made = hierarchy_source(Attribute(hierarchy=asked.hierarchy), described, spec, source.engine)
+    return asked.model(column, fitted(source, described, made.build))
+
+
+def check_models(model: PrivacyModels, table: Table) -> None:
+    """SpecError if a model says what no class can be asked, or counts the values of a column that is not there."""
+    if model.unit and table.column(model.unit) is None:
+        raise SpecError(
+            f"people are told apart by {model.unit!r}, and there is no such column; a release does not have it, so "
+            "people are counted when it is made"
+        )
+    for each in model.models:
+        if each.sensitive is not None and table.column(each.sensitive) is None:
+            raise SpecError(f"{each.name} counts the values of {each.sensitive!r}, and there is no such column")
+        asked = model.predicate(each)
+        queries.check_condition(asked)
+        if each.achieved is not None:
+            queries.over_classes(replace(asked, text=each.achieved))
+
+
+def check_asked(model: PrivacyModels, spec: Spec, table: Table) -> None:
+    """Refuse models that cannot be met or verified by this spec, before any long work."""
+    check_models(model, table)
+    for column in dict.fromkeys(each.sensitive for each in model.models if each.sensitive):
+        _check_counted(column, spec)
+    if model.sensitive and spec.strategy in RECODERS and RECODERS[spec.strategy].values is None:
+        takes = ", ".join(name for name, recoder in RECODERS.items() if recoder.values)
+        raise SpecError(
+            f"{spec.strategy} asks for the rows of a class alone, and {model.name} counts its values; name {takes}, "
+            "or a search strategy"
+        )
+    if not model.k_alone and spec.wildcard_suppression:
+        raise SpecError(f"a release with wildcards is made for k alone, not for {model.name}; leave out one of them")
+    if not model.k_alone and spec.target and spec.target.form == "anatomy":
+        raise SpecError(f"the groups of an anatomy are made for k alone, not for {model.name}; give `form='table'`")
+
+
+def _check_counted(column: str, spec: Spec) -> None:
+    """A column whose values are counted must be in the release as it is, for who checks it counts them again."""
+    if column in spec.dropped:
+        raise SpecError(
+            f"a privacy model counts the values of {column!r}, which is dropped as an identifier, so that nobody "
+            "could check the release; keep the column, or leave out the model"
+        )
+    if column in spec.quasi_identifiers:
+        raise SpecError(
+            f"a privacy model counts the values of {column!r}, which is a quasi-identifier; name it sensitive instead"
+        )
+    if column in spec.perturb:
+        raise SpecError(
+            f"{column!r} is perturbed, so that its released values are not those that the privacy model counts; leave "
+            "out the one or the other"
+        )
