@@ -1,0 +1,109 @@
+"""An independent tool measures what our checks say is achieved: pycanon 1.3.6 (Sáinz-Pardo, López García 2022).
+
+It pins numpy and pandas, so it lives in an environment of its own, whose Python KANON_PYCANON names:
+`python3 -m venv pycanon && pycanon/bin/pip install pycanon==1.3.6`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pandas
+import pytest
+
+import kanon_sql
+from kanon_sql.privacy import (
+    PrivacyModel,
+    alpha,
+    beta_likeness,
+    delta_disclosure,
+    k_anonymity,
+    l_diversity,
+    t_closeness,
+)
+from support.data import DATA, needs_adult
+
+PYTHON = os.environ.get("KANON_PYCANON")
+pytestmark = pytest.mark.skipif(not PYTHON, reason="KANON_PYCANON names no Python with pycanon")
+
+MEASURES = """
+import json, sys
+import pandas
+from pycanon import anonymity
+path, quasi, sensitive, number = json.load(sys.stdin)
+data = pandas.read_csv(path, dtype={name: str for name in quasi} | {sensitive: int if number else str})
+asked = data, quasi, [sensitive]
+alpha, _ = anonymity.alpha_k_anonymity(*asked)
+print(json.dumps({
+    "k": int(anonymity.k_anonymity(data, quasi)),
+    "l": int(anonymity.l_diversity(*asked)),
+    "entropy l": int(anonymity.entropy_l_diversity(*asked)),
+    "t": float(anonymity.t_closeness(*asked)),
+    "alpha": float(alpha),
+    "beta": float(anonymity.basic_beta_likeness(*asked)),
+    "delta": float(anonymity.delta_disclosure(*asked)),
+}))
+"""
+
+
+def measured(path: Path, quasi: list[str], sensitive: str, number: bool) -> dict[str, float]:
+    """What pycanon says of a release."""
+    asked = json.dumps([str(path), quasi, sensitive, number])
+    run = subprocess.run([str(PYTHON), "-c", MEASURES], input=asked, capture_output=True, text=True, check=True)
+    figures: dict[str, float] = json.loads(run.stdout.splitlines()[-1])
+    return figures
+
+
+def achieved(source: Any, quasi: list[str], sensitive: str, number: bool) -> dict[str, float]:
+    """What our own check says of it, whatever is required."""
+    models: dict[str, PrivacyModel] = {
+        "k": k_anonymity(1),
+        "l": l_diversity(sensitive, 1),
+        "entropy l": l_diversity(sensitive, 1, "entropy"),
+        "t": t_closeness(sensitive, 1, "ordered" if number else "equal"),
+        "alpha": alpha(sensitive, 1),
+        "beta": beta_likeness(sensitive, 1, "basic"),
+        "delta": delta_disclosure(sensitive, 1),
+    }
+    verified = kanon_sql.verify(source, quasi_identifiers=quasi, privacy=list(models.values()))
+    assert verified.summary is not None
+    figures = {name: each.achieved for name, each in zip(models, verified.summary.findings, strict=True)}
+    assert all(value is not None for value in figures.values())
+    return {**figures, "entropy l": int(figures["entropy l"] + 1e-6)}
+
+
+@pytest.mark.parametrize("number", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_random_tables_measure_alike(seed: int, number: bool, tmp_path: Path) -> None:
+    draw = Random(seed)
+    rows = [(f"z{draw.randint(1, 3)}", f"a{draw.randint(1, 2)}", draw.choice([1, 1, 2, 3, 7])) for _ in range(60)]
+    table = pandas.DataFrame(rows, columns=["zip", "age", "ill"])
+    if not number:
+        table["ill"] = "v" + table["ill"].astype(str)
+    table.to_csv(tmp_path / "table.csv", index=False)
+    asked = ["zip", "age"], "ill", number
+    assert achieved(table, *asked) == pytest.approx(measured(tmp_path / "table.csv", *asked), abs=1e-9)
+
+
+@needs_adult
+def test_a_release_of_adult_measures_alike(tmp_path: Path) -> None:
+    quasi = ["sex", "age", "race", "education"]
+    kanon_sql.anonymize(
+        str(DATA / "adult" / "adult.csv"),
+        quasi_identifiers=quasi,
+        sensitive=["occupation"],
+        keep=[],
+        hierarchies=str(DATA / "adult" / "hierarchies"),
+        privacy=[k_anonymity(5), l_diversity("occupation", 3)],
+        output=str(tmp_path / "anon.csv"),
+    )
+    asked = quasi, "occupation", False
+    ours = achieved(str(tmp_path / "anon.csv"), *asked)
+    assert ours["k"] >= 5
+    assert ours["l"] >= 3
+    assert ours == pytest.approx(measured(tmp_path / "anon.csv", *asked), abs=1e-9)
