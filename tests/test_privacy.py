@@ -360,6 +360,7 @@ LOCAL: dict[str, dict[str, Any]] = {
     "mondrian by labels": {"strategy": "mondrian", "show": "labels"},
     "mondrian by hierarchies": {"strategy": "mondrian", "show": "common"},
     "mondrian, rows dealt": {"strategy": "mondrian_relaxed"},
+    "prioprivacy": {"strategy": "prioprivacy"},
     "refine": {"strategy": "refine", "time_limit": 5},
     "kaca": {"strategy": "kaca"},
     "search, shown by modes": {"strategy": "auto", "show": "mode", "suppression_limit": 0.1},
@@ -398,7 +399,7 @@ def tables_of(engine: Engine, into: str) -> list[str]:
     return sorted(name for name in names if name.startswith(into))
 
 
-@pytest.mark.parametrize("strategy", ["mondrian", "mondrian_relaxed", "refine", "kaca"])
+@pytest.mark.parametrize("strategy", ["mondrian", "mondrian_relaxed", "prioprivacy", "refine", "kaca"])
 @settings(EXAMPLES, max_examples=25)
 @given(given=valued_problems(fewest_columns=2, most_rows=40), models=st.sampled_from(ASKED), data=st.data())
 def test_a_local_recoding_makes_no_class_that_brute_force_calls_unsafe(
@@ -445,17 +446,6 @@ def meets(rows: Sequence[Row], models: Sequence[PrivacyModel]) -> bool:
         "distinct values": lambda: len({row[-2] for row in rows}) >= 2,
     }
     return all(told[model.name]() for model in models)
-
-
-@pytest.mark.parametrize("name", ["prioprivacy"])
-def test_a_recoding_of_rows_alone_refuses_a_model_of_values(embedded: DuckDB, name: str) -> None:
-    create_table(embedded, "staff", TYPES, people(20))
-    with pytest.raises(
-        SpecError,
-        match=f"{name} asks for the rows of a class alone.* name refine, mondrian, mondrian_relaxed, kaca, or a search",
-    ):
-        kanon_sql.anonymize("staff", SPEC, privacy=PRIVACY, connection=embedded.connection, strategy=name)
-    assert embedded.find("kanon_tuples") is None
 
 
 @pytest.mark.parametrize("name", ["refine", "mondrian", "mondrian_relaxed", "kaca", "prioprivacy"])
@@ -534,6 +524,7 @@ def test_k_alone_scans_the_source_as_it_always_did() -> None:
         ),
         ({"strategy": "flash", "suppression_limit": 0.1}, "needs a monotone privacy model"),
         ({"form": "anatomy", "into": "taken_apart"}, "groups of an anatomy"),
+        ({"strategy": "prioprivacy", "wildcard_suppression": True}, "with wildcards is made for k alone"),
     ],
 )
 def test_what_cannot_be_promised_is_refused_before_any_work(

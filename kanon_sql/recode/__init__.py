@@ -22,7 +22,7 @@ class Recoder:
 
     `ranges`: numbers and dates are shown as ranges where nobody says otherwise. `values`: what it makes of privacy
     models that look at a class's sensitive values: it asks them `itself`, or asks for rows alone and has its unsafe
-    classes `joined` to others afterwards; None if it cannot take them.
+    classes `joined` to others afterwards.
     """
 
     name: str
@@ -30,7 +30,7 @@ class Recoder:
     promise: str
     default_seconds: float | None = None
     ranges: bool = False
-    values: Literal["itself", "joined"] | None = None
+    values: Literal["itself", "joined"] = "itself"
 
     def __call__(self, task: Task) -> Local:
         """Recode; SpecError if it cannot work with what is asked for."""

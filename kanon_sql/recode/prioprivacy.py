@@ -12,7 +12,8 @@ equal rows.
 A greedy choice takes one group at a time. But a group that is larger than all groups it shares a tuple with (or as
 large, and earlier) stays so, since the others can only shrink; so it will be taken, whatever is taken before. All such
 groups are taken at once. And after smaller sets of attributes have been exhausted, a group of c changed attributes
-that is still large enough belongs to one combination of c rules: no combination needs to be tried one by one.
+that is still large enough belongs to one combination of c rules: no combination needs to be tried one by one. Both hold
+of a group's size; a model that calls a group safe once it is smaller may find it later than one group at a time would.
 """
 
 from __future__ import annotations
@@ -28,8 +29,10 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import HierarchyError, InfeasibleError
 from kanon_sql.frequency.frequency_set import Attribute
 from kanon_sql.generalization.lattice import Node
+from kanon_sql.privacy import all_of, k_anonymity
 from kanon_sql.queries import Hole, PerNode, Relation
 from kanon_sql.recode import coding, quality, wildcard
+from kanon_sql.recode.joining import recode_by_rows
 from kanon_sql.recode.rules import Levels, rules_of
 from kanon_sql.recode.task import Clock, Local, Task
 from kanon_sql.spec import Spec
@@ -101,16 +104,30 @@ class _Run:
         self.domains = [max(1, _domain(task.spec, attribute)) for attribute in attributes]
         self.nodes: list[Node] = [self.node({})]
         self.unsafe, self.spare = tables["unsafe"], tables["still_unsafe"]
-        self.rounds = self.classes = self.absorbed = 0
+        self.rounds = self.classes = self.absorbed = self.joins = 0
         self.clock, self.ended = task.clock, "complete"
-        safe = task.model.safe
+        self.counted = self._count_values()
+        self.of_rows = all_of(*([each for each in task.model.models if each.sensitive is None] or [k_anonymity(1)]))
+        safe = self.of_rows.safe  # all that can be asked of a group where it is formed
         self.groups_sql: PerNode = queries.per_node("prioprivacy/rule_groups", dialect, safe=safe)
         self.suppressible_sql: PerNode = queries.per_node("prioprivacy/suppressible", dialect, safe=safe)
+
+    def _count_values(self) -> Relation:
+        """The rows of every tuple by all that the model counts by."""
+        frequency_set = self.task.frequency_set
+        if not frequency_set.sensitive:
+            return self.coding.tuples
+        tuples, values = frequency_set.relation, list(frequency_set.sensitive)
+        return self._make("counted", "counted_values", keys=self._keys, values=values, frequency_set=tuples)
+
+    @property
+    def _keys(self) -> list[str]:
+        return [attribute.coded.code_column(0) for attribute in self.coding.attributes]
 
     def recode(self) -> None:
         """Give every tuple a transformation."""
         safe = self.task.model.safe
-        self._make("unsafe", "unsafe_tuples", tuples=self.coding.tuples, safe=safe)
+        self._make("unsafe", "unsafe_tuples", tuples=self.coding.tuples, counted=self.counted, safe=safe)
         self.tables.load("recoded", {"tuple": "INTEGER", "node": "INTEGER"}, [])
         self.clock = self._time_to_recode()
         with self.task.working(self.clock):
@@ -178,7 +195,7 @@ class _Run:
 
     def _promising(self, sets: list[Sequence[int]]) -> list[Sequence[int]]:
         """The sets that form a group when they are hidden: the others form none on any level."""
-        if not self.task.model.monotone or self._exhausted:
+        if not self.of_rows.monotone or self._exhausted:
             return sets
         nodes, promising = [self.node({j: self.heights[j] for j in columns}) for columns in sets], set[int]()
         first = len(self.nodes)
@@ -195,7 +212,7 @@ class _Run:
     def _exhausted(self) -> bool:
         """Whether no group can be formed any more, or the time is up."""
         too_few = not self.task.spec.wildcard_suppression and self.rows_left < self.task.model.k
-        return self.rows_left == 0 or (too_few and self.task.model.monotone) or self.clock.spent
+        return self.rows_left == 0 or (too_few and self.of_rows.monotone) or self.clock.spent
 
     def _form_groups(self, nodes: Sequence[Node]) -> None:
         """Take the largest group that a transformation forms, the earlier one on ties; again, until there is none.
@@ -208,9 +225,9 @@ class _Run:
 
     def _take_groups(self) -> None:
         members, spare = self.tables["members"], self.tables["other_members"]
+        counted, safe = self.counted if self.task.model.sensitive else self.unsafe, self.task.model.safe
         while True:
-            safe = self.task.model.safe
-            places = self._make("places", "group_places", members=members, tuples=self.unsafe, safe=safe)
+            places = self._make("places", "group_places", members=members, counted=counted, safe=safe)
             if not self.tables.count(places):
                 return
             chosen = self._make("chosen", "best_groups", members=members, places=places)
@@ -276,7 +293,8 @@ class _Run:
 
         Both are safe, and so the strict form ends well: all-`*` is taken if the rows left meet the model together.
         Else some class that meets it was formed, or is there untouched (or not even the whole table would meet it), and
-        a class that meets a monotone model still does with more rows.
+        a class that meets a monotone model still does with more rows. Under any other model they are classes for now,
+        which join others in the end.
         """
         self._keep_safe()
         self._count_left()
@@ -284,13 +302,19 @@ class _Run:
             return
         if self.task.spec.wildcard_suppression or self._left_is_safe():
             self._suppress_left()
+        elif not self.task.model.monotone:
+            self._add_untouched(self.unsafe, 0)
         elif self.tables.count("recoded"):
             self._absorb()
         else:
             raise InfeasibleError("not even all rows as one class meet the privacy model; ask for less privacy")
 
     def _left_is_safe(self) -> bool:
-        return bool(self.tables.rows_as(self.groups_sql(0, self.unsafe, self.coding.of(self.heights))))
+        if not self.task.model.sensitive:
+            return bool(self.tables.rows_as(self.groups_sql(0, self.unsafe, self.coding.of(self.heights))))
+        left = self._make("left", "remaining", tuples=self.counted, recoded=self.tables["kept"])
+        ((safe,),) = self.tables.rows("mondrian/whole", frequency_set=left, safe=self.task.model.safe)
+        return bool(safe)
 
     def _suppress_left(self) -> None:
         self.nodes.append(self.heights)
@@ -307,34 +331,70 @@ class _Run:
 
     def _absorb(self) -> None:
         """Let each tuple that is left join the class where that loses least; the class goes with it as a whole."""
-        made, tuples = self.tables, self.coding.tuples
+        made = self.tables
         self._number_classes()
+        common = self._common_cells(made["numbered"])
+        matches = self._make("matches", "matching_cells", common=common, cells=made["cells"], left_over=self.unsafe)
+        chosen = self._make("chosen", "cheapest_classes", matches=matches, common=common)
+        self.absorbed = self.rows_left
+        self._recode_anew(self._rows("joint_levels", matches=matches, chosen=chosen), made["numbered"])
+
+    def _common_cells(self, classes: Relation) -> Relation:
+        """On which levels, from the present one up, all tuples of a class are equal."""
+        made, tuples = self.tables, self.coding.tuples
         cells = [
-            self.tables.text("prioprivacy/rule_cells", attribute=j, level=level, column=[column], tuples=tuples)
+            made.text("prioprivacy/rule_cells", attribute=j, level=level, column=[column], tuples=tuples)
             for j, columns in enumerate(self.coding.all_columns)
             for level, column in enumerate(columns)
         ]
         made.make_as("cells", queries.union_all(cells))
         weights = self._load_weights()
         self._load_used_nodes(long=True)
-        shown = {name: made[name] for name in ("cells", "numbered", "recoded", "nodes")}
-        common = self._make("common", "common_cells", attributes=weights, labels=self.coding.labels, **shown)
-        matches = self._make("matches", "matching_cells", common=common, cells=made["cells"], left_over=self.unsafe)
-        self._make("chosen", "cheapest_classes", matches=matches, common=common)
-        self.absorbed = self.rows_left
-        self._grow()
+        shown = {name: made[name] for name in ("cells", "recoded", "nodes")}
+        known = {"attributes": weights, "labels": self.coding.labels, "numbered": classes}
+        return self._make("common", "common_cells", **known, **shown)
 
-    def _grow(self) -> None:
-        """Write the new transformations of the classes that tuples have joined: at most one per tuple left."""
+    def _recode_anew(self, found: Iterable[tuple[int, int, int]], classes: Relation) -> None:
+        """Give classes, and the chosen tuples that join them, other levels: of class, attribute and level."""
         made, levels = self.tables, dict[int, dict[int, int]]()
-        for number, j, level in self._rows("joint_levels", matches=made["matches"], chosen=made["chosen"]):
+        for number, j, level in found:
             levels.setdefault(number, {})[j] = level
         numbers = list(range(len(self.nodes), len(self.nodes) + len(levels)))
         self.nodes += [self.node(each) for each in levels.values()]
         grown = made.load("grown", {"class": "INTEGER", "node": "INTEGER"}, [list(levels), numbers])
-        moved = self._make("moved", "grown_classes", numbered=made["numbered"], chosen=made["chosen"], grown=grown)
+        moved = self._make("moved", "grown_classes", numbered=classes, chosen=made["chosen"], grown=grown)
         kept = self._make("kept", "remaining", tuples=made["recoded"], recoded=moved)
         self._make("recoded", "recoded_anew", kept=kept, moved=moved)
+
+    def _join_unsafe_classes(self) -> None:
+        """Let the classes that are unsafe join others, until none is.
+
+        They show what all their tuples have in common, and where that is what another class shows, the two are one.
+        """
+        while wildcard.of_equal_rows(self.task.engine, self.task.model, self._members()).unsafe_rows:
+            self._join(Local(self._make_assignment()))
+            self._number_classes()
+
+    def _join(self, local: Local) -> None:
+        """Let unsafe classes join the nearest ones."""
+        joined = recode_by_rows(lambda _: local, self.task)
+        self.joins += joined.facts["classes_joined"]
+        self._show_in_common(joined.assignment)
+
+    def _show_in_common(self, assignment: Relation) -> None:
+        """Give the classes that are made of several now the lowest levels on which their tuples are equal."""
+        made, tuples = self.tables, self.coding.tuples
+        query = queries.assigned(tuples, assignment, self._keys, ["tuple", "n"], self.task.engine.dialect)
+        joined = made.make_as("joined", query)
+        merged = self._make("merged", "merged_tuples", joined=joined, numbered=made["numbered"])
+        common = self._common_cells(merged)
+        made.load("chosen", {"tuple": "INTEGER", "class": "INTEGER"}, [])
+        self._recode_anew(self._rows("lowest_levels", common=common), merged)
+
+    def _members(self) -> Relation:
+        """The rows of every class by all that the model counts by."""
+        numbered, columns = self.tables["numbered"], ["n", *self.task.frequency_set.sensitive]
+        return self._make("class_rows", "class_members", columns=columns, numbered=numbered, counted=self.counted)
 
     def _load_weights(self) -> Relation:
         """What one more leaf under a cell's label costs: a cell loses at most its attribute's weight."""
@@ -371,22 +431,26 @@ class _Run:
     def result(self) -> Local:
         """The assignment, the classes with their labels, and what is to be said of both."""
         self._number_classes()
+        if not self.task.model.monotone:
+            self._join_unsafe_classes()
         results, numbered = self.task.results, self.tables["numbered"]
         classes = results.make("local_classes", "prioprivacy/own_classes", cells=self._cells, numbered=numbered)
-        columns = {
-            a.coded.code_column(0): c for a, c in zip(self.coding.attributes, self.coding.columns(), strict=True)
-        }
-        holes = {"tuples": self.coding.tuples, "numbered": numbered}
-        assignment = results.make("assignment", "prioprivacy/own_assignment", columns=columns, **holes)
+        assignment = self._make_assignment()
         facts = self._facts(assignment, classes)
         return Local(assignment, classes=classes, ended=self.ended, facts=facts)
+
+    def _make_assignment(self) -> Relation:
+        columns = dict(zip(self._keys, self.coding.columns(), strict=True))
+        holes = {"tuples": self.coding.tuples, "numbered": self.tables["numbered"]}
+        return self.task.results.make("assignment", "prioprivacy/own_assignment", columns=columns, **holes)
 
     def _facts(self, assignment: Relation, classes: Relation) -> dict[str, Any]:
         model, loose = self.task.model, self.task.spec.wildcard_suppression
         if loose:
             matched = wildcard.of_classes(self.coding, model, classes)
         else:
-            matched = wildcard.of_equal_rows(self.task.engine, model, classes)
+            counted = self._members() if model.sensitive else classes
+            matched = wildcard.of_equal_rows(self.task.engine, model, counted)
         if matched.unsafe_rows:
             raise InfeasibleError(
                 f"{matched.unsafe_rows:,} rows do not meet {model.name} after all that prioprivacy can do; "
@@ -400,6 +464,7 @@ class _Run:
             "domains": dict(zip(self.columns, self.domains, strict=True)),
             "transformations_tried": len(self.nodes) - 1,
             "absorbed_rows": self.absorbed,
+            **({} if model.monotone else {"classes_joined": self.joins}),
             "string_classes": {"smallest": matched.smallest_class, "rows_below": matched.unsafe_class_rows},
             "wildcard": {"smallest": matched.smallest_fit, "rows_below": matched.unsafe_rows},
             "quality": self._quality(assignment, classes),

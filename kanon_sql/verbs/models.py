@@ -9,7 +9,6 @@ from kanon_sql.engine import Table
 from kanon_sql.errors import SpecError
 from kanon_sql.frequency.fitting import hierarchy_source
 from kanon_sql.privacy import PrivacyModel, PrivacyModels, all_of, k_anonymity
-from kanon_sql.recode import RECODERS
 from kanon_sql.spec import Attribute, SensitiveModel, Spec, TCloseness
 from kanon_sql.verbs.source import Source, fitted
 
@@ -61,12 +60,6 @@ def check_asked(model: PrivacyModels, spec: Spec, table: Table) -> None:
     check_models(model, table)
     for column in dict.fromkeys(each.sensitive for each in model.models if each.sensitive):
         _check_counted(column, spec)
-    if model.sensitive and spec.strategy in RECODERS and RECODERS[spec.strategy].values is None:
-        takes = ", ".join(name for name, recoder in RECODERS.items() if recoder.values)
-        raise SpecError(
-            f"{spec.strategy} asks for the rows of a class alone, and {model.name} counts its values; name {takes}, "
-            "or a search strategy"
-        )
     if not model.k_alone and spec.wildcard_suppression:
         raise SpecError(f"a release with wildcards is made for k alone, not for {model.name}; leave out one of them")
     if not model.k_alone and spec.target and spec.target.form == "anatomy":

@@ -1,11 +1,14 @@
 """Given and expected rows of `sql/prioprivacy`."""
 
+from kanon_sql.privacy import Predicate
 from kanon_sql.queries import Relation
 from sql_cases.case import AT_LEAST_2, COUNTED, FREQUENCY_SET, LABELS, Case, on_node, relation
 
 _RULED = relation("ruled", "tuple n a_0 a_1 b_0", (1, 1, 0, 7, 0), (2, 1, 1, 7, 0), (3, 3, 1, 7, 1), (4, 1, 2, -3, 1))
 _GROUPED = relation("members", "node class tuple", (4, 1, 1), (4, 1, 2), (5, 2, 2), (5, 2, 3), (6, 4, 4))
 _RULED_AS, _MEMBERS_AS = Relation("ruled"), Relation("members")
+_VALUED = relation("valued", "tuple n ill", (1, 1, 1), (1, 1, 2), (2, 1, 1), (3, 3, 1), (4, 1, 2))
+_TWO_VALUES = Predicate("values >= 2", {}, {"values": "COUNT(c)"}, "ill")
 _DONE = relation("done", "tuple node", (1, 4), (3, 5))
 _NUMBERED = relation("numbered", "class tuple n", (0, 1, 1), (0, 2, 1), (1, 3, 3))
 _COMMON = "class attribute level code n loss"
@@ -51,10 +54,25 @@ CASES = [
     ),
     Case(
         "prioprivacy/unsafe_tuples",
-        {"tuples": _RULED_AS, "safe": AT_LEAST_2},
+        {"tuples": _RULED_AS, "counted": _RULED_AS, "safe": AT_LEAST_2},
         ["tuple", "n", "a_0", "a_1", "b_0"],
         [(1, 1, 0, 7, 0), (2, 1, 1, 7, 0), (4, 1, 2, -3, 1)],
         _RULED,
+    ),
+    # Of tuple 1 there are two values, of tuple 3 one.
+    Case(
+        "prioprivacy/unsafe_tuples",
+        {"tuples": _RULED_AS, "counted": Relation("valued"), "safe": _TWO_VALUES},
+        ["tuple", "n", "a_0", "a_1", "b_0"],
+        [(2, 1, 1, 7, 0), (3, 3, 1, 7, 1), (4, 1, 2, -3, 1)],
+        {**_RULED, **_VALUED},
+    ),
+    Case(
+        "prioprivacy/counted_values",
+        {"keys": ["age_0", "zip_0"], "values": ["ill", "home"], "frequency_set": Relation("fine")},
+        ["tuple", "n", "ill", "home"],
+        [(1, 2, 1, 1), (1, 1, 2, 1), (2, 4, 1, 2)],
+        relation("fine", "age_0 zip_0 ill home n", (0, 1, 1, 1, 2), (2, 0, 1, 2, 4), (0, 1, 2, 1, 1)),
     ),
     Case(
         "prioprivacy/remaining",
@@ -72,10 +90,18 @@ CASES = [
     ),
     Case(
         "prioprivacy/group_places",
-        {"members": _MEMBERS_AS, "tuples": _RULED_AS, "safe": AT_LEAST_2},
+        {"members": _MEMBERS_AS, "counted": _RULED_AS, "safe": AT_LEAST_2},
         ["node", "class", "place"],
         [(5, 2, 1), (4, 1, 2)],
         {**_RULED, **_GROUPED},
+    ),
+    # Of tuples 1 and 2 there are two values, of 2 and 3 one, of 4 one.
+    Case(
+        "prioprivacy/group_places",
+        {"members": _MEMBERS_AS, "counted": Relation("valued"), "safe": _TWO_VALUES},
+        ["node", "class", "place"],
+        [(4, 1, 1)],
+        {**_VALUED, **_GROUPED},
     ),
     Case(
         "prioprivacy/best_groups",
@@ -160,6 +186,31 @@ CASES = [
             **relation("chosen", "tuple class", (8, 0)),
             **relation("grown", "class node", (0, 7)),
         },
+    ),
+    # Tuples 1 and 2 were a class, 3 another; 4 and 5 were one, and are.
+    Case(
+        "prioprivacy/merged_tuples",
+        {"joined": Relation("joined"), "numbered": Relation("numbered")},
+        ["class", "tuple", "n"],
+        [(0, 1, 1), (0, 2, 1), (0, 3, 3)],
+        {
+            **relation("joined", "class tuple n", (0, 1, 1), (0, 2, 1), (0, 3, 3), (7, 4, 1), (7, 5, 2)),
+            **relation("numbered", "class tuple n", (0, 1, 1), (0, 2, 1), (1, 3, 3), (7, 4, 1), (7, 5, 2)),
+        },
+    ),
+    Case(
+        "prioprivacy/lowest_levels",
+        {"common": Relation("common")},
+        ["class", "attribute", "level"],
+        [(0, 0, 1), (1, 0, 0)],
+        _COMMONS,
+    ),
+    Case(
+        "prioprivacy/class_members",
+        {"columns": ["n", "ill"], "numbered": Relation("numbered"), "counted": Relation("valued")},
+        ["class", "n", "ill"],
+        [(0, 1, 1), (0, 1, 2), (0, 1, 1), (1, 3, 1)],
+        {**_NUMBERED, **_VALUED},
     ),
     Case(
         "prioprivacy/recoded_anew",
