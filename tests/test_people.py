@@ -26,7 +26,7 @@ SPEC: dict[str, Any] = {
     "unit": "patient",
     "suppression_limit": 0.2,
 }
-STRATEGIES = ["auto", "exhaustive", "flash", "mondrian", "mondrian_relaxed", "refine", "kaca"]
+STRATEGIES = ["auto", "exhaustive", "flash", "mondrian", "mondrian_relaxed", "prioprivacy", "refine", "kaca"]
 MODELS = {
     "k": [k_anonymity(4)],
     "l": [k_anonymity(3), l_diversity("ill", 2)],
