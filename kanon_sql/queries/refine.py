@@ -172,10 +172,11 @@ def refine_gains(
     dialect: str,
     near: int | None = None,
     places: tuple[int, int] | None = None,
+    targets: int | None = None,
 ) -> str:
     """The query of each mover's best move: tuple (id) from its class to `target`, `gain` what all rows then cost less.
 
-    Only moves that gain; of equally good ones the first target.
+    Only moves that gain; of equally good ones the first target. `targets`: as many moves of each mover, the best first.
 
     The cost of a target that takes a tuple in is that of the top less, for every level that both share, what the
     level saves. `near`: only movers that save at most so much per row, the least that an attribute costs at its top;
@@ -215,10 +216,16 @@ def refine_gains(
     gains = exp.GT(this=t.column("gain"), expression=t.literal(0))
     # Aggregated as they come: all the pairs that gain are far more than there is room for.
     order = exp.func("ROW", exp.Neg(this=t.column("gain")), t.column("target"))
-    first = exp.func("ARG_MIN", t.column("target"), order)
     same = [exp.alias_(exp.Min(this=t.column(name)), name) for name in ("own", "class")]
-    best = [exp.alias_(first, "target"), exp.alias_(exp.Max(this=t.column("gain")), "gain")]
+    best = [exp.alias_(_best(name, order, targets), name) for name in ("target", "gain")]
     return t.printed(exp.select("id", *same, *best).from_(pairs).where(gains).group_by("id"), dialect)
+
+
+def _best(name: str, order: exp.Expr, targets: int | None) -> exp.Expr:
+    """The target or the gain of a mover's best move; or of so many, each in a row."""
+    if targets is not None:
+        return exp.Unnest(expressions=[exp.func("ARG_MIN", t.column(name), order.copy(), t.literal(targets))])
+    return exp.Max(this=t.column(name)) if name == "gain" else exp.func("ARG_MIN", t.column(name), order.copy())
 
 
 def _movers(near: int | None, places: tuple[int, int] | None) -> list[exp.Expr]:

@@ -40,7 +40,7 @@ class Recoder:
 
 
 _ALL: tuple[Recoder, ...] = (
-    Recoder("refine", refine, "little loss, every row released; may be stopped at any time", values="joined"),
+    Recoder("refine", refine, "little loss, every row released; may be stopped at any time", values="itself"),
     Recoder("mondrian", mondrian, "partitions cut until no cut leaves every side safe", ranges=True, values="itself"),
     Recoder(
         "mondrian_relaxed",

@@ -14,11 +14,11 @@ from dataclasses import replace
 from kanon_sql import queries
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import InfeasibleError
-from kanon_sql.frequency.frequency_set import FrequencySet
 from kanon_sql.frequency.judge import Judge
 from kanon_sql.privacy import PrivacyModels, all_of, k_anonymity
 from kanon_sql.queries import Relation, Steps
 from kanon_sql.recode.task import Local, Task
+from kanon_sql.recode.values import is_safe_as_a_whole, whole_tuples
 
 _NEAREST = 32  # classes that an unsafe one is tried together with, before it joins the nearest of all
 _UNIT = 10_000  # of a whole way up one hierarchy: sums of a thousand attributes stay exact
@@ -28,17 +28,14 @@ def recode_by_rows(recode: Callable[[Task], Local], task: Task) -> Local:
     """Recode by the rows of a class, and join the classes that are unsafe by any model; InfeasibleError if all are."""
     with Scratch(task.engine, "joining") as tables:
         _refuse_if_unsafe_as_a_whole(task)
-        whole = _whole_tuples(task.frequency_set, tables)
+        whole = replace(task.frequency_set, relation=whole_tuples(task.frequency_set, tables), sensitive=())
         model = _of_rows(task.model)
         local = recode(replace(task, frequency_set=whole, model=model, judge=Judge(whole, model)))
         return _joined(local, task, tables)
 
 
 def _refuse_if_unsafe_as_a_whole(task: Task) -> None:
-    relation = task.frequency_set.relation
-    query = queries.text("mondrian/whole", task.engine.dialect, frequency_set=relation, safe=task.model.safe)
-    ((safe,),) = task.engine.rows(query)
-    if not safe:
+    if not is_safe_as_a_whole(task):
         raise InfeasibleError(
             f"all {task.frequency_set.rows:,} rows together do not meet {task.model.name}, so no class can; "
             "ask for less"
@@ -49,17 +46,6 @@ def _of_rows(model: PrivacyModels) -> PrivacyModels:
     """The models that ask for the rows of a class alone."""
     rows = [each for each in model.models if each.sensitive is None]
     return all_of(*rows) if rows else all_of(k_anonymity(1))
-
-
-def _whole_tuples(frequency_set: FrequencySet, tables: Scratch) -> FrequencySet:
-    """The frequency set without the sensitive values: one row per tuple."""
-    attributes = frequency_set.attributes
-    keys = [attribute.coded.code_column(0) for attribute in attributes]
-    levels = [a.coded.code_column(level) for a in attributes for level in range(1, a.coded.height + 1)]
-    sums = ["n", *(a.coded.loss_column(level) for a in attributes for level in a.coded.loss_levels)]
-    holes = {"keys": keys, "levels": levels, "sums": sums}
-    relation = tables.make("tuples", "core/rollup", frequency_set=frequency_set.relation, **holes)
-    return replace(frequency_set, relation=relation, sensitive=())
 
 
 def _joined(local: Local, task: Task, tables: Scratch) -> Local:

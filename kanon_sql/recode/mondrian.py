@@ -60,6 +60,8 @@ def cut(task: Task, tuples: Relation, rows: int) -> Relation | None:
         if not run.is_safe_as_a_whole:
             return None
         run.cut()
+        if task.frequency_set.sensitive:
+            one_per_tuple(run.assignment, task.frequency_set, task.results)
         return run.assignment
 
 

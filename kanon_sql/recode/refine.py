@@ -22,10 +22,12 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import InfeasibleError
 from kanon_sql.frequency.frequency_set import Attribute
 from kanon_sql.generalization.lattice import Node
+from kanon_sql.privacy import Predicate, PrivacyModels, k_anonymity
 from kanon_sql.queries import GeneralizationSteps, Hole, Relation
 from kanon_sql.recode.mondrian import cut, time_to_cut
 from kanon_sql.recode.node import from_node
 from kanon_sql.recode.task import Local, Task
+from kanon_sql.recode.values import Values, is_safe_as_a_whole
 
 UNIT = 10_000_000  # a cell's loss of 1 as a whole number: sums are exact, in whatever order
 _KEYS = 2**62  # a sum of one key per attribute must fit 64 bits
@@ -33,6 +35,11 @@ _CELLS = 1_500_000  # generalizations of tuples that a step is to look at
 _MOST_PAIRS = 4_000_000  # where even the smallest step would look at more, the cover ends
 _STEPS = 60  # the smallest step, as a part of the way from no loss to total loss
 _PAIRS = 20_000_000  # tuples times classes compared in one statement
+_TARGETS = 8  # classes that a mover is tried in, the best first, where the model must be asked
+_MOVE = ["id", "own", "class", "target", "gain"]
+_FEW_PAIRS = 2_000_000  # in one statement where the model is asked of the moves found
+_OUTSIDERS = 1000  # more than these do not look for a class each, where the model must be asked
+_TRIES, _FEWER = 8, 3  # to make many moves that leave all classes safe; so often with fewer of a class, then without
 _BATCHES = 10  # such statements before the moves that were found are made
 _START_SECONDS = 1.0  # for the node to start from
 
@@ -77,6 +84,8 @@ class _Refinement:
             GeneralizationSteps(a.coded, self.tables[f"levels_{j}"], self.tables[f"costs_{j}"], free=not self.tops[j])
             for j, a in enumerate(self.attributes)
         ]
+        exact = self.task.frequency_set.sensitive or not self.task.model.monotone
+        self.values = Values(self.tables, self.task.model, self.task.frequency_set) if exact else None
 
     def run(self) -> Local:
         """Start, cover, improve."""
@@ -87,6 +96,7 @@ class _Refinement:
         self._cover()
         self._cut_the_rest()
         self._take_in_outsiders()
+        self._place_the_rest()
         self._choose_beginning(start)
         self._improve()
         return Local(self._keep_assignment(), ended=self.ended or task.clock.ended, facts=self._facts)
@@ -102,7 +112,7 @@ class _Refinement:
         """Begin the moves with what the cover made, or with the start node's classes if those lose less."""
         begun, covered = self._node_cost(start), self._state_cost()
         self._cost = covered
-        if covered > begun:
+        if covered > begun or (self.values and self._find_open()):
             self._cost = None
             self._take_node(start)
         if not self.tables.count(self.state):
@@ -141,7 +151,7 @@ class _Refinement:
         with self.task.working(self.task.clock.last_part(_START_SECONDS)):
             for j, (attribute, climb) in enumerate(zip(self.attributes, self.climbs, strict=True)):
                 self._load_levels(j, attribute, climb)
-            source = self.task.frequency_set.relation
+            source = self.values.load() if self.values else self.task.frequency_set.relation
             tuples = self.tables.make_as("tuples", queries.refine_tuples(source, self.climbs, self._dialect))
             self.tables.make(self.state, "refine/none", tuples=tuples)
             return True
@@ -196,7 +206,8 @@ class _Refinement:
             return
         tuples = self.tables["open"]
         ((rows,),) = self.tables.rows("core/total_rows", counted=tuples)
-        if assignment := cut(self.task, tuples, int(rows)):
+        counted = self.values.of(tuples, *self.keys) if self.values else tuples
+        if assignment := cut(self.task, counted, int(rows)):
             self._advance("refine/cut", open=tuples, assignment=assignment, keys=self.keys, above=_KEYS)
         self._tell()
 
@@ -213,38 +224,76 @@ class _Refinement:
 
     def _step(self, above: int, most: int) -> None:
         """Make classes of the cells that cost more than `above`, at most `most`."""
-        made, safe = self.tables, self.task.model.safe
+        made = self.tables
         cells, one, other = made["cells"], made["one"], made["other"]
+        of_all = _of_every_part(self.task.model).safe
         self.rounds += 1
         for half, indexes in zip((one, other), _halves([a.hierarchy.height for a in self.attributes]), strict=True):
             climbs = [self.climbs[j] for j in indexes]
             self.tables.make_as("cells", queries.refine_generalizations(made["open"], climbs, most, self._dialect))
-            made.make(half, "refine/cells", generalizations=cells, safe=safe)
+            self._make_cells(half, of_all)
         made.make(cells, "refine/joined", one=one, other=other, above=above, most=most)
         while True:
-            made.make(one, "refine/cells", generalizations=cells, safe=safe)
+            self._make_cells(one, self.task.model.safe)
             choice = made.make("choice", "refine/choice", cells=one)
-            placed = made.make("placed", "refine/safe", chosen=choice, safe=safe)
+            placed = self._keep_safe(choice)
             if not made.count(placed):
                 break
             self._advance("refine/grown", placed=placed)
             made.make(cells, "refine/open_cells", cells=one, placed=placed)
         self._tell()
 
+    def _make_cells(self, table: Relation, safe: Predicate) -> None:
+        """Keep of the generalizations at hand those that enough rows share."""
+        cells = self.tables["cells"]
+        rows = self.values.of(cells, "key") if self.values else cells
+        self.tables.make(table, "refine/cells", generalizations=cells, counted=rows, safe=safe)
+
+    def _keep_safe(self, chosen: Relation, into: str | Relation = "placed") -> Relation:
+        """Keep of the classes that tuples chose those that are safe."""
+        rows = self.values.of(chosen, "class") if self.values else chosen
+        return self.tables.make(into, "refine/safe", chosen=chosen, counted=rows, safe=self.task.model.safe)
+
     def _take_in_outsiders(self) -> None:
         """Let the tuples without a class join the class where they cost least, whatever that is."""
-        while self._find_open() and self.tables.count(self.state):
+        while (tuples := self._find_open()) and self.tables.count(self.state):
+            if self.values and (tuples > _OUTSIDERS or self.task.clock.spent):
+                break
             self._make_classes()
             most = (self._rows + 1) * self.total + 1
             self.tables.make("movers", "refine/outsiders", open=self.tables["open"], most=most)
             self._find_best()
-            self._advance("refine/moved", moves=self._choose_moves())
+            moves = self._choose_moves()
+            if self.values and not self.tables.count(moves):
+                break
+            self._advance("refine/moved", moves=moves)
+
+    def _place_the_rest(self) -> None:
+        """Where no class takes the tuples in that are left, give up those that could take most until all are safe."""
+        if self.values and self._find_open() and is_safe_as_a_whole(self.task):
+            self._make_classes()
+            room = self.values.room(self.tables["classes"], self.tables["open"])
+            low, high = 0, self.tables.count(room)
+            while low + 1 < high:
+                middle = (low + high) // 2
+                self.tables.make(self.spare, "refine/kept", state=self.state, room=room, first=middle)
+                low, high = (low, middle) if self._is_rest_safe(self.spare) else (middle, high)
+            self._advance("refine/kept", room=room, first=high)
+            self._cut_the_rest()
+
+    def _is_rest_safe(self, state: Relation) -> bool:
+        """Whether all tuples that have no class in a state are a safe class together."""
+        made = self.tables
+        rest = made.make("open", "refine/open", tuples=made["tuples"], placed=state, keys=self.keys)
+        rows = self.values.of(rest) if self.values else rest
+        ((safe,),) = made.rows("mondrian/whole", frequency_set=rows, safe=self.task.model.safe)
+        return bool(safe)
 
     def _take_node(self, node: Node) -> None:
         """Begin again with the classes of a node that hold, and what classes its suppressed rows can make."""
         made, levels = self.tables, self.task.frequency_set.level_columns(node)
         choice = made.make("choice", "refine/node", tuples=made["tuples"], columns=levels)
-        made.make(self.spare, "refine/safe", chosen=choice, safe=self.task.model.safe)
+        self._keep_safe(choice, self.spare)
         self.state, self.spare = self.spare, self.state
         self._cut_the_rest()  # as many suppressed rows as a class needs are better off in one
 
@@ -268,10 +317,40 @@ class _Refinement:
         if not self.tables.count("best"):
             self.ended = "complete"
             return False
-        self._choose_moves()
+        if self.values is None or not self._choose_many_moves():
+            self._choose_moves()
         holes = {name: self.tables[name] for name in ("best", "moves", "movers")}
         self.tables.make("dirty", "refine/dirty", **holes, seen=seen, far=far)
         return self._move()
+
+    def _choose_many_moves(self) -> bool:
+        """Let several tuples leave or join one class, as many as leave it safe; False if that is not soon found."""
+        made = self.tables
+        light = made.make("light", "refine/light", **{name: made[name] for name in ("best", "movers", "classes")})
+        leaders = made.make("leaders", "refine/leaders", light=light)
+        crowded = made.load("crowded", {"class": "BIGINT"}, [[]])
+        made.make("moves", "refine/moves_apart", light=light, leaders=leaders, crowded=crowded)
+        for number in range(_TRIES):
+            moved = made.make("moved", "refine/moved", state=self.state, moves=made["moves"])
+            if not made.count(self._find_unsafe(moved)):
+                return made.count("moves") > 0
+            if number < _FEWER:
+                made.add(crowded, "refine/classes_of", state=made["unsafe"])
+                made.make("moves", "refine/moves_apart", light=light, leaders=leaders, crowded=crowded)
+            else:
+                self._take_back()
+        return False
+
+    def _take_back(self) -> None:
+        """Leave the moves out after which one of their classes is unsafe."""
+        holes = {name: self.tables[name] for name in ("moves", "unsafe")}
+        self.tables.make("sound", "refine/sound_moves", state=self.state, **holes)
+        self.tables.rename("sound", "moves")
+
+    def _find_unsafe(self, state: Relation) -> Relation:
+        """List the classes of a state that are not safe."""
+        rows = self.values.of(state, "class") if self.values else state
+        return self.tables.make("unsafe", "joining/unsafe", members=rows, safe=self.task.model.safe)
 
     def _choose_moves(self) -> Relation:
         """The best moves that have no class in common."""
@@ -282,7 +361,8 @@ class _Refinement:
         classes = self.tables["classes"]
         args = self.state, self.tables["tuples"], classes, self.climbs, self._dialect
         rests = self.tables.make_as("rests", queries.refine_rests(*args))
-        holes = {"rests": rests, "classes": classes, "state": self.state}
+        rows = self.values.of_rests(rests) if self.values else rests
+        holes = {"rests": rests, "counted": rows, "classes": classes, "state": self.state}
         self.tables.make("movers", "refine/movers", **holes, near=self._near, safe=self.task.model.safe)
 
     @property
@@ -296,24 +376,39 @@ class _Refinement:
         How many save more, and how many of them were looked at: all, unless some that were had a move.
         """
         ((far,),) = self.tables.rows("refine/far", movers=self.tables["movers"], near=self._near)
-        self.tables.make_as("best", self._gains(near=self._near))
-        batch = max(1, _PAIRS // max(1, self.tables.count("classes")))
+        self._add_best(self._near)
+        batch = max(1, (_FEW_PAIRS if self._asks else _PAIRS) // max(1, self.tables.count("classes")))
         for number, seen in enumerate(range(0, far, batch)):
-            if number >= _BATCHES and self.tables.count("best"):
+            if number >= (1 if self._asks else _BATCHES) and self.tables.count("best"):
                 return far, seen
-            self.tables.add_as("best", self._gains(places=(seen + 1, min(seen + batch, far) + 1)))
+            self._add_best(places=(seen + 1, min(seen + batch, far) + 1))
         return far, far
 
-    def _gains(self, near: int | None = None, places: tuple[int, int] | None = None) -> str:
-        """The query of the best move of each of some movers."""
-        args = self.tables["movers"], self.tables["tuples"], self.tables["classes"], self.climbs, self._dialect
-        return queries.refine_gains(*args, near, places)
+    @property
+    def _asks(self) -> bool:
+        """Whether a safe class that takes a tuple in may become unsafe, so that the model is asked of every move."""
+        return not self.task.model.monotone
+
+    def _add_best(self, near: int | None = None, places: tuple[int, int] | None = None) -> None:
+        """Find the best move of each of some movers: those that save little, or those in some places."""
+        made, put = self.tables, self.tables.add_as if places else self.tables.make_as
+        args = made["movers"], made["tuples"], made["classes"], self.climbs, self._dialect
+        if self.values and self._asks:
+            wanted = made.make_as("wanted", queries.refine_gains(*args, near, places, _TARGETS))
+            safe = self.values.safe_moves(wanted)
+            put("best", made.text("core/copy", columns=_MOVE, source=safe))
+        else:
+            put("best", queries.refine_gains(*args, near, places))
 
     def _move(self) -> bool:
-        """Make the chosen moves, unless a class would no longer hold."""
+        """Make the chosen moves, but those after which a class would no longer be safe; whether there are any."""
         self.tables.make(self.spare, "refine/moved", state=self.state, moves=self.tables["moves"])
         if not self._is_safe(self.spare):
-            return False
+            self._find_unsafe(self.spare)
+            self._take_back()
+            self.tables.make(self.spare, "refine/moved", state=self.state, moves=self.tables["moves"])
+            if not self.tables.count("moves") or not self._is_safe(self.spare):
+                return False
         self._cost = None
         self.moves += self.tables.count("moves")
         self.state, self.spare = self.spare, self.state
@@ -321,8 +416,7 @@ class _Refinement:
 
     def _is_safe(self, state: Relation) -> bool:
         """Whether every class of a state holds."""
-        safe = self.tables.make("placed", "refine/safe", chosen=state, safe=self.task.model.safe)
-        return self.tables.count(safe) == self.tables.count(state)
+        return self.tables.count(self._keep_safe(state)) == self.tables.count(state)
 
     def _make_classes(self, all_of_them: bool = True) -> None:
         """Describe the classes of the state: all are to be looked at, or those that have just changed."""
@@ -330,6 +424,8 @@ class _Refinement:
             self.tables.make("dirty", "refine/classes_of", state=self.state)
         args = self.state, self.tables["tuples"], self.tables["dirty"], self.climbs, self._dialect
         self.tables.make_as("classes", queries.refine_classes(*args))
+        if self.values:
+            self.values.count_classes(self.state)
 
     # The end
 
@@ -401,6 +497,12 @@ class _StepSize:
                     sums[place + shift] += counts[place]
             counts = sums
         return list(accumulate(counts))
+
+
+def _of_every_part(model: PrivacyModels) -> PrivacyModels:
+    """The models that no part of a class meets if the class does not."""
+    models = tuple(each for each in model.models if each.monotone == "always")
+    return replace(model, models=models or (k_anonymity(1),))
 
 
 def _halves(heights: Sequence[int]) -> tuple[list[int], list[int]]:

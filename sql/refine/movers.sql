@@ -1,7 +1,7 @@
 -- name: refine/movers
 -- List the tuples that may leave their class and would gain by it: the rest holds, or nothing is left.
--- reads: rests (id, class, dirty, n and cost of the rest, own rows, before), classes (class, tuples, n, cost, dirty), state (id, n, class)
--- holes: $rests relation, $classes relation, $state relation, $near value, $safe predicate
+-- reads: rests (id, class, dirty, n and cost of the rest, own rows, before), classes (class, tuples, n, cost, dirty), state (id, n, class), counted (id, n, what the model counts by; or the same relation)
+-- holes: $rests relation, $counted relation, $classes relation, $state relation, $near value, $safe predicate
 -- gives: id, own (rows), class, dirty, most (what leaving saves before the tuple costs anything elsewhere), place (those that save more per row than `near` first, of them those of dirty classes)
 SELECT l.id, l.own, l.class, l.dirty, CAST(l.most AS BIGINT) AS most, ROW_NUMBER() OVER (
   ORDER BY
@@ -13,7 +13,7 @@ SELECT l.id, l.own, l.class, l.dirty, CAST(l.most AS BIGINT) AS most, ROW_NUMBER
 FROM (
   SELECT r.id, r.own, r.class, r.dirty, r.before - r.n * r.cost AS most
   FROM $rests AS r
-  WHERE r.id IN (SELECT r.id FROM $rests AS r GROUP BY r.id HAVING COALESCE($safe, FALSE))
+  WHERE r.id IN (SELECT r.id FROM $counted AS r GROUP BY r.id HAVING COALESCE($safe, FALSE))
   UNION ALL
   SELECT s.id, s.n AS own, s.class, c.dirty, c.n * c.cost AS most
   FROM $state AS s

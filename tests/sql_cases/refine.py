@@ -1,7 +1,8 @@
 """Given and expected rows of `sql/refine`."""
 
+from kanon_sql.privacy import Predicate
 from kanon_sql.queries import Relation
-from sql_cases.case import AT_LEAST_2, UNKNOWN_OF_3, Case
+from sql_cases.case import AT_LEAST_2, FREQUENCY_SET, UNKNOWN_OF_3, Case, relation
 
 # What `refine` works on: tuples with an id, states that give them a class, cells that they may share.
 _TUPLES = {"tuples": (dict.fromkeys(["id", "n", "age_0"], "BIGINT"), [(1, 1, 0), (2, 1, 0), (3, 2, 1)])}
@@ -37,6 +38,27 @@ _GAINS = {
         [(1, 1, 4, 6, 3), (2, 2, 5, 6, 8), (3, 1, 7, 8, 1)],
     )
 }
+# The rows of tuples, and of classes, by a sensitive value: 1 and 2 are of one class, and have a value in common.
+_VALUES = relation("values", "id n zip_0", (1, 1, 5), (2, 1, 5), (2, 2, 6), (3, 2, 6))
+_OF_CLASSES = relation("class_values", "class n zip_0", (7, 2, 5), (7, 2, 6), (9, 2, 6))
+_TWO_VALUES = Predicate("COUNT(c) >= 2", {}, {}, counted="zip_0")
+_WANTED = ("id", "own", "class", "target", "gain")
+_LIGHT = relation(
+    "light",
+    "id own class target gain light_out light_in",
+    (1, 1, 4, 6, 9, 1, 0),
+    (2, 2, 4, 7, 8, 1, 1),
+    (3, 1, 4, 8, 7, 0, 0),
+    (4, 1, 5, 7, 3, 0, 1),
+    (5, 1, 7, 4, 2, 1, 0),
+)
+_LEADERS = relation("leaders", "class id light", (4, 1, 1), (5, 4, 0), (6, 1, 0), (7, 2, 1), (8, 3, 0))
+
+
+def _named(*names: str) -> dict[str, Relation]:
+    return {name: Relation(name) for name in names}
+
+
 _OF_STATE, _GAIN_COLUMNS = ("id", "n", "class"), ("id", "own", "class", "target", "gain")
 
 CASES = [
@@ -57,14 +79,14 @@ CASES = [
     ),
     Case(
         "refine/cells",
-        {"generalizations": Relation("cells"), "safe": AT_LEAST_2},
+        {"generalizations": Relation("cells"), "counted": Relation("cells"), "safe": AT_LEAST_2},
         ("id", "n", "key", "cost"),
         [(1, 1, 10, 5), (2, 1, 10, 0), (3, 3, 12, 0), (3, 3, 10, 0)],
         _CELLS,
     ),
     Case(
         "refine/cells",
-        {"generalizations": Relation("cells"), "safe": UNKNOWN_OF_3},
+        {"generalizations": Relation("cells"), "counted": Relation("cells"), "safe": UNKNOWN_OF_3},
         ("id", "n", "key", "cost"),
         [(1, 1, 10, 5), (1, 1, 11, 0), (2, 1, 10, 0), (3, 3, 10, 0)],
         _CELLS,
@@ -86,12 +108,25 @@ CASES = [
     ),
     Case(
         "refine/safe",
-        {"chosen": Relation("placed"), "safe": AT_LEAST_2},
+        {"chosen": Relation("placed"), "counted": Relation("placed"), "safe": AT_LEAST_2},
         _OF_STATE,
         [(3, 2, 4), (4, 1, 4)],
         _PLACED,
     ),
-    Case("refine/safe", {"chosen": Relation("placed"), "safe": UNKNOWN_OF_3}, _OF_STATE, [], _PLACED),
+    Case(
+        "refine/safe",
+        {"chosen": Relation("placed"), "counted": Relation("placed"), "safe": UNKNOWN_OF_3},
+        _OF_STATE,
+        [],
+        _PLACED,
+    ),
+    Case(
+        "refine/safe",
+        {"chosen": Relation("state"), "counted": Relation("class_values"), "safe": _TWO_VALUES},
+        _OF_STATE,
+        [(1, 1, 7), (2, 1, 7)],
+        {**_STATE, **_OF_CLASSES},
+    ),
     Case(
         "refine/grown",
         {"state": Relation("state"), "placed": Relation("placed")},
@@ -133,7 +168,7 @@ CASES = [
     ),
     Case(
         "refine/movers",
-        {**{name: Relation(name) for name in _RESTS}, "near": 10, "safe": AT_LEAST_2},
+        {**{name: Relation(name) for name in _RESTS}, "counted": Relation("rests"), "near": 10, "safe": AT_LEAST_2},
         ("id", "own", "class", "dirty", "most", "place"),
         [(1, 1, 7, True, 10, 1), (4, 2, 8, False, 10, 2)],
         _RESTS,
@@ -163,5 +198,141 @@ CASES = [
             **_PLACED,
             "movers": (dict.fromkeys(["class", "place"], "BIGINT"), [(11, 1), (12, 2), (13, 3), (14, 4)]),
         },
+    ),
+    Case(
+        "refine/values",
+        {"frequency_set": Relation("counted"), "keys": ["age_0"], "sensitive": ["zip_0"]},
+        ("id", "n", "zip_0"),
+        [(1, 1, 0), (1, 2, 1), (2, 1, 1), (3, 4, 0)],
+        FREQUENCY_SET,
+    ),
+    Case(
+        "refine/placed_values",
+        {**_named("placed", "values"), "columns": ["class", "zip_0"]},
+        ("n", "class", "zip_0"),
+        [(2, 4, 6)],
+        {**_PLACED, **_VALUES},
+    ),
+    Case(
+        "refine/class_values",
+        {**_named("state", "values"), "sensitive": ["zip_0"]},
+        ("class", "n", "zip_0"),
+        [(7, 2, 5), (7, 2, 6), (9, 2, 6)],
+        {**_STATE, **_VALUES},
+    ),
+    Case(
+        "refine/leavers",
+        {**_named("rests", "class_values"), "most": 3},
+        ("id", "class"),
+        [(2, 7)],  # the second saves 12, the first 10, the third nothing; each asks for two rows
+        {"rests": _RESTS["rests"], **_OF_CLASSES},
+    ),
+    Case(
+        "refine/rest_values",
+        {**_named("leavers", "class_values", "values"), "sensitive": ["zip_0"]},
+        ("id", "n", "zip_0"),
+        [(1, 1, 5), (1, 2, 6), (2, 1, 5)],  # without tuple 2 nobody of its class has the value 6
+        {**relation("leavers", "id class", (1, 7), (2, 7)), **_OF_CLASSES, **_VALUES},
+    ),
+    Case(
+        "refine/pairs",
+        {**_named("wanted", "class_values"), "most": 3},
+        ("pair", *_WANTED),
+        [(1, 2, 3, 8, 7, 6), (2, 1, 1, 8, 9, 5)],
+        {**relation("wanted", " ".join(_WANTED), (1, 1, 8, 9, 5), (1, 1, 8, 7, 4), (2, 3, 8, 7, 6)), **_OF_CLASSES},
+    ),
+    Case(
+        "refine/pair_values",
+        {**_named("pairs", "class_values", "values"), "sensitive": ["zip_0"]},
+        ("pair", "n", "zip_0"),
+        [(4, 2, 6), (4, 1, 5)],
+        {**relation("pairs", "pair id target", (4, 1, 9)), **_OF_CLASSES, **_VALUES},
+    ),
+    Case(
+        "refine/safe_pairs",
+        {**_named("pairs", "pair_values"), "safe": _TWO_VALUES},
+        _WANTED,
+        [(1, 1, 8, 7, 4)],
+        {
+            **relation(
+                "pairs", f"pair {' '.join(_WANTED)}", (1, 1, 1, 8, 9, 5), (2, 1, 1, 8, 7, 4), (3, 1, 1, 8, 6, 3)
+            ),
+            **relation("pair_values", "pair n zip_0", (1, 3, 5), (2, 1, 5), (2, 1, 6), (3, 1, 5), (3, 1, 6)),
+        },
+    ),
+    Case(
+        "refine/sound_moves",
+        _named("moves", "state", "unsafe"),
+        _OF_STATE,
+        [(3, 2, 7)],  # 1 would go into a class that is then unsafe, 2 leaves one
+        {
+            **relation("moves", "id n class", (1, 1, 9), (2, 1, 7), (3, 2, 7)),
+            **relation("state", "id n class", (1, 1, 7), (2, 1, 8), (3, 2, 6)),
+            **relation("unsafe", "class", (9,), (8,)),
+        },
+    ),
+    Case(
+        "refine/light",
+        _named("best", "movers", "classes"),
+        (*_WANTED, "light_out", "light_in"),
+        [(1, 1, 4, 6, 3, 0, 0), (2, 2, 4, 6, 10, 1, 1)],
+        {
+            **relation("best", " ".join(_WANTED), (1, 1, 4, 6, 3), (2, 2, 4, 6, 10)),
+            **relation("movers", "id most", (1, 12), (2, 20)),
+            **relation("classes", "class cost", (4, 10), (6, 5)),
+        },
+    ),
+    Case("refine/leaders", {"light": Relation("light")}, ("class", "id", "light"), _LEADERS["leaders"][1], _LIGHT),
+    Case(
+        "refine/moves_apart",
+        _named("light", "leaders", "crowded"),
+        _OF_STATE,
+        [(1, 1, 6), (2, 2, 7), (4, 1, 7)],  # 3 would change what 4 costs, and 5 does not join it at the same cost
+        {**_LIGHT, **_LEADERS, **relation("crowded", "class")},
+    ),
+    Case(
+        "refine/moves_apart",
+        _named("light", "leaders", "crowded"),
+        _OF_STATE,
+        [(1, 1, 6), (2, 2, 7)],
+        {**_LIGHT, **_LEADERS, **relation("crowded", "class", *[(7,)] * 3)},
+    ),
+    Case(
+        "refine/room_rows",
+        {**_named("classes", "class_values", "open", "values"), "sensitive": ["zip_0"]},
+        ("class", "times", "n", "zip_0"),
+        [
+            (9, 1, 2, 6),
+            (9, 2, 2, 6),
+            (9, 4, 2, 6),
+            (9, 8, 2, 6),
+            (9, 4, 1, 5),
+            (9, 8, 1, 5),
+            (9, 4, 2, 6),
+            (9, 8, 2, 6),
+        ],
+        {  # the outsider has three rows, which are too many for one and a half times two
+            **relation("classes", "class n", (9, 2)),
+            **relation("class_values", "class n zip_0", (9, 2, 6)),
+            **relation("open", "id n", (2, 3)),
+            **_VALUES,
+        },
+    ),
+    Case(
+        "refine/room",
+        {**_named("classes", "room_rows"), "safe": _TWO_VALUES},
+        ("class", "place"),
+        [(3, 1), (2, 2), (1, 3)],
+        {
+            **relation("classes", "class cost", (1, 5), (2, 6), (3, 1)),
+            **relation("room_rows", "class times n zip_0", (3, 1, 1, 5), (3, 1, 1, 6), (2, 1, 1, 5)),
+        },
+    ),
+    Case(
+        "refine/kept",
+        {**_named("state", "room"), "first": 1},
+        _OF_STATE,
+        [(3, 2, 9)],
+        {**_STATE, **relation("room", "class place", (7, 1), (9, 2))},
     ),
 ]
