@@ -37,7 +37,6 @@ _STEPS = 60  # the smallest step, as a part of the way from no loss to total los
 _PAIRS = 20_000_000  # tuples times classes compared in one statement
 _TARGETS = 8  # classes that a mover is tried in, the best first, where the model must be asked
 _MOVE = ["id", "own", "class", "target", "gain"]
-_FEW_PAIRS = 2_000_000  # in one statement where the model is asked of the moves found
 _OUTSIDERS = 1000  # more than these do not look for a class each, where the model must be asked
 _TRIES, _FEWER = 8, 3  # to make many moves that leave all classes safe; so often with fewer of a class, then without
 _BATCHES = 10  # such statements before the moves that were found are made
@@ -377,9 +376,10 @@ class _Refinement:
         """
         ((far,),) = self.tables.rows("refine/far", movers=self.tables["movers"], near=self._near)
         self._add_best(self._near)
-        batch = max(1, (_FEW_PAIRS if self._asks else _PAIRS) // max(1, self.tables.count("classes")))
+        pairs = _PAIRS // 4 if self._asks else _PAIRS  # several moves of each mover take more room and time
+        batch = max(1, pairs // max(1, self.tables.count("classes")))
         for number, seen in enumerate(range(0, far, batch)):
-            if number >= (1 if self._asks else _BATCHES) and self.tables.count("best"):
+            if number >= _BATCHES and self.tables.count("best"):
                 return far, seen
             self._add_best(places=(seen + 1, min(seen + batch, far) + 1))
         return far, far
