@@ -24,6 +24,7 @@ from kanon_sql.frequency.frequency_set import Attribute
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.privacy import Predicate, PrivacyModels, k_anonymity
 from kanon_sql.queries import GeneralizationSteps, Hole, Relation
+from kanon_sql.recode.joining import recode_by_rows
 from kanon_sql.recode.mondrian import cut, time_to_cut
 from kanon_sql.recode.node import from_node
 from kanon_sql.recode.task import Local, Task
@@ -95,7 +96,8 @@ class _Refinement:
         self._cover()
         self._cut_the_rest()
         self._take_in_outsiders()
-        self._place_the_rest()
+        if not self._place_the_rest():
+            self._try_by_rows()
         self._choose_beginning(start)
         self._improve()
         return Local(self._keep_assignment(), ended=self.ended or task.clock.ended, facts=self._facts)
@@ -267,9 +269,14 @@ class _Refinement:
                 break
             self._advance("refine/moved", moves=moves)
 
-    def _place_the_rest(self) -> None:
-        """Where no class takes the tuples in that are left, give up those that could take most until all are safe."""
-        if self.values and self._find_open() and is_safe_as_a_whole(self.task):
+    def _place_the_rest(self) -> bool:
+        """Where no class takes the tuples in that are left, give up those that could take most until all are safe.
+
+        Whether any are left.
+        """
+        if not self.values or not self._find_open():
+            return False
+        if is_safe_as_a_whole(self.task):
             self._make_classes()
             room = self.values.room(self.tables["classes"], self.tables["open"])
             low, high = 0, self.tables.count(room)
@@ -279,6 +286,23 @@ class _Refinement:
                 low, high = (low, middle) if self._is_rest_safe(self.spare) else (middle, high)
             self._advance("refine/kept", room=room, first=high)
             self._cut_the_rest()
+        return True
+
+    def _try_by_rows(self) -> None:
+        """Recode by rows alone and join what is unsafe: that is better where the model forbids little."""
+        clock = self.task.clock
+        if not self.values or not self._asks or clock.spent or not self.tables.count(self.state):
+            return
+        before, made = self._state_cost(), self.tables
+        part = clock.part(None if clock.limit is None else (clock.seconds + clock.limit) / 2)
+        assignment = recode_by_rows(refine, replace(self.task, clock=part)).assignment
+        none = made.make("nobody", "refine/none", tuples=made["tuples"])
+        every = made.make("open", "refine/open", tuples=made["tuples"], placed=none, keys=self.keys)
+        holes = {"state": none, "open": every, "assignment": assignment}
+        made.make(self.spare, "refine/cut", **holes, keys=self.keys, above=0)
+        self.state, self.spare = self.spare, self.state
+        if self._state_cost() >= before:
+            self.state, self.spare = self.spare, self.state
 
     def _is_rest_safe(self, state: Relation) -> bool:
         """Whether all tuples that have no class in a state are a safe class together."""
