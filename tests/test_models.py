@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import count
 from typing import Any
 
@@ -16,7 +18,7 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.frequency_set import build_frequency_set
 from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.hierarchy import from_rows
-from kanon_sql.privacy import all_of
+from kanon_sql.privacy import PrivacyModels, all_of
 from support.database import create_table
 from support.models import DEFINED, Defined, Values
 
@@ -51,15 +53,35 @@ def test_every_class_is_judged_by_its_definition(
     engine: Engine, defined: Defined, people: bool, rows: list[tuple[int, int, int]]
 ) -> None:
     model = all_of(defined.model, unit="person" if people else None)
+    with judged(engine, model, rows) as judge:
+        for level in range(3):
+            unsafe = (c for c in classes_of(rows, level) if not safe(defined, c, rows, people))
+            assert judge.rows_at_risk([(level,)]) == [sum(map(len, unsafe))]
+
+
+@pytest.mark.parametrize("people", [False, True])
+@EXAMPLES
+@given(rows=ROWS, asked=st.lists(st.sampled_from(DEFINED), min_size=2, max_size=4, unique_by=str))
+@pytest.mark.slow
+def test_models_together_are_judged_one_by_one(
+    engine: Engine, people: bool, rows: list[tuple[int, int, int]], asked: list[Defined]
+) -> None:
+    """All on one column: what one of them needs to know of a class must not change what another sees."""
+    model = all_of(*(each.model for each in asked), unit="person" if people else None)
+    with judged(engine, model, rows) as judge:
+        for level in range(3):
+            unsafe = (c for c in classes_of(rows, level) if not all(safe(each, c, rows, people) for each in asked))
+            assert judge.rows_at_risk([(level,)]) == [sum(map(len, unsafe))]
+
+
+@contextmanager
+def judged(engine: Engine, model: PrivacyModels, rows: list[tuple[int, int, int]]) -> Iterator[Judge]:
+    """The judge of a table of ages, illnesses and people."""
     types = {"age": "BIGINT", "ill": "BIGINT", "person": "BIGINT"}
     table = create_table(engine, f"judged {next(_numbers)}", types, rows)
     with Scratch(engine) as tables:
         named = {"sensitive": model.sensitive, "compared": model.compared, "groups": model.groups}
-        counted = build_frequency_set(engine, table, {"age": lambda _: AGES}, tables, **named)
-        judge = Judge(counted, model)
-        for level in range(3):
-            expected = sum(len(c) for c in classes_of(rows, level) if not safe(defined, c, rows, people))
-            assert judge.rows_at_risk([(level,)]) == [expected]
+        yield Judge(build_frequency_set(engine, table, {"age": lambda _: AGES}, tables, **named), model)
     engine.run(queries.drop(table.relation, engine.dialect))
 
 

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 import kanon_sql
+from kanon_sql import queries
 from kanon_sql.engine import Engine
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError, VerificationError
 from kanon_sql.privacy import k_anonymity, l_diversity, t_closeness
 from kanon_sql.queries import Relation
@@ -139,18 +141,14 @@ def test_a_release_other_than_the_one_with_its_people_is_refused(
     engine: Engine, asked_of: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     create_table(engine, "visits", TYPES, visits())
-    create_table(
-        engine,
-        "others",
-        {"age": "VARCHAR", "zip": "VARCHAR", "ill": "VARCHAR", "visit": "INTEGER"},
-        [("*", "*", "flu", 1)],
-    )
-    same = people_check._check_same
+    made = people_check._people
 
-    def of_another(recoding: Any, people: Relation, where: Engine, _: Relation) -> None:
-        same(recoding, people, where, engine.find("others").relation)  # type: ignore[union-attr]
+    def of_others(recoding: Any, tables: Scratch) -> Relation:
+        people = made(recoding, tables)
+        engine.run(queries.insert(people, queries.select_all(people, engine.dialect), engine.dialect))
+        return people
 
-    monkeypatch.setattr(people_check, "_check_same", of_another)
+    monkeypatch.setattr(people_check, "_people", of_others)
     with pytest.raises(VerificationError, match="differs from what its people were counted in"):
         asked_of(engine, privacy=[k_anonymity(4)], into="anon")
     assert engine.find("anon") is None

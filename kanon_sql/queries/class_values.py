@@ -12,7 +12,7 @@ every class is put beside every value. People are counted in a GROUP BY of their
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -44,19 +44,31 @@ class Counted:
     """A column whose values are counted: its name, what of them, and the table's own figures by value.
 
     `unit`: the column of the people that are counted instead of rows. `nullable`: whether NULL may be a value here.
+    `every`: whether a class has the values too that it lacks, for a model that follows their order; another model on
+    the same column, which counts the values that are there, must not see them.
     """
 
     name: str
     unit: str | None = None
+    every: bool = False
     reference: exp.Table | None = None
     nullable: bool = False
 
 
 def figure(name: str, counted: Counted) -> exp.Column:
     """A figure of one value of a column in a class, such as `c`, its rows."""
-    column = exp.column(f"_{name}_of{counted.name}")
+    column = exp.column(_named_figure(name, counted))
     column.meta["kanon"] = (name, counted)
     return column
+
+
+def _named_figure(name: str, counted: Counted) -> str:
+    return f"_{name}_of_every{counted.name}" if counted.every else f"_{name}_of{counted.name}"
+
+
+def follows_order(names: Iterable[str]) -> bool:
+    """Whether any of the figures is by the order of the values."""
+    return any(name in _ORDERED for name in names)
 
 
 def units(unit: str) -> exp.Count:
@@ -75,7 +87,10 @@ def count_values(tree: exp.Expr) -> None:
     # The innermost first: what stands around it is copied with it.
     for select, figures in sorted(selects.values(), key=lambda each: -each[0].depth):
         if not _is_split(select):
-            _split(select, {each: list(figures[each]) for each in sorted(figures, key=lambda each: each.name)})
+            _split(
+                select,
+                {each: list(figures[each]) for each in sorted(figures, key=lambda each: (each.name, each.every))},
+            )
 
 
 def _is_split(select: exp.Select) -> bool:
@@ -156,7 +171,7 @@ class _Inner:
 
     def branches(self) -> list[exp.Select]:
         """The rows of each class by the values of each column; what is added up comes from one branch alone."""
-        adding = next((each for each, names in self._figures.items() if not _needs_order(names)), None)
+        adding = next((each for each in self._figures if not each.every), None)
         if any(_is_distinct(each) for each in self._aggregates):
             adding = None
         # What is added up stands in the first branch, whose types the others take.
@@ -186,11 +201,11 @@ class _Inner:
         keys = [_column(name) for name, _ in self._keys]
         source = _named_subquery(grouped, _IN_CLASS)
         known = _Known(counted, keys)
-        if _needs_order(names):
+        if counted.every:
             source, query = _named_subquery(_dense(source, keys, counted), _IN_CLASS), exp.select()
-        figures = {(counted, name): known.figure(name, _needs_order(names)) for name in names}
+        figures = {(counted, name): known.figure(name) for name in names}
         query = exp.select(*keys, *self._sums(adding, made=True), *self._no_figures(figures)).from_(source, copy=False)
-        if known.reads_table(names) and not _needs_order(names):
+        if known.reads_table(names) and not counted.every:
             query = query.join(known.reference, on=known.same_value, join_type="LEFT", copy=False)
         return query
 
@@ -213,7 +228,7 @@ class _Inner:
     def _no_figures(self, given: Mapping[tuple[Counted, str], exp.Expr] = {}) -> list[exp.Expr]:
         """The figures of all columns' values: those given, the others NULL."""
         return [
-            exp.alias_(given.get((each, name), _null(name)), f"_{name}_of{each.name}")
+            exp.alias_(given.get((each, name), _null(name)), _named_figure(name, each))
             for each, names in self._figures.items()
             for name in names
         ]
@@ -242,12 +257,13 @@ class _Known:
     def reads_table(self, names: Sequence[str]) -> bool:
         return any(name in _OVERALL or _GROUPED.fullmatch(name) for name in names)
 
-    def figure(self, name: str, dense: bool) -> exp.Expr:
+    def figure(self, name: str) -> exp.Expr:
         c = exp.column("_c", _IN_CLASS)
-        if name == "c" or (dense and name in (*_ORDERED, *_OVERALL)):
+        every = self.counted.every
+        if name == "c" or (every and name in (*_ORDERED, *_OVERALL)):
             return exp.column(f"_{name}", _IN_CLASS)
         if name == "size":
-            return exp.column("_size", _IN_CLASS) if dense else _over(exp.Sum(this=c), self.keys)
+            return exp.column("_size", _IN_CLASS) if every else _over(exp.Sum(this=c), self.keys)
         if name == "place":
             return _over(exp.RowNumber(), self.keys, [exp.Ordered(this=c, desc=True)])
         if name == "value":
@@ -290,23 +306,21 @@ def _dense(in_class: exp.Subquery, keys: Sequence[exp.Column], counted: Counted)
     sums = {"_c": at, "_c_to": through, "_size": c.copy()}
     added = [exp.alias_(exp.cast(exp.Sum(this=each), "BIGINT"), name) for name, each in sums.items()]
     query = exp.select(*(key.copy() for key in keys), *added)
-    query = query.select(*(exp.alias_(each, f"_{each.name}") for each in table), copy=False)
+    query = query.select(
+        *(exp.alias_(each, "_value" if each.name == "raw" else f"_{each.name}") for each in table), copy=False
+    )
     query = query.from_(_named_subquery(placed, "v"), copy=False)
     query = query.join(known.reference, join_type="CROSS", copy=False)
     return query.group_by(*(key.copy() for key in keys), there.copy(), *(each.copy() for each in table), copy=False)
 
 
-_OF_TABLE = ("overall_c", "overall_c_to", "overall_size", "overall_values")
+_OF_TABLE = ("raw", "overall_c", "overall_c_to", "overall_size", "overall_values")
 _SOURCES = (exp.From, exp.Join, exp.Where)
 
 
 def _null(name: str) -> exp.Expr:
     """No figure of a value: a number, but for what the value is, or whether it is the first of its group."""
     return exp.null() if name == "value" else exp.cast(exp.null(), "BOOLEAN" if name.startswith("first") else "BIGINT")
-
-
-def _needs_order(names: Sequence[str]) -> bool:
-    return any(name in _ORDERED for name in names)
 
 
 def _over(function: exp.Expr, keys: Sequence[exp.Expr], order: Sequence[exp.Expr] = ()) -> exp.Window:

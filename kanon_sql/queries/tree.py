@@ -8,6 +8,7 @@ it holds.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -17,7 +18,7 @@ from sqlglot import exp
 
 from kanon_sql.errors import SpecError
 from kanon_sql.privacy import Predicate
-from kanon_sql.queries.class_values import Counted, count_values, figure, is_value_figure, units
+from kanon_sql.queries.class_values import Counted, count_values, figure, follows_order, is_value_figure, units
 from kanon_sql.relation import Relation
 from kanon_sql.resources import folder
 
@@ -159,7 +160,8 @@ def _with_aggregates(condition: exp.Expr, said: Predicate) -> exp.Expr:
 def _counted(said: Predicate) -> Counted:
     assert said.counted
     reference = table(said.reference.relation) if said.reference else None
-    return Counted(said.counted, said.unit, reference, bool(said.reference and said.reference.nullable))
+    every = follows_order(re.findall(r"\w+", " ".join(said.columns.values())))
+    return Counted(said.counted, said.unit, every, reference, bool(said.reference and said.reference.nullable))
 
 
 def over_classes(said: Predicate) -> tuple[Predicate, Predicate]:

@@ -6,40 +6,56 @@ what was written must have the same rows, by all that its classes are judged by.
 
 from __future__ import annotations
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
 from kanon_sql import queries
-from kanon_sql.engine import Engine
+from kanon_sql.engine import Engine, reads_files
+from kanon_sql.engines.files import file_format
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import VerificationError
 from kanon_sql.privacy import UNIT
 from kanon_sql.queries import Relation
 from kanon_sql.release import findings
 from kanon_sql.release.findings import Summary
+from kanon_sql.release.pieces import Piece
+from kanon_sql.release.publish import write_file
 from kanon_sql.release.recoding import Recoding
 
 
 def summarize(recoding: Recoding, engine: Engine, written: Relation) -> Summary:
-    """What the people of a written release are; VerificationError if it is another release than the one with them."""
-    with Scratch(recoding.engine, "people") as tables:
-        people = tables.make_as("rows", recoding.with_people().select_sql())
-        _check_same(recoding, people, engine, written)
-        source = recoding.engine, recoding.table.relation
-        return findings.summarize(recoding.engine, people, recoding.quasi_identifiers, recoding.model, source)
+    """What the people of a written release are; VerificationError if it is another release than the one with them.
 
-
-def _check_same(recoding: Recoding, people: Relation, engine: Engine, written: Relation) -> None:
+    Of a file the relation is not to be read after that: the engine shows one file at a time.
+    """
     counted = (column for name, column in recoding.model.sensitive.items() if name != UNIT)
     columns = list(dict.fromkeys([*recoding.quasi_identifiers, *counted]))
-    with Scratch(engine, "compared") as tables:
+    with Scratch(engine, "people") as tables:
         one = tables.make("written", "privacy/class_rows", release=written, columns=columns)
-        dialect = recoding.engine.dialect
-        query = queries.text("privacy/class_rows", dialect, release=people, columns=columns)
-        other = tables.receive("expected", recoding.engine, query)
+        people = _people(recoding, tables)
+        other = tables.make("expected", "privacy/class_rows", release=people, columns=columns)
         ((differing,),) = tables.rows("privacy/differing_rows", one=one, other=other, columns=columns)
-    if differing:
-        raise VerificationError(
-            f"the written release differs from what its people were counted in, in {differing:,} kinds of rows; "
-            "nothing was released; run again, and report this if it persists"
-        )
+        if differing:
+            raise VerificationError(
+                f"the written release differs from what its people were counted in, in {differing:,} kinds of rows; "
+                "nothing was released; run again and report this if it persists"
+            )
+        source = recoding.engine, recoding.table.relation
+        return findings.summarize(engine, people, recoding.quasi_identifiers, recoding.model, source)
+
+
+def _people(recoding: Recoding, tables: Scratch) -> Relation:
+    """The release with its people, on the same way: two values of a table may be one in a file."""
+    query, engine = recoding.with_people().select_sql(), tables.engine
+    target = recoding.spec.target
+    if not (target and target.file and reads_files(engine)):
+        return tables.make_as("rows", query)
+    written_as = file_format(target.file)
+    with TemporaryDirectory(prefix="kanon_people_") as folder:
+        file = Path(folder) / "people"
+        write_file(recoding.engine, Piece("people", "Write the release with its people.", query), file, written_as)
+        read = queries.select_all(engine.read_written(file, written_as), engine.dialect)
+        return tables.make_as("rows", read)
 
 
 def without(recoding: Recoding) -> bool:

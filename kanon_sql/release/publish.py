@@ -184,9 +184,9 @@ def _publish_files(
             piece.name: stack.enter_context(staging.file(companion_file(path, piece.stem), target.overwrite))
             for piece in pieces
         }
-        statements = [_write_file(engine, piece, files[piece.name], written_as) for piece in pieces]
+        statements = [write_file(engine, piece, files[piece.name], written_as) for piece in pieces]
         written = time.monotonic()
-        checked = verify(reader, _read_back(reader, files, written_as))
+        checked = verify(reader, read_back(reader, files, written_as))
         if len(pieces) > 1:
             named = stack.enter_context(staging.file(checksums_file(path), target.overwrite))
             named.write_text(_checksums(path, pieces, files), encoding="utf-8")
@@ -194,7 +194,8 @@ def _publish_files(
     return Published(RELEASE, checked, tuple(statements), *seconds, path)
 
 
-def _write_file(engine: Engine, piece: Piece, file: Path, written_as: str) -> Statement:
+def write_file(engine: Engine, piece: Piece, file: Path, written_as: str) -> Statement:
+    """Write a piece to a file, of whatever engine it is."""
     if reads_files(engine):
         return timed(piece, piece.query, lambda: engine.write_file(piece.query, file, written_as))
     here = embedded()
@@ -203,7 +204,7 @@ def _write_file(engine: Engine, piece: Piece, file: Path, written_as: str) -> St
     return timed(piece, piece.query, lambda: here.write_file(query, file, written_as))
 
 
-def _read_back(reader: FileEngine, files: Mapping[str, Path], written_as: str) -> dict[str, Relation]:
+def read_back(reader: FileEngine, files: Mapping[str, Path], written_as: str) -> dict[str, Relation]:
     """The files as their reader will see them; of several each is loaded, since there is one view at a time."""
     if len(files) == 1:
         return {name: reader.read_written(file, written_as) for name, file in files.items()}

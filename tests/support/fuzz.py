@@ -1,9 +1,10 @@
 """Random tables of odd types, released and read as strangers would: `python tests/support/fuzz.py --cases 100000`.
 
 A case is a table of few rows, hierarchies that fit it more or less, a strategy and a target. Whatever comes of it is
-asked, by questions that share nothing with the package but the engine's own equality: is every class of k rows, is no
-row there twice, does every cell show its value's label? A view is asked again after every change of the rows below it,
-and after somebody has written to the tables beside it. What a case may end in instead of a release is one sentence.
+asked, by questions that share nothing with the package but the engine's own equality: is every class of k rows (or
+people) and safe by the privacy models asked for, is no row there twice, does every cell show its value's label? A view
+is asked again after every change of the rows below it, and after somebody has written to the tables beside it. What a
+case may end in instead of a release is one sentence.
 """
 
 from __future__ import annotations
@@ -28,6 +29,10 @@ import psycopg
 
 from kanon_sql import anonymize
 from kanon_sql.errors import KanonError
+from kanon_sql.privacy import k_anonymity
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from support.models import DEFINED, Defined
 
 _UUIDS = [f"00000000-0000-0000-0000-00000000000{digit}" for digit in "0aAbB"]
 # Texts that each type may hold, some of them equal in it, and some that it cannot hold.
@@ -118,6 +123,14 @@ class Case:
         self.strategy = self.rng.choice(SEARCHES if self.rng.random() < 0.85 else RECODINGS)
         self.limit = self.rng.choice((0.0, 0.1, 0.5, 1.0))
         self.unmapped = self.rng.choice(("error", "top"))
+        self.models = self.rng.sample(DEFINED[1:], self.rng.choice((0, 0, 1, 1, 2))) if self.rng.random() < 0.5 else []
+        self.people = self.rng.random() < 0.25
+
+    def private(self) -> tuple[int | None, int]:
+        """An illness and a person, of few."""
+        ordered = any(" (ordered" in str(each) or " (hierarchical" in str(each) for each in self.models)
+        illness = None if not ordered and self.rng.random() < 0.05 else self.rng.choice((1, 1, 2, 2, 3, 4))
+        return illness, self.rng.randint(1, 12)
 
     def _column(self, index: int) -> Column:
         type_name = self.rng.choice(list(self.pools))
@@ -151,8 +164,10 @@ class Case:
         return [None if self.rng.random() < 0.1 else self.rng.choice(pool) for pool in pools]
 
     def __str__(self) -> str:
+        asked = [*map(str, self.models), *(["people"] if self.people else [])]
         told = "; ".join(f"{c.name} {c.type}: {c.lines or c.recipe}" for c in self.columns)
-        return f"case {self.seed}: k={self.k} limit={self.limit} {self.strategy} as {self.form}; {told}; {self.rows}"
+        how = f"k={self.k} limit={self.limit} {self.strategy} as {self.form}"
+        return f"case {self.seed}: {how}; {told}; {self.rows}; {asked}"
 
 
 class InDuckDB:
@@ -212,7 +227,7 @@ class Run:
         self.case, self.folder, self.rng, self.db = case, folder, case.rng, db
         self.names = [column.name for column in case.columns]
         types = ", ".join(f"{_quoted(column.name)} {column.type}" for column in case.columns)
-        db.rows(f"CREATE TABLE people (number INTEGER, {types})")
+        db.rows(f"CREATE TABLE people (number INTEGER, ill INTEGER, person INTEGER, {types})")
         self.next = 0
         for row in case.rows:
             self.insert(row)
@@ -227,7 +242,8 @@ class Run:
         pairs = list(zip(self.case.columns, row, strict=True))
         values = ", ".join(f"CAST(? AS {column.plain_type})" for column in self.case.columns)
         held = [text if self.holds(column, text) else None for column, text in pairs]
-        self.db.rows(f"INSERT INTO people VALUES ({self.next}, {values})", held)
+        private = self.case.private()
+        self.db.rows(f"INSERT INTO people VALUES ({self.next}, ?, ?, {values})", [*private, *held])
         self.next += 1
 
     def spec(self) -> dict[str, Any]:
@@ -249,6 +265,8 @@ class Run:
             "unmapped": case.unmapped,
             "target": target,
             "keep": ["number"],
+            "sensitive": ["ill"],
+            **({"unit": "person"} if case.people else {"identifiers": ["person"]}),
         }
 
     def go(self) -> str:
@@ -258,7 +276,7 @@ class Run:
                 "people",
                 self.spec(),
                 connection=self.db.connection,
-                k=self.case.k,
+                privacy=[k_anonymity(self.case.k), *(each.model for each in self.case.models)],
                 strategy=self.case.strategy,
                 time_limit=5,
             )
@@ -299,10 +317,32 @@ class Run:
         rows = self.db.rows(f"SELECT number, {columns} FROM {seen}")
         if len({number for number, *_ in rows}) != len(rows):
             raise WrongError("a row is shown twice")
-        small = [size for size in Counter(tuple(shown) for _, *shown in rows).values() if size < self.case.k]
-        if small:
-            raise WrongError(f"classes of {small} rows, and k is {self.case.k}")
+        classes: dict[tuple[Any, ...], list[int]] = {}
+        for number, *shown in rows:
+            classes.setdefault(tuple(shown), []).append(number)
+        self.check_classes(list(classes.values()))
         return rows
+
+    def check_classes(self, classes: Sequence[Sequence[int]]) -> None:
+        """Every class is safe, by what its rows are in the table as it is now."""
+        known = {
+            number: (ill, person) for number, ill, person in self.db.rows("SELECT number, ill, person FROM people")
+        }
+        for numbers in classes:
+            of = [known[number] for number in numbers]
+            size = len({person for _, person in of}) if self.case.people else len(of)
+            if size < self.case.k:
+                raise WrongError(f"a class of {size}, and k is {self.case.k}")
+            for each in self.case.models:
+                self.check_class(each, of, list(known.values()))
+
+    def check_class(self, asked: Defined, of: Sequence[tuple[Any, int]], everybody: Sequence[tuple[Any, int]]) -> None:
+        """A class is safe by one model's definition."""
+        values, table = (
+            Counter(ill for ill, _ in (set(all_of) if self.case.people else all_of)) for all_of in (of, everybody)
+        )
+        if not asked.is_safe(values, table):
+            raise WrongError(f"a class of {values} of {table} is not safe by {asked}")
 
     def check_labels(self, shown: Sequence[tuple[Any, ...]], node: Sequence[int]) -> None:
         """Every cell is the label of its value, found by the engine's own equality, or a star."""
