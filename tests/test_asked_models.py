@@ -9,11 +9,15 @@ import pytest
 import kanon_sql
 from kanon_sql.privacy import (
     PrivacyModel,
+    ReleaseModel,
     alpha,
     beta_likeness,
     delta_disclosure,
     k_anonymity,
     l_diversity,
+    marketer_risk,
+    population_uniqueness,
+    prosecutor_risk,
     t_closeness,
 )
 
@@ -32,6 +36,12 @@ def people(rows: int = 200) -> pandas.DataFrame:
     )
 
 
+SIZES: list[tuple[dict[str, Any], list[PrivacyModel | ReleaseModel]]] = [
+    ({"risk": {"highest": 0.125, "mean": 0.05}}, [*prosecutor_risk(highest=0.125, mean=0.05)]),
+    ({"risk": {"above": {"threshold": 0.2, "share": 0.05}}}, [*prosecutor_risk(above=0.2, share=0.05)]),
+    ({"risk": {"model": "marketer", "mean": 0.05}}, [marketer_risk(0.05)]),
+    ({"uniqueness": {"share": 0.01, "sampling_fraction": 0.05}}, [population_uniqueness(0.01, 0.05)]),
+]
 ASKED: list[tuple[dict[str, Any], list[PrivacyModel]]] = [
     ({"l_diversity": {"disease": 3}}, [l_diversity("disease", 3)]),
     ({"l_diversity": {"disease": {"l": 2.5, "kind": "entropy"}}}, [l_diversity("disease", 2.5, "entropy")]),
@@ -62,6 +72,20 @@ def test_a_spec_asks_what_python_asks(said: dict[str, Any], models: list[Privacy
     ]
     assert by_spec.to_df().equals(by_python.to_df())
     assert by_spec.manifest["roles"]["sensitive"] == [models[0].sensitive]
+
+
+@pytest.mark.parametrize(("said", "models"), SIZES, ids=[str(said) for said, _ in SIZES])
+@pytest.mark.parametrize("k", [None, 3])
+def test_a_risk_is_asked_for_without_k_unless_that_is_said(
+    said: dict[str, Any], models: list[PrivacyModel | ReleaseModel], k: int | None
+) -> None:
+    spec = {"quasi_identifiers": RECIPES}
+    by_spec = kanon_sql.anonymize(people(), {**spec, "privacy": said | ({"k": k} if k else {})})
+    by_flag = kanon_sql.anonymize(people(), spec, k=k, **said)
+    by_python = kanon_sql.anonymize(people(), spec, privacy=[*([k_anonymity(k)] if k else []), *models])
+    assert by_spec.manifest["privacy"] == by_flag.manifest["privacy"] == by_python.manifest["privacy"]
+    names = [each["model"] for each in by_spec.manifest["privacy"] if each["model"] != "class size"]
+    assert names == [*(["k-anonymity"] if k else []), *(each.name for each in models)]
 
 
 def test_models_of_a_spec_and_of_python_hold_together() -> None:

@@ -32,6 +32,9 @@ OPTIONS: list[tuple[str, str, object]] = [
     ("--alpha salary=0.5", "privacy.alpha_k", ["salary"]),
     ("--beta-likeness salary=2:basic", "privacy.beta_likeness", ["salary"]),
     ("--delta-disclosure salary=1", "privacy.delta_disclosure", ["salary"]),
+    ("--risk prosecutor:mean=0.05:highest=0.2", "privacy.risk.mean", 0.05),
+    ("--risk prosecutor:above=0.2:share=0.1", "privacy.risk.above.share", 0.1),
+    ("--uniqueness 0.01:fraction=0.1:estimator=snb", "privacy.uniqueness.estimator", "snb"),
     ("--suppression-limit 0.5", "suppression_limit", 0.5),
     ("--mask", "mask", True),
     ("--shuffle", "shuffle", True),
@@ -99,7 +102,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Spec, dict[str, Any]]]:
 def at(spec: Spec, path: str) -> object:
     value: Any = spec
     for name in path.split("."):
-        value = value[name] if isinstance(value, Mapping) else getattr(value, name)
+        value = value[name] if isinstance(value, Mapping) else getattr(value, name, None)
     return list(value) if isinstance(value, tuple | Mapping) else value
 
 

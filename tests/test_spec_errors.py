@@ -93,6 +93,45 @@ def test_unknown_keys(text: str, message: str) -> None:
         ),
         ("privacy: {beta_likeness: {a: 0}}", "privacy.beta_likeness.a.beta: give a number above 0, not 0"),
         ("privacy: {delta_disclosure: {a: x}}", "privacy.delta_disclosure.a.delta: give a number above 0, not 'x'"),
+        ("privacy: {risk: 0.1}", "privacy.risk: give a mapping such as {model: prosecutor, mean: 0.05}, not 0.1"),
+        ("privacy: {risk: {mean: 0}}", "privacy.risk.mean: give a number above 0, at most 1, not 0"),
+        ("privacy: {risk: {highest: 5}}", "privacy.risk.highest: give a number above 0, at most 1, not 5"),
+        (
+            "privacy: {risk: {model: spy, mean: 0.1}}",
+            "privacy.risk.model: give one of prosecutor, journalist, marketer, not 'spy'",
+        ),
+        ("privacy: {risk: {mena: 0.1}}", "privacy.risk.mena is not a key of a spec; did you mean 'mean'?"),
+        ("privacy: {risk: {model: prosecutor}}", "privacy.risk: give highest, mean or above"),
+        (
+            "privacy: {risk: {above: {threshold: 0.2}}}",
+            "privacy.risk.above.share is missing; give a number of at least 0, below 1",
+        ),
+        (
+            "privacy: {risk: {above: {threshold: 2, share: 0.1}}}",
+            "privacy.risk.above.threshold: give a number above 0, at most 1, not 2",
+        ),
+        (
+            "privacy: {risk: {model: marketer, highest: 0.1}}",
+            "privacy.risk: the marketer's risk is a mean; give mean alone, or the model prosecutor",
+        ),
+        (
+            "privacy: {risk: {model: journalist, highest: 0.1}}",
+            "privacy.risk: a journalist looks in a larger population, which a risk does not name; give k_map with that "
+            "population and a k of 1 / highest",
+        ),
+        (
+            "privacy: {uniqueness: {share: 1, sampling_fraction: 1}}",
+            "privacy.uniqueness.share: give a number of at least 0, below 1, not 1",
+        ),
+        (
+            "privacy: {uniqueness: {share: 0.1}}",
+            "privacy.uniqueness.sampling_fraction is missing; give the rows over those of the population, above 0 and "
+            "at most 1",
+        ),
+        (
+            "privacy: {uniqueness: {share: 0.1, sampling_fraction: 0.1, estimator: x}}",
+            "privacy.uniqueness.estimator: give one of dankar, pitman, zayatz, snb, not 'x'",
+        ),
         ("privacy: {unit: 5}", "privacy.unit: give the name of the column that tells people or devices apart, not 5"),
         (
             "{unit: a, privacy: {unit: b}}",

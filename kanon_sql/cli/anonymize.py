@@ -11,6 +11,7 @@ from rich.table import Table
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import takes
+from kanon_sql.cli.refresh import promised
 from kanon_sql.cli.show import found_by, out, roles, verified, warn, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.report.numbers import count
@@ -150,9 +151,10 @@ def _proof(manifest: dict[str, Any]) -> str:
 def _verified(manifest: dict[str, Any]) -> str:
     model, where = manifest["privacy"][0], _where(manifest["target"])
     where += f" and {manifest['anatomy']['sensitive']}" if "anatomy" in manifest else ""
-    kept = f"{model['required']}-anonymous"
+    kept = promised(manifest["privacy"])
     if model["model"].startswith("NOT "):
-        kept = f"every row fits {model['required']} source rows, each * read as any value; [yellow]not[/yellow] {kept}"
+        k = model["required"]
+        kept = f"every row fits {k} source rows, each * read as any value; [yellow]not[/yellow] {k}-anonymous"
     return verified(kept, where)
 
 

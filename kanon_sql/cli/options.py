@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
@@ -85,6 +85,41 @@ def by_column(flag: str, *keys: str) -> Callable[[list[str]], dict[str, dict[str
         return columns
 
     return read
+
+
+def risk(text: str) -> dict[str, Any]:
+    """Read `prosecutor:mean=0.05` as the spec writes it.
+
+    >>> risk("prosecutor:highest=0.1:above=0.2:share=0.1")
+    {'model': 'prosecutor', 'highest': 0.1, 'above': {'threshold': 0.2, 'share': 0.1}}
+    """
+    model, asked = _keyed("--risk", text, ("highest", "mean", "above", "share"), "MODEL:KEY=NUMBER[:KEY=NUMBER…]")
+    above = {name: asked.pop(key) for key, name in (("above", "threshold"), ("share", "share")) if key in asked}
+    return {"model": model, **asked} | ({"above": above} if above else {})
+
+
+def uniqueness(text: str) -> dict[str, Any]:
+    """Read `0.01:fraction=0.1` as the spec writes it.
+
+    >>> uniqueness("0.01:fraction=0.1:estimator=zayatz")
+    {'share': 0.01, 'sampling_fraction': 0.1, 'estimator': 'zayatz'}
+    """
+    form = "SHARE:fraction=NUMBER[:estimator=NAME]"
+    share, asked = _keyed("--uniqueness", text, ("fraction", "estimator"), form)
+    fraction = {"sampling_fraction": asked.pop("fraction")} if "fraction" in asked else {}
+    return {"share": _figure(share), **fraction, **asked}
+
+
+def _keyed(flag: str, text: str, keys: Sequence[str], form: str) -> tuple[str, dict[str, Any]]:
+    """A first word and what follows it, `key=value` each."""
+    first, *parts = text.strip().split(":")
+    asked: dict[str, Any] = {}
+    for part in parts:
+        key, equals, value = part.partition("=")
+        if not equals or key not in keys or key in asked:
+            raise SpecError(f"{flag} takes {form}, each KEY of {', '.join(keys)} once; got {text!r}")
+        asked[key] = _figure(value)
+    return first, asked
 
 
 _OF_COLUMN = re.compile(r"(.+?)=([-+\d.eE]+(?::.+)?)")
@@ -169,6 +204,20 @@ DELTA_DISCLOSURE = _of_columns(
     "Largest logarithm of a sensitive value's share in a class over that of the table, or under: disease=1.",
     "delta",
 )
+RISK = Option(
+    "risk",
+    "Largest risk that somebody is found: prosecutor:highest=0.1, prosecutor:mean=0.05, marketer:mean=0.05, or "
+    "prosecutor:above=0.2:share=0.1 for the share of rows above a risk. No k is asked for besides unless you give it.",
+    _PRIVACY,
+    read=risk,
+)
+UNIQUENESS = Option(
+    "uniqueness",
+    "Largest share of the population that is unique, as estimated from the sample that the rows are: "
+    "0.01:fraction=0.1, the rows over the population. No k is asked for besides unless you give it.",
+    _PRIVACY,
+    read=uniqueness,
+)
 SUPPRESSION_LIMIT = Option(
     "suppression_limit", "Fraction of the rows that may be suppressed (default 0.02).", _PRIVACY, float
 )
@@ -246,5 +295,5 @@ JSON = Option("as_json", "Print only JSON on standard output.", _OUTPUT, bool, f
 SQL = Option("sql", "Search, then print the release's statement without running it.", _OUTPUT, bool)
 
 ROLES = (QUASI_IDENTIFIERS, HIERARCHIES, IDENTIFIERS, SENSITIVE)
-PRIVACY = (K, UNIT, L_DIVERSITY, T_CLOSENESS, ALPHA, BETA_LIKENESS, DELTA_DISCLOSURE)
+PRIVACY = (K, UNIT, L_DIVERSITY, T_CLOSENESS, ALPHA, BETA_LIKENESS, DELTA_DISCLOSURE, RISK, UNIQUENESS)
 MODEL = (UNMAPPED, *PRIVACY, SUPPRESSION_LIMIT, METRIC, BETA, PRIORITIES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kanon_sql.cli import options as o
@@ -40,7 +40,15 @@ def promised(privacy: Sequence[dict[str, Any]]) -> str:
     '5-anonymous, at most (0.8)'
     """
     words = (
-        f"{each['required']}-anonymous" if each["model"] == "k-anonymity" else f"{each['model']} ({each['required']})"
+        f"{each['required']}-anonymous"
+        if each["model"] == "k-anonymity"
+        else f"{each['model']} ({_parameters(each['required'])})"
         for each in privacy
     )
     return ", ".join(words)
+
+
+def _parameters(required: Any) -> str:
+    if not isinstance(required, Mapping):
+        return str(required)
+    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in required.items())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from copy import copy
 from decimal import Decimal
 from functools import lru_cache
 from math import floor
@@ -17,6 +19,7 @@ from kanon_sql.loss import Costs, Figures
 from kanon_sql.privacy import PrivacyModels, Reference
 from kanon_sql.queries import PerNode
 
+_SIZES = "privacy/node_class_sizes"
 _LOSS_QUERIES = 256  # texts kept, of a few thousand characters each; most nodes need the same sums as others
 
 
@@ -43,9 +46,26 @@ class Judge:
         self.queries = 0
         self.nodes_tested = 0
         self._rollups = Rollups(frequency_set)
+        self._sizes: dict[Node, int] = {}  # the least size of a class that a node may release
+        self._prepare()
+
+    def _prepare(self) -> None:
         self._loss_query = lru_cache(_LOSS_QUERIES)(self._prepared_loss)
+        self._classes = lru_cache(_LOSS_QUERIES)(lambda size: self._prepared("core/node_classes", size))
         self._test = self._prepared("core/node_test")
-        self._classes = self._prepared("core/node_classes")
+        # Models about the whole release are decided for each node; once for all where one is settled.
+        self._undecided = self.model.undecided
+        self._class_sizes = self._prepared(_SIZES, size=self.model.size)
+
+    def settled(self, node: Node) -> Judge:
+        """The judge of one node: where models are about all its classes, it asks of each what they come to there."""
+        if not self._undecided:
+            return self
+        judge = copy(self)
+        judge.model = self.model.at_least(self._least_size(node))
+        judge._prepare()
+        judge._undecided = ()
+        return judge
 
     def costs(self) -> Costs:
         """What each level of each attribute costs before any node is judged: one query."""
@@ -73,15 +93,34 @@ class Judge:
     def rows_at_risk(self, nodes: Sequence[Node]) -> list[int]:
         """The rows that each node would suppress, several nodes in one round trip."""
         self.nodes_tested += len(nodes)
+        if self._undecided:
+            return self._decide(nodes)
         verdicts = self._ask("core/node_test", self._fill(self._test, nodes))
         return [at_risk for _, at_risk in verdicts]
+
+    def _decide(self, nodes: Sequence[Node]) -> list[int]:
+        """The rows that each node would suppress for models about all its classes: those of its smallest classes."""
+        counted = self._ask(_SIZES, self._fill(self._class_sizes, nodes))
+        verdicts = []
+        for number, node in enumerate(nodes):
+            classes = [each[1:] for each in counted if each[0] == number]
+            least = self._sizes[node] = self.model.least_class_size([(size, many) for size, many, _ in classes])
+            verdicts.append(self.frequency_set.rows - sum(rows for size, _, rows in classes if size >= least))
+        return verdicts
+
+    def _least_size(self, node: Node) -> int:
+        """The least size of the classes that a node releases for models about all of them; 1 if there are none."""
+        if self._undecided and node not in self._sizes:
+            self._decide([node])
+        return self._sizes[node] if self._undecided else 1
 
     def losses(self, node: Node, costs: Costs) -> Figures:
         """Rows at risk of a node, each attribute's mean loss with those rows suppressed, and its starred values."""
         attributes = self.frequency_set.attributes
         starred = [a.coded.loss_column(0) if 0 in a.coded.loss_levels else "" for a in attributes]
         columns = tuple(dict.fromkeys((*self._loss_columns(node), *filter(None, starred))))
-        (_, at_risk, *sums) = self._ask("core/node_loss", self._fill(self._loss_query(columns), [node]))[0]
+        prepared = self._loss_query(columns, self._least_size(node))
+        (_, at_risk, *sums) = self._ask("core/node_loss", self._fill(prepared, [node]))[0]
         saved = dict(zip(columns, sums, strict=True))
         losses = tuple(
             costs.level_losses[j][level]
@@ -97,7 +136,8 @@ class Judge:
 
     def classes(self, node: Node) -> Figures:
         """The classes that a node would release: how many, the smallest, their sizes squared."""
-        (_, classes, released, smallest, squares) = self._ask("core/node_classes", self._fill(self._classes, [node]))[0]
+        prepared = self._classes(self._least_size(node))
+        (_, classes, released, smallest, squares) = self._ask("core/node_classes", self._fill(prepared, [node]))[0]
         at_risk = self.frequency_set.rows - released
         return Figures(node, at_risk, None, classes, released, smallest, squares)
 
@@ -126,7 +166,7 @@ class Judge:
             code={"code": attribute.coded.code_column(0)},
             levels=self._levels(node),
             sensitive=list(self.frequency_set.sensitive),
-            safe=self.model.safe,
+            safe=self.model.at_least(self._least_size(node)).safe,
         )
         tables.drop(kept)
         return int(rows)
@@ -135,10 +175,21 @@ class Judge:
         """Whether the rows at risk of a node, all masked alike, are a class that meets the model."""
         if rows_at_risk == 0 or self.model.k_alone:
             return rows_at_risk >= self.model.k
-        prepared = self._prepared("core/masked_class", sensitive=list(self.frequency_set.sensitive))
+        sensitive, least = list(self.frequency_set.sensitive), self._least_size(node)
+        prepared = self._prepared("core/masked_class", least, sensitive=sensitive, size=self.model.size)
         text = prepared(0, self.frequency_set.relation, self._levels(node))
-        ((safe,),) = self.frequency_set.tables.rows_as(text, "core/masked_class")
-        return bool(safe)
+        ((safe, size),) = self.frequency_set.tables.rows_as(text, "core/masked_class")
+        return bool(safe) and self._hold_with(node, int(size), least)
+
+    def _hold_with(self, node: Node, masked: int, least: int) -> bool:
+        """Whether models about all classes hold of those that a node releases and one more, of this size."""
+        if not self.model.undecided:
+            return True
+        classes = Counter({masked: 1})
+        for _, size, many, _ in self._ask(_SIZES, self._fill(self._class_sizes, [node])):
+            classes[size] += many if size >= least else 0
+        released = sorted((size, many) for size, many in classes.items() if many)
+        return all(each.holds(released) for each in self.model.of_release)
 
     def drop(self) -> None:
         """Drop the roll-ups, when no more nodes will be asked for."""
@@ -146,7 +197,9 @@ class Judge:
 
     def released_classes_sql(self, node: Node) -> str:
         """The query of the classes that may be released, by their codes."""
-        return self._prepared("core/released_classes")(0, self.frequency_set.relation, self._levels(node))
+        return self._prepared("core/released_classes", self._least_size(node))(
+            0, self.frequency_set.relation, self._levels(node)
+        )
 
     def node_test_sql(self, node: Node) -> str:
         """The test of one node on the whole frequency set."""
@@ -164,11 +217,12 @@ class Judge:
         pairs = zip(self.frequency_set.attributes, node, strict=True)
         return tuple(a.coded.loss_column(level) for a, level in pairs if level in a.coded.loss_levels)
 
-    def _prepared(self, query: str, **holes: Any) -> PerNode:
-        return queries.per_node(query, self.frequency_set.engine.dialect, safe=self.model.safe, **holes)
+    def _prepared(self, query: str, least_size: int = 1, **holes: Any) -> PerNode:
+        safe = self.model.at_least(least_size).safe
+        return queries.per_node(query, self.frequency_set.engine.dialect, safe=safe, **holes)
 
-    def _prepared_loss(self, columns: tuple[str, ...]) -> PerNode:
-        return self._prepared("core/node_loss", losses=columns)
+    def _prepared_loss(self, columns: tuple[str, ...], least_size: int) -> PerNode:
+        return self._prepared("core/node_loss", least_size, losses=columns)
 
     def _mean(self, attribute: Attribute, level: int, rows: int, sums: dict[str, int], of: int) -> float:
         """The loss of an attribute on a level summed over `rows` rows, over all rows' largest possible loss."""

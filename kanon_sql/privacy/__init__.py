@@ -14,21 +14,30 @@ from kanon_sql.privacy.model import (
     Reference,
     all_of,
 )
+from kanon_sql.privacy.release_model import Histogram, ReleaseModel
+from kanon_sql.privacy.risk import marketer_risk, prosecutor_risk
 from kanon_sql.privacy.t_closeness import t_closeness
+from kanon_sql.privacy.uniqueness import estimated_uniqueness, population_uniqueness
 
 __all__ = [
     "UNIT",
     "Finding",
     "Groups",
+    "Histogram",
     "Predicate",
     "PrivacyModel",
     "PrivacyModels",
     "Reference",
+    "ReleaseModel",
     "all_of",
     "alpha",
     "beta_likeness",
     "delta_disclosure",
+    "estimated_uniqueness",
     "k_anonymity",
     "l_diversity",
+    "marketer_risk",
+    "population_uniqueness",
+    "prosecutor_risk",
     "t_closeness",
 ]

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from kanon_sql.errors import SpecError
 from kanon_sql.generalization.hierarchy import Hierarchy
+from kanon_sql.privacy.parameters import Monotone, Parameter, required_of
+from kanon_sql.privacy.release_model import Histogram, ReleaseModel
 from kanon_sql.relation import Relation
 
-Monotone = Literal["always", "without suppression", "never"]
-Parameter = int | float | str
 Groups = tuple[tuple[Any, ...], ...]
 
 
@@ -124,8 +124,7 @@ class PrivacyModel:
     @property
     def required(self) -> Any:
         """The model's parameter, or all of them where it has several."""
-        values = list(self.parameters.values())
-        return values[0] if len(values) == 1 else dict(self.parameters)
+        return required_of(self.parameters)
 
     def described(self) -> dict[str, Any]:
         """The model as a mapping for JSON: its fields by name, without a hierarchy.
@@ -167,17 +166,24 @@ class PrivacyModels:
     """Models that a release satisfies together: a class is safe if every one of them says so.
 
     `unit`: the column that tells people apart, where people are counted instead of rows. `references`: the values of
-    sensitive columns in the whole table, by the columns' names in our relations.
+    sensitive columns in the whole table, by the columns' names in our relations. `of_release`: models about all
+    released classes together.
     """
 
     models: tuple[PrivacyModel, ...]
     unit: str | None = None
     references: Mapping[str, Reference] = field(default_factory=dict)
+    of_release: tuple[ReleaseModel, ...] = ()
+
+    @property
+    def every(self) -> tuple[PrivacyModel | ReleaseModel, ...]:
+        """All models: those that a class meets by itself first."""
+        return *self.models, *self.of_release
 
     @property
     def name(self) -> str:
         """What the models are called together."""
-        return " and ".join(model.name for model in self.models)
+        return " and ".join(model.name for model in self.every)
 
     @property
     def k(self) -> int:
@@ -187,7 +193,18 @@ class PrivacyModels:
     @property
     def k_alone(self) -> bool:
         """Whether nothing but its number of rows makes a class safe."""
-        return self.unit is None and all(model.class_size is not None for model in self.models)
+        alone = self.unit is None and all(model.class_size is not None for model in self.models)
+        return alone and not self.undecided
+
+    @property
+    def undecided(self) -> tuple[ReleaseModel, ...]:
+        """The models about the whole release that the least size of a class does not imply."""
+        return tuple(model for model in self.of_release if model.sufficient_size > self.k)
+
+    @property
+    def size(self) -> Predicate:
+        """The size of a class: its rows, or the people in it."""
+        return Predicate("SUM(n)", unit=UNIT if self.unit else None)
 
     @property
     def monotone(self) -> bool:
@@ -197,7 +214,8 @@ class PrivacyModels:
     def monotone_for(self, suppresses: bool) -> bool:
         """Whether one node's verdict tells of others, where rows may be suppressed or where none may."""
         sound = ("always",) if suppresses else ("always", "without suppression")
-        return all(model.monotone in sound for model in self.models)
+        stated = [model.monotone for model in self.models] + [model.monotone for model in self.undecided]
+        return all(each in sound for each in stated)
 
     @cached_property
     def sensitive(self) -> Mapping[str, str]:
@@ -228,11 +246,31 @@ class PrivacyModels:
         """The same models, comparing with the whole table as these relations have it."""
         return replace(self, references=MappingProxyType(dict(references)))
 
+    def at_least(self, size: int) -> PrivacyModels:
+        """The same models for classes of so many rows (or people) or more: it is asked of every class.
+
+        >>> from kanon_sql.privacy import marketer_risk
+        >>> all_of(marketer_risk(0.05)).at_least(12).safe.values
+        {'size': 12}
+        """
+        return self if size <= self.k else replace(self, models=(*self.models, _class_size(size)))
+
+    def least_class_size(self, classes: Histogram) -> int:
+        """The least size such that the classes of that size or more meet the models about the whole release."""
+        return max((model.least_class_size(classes) for model in self.of_release), default=1)
+
+    @property
+    def of_classes(self) -> PrivacyModels:
+        """The same models where nobody looks at all classes together: each is so large that it does not matter."""
+        return self.at_least(max((model.sufficient_size for model in self.of_release), default=1))
+
     @property
     def of_release_alone(self) -> PrivacyModels | None:
         """What can be asked of a release without its source: people are rows there, and nothing is compared."""
         models = tuple(model for model in self.models if not model.compares)
-        return replace(self, models=models, unit=None) if models else None
+        # A class has no fewer rows than people, which lowers a risk, but not every estimate.
+        of_release = tuple(model for model in self.of_release if not self.unit or model.monotone != "never")
+        return replace(self, models=models, unit=None, of_release=of_release) if models or of_release else None
 
     @property
     def rows_alone(self) -> Predicate:
@@ -243,7 +281,7 @@ class PrivacyModels:
     @property
     def safe(self) -> Predicate:
         """The condition on a class that all models make together."""
-        first, *others = (self.predicate(model) for model in self.models)
+        first, *others = (self.predicate(model) for model in self.models or (_class_size(1),))
         return replace(first, also=tuple(others))
 
     def predicate(self, model: PrivacyModel, text: str | None = None) -> Predicate:
@@ -262,16 +300,17 @@ def _groups(hierarchy: Hierarchy) -> Groups:
     return tuple(zip(hierarchy.values, *(hierarchy.codes(level) for level in levels), strict=False))
 
 
-def all_of(*models: PrivacyModel, unit: str | None = None) -> PrivacyModels:
+def _class_size(size: int) -> PrivacyModel:
+    columns, safe = {"rows": "SUM(n)"}, "rows >= $size"
+    return PrivacyModel("class size", {"size": size}, columns, safe, None, "always", "MIN(rows)", size)
+
+
+def all_of(*models: PrivacyModel | ReleaseModel, unit: str | None = None) -> PrivacyModels:
     """The models together, counting rows or the people that a column tells apart; SpecError if there is none."""
-    return PrivacyModels(_known(models), unit)
-
-
-def _known(models: Iterable[PrivacyModel]) -> tuple[PrivacyModel, ...]:
-    known = tuple(models)
-    if not known:
+    if not models:
         raise SpecError("no privacy model is asked for; give one, such as k_anonymity(5)")
-    for model in known:
-        if not isinstance(model, PrivacyModel):
+    for model in models:
+        if not isinstance(model, (PrivacyModel, ReleaseModel)):
             raise SpecError(f"{model!r} is not a privacy model; give values such as k_anonymity(5)")
-    return known
+    of_class = tuple(model for model in models if isinstance(model, PrivacyModel))
+    return PrivacyModels(of_class, unit, of_release=tuple(m for m in models if isinstance(m, ReleaseModel)))

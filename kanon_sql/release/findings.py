@@ -9,7 +9,7 @@ from typing import Any
 from kanon_sql import queries
 from kanon_sql.engine import Engine, Statement
 from kanon_sql.engines.scratch import Scratch
-from kanon_sql.privacy import UNIT, Finding, Predicate, PrivacyModel, PrivacyModels, Reference
+from kanon_sql.privacy import UNIT, Finding, Predicate, PrivacyModel, PrivacyModels, Reference, ReleaseModel
 from kanon_sql.queries import Relation
 
 
@@ -55,15 +55,35 @@ def summarize(
     summaries = []
     with Scratch(engine, "findings") as tables:
         model = model.referring(_references(tables, relation, model, source or (engine, relation)))
-        for each, sql in zip(model.models, _summaries_sql(engine, relation, quasi_identifiers, model), strict=True):
-            ((*counts, smallest, unsafe_classes, unsafe_rows, achieved),) = tables.rows_as(sql, "core/class_summary")
-            rows, classes = map(int, counts)
-            unsafe = int(unsafe_classes), int(unsafe_rows)
-            finding = Finding(each.name, each.required, _figure(achieved), *unsafe)
-            summaries.append(Summary(rows, classes, _figure(smallest), *unsafe, findings=(finding,)))
+        asked = _summaries_sql(engine, relation, quasi_identifiers, model)
+        for each, sql in zip(model.models, asked, strict=False):
+            summaries.append(_of_classes(each, tables.rows_as(sql, "core/class_summary")))
+        for promised, sql in zip(model.of_release, asked[len(model.models) :], strict=True):
+            summaries.append(_of_release(promised, tables.rows_as(sql, "privacy/release_class_sizes")))
     worst = max(summaries, key=lambda summary: summary.unsafe_classes)
     every = tuple(finding for summary in summaries for finding in summary.findings)
     return replace(worst, findings=every, statements=tables.log)
+
+
+def _of_classes(model: PrivacyModel, rows: Sequence[tuple[Any, ...]]) -> Summary:
+    ((*counts, smallest, unsafe_classes, unsafe_rows, achieved),) = rows
+    total, classes = map(int, counts)
+    unsafe = int(unsafe_classes), int(unsafe_rows)
+    finding = Finding(model.name, model.required, _figure(achieved), *unsafe)
+    return Summary(total, classes, _figure(smallest), *unsafe, findings=(finding,))
+
+
+def _of_release(model: ReleaseModel, rows: Sequence[tuple[Any, ...]]) -> Summary:
+    """Unsafe are the smallest classes, without which the others would meet the model."""
+    counted = [tuple(map(int, row)) for row in rows]
+    classes = [(size, many) for size, many, _, _ in counted]
+    least = model.least_class_size(classes)
+    unsafe = [each for each in counted if each[0] < least]
+    offenders = sum(each[1] for each in unsafe), sum(each[2] for each in unsafe)
+    finding = Finding(model.name, model.required, model.achieved(classes), *offenders)
+    smallest = min((each[3] for each in counted), default=None)
+    total = sum(each[2] for each in counted)
+    return Summary(total, sum(many for _, many in classes), smallest, *offenders, findings=(finding,))
 
 
 def _references(
@@ -93,9 +113,18 @@ def _in_type_of(tables: Scratch, relation: Relation, column: str, reference: Rel
 def _summaries_sql(
     engine: Engine, relation: Relation, quasi_identifiers: Sequence[str], model: PrivacyModels
 ) -> list[str]:
-    """The queries of `summarize`, one per model."""
+    """The queries of `summarize`, one per model; those about the whole release come last."""
     plain = {name: column for column, name in queries.plain_names(quasi_identifiers).items()}
-    return [
+    people = {UNIT: model.unit} if model.unit else {}
+    sizes = queries.text(
+        "privacy/release_class_sizes",
+        engine.dialect,
+        release=relation,
+        quasi_identifiers=plain | people,
+        names=list(plain),
+        size=model.size,
+    )
+    of_classes = [
         queries.text(
             "core/class_summary",
             engine.dialect,
@@ -107,6 +136,7 @@ def _summaries_sql(
         )
         for each in model.models
     ]
+    return of_classes + [sizes] * len(model.of_release)
 
 
 def _counted(model: PrivacyModels, each: PrivacyModel) -> dict[str, str]:

@@ -67,7 +67,10 @@ def target_sql(recoding: Recoding, target: Target | None, source_files: str | No
 
 def promise(spec: Spec, model: PrivacyModels, quasi_identifiers: Sequence[str]) -> dict[str, Any]:
     """What the comment on a release says of it, enough to verify it later: no value of the data."""
-    asked = {"k": model.k} if model.k_alone else {"privacy": [each.described() for each in model.models]}
+    of_class = [each.described() for each in model.models]
+    asked: dict[str, Any] = {"k": model.k} if model.k_alone else {"privacy": of_class}
+    if model.of_release:
+        asked["of_release"] = [{"name": each.name, **each.parameters} for each in model.of_release]
     said = {**asked, "quasi_identifiers": list(quasi_identifiers)} | ({"unit": model.unit} if model.unit else {})
     return said | ({"wildcard_suppression": True} if spec.wildcard_suppression else {})
 

@@ -30,7 +30,7 @@ from kanon_sql.spec.fields import (
 )
 from kanon_sql.spec.load import load, merge, parse
 from kanon_sql.spec.places import names_a_server, speakable
-from kanon_sql.spec.privacy import SENSITIVE_MODELS, Privacy, SensitiveModel, TCloseness
+from kanon_sql.spec.privacy import RELEASE_MODELS, SENSITIVE_MODELS, Privacy, SensitiveModel, TCloseness
 from kanon_sql.spec.recipes import (
     DatesRecipe,
     FileRecipe,
@@ -46,6 +46,7 @@ __all__ = [
     "CLOAK",
     "CONFLICTS",
     "EVERY",
+    "RELEASE_MODELS",
     "SENSITIVE_MODELS",
     "Attribute",
     "Budget",

@@ -218,8 +218,8 @@ _PRIVACY = (
     ),
     Conflict(
         "location",
-        "a privacy model on a sensitive column",
-        lambda spec: bool(spec.location and spec.privacy.counted),
+        "another privacy model than k",
+        lambda spec: bool(spec.location and (spec.privacy.counted or spec.privacy.of_release)),
         "places are cloaked for k alone",
         "leave out the other privacy models",
     ),

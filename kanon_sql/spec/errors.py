@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from kanon_sql.spec.algorithms import BUDGETS, FLAT, Budget, Cloak, PrioPrivacy
 from kanon_sql.spec.fields import OPERATOR, OPERATORS, Attribute, Perturbation, Spec, Target
-from kanon_sql.spec.privacy import SENSITIVE_MODELS, Privacy
+from kanon_sql.spec.privacy import RELEASE_MODELS, SENSITIVE_MODELS, Above, Privacy
 from kanon_sql.spec.recipes import RECIPES
 from kanon_sql.spec.types import Model
 
@@ -90,6 +90,10 @@ def _owner(location: Location) -> tuple[type[Model], str]:
             return RECIPES[kind], str(key)
         case ("privacy", "t_closeness", _, "hierarchy", str(kind), key, *_):
             return RECIPES[kind], str(key)
+        case ("privacy", "risk", "above", key, *_):
+            return Above, str(key)
+        case ("privacy", str(name), key, *_) if name in RELEASE_MODELS:
+            return RELEASE_MODELS[name], str(key)
         case ("privacy", str(name), _, *rest) if name in SENSITIVE_MODELS and rest != ["[key]"]:
             return SENSITIVE_MODELS[name], str(next(iter(rest), ""))
         case ("quasi_identifiers", _):

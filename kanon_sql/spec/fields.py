@@ -24,7 +24,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from kanon_sql.privacy import PrivacyModel
+from kanon_sql.privacy import PrivacyModel, ReleaseModel
 from kanon_sql.spec.algorithms import Budget, Cloak, PrioPrivacy, nested
 from kanon_sql.spec.choices import Distribution, Form, Metric, Show, SuppressionOrder, Unmapped
 from kanon_sql.spec.privacy import Privacy
@@ -232,14 +232,15 @@ class Spec(Model):
     )
     secret: LocalPath | None = Field(default=None, description="the path of a file that holds a secret")
     target: Target | None = Field(default=None, description="a mapping such as {table: patients_anon, as: view}")
-    _models: tuple[PrivacyModel, ...] = PrivateAttr(default=())
+    _models: tuple[PrivacyModel | ReleaseModel, ...] = PrivateAttr(default=())
+    _stands_alone: bool = PrivateAttr(default=False)
 
     @property
-    def models(self) -> tuple[PrivacyModel, ...]:
+    def models(self) -> tuple[PrivacyModel | ReleaseModel, ...]:
         """The privacy models given in Python, which hold besides those of `privacy`."""
         return self._models
 
-    def with_models(self, models: Sequence[PrivacyModel]) -> Spec:
+    def with_models(self, models: Sequence[PrivacyModel | ReleaseModel]) -> Spec:
         """The same spec with privacy models given in Python; the columns that they count are sensitive ones.
 
         Their k takes the place of the spec's; if they have none, only a k that the spec says holds beside them.
@@ -249,6 +250,17 @@ class Spec(Model):
         spec = self.with_sensitive(*(each.sensitive for each in models if each.sensitive is not None))
         spec = spec.model_copy(update={"privacy": self.privacy.model_copy(update={"k": k or said})})
         spec._models = tuple(models)
+        return spec
+
+    @property
+    def stands_alone(self) -> bool:
+        """Whether the release is one statement to be printed, and run by somebody else."""
+        return self._stands_alone
+
+    def standing_alone(self) -> Spec:
+        """The same spec of a statement that stands alone."""
+        spec = self.model_copy()
+        spec._stands_alone = True
         return spec
 
     def with_sensitive(self, *columns: str) -> Spec:

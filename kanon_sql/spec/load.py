@@ -16,7 +16,7 @@ from kanon_sql.spec.algorithms import BUDGETS, FLAT
 from kanon_sql.spec.checks import check
 from kanon_sql.spec.errors import explained
 from kanon_sql.spec.fields import Attribute, Spec, Target
-from kanon_sql.spec.privacy import SENSITIVE_MODELS, Privacy
+from kanon_sql.spec.privacy import RELEASE_MODELS, SENSITIVE_MODELS, Privacy
 from kanon_sql.spec.types import as_text, by_column
 
 
@@ -78,12 +78,12 @@ def _merge_privacy(mapping: dict[str, Any], said: dict[str, Any]) -> None:
     known = said.pop("privacy", mapping.get("privacy", Privacy()))
     kept = known.model_dump(exclude_unset=True) if isinstance(known, Privacy) else dict(known)
     for name, asked in flat.items():
-        merges = isinstance(asked, Mapping) and isinstance(kept.get(name), Mapping)
+        merges = name in SENSITIVE_MODELS and isinstance(asked, Mapping) and isinstance(kept.get(name), Mapping)
         kept[name] = {**kept[name], **asked} if merges else asked
     mapping["privacy"] = kept
 
 
-_FLAT_PRIVACY = ("k", *SENSITIVE_MODELS)
+_FLAT_PRIVACY = ("k", *SENSITIVE_MODELS, *RELEASE_MODELS)
 
 
 def _make_way(mapping: dict[str, Any], said: Mapping[str, Any]) -> None:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, TypeAlias, TypeVar, get_args
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, get_args
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, StrictFloat, StrictInt
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, StrictFloat, StrictInt, model_validator
 
 from kanon_sql import privacy as models
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.privacy.l_diversity import Diversity
 from kanon_sql.privacy.likeness import Likeness
 from kanon_sql.privacy.model import PrivacyModel
+from kanon_sql.privacy.release_model import ReleaseModel
 from kanon_sql.privacy.t_closeness import Distance
+from kanon_sql.privacy.uniqueness import Estimator
 from kanon_sql.spec.recipes import RECIPES, Recipe, spelled_out
 from kanon_sql.spec.types import Model, Text
+
+Share: TypeAlias = Annotated[StrictFloat, Field(gt=0, le=1)]
 
 
 class SensitiveModel(Model):
@@ -129,6 +133,61 @@ BetaLikenesses: TypeAlias = Annotated[Mapping[Text, BetaLikeness], _spelled_out(
 DeltaDisclosures: TypeAlias = Annotated[Mapping[Text, DeltaDisclosure], _spelled_out(DeltaDisclosure), *_FROZEN]
 
 
+_RISK = "a number above 0, at most 1"
+
+
+class Above(Model):
+    """At most a `share` of the rows may have a risk above a `threshold`."""
+
+    threshold: Share = Field(description=_RISK)
+    share: StrictFloat = Field(ge=0, lt=1, description="a number of at least 0, below 1")
+
+
+class Risk(Model):
+    """The risk that somebody is found in the release, by what who looks for them knows."""
+
+    model: Literal["prosecutor", "journalist", "marketer"] = Field(
+        default="prosecutor", description="one of prosecutor, journalist, marketer"
+    )
+    highest: Share | None = Field(default=None, description=_RISK)
+    mean: Share | None = Field(default=None, description=_RISK)
+    above: Above | None = Field(default=None, description="a mapping such as {threshold: 0.2, share: 0.1}")
+
+    @model_validator(mode="after")
+    def _of_the_model(self) -> Risk:
+        if self.model == "journalist":
+            raise ValueError(
+                "a journalist looks in a larger population, which a risk does not name; give k_map with that "
+                "population and a k of 1 / highest"
+            )
+        if self.model == "marketer" and (self.mean is None or self.highest is not None or self.above is not None):
+            raise ValueError("the marketer's risk is a mean; give mean alone, or the model prosecutor")
+        if self.highest is None and self.mean is None and self.above is None:
+            raise ValueError("give highest, mean or above")
+        return self
+
+    @property
+    def models(self) -> tuple[PrivacyModel | ReleaseModel, ...]:
+        """The privacy models."""
+        if self.model == "marketer" and self.mean is not None:
+            return (models.marketer_risk(self.mean),)
+        threshold, share = (self.above.threshold, self.above.share) if self.above else (None, None)
+        return models.prosecutor_risk(highest=self.highest, mean=self.mean, above=threshold, share=share)
+
+
+class Uniqueness(Model):
+    """At most a `share` of the population is unique, of which the rows are a sample."""
+
+    share: StrictFloat = Field(ge=0, lt=1, description="a number of at least 0, below 1")
+    sampling_fraction: Share = Field(description="the rows over those of the population, above 0 and at most 1")
+    estimator: Estimator = Field(default="dankar", description=f"one of {', '.join(get_args(Estimator))}")
+
+    @property
+    def model(self) -> ReleaseModel:
+        """The privacy model."""
+        return models.population_uniqueness(self.share, self.sampling_fraction, self.estimator)
+
+
 def _none() -> Any:
     return MappingProxyType({})
 
@@ -151,6 +210,10 @@ class Privacy(Model):
         default_factory=_none, description="a mapping such as {disease: 2} or {disease: {beta: 2, kind: basic}}"
     )
     delta_disclosure: DeltaDisclosures = Field(default_factory=_none, description="a mapping such as {disease: 1.0}")
+    risk: Risk | None = Field(default=None, description="a mapping such as {model: prosecutor, mean: 0.05}")
+    uniqueness: Uniqueness | None = Field(
+        default=None, description="a mapping such as {share: 0.01, sampling_fraction: 0.1}"
+    )
 
     @property
     def asked(self) -> Iterator[tuple[str, str, SensitiveModel]]:
@@ -158,6 +221,11 @@ class Privacy(Model):
         for key in SENSITIVE_MODELS:
             for column, said in getattr(self, key).items():
                 yield key, column, said
+
+    @property
+    def of_release(self) -> tuple[PrivacyModel | ReleaseModel, ...]:
+        """The models of risk and uniqueness, which look at the sizes of classes and not at their values."""
+        return *(self.risk.models if self.risk else ()), *((self.uniqueness.model,) if self.uniqueness else ())
 
     @property
     def counted(self) -> tuple[str, ...]:
@@ -170,6 +238,7 @@ class Privacy(Model):
         return {name: each for name, each in self.t_closeness.items() if each.distance == "hierarchical"}
 
 
+RELEASE_MODELS: dict[str, type[Model]] = {"risk": Risk, "uniqueness": Uniqueness}
 SENSITIVE_MODELS: dict[str, type[SensitiveModel]] = {
     "l_diversity": LDiversity,
     "t_closeness": TCloseness,

@@ -18,6 +18,7 @@ from kanon_sql.release.publish import Published
 from kanon_sql.release.recoding import FullDomain, LocalRecoding
 from kanon_sql.resources import package_version
 from kanon_sql.spec import Spec
+from kanon_sql.verbs.models import class_by_class
 from kanon_sql.verbs.plan import LocalPlan, Plan
 from kanon_sql.verbs.problem import Problem
 
@@ -168,7 +169,7 @@ def warnings(plan: Plan | LocalPlan, summary: Summary) -> list[str]:
     if plan.ended != "complete":
         better = "node may exist, see gap" if isinstance(plan.recoding, FullDomain) else "recoding may exist"
         said.append(f"the search did not end ({plan.ended}): a better {better}")
-    said += _not_found(plan)
+    said += _not_found(plan) + _class_by_class(plan)
     if plan.spec.wildcard_suppression:
         below = summary.unsafe_rows
         said.append(
@@ -181,6 +182,15 @@ def warnings(plan: Plan | LocalPlan, summary: Summary) -> list[str]:
     said += perturb.warnings(plan.spec) + anatomy.warnings(plan.spec, plan.source.table)
     said += [f"{count} values of {name!r} are in no hierarchy and became *" for name, count in starred.items()]
     return said + plan.source.roles.warnings
+
+
+def _class_by_class(plan: Plan | LocalPlan) -> list[str]:
+    """That a size of each class stands for models about all of them, where nobody looks at all of them."""
+    model, counted = plan.judge.model, "people" if plan.judge.model.unit else "rows"
+    if not (model.of_release and class_by_class(plan.spec)):
+        return []
+    names = " and ".join(each.name for each in model.of_release)
+    return [f"every class has {model.k:,} {counted} or more, enough for {names} whatever the other classes are"]
 
 
 def _not_found(plan: Plan | LocalPlan) -> list[str]:

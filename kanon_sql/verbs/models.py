@@ -9,6 +9,8 @@ from kanon_sql.engine import Table
 from kanon_sql.errors import SpecError
 from kanon_sql.frequency.fitting import hierarchy_source
 from kanon_sql.privacy import PrivacyModel, PrivacyModels, all_of, k_anonymity
+from kanon_sql.recode import RECODERS
+from kanon_sql.recode import show as shows
 from kanon_sql.spec import Attribute, SensitiveModel, Spec, TCloseness
 from kanon_sql.verbs.source import Source, fitted
 
@@ -19,13 +21,22 @@ def models_of(spec: Spec, source: Source) -> PrivacyModels:
     The values of a hierarchical distance's column are read, and its hierarchy is made of them.
     """
     said = [_model(spec, source, column, each) for _, column, each in spec.privacy.asked]
-    return all_of(*_k(spec), *said, *spec.models, unit=spec.unit)
+    model = all_of(*_k(spec), *said, *spec.privacy.of_release, *spec.models, unit=spec.unit)
+    return model.of_classes if class_by_class(spec) else model
+
+
+def class_by_class(spec: Spec) -> bool:
+    """Whether classes are made, shown or counted one by one, so that nobody looks at all of them together."""
+    stays = spec.stands_alone or (spec.target is not None and spec.target.stays_a_query)
+    return stays or spec.strategy in RECODERS or shows.asked(spec)
 
 
 def _k(spec: Spec) -> list[PrivacyModel]:
     """The spec's k, unless models given in Python say another, or say what holds without one."""
     said = any(model.class_size for model in spec.models) or (spec.models and spec.privacy.k == 1)
-    return [] if said else [k_anonymity(spec.privacy.k)]
+    # Of a risk or a uniqueness nothing would be left to ask where every class had the five rows of nobody's choice.
+    unsaid = spec.privacy.of_release and "k" not in spec.privacy.model_fields_set
+    return [] if said or unsaid else [k_anonymity(spec.privacy.k)]
 
 
 def _model(spec: Spec, source: Source, column: str, asked: SensitiveModel) -> PrivacyModel:
@@ -60,9 +71,10 @@ def check_asked(model: PrivacyModels, spec: Spec, table: Table) -> None:
     check_models(model, table)
     for column in dict.fromkeys(each.sensitive for each in model.models if each.sensitive):
         _check_counted(column, spec)
-    if not model.k_alone and spec.wildcard_suppression:
+    alone = model.k_alone and not model.of_release
+    if not alone and spec.wildcard_suppression:
         raise SpecError(f"a release with wildcards is made for k alone, not for {model.name}; leave out one of them")
-    if not model.k_alone and spec.target and spec.target.form == "anatomy":
+    if not alone and spec.target and spec.target.form == "anatomy":
         raise SpecError(f"the groups of an anatomy are made for k alone, not for {model.name}; give `form='table'`")
 
 

@@ -13,8 +13,9 @@ from os import PathLike
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 
 from kanon_sql.errors import SpecError
-from kanon_sql.privacy import PrivacyModel
+from kanon_sql.privacy import PrivacyModel, ReleaseModel
 from kanon_sql.spec import (
+    RELEASE_MODELS,
     SENSITIVE_MODELS,
     CloakMethod,
     Form,
@@ -52,7 +53,9 @@ class PrivacyOptions(TypedDict, total=False):
     alpha_k: Mapping[str, Any] | None
     beta_likeness: Mapping[str, Any] | None
     delta_disclosure: Mapping[str, Any] | None
-    privacy: Sequence[PrivacyModel] | Mapping[str, Any] | None
+    risk: Mapping[str, Any] | None
+    uniqueness: Mapping[str, Any] | None
+    privacy: Sequence[PrivacyModel | ReleaseModel] | Mapping[str, Any] | None
 
 
 class ModelOptions(PrivacyOptions, total=False):
@@ -191,7 +194,7 @@ def _description(name: str) -> str:
 
 
 _HOMES: dict[str, tuple[Any, str]] = {
-    **{name: (Privacy, name) for name in ("k", *SENSITIVE_MODELS)},
+    **{name: (Privacy, name) for name in ("k", *SENSITIVE_MODELS, *RELEASE_MODELS)},
     "output": (Target, "file"),
     "into": (Target, "table"),
     "form": (Target, "form"),

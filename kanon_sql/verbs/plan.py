@@ -80,6 +80,7 @@ def make_plan(
     problem = count(source, spec, observer, search_in, keep_tuples)
     observer.stage("Searching the lattice")
     outcome = search(problem, observer)
+    problem = replace(problem, judge=problem.judge.settled(outcome.node))
     at_risk = problem.judge.rows_at_risk([outcome.node])[0]
     recoding = FullDomain(source.scratches[source.engine], source.table, problem.judge, outcome.node, at_risk, spec)
     return Plan(**vars(problem), outcome=outcome, recoding=recoding)

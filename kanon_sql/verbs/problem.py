@@ -12,6 +12,7 @@ from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set,
 from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.lattice import Lattice
 from kanon_sql.loss import Costs, metric
+from kanon_sql.privacy import PrivacyModels
 from kanon_sql.recode import RECODERS
 from kanon_sql.recode import show as shows
 from kanon_sql.release import anatomy, perturb, tables
@@ -80,7 +81,7 @@ def count(
     if local:
         frequency_set = merge_equal_codes(frequency_set)
     seconds = time.monotonic() - started
-    _check_size(spec, model.k, frequency_set)
+    _check_size(spec, model, frequency_set)
     judge = Judge(frequency_set, model)
     costs = replace(judge.costs(), weights=weights_of(spec), beta=spec.beta)
     return Problem(spec, source, fitted, frequency_set, judge, costs, _bounded(spec, frequency_set), seconds)
@@ -122,13 +123,20 @@ def check_roles(spec: Spec, table: Table) -> None:
                 raise SpecError(f"there is no {role} column {column!r}{near or '; there are ' + ', '.join(known)}")
 
 
-def _check_size(spec: Spec, k: int, frequency_set: FrequencySet) -> None:
+def _check_size(spec: Spec, model: PrivacyModels, frequency_set: FrequencySet) -> None:
     if frequency_set.rows == 0:
         raise SourceError(f"{spec.source} has no rows; there is nothing to anonymize")
-    if k > frequency_set.rows:
+    rows = frequency_set.rows
+    for each in model.of_release:
+        if not each.holds([(rows, 1)]):
+            raise SpecError(
+                f"{each.name} cannot be {each.required}: even with all {rows:,} rows of {spec.source} in one class it "
+                f"is {each.achieved([(rows, 1)])}; ask for less"
+            )
+    if model.k > rows:
         raise SpecError(
-            f"k is {k:,} but {spec.source} has only {frequency_set.rows:,} rows, so that not even "
-            "one class could hold them; lower k"
+            f"k is {model.k:,} but {spec.source} has only {rows:,} rows, so that not even one class could hold them; "
+            "lower k"
         )
 
 

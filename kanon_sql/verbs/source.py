@@ -18,7 +18,7 @@ from kanon_sql.errors import KanonError, SourceError, SpecError
 from kanon_sql.frequency.frequency_set import Build
 from kanon_sql.frequency.mapping import Place, aligned, values_of
 from kanon_sql.generalization.hierarchy import Hierarchy, cover
-from kanon_sql.privacy import PrivacyModel, all_of
+from kanon_sql.privacy import PrivacyModel, ReleaseModel, all_of
 from kanon_sql.risk.roles import Roles
 from kanon_sql.spec import Spec, Target
 
@@ -67,9 +67,9 @@ def settle_spec(source: Any, spec: Spec | dict[str, Any] | str | Path | None, ov
     return _settled(source, spec, {**overrides, "privacy": None}).with_models(given)
 
 
-def _models(given: Any) -> tuple[PrivacyModel, ...]:
+def _models(given: Any) -> tuple[PrivacyModel | ReleaseModel, ...]:
     models = given if isinstance(given, Sequence) and not isinstance(given, str) else (given,)
-    return all_of(*models).models
+    return all_of(*models).every
 
 
 def _settled(source: Any, spec: Spec | dict[str, Any] | str | Path | None, overrides: dict[str, Any]) -> Spec:

@@ -37,7 +37,7 @@ def anonymize_sql(
     """
     settled = settle_spec(source, spec, taken(AnonymizeOptions, options))
     check_spec(settled, "sql")
-    written = _overwriting(settled)
+    written = _overwriting(settled).standing_alone()
     with opened(source, written, connection) as data, data.engine.transaction(), data.scratches:
         plan = plan_release(data, written, observer or Observer(), search_in)
         statement = target_sql(plan.recoding, settled.target, settled.source if plan.source.files else None)

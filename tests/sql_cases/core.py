@@ -385,9 +385,9 @@ CASES = [
     *(
         Case(
             "core/masked_class",
-            on_node(AT_MOST_75, ["age_0"], sensitive=["zip_0"]),
-            ["safe"],
-            [(zip_of_1 == 0,)],
+            on_node(AT_MOST_75, ["age_0"], sensitive=["zip_0"], size=Predicate("SUM(n)")),
+            ["safe", "size"],
+            [(zip_of_1 == 0, 6)],
             counted_rows((0, 0, 1, 1, 3), (1, 0, zip_of_1, 0, 3), (2, 1, 0, 8, 2), (2, 1, 1, 8, 2)),
         )
         for zip_of_1 in (0, 1)

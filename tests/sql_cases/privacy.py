@@ -33,7 +33,31 @@ def _test(*models: PrivacyModel, at_risk: int) -> Case:
     return Case("core/node_test", holes, ["node", "rows_at_risk"], [(0, at_risk)], _VALUES | _REFERENCE)
 
 
+# By two quasi-identifiers and person: class 0 has 5 rows of one person, 1 has 2 of two, 2 has 1, 3 has 3 of two.
+_PERSONS = relation("counted", "age_0 _unit n", (0, 1, 5), (1, 1, 1), (1, 2, 1), (2, 3, 1), (3, 2, 2), (3, 4, 1))
+_NODE_SIZES, _SIZES = ["node", "size", "classes", "rows"], ["size", "classes", "rows", "smallest"]
+_ROWS, _PEOPLE = Predicate("SUM(n)"), Predicate("SUM(n)", unit="_unit")
+
+
+def _sizes_of_node(size: Predicate, least: int, rows: list[tuple[int, ...]]) -> Case:
+    safe = Predicate("SUM(n) >= $k", {"k": least}, unit=size.unit)
+    return Case("privacy/node_class_sizes", on_node(safe, ["age_0"], 7, size=size), _NODE_SIZES, rows, _PERSONS)
+
+
+def _sizes_of_release(size: Predicate, rows: list[tuple[int, ...]]) -> Case:
+    columns = {"age": "Age", "_unit": "person"} if size.unit else {"age": "Age"}
+    people = relation("people", "Age person", (30, 1), (30, 1), (30, 2), (40, 3), (None, 1), (None, 1))
+    holes = {"release": Relation("people"), "quasi_identifiers": columns, "names": ["age"], "size": size}
+    return Case("privacy/release_class_sizes", holes, _SIZES, rows, people)
+
+
 CASES = [
+    _sizes_of_node(_ROWS, 1, [(7, 1, 1, 1), (7, 2, 1, 2), (7, 3, 1, 3), (7, 5, 1, 5)]),
+    _sizes_of_node(_ROWS, 3, [(7, 3, 1, 3), (7, 5, 1, 5)]),
+    _sizes_of_node(_PEOPLE, 1, [(7, 1, 2, 6), (7, 2, 2, 5)]),
+    _sizes_of_node(_PEOPLE, 2, [(7, 2, 2, 5)]),
+    _sizes_of_release(_ROWS, [(1, 1, 1, 1), (2, 1, 2, 2), (3, 1, 3, 3)]),
+    _sizes_of_release(_PEOPLE, [(1, 2, 3, 1), (2, 1, 3, 3)]),
     Case("privacy/reference", {**_HOLES, "rows": Predicate("SUM(n)")}, _FIGURES, _OF_ROWS, _COUNTED),
     Case(
         "privacy/reference",

@@ -1,0 +1,69 @@
+"""A model about a whole release: a figure of how many classes of each size there are, and the most that it may be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeAlias
+
+from kanon_sql.privacy.parameters import Monotone, Parameter, required_of
+
+Histogram: TypeAlias = Sequence[tuple[int, int]]
+"""How many classes there are of each size, (size, classes), the smallest first."""
+
+
+@dataclass(frozen=True)
+class ReleaseModel:
+    """A promise about all released classes together, which no class can meet or break alone.
+
+    `figure`: of the classes, what may be `most` at most; NaN where it cannot be worked out, which is unsafe. It never
+    grows when the smallest classes are taken away, so that suppressing these makes a release meet the model in the
+    end. `sufficient_size`: a release meets it if all its classes have so many rows (or people), whatever else is true.
+    `monotone`: as of a `PrivacyModel`.
+
+    >>> from kanon_sql.privacy import prosecutor_risk
+    >>> (mean,) = prosecutor_risk(mean=0.25)
+    >>> mean.figure([(2, 3), (10, 1)]), mean.sufficient_size
+    (0.25, 4)
+    """
+
+    name: str
+    parameters: Mapping[str, Parameter]
+    figure: Callable[[Histogram], float]
+    most: float
+    sufficient_size: int
+    monotone: Monotone = "never"
+    sensitive: ClassVar[None] = None
+    class_size: ClassVar[None] = None  # none that a release must have
+
+    @property
+    def required(self) -> Any:
+        """The model's parameter, or all of them where it has several."""
+        return required_of(self.parameters)
+
+    def holds(self, classes: Histogram) -> bool:
+        """Whether a release of these classes meets the model; one of none does."""
+        return not classes or self.figure(classes) <= self.most
+
+    def achieved(self, classes: Histogram) -> float | None:
+        """The figure of these classes; None where it cannot be worked out, or there are none."""
+        figure = self.figure(classes) if classes else float("nan")
+        return None if figure != figure else figure
+
+    def least_class_size(self, classes: Histogram) -> int:
+        """The least size such that the classes of that size or more meet the model: the others are suppressed.
+
+        >>> from kanon_sql.privacy import prosecutor_risk
+        >>> (mean,) = prosecutor_risk(mean=0.25)
+        >>> mean.least_class_size([(1, 5), (2, 3), (10, 1)])
+        2
+        """
+        sizes = [size for size, _ in classes if size < self.sufficient_size]
+        first, last = 0, len(sizes)  # what is left from place `last` on meets the model
+        while first < last:
+            middle = (first + last) // 2
+            if self.holds(classes[middle:]):
+                last = middle
+            else:
+                first = middle + 1
+        return 1 if last == 0 else sizes[last] if last < len(sizes) else self.sufficient_size

@@ -1,0 +1,533 @@
+"""Models about a whole release: every node, search, target and check against brute force on class sizes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import count
+from math import floor, inf
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import kanon_sql
+from kanon_sql import queries
+from kanon_sql.engine import Engine
+from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.errors import InfeasibleError, SpecError, VerificationError
+from kanon_sql.frequency import rollups as rollup
+from kanon_sql.frequency.judge import Judge
+from kanon_sql.loss import metric
+from kanon_sql.privacy import (
+    Histogram,
+    PrivacyModel,
+    PrivacyModels,
+    ReleaseModel,
+    all_of,
+    estimated_uniqueness,
+    k_anonymity,
+    marketer_risk,
+    population_uniqueness,
+    prosecutor_risk,
+)
+from kanon_sql.privacy.risk import least_size
+from kanon_sql.queries import Relation
+from kanon_sql.strategies import STRATEGIES, Driver, strategy
+from support.counting import counted
+from support.database import create_table
+from support.examples import examples
+from support.oracle import Node, Problem, problems
+from support.searching import lattice_of
+
+EXAMPLES = examples(40)
+SIZES = st.lists(st.integers(1, 9), min_size=1, max_size=12)
+SHARES = [Fraction(n, d) for n, d in [(1, 10), (1, 5), (1, 4), (3, 10), (1, 3), (2, 5), (1, 2), (3, 4)]]
+_numbers = count()
+
+
+def histogram(sizes: Sequence[int]) -> Histogram:
+    return sorted(Counter(sizes).items())
+
+
+# The oracle: fractions of class sizes
+
+
+class Mean:
+    def __init__(self, mean: Fraction) -> None:
+        self.mean = mean
+        (self.model,) = prosecutor_risk(mean=float(mean))
+
+    def holds(self, sizes: Sequence[int]) -> bool:
+        return not sizes or Fraction(len(sizes), sum(sizes)) <= self.mean
+
+
+class Above:
+    def __init__(self, threshold: Fraction, share: Fraction) -> None:
+        self.threshold, self.share = threshold, share
+        (self.model,) = prosecutor_risk(above=float(threshold), share=float(share))
+
+    def holds(self, sizes: Sequence[int]) -> bool:
+        above = sum(size for size in sizes if Fraction(1, size) > self.threshold)
+        return not sizes or Fraction(above, sum(sizes)) <= self.share
+
+
+class Unique:
+    def __init__(self, share: Fraction, estimator: Any, fraction: float) -> None:
+        self.share, self.estimator, self.fraction = share, estimator, fraction
+        self.model = population_uniqueness(float(share), fraction, estimator)
+
+    def holds(self, sizes: Sequence[int]) -> bool:
+        return not sizes or estimated_uniqueness(histogram(sizes), self.fraction, self.estimator) <= self.share
+
+
+Asked = Mean | Above | Unique
+means = st.sampled_from(SHARES).map(Mean)
+aboves = st.builds(Above, st.sampled_from(SHARES), st.sampled_from([Fraction(0), *SHARES[:5]]))
+uniques = st.builds(
+    Unique,
+    st.sampled_from(SHARES),
+    st.sampled_from(["dankar", "zayatz", "pitman", "snb"]),
+    st.sampled_from([0.05, 0.4]),
+)
+asked = st.one_of(means, aboves, uniques)
+
+
+def least_of(every: Sequence[Asked], sizes: Sequence[int]) -> float:
+    """The least size such that the classes of that size or more meet all: all sizes are tried."""
+    for least in [1, *sorted({size + 1 for size in sizes})]:
+        if all(each.holds([size for size in sizes if size >= least]) for each in every):
+            return least
+    return inf
+
+
+# Figures and what is concluded from them
+
+
+@EXAMPLES
+@given(each=asked, sizes=SIZES)
+def test_a_model_is_its_formula(each: Asked, sizes: list[int]) -> None:
+    classes = histogram(sizes)
+    assert each.model.holds(classes) == each.holds(sizes)
+    least = each.model.least_class_size(classes)
+    wanted = least_of([each], sizes)
+    assert [size for size in sizes if size >= least] == [size for size in sizes if size >= wanted]
+
+
+@EXAMPLES
+@given(each=asked, sizes=SIZES)
+def test_large_enough_classes_meet_it_whatever_else_is_true(each: Asked, sizes: list[int]) -> None:
+    enough = each.model.sufficient_size
+    assert each.holds([size + enough - 1 for size in sizes])
+    if isinstance(each, Mean):
+        assert enough == 1 or not each.holds([enough - 1])
+
+
+@pytest.mark.parametrize("risk", SHARES)
+def test_the_least_size_is_the_first_whose_risk_is_low_enough(risk: Fraction) -> None:
+    size = least_size(float(risk))
+    assert Fraction(1, size) <= risk
+    assert size == 1 or Fraction(1, size - 1) > risk
+
+
+@EXAMPLES
+@given(each=st.one_of(means, aboves), sizes=st.lists(st.integers(1, 9), min_size=2, max_size=12))
+def test_merging_classes_spoils_nothing_where_none_is_suppressed(each: Asked, sizes: list[int]) -> None:
+    assert each.model.monotone == "without suppression"
+    merged = [sizes[0] + sizes[1], *sizes[2:]]
+    assert not each.holds(sizes) or each.holds(merged)
+
+
+@pytest.mark.parametrize(
+    ("each", "before", "after", "suppressed"),
+    [
+        (Mean(Fraction(1, 3)), [1, 1, 2, 4], [2, 2, 4], (2, 4)),
+        (Mean(Fraction(2, 5)), [1, 1, 2, 3], [2, 2, 3], (2, 4)),
+        (Above(Fraction(3, 10), Fraction(1, 5)), [1, 2, 4, 4], [3, 4, 4], (1, 3)),
+    ],
+)
+def test_merging_classes_may_cost_more_rows_where_some_are_suppressed(
+    each: Asked, before: list[int], after: list[int], suppressed: tuple[int, int]
+) -> None:
+    rows = tuple(sum(size for size in sizes if size < least_of([each], sizes)) for sizes in (before, after))
+    assert rows == suppressed
+    assert each.model.monotone != "always"
+
+
+# The judge and every search, node by node
+
+
+@st.composite
+def judged(draw: st.DrawFn, **options: Any) -> tuple[Problem, PrivacyModels, list[Asked]]:
+    problem = draw(problems(**options))
+    every = draw(st.lists(asked, min_size=1, max_size=2))
+    k = [k_anonymity(problem.k)] if problem.k > 1 else []
+    return problem, all_of(*k, *(each.model for each in every)), every
+
+
+def released(problem: Problem, every: Sequence[Asked], node: Node) -> dict[Any, int]:
+    """The classes of a node that are released: those of k rows, without the smallest until all models hold."""
+    classes = problem.released(node)
+    least = least_of(every, list(classes.values()))
+    return {labels: size for labels, size in classes.items() if size >= least}
+
+
+def assert_judged(judge: Judge, problem: Problem, every: Sequence[Asked]) -> None:
+    costs, rows = judge.costs(), len(problem.rows)
+    nodes = problem.nodes[:: 1 + len(problem.nodes) // 12]
+    at_risk = [rows - sum(released(problem, every, node).values()) for node in nodes]
+    assert judge.rows_at_risk(nodes) == at_risk
+    for node, suppressed in list(zip(nodes, at_risk, strict=True))[:: 1 + len(nodes) // 4]:
+        sizes = list(released(problem, every, node).values())
+        for each in (judge, judge.settled(node)):
+            figures, losses = each.classes(node), each.losses(node, costs)
+            assert (figures.classes, figures.released_rows) == (len(sizes), sum(sizes))
+            assert figures.smallest_class == min(sizes, default=None)
+            assert each.rows_at_risk([node]) == [losses.rows_at_risk] == [suppressed]
+            assert metric("loss").score(costs, losses) == pytest.approx(loss(problem, every, node))
+            least = judge.model.least_class_size(histogram(list(problem.released(node).values())))
+            large = suppressed >= max(problem.k, least)
+            assert each.may_mask(node, suppressed) == (large and all(one.holds([*sizes, suppressed]) for one in every))
+
+
+def loss(problem: Problem, every: Sequence[Asked], node: Node) -> float:
+    """The mean loss over all rows and columns, a suppressed row counting 1."""
+    kept = released(problem, every, node)
+    losses = [
+        float(column.loss(value, level)) if problem.labels(row, node) in kept else 1.0
+        for row in problem.rows
+        for column, value, level in zip(problem.columns, row, node, strict=True)
+    ]
+    return sum(losses) / len(losses)
+
+
+@settings(EXAMPLES, max_examples=15)
+@given(drawn=judged(), embedded=st.booleans())
+@pytest.mark.slow
+def test_every_node_is_judged_like_brute_force(
+    engine: Engine, drawn: tuple[Problem, PrivacyModels, list[Asked]], embedded: bool
+) -> None:
+    problem, model, every = drawn
+    frequency_set = counted(engine, problem, search_in=DuckDB() if embedded else engine)
+    assert_judged(Judge(frequency_set, model), problem, every)
+
+
+@settings(EXAMPLES, max_examples=10)
+@given(drawn=judged(fewest_columns=4))
+@pytest.mark.slow
+def test_roll_ups_keep_the_sizes(drawn: tuple[Problem, PrivacyModels, list[Asked]]) -> None:
+    problem, model, every = drawn
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {"_WORTH_ROWS": 0, "_WORTH_ASKING": 1, "_WORTH_KEEPING": 9, "_MOST_KEPT": 99}.items():
+            patch.setattr(rollup, name, value)
+        assert_judged(Judge(counted(DuckDB(), problem), model), problem, every)
+
+
+@pytest.mark.parametrize("name", [name for name in STRATEGIES if "igh" not in name])
+@pytest.mark.parametrize("suppresses", [False, True])
+@settings(EXAMPLES, max_examples=6)
+@given(drawn=judged())
+def test_every_search_finds_what_brute_force_finds(
+    name: str, suppresses: bool, drawn: tuple[Problem, PrivacyModels, list[Asked]]
+) -> None:
+    problem, model, every = drawn
+    allowed = floor(0.3 * len(problem.rows)) if suppresses else 0
+    monotone = model.monotone_for(suppresses=allowed > 0)
+    if not monotone and STRATEGIES[name].monotone_only:
+        with pytest.raises(SpecError, match="monotone"):
+            strategy(name).check(monotone)
+        return
+    judge = Judge(counted(DuckDB(), problem), model)
+    driver = Driver(
+        lattice_of(problem),
+        judge.costs(),
+        metric("loss"),
+        judge,
+        allowed,
+        monotone,
+        5,
+        k_alone=model.k_alone,
+        evaluations=200,
+    )
+    scores = {
+        node: loss(problem, every, node)
+        for node in problem.nodes
+        if len(problem.rows) - sum(released(problem, every, node).values()) <= allowed
+    }
+    best = min(scores.values(), default=inf)
+    try:
+        outcome = driver.run(strategy(name))
+    except InfeasibleError:
+        assert best == inf or STRATEGIES[name].promise != "the optimum"
+        return
+    assert outcome.score == pytest.approx(scores[outcome.node])
+    assert outcome.lower_bound <= best + 1e-9
+    assert not outcome.proven_optimal or outcome.score == pytest.approx(best)
+    if STRATEGIES[name].promise == "the optimum":
+        assert outcome.score == pytest.approx(best)
+
+
+# From source to release
+
+
+TYPES = {"age": "BIGINT", "zip": "VARCHAR", "ill": "VARCHAR", "person": "BIGINT"}
+SPEC: dict[str, Any] = {
+    "quasi_identifiers": {"age": {"hierarchy": {"ranges": [5, 10, 20]}}, "zip": {"hierarchy": {"redact": "right"}}},
+    "keep": "*",
+}
+RISKS: dict[str, Sequence[PrivacyModel | ReleaseModel]] = {
+    "highest": prosecutor_risk(highest=0.2),
+    "mean": prosecutor_risk(mean=0.08),
+    "all three": prosecutor_risk(highest=0.5, mean=0.1, above=0.1, share=0.2),
+    "marketer": [marketer_risk(0.05)],
+    "pitman": [population_uniqueness(0.02, 0.05)],
+    "snb": [population_uniqueness(0.02, 0.3)],
+}
+
+
+@pytest.fixture
+def source(engine: Engine) -> Iterator[str]:
+    name, draw = f"risks_{next(_numbers)}", Random(3)
+    ages = [min(89, floor(draw.gammavariate(4, 10))) for _ in range(600)]
+    rows = [
+        (age, f"{draw.randint(0, 3)}{draw.randint(0, 9)}", draw.choice("abc"), draw.randint(1, 300)) for age in ages
+    ]
+    table = create_table(engine, name, TYPES, rows)
+    yield name
+    engine.run(queries.drop(table.relation, engine.dialect))
+
+
+def sizes_of(engine: Engine, name: str) -> list[int]:
+    return [int(n) for (n,) in engine.rows(f'SELECT COUNT(*) FROM "{name}" GROUP BY age, zip')]
+
+
+def assert_risk(kind: str, sizes: list[int]) -> None:
+    rows, classes = sum(sizes), len(sizes)
+    assert rows >= 500
+    if kind == "highest":
+        assert min(sizes) >= 5
+    elif kind == "mean":
+        assert classes / rows <= 0.08
+    elif kind == "marketer":
+        assert classes / rows <= 0.05
+    elif kind == "all three":
+        assert min(sizes) >= 2
+        assert classes / rows <= 0.1
+        assert sum(size for size in sizes if size < 10) / rows <= 0.2
+    else:
+        assert estimated_uniqueness(histogram(sizes), 0.05 if kind == "pitman" else 0.3) <= 0.02
+
+
+@pytest.mark.parametrize("kind", RISKS)
+@pytest.mark.parametrize("limit", [0.0, 0.1])
+def test_a_table_meets_what_is_asked_of_all_its_classes(engine: Engine, source: str, kind: str, limit: float) -> None:
+    into, model = f"{source}_anon", RISKS[kind]
+    release = kanon_sql.anonymize(
+        source, SPEC, privacy=model, suppression_limit=limit, into=into, connection=engine.connection
+    )
+    try:
+        sizes = sizes_of(engine, into)
+        assert_risk(kind, sizes)
+        assert release.manifest["proven_optimal"]
+        said = {each["model"]: each for each in release.manifest["privacy"]}
+        for each in model:
+            assert said[each.name]["required"] == each.required
+            assert_achieved(each, said[each.name]["achieved"], sizes)
+        assert release.manifest["warnings"] == []
+        assert release.verify()
+        check = kanon_sql.verify(into, quasi_identifiers=["age", "zip"], privacy=model, connection=engine.connection)
+        assert check
+        assert {each.unsafe_rows for each in check.summary.findings} == {0}
+    finally:
+        engine.run(queries.drop(Relation(into), engine.dialect))
+
+
+def assert_achieved(model: PrivacyModel | ReleaseModel, achieved: float, sizes: list[int]) -> None:
+    if isinstance(model, PrivacyModel):
+        assert achieved == pytest.approx(1 / min(sizes))
+    else:
+        assert achieved == pytest.approx(model.figure(histogram(sizes)))
+        assert achieved <= model.most
+
+
+@pytest.mark.parametrize("kind", RISKS)
+def test_verify_finds_the_rows_that_are_too_many(engine: Engine, source: str, kind: str) -> None:
+    check = kanon_sql.verify(
+        source, quasi_identifiers=["age", "zip"], privacy=RISKS[kind], connection=engine.connection
+    )
+    assert not check
+    sizes = sizes_of(engine, source)
+    for finding, model in zip(check.summary.findings, RISKS[kind], strict=True):
+        if isinstance(model, ReleaseModel):
+            least = model.least_class_size(histogram(sizes))
+            assert finding.unsafe_rows == sum(size for size in sizes if size < least) > 0
+            assert finding.achieved == pytest.approx(model.figure(histogram(sizes)))
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_a_file_meets_a_mean_risk(engine: Engine, source: str, tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"anon.{ending}"
+    release = kanon_sql.anonymize(
+        source, SPEC, privacy=RISKS["mean"], suppression_limit=0.1, output=path, connection=engine.connection
+    )
+    sizes = [n for (n,) in duckdb.sql(f"SELECT COUNT(*) FROM '{path}' GROUP BY age, zip").fetchall()]
+    assert_risk("mean", sizes)
+    assert sum(sizes) == release.manifest["released_rows"]
+
+
+@pytest.mark.parametrize("kind", RISKS)
+def test_masked_rows_are_one_class_more(engine: Engine, source: str, kind: str) -> None:
+    asked: dict[str, Any] = {"privacy": RISKS[kind], "suppression_limit": 0.1, "connection": engine.connection}
+    release = kanon_sql.anonymize(source, SPEC, mask=True, into=f"{source}_masked", **asked)
+    try:
+        sizes = sizes_of(engine, f"{source}_masked")
+        assert_risk(kind, sizes)
+        assert sum(sizes) == 600 - release.manifest["suppressed_rows"] + release.manifest["masked_rows"]
+    finally:
+        engine.run(queries.drop(Relation(f"{source}_masked"), engine.dialect))
+
+
+@pytest.mark.parametrize("kind", ["mean", "snb"])
+def test_people_are_counted_where_a_unit_says_so(engine: Engine, source: str, kind: str) -> None:
+    into = f"{source}_people"
+    release = kanon_sql.anonymize(
+        source, SPEC, privacy=RISKS[kind], unit="person", into=into, suppression_limit=0.1, connection=engine.connection
+    )
+    try:
+        node, least = (
+            release.manifest["node"],
+            next((each["required"] for each in release.manifest["privacy"] if each["model"] == "class size"), 1),
+        )
+        people = people_of(engine, source, node)
+        sizes = [size for size in people.values() if size >= least]
+        assert_achieved(RISKS[kind][0], release.manifest["privacy"][-1]["achieved"], sizes)
+        assert release.manifest["classes"] == len(sizes)
+    finally:
+        engine.run(queries.drop(Relation(into), engine.dialect))
+
+
+def people_of(engine: Engine, source: str, node: dict[str, int]) -> dict[Any, int]:
+    """The people of each class of a node: ranges of 5, 10 and 20 years, digits off from the right."""
+    people: dict[Any, set[int]] = {}
+    for age, zip_code, person in engine.rows(f'SELECT age, zip, person FROM "{source}"'):
+        width = (1, 5, 10, 20)[node["age"]] if node["age"] < 4 else 1000
+        label = age // width, zip_code[: 2 - node["zip"]]
+        people.setdefault(label, set()).add(person)
+    return {label: len(each) for label, each in people.items()}
+
+
+# Where nobody looks at all classes together
+
+
+@pytest.mark.parametrize("kind", ["mean", "all three", "snb"])
+def test_a_view_holds_whatever_happens_to_its_source(engine: Engine, source: str, kind: str) -> None:
+    into = f"{source}_view"
+    release = kanon_sql.anonymize(
+        source, SPEC, privacy=RISKS[kind], into=into, form="view", connection=engine.connection
+    )
+    least = max(model.sufficient_size for model in RISKS[kind] if isinstance(model, ReleaseModel))
+    try:
+        assert f"every class has {least} rows or more" in " ".join(release.manifest["warnings"])
+        assert min(sizes_of(engine, into)) >= least
+        engine.run(f"DELETE FROM {source} WHERE person > 150")
+        left = sizes_of(engine, into)
+        assert left
+        assert min(left) >= least
+    finally:
+        engine.run(queries.drop(Relation(into), engine.dialect, "view"))
+        for table in (f"{into}__age", f"{into}__zip"):
+            engine.run(queries.drop(Relation(table), engine.dialect))
+
+
+def test_a_printed_statement_asks_each_class_for_its_size(engine: Engine, source: str) -> None:
+    statement = kanon_sql.anonymize_sql(source, SPEC, privacy=RISKS["marketer"], connection=engine.connection)
+    assert ">= 20" in statement
+
+
+@pytest.mark.parametrize("name", ["mondrian", "refine", "kaca"])
+def test_a_local_recoding_makes_classes_that_are_large_enough(engine: Engine, source: str, name: str) -> None:
+    into = f"{source}_{name}"
+    release = kanon_sql.anonymize(
+        source, SPEC, privacy=RISKS["all three"], strategy=name, show="labels", into=into, connection=engine.connection
+    )
+    try:
+        sizes = sizes_of(engine, into)
+        assert_risk("all three", sizes)
+        assert min(sizes) >= 10
+        assert [each["model"] for each in release.manifest["privacy"]][-2:] == [
+            "mean prosecutor risk",
+            "share of rows above a prosecutor risk",
+        ]
+    finally:
+        engine.run(queries.drop(Relation(into), engine.dialect))
+
+
+# What is refused, and what does not hold
+
+
+def test_a_release_that_changed_since_does_not_hold(engine: Engine, source: str, tmp_path: Path) -> None:
+    into = f"{source}_changed"
+    release = kanon_sql.anonymize(source, SPEC, privacy=RISKS["mean"], into=into, connection=engine.connection)
+    try:
+        rows = release.manifest["released_rows"]
+        engine.run(f'UPDATE "{into}" SET zip = ill')
+        engine.run(f'UPDATE "{into}" SET age = CAST(person AS VARCHAR)')
+        assert len(engine.rows(f'SELECT 1 FROM "{into}"')) == rows
+        assert not release.verify()
+        with pytest.raises(VerificationError, match="do not meet the model"):
+            release.write(tmp_path / "copy.csv")
+    finally:
+        engine.run(queries.drop(Relation(into), engine.dialect))
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"highest": 0}, "highest prosecutor risk is 0; it must be above 0 and at most 1"),
+        ({"mean": 1.5}, "mean prosecutor risk is 1.5; it must be above 0 and at most 1"),
+        ({"mean": float("nan")}, "mean prosecutor risk is nan"),
+        ({"above": 0.2}, "needs both the threshold and the share"),
+        ({"above": 0.2, "share": 1}, "from 0 to below 1"),
+        ({"above": 2, "share": 0.1}, "threshold of the prosecutor risk is 2"),
+        ({}, "give highest, mean, or a threshold"),
+    ],
+)
+def test_a_risk_that_is_none_is_refused(asked: dict[str, Any], said: str) -> None:
+    with pytest.raises(SpecError, match=said):
+        prosecutor_risk(**asked)
+
+
+def test_what_not_even_one_class_can_meet_is_said_before_the_search(engine: Engine, source: str) -> None:
+    with pytest.raises(SpecError, match=r"mean prosecutor risk cannot be 0\.001: even with all 600 rows"):
+        kanon_sql.anonymize(source, SPEC, privacy=prosecutor_risk(mean=0.001), connection=engine.connection)
+
+
+def test_wildcards_and_anatomies_are_for_k_alone(engine: Engine, source: str) -> None:
+    asked: dict[str, Any] = {"privacy": RISKS["mean"], "connection": engine.connection}
+    with pytest.raises(SpecError, match=r"wildcards is made for k alone, not for .*mean prosecutor risk"):
+        kanon_sql.anonymize(source, SPEC, strategy="prioprivacy", prioprivacy={"wildcard_suppression": True}, **asked)
+    with pytest.raises(SpecError, match="made for k alone, not for mean prosecutor risk"):
+        kanon_sql.anonymize(source, {**SPEC, "sensitive": ["ill"]}, into="x", form="anatomy", **asked)
+
+
+def test_models_that_k_implies_change_nothing(engine: Engine, source: str) -> None:
+    asked: dict[str, Any] = {"suppression_limit": 0.1, "connection": engine.connection}
+    plain = kanon_sql.search(source, SPEC, k=10, **asked)
+    both = kanon_sql.search(source, SPEC, privacy=[k_anonymity(10), *prosecutor_risk(mean=0.1)], **asked)
+    assert (plain.node, plain.score, plain.outcome.nodes_checked) == (both.node, both.score, both.outcome.nodes_checked)
+
+
+@example(sizes=[1, 1, 2, 4])
+@given(sizes=SIZES)
+@EXAMPLES
+def test_a_model_that_k_implies_needs_no_look_at_all_classes(sizes: list[int]) -> None:
+    model = all_of(k_anonymity(4), *prosecutor_risk(mean=0.25))
+    assert model.undecided == ()
+    assert model.k_alone
+    assert model.monotone_for(suppresses=True)
+    assert model.least_class_size(histogram([size + 3 for size in sizes])) == 1
