@@ -61,10 +61,11 @@ def _entropy(column: str, l: float) -> PrivacyModel:
 def _recursive(column: str, l: int, c: float) -> PrivacyModel:
     if c <= 0:
         raise SpecError(f"c of {column!r} is {c}; it must be above 0")
+    others = "0" if l == 1 else "LARGEST(c, $l - 1)"
     return PrivacyModel(
         f"recursive (c, l)-diversity of {column}",
         {"l": l, "c": c},
-        columns={"most": "MAX(c)", "tail": "SUM(CASE WHEN place >= $l THEN c ELSE 0 END)"},
+        columns={"most": "MAX(c)", "tail": f"SUM(c) - {others}"},
         safe="most < $c * tail",
         sensitive=column,
         monotone="without suppression",

@@ -9,8 +9,11 @@ from kanon_sql.privacy.l_diversity import TOLERANCE
 from kanon_sql.privacy.model import PrivacyModel
 
 Likeness = Literal["basic", "enhanced"]
+# Of a value: its share of the table, and its rows here for each there; of a class: how many rows there are for each of
+# its own. A value's share of the class over that of the table is the product of the last two.
 _SHARE = "(CAST(overall_c AS DOUBLE) / overall_size)"
-_RATIO = f"(CAST(c AS DOUBLE) / size / {_SHARE})"
+_RATE = "CAST(c AS DOUBLE) / overall_c"
+_SCALE = "MAX(CAST(overall_size AS DOUBLE)) / SUM(c)"
 
 
 def beta_likeness(column: str, beta: float, kind: Likeness = "enhanced") -> PrivacyModel:
@@ -25,14 +28,15 @@ def beta_likeness(column: str, beta: float, kind: Likeness = "enhanced") -> Priv
     if beta <= 0:
         raise SpecError(f"beta of {column!r} is {beta}; it must be above 0")
     most = "$beta" if kind == "basic" else f"LEAST($beta, -LN({_SHARE}))"
+    columns = {"rate": f"MAX({_RATE})", "over": f"MAX({_RATE} / (1 + {most}))", "scale": _SCALE}
     return PrivacyModel(
         f"{kind} β-likeness of {column}",
         {"beta": beta},
-        columns={"gain": f"MAX({_RATIO} - 1)", "excess": f"MAX({_RATIO} - 1 - {most})"},
-        safe=f"excess <= {TOLERANCE:.9f}",
+        columns=columns,
+        safe=f"over * scale <= 1 + {TOLERANCE:.9f}",
         sensitive=column,
         monotone="without suppression",
-        achieved="MAX(gain)",
+        achieved="MAX(rate * scale - 1)",
     )
 
 
@@ -47,12 +51,16 @@ def delta_disclosure(column: str, delta: float) -> PrivacyModel:
     """
     if delta <= 0:
         raise SpecError(f"delta of {column!r} is {delta}; it must be above 0")
+    figures = {"rate": f"MAX({_RATE})", "least": f"MIN({_RATE})", "scale": _SCALE}
     return PrivacyModel(
         f"δ-disclosure privacy of {column}",
         {"delta": delta},
-        columns={"present": "COUNT(c)", "of_table": "MAX(overall_values)", "gain": f"MAX(ABS(LN({_RATIO})))"},
-        safe="present = of_table AND gain < $delta",
+        columns={"present": "COUNT(c)", "of_table": "MAX(overall_values)", **figures},
+        safe=f"present = of_table AND {_GAIN} < $delta",
         sensitive=column,
         monotone="without suppression",
-        achieved="MAX(gain)",
+        achieved=f"MAX({_GAIN})",
     )
+
+
+_GAIN = "GREATEST(LN(rate * scale), -LN(least * scale))"

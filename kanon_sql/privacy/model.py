@@ -57,8 +57,8 @@ class PrivacyModel:
     `columns` names aggregates of a class in SQL, over `n`, the rows that are added up (so `SUM(n)`), and, where
     `sensitive` names a column, over what is known of each of its values in the class, NULL among them:
 
-    - `c`, its rows (`MAX(c)`, `COUNT(c)`, `SUM(c * LN(c))`), `size`, the rows of all values, and `place`, 1 for the
-      most frequent value;
+    - `c`, its rows (`MAX(c)`, `COUNT(c)`, `SUM(c * LN(c))`), and `size`, the rows of all values; `LARGEST(c, 2)` adds
+      up those of the two most frequent values;
     - `value`, what it is, and of the whole table `overall_c`, `overall_size` and `overall_values`, how many there are;
     - `c_to` and `overall_c_to`, the rows up to the value by the order of values: then a class has every value of the
       table, those that it lacks with c = 0;

@@ -9,7 +9,7 @@ from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.privacy.model import PrivacyModel
 
 Distance = Literal["equal", "ordered", "hierarchical"]
-_ABOVE = "CASE WHEN {0} > 0 THEN {0} ELSE 0 END"
+_ABOVE = "GREATEST({0}, 0)"
 
 
 def t_closeness(
@@ -33,7 +33,7 @@ def t_closeness(
     return PrivacyModel(
         f"t-closeness of {column} ({distance} distance)",
         {"t": t},
-        columns={"moved": f"SUM({moved})", "whole": f"MAX({of})"},
+        columns={"moved": f"SUM({moved})", "whole": of},
         safe="moved <= $t * whole",
         sensitive=column,
         monotone="without suppression",
@@ -43,10 +43,10 @@ def t_closeness(
 
 
 _EXCESS = "(c{0} * overall_size - overall_c{0} * size)"
-_WHOLE = "CAST(size AS DOUBLE) * overall_size"
+_WHOLE = "CAST(SUM(c) AS DOUBLE) * MAX(overall_size)"
 _MOVED = {
     "equal": (_ABOVE.format(_EXCESS.format("")), _WHOLE),
-    "ordered": (f"ABS{_EXCESS.format('_to')}", f"{_WHOLE} * (overall_values - 1)"),
+    "ordered": (f"ABS{_EXCESS.format('_to')}", f"{_WHOLE} * MAX(overall_values - 1)"),
 }
 
 

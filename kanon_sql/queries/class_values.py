@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from kanon_sql.privacy import UNIT
+from kanon_sql.queries.value_lists import CLASS_LISTS, fold, to_fold
 
 CLASS_VALUES = "class_values"
 _IN_CLASS, _REFERENCE, _WITHOUT_TABLE = "in_class", "reference", ("c",)
@@ -29,6 +30,7 @@ _ADD_UP: dict[type[exp.Expr], type[exp.Expr]] = {
 }
 _INSIDE = ("from_", "joins", "where", "laterals")
 _WINDOWS = ("size", "place")
+LARGEST = "LARGEST"  # the function that adds up the rows of the most frequent values
 _ORDERED = ("c_to", "overall_c_to")
 _OVERALL = ("value", "overall_c", "overall_size", "overall_values")
 _GROUPED = re.compile(r"(c|overall_c|first)_(\d+)")
@@ -36,7 +38,7 @@ _GROUPED = re.compile(r"(c|overall_c|first)_(\d+)")
 
 def is_value_figure(name: str) -> bool:
     """Whether a name is one that is known of each value in a class; see `kanon_sql.privacy.PrivacyModel`."""
-    return name == "c" or name in (*_WINDOWS, *_ORDERED, *_OVERALL) or bool(_GROUPED.fullmatch(name))
+    return name in ("c", "size") or name in (*_ORDERED, *_OVERALL) or bool(_GROUPED.fullmatch(name))
 
 
 @dataclass(frozen=True)
@@ -76,9 +78,16 @@ def units(unit: str) -> exp.Count:
     return exp.Count(this=exp.Distinct(expressions=[_column(unit)]))
 
 
-def count_values(tree: exp.Expr) -> None:
-    """Give every SELECT that speaks of the figures of values its class values, in place."""
+def count_values(tree: exp.Expr, has_lists: bool = False) -> None:
+    """Give every SELECT that speaks of the figures of values its class values, in place.
+
+    `has_lists`: whether lists will do for what else needs window functions, which take twice as long.
+    """
     selects: dict[int, tuple[exp.Select, dict[Counted, dict[str, None]]]] = {}
+    for largest in list(tree.find_all(exp.Anonymous)):
+        if largest.name.upper() == LARGEST:
+            c, count = largest.expressions
+            largest.replace(_largest(c, count, has_lists))
     for column in tree.find_all(exp.Column):
         select = column.find_ancestor(exp.Select)
         if "kanon" in column.meta and not column.table and select is not None:
@@ -87,15 +96,29 @@ def count_values(tree: exp.Expr) -> None:
     # The innermost first: what stands around it is copied with it.
     for select, figures in sorted(selects.values(), key=lambda each: -each[0].depth):
         if not _is_split(select):
-            _split(
-                select,
-                {each: list(figures[each]) for each in sorted(figures, key=lambda each: (each.name, each.every))},
-            )
+            ordered = sorted(figures, key=lambda each: (each.name, each.every))
+            folded = to_fold(select) if has_lists else []
+            _split(select, {each: _branch_figures(each, figures[each], bool(folded)) for each in ordered})
+            fold(select, folded)
+
+
+def _largest(c: exp.Column, count: exp.Expr, has_lists: bool) -> exp.Expr:
+    """The rows of so many most frequent values."""
+    if has_lists:
+        return exp.Anonymous(this="LIST_SUM", expressions=[exp.Max(this=c, expressions=[count])])
+    place = figure("place", c.meta["kanon"][1])
+    among = exp.Case().when(exp.LTE(this=place, expression=exp.paren(count)), c).else_(exp.Literal.number(0))
+    return exp.Sum(this=among)
+
+
+def _branch_figures(counted: Counted, names: Iterable[str], folded: bool) -> list[str]:
+    """The figures that are known of each value by itself, where lists tell those that need a second look."""
+    return [name for name in names if not folded or counted.every or name not in _WINDOWS]
 
 
 def _is_split(select: exp.Select) -> bool:
     source = select.args.get("from_")
-    return source is not None and source.this.alias_or_name == CLASS_VALUES
+    return source is not None and source.this.alias_or_name in (CLASS_VALUES, CLASS_LISTS)
 
 
 def _split(select: exp.Select, figures: Mapping[Counted, Sequence[str]]) -> None:

@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from kanon_sql.errors import SpecError
 from kanon_sql.privacy import Predicate
-from kanon_sql.queries.class_values import Counted, count_values, figure, follows_order, is_value_figure, units
+from kanon_sql.queries.class_values import LARGEST, Counted, count_values, figure, follows_order, is_value_figure, units
 from kanon_sql.relation import Relation
 from kanon_sql.resources import folder
 
@@ -190,7 +190,7 @@ def check_condition(said: Predicate) -> None:
                 raise SpecError(f"{tree.sql()!r} speaks of {part.sql()!r}; it may use {', '.join(may_use)}")
             if isinstance(part, exp.Placeholder) and part.name not in said.values:
                 raise SpecError(f"{tree.sql()!r} asks for ${part.name}, which is not among the model's parameters")
-            if not isinstance(part, _CONDITION):
+            if not isinstance(part, _CONDITION) and not _is_largest(part):
                 raise SpecError(f"{tree.sql()!r} holds {part.sql()!r}, which is no part of a privacy model")
 
 
@@ -199,6 +199,10 @@ def _parsed(text: str) -> exp.Expr:
         return sqlglot.parse_one(text, "duckdb")
     except sqlglot.errors.ParseError:
         raise SpecError(f"{text!r} is not a condition in SQL; write one such as rows >= $k") from None
+
+
+def _is_largest(part: exp.Expr) -> bool:
+    return isinstance(part, exp.Anonymous) and part.name.upper() == LARGEST
 
 
 _CONDITION = (
@@ -314,7 +318,7 @@ def _steps(steps: Steps) -> exp.Expr:
 
 def printed(tree: exp.Expr, dialect: str) -> str:
     """A tree as text; our scratch tables are where the engine keeps such, and classes with the values they need."""
-    count_values(tree)
+    count_values(tree, has_lists=dialect == "duckdb")
     for named in tree.find_all(exp.Table):
         if named.db == _SCRATCH:
             named.set("db", exp.to_identifier(_SCRATCH_SCHEMAS[dialect], quoted=True))

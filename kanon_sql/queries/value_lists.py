@@ -1,0 +1,108 @@
+"""Class values in lists: where an engine has them, what a value is compared with its own class for needs no window.
+
+`SUM(f(c, size))` over the values of a class takes two looks at them: one to add up their rows, one for f. A window
+function sorts them by class again; a list keeps them in the class's one row (on Adult 2.5 ms instead of 3.6 ms a node).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+CLASS_LISTS = "class_lists"
+_SIZE = "size"  # the figure that needs a second look
+_OF_TABLE = ("overall_size", "overall_values")  # the same for every value
+_FOLDS: dict[type[exp.Expr], str] = {exp.Sum: "LIST_SUM", exp.Max: "LIST_MAX", exp.Min: "LIST_MIN"}
+
+
+def to_fold(select: exp.Select) -> list[exp.Expr]:
+    """The aggregates of a SELECT that need a second look at values, if lists will do for all of them."""
+    twice = [each for each in _own_aggregates(select) if _SIZE in _names(each)]
+    return twice if all(_can_fold(each) for each in twice) else []
+
+
+def fold(select: exp.Select, aggregates: Sequence[exp.Expr]) -> None:
+    """Make a SELECT over class values one over classes, each with a list of its values, in place."""
+    if not aggregates:
+        return
+    classes = _Classes()
+    for aggregate in aggregates:
+        aggregate.replace(classes.folded(aggregate))
+    for other in _own_aggregates(select):
+        other.replace(classes.column(other))
+    group, having = select.args.get("group"), select.args.get("having")
+    keys = [key.copy() for key in group.expressions] if group else []
+    query = exp.select(*keys, *classes.columns).group_by(*(key.copy() for key in keys), copy=False)
+    query.set("from_", select.args["from_"].copy())
+    for part in ("group", "having"):
+        select.set(part, None)
+    select.from_(exp.Subquery(this=query, alias=exp.TableAlias(this=exp.to_identifier(CLASS_LISTS))), copy=False)
+    if having:
+        select.set("where", exp.Where(this=having.this))
+
+
+def _own_aggregates(select: exp.Select) -> list[exp.Expr]:
+    """The outermost aggregates of a SELECT itself, with FILTER where they have one."""
+    wholes = [each.parent if isinstance(each.parent, exp.Filter) else each for each in select.find_all(exp.AggFunc)]
+    return [
+        each for each in wholes if each.find_ancestor(exp.Select) is select and not isinstance(each.parent, exp.Window)
+    ]
+
+
+def _figures(aggregate: exp.Expr) -> list[exp.Column]:
+    return [column for column in aggregate.find_all(exp.Column) if "kanon" in column.meta]
+
+
+def _names(aggregate: exp.Expr) -> list[str]:
+    return [column.meta["kanon"][0] for column in _figures(aggregate)]
+
+
+def _can_fold(aggregate: exp.Expr) -> bool:
+    """Whether an aggregate is over figures of one column's values that lie in the class alone."""
+    counted = {column.meta["kanon"][1] for column in _figures(aggregate)}
+    plain = all(not name[-1].isdigit() for name in _names(aggregate))  # no groups of a hierarchy
+    return type(aggregate) in _FOLDS and len(counted) == 1 and plain and not any(each.every for each in counted)
+
+
+class _Classes:
+    """What is known of each class: aggregates of its rows, and for columns to fold a list of their values."""
+
+    def __init__(self) -> None:
+        self.columns: list[exp.Expr] = []
+
+    def column(self, aggregate: exp.Expr) -> exp.Expr:
+        """The column of an aggregate."""
+        same = next((each.alias for each in self.columns if each.this == aggregate), None)
+        if same is None:
+            same = f"_figure_{len(self.columns)}"
+            self.columns.append(exp.alias_(aggregate.copy(), same))
+        return exp.column(same)
+
+    def folded(self, aggregate: exp.Expr) -> exp.Expr:
+        """An aggregate as one over the list of its column's values."""
+        figures = _figures(aggregate)
+        named = {column.meta["kanon"][0]: column.copy() for column in figures}
+        fields = {name: column for name, column in named.items() if name not in (_SIZE, *_OF_TABLE)}
+        values = self.column(_list(fields))
+        known: dict[str, exp.Expr] = {
+            name: self.column(exp.Max(this=named[name])) for name in _OF_TABLE if name in named
+        }
+        known[_SIZE] = self.column(exp.Sum(this=fields["c"].copy()))
+        function = exp.Paren(this=aggregate.this.copy())
+        for column in _figures(function):
+            name = column.meta["kanon"][0]
+            column.replace(known[name].copy() if name in known else _field(name))
+        each = exp.Lambda(this=function.this, expressions=[exp.to_identifier("x")])
+        return exp.Anonymous(this=_FOLDS[type(aggregate)], expressions=[exp.Transform(this=values, expression=each)])
+
+
+def _list(fields: dict[str, exp.Column]) -> exp.Expr:
+    """The list of a class's values, each with the fields."""
+    parts = [exp.PropertyEQ(this=exp.to_identifier(name), expression=column) for name, column in fields.items()]
+    there = exp.Where(this=exp.not_(exp.Is(this=fields["c"].copy(), expression=exp.null())))
+    return exp.Filter(this=exp.ArrayAgg(this=exp.Struct(expressions=parts)), expression=there)
+
+
+def _field(name: str) -> exp.Expr:
+    return exp.Dot(this=exp.to_identifier("x"), expression=exp.to_identifier(name))
