@@ -36,7 +36,7 @@ class TargetError(KanonError):
 
 
 class InfeasibleError(KanonError):
-    """No node of the lattice meets the privacy model within the suppression limit."""
+    """No node of the lattice meets the privacy model within the suppression limit, or no release at all can."""
 
 
 class VerificationError(KanonError):

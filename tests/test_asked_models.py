@@ -1,5 +1,6 @@
 """How a user asks for privacy models, in a spec, in flags and in Python, and what is said of them."""
 
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -7,6 +8,8 @@ import pandas
 import pytest
 
 import kanon_sql
+from kanon_sql.engine import Engine
+from kanon_sql.errors import InfeasibleError, KanonError, SpecError
 from kanon_sql.privacy import (
     PrivacyModel,
     ReleaseModel,
@@ -20,6 +23,8 @@ from kanon_sql.privacy import (
     prosecutor_risk,
     t_closeness,
 )
+from kanon_sql.strategies import Driver
+from support.database import create_table
 
 RECIPES = {"age": {"hierarchy": {"ranges": [10, 20]}}, "zip": {"hierarchy": {"redact": "right"}}}
 
@@ -110,3 +115,110 @@ def test_a_hierarchy_of_a_sensitive_column_comes_from_a_recipe_or_the_folder(tmp
     assert 0 < asked["achieved"] <= 0.3
     assert by_folder.manifest["privacy"] == by_file.manifest["privacy"]
     assert kanon_sql.anonymize(people(), spec | {"privacy": {"t_closeness": {"disease": 0.3}}}).to_df().shape
+
+
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"l_diversity": {"age": 3}}, "privacy.l_diversity counts the values of 'age', which is generalized as a quasi-"),
+    ({"l_diversity": {"ill": 3}}, "there is no sensitive column 'ill'; there are age, zip, disease, income"),
+    (
+        {"l_diversity": {"disease": 5}},
+        "no release can meet distinct l-diversity of disease, 5 required: not even all 200 rows in one class do, "
+        "which reach 4; ask less of a class",
+    ),
+    (
+        {"l_diversity": {"disease": {"l": 4, "kind": "entropy"}}, "suppression_limit": 0.0},
+        r"no release can meet entropy l-diversity of disease, 4 required: .* reach 3\.98",
+    ),
+    (
+        {"l_diversity": {"disease": {"l": 4, "kind": "recursive", "c": 1}}, "suppression_limit": 0.0},
+        r"no release can meet recursive \(c, l\)-diversity of disease, l 4, c 1 required: .* reach 1\.",
+    ),
+    ({"alpha_k": {"disease": 0.2}, "suppression_limit": 0.0}, r"no release can meet α of disease, 0.2 required"),
+    ({"l_diversity": {"disease": {"l": 2.5}}}, "l of 'disease' is 2.5; it must be whole and at least 1"),
+    ({"l_diversity": {"disease": {"l": 2, "c": 3}}}, "'disease': recursive l-diversity needs `c`, and the other kinds"),
+    ({"t_closeness": {"income": 1.01}}, "privacy.t_closeness.income.t: give a number above 0, at most 1, not 1.01"),
+    (
+        {"t_closeness": {"disease": {"t": 0.2, "distance": "ordered"}}},
+        r"t-closeness of disease \(ordered distance\) goes by the order of the values, and VARCHAR has none that means "
+        "something; give a column of numbers, dates or times, or the distance equal or hierarchical",
+    ),
+    (
+        {"t_closeness": {"disease": {"t": 0.2, "distance": "hierarchical"}}},
+        "column 'disease' has no hierarchy; give `hierarchies`, a folder that holds disease.csv, or a recipe",
+    ),
+    (
+        {"t_closeness": {"disease": {"t": 0.2, "distance": "hierarchical", "hierarchy": "lacking.csv"}}},
+        "column 'disease': the hierarchy lacks 1 of its values; add them there$",
+    ),
+    ({"t_closeness": {"disease": {"t": 0.2, "hierarchy": "suppress"}}}, "a hierarchical distance needs a hierarchy"),
+    (
+        {"t_closeness": {"ill": {"t": 0.2, "distance": "hierarchical"}}},
+        "there is no sensitive column 'ill'; there are age, zip, disease, income",
+    ),
+    (
+        {"alpha_k": {"disease": {"alpha": 0.5, "value": "AIDS"}}},
+        "alpha of 'disease' names the value 'AIDS', which does not occur; correct it, or leave it out",
+    ),
+    ({"alpha_k": {"income": {"alpha": 0.5, "value": "many"}}}, "alpha of 'income' names the value 'many', which does"),
+    ({"unit": "person"}, "there is no unit column 'person'; there are age, zip, disease, income"),
+    ({"unit": "age"}, "'age' is in both `unit` and `quasi_identifiers`; keep it in one of them"),
+]
+
+
+@pytest.mark.parametrize("strategy", ["auto", "exhaustive", "mondrian"])
+@pytest.mark.parametrize(("said", "message"), REFUSED, ids=[str(said) for said, _ in REFUSED])
+def test_what_cannot_be_met_is_refused_before_the_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: dict[str, Any], message: str, strategy: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("lacking.csv").write_text("HIV;virus;*\nflu;virus;*\ncold;virus;*\n")
+    spec = {"quasi_identifiers": RECIPES, "strategy": strategy, "k": 2, "suppression_limit": 0.05, **said}
+    started = spy_on_searches(monkeypatch)
+    with pytest.raises(KanonError, match=message):
+        kanon_sql.anonymize(people(), output="out.csv", **spec)
+    assert not started
+    assert not Path("out.csv").exists()
+
+
+def spy_on_searches(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The stages that a run has come to when a search or a recoding begins."""
+    started: list[str] = []
+    monkeypatch.setattr(Driver, "run", lambda *_: started.append("search"))
+    monkeypatch.setattr("kanon_sql.verbs.plan.separate_database", lambda *_: started.append("recoding"))
+    return started
+
+
+def test_a_value_is_one_of_the_column_in_its_own_type() -> None:
+    for value in (3000, "3000", 3000.0):
+        said = {"income": {"alpha": 0.5, "value": value}}
+        release = kanon_sql.anonymize(people(), {"quasi_identifiers": RECIPES, "privacy": {"k": 2, "alpha_k": said}})
+        assert 0 < release.manifest["privacy"][1]["achieved"] <= 0.5
+
+
+def test_what_suppressed_rows_may_help_is_searched_for() -> None:
+    """All rows have 60 of one value in 110, more than half; ten of them may go."""
+    rows = pandas.DataFrame({"age": [20] * 110, "ill": ["a"] * 60 + ["b"] * 50, "zip": [*([1] * 100), *([2] * 10)]})
+    rows.loc[rows.index[:10], "zip"], rows.loc[rows.index[100:], "zip"] = 2, 1
+    spec = {
+        "quasi_identifiers": {"zip": {"hierarchy": "suppress"}},
+        "keep": "*",
+        "privacy": {"k": 2, "alpha_k": {"ill": 0.5}},
+    }
+    release = kanon_sql.anonymize(rows, spec, suppression_limit=0.1)
+    assert (release.manifest["suppressed_rows"], release.manifest["privacy"][1]["achieved"]) == (10, 0.5)
+    with pytest.raises(InfeasibleError, match=r"not even all 110 rows in one class do, which reach 0\.5455"):
+        kanon_sql.anonymize(rows, spec, suppression_limit=0)
+
+
+def test_rows_of_nobody_are_counted(engine: Engine) -> None:
+    rows = [(20 + i % 7, None if i % 40 == 0 else i // 2) for i in range(120)]
+    create_table(engine, "visits", {"age": "INTEGER", "person": "INTEGER"}, rows)
+    spec = {"quasi_identifiers": {"age": {"hierarchy": "suppress"}}, "unit": "person"}
+    with pytest.raises(SpecError, match="3 rows have no 'person', so that nobody knows how many people they are"):
+        kanon_sql.anonymize("visits", spec, connection=engine.connection)
+    engine.run("DROP TABLE visits")
+    create_table(
+        engine, "visits", {"age": "INTEGER", "person": "INTEGER"}, [(r[0], i // 2) for i, r in enumerate(rows)]
+    )
+    with pytest.raises(InfeasibleError, match=r"no release can meet k-anonymity, 70 required: .* which reach 60;"):
+        kanon_sql.anonymize("visits", spec, k=70, connection=engine.connection)

@@ -226,12 +226,12 @@ def restricted(hierarchy: Hierarchy, rows: Mapping[int, tuple[int, Value]], wher
 
 
 def cover(
-    hierarchy: Hierarchy, values: Iterable[Value], column: str, unmapped: Literal["error", "top"] = "error"
+    hierarchy: Hierarchy, values: Iterable[Value], column: str, unmapped: Literal["error", "top", "refuse"] = "error"
 ) -> Hierarchy:
     """The hierarchy with a row for each of the data's values, so that none is lost in a join.
 
     NULL without a leaf becomes one that names itself below the top. Other values without a leaf raise
-    HierarchyError, or with `unmapped="top"` become starred.
+    HierarchyError, or with `unmapped="top"` become starred; "refuse" is an error that does not speak of this way out.
 
     >>> cover(from_rows([["39"]], "age.csv"), ["39", "40"], "age", unmapped="top").starred
     ('40',)
@@ -243,7 +243,7 @@ def cover(
         advice = "add them there" if "" not in strays else "give a recipe, since the empty text is NULL in a file"
         raise HierarchyError(
             f"column {column!r}: the hierarchy lacks {len(strays)} of its values; "
-            f"{advice}, or generalize them to `*` with `unmapped='top'`",
+            f"{advice}{_OR_TOP if unmapped == 'error' else ''}",
             map(printed, strays[:_SHOWN]),
         )
     leaves, levels = hierarchy.values, hierarchy.levels
@@ -251,6 +251,9 @@ def cover(
         top = levels[-1][0] if leaves else STAR
         leaves, levels = (*leaves, None), (*((*level, None) for level in levels[:-1]), (*levels[-1], top))
     return nested_levels(leaves, levels, f"column {column!r}", hierarchy.starred + strays)
+
+
+_OR_TOP = ", or generalize them to `*` with `unmapped='top'`"
 
 
 def nested_levels(

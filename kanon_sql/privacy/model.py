@@ -111,6 +111,11 @@ class PrivacyModel:
         return any(_OF_TABLE.fullmatch(word) for word in self._words)
 
     @property
+    def in_order(self) -> bool:
+        """Whether the order of the values means something to it."""
+        return bool(self._words & {"c_to", "overall_c_to"})
+
+    @property
     def known(self) -> str | None:
         """The condition that all is known of a class's values; SQL would add up what is known, and call it safe."""
         if not self.compares:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 from math import isfinite
 
@@ -30,3 +31,14 @@ def figure(value: float) -> str:
     if abs(value) < 0.001:
         return f"{value:.1g}"
     return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4f}"
+
+
+def parameters(required: object) -> str:
+    """What a privacy model requires: its one figure, or each parameter by its name.
+
+    >>> parameters(3), parameters({"l": 3, "c": 4})
+    ('3', 'l 3, c 4')
+    """
+    if isinstance(required, Mapping):
+        return ", ".join(f"{name} {value}" for name, value in required.items())
+    return str(required)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.engine import Table
-from kanon_sql.errors import SpecError
+from kanon_sql.errors import InfeasibleError, SpecError
 from kanon_sql.frequency.fitting import hierarchy_source
+from kanon_sql.frequency.frequency_set import FrequencySet
+from kanon_sql.generalization.values import key, read
 from kanon_sql.privacy import PrivacyModel, PrivacyModels, all_of, k_anonymity
 from kanon_sql.recode import RECODERS
 from kanon_sql.recode import show as shows
+from kanon_sql.report.numbers import figure, parameters
 from kanon_sql.spec import Attribute, SensitiveModel, Spec, TCloseness
 from kanon_sql.verbs.source import Source, fitted
 
@@ -60,6 +64,7 @@ def check_models(model: PrivacyModels, table: Table) -> None:
     for each in model.models:
         if each.sensitive is not None and table.column(each.sensitive) is None:
             raise SpecError(f"{each.name} counts the values of {each.sensitive!r}, and there is no such column")
+        _check_order(each, table)
         asked = model.predicate(each)
         queries.check_condition(asked)
         if each.achieved is not None:
@@ -94,3 +99,82 @@ def _check_counted(column: str, spec: Spec) -> None:
             f"{column!r} is perturbed, so that its released values are not those that the privacy model counts; leave "
             "out the one or the other"
         )
+
+
+def _check_order(model: PrivacyModel, table: Table) -> None:
+    """A distance by the order of values needs a column whose values have one that means something."""
+    column = table.column(model.sensitive) if model.sensitive and model.in_order else None
+    if column and not column.ordered:
+        raise SpecError(
+            f"{model.name} goes by the order of the values, and {column.type} has none that means something; give a "
+            "column of numbers, dates or times, or the distance equal or hierarchical"
+        )
+
+
+def check_unit(model: PrivacyModels, source: Source) -> None:
+    """SpecError if it is not known whose some of the rows are: people could not be counted."""
+    if model.unit is None:
+        return
+    engine, relation = source.engine, source.table.relation
+    query = queries.text("privacy/unknown_units", engine.dialect, source=relation, unit=[model.unit])
+    ((unknown,),) = engine.rows(query)
+    if unknown:
+        raise SpecError(
+            f"{unknown:,} rows have no {model.unit!r}, so that nobody knows how many people they are; leave these rows "
+            "out of the source, or give each of them a value"
+        )
+
+
+def check_reachable(model: PrivacyModels, frequency_set: FrequencySet, may_suppress: int) -> None:
+    """InfeasibleError if no release can meet a model: all rows together, the most general class, do not.
+
+    That is certain where safe classes merged are safe, so that an unsafe whole has an unsafe class: always, or, of
+    models that suppressed rows may help, if there may be none.
+    """
+    _check_occurring(model, frequency_set)
+    for each in model.models:
+        if each.monotone == "always" or (each.monotone == "without suppression" and not may_suppress):
+            _check_whole(each, model, frequency_set)
+
+
+def _check_whole(each: PrivacyModel, model: PrivacyModels, frequency_set: FrequencySet) -> None:
+    asked = model.predicate(each)
+    achieved = queries.over_classes(replace(asked, text=each.achieved)) if each.achieved else (None, None)
+    holes = {"safe": asked, "achieved": achieved[0], "of_class": achieved[1]}
+    relation = frequency_set.relation
+    ((unsafe, reached),) = frequency_set.tables.rows("privacy/whole_table", frequency_set=relation, **holes)
+    if unsafe:
+        said = "" if reached is None else f", which reach {figure(reached)}"
+        raise InfeasibleError(
+            f"no release can meet {each.name}, {parameters(each.required)} required: not even all "
+            f"{frequency_set.rows:,} rows in one class do{said}; ask less of a class"
+        )
+
+
+def _check_occurring(model: PrivacyModels, frequency_set: FrequencySet) -> None:
+    """SpecError if a model names a value that its column lacks: it would hide nothing."""
+    for name, column in model.sensitive.items():
+        asked = (each.parameters.get("value") for each in model.models if each.sensitive == column)
+        values = {value for value in asked if isinstance(value, str)}
+        lacking = values and name in frequency_set.references and values - _occurring(frequency_set, name, values)
+        if lacking:
+            raise SpecError(
+                f"alpha of {column!r} names the value {min(lacking)!r}, which does not occur; correct it, or leave it "
+                "out to mean every value"
+            )
+
+
+def _occurring(frequency_set: FrequencySet, name: str, values: set[str]) -> set[str]:
+    """Those of some texts that are values of a column, as its type reads them."""
+    reference = frequency_set.references[name]
+    kind = next(each.kind for each in frequency_set.engine.table(reference).columns if each.name == "raw")
+    texts = frequency_set.tables.rows("privacy/occurring_texts", reference=reference)
+    known = {_key(text, kind) for (text,) in texts if text is not None}
+    return {value for value in values if _key(value, kind) in known}
+
+
+def _key(text: str, kind: str) -> Any:
+    try:
+        return key(read(text, kind))
+    except ValueError:
+        return text

@@ -9,7 +9,7 @@ from kanon_sql.engine import Table
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.frequency.fitting import HierarchySource, hierarchy_sources
 from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set, merge_equal_codes
-from kanon_sql.frequency.judge import Judge
+from kanon_sql.frequency.judge import Judge, may_suppress
 from kanon_sql.generalization.lattice import Lattice
 from kanon_sql.loss import Costs, metric
 from kanon_sql.privacy import PrivacyModels
@@ -21,7 +21,7 @@ from kanon_sql.release.pieces import companion
 from kanon_sql.release.recoding import companion_stems
 from kanon_sql.risk import roles
 from kanon_sql.spec import Spec
-from kanon_sql.verbs.models import check_asked, models_of
+from kanon_sql.verbs.models import check_asked, check_reachable, check_unit, models_of
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.source import Source
 
@@ -55,6 +55,7 @@ def count(
     anatomy.check(source.engine, source.table, spec)
     perturb.check(source.engine, source.table, spec)
     check_asked(model, spec, source.table)
+    check_unit(model, source)
     metric(spec.metric)
     fitted = hierarchy_sources(spec, source.table, source.engine, order_will_do=spec.strategy in RECODERS)
     local = spec.strategy in RECODERS or shows.asked(spec)
@@ -83,6 +84,7 @@ def count(
     seconds = time.monotonic() - started
     _check_size(spec, model, frequency_set)
     judge = Judge(frequency_set, model)
+    check_reachable(judge.model, frequency_set, may_suppress(spec.suppression_limit, frequency_set.rows))
     costs = replace(judge.costs(), weights=weights_of(spec), beta=spec.beta)
     return Problem(spec, source, fitted, frequency_set, judge, costs, _bounded(spec, frequency_set), seconds)
 

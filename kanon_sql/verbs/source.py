@@ -95,7 +95,7 @@ def fitted(source: Source, column: Column, build: Build) -> Hierarchy:
     with _values_of(source, column) as place:
         values = values_of(place)
         hierarchy = aligned(place, build(values), values, source.engine)
-    return cover(hierarchy, values, column.name, "error")
+    return cover(hierarchy, values, column.name, "refuse")
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ from kanon_sql.privacy import Predicate
 from kanon_sql.queries import Relation
 
 Rows = Sequence[Sequence[Any]]
+Relations = Mapping[str, tuple[Mapping[str, str], Rows]]
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class Case:
     holes: Mapping[str, Any]
     columns: Sequence[str]
     expected: Rows
-    relations: Mapping[str, tuple[Mapping[str, str], Rows]] = field(default_factory=dict)
+    relations: Relations = field(default_factory=dict)
     files: Mapping[str, Any] = field(default_factory=dict)
 
 

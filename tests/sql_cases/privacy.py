@@ -3,15 +3,17 @@
 from kanon_sql.privacy import (
     Predicate,
     PrivacyModel,
+    PrivacyModels,
     Reference,
     all_of,
+    alpha,
     delta_disclosure,
     k_anonymity,
     l_diversity,
     t_closeness,
 )
-from kanon_sql.queries import Relation
-from sql_cases.case import Case, on_node, relation
+from kanon_sql.queries import Relation, over_classes
+from sql_cases.case import COUNTED, Case, Relations, on_node, relation
 
 # 6 rows of illness 1, 3 of 2, 1 of 3, among four people.
 _COUNTED = relation(
@@ -51,6 +53,17 @@ def _sizes_of_release(size: Predicate, rows: list[tuple[int, ...]]) -> Case:
     return Case("privacy/release_class_sizes", holes, _SIZES, rows, people)
 
 
+def _whole(models: PrivacyModels, unsafe: int, reached: float, relations: Relations = _VALUES | _REFERENCE) -> Case:
+    """All rows as one class, judged by the one model."""
+    together = models.referring({"_sensitive_0": Reference(Relation("reference"))})
+    model = together.models[0]
+    achieved, of_class = over_classes(together.predicate(model, model.achieved))
+    holes = {"frequency_set": COUNTED, "safe": together.safe, "achieved": achieved, "of_class": of_class}
+    return Case("privacy/whole_table", holes, ["unsafe", "achieved"], [(unsafe, reached)], relations)
+
+
+# Six rows of two people.
+_VISITS = relation("counted", "age_0 _unit n", (0, 1, 3), (0, 2, 1), (1, 1, 2))
 CASES = [
     _sizes_of_node(_ROWS, 1, [(7, 1, 1, 1), (7, 2, 1, 2), (7, 3, 1, 3), (7, 5, 1, 5)]),
     _sizes_of_node(_ROWS, 3, [(7, 3, 1, 3), (7, 5, 1, 5)]),
@@ -72,6 +85,28 @@ CASES = [
         _FIGURES,
         [(str(value), *row) for value, *row in _OF_ROWS],
         _REFERENCE,
+    ),
+    _whole(all_of(l_diversity("illness", 3)), 0, 3),
+    _whole(all_of(l_diversity("illness", 4)), 1, 3),
+    _whole(all_of(k_anonymity(11)), 1, 10),
+    _whole(all_of(alpha("illness", 0.5)), 1, 0.6),
+    _whole(all_of(l_diversity("illness", 2, "recursive", c=2)), 0, 1.5),
+    _whole(all_of(t_closeness("illness", 0.01, "ordered")), 0, 0),
+    _whole(all_of(k_anonymity(2), unit="person"), 0, 2, _VISITS),
+    _whole(all_of(k_anonymity(3), unit="person"), 1, 2, _VISITS),
+    Case(
+        "privacy/unknown_units",
+        {"source": Relation("visits"), "unit": ["a person"]},
+        ["rows"],
+        [(2,)],
+        {"visits": ({"a person": "INTEGER"}, [(1,), (None,), (2,), (1,), (None,)])},
+    ),
+    Case(
+        "privacy/occurring_texts",
+        {"reference": Relation("reference")},
+        ["value"],
+        [("1",), ("2",), (None,)],
+        relation("reference", "raw", (1,), (2,), (None,)),
     ),
     Case(
         "privacy/class_rows",
