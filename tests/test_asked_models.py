@@ -1,5 +1,7 @@
 """How a user asks for privacy models, in a spec, in flags and in Python, and what is said of them."""
 
+from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -9,7 +11,7 @@ import pytest
 
 import kanon_sql
 from kanon_sql.engine import Engine
-from kanon_sql.errors import InfeasibleError, KanonError, SpecError
+from kanon_sql.errors import InfeasibleError, KanonError, ReleaseWarning, SpecError
 from kanon_sql.privacy import (
     PrivacyModel,
     ReleaseModel,
@@ -222,3 +224,55 @@ def test_rows_of_nobody_are_counted(engine: Engine) -> None:
     )
     with pytest.raises(InfeasibleError, match=r"no release can meet k-anonymity, 70 required: .* which reach 60;"):
         kanon_sql.anonymize("visits", spec, k=70, connection=engine.connection)
+
+
+def homogeneous(rows: Sequence[tuple[Any, ...]], value: int) -> tuple[int, int, int, int]:
+    """Of rows (class, disease, person, …): the classes, those with one value, their rows and their people."""
+    classes: dict[Any, list[tuple[Any, ...]]] = defaultdict(list)
+    for row in rows:
+        classes[row[0]].append(row)
+    same = [members for members in classes.values() if len({row[value] for row in members}) == 1]
+    return len(classes), len(same), sum(map(len, same)), len({row[2] for members in same for row in members})
+
+
+def patients(rows: int = 240) -> list[tuple[Any, ...]]:
+    """Age, disease, ward, patient and the row's number; the disease goes mostly by the age, the oldest have none."""
+    random = Random(3)
+    made = []
+    for number in range(rows):
+        patient = random.randint(1, 90)
+        age = 20 + patient % 40
+        ill = None if age > 55 else f"d{age // 6}" if random.random() < 0.95 else "flu"
+        made.append((age, ill, random.choice("abc"), patient, number))
+    return made
+
+
+@pytest.mark.parametrize("form", ["table", "view"])
+@pytest.mark.parametrize("strategy", ["auto", "mondrian"])
+@pytest.mark.parametrize("unit", [None, "patient"])
+def test_classes_with_one_sensitive_value_are_told(engine: Engine, form: str, strategy: str, unit: str | None) -> None:
+    """By brute force on what was written; the source's rows of a released one tell whose they are."""
+    rows = patients()
+    types = {"age": "INTEGER", "disease": "VARCHAR", "ward": "VARCHAR", "patient": "INTEGER", "visit": "INTEGER"}
+    create_table(engine, "wards", types, rows)
+    roles = {"unit": unit} if unit else {"identifiers": ["patient"]}
+    spec = {
+        "quasi_identifiers": {"age": {"hierarchy": {"ranges": [2, 4, 8]}}},
+        "sensitive": ["disease", "ward"],
+        "keep": ["visit"],
+        **roles,
+    }
+    said = {"strategy": strategy, "k": 3, "suppression_limit": 0.3, "into": "wards_3", "form": form}
+    with pytest.warns(ReleaseWarning, match="so k-anonymity does not hide it"):
+        release = kanon_sql.anonymize("wards", spec, connection=engine.connection, **said)
+    patient = {row[4]: row[3] for row in rows}
+    released = engine.rows("SELECT age, disease, visit FROM wards_3")
+    written = [(label, ill, patient[visit]) for label, ill, visit in released]
+    classes, same, their_rows, people = homogeneous(written, 1)
+    assert 0 < same < classes
+    whose = f" of {people:,} people" if unit else ""
+    assert [each for each in release.manifest["warnings"] if "'visit'" not in each] == [
+        f"in {same} of {classes} classes, with {their_rows} rows{whose}, all have the same 'disease', so k-anonymity "
+        "does not hide it; ask for a model of it, such as `l_diversity`"
+    ]
+    engine.run(f"DROP {form.upper()} wards_3")

@@ -14,11 +14,22 @@ from kanon_sql.queries import Relation
 
 
 @dataclass(frozen=True)
+class Homogeneous:
+    """The classes whose rows all have one value of a sensitive column; `people` in them, None where rows count."""
+
+    column: str
+    classes: int
+    rows: int
+    people: int | None = None
+
+
+@dataclass(frozen=True)
 class Summary:
     """What an independent query found in a relation; see `sql/core/class_summary.sql`.
 
     `unsafe_classes`, `unsafe_rows`: those of the model that most classes do not meet, equal rows being a class.
-    `findings`: of everything that the release is held to. `statements`: what was asked.
+    `findings`: of everything that the release is held to. `homogeneous`: of the sensitive columns that no model is
+    about. `statements`: what was asked.
     """
 
     rows: int
@@ -27,6 +38,7 @@ class Summary:
     unsafe_classes: int
     unsafe_rows: int
     findings: tuple[Finding, ...] = ()
+    homogeneous: tuple[Homogeneous, ...] = ()
     statements: tuple[Statement, ...] = field(default=(), compare=False, repr=False)
 
     @property
@@ -38,7 +50,7 @@ class Summary:
 
     def to_dict(self) -> dict[str, Any]:
         """What was found, ready for JSON."""
-        return {name: value for name, value in asdict(self).items() if name != "statements"}
+        return {name: value for name, value in asdict(self).items() if name not in ("homogeneous", "statements")}
 
 
 def summarize(
@@ -47,10 +59,12 @@ def summarize(
     quasi_identifiers: Sequence[str],
     model: PrivacyModels,
     source: tuple[Engine, Relation] | None = None,
+    sensitive: Sequence[str] = (),
 ) -> Summary:
     """Ask a relation itself whether it meets the models, whoever made it: one query per model.
 
     `source`: the whole table that its classes are compared with, by models that do so; itself where none is given.
+    `sensitive`: columns of which it is asked how many classes have one value.
     """
     summaries = []
     with Scratch(engine, "findings") as tables:
@@ -60,9 +74,23 @@ def summarize(
             summaries.append(_of_classes(each, tables.rows_as(sql, "core/class_summary")))
         for promised, sql in zip(model.of_release, asked[len(model.models) :], strict=True):
             summaries.append(_of_release(promised, tables.rows_as(sql, "privacy/release_class_sizes")))
+        same = tuple(_homogeneous(tables, relation, quasi_identifiers, each, model.unit) for each in sensitive)
     worst = max(summaries, key=lambda summary: summary.unsafe_classes)
     every = tuple(finding for summary in summaries for finding in summary.findings)
-    return replace(worst, findings=every, statements=tables.log)
+    return replace(worst, findings=every, homogeneous=same, statements=tables.log)
+
+
+def _homogeneous(
+    tables: Scratch, relation: Relation, quasi_identifiers: Sequence[str], column: str, unit: str | None
+) -> Homogeneous:
+    plain = {name: column for column, name in queries.plain_names(quasi_identifiers).items()}
+    holes: dict[str, Any] = {"release": relation, "quasi_identifiers": plain, "names": list(plain), "value": [column]}
+    ((classes, rows),) = tables.rows("privacy/homogeneous", **holes)
+    if unit is None:
+        return Homogeneous(column, int(classes), int(rows))
+    holes = {"release": relation, "quasi_identifiers": list(quasi_identifiers), "value": [column], "unit": [unit]}
+    ((people,),) = tables.rows("privacy/homogeneous_people", **holes)
+    return Homogeneous(column, int(classes), int(rows), int(people))
 
 
 def _of_classes(model: PrivacyModel, rows: Sequence[tuple[Any, ...]]) -> Summary:

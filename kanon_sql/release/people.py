@@ -20,7 +20,7 @@ from kanon_sql.release import findings
 from kanon_sql.release.findings import Summary
 from kanon_sql.release.pieces import Piece
 from kanon_sql.release.publish import write_file
-from kanon_sql.release.recoding import Recoding
+from kanon_sql.release.recoding import Recoding, unmodelled
 
 
 def summarize(recoding: Recoding, engine: Engine, written: Relation) -> Summary:
@@ -41,7 +41,8 @@ def summarize(recoding: Recoding, engine: Engine, written: Relation) -> Summary:
                 "nothing was released; run again and report this if it persists"
             )
         source = recoding.engine, recoding.table.relation
-        return findings.summarize(engine, people, recoding.quasi_identifiers, recoding.model, source)
+        asked = recoding.quasi_identifiers, recoding.model, source, unmodelled(recoding)
+        return findings.summarize(engine, people, *asked)
 
 
 def _people(recoding: Recoding, tables: Scratch) -> Relation:

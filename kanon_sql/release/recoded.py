@@ -18,7 +18,7 @@ from kanon_sql.release import findings, people
 from kanon_sql.release.findings import Summary
 from kanon_sql.release.pieces import Piece
 from kanon_sql.release.publish import Published, Staged, publish
-from kanon_sql.release.recoding import Recoding
+from kanon_sql.release.recoding import Recoding, unmodelled
 from kanon_sql.spec import Spec, Target
 from kanon_sql.staging import Staging
 
@@ -95,7 +95,8 @@ def _verify(recoding: Recoding, engine: Engine, staged: Staged) -> Summary:
         summary = people.summarize(recoding, engine, relation)
     else:
         source = recoding.engine, recoding.table.relation
-        summary = findings.summarize(engine, relation, recoding.quasi_identifiers, recoding.model, source)
+        asked = recoding.quasi_identifiers, recoding.model, source, unmodelled(recoding)
+        summary = findings.summarize(engine, relation, *asked)
     if other := recoding.other_finding(engine, relation):
         summary = replace(summary, findings=(other,))
     if not summary.holds:

@@ -75,6 +75,17 @@ class Recoding(Protocol):
     def view_sql(self, view: Relation) -> str: ...
 
 
+def unmodelled(recoding: Recoding) -> list[str]:
+    """The sensitive columns, released as they are, that no privacy model is about."""
+    spec, counted = recoding.spec, recoding.model.sensitive.values()
+    asked = {*spec.sensitive} - {*counted, *spec.perturb}
+    return (
+        []
+        if spec.wildcard_suppression
+        else [c.name for c in recoding.table.columns if c.name in asked and c.kind != "other"]
+    )
+
+
 def companion_stems(columns: Sequence[str], local: bool) -> list[str]:
     """The stems of all tables that a view of these quasi-identifiers may need, known before any work."""
     mappings = list(queries.plain_names(columns).values())

@@ -13,7 +13,7 @@ from kanon_sql.loss import METRICS, Figures, distances_of, precisions
 from kanon_sql.privacy import Finding
 from kanon_sql.recode import show as shows
 from kanon_sql.release import anatomy, perturb
-from kanon_sql.release.findings import Summary
+from kanon_sql.release.findings import Homogeneous, Summary
 from kanon_sql.release.publish import Published
 from kanon_sql.release.recoding import FullDomain, LocalRecoding
 from kanon_sql.resources import package_version
@@ -178,6 +178,7 @@ def warnings(plan: Plan | LocalPlan, summary: Summary) -> list[str]:
         )
     if summary.rows == 0:
         said.append("every row was suppressed: the release is empty; lower k or suppression_limit")
+    said += [_said_of(each, summary) for each in summary.homogeneous if each.classes]
     starred = {a.column.name: len(a.hierarchy.starred) for a in plan.frequency_set.attributes if a.hierarchy.starred}
     said += perturb.warnings(plan.spec) + anatomy.warnings(plan.spec, plan.source.table)
     said += [f"{count} values of {name!r} are in no hierarchy and became *" for name, count in starred.items()]
@@ -191,6 +192,15 @@ def _class_by_class(plan: Plan | LocalPlan) -> list[str]:
         return []
     names = " and ".join(each.name for each in model.of_release)
     return [f"every class has {model.k:,} {counted} or more, enough for {names} whatever the other classes are"]
+
+
+def _said_of(each: Homogeneous, summary: Summary) -> str:
+    """That a sensitive value is known of whoever is known to be in a class."""
+    whose = "" if each.people is None else f" of {each.people:,} people"
+    return (
+        f"in {each.classes:,} of {summary.classes:,} classes, with {each.rows:,} rows{whose}, all have the same "
+        f"{each.column!r}, so k-anonymity does not hide it; ask for a model of it, such as `l_diversity`"
+    )
 
 
 def _not_found(plan: Plan | LocalPlan) -> list[str]:

@@ -64,6 +64,13 @@ def _whole(models: PrivacyModels, unsafe: int, reached: float, relations: Relati
 
 # Six rows of two people.
 _VISITS = relation("counted", "age_0 _unit n", (0, 1, 3), (0, 2, 1), (1, 1, 2))
+_SAME = {"release": Relation("release"), "value": ["ill"]}
+_ILL = relation(
+    "release",
+    "a b ill person",
+    *[(1, None, 3, 7), (1, None, 3, 8), (1, None, 3, 8), (1, 5, 3, 1), (1, 5, None, 2)],
+    *[(2, 5, None, 8), (2, 5, None, 9), (3, 5, 1, 9), (3, 5, 2, 9)],
+)
 CASES = [
     _sizes_of_node(_ROWS, 1, [(7, 1, 1, 1), (7, 2, 1, 2), (7, 3, 1, 3), (7, 5, 1, 5)]),
     _sizes_of_node(_ROWS, 3, [(7, 3, 1, 3), (7, 5, 1, 5)]),
@@ -100,6 +107,28 @@ CASES = [
         ["rows"],
         [(2,)],
         {"visits": ({"a person": "INTEGER"}, [(1,), (None,), (2,), (1,), (None,)])},
+    ),
+    # Of the classes by a and b, (1, NULL) has one illness, and (2, 5) has unknown ones alone; person 8 is in both.
+    Case(
+        "privacy/homogeneous",
+        {**_SAME, "quasi_identifiers": {"q_0": "a", "q_1": "b"}, "names": ["q_0", "q_1"]},
+        ["classes", "rows"],
+        [(2, 5)],
+        _ILL,
+    ),
+    Case(
+        "privacy/homogeneous",
+        {**_SAME, "quasi_identifiers": {"q_0": "a"}, "names": ["q_0"]},
+        ["classes", "rows"],
+        [(0, 0)],
+        relation("release", "a ill", (1, 1), (1, None)),
+    ),
+    Case(
+        "privacy/homogeneous_people",
+        {**_SAME, "quasi_identifiers": ["a", "b"], "unit": ["person"]},
+        ["people"],
+        [(3,)],
+        _ILL,
     ),
     Case(
         "privacy/occurring_texts",
