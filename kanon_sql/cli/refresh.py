@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Argument, takes
 from kanon_sql.cli.show import out, verified
+from kanon_sql.report.numbers import parameters
 from kanon_sql.verbs.refresh import refresh as run
 
 NAME = Argument("name", "What anonymize --as materialized made.", default=...)
@@ -42,13 +43,7 @@ def promised(privacy: Sequence[dict[str, Any]]) -> str:
     words = (
         f"{each['required']}-anonymous"
         if each["model"] == "k-anonymity"
-        else f"{each['model']} ({_parameters(each['required'])})"
+        else f"{each['model']} ({parameters(each['required'])})"
         for each in privacy
     )
     return ", ".join(words)
-
-
-def _parameters(required: Any) -> str:
-    if not isinstance(required, Mapping):
-        return str(required)
-    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in required.items())

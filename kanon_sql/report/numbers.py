@@ -40,5 +40,5 @@ def parameters(required: object) -> str:
     ('3', 'l 3, c 4')
     """
     if isinstance(required, Mapping):
-        return ", ".join(f"{name} {value}" for name, value in required.items())
+        return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in required.items())
     return str(required)
