@@ -111,3 +111,30 @@ def test_a_spec_without_a_target_to_verify_says_so(folder: Path, spec: str, mess
     run = kanon("verify", "--spec", "release.yml")
     assert (run.code, run.out) == (2, "")
     assert message in run.err
+
+
+@pytest.mark.usefixtures("folder")
+def test_what_is_missed_of_several_models_is_said_of_each() -> None:
+    asked = ["people.csv", "--quasi-identifiers", "age,zip", "--k", 1, "--risk", "prosecutor:mean=0.01:highest=1"]
+    missed = kanon("verify", *asked, "--l-diversity", "disease=40")
+    assert missed.code == 1
+    assert "does not hold: 1-anonymous, distinct l-diversity of disease (40), highest prosecutor risk (1)" in missed.out
+    assert re.search(r"do not meet distinct l-diversity of disease \(40\): \d+ found", missed.out)
+    assert re.search(r"120 rows in \d+ classes do not meet mean prosecutor risk \(0\.01\): 0\.\d+ found", missed.out)
+    assert "below" not in missed.out
+    assert "do not meet highest" not in missed.out
+    held = kanon("verify", "people.csv", "--quasi-identifiers", "age", "--risk", "prosecutor:above=0.9:share=0")
+    assert held.code == 0
+    assert "holds: share of rows above a prosecutor risk (threshold 0.9, share 0) on age; 120 rows" in held.out
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_release_says_which_risk_it_has() -> None:
+    roles = ["--identifiers", "name", "--quasi-identifiers", "age,zip", "--hierarchies", "h", "--keep", "disease"]
+    said = done("anonymize", "people.csv", *roles, "--risk", "marketer:mean=0.2", "--output", "risk.csv")
+    assert "Verified in what was written: marketer risk (0.2)." in said
+    assert "holds: marketer risk (0.2)" in done(
+        "verify", "risk.csv", "--quasi-identifiers", "age,zip", "--risk", "marketer:mean=0.2"
+    )
+    statement = done("anonymize", "people.csv", *roles, "--risk", "marketer:mean=0.2", "--sql")
+    assert ">= 5" in statement

@@ -11,8 +11,7 @@ from rich.table import Table
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import takes
-from kanon_sql.cli.refresh import promised
-from kanon_sql.cli.show import found_by, out, roles, verified, warn, watching
+from kanon_sql.cli.show import found_by, out, promised, roles, verified, warn, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.report.numbers import count
 from kanon_sql.verbs.anonymize import anonymize as run

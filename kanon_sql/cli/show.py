@@ -13,7 +13,7 @@ from rich.table import Table
 
 from kanon_sql.cli.flags import in_flags
 from kanon_sql.recode import Rounds
-from kanon_sql.report.numbers import count, figure
+from kanon_sql.report.numbers import count, figure, parameters
 from kanon_sql.strategies import Progress
 from kanon_sql.verbs.observer import Observer
 
@@ -129,3 +129,18 @@ def _that_fit(columns: Sequence[Sequence[str]]) -> list[int]:
 
 def _shown(cell: Any) -> str:
     return "NULL" if cell is None else str(cell)
+
+
+def promised(privacy: Sequence[dict[str, Any]]) -> str:
+    """What every class meets, in words; only k-anonymity is called so.
+
+    >>> promised([{"model": "k-anonymity", "required": 5}, {"model": "at most", "required": 0.8}])
+    '5-anonymous, at most (0.8)'
+    """
+    words = (
+        f"{each['required']}-anonymous"
+        if each["model"] == "k-anonymity"
+        else f"{each['model']} ({parameters(each['required'])})"
+        for each in privacy
+    )
+    return ", ".join(words)

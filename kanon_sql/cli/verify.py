@@ -12,7 +12,7 @@ from rich.markup import escape
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import takes
 from kanon_sql.cli.flags import in_flags
-from kanon_sql.cli.show import out
+from kanon_sql.cli.show import out, promised
 from kanon_sql.verbs.verify import verify as run
 
 
@@ -34,14 +34,27 @@ def _show(checked: dict[str, Any]) -> None:
         out.print(f"[red]does not hold[/red]: {escape(in_flags(checked['problem']))}")
         return
     said = f"{checked['rows']:,} rows in {checked['classes']:,} classes, the smallest of {checked['smallest_class']}"
+    models = escape(promised(checked["findings"]))
     if checked["holds"]:
-        out.print(f"[green]holds[/green]: {checked['required']}-anonymous on {_listed(checked)}; {said}")
+        out.print(f"[green]holds[/green]: {models} on {_listed(checked)}; {said}")
         return
-    out.print(f"[red]does not hold[/red]: not {checked['required']}-anonymous on {_listed(checked)}; {said}")
-    out.print(
-        f"{checked['unsafe_rows']:,} rows in {checked['unsafe_classes']:,} classes are below {checked['required']}:"
-    )
-    for offence in checked["offending_sizes"]:
+    negated = "not " if models.endswith("-anonymous") and len(checked["findings"]) == 1 else ""
+    out.print(f"[red]does not hold[/red]: {negated}{models} on {_listed(checked)}; {said}")
+    for finding in checked["findings"]:
+        if finding["unsafe_rows"]:
+            _show_offence(finding, checked["offending_sizes"])
+
+
+def _show_offence(finding: dict[str, Any], sizes: list[dict[str, int]]) -> None:
+    """Say how far a model is missed; of k, by the sizes of the classes."""
+    rows = f"{finding['unsafe_rows']:,} rows in {finding['unsafe_classes']:,} classes"
+    if finding["model"] != "k-anonymity":
+        achieved = "unknown" if finding["achieved"] is None else f"{finding['achieved']:.4g}"
+        model = escape(promised([finding]))
+        out.print(f"{rows} do not meet {model}: {achieved} found")
+        return
+    out.print(f"{rows} are below {finding['required']}:")
+    for offence in sizes:
         out.print(f"  {offence['classes']:,} classes of {offence['size']}")
 
 

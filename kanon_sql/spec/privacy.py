@@ -170,9 +170,10 @@ class Risk(Model):
     def models(self) -> tuple[PrivacyModel | ReleaseModel, ...]:
         """The privacy models."""
         if self.model == "marketer" and self.mean is not None:
-            return (models.marketer_risk(self.mean),)
-        threshold, share = (self.above.threshold, self.above.share) if self.above else (None, None)
-        return models.prosecutor_risk(highest=self.highest, mean=self.mean, above=threshold, share=share)
+            return (models.marketer_risk(_short(self.mean)),)
+        asked = {"highest": self.highest, "mean": self.mean}
+        asked |= {"above": self.above.threshold, "share": self.above.share} if self.above else {}
+        return models.prosecutor_risk(**{name: _short(said) for name, said in asked.items() if said is not None})
 
 
 class Uniqueness(Model):
@@ -185,7 +186,7 @@ class Uniqueness(Model):
     @property
     def model(self) -> ReleaseModel:
         """The privacy model."""
-        return models.population_uniqueness(self.share, self.sampling_fraction, self.estimator)
+        return models.population_uniqueness(_short(self.share), _short(self.sampling_fraction), self.estimator)
 
 
 def _none() -> Any:
