@@ -11,6 +11,7 @@ import pytest
 from kanon_sql.cli.app import command as imported
 from kanon_sql.errors import SpecError
 from kanon_sql.spec import Form, Noise, Perturbation, Pram, Privacy, Show, Spec, SuppressionOrder, Swap, Unmapped
+from kanon_sql.spec.privacy import DeltaPresence, KMap
 from support.command_line import kanon
 
 OPTIONS: list[tuple[str, str, object]] = [
@@ -35,6 +36,12 @@ OPTIONS: list[tuple[str, str, object]] = [
     ("--risk prosecutor:mean=0.05:highest=0.2", "privacy.risk.mean", 0.05),
     ("--risk prosecutor:above=0.2:share=0.1", "privacy.risk.above.share", 0.1),
     ("--uniqueness 0.01:fraction=0.1:estimator=snb", "privacy.uniqueness.estimator", "snb"),
+    ("--k-map 3:voters.parquet", "privacy.k_map", KMap(k=3, population="voters.parquet")),
+    (
+        "--delta-presence 0:0.5:voters.csv",
+        "privacy.delta_presence",
+        DeltaPresence(min=0, max=0.5, population="voters.csv"),
+    ),
     ("--suppression-limit 0.5", "suppression_limit", 0.5),
     ("--mask", "mask", True),
     ("--shuffle", "shuffle", True),
@@ -196,6 +203,10 @@ def test_a_model_of_another_column_stays(folder: Path, seen: list[Any]) -> None:
     ("said", "message"),
     [
         ("--l-diversity disease", "--l-diversity takes COLUMN=L[:KIND[:C]]; got 'disease'"),
+        ("--k-map 5", "--k-map takes K:POPULATION; got '5'"),
+        ("--k-map x:voters", "privacy.k_map.k: give a whole number of at least 1, not 'x'"),
+        ("--delta-presence 0:voters", "--delta-presence takes MIN:MAX:POPULATION; got '0:voters'"),
+        ("--delta-presence 0:1.5:voters", "privacy.delta_presence.max: give a share above 0, at most 1, not 1.5"),
         ("--delta-disclosure a=x", "--delta-disclosure takes COLUMN=DELTA; got 'a=x'"),
         ("--alpha a=.5 --alpha a=.6", "--alpha: 'a' is given twice; keep one of the two"),
         (

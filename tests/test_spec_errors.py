@@ -132,6 +132,25 @@ def test_unknown_keys(text: str, message: str) -> None:
             "privacy: {uniqueness: {share: 0.1, sampling_fraction: 0.1, estimator: x}}",
             "privacy.uniqueness.estimator: give one of dankar, pitman, zayatz, snb, not 'x'",
         ),
+        ("privacy: {k_map: 5}", "privacy.k_map: give a mapping such as {k: 5, population: voters.parquet}, not 5"),
+        (
+            "privacy: {k_map: {k: 5}}",
+            "privacy.k_map.population is missing; give the name of a table or the path of a file with the "
+            "quasi-identifiers",
+        ),
+        ("privacy: {k_map: {k: 0, population: a}}", "privacy.k_map.k: give a whole number of at least 1, not 0"),
+        (
+            "privacy: {delta_presence: {min: 0.5, max: 0.2, population: a}}",
+            "privacy.delta_presence: min 0.5 is above max 0.2; lower the one or raise the other",
+        ),
+        (
+            "privacy: {delta_presence: {population: a}}",
+            "privacy.delta_presence: a share from 0 to 1 asks for nothing; give a min above 0 or a max below 1",
+        ),
+        (
+            "privacy: {delta_presence: {max: 0, population: a}}",
+            "privacy.delta_presence.max: give a share above 0, at most 1, not 0",
+        ),
         ("privacy: {unit: 5}", "privacy.unit: give the name of the column that tells people or devices apart, not 5"),
         (
             "{unit: a, privacy: {unit: b}}",

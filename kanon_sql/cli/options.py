@@ -132,6 +132,26 @@ def _figure(text: str) -> float | str:
         return text
 
 
+def beside_population(flag: str, *keys: str) -> Callable[[str], dict[str, Any]]:
+    """How to read what is asked beside a population, such as `5:voters.parquet`, as the spec writes it.
+
+    >>> beside_population("--delta-presence", "min", "max")("0:0.5:voters.parquet")
+    {'min': 0.0, 'max': 0.5, 'population': 'voters.parquet'}
+    """
+
+    def read(text: str) -> dict[str, Any]:
+        *numbers, population = text.strip().split(":", len(keys))
+        if len(numbers) < len(keys) or not population:
+            raise SpecError(f"{flag} takes {':'.join(map(str.upper, keys))}:POPULATION; got {text!r}")
+        return {**dict(zip(keys, map(_number, numbers), strict=True)), "population": population}
+
+    return read
+
+
+def _number(text: str) -> float | str:
+    return int(text) if re.fullmatch(r"[-+]?\d+", text) else _figure(text)
+
+
 _DATA, _PRIVACY, _SEARCH, _LOCAL = "Data", "Privacy", "Search", "Local recoding"
 _TARGET, _OUTPUT = "Target", "Output"
 _SEARCHES = ", ".join(get_args(SearchStrategy))
@@ -218,6 +238,18 @@ UNIQUENESS = Option(
     _PRIVACY,
     read=uniqueness,
 )
+K_MAP = Option(
+    "k_map",
+    "Least number of rows that a class stands for in a table or file that the source is a sample of: 5:voters.parquet.",
+    _PRIVACY,
+    read=beside_population("--k-map", "k"),
+)
+DELTA_PRESENCE = Option(
+    "delta_presence",
+    "Least and largest share of each class of such a population that is released: 0:0.5:voters.parquet.",
+    _PRIVACY,
+    read=beside_population("--delta-presence", "min", "max"),
+)
 SUPPRESSION_LIMIT = Option(
     "suppression_limit", "Fraction of the rows that may be suppressed (default 0.02).", _PRIVACY, float
 )
@@ -295,5 +327,6 @@ JSON = Option("as_json", "Print only JSON on standard output.", _OUTPUT, bool, f
 SQL = Option("sql", "Search, then print the release's statement without running it.", _OUTPUT, bool)
 
 ROLES = (QUASI_IDENTIFIERS, HIERARCHIES, IDENTIFIERS, SENSITIVE)
-PRIVACY = (K, UNIT, L_DIVERSITY, T_CLOSENESS, ALPHA, BETA_LIKENESS, DELTA_DISCLOSURE, RISK, UNIQUENESS)
+_OF_VALUES = (L_DIVERSITY, T_CLOSENESS, ALPHA, BETA_LIKENESS, DELTA_DISCLOSURE)
+PRIVACY = (K, UNIT, *_OF_VALUES, K_MAP, DELTA_PRESENCE, RISK, UNIQUENESS)
 MODEL = (UNMAPPED, *PRIVACY, SUPPRESSION_LIMIT, METRIC, BETA, PRIORITIES)

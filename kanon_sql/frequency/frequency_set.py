@@ -17,12 +17,14 @@ from kanon_sql import queries
 from kanon_sql.engine import Column, Engine, Table
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError
-from kanon_sql.frequency import mapping
+from kanon_sql.frequency import mapping, population
 from kanon_sql.frequency.mapping import Place
+from kanon_sql.frequency.population import Population
 from kanon_sql.generalization.hierarchy import Hierarchy, cover
 from kanon_sql.generalization.lattice import Node
-from kanon_sql.privacy import UNIT, Groups, Predicate
-from kanon_sql.queries import Coded, Relation
+from kanon_sql.generalization.values import key
+from kanon_sql.privacy import POPULATION_UNIT, UNIT, Groups, Predicate
+from kanon_sql.queries import Coded, Hole, Relation
 
 Build = Callable[[Sequence[Any]], Hierarchy]
 _SENTENCE = "Turn the distinct tuples into codes: one integer column per attribute and level."
@@ -46,7 +48,8 @@ class Attribute:
 class FrequencySet:
     """The counted tuples in an engine: `rows` source rows in `tuples` distinct ones.
 
-    One row per tuple, or where values are sensitive per tuple and combination of these.
+    One row per tuple, or where values are sensitive per tuple and combination of these. Where it has a population, the
+    column `population` counts its rows, and tuples that it alone has have n = 0.
     """
 
     tables: Scratch
@@ -60,6 +63,10 @@ class FrequencySet:
     """Columns of codes by which a tuple's rows are counted apart, for privacy models that need them."""
     references: Mapping[str, Relation] = field(default_factory=dict, hash=False)
     """The values of sensitive columns in the whole table, for models that compare a class with it."""
+    population: int | None = None
+    """The rows of the population, or its people; None without one."""
+    population_unit: bool = False
+    """Whether the population's people are told apart."""
 
     @property
     def engine(self) -> Engine:
@@ -70,6 +77,27 @@ class FrequencySet:
     def heights(self) -> Node:
         """The top of the full lattice."""
         return tuple(attribute.hierarchy.height for attribute in self.attributes)
+
+    @property
+    def keys(self) -> list[str]:
+        """The columns that tell the tuples apart: every attribute's codes on level 0."""
+        return [attribute.coded.code_column(0) for attribute in self.attributes]
+
+    @property
+    def sums(self) -> list[str]:
+        """The columns that are added up when tuples are."""
+        losses = (a.coded.loss_column(level) for a in self.attributes for level in a.coded.loss_levels)
+        return ["n", *losses, *([] if self.population is None else ["population"])]
+
+    @property
+    def told_apart(self) -> list[str]:
+        """The columns of codes by which the rows of a tuple are counted apart: sensitive values, people."""
+        return [*self.sensitive, *([POPULATION_UNIT] if self.population_unit else [])]
+
+    @property
+    def counted(self) -> list[str]:
+        """What models need of a row beside n."""
+        return [*self.told_apart, *([] if self.population is None else ["population"])]
 
     def level_columns(self, node: Node) -> list[str]:
         """The columns that hold a node's codes: all that a node is to the database.
@@ -91,15 +119,18 @@ def build_frequency_set(
     sensitive: Mapping[str, str] = MappingProxyType({}),
     compared: Sequence[str] = (),
     groups: Mapping[str, Groups] = MappingProxyType({}),
+    sampled_from: Population | None = None,
 ) -> FrequencySet:
     """Scan the table once and code what was found; each column's hierarchy is made of its distinct values.
 
     `made`: where the tuples, the mapping tables and the frequency set are made, in this engine or another.
     `unmapped`: what becomes of a value that its hierarchy lacks; None for hierarchies that lack none. `sensitive`: the
     columns whose values are counted apart, by their names in the frequency set; `compared`: those of them whose values
-    models compare with the whole table, and `groups` the rows of their hierarchies.
+    models compare with the whole table, and `groups` the rows of their hierarchies. `sampled_from`: the population,
+    whose tuples are counted too; SourceError if the table is no sample of it.
     """
     stems = queries.plain_names(list(hierarchies))
+    others = population.count(sampled_from, made, table, stems) if sampled_from else {}
     scan = queries.tuples({s: c for c, s in stems.items()}, sensitive, table.relation, engine.dialect, compared)
     tuples = made.receive("tuples", engine, scan, "core/tuples")
     types = {column.name: column.type for column in made.engine.table(tuples).columns}
@@ -109,15 +140,60 @@ def build_frequency_set(
             continue
         place = Place(made.engine, tuples, Column(stems[name], types[stems[name]], column.kind))
         source = Place(engine, table.relation, column)
-        attribute = _attribute(source, place, stems[name], made[f"map_{stems[name]}"], build, unmapped)
+        of_population = mapping.values_of(others[name]) if name in others else []
+        attribute = _attribute(source, place, stems[name], made[f"map_{stems[name]}"], build, unmapped, of_population)
         mapping.load(made, place, attribute.coded, attribute.hierarchy)
         attributes.append(attribute)
     frequency_set = _code(made, tuple(attributes), scan, tuple(sensitive))
     _check_coded(frequency_set)
     references = {name: _reference(frequency_set, name, groups.get(name, ())) for name in compared}
+    if sampled_from:
+        frequency_set = _with_population(frequency_set, sampled_from.unit is not None)
     if not keep_tuples:
         made.drop(tuples)
     return replace(frequency_set, references=references)
+
+
+def _with_population(frequency_set: FrequencySet, people: bool) -> FrequencySet:
+    """The frequency set with the tuples of the population, which are counted already; `people`: with its people."""
+    tables, coded = frequency_set.tables, [attribute.coded for attribute in frequency_set.attributes]
+    counted = population.code(tables, coded, people)
+    levels = [each.code_column(level) for each in coded for level in range(each.height + 1)]
+    losses, sensitive = frequency_set.sums[1:], frequency_set.sensitive
+    query = queries.with_population(
+        *(frequency_set.relation, counted, levels, losses, sensitive, tables.engine.dialect),
+        POPULATION_UNIT if people else None,
+    )
+    both = tables.make_as("both", query)
+    more = _more_than_population(UNIT if UNIT in sensitive else None, people)
+    population.refuse_unmatched(tables, both, frequency_set.keys, more)
+    ((_, rows),) = tables.rows("population/totals", frequency_set=both)
+    populated = replace(frequency_set, relation=both, population=int(rows), population_unit=people)
+    return populated if populated.told_apart else _one_row_per_tuple(populated)
+
+
+def _more_than_population(unit: str | None, people: bool) -> Predicate:
+    """The condition that a tuple has more rows, or people, in the table than in the population."""
+    return Predicate(
+        "SUM(n) > SUM(population)", unit=unit, populated=True, population_unit=POPULATION_UNIT if people else None
+    )
+
+
+def sampled(frequency_set: FrequencySet) -> FrequencySet:
+    """The frequency set of the table's tuples alone, `population` counting the rows of the population equal to them.
+
+    Less than all that a class of several tuples stands for, so that what is safe by it is safe. People are counted
+    once each, at one of their tuples.
+    """
+    if frequency_set.population is None:
+        return frequency_set
+    tables, keys = frequency_set.tables, frequency_set.keys
+    named = [column.name for column in frequency_set.engine.table(frequency_set.relation).columns]
+    columns = [name for name in named if name not in ("n", "population", POPULATION_UNIT)]
+    holes: dict[str, Hole] = {"frequency_set": frequency_set.relation, "keys": keys, "columns": columns}
+    relation = tables.make("sampled", "population/sampled", **holes)
+    ((_, rows),) = tables.rows("population/totals", frequency_set=relation)
+    return replace(frequency_set, relation=relation, population=int(rows), population_unit=False)
 
 
 def _reference(frequency_set: FrequencySet, name: str, groups: Groups) -> Relation:
@@ -135,25 +211,37 @@ def merge_equal_codes(frequency_set: FrequencySet) -> FrequencySet:
     """
     if not any(attribute.hierarchy.starred for attribute in frequency_set.attributes):
         return frequency_set
+    merged = _one_row_per_tuple(frequency_set)
+    ((tuples,),) = merged.tables.rows("core/distinct_count", columns=merged.keys, relation=merged.relation)
+    return replace(merged, tuples=int(tuples))
+
+
+def _one_row_per_tuple(frequency_set: FrequencySet) -> FrequencySet:
+    """The frequency set with one row per combination of codes and of what is counted apart."""
     tables = frequency_set.tables
     names = [column.name for column in frequency_set.engine.table(frequency_set.relation).columns]
-    codes = [attribute.coded.code_column(0) for attribute in frequency_set.attributes]
-    keys = [*codes, *frequency_set.sensitive]
-    sums = ["n", *(a.coded.loss_column(level) for a in frequency_set.attributes for level in a.coded.loss_levels)]
+    keys, sums = [*frequency_set.keys, *frequency_set.told_apart], frequency_set.sums
     levels = [name for name in names if name not in (*keys, *sums)]
-    holes = {"keys": keys, "levels": levels, "sums": sums}
+    holes: dict[str, Hole] = {"keys": keys, "levels": levels, "sums": sums}
     merged = tables.make("merged", "core/rollup", frequency_set=frequency_set.relation, **holes)
     tables.drop(frequency_set.relation)
-    ((tuples,),) = tables.rows("core/distinct_count", columns=codes, relation=merged)
-    return replace(frequency_set, relation=merged, tuples=int(tuples))
+    return replace(frequency_set, relation=merged)
 
 
 def _attribute(
-    source: Place, tuples: Place, stem: str, mapped: Relation, build: Build, unmapped: Unmapped | None
+    source: Place,
+    tuples: Place,
+    stem: str,
+    mapped: Relation,
+    build: Build,
+    unmapped: Unmapped | None,
+    others: Sequence[Any] = (),
 ) -> Attribute:
-    """Fit a hierarchy to the values that occur; None leaves those that it lacks without a row."""
+    """Fit a hierarchy to the values that occur, and to `others`; None leaves those that it lacks without a row."""
     column = Column(source.column.name, tuples.column.type, source.column.kind)
-    data = mapping.values_of(tuples)
+    own = mapping.values_of(tuples)
+    known = set(map(key, own))
+    data = [*own, *(value for value in others if key(value) not in known)]
     hierarchy = build(data)
     # What is equal in the source may not be where the search is, and the other way about.
     for place in (source, tuples) if source.engine is not tuples.engine else (tuples,):
@@ -164,7 +252,7 @@ def _attribute(
     varying = tuple(level for level in levels[:-1] if any(m > 1 for m in hierarchy.leaves(level)))
     nulls = _null_row(hierarchy, varying) if None in hierarchy.values else None
     coded = Coded(stem, mapped, levels[-1], varying, nulls)
-    return Attribute(column, hierarchy, coded, hierarchy.distinct(data))
+    return Attribute(column, hierarchy, coded, hierarchy.distinct(own))
 
 
 def _null_row(hierarchy: Hierarchy, loss_levels: Sequence[int]) -> dict[str, int | str | None]:

@@ -42,7 +42,8 @@ class Judge:
         self.frequency_set = frequency_set
         groups = model.groups
         made = frequency_set.references.items()
-        self.model = model.referring({name: Reference(each, False, groups.get(name, ())) for name, each in made})
+        model = model.referring({name: Reference(each, False, groups.get(name, ())) for name, each in made})
+        self.model = model if frequency_set.population is None else model.populating(frequency_set.population_unit)
         self.queries = 0
         self.nodes_tested = 0
         self._rollups = Rollups(frequency_set)
@@ -52,7 +53,7 @@ class Judge:
     def _prepare(self) -> None:
         self._loss_query = lru_cache(_LOSS_QUERIES)(self._prepared_loss)
         self._classes = lru_cache(_LOSS_QUERIES)(lambda size: self._prepared("core/node_classes", size))
-        self._test = self._prepared("core/node_test")
+        self._test = self._prepared("population/node_test" if self.model.every_class else "core/node_test")
         # Models about the whole release are decided for each node; once for all where one is settled.
         self._undecided = self.model.undecided
         self._class_sizes = self._prepared(_SIZES, size=self.model.size)
@@ -93,10 +94,10 @@ class Judge:
     def rows_at_risk(self, nodes: Sequence[Node]) -> list[int]:
         """The rows that each node would suppress, several nodes in one round trip."""
         self.nodes_tested += len(nodes)
-        if self._undecided:
+        if self._undecided and not self.model.every_class:
             return self._decide(nodes)
-        verdicts = self._ask("core/node_test", self._fill(self._test, nodes))
-        return [at_risk for _, at_risk in verdicts]
+        verdicts = [at_risk for _, at_risk in self._ask("core/node_test", self._fill(self._test, nodes))]
+        return list(map(max, verdicts, self._decide(nodes))) if self._undecided else verdicts
 
     def _decide(self, nodes: Sequence[Node]) -> list[int]:
         """The rows that each node would suppress for models about all its classes: those of its smallest classes."""
@@ -165,14 +166,19 @@ class Judge:
             kept=kept,
             code={"code": attribute.coded.code_column(0)},
             levels=self._levels(node),
-            sensitive=list(self.frequency_set.sensitive),
+            sensitive=self.frequency_set.counted,
             safe=self.model.at_least(self._least_size(node)).safe,
         )
         tables.drop(kept)
         return int(rows)
 
     def may_mask(self, node: Node, rows_at_risk: int) -> bool:
-        """Whether the rows at risk of a node, all masked alike, are a class that meets the model."""
+        """Whether the rows at risk of a node, all masked alike, are a class that meets the model.
+
+        Never beside a population: which of its rows would be masked is not known, since they are not in the table.
+        """
+        if self.frequency_set.population is not None:
+            return False
         if rows_at_risk == 0 or self.model.k_alone:
             return rows_at_risk >= self.model.k
         sensitive, least = list(self.frequency_set.sensitive), self._least_size(node)

@@ -30,7 +30,9 @@ class Rollups:
         attributes = frequency_set.attributes
         widest = sorted(range(len(attributes)), key=lambda j: -attributes[j].hierarchy.leaf_count)
         self._widest = sorted(widest[:_WIDEST])
-        self._useful = frequency_set.tuples >= _WORTH_ROWS and len(attributes) > _WIDEST
+        apart = frequency_set.population is not None  # its tuples are not among those counted as the table's
+        self._tuples = frequency_set.tables.count(frequency_set.relation) if apart else frequency_set.tuples
+        self._useful = self._tuples >= _WORTH_ROWS and len(attributes) > _WIDEST
         self._asked: Counter[Node] = Counter()
         self._rows: dict[Node, int] = {}  # of the roll-ups that there are, the one asked for last at the end
         self._too_large: set[Node] = {(0,) * _WIDEST}
@@ -66,7 +68,7 @@ class Rollups:
         rows = tables.count(tables.make_as(self._relation(levels), self._query(levels)))
         self.queries += 2
         self._rows[levels] = rows
-        if rows > _WORTH_KEEPING * self._frequency_set.tuples:
+        if rows > _WORTH_KEEPING * self._tuples:
             self._too_large.add(levels)
             self._drop(levels)
 
@@ -80,7 +82,7 @@ class Rollups:
 
     @property
     def _too_many_rows(self) -> bool:
-        return sum(self._rows.values()) > _MOST_KEPT * self._frequency_set.tuples
+        return sum(self._rows.values()) > _MOST_KEPT * self._tuples
 
     def _drop(self, levels: Node) -> None:
         del self._rows[levels]
@@ -91,7 +93,7 @@ class Rollups:
 
     def _query(self, levels: Node) -> str:
         rolled = dict(zip(self._widest, levels, strict=True))
-        keys, higher, sums = list(self._frequency_set.sensitive), [], ["n"]
+        keys, higher, sums = self._frequency_set.told_apart, [], ["n"]
         for j, attribute in enumerate(self._frequency_set.attributes):
             coded = attribute.coded
             chosen = [rolled[j]] if j in rolled else list(range(coded.height + 1))
@@ -99,6 +101,7 @@ class Rollups:
             higher += [coded.code_column(level) for level in chosen[1:]]
             # On level 0 only what no hierarchy holds is lost; the judge asks for it on every level.
             sums += [coded.loss_column(level) for level in coded.loss_levels if level in (0, *chosen)]
+        sums += [] if self._frequency_set.population is None else ["population"]
         source = self._frequency_set.relation
         dialect = self._frequency_set.engine.dialect
         return queries.text("core/rollup", dialect, frequency_set=source, keys=keys, levels=higher, sums=sums)

@@ -5,6 +5,7 @@ from kanon_sql.privacy.k_anonymity import k_anonymity
 from kanon_sql.privacy.l_diversity import l_diversity
 from kanon_sql.privacy.likeness import beta_likeness, delta_disclosure
 from kanon_sql.privacy.model import (
+    POPULATION_UNIT,
     UNIT,
     Finding,
     Groups,
@@ -14,12 +15,14 @@ from kanon_sql.privacy.model import (
     Reference,
     all_of,
 )
+from kanon_sql.privacy.population import delta_presence, k_map
 from kanon_sql.privacy.release_model import Histogram, ReleaseModel
 from kanon_sql.privacy.risk import marketer_risk, prosecutor_risk
 from kanon_sql.privacy.t_closeness import t_closeness
 from kanon_sql.privacy.uniqueness import estimated_uniqueness, population_uniqueness
 
 __all__ = [
+    "POPULATION_UNIT",
     "UNIT",
     "Finding",
     "Groups",
@@ -33,8 +36,10 @@ __all__ = [
     "alpha",
     "beta_likeness",
     "delta_disclosure",
+    "delta_presence",
     "estimated_uniqueness",
     "k_anonymity",
+    "k_map",
     "l_diversity",
     "marketer_risk",
     "population_uniqueness",

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from os import PathLike
 from types import MappingProxyType
 from typing import Any, get_args
 
@@ -37,8 +38,9 @@ class Predicate:
 
     `columns`: names in the text that stand for aggregates of a class. `counted`: the column whose values `c` counts
     the rows of, one row per value. `unit`: the column of the people that are counted instead of rows. `reference`: what
-    the values of the `counted` column are in the whole table. `also`: conditions that must hold too, each with names of
-    its own.
+    the values of the `counted` column are in the whole table. `populated`: whether rows of a population (n = 0) stand
+    among those of the table; `population_unit`: the column of its people, where these are counted. `also`: conditions
+    that must hold too, each with names of its own.
     """
 
     text: str
@@ -47,6 +49,8 @@ class Predicate:
     counted: str | None = None
     unit: str | None = None
     reference: Reference | None = None
+    populated: bool = False
+    population_unit: str | None = None
     also: tuple[Predicate, ...] = ()
 
 
@@ -67,8 +71,12 @@ class PrivacyModel:
 
     `safe` is a condition on these names and `$parameters`; unknown counts as unsafe.
 
-    Where people are counted instead of rows (`all_of(…, unit=…)`), `SUM(n)` is the people of the class and `c` those
-    with the value.
+    With a `population`, the name of a table or file that the source is a sample of, or the data themselves,
+    `SUM(population)` is the rows of the population that a class stands for: those that are generalized to it.
+    `every_class` then holds the rows of the population too that no released row stands for, as a class with no rows.
+
+    Where people are counted instead of rows (`all_of(…, unit=…)`), `SUM(n)` is the people of the class, `c` those with
+    the value, and `SUM(population)` the people of the population, if it has that column.
 
     `monotone` says what one node tells of more general ones. `always`: a class stays safe whatever is merged with it.
     `without suppression`: safe classes merged are safe, but an unsafe one may spoil them, so that nodes tell of others
@@ -98,6 +106,8 @@ class PrivacyModel:
     achieved: str | None = None
     class_size: int | None = None
     hierarchy: Hierarchy | None = None
+    population: Any = field(default=None, compare=False)
+    every_class: bool = False
 
     def __post_init__(self) -> None:
         if self.monotone not in get_args(Monotone):
@@ -132,13 +142,19 @@ class PrivacyModel:
         return required_of(self.parameters)
 
     def described(self) -> dict[str, Any]:
-        """The model as a mapping for JSON: its fields by name, without a hierarchy.
+        """The model as a mapping for JSON: its fields by name, without a hierarchy, a population by its name alone.
 
         >>> from kanon_sql.privacy import k_anonymity
         >>> PrivacyModel(**k_anonymity(5).described()) == k_anonymity(5)
         True
         """
-        return asdict(replace(self, hierarchy=None))
+        named = None if self.population is None else str(self.population) if self.population_is_named else "in memory"
+        return asdict(replace(self, hierarchy=None, population=named))
+
+    @property
+    def population_is_named(self) -> bool:
+        """Whether the population is a table or a file, and not the data themselves."""
+        return isinstance(self.population, (str, PathLike))
 
 
 _OF_TABLE = re.compile(r"value|overall_\w+|c_to|(c|first)_\d+")
@@ -159,11 +175,12 @@ class Finding:
 
     @property
     def holds(self) -> bool:
-        """Whether every row is safe by the model."""
-        return self.unsafe_rows == 0
+        """Whether every class is safe by the model, or every row where it is not about classes."""
+        return not self.unsafe_rows and not self.unsafe_classes
 
 
 UNIT = "_unit"  # the people's column in our relations; no attribute's column begins with an underscore
+POPULATION_UNIT = "_population_unit"  # and that of the population's people
 
 
 @dataclass(frozen=True)
@@ -172,13 +189,16 @@ class PrivacyModels:
 
     `unit`: the column that tells people apart, where people are counted instead of rows. `references`: the values of
     sensitive columns in the whole table, by the columns' names in our relations. `of_release`: models about all
-    released classes together.
+    released classes together. `populated`: whether the rows of a population, which no release has, stand in the
+    relation that is asked; `population_unit`: whether with their people.
     """
 
     models: tuple[PrivacyModel, ...]
     unit: str | None = None
     references: Mapping[str, Reference] = field(default_factory=dict)
     of_release: tuple[ReleaseModel, ...] = ()
+    populated: bool = False
+    population_unit: bool = False
 
     @property
     def every(self) -> tuple[PrivacyModel | ReleaseModel, ...]:
@@ -272,22 +292,37 @@ class PrivacyModels:
     @property
     def of_release_alone(self) -> PrivacyModels | None:
         """What can be asked of a release without its source: people are rows there, and nothing is compared."""
-        models = tuple(model for model in self.models if not model.compares)
+        models = tuple(model for model in self.models if not model.compares and model.population is None)
         # A class has no fewer rows than people, which lowers a risk, but not every estimate.
         of_release = tuple(model for model in self.of_release if not self.unit or model.monotone != "never")
         return replace(self, models=models, unit=None, of_release=of_release) if models or of_release else None
 
     @property
+    def population(self) -> Any:
+        """The population that a class is compared with, None where no model asks for one."""
+        return next((model.population for model in self.models if model.population is not None), None)
+
+    @property
+    def every_class(self) -> bool:
+        """Whether a class of the population that no row of the table is in must be safe too."""
+        return any(model.every_class for model in self.models)
+
+    def populating(self, unit: bool) -> PrivacyModels:
+        """The same models, asking a relation that has the population's rows too; `unit`: with their people."""
+        return replace(self, populated=True, population_unit=unit)
+
+    @property
     def rows_alone(self) -> Predicate:
         """What the models ask of a class's rows, whatever their values: a class that fails this is not safe."""
-        asked = [model for model in self.models if model.sensitive is None]
+        asked = [model for model in self.models if model.sensitive is None and model.population is None]
         return PrivacyModels(tuple(asked)).safe if asked else Predicate("SUM(n) >= 1")
 
     @property
     def safe(self) -> Predicate:
-        """The condition on a class that all models make together."""
+        """The condition on a class that all models make together; one without a row is nothing to release."""
         first, *others = (self.predicate(model) for model in self.models or (_class_size(1),))
-        return replace(first, also=tuple(others))
+        some = (Predicate("SUM(n) >= 1", populated=True),) if self.populated else ()
+        return replace(first, also=(*others, *some))
 
     def predicate(self, model: PrivacyModel, text: str | None = None) -> Predicate:
         """What one of the models asks of a class; or another text in its names."""
@@ -297,7 +332,8 @@ class PrivacyModels:
         columns, safe = dict(model.columns), model.safe
         if model.known:
             columns, safe = columns | {"_known": model.known}, f"_known AND ({safe})"
-        return Predicate(text or safe, model.parameters, columns, counted, unit, reference)
+        people = POPULATION_UNIT if self.population_unit else None
+        return Predicate(text or safe, model.parameters, columns, counted, unit, reference, self.populated, people)
 
 
 def _groups(hierarchy: Hierarchy) -> Groups:

@@ -1,7 +1,7 @@
 """Every query and statement of the package, as text in an engine's dialect: the only room that knows sqlglot."""
 
 from kanon_sql.queries.cloak import Moment, cloak_points, cloak_released, cloak_rows
-from kanon_sql.queries.coding import Coded, frequency_set, raw_column, tuples
+from kanon_sql.queries.coding import Coded, frequency_set, raw_column, tuples, with_population
 from kanon_sql.queries.local import (
     LocalCell,
     LocalReleaseQuery,
@@ -25,7 +25,7 @@ from kanon_sql.queries.refine import (
     refine_rests,
     refine_tuples,
 )
-from kanon_sql.queries.release import UNMAPPED_CODE, Cell, ReleaseQuery, of_type
+from kanon_sql.queries.release import UNMAPPED_CODE, Cell, ReleaseQuery, of_type, shown_population
 from kanon_sql.queries.statements import (
     SEPARATORS,
     comment,
@@ -130,8 +130,10 @@ __all__ = [
     "select_all",
     "sentence",
     "set_owner",
+    "shown_population",
     "text",
     "tuples",
     "typed",
     "union_all",
+    "with_population",
 ]

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from kanon_sql.privacy import UNIT
+from kanon_sql.privacy import POPULATION_UNIT, UNIT
 from kanon_sql.queries.value_lists import CLASS_LISTS, fold, to_fold
 
 CLASS_VALUES = "class_values"
@@ -48,6 +48,7 @@ class Counted:
     `unit`: the column of the people that are counted instead of rows. `nullable`: whether NULL may be a value here.
     `every`: whether a class has the values too that it lacks, for a model that follows their order; another model on
     the same column, which counts the values that are there, must not see them.
+    `populated`: whether rows that stand for nothing but a population (n = 0) are among those counted.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Counted:
     every: bool = False
     reference: exp.Table | None = None
     nullable: bool = False
+    populated: bool = False
 
 
 def figure(name: str, counted: Counted) -> exp.Column:
@@ -195,7 +197,7 @@ class _Inner:
     def branches(self) -> list[exp.Select]:
         """The rows of each class by the values of each column; what is added up comes from one branch alone."""
         adding = next((each for each in self._figures if not each.every), None)
-        if any(_is_distinct(each) for each in self._aggregates):
+        if any(_is_distinct(each) for each in self._aggregates) or any(each.populated for each in self._figures):
             adding = None
         # What is added up stands in the first branch, whose types the others take.
         own = [] if adding or not self._aggregates else [self._of_classes()]
@@ -213,10 +215,10 @@ class _Inner:
         values = exp.cast(rows, "BIGINT")
         if tuple(names) == _WITHOUT_TABLE:
             query = exp.select(*self._named_keys(), *self._sums(adding), *self._no_figures({(counted, "c"): values}))
-            return self._grouped(query, exp.column(counted.name))
+            return self._grouped_values(query, counted)
         of_value = exp.alias_(exp.column(counted.name), "_value"), exp.alias_(values, "_c")
         query = exp.select(*self._named_keys(), *(self._sums(True) if adding else ()), *of_value)
-        grouped = self._grouped(query, exp.column(counted.name))
+        grouped = self._grouped_values(query, counted)
         return self._figured(grouped, counted, names, adding)
 
     def _figured(self, grouped: exp.Select, counted: Counted, names: Sequence[str], adding: bool) -> exp.Select:
@@ -231,6 +233,11 @@ class _Inner:
         if known.reads_table(names) and not counted.every:
             query = query.join(known.reference, on=known.same_value, join_type="LEFT", copy=False)
         return query
+
+    def _grouped_values(self, query: exp.Select, counted: Counted) -> exp.Select:
+        """Group by class and value; a population's rows have no value, not even NULL."""
+        grouped = self._grouped(query, exp.column(counted.name))
+        return grouped.having("SUM(n) > 0", copy=False) if counted.populated else grouped
 
     def _grouped(self, query: exp.Select, *more: exp.Expr) -> exp.Select:
         for part, content in self._parts.items():
@@ -377,7 +384,7 @@ def _is_sum_of_rows(aggregate: exp.Expr) -> bool:
 def _is_distinct(aggregate: exp.Expr) -> bool:
     """Whether an aggregate counts people."""
     counts = isinstance(aggregate, exp.Count) and isinstance(aggregate.this, exp.Distinct)
-    return counts and [each.name for each in aggregate.this.expressions] == [UNIT]
+    return counts and [each.name for each in aggregate.this.expressions] in ([UNIT], [POPULATION_UNIT])
 
 
 def _unqualified(aggregate: exp.Expr) -> exp.Expr:

@@ -81,6 +81,35 @@ def frequency_set(tuples: Relation, attributes: Sequence[Coded], dialect: str, s
     return t.printed(in_pieces(query, [f"m{index}" for index in range(len(attributes))]), dialect)
 
 
+def with_population(
+    frequency_set: Relation,
+    population: Relation,
+    levels: Sequence[str],
+    losses: Sequence[str],
+    sensitive: Sequence[str],
+    dialect: str,
+    unit: str | None = None,
+) -> str:
+    """The query of the coded tuples of a table and of its population: n of the one and `population` of the other.
+
+    What is known of the table's rows alone is NULL of the population's; `unit`: the column of the population's people,
+    NULL of the table's.
+    """
+    zero, null = exp.Literal.number(0), exp.null()
+    people = [unit] if unit else []
+    counted = [t.column(name, "f") for name in (*levels, *losses, *sensitive)]
+    own = exp.select(*counted, *(_as(null, name) for name in people), exp.column("n", "f"), _as(zero, "population"))
+    nothing = [*(_as(zero, name) for name in losses), *(_as(null, name) for name in sensitive)]
+    added = [*(t.column(name, "p") for name in people), _as(zero, "n"), _as(exp.column("n", "p"), "population")]
+    others = exp.select(*(t.column(name, "p") for name in levels), *nothing, *added)
+    of_table, of_population = own.from_(t.table(frequency_set, "f")), others.from_(t.table(population, "p"))
+    return t.printed(exp.union(of_table, of_population, distinct=False), dialect)
+
+
+def _as(expression: exp.Expr, name: str) -> exp.Expr:
+    return exp.alias_(expression.copy(), name, quoted=True)
+
+
 def _mapped(attribute: Coded, raw: exp.Expr, alias: str, column: str) -> exp.Expr:
     """A column of the mapping table, or what NULL becomes in it."""
     mapped = t.column(column, alias)

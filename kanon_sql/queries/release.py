@@ -97,6 +97,22 @@ def _release(release: ReleaseQuery) -> exp.Expr:
     return query
 
 
+def shown_population(
+    tuples: Relation, cells: Mapping[str, Cell], counted: Sequence[str], rows: Predicate, dialect: str
+) -> str:
+    """The query of a population's counted tuples as a release shows them: its columns, and `population`, their rows.
+
+    `cells`: by the names of the release's columns, each called as the column of the tuples that it is made from.
+    `rows`: what is added up of the tuples' columns in `counted`.
+    """
+    release = ReleaseQuery(tuples, tuple(cells.values()), rows, classes=tuples)
+    keys = [t.column(f"o{i}") for i, _ in enumerate(cells)]
+    shown = [exp.alias_(key, name, quoted=True) for key, name in zip(keys, cells, strict=True)]
+    query = exp.select(*shown, exp.alias_(exp.cast(t.predicate(rows), "BIGINT"), "population"))
+    query = query.from_(_recoded(release, [], counted).subquery(RECODED), copy=False)
+    return t.printed(query.group_by(*(key.copy() for key in keys), copy=False), dialect)
+
+
 def with_safe_classes(query: exp.Select, keys: Sequence[exp.Expr], rows: str, safe: Predicate) -> exp.Select:
     """A query with the classes of its own rows that are safe, and what these are compared with."""
     for name, said in compared(safe).items():
@@ -122,9 +138,10 @@ def _referring(safe: Predicate) -> Predicate:
     return replace(safe, reference=here, also=tuple(map(_referring, safe.also)))
 
 
-def _recoded(release: ReleaseQuery, keyed: Sequence[tuple[int, Cell]]) -> exp.Select:
-    """The source's rows with their labels (o0, o1, …), and what tells or counts their class."""
+def _recoded(release: ReleaseQuery, keyed: Sequence[tuple[int, Cell]], also: Sequence[str] = ()) -> exp.Select:
+    """The source's rows with their labels (o0, o1, …), what tells or counts their class, and columns as they are."""
     columns = [exp.alias_(_cell(c, i, release), f"o{i}", quoted=True) for i, c in enumerate(release.cells)]
+    columns += [t.column(name, "s") for name in also]
     if release.classes is None:
         columns += [exp.alias_(_code(cell, i), f"c{i}", quoted=True) for i, cell in keyed]
         columns += [exp.alias_(t.column(raw, "s"), name, quoted=True) for name, raw in release.sensitive.items()]

@@ -153,6 +153,9 @@ def _with_aggregates(condition: exp.Expr, said: Predicate) -> exp.Expr:
     if said.unit:
         for people in [each for each in tree.find_all(exp.Sum) if each == _ROWS]:
             people.replace(units(said.unit))
+    if said.population_unit:
+        for people in [each for each in tree.find_all(exp.Sum) if each == _POPULATION]:
+            people.replace(units(said.population_unit))
     expression: exp.Expr = tree.this
     return expression
 
@@ -161,7 +164,8 @@ def _counted(said: Predicate) -> Counted:
     assert said.counted
     reference = table(said.reference.relation) if said.reference else None
     every = follows_order(re.findall(r"\w+", " ".join(said.columns.values())))
-    return Counted(said.counted, said.unit, every, reference, bool(said.reference and said.reference.nullable))
+    nullable = bool(said.reference and said.reference.nullable)
+    return Counted(said.counted, said.unit, every, reference, nullable, said.populated)
 
 
 def over_classes(said: Predicate) -> tuple[Predicate, Predicate]:
@@ -179,14 +183,18 @@ def over_classes(said: Predicate) -> tuple[Predicate, Predicate]:
     return Predicate(aggregate.sql("duckdb")), replace(said, text=inner)
 
 
-def check_condition(said: Predicate) -> None:
-    """SpecError if a condition is anything but arithmetic and comparisons of the aggregates that it names."""
+def check_condition(said: Predicate, population: bool = False) -> None:
+    """SpecError if a condition is anything but arithmetic and comparisons of the aggregates that it names.
+
+    `population`: whether an aggregate may be of a population's rows.
+    """
     aggregates = [_parsed(text) for text in said.columns.values()]
-    for tree, known in ((_parsed(said.text), [*said.columns]), *((each, ["n"]) for each in aggregates)):
+    rows = ["n", "population"] if population else ["n"]
+    for tree, known in ((_parsed(said.text), [*said.columns]), *((each, rows) for each in aggregates)):
         for part in tree.walk():
-            of_value = known == ["n"] and said.counted and isinstance(part, exp.Column) and is_value_figure(part.name)
+            of_value = known is rows and said.counted and isinstance(part, exp.Column) and is_value_figure(part.name)
             if isinstance(part, exp.Column) and (part.table or part.name not in known) and not of_value:
-                may_use = sorted([*known, *(["c"] if known == ["n"] and said.counted else [])])
+                may_use = sorted([*known, *(["c"] if known is rows and said.counted else [])])
                 raise SpecError(f"{tree.sql()!r} speaks of {part.sql()!r}; it may use {', '.join(may_use)}")
             if isinstance(part, exp.Placeholder) and part.name not in said.values:
                 raise SpecError(f"{tree.sql()!r} asks for ${part.name}, which is not among the model's parameters")
@@ -235,9 +243,9 @@ def plain_names(columns: Sequence[str]) -> dict[str, str]:
     return names
 
 
-_ROWS = exp.Sum(this=exp.column("n"))
+_ROWS, _POPULATION = exp.Sum(this=exp.column("n")), exp.Sum(this=exp.column("population"))
 _RESERVED = {"n", "rows", "size", "value", "safe", "node", "classes", "assignment", "content", "row_id", "group_id"}
-_RESERVED |= {"key", "digest"}
+_RESERVED |= {"key", "digest", "population"}
 _MARK = "kanon_columns_here"
 _RELATION_MARK = "kanon_relation_here"
 _NODE_MARK = 918273645918273645

@@ -28,7 +28,8 @@ def recode_by_rows(recode: Callable[[Task], Local], task: Task) -> Local:
     """Recode by the rows of a class, and join the classes that are unsafe by any model; InfeasibleError if all are."""
     with Scratch(task.engine, "joining") as tables:
         _refuse_if_unsafe_as_a_whole(task)
-        whole = replace(task.frequency_set, relation=whole_tuples(task.frequency_set, tables), sensitive=())
+        relation = whole_tuples(task.frequency_set, tables)
+        whole = replace(task.frequency_set, relation=relation, sensitive=(), population=None)
         model = _of_rows(task.model)
         local = recode(replace(task, frequency_set=whole, model=model, judge=Judge(whole, model)))
         return _joined(local, task, tables)
@@ -44,7 +45,7 @@ def _refuse_if_unsafe_as_a_whole(task: Task) -> None:
 
 def _of_rows(model: PrivacyModels) -> PrivacyModels:
     """The models that ask for the rows of a class alone."""
-    rows = [each for each in model.models if each.sensitive is None]
+    rows = [each for each in model.models if each.sensitive is None and each.population is None]
     return all_of(*rows) if rows else all_of(k_anonymity(1))
 
 
@@ -74,7 +75,7 @@ def _round(assignment: Relation, task: Task, tables: Scratch) -> dict[int, int]:
         for a, weight in zip(frequency_set.attributes, task.weights, strict=True)
         for level in range(a.hierarchy.height)
     }
-    columns = ["n", *levels, *frequency_set.sensitive]
+    columns = ["n", *levels, *frequency_set.counted]
     members = tables.make_as("members", queries.assigned(frequency_set.relation, assignment, keys, columns, dialect))
     unsafe = tables.make("unsafe", "joining/unsafe", members=members, safe=task.model.safe)
     if not tables.count(unsafe):
@@ -82,7 +83,7 @@ def _round(assignment: Relation, task: Task, tables: Scratch) -> dict[int, int]:
     examples = tables.make("examples", "joining/examples", members=members, levels=list(levels))
     between = Steps(levels, "a", "b")
     pairs = tables.make("pairs", "joining/nearest", unsafe=unsafe, examples=examples, between=between, most=_NEAREST)
-    columns = ["n", *frequency_set.sensitive]
+    columns = ["n", *frequency_set.counted]
     together = tables.make("together", "joining/pair_members", pairs=pairs, members=members, columns=columns)
     unsafe_pairs = tables.make("unsafe_pairs", "joining/unsafe", members=together, safe=task.model.safe)
     chosen = tables.rows("joining/chosen", pairs=pairs, unsafe=unsafe_pairs)

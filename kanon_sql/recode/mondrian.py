@@ -109,7 +109,7 @@ class _Run:
         attributes = self.task.frequency_set.attributes
         self.orders = tuple(orders.order_of(attribute) for attribute in attributes)
         self.codes = [attribute.coded.code_column(0) for attribute in attributes]
-        self.carried = [*self.codes, *self.task.frequency_set.sensitive]
+        self.carried = [*self.codes, *self.task.frequency_set.counted]
         self.assignment = self.task.results["assignment"]
         if self.rule.inherited and not (self.rule.choose == "width" and all(map(self._ordered, self.orders))):
             raise ValueError("widths are inherited of ordered columns only, and chosen by")
@@ -223,7 +223,7 @@ class _Run:
         self._make_medians(sides)
         made.make("branches", "mondrian/branches", cells=made["cells"], nodes=made["nodes"], safe=safe)
         self._cut()
-        while self.task.model.sensitive and self._rule_out_cuts():
+        while self.task.frequency_set.counted and self._rule_out_cuts():
             self._cut()
 
     def _cut(self) -> None:
@@ -237,7 +237,7 @@ class _Run:
         made.make("next", "mondrian/deal" if self.relaxed else "mondrian/next", **codes, **cut)
 
     def _rule_out_cuts(self) -> int:
-        """Take back the cuts that leave a side whose values are not safe, which its rows did not tell: how many."""
+        """Take back the cuts that leave a side which is not safe, though its rows did not tell: how many."""
         made = self.tables
         safe = self.task.model.safe
         unsafe = made.make("unsafe", "mondrian/unsafe_cuts", moves=made["moves"], next=made["next"], safe=safe)

@@ -19,7 +19,7 @@ def from_node(frequency_set: FrequencySet, model: PrivacyModels, node: Node) -> 
         frequency_set=frequency_set.relation,
         keys=[attribute.coded.code_column(0) for attribute in attributes],
         levels=frequency_set.level_columns(node),
-        sensitive=list(frequency_set.sensitive),
+        sensitive=frequency_set.counted,
         safe=model.safe,
     )
     if frequency_set.sensitive:

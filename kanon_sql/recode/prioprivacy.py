@@ -107,7 +107,12 @@ class _Run:
         self.rounds = self.classes = self.absorbed = self.joins = 0
         self.clock, self.ended = task.clock, "complete"
         self.counted = self._count_values()
-        self.of_rows = all_of(*([each for each in task.model.models if each.sensitive is None] or [k_anonymity(1)]))
+        self.of_rows = all_of(
+            *(
+                [each for each in task.model.models if each.sensitive is None and each.population is None]
+                or [k_anonymity(1)]
+            )
+        )
         safe = self.of_rows.safe  # all that can be asked of a group where it is formed
         self.groups_sql: PerNode = queries.per_node("prioprivacy/rule_groups", dialect, safe=safe)
         self.suppressible_sql: PerNode = queries.per_node("prioprivacy/suppressible", dialect, safe=safe)
@@ -115,9 +120,9 @@ class _Run:
     def _count_values(self) -> Relation:
         """The rows of every tuple by all that the model counts by."""
         frequency_set = self.task.frequency_set
-        if not frequency_set.sensitive:
+        if not frequency_set.counted:
             return self.coding.tuples
-        tuples, values = frequency_set.relation, list(frequency_set.sensitive)
+        tuples, values = frequency_set.relation, frequency_set.counted
         return self._make("counted", "counted_values", keys=self._keys, values=values, frequency_set=tuples)
 
     @property
@@ -225,7 +230,7 @@ class _Run:
 
     def _take_groups(self) -> None:
         members, spare = self.tables["members"], self.tables["other_members"]
-        counted, safe = self.counted if self.task.model.sensitive else self.unsafe, self.task.model.safe
+        counted, safe = self.counted if self.task.frequency_set.counted else self.unsafe, self.task.model.safe
         while True:
             places = self._make("places", "group_places", members=members, counted=counted, safe=safe)
             if not self.tables.count(places):
@@ -310,7 +315,7 @@ class _Run:
             raise InfeasibleError("not even all rows as one class meet the privacy model; ask for less privacy")
 
     def _left_is_safe(self) -> bool:
-        if not self.task.model.sensitive:
+        if not self.task.frequency_set.counted:
             return bool(self.tables.rows_as(self.groups_sql(0, self.unsafe, self.coding.of(self.heights))))
         left = self._make("left", "remaining", tuples=self.counted, recoded=self.tables["kept"])
         ((safe,),) = self.tables.rows("mondrian/whole", frequency_set=left, safe=self.task.model.safe)
@@ -393,7 +398,7 @@ class _Run:
 
     def _members(self) -> Relation:
         """The rows of every class by all that the model counts by."""
-        numbered, columns = self.tables["numbered"], ["n", *self.task.frequency_set.sensitive]
+        numbered, columns = self.tables["numbered"], ["n", *self.task.frequency_set.counted]
         return self._make("class_rows", "class_members", columns=columns, numbered=numbered, counted=self.counted)
 
     def _load_weights(self) -> Relation:
@@ -449,7 +454,7 @@ class _Run:
         if loose:
             matched = wildcard.of_classes(self.coding, model, classes)
         else:
-            counted = self._members() if model.sensitive else classes
+            counted = self._members() if self.task.frequency_set.counted else classes
             matched = wildcard.of_equal_rows(self.task.engine, model, counted)
         if matched.unsafe_rows:
             raise InfeasibleError(

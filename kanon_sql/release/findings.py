@@ -9,8 +9,9 @@ from typing import Any
 from kanon_sql import queries
 from kanon_sql.engine import Engine, Statement
 from kanon_sql.engines.scratch import Scratch
+from kanon_sql.errors import SpecError
 from kanon_sql.privacy import UNIT, Finding, Predicate, PrivacyModel, PrivacyModels, Reference, ReleaseModel
-from kanon_sql.queries import Relation
+from kanon_sql.queries import Hole, Relation
 
 
 @dataclass(frozen=True)
@@ -59,21 +60,25 @@ def summarize(
     quasi_identifiers: Sequence[str],
     model: PrivacyModels,
     source: tuple[Engine, Relation] | None = None,
+    population: tuple[Engine, str] | None = None,
     sensitive: Sequence[str] = (),
 ) -> Summary:
     """Ask a relation itself whether it meets the models, whoever made it: one query per model.
 
     `source`: the whole table that its classes are compared with, by models that do so; itself where none is given.
+    `population`: the query of the population as the relation shows it, the quasi-identifiers and `population` (rows, or
+    people), and where it is to be asked; SpecError where a model needs it and none is given.
     `sensitive`: columns of which it is asked how many classes have one value.
     """
     summaries = []
     with Scratch(engine, "findings") as tables:
         model = model.referring(_references(tables, relation, model, source or (engine, relation)))
-        asked = _summaries_sql(engine, relation, quasi_identifiers, model)
-        for each, sql in zip(model.models, asked, strict=False):
-            summaries.append(_of_classes(each, tables.rows_as(sql, "core/class_summary")))
-        for promised, sql in zip(model.of_release, asked[len(model.models) :], strict=True):
-            summaries.append(_of_release(promised, tables.rows_as(sql, "privacy/release_class_sizes")))
+        people = _population(tables, relation, quasi_identifiers, *population) if population else None
+        asked = _summaries_sql(engine, relation, quasi_identifiers, model, people)
+        for each, (name, sql) in zip(model.models, asked, strict=False):
+            summaries.append(_of_classes(each, tables.rows_as(sql, name)))
+        for promised, (name, sql) in zip(model.of_release, asked[len(model.models) :], strict=True):
+            summaries.append(_of_release(promised, tables.rows_as(sql, name)))
         same = tuple(_homogeneous(tables, relation, quasi_identifiers, each, model.unit) for each in sensitive)
     worst = max(summaries, key=lambda summary: summary.unsafe_classes)
     every = tuple(finding for summary in summaries for finding in summary.findings)
@@ -138,33 +143,71 @@ def _in_type_of(tables: Scratch, relation: Relation, column: str, reference: Rel
     return tables.make(f"text_{reference.name}", "privacy/reference_texts", reference=reference)
 
 
+def _population(
+    tables: Scratch, relation: Relation, quasi_identifiers: Sequence[str], source: Engine, query: str
+) -> Relation:
+    """The population as a relation shows it, by plain names; as texts where the relation has the column as text."""
+    population = tables.receive("population", source, query)
+    here, there = tables.engine.table(relation), tables.engine.table(population)
+    plain = queries.plain_names(quasi_identifiers)
+    texts: dict[str, str] = {}
+    others = {"population": "population"}
+    for column, name in plain.items():
+        shown, given = here.column(column), there.column(column)
+        is_text = shown is not None and given is not None and shown.kind == "text" != given.kind
+        (texts if is_text else others)[name] = column
+    return tables.make("population_shown", "core/as_texts", relation=population, texts=texts, columns=others)
+
+
 def _summaries_sql(
-    engine: Engine, relation: Relation, quasi_identifiers: Sequence[str], model: PrivacyModels
-) -> list[str]:
-    """The queries of `summarize`, one per model; those about the whole release come last."""
+    engine: Engine,
+    relation: Relation,
+    quasi_identifiers: Sequence[str],
+    model: PrivacyModels,
+    population: Relation | None = None,
+) -> list[tuple[str, str]]:
+    """The queries of `summarize` with their names, one per model; those about the whole release come last.
+
+    `population`: by plain names.
+    """
     plain = {name: column for column, name in queries.plain_names(quasi_identifiers).items()}
-    people = {UNIT: model.unit} if model.unit else {}
-    sizes = queries.text(
-        "privacy/release_class_sizes",
-        engine.dialect,
-        release=relation,
-        quasi_identifiers=plain | people,
-        names=list(plain),
-        size=model.size,
-    )
-    of_classes = [
-        queries.text(
-            "core/class_summary",
-            engine.dialect,
-            release=relation,
-            quasi_identifiers=plain | _counted(model, each),
-            names=list(plain),
-            safe=model.predicate(each),
-            **_achieved(model, each),
+    people, name = {UNIT: model.unit} if model.unit else {}, "privacy/release_class_sizes"
+    names: dict[str, Hole] = {"quasi_identifiers": plain | people, "names": list(plain)}
+    sizes = queries.text(name, engine.dialect, release=relation, size=model.size, **names)
+    of_classes = [_summary_sql(engine, relation, plain, model, each, population) for each in model.models]
+    return of_classes + [(name, sizes)] * len(model.of_release)
+
+
+def _summary_sql(
+    engine: Engine,
+    relation: Relation,
+    plain: dict[str, str],
+    model: PrivacyModels,
+    each: PrivacyModel,
+    population: Relation | None,
+) -> tuple[str, str]:
+    model = replace(model, populated=False, population_unit=False)  # in a release there is no one else
+    holes: dict[str, Hole] = {
+        "release": relation,
+        "quasi_identifiers": plain | _counted(model, each),
+        "names": list(plain),
+        **_achieved(model, each),
+    }
+    if each.population is None:
+        name = "core/class_summary"
+        return name, queries.text(name, engine.dialect, safe=model.predicate(each), **holes)
+    if population is None:
+        raise SpecError(
+            f"{each.name} compares a release with a population, and it is not known how the release shows its values"
         )
-        for each in model.models
-    ]
-    return of_classes + [sizes] * len(model.of_release)
+    counting: dict[str, Hole] = {
+        "population": population,
+        "rows": Predicate("SUM(n)", unit=UNIT if model.unit else None),
+    }
+    by_rows = replace(model, unit=None)  # people are counted below, class by class
+    holes |= {"every_class": each.every_class, "safe": by_rows.predicate(each), **_achieved(by_rows, each)}
+    name = "population/class_summary"
+    return name, queries.text(name, engine.dialect, **holes, **counting)
 
 
 def _counted(model: PrivacyModels, each: PrivacyModel) -> dict[str, str]:

@@ -41,7 +41,7 @@ def summarize(recoding: Recoding, engine: Engine, written: Relation) -> Summary:
                 "nothing was released; run again and report this if it persists"
             )
         source = recoding.engine, recoding.table.relation
-        asked = recoding.quasi_identifiers, recoding.model, source, unmodelled(recoding)
+        asked = recoding.quasi_identifiers, recoding.model, source, recoding.shown_population(), unmodelled(recoding)
         return findings.summarize(engine, people, *asked)
 
 

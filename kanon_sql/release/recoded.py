@@ -94,8 +94,8 @@ def _verify(recoding: Recoding, engine: Engine, staged: Staged) -> Summary:
     if people.without(recoding):
         summary = people.summarize(recoding, engine, relation)
     else:
-        source = recoding.engine, recoding.table.relation
-        asked = recoding.quasi_identifiers, recoding.model, source, unmodelled(recoding)
+        source, population = (recoding.engine, recoding.table.relation), recoding.shown_population()
+        asked = recoding.quasi_identifiers, recoding.model, source, population, unmodelled(recoding)
         summary = findings.summarize(engine, relation, *asked)
     if other := recoding.other_finding(engine, relation):
         summary = replace(summary, findings=(other,))

@@ -15,15 +15,15 @@ from kanon_sql import queries
 from kanon_sql.engine import Column, Engine, Table
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
-from kanon_sql.frequency import mapping
+from kanon_sql.frequency import mapping, population
 from kanon_sql.frequency.frequency_set import Attribute
 from kanon_sql.frequency.judge import Judge
 from kanon_sql.frequency.mapping import Place
 from kanon_sql.generalization.hierarchy import STAR, Hierarchy
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.generalization.values import as_text
-from kanon_sql.privacy import Finding, PrivacyModels
-from kanon_sql.queries import Cell, LocalCell, LocalReleaseQuery, Relation, ReleaseQuery
+from kanon_sql.privacy import POPULATION_UNIT, Finding, Predicate, PrivacyModels
+from kanon_sql.queries import Cell, Hole, LocalCell, LocalReleaseQuery, Relation, ReleaseQuery
 from kanon_sql.recode import wildcard
 from kanon_sql.recode.order import Order
 from kanon_sql.recode.show import LocalFigures, shown_names
@@ -40,7 +40,8 @@ class Recoding(Protocol):
 
     `columns`: the released columns in order; `quasi_identifiers`: those that make the classes.
     `companions`: the tables that a view needs, by what their names have behind its own, each with its query.
-    `other_finding`: of what a written release is held to where that is not its equal rows.
+    `other_finding`: of what a written release is held to where that is not its equal rows. `shown_population`: the
+    query of the population as the release shows it, and where it is to be asked; None without a population.
     """
 
     @property
@@ -68,6 +69,7 @@ class Recoding(Protocol):
 
     def other_finding(self, engine: Engine, release: Relation) -> Finding | None: ...
     def with_people(self) -> Recoding: ...
+    def shown_population(self) -> tuple[Engine, str] | None: ...
     def prepare(self) -> None: ...
     def select_sql(self) -> str: ...
     def standalone_sql(self) -> str: ...
@@ -176,6 +178,23 @@ class FullDomain(_Judged):
     def with_people(self) -> FullDomain:
         """The same release with the column that tells people apart."""
         return replace(self, spec=_with_people(self.spec))
+
+    def shown_population(self) -> tuple[Engine, str] | None:
+        """The population's own values with the labels of the node, whatever the search made of them."""
+        frequency_set = self.judge.frequency_set
+        if frequency_set.population is None:
+            return None
+        cells = {
+            a.column.name: replace(
+                _cell(a, level, a.coded.mapping, f"code_{level}", f"label_{level}"), name=a.coded.stem
+            )
+            for a, level in self._levels
+        }
+        unit = POPULATION_UNIT if frequency_set.population_unit else None
+        counted = ["n", *([unit] if unit else [])]
+        tuples, engine = frequency_set.tables[population.COUNTED], frequency_set.engine
+        query = queries.shown_population(tuples, cells, counted, Predicate("SUM(n)", unit=unit), engine.dialect)
+        return engine, query
 
     @property
     def mapped(self) -> list[tuple[Attribute, int]]:
@@ -288,6 +307,19 @@ class LocalRecoding(_Judged):
         columns = [a.column.name for a in frequency_set.attributes]
         fits = wildcard.of_release(frequency_set, self.spec, self.model, engine, release, columns)
         return fits.finding(self.model)
+
+    def shown_population(self) -> tuple[Engine, str] | None:
+        """The rows of the population that are equal to rows of a class, by what the class shows."""
+        frequency_set = self.judge.frequency_set
+        if frequency_set.population is None:
+            return None
+        engine, keys = frequency_set.engine, frequency_set.keys
+        rows, columns = frequency_set.relation, [*keys, "population"]
+        query = queries.assigned(rows, self.local.assignment, keys, columns, engine.dialect)
+        assigned = frequency_set.tables.make_as("assigned", query)
+        shown = {name: column for cell in self._cells(_no_mapping) for name, column in cell.shown}
+        holes: dict[str, Hole] = {"assigned": assigned, "classes": self.classes, "keys": keys, "shown": shown}
+        return engine, queries.text("population/shown", engine.dialect, labels=list(shown.values()), **holes)
 
     def with_people(self) -> LocalRecoding:
         """The same release with the column that tells people apart."""

@@ -30,7 +30,14 @@ from kanon_sql.spec.fields import (
 )
 from kanon_sql.spec.load import load, merge, parse
 from kanon_sql.spec.places import names_a_server, speakable
-from kanon_sql.spec.privacy import RELEASE_MODELS, SENSITIVE_MODELS, Privacy, SensitiveModel, TCloseness
+from kanon_sql.spec.privacy import (
+    POPULATION_MODELS,
+    RELEASE_MODELS,
+    SENSITIVE_MODELS,
+    Privacy,
+    SensitiveModel,
+    TCloseness,
+)
 from kanon_sql.spec.recipes import (
     DatesRecipe,
     FileRecipe,
@@ -46,6 +53,7 @@ __all__ = [
     "CLOAK",
     "CONFLICTS",
     "EVERY",
+    "POPULATION_MODELS",
     "RELEASE_MODELS",
     "SENSITIVE_MODELS",
     "Attribute",

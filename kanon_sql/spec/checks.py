@@ -219,7 +219,9 @@ _PRIVACY = (
     Conflict(
         "location",
         "another privacy model than k",
-        lambda spec: bool(spec.location and (spec.privacy.counted or spec.privacy.of_release)),
+        lambda spec: bool(
+            spec.location and (spec.privacy.counted or spec.privacy.populated or spec.privacy.of_release)
+        ),
         "places are cloaked for k alone",
         "leave out the other privacy models",
     ),

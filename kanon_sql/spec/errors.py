@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from kanon_sql.spec.algorithms import BUDGETS, FLAT, Budget, Cloak, PrioPrivacy
 from kanon_sql.spec.fields import OPERATOR, OPERATORS, Attribute, Perturbation, Spec, Target
-from kanon_sql.spec.privacy import RELEASE_MODELS, SENSITIVE_MODELS, Above, Privacy
+from kanon_sql.spec.privacy import POPULATION_MODELS, RELEASE_MODELS, SENSITIVE_MODELS, Above, Privacy
 from kanon_sql.spec.recipes import RECIPES
 from kanon_sql.spec.types import Model
 
@@ -96,6 +96,8 @@ def _owner(location: Location) -> tuple[type[Model], str]:
             return RELEASE_MODELS[name], str(key)
         case ("privacy", str(name), _, *rest) if name in SENSITIVE_MODELS and rest != ["[key]"]:
             return SENSITIVE_MODELS[name], str(next(iter(rest), ""))
+        case ("privacy", str(name), key, *_) if name in POPULATION_MODELS:
+            return POPULATION_MODELS[name], str(key)
         case ("quasi_identifiers", _):
             return Attribute, ""
         case ("quasi_identifiers", _, key, *_) if key != "[key]":

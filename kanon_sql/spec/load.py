@@ -16,7 +16,7 @@ from kanon_sql.spec.algorithms import BUDGETS, FLAT
 from kanon_sql.spec.checks import check
 from kanon_sql.spec.errors import explained
 from kanon_sql.spec.fields import Attribute, Spec, Target
-from kanon_sql.spec.privacy import RELEASE_MODELS, SENSITIVE_MODELS, Privacy
+from kanon_sql.spec.privacy import POPULATION_MODELS, RELEASE_MODELS, SENSITIVE_MODELS, Privacy
 from kanon_sql.spec.types import as_text, by_column
 
 
@@ -83,7 +83,7 @@ def _merge_privacy(mapping: dict[str, Any], said: dict[str, Any]) -> None:
     mapping["privacy"] = kept
 
 
-_FLAT_PRIVACY = ("k", *SENSITIVE_MODELS, *RELEASE_MODELS)
+_FLAT_PRIVACY = ("k", *SENSITIVE_MODELS, *POPULATION_MODELS, *RELEASE_MODELS)
 
 
 def _make_way(mapping: dict[str, Any], said: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""What a spec says of privacy: k, whom it counts, and the models on sensitive columns."""
+"""What a spec says of privacy: k, whom it counts, the models on sensitive columns, and those beside a population."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kanon_sql.privacy.release_model import ReleaseModel
 from kanon_sql.privacy.t_closeness import Distance
 from kanon_sql.privacy.uniqueness import Estimator
 from kanon_sql.spec.recipes import RECIPES, Recipe, spelled_out
-from kanon_sql.spec.types import Model, Text
+from kanon_sql.spec.types import Model, Source, Text
 
 Share: TypeAlias = Annotated[StrictFloat, Field(gt=0, le=1)]
 
@@ -101,6 +101,45 @@ class DeltaDisclosure(SensitiveModel):
     def model(self, column: str) -> PrivacyModel:
         """δ-disclosure privacy."""
         return models.delta_disclosure(column, _short(self.delta))
+
+
+class PopulationModel(Model):
+    """What one privacy model asks of a class beside a population that the source is a sample of."""
+
+    population: Source = Field(description="the name of a table or the path of a file with the quasi-identifiers")
+
+    def model(self) -> PrivacyModel:
+        """The privacy model; SpecError for parameters that do not go together."""
+        raise NotImplementedError
+
+
+class KMap(PopulationModel):
+    """Every class stands for at least `k` rows of the population."""
+
+    k: StrictInt = Field(ge=1, description="a whole number of at least 1")
+
+    def model(self) -> PrivacyModel:
+        """k-map."""
+        return models.k_map(self.k, self.population)
+
+
+class DeltaPresence(PopulationModel):
+    """Of the population's rows of every class a share between `min` and `max` is released."""
+
+    min: StrictFloat = Field(default=0.0, ge=0, le=1, description="a share from 0 to 1")
+    max: StrictFloat = Field(default=1.0, gt=0, le=1, description="a share above 0, at most 1")
+
+    @model_validator(mode="after")
+    def _asks_something(self) -> DeltaPresence:
+        if self.min > self.max:
+            raise ValueError(f"min {self.min} is above max {self.max}; lower the one or raise the other")
+        if self.min == 0 and self.max == 1:
+            raise ValueError("a share from 0 to 1 asks for nothing; give a min above 0 or a max below 1")
+        return self
+
+    def model(self) -> PrivacyModel:
+        """δ-presence."""
+        return models.delta_presence(_short(self.min), _short(self.max), self.population)
 
 
 def _short(number: float) -> float:
@@ -211,6 +250,10 @@ class Privacy(Model):
         default_factory=_none, description="a mapping such as {disease: 2} or {disease: {beta: 2, kind: basic}}"
     )
     delta_disclosure: DeltaDisclosures = Field(default_factory=_none, description="a mapping such as {disease: 1.0}")
+    k_map: KMap | None = Field(default=None, description="a mapping such as {k: 5, population: voters.parquet}")
+    delta_presence: DeltaPresence | None = Field(
+        default=None, description="a mapping such as {max: 0.5, population: voters.parquet}"
+    )
     risk: Risk | None = Field(default=None, description="a mapping such as {model: prosecutor, mean: 0.05}")
     uniqueness: Uniqueness | None = Field(
         default=None, description="a mapping such as {share: 0.01, sampling_fraction: 0.1}"
@@ -234,6 +277,11 @@ class Privacy(Model):
         return tuple(dict.fromkeys(column for _, column, _ in self.asked))
 
     @property
+    def populated(self) -> tuple[PopulationModel, ...]:
+        """What is asked beside a population."""
+        return tuple(asked for asked in (self.k_map, self.delta_presence) if asked is not None)
+
+    @property
     def hierarchical(self) -> Mapping[str, TCloseness]:
         """The columns whose values are compared by their distance in a hierarchy."""
         return {name: each for name, each in self.t_closeness.items() if each.distance == "hierarchical"}
@@ -247,3 +295,4 @@ SENSITIVE_MODELS: dict[str, type[SensitiveModel]] = {
     "beta_likeness": BetaLikeness,
     "delta_disclosure": DeltaDisclosure,
 }
+POPULATION_MODELS: dict[str, type[PopulationModel]] = {"k_map": KMap, "delta_presence": DeltaPresence}

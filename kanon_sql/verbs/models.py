@@ -25,7 +25,8 @@ def models_of(spec: Spec, source: Source) -> PrivacyModels:
     The values of a hierarchical distance's column are read, and its hierarchy is made of them.
     """
     said = [_model(spec, source, column, each) for _, column, each in spec.privacy.asked]
-    model = all_of(*_k(spec), *said, *spec.privacy.of_release, *spec.models, unit=spec.unit)
+    beside = [each.model() for each in spec.privacy.populated]
+    model = all_of(*_k(spec), *said, *beside, *spec.privacy.of_release, *spec.models, unit=spec.unit)
     return model.of_classes if class_by_class(spec) else model
 
 
@@ -36,10 +37,14 @@ def class_by_class(spec: Spec) -> bool:
 
 
 def _k(spec: Spec) -> list[PrivacyModel]:
-    """The spec's k, unless models given in Python say another, or say what holds without one."""
+    """The spec's k, unless models given in Python say another, or some say what holds without one.
+
+    A k-map holds without one: it is asked where rows may be alone in the sample.
+    """
     said = any(model.class_size for model in spec.models) or (spec.models and spec.privacy.k == 1)
     # Of a risk or a uniqueness nothing would be left to ask where every class had the five rows of nobody's choice.
-    unsaid = spec.privacy.of_release and "k" not in spec.privacy.model_fields_set
+    others = spec.privacy.of_release or spec.privacy.populated
+    unsaid = others and "k" not in spec.privacy.model_fields_set
     return [] if said or unsaid else [k_anonymity(spec.privacy.k)]
 
 
@@ -66,7 +71,7 @@ def check_models(model: PrivacyModels, table: Table) -> None:
             raise SpecError(f"{each.name} counts the values of {each.sensitive!r}, and there is no such column")
         _check_order(each, table)
         asked = model.predicate(each)
-        queries.check_condition(asked)
+        queries.check_condition(asked, population=each.population is not None)
         if each.achieved is not None:
             queries.over_classes(replace(asked, text=each.achieved))
 

@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 from kanon_sql.errors import SpecError
 from kanon_sql.privacy import PrivacyModel, ReleaseModel
 from kanon_sql.spec import (
+    POPULATION_MODELS,
     RELEASE_MODELS,
     SENSITIVE_MODELS,
     CloakMethod,
@@ -53,6 +54,8 @@ class PrivacyOptions(TypedDict, total=False):
     alpha_k: Mapping[str, Any] | None
     beta_likeness: Mapping[str, Any] | None
     delta_disclosure: Mapping[str, Any] | None
+    k_map: Mapping[str, Any] | None
+    delta_presence: Mapping[str, Any] | None
     risk: Mapping[str, Any] | None
     uniqueness: Mapping[str, Any] | None
     privacy: Sequence[PrivacyModel | ReleaseModel] | Mapping[str, Any] | None
@@ -194,7 +197,7 @@ def _description(name: str) -> str:
 
 
 _HOMES: dict[str, tuple[Any, str]] = {
-    **{name: (Privacy, name) for name in ("k", *SENSITIVE_MODELS, *RELEASE_MODELS)},
+    **{name: (Privacy, name) for name in ("k", *SENSITIVE_MODELS, *POPULATION_MODELS, *RELEASE_MODELS)},
     "output": (Target, "file"),
     "into": (Target, "table"),
     "form": (Target, "form"),

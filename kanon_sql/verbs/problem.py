@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from kanon_sql.engine import Table
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.frequency.fitting import HierarchySource, hierarchy_sources
-from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set, merge_equal_codes
+from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set, merge_equal_codes, sampled
 from kanon_sql.frequency.judge import Judge, may_suppress
 from kanon_sql.generalization.lattice import Lattice
 from kanon_sql.loss import Costs, metric
@@ -23,6 +23,7 @@ from kanon_sql.risk import roles
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.models import check_asked, check_reachable, check_unit, models_of
 from kanon_sql.verbs.observer import Observer
+from kanon_sql.verbs.population import check_population, check_shares, opened_population
 from kanon_sql.verbs.source import Source
 
 
@@ -56,6 +57,7 @@ def count(
     perturb.check(source.engine, source.table, spec)
     check_asked(model, spec, source.table)
     check_unit(model, source)
+    check_population(spec, model)
     metric(spec.metric)
     fitted = hierarchy_sources(spec, source.table, source.engine, order_will_do=spec.strategy in RECODERS)
     local = spec.strategy in RECODERS or shows.asked(spec)
@@ -68,21 +70,24 @@ def count(
     here = source.engine if source.engine.is_embedded or search_in == "engine" else source.engine.embedded()
     builders = {name: fit.build for name, fit in fitted.items()}
     made = source.scratches[here]
-    frequency_set = build_frequency_set(
-        source.engine,
-        source.table,
-        builders,
-        made,
-        keep_tuples,
-        spec.unmapped,
-        model.sensitive,
-        model.compared,
-        model.groups,
-    )
+    with opened_population(source.engine, model) as population:
+        frequency_set = build_frequency_set(
+            source.engine,
+            source.table,
+            builders,
+            made,
+            keep_tuples,
+            spec.unmapped,
+            model.sensitive,
+            model.compared,
+            model.groups,
+            population,
+        )
     if local:
-        frequency_set = merge_equal_codes(frequency_set)
+        frequency_set = merge_equal_codes(sampled(frequency_set))
     seconds = time.monotonic() - started
     _check_size(spec, model, frequency_set)
+    check_shares(spec, model, frequency_set)
     judge = Judge(frequency_set, model)
     check_reachable(judge.model, frequency_set, may_suppress(spec.suppression_limit, frequency_set.rows))
     costs = replace(judge.costs(), weights=weights_of(spec), beta=spec.beta)

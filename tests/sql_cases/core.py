@@ -20,6 +20,7 @@ from sql_cases.case import (
     counted_rows,
     on_node,
 )
+from sql_cases.population import OF_CORE
 from sql_cases.privacy import COMPARED
 
 HELD_VALUES = {
@@ -75,6 +76,7 @@ LOCAL = {
 
 CASES = [
     *COMPARED,
+    *OF_CORE,
     Case("core/node_test", on_node(AT_LEAST_2, ["age_0"], 7), _AT_RISK, [(7, 1)], FREQUENCY_SET),
     Case("core/node_test", on_node(AT_LEAST_2, ["age_0", "zip_0"], 8), _AT_RISK, [(8, 2)], FREQUENCY_SET),
     Case("core/node_test", on_node(UNKNOWN_OF_3, ["age_0"], 9), _AT_RISK, [(9, 3)], FREQUENCY_SET),

@@ -1,0 +1,108 @@
+"""The population that a source is a sample of: its tuples, counted and coded beside the source's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from kanon_sql import queries
+from kanon_sql.engine import Column, Engine, Table
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.errors import SourceError
+from kanon_sql.frequency.mapping import Place
+from kanon_sql.privacy import POPULATION_UNIT, Predicate
+from kanon_sql.queries import Coded, Hole, Relation
+
+COUNTED = "population_tuples"
+
+
+@dataclass(frozen=True)
+class Population:
+    """A table that the source is a sample of, where it is; `unit`: the column of its people, if they are counted."""
+
+    engine: Engine
+    table: Table
+    unit: str | None = None
+
+
+def count(population: Population, tables: Scratch, source: Table, stems: Mapping[str, str]) -> dict[str, Place]:
+    """Count the distinct tuples of a population, by its people where these count, and say where each column's are.
+
+    `stems`: the plain names of the quasi-identifiers, by their columns. SourceError if a column is not there, or is of
+    another kind than the source's.
+    """
+    columns = {stem: _like(population.table, source, name) for name, stem in stems.items()}
+    people = {POPULATION_UNIT: population.unit} if population.unit else {}
+    engine, relation = population.engine, population.table.relation
+    scan = queries.tuples({stem: column.name for stem, column in columns.items()}, people, relation, engine.dialect)
+    counted = _in_texts(tables, tables.receive(COUNTED, engine, scan), source, columns)
+    made = {column.name: column.type for column in tables.engine.table(counted).columns}
+    return {
+        column.name: Place(tables.engine, counted, Column(stem, made[stem], _kind(source, column)))
+        for stem, column in columns.items()
+    }
+
+
+def _like(population: Table, source: Table, name: str) -> Column:
+    """The population's column of that name."""
+    here, there = population.column(name), source.column(name)
+    if here is None:
+        raise SourceError(
+            f"the population has no column {name!r}, which is a quasi-identifier; name a table that has it"
+        )
+    if there is not None and here.kind != there.kind != _kind(source, here):
+        raise SourceError(
+            f"column {name!r} is {here.type} in the population and {there.type} in the source, so that their values "
+            "cannot be compared; give both one type"
+        )
+    return here
+
+
+def _kind(source: Table, column: Column) -> str:
+    """The kind in which a column of the population is compared: whole numbers are texts where the source's are."""
+    there = source.column(column.name)
+    return "text" if there is not None and there.kind == "text" and column.kind == "integer" else column.kind
+
+
+def _in_texts(tables: Scratch, counted: Relation, source: Table, columns: Mapping[str, Column]) -> Relation:
+    """The counted tuples with whole numbers as texts where the source's are, as zip codes in a CSV file are read."""
+    texts = [stem for stem, column in columns.items() if column.kind != _kind(source, column)]
+    if not texts:
+        return counted
+    others = [column.name for column in tables.engine.table(counted).columns if column.name not in texts]
+    holes: dict[str, Hole] = {"relation": counted, "texts": texts, "columns": others}
+    tables.make("population_texts", "core/as_texts", **holes)
+    tables.rename("population_texts", COUNTED)
+    return counted
+
+
+def code(tables: Scratch, attributes: Sequence[Coded], people: bool) -> Relation:
+    """The counted population with its codes; with people each of them counts once in n, at one of her tuples.
+
+    SourceError if a value of it is none in the type of the source's column.
+    """
+    unit, dialect = [POPULATION_UNIT] if people else [], tables.engine.dialect
+    counted = tables[COUNTED]
+    coded = tables.make_as("population", queries.frequency_set(counted, attributes, dialect, unit))
+    lost = tables.count(counted) - tables.count(coded)
+    if lost:
+        raise SourceError(
+            f"{lost:,} combinations of the population have values that the source's columns cannot hold; give the "
+            "columns of both one type"
+        )
+    if not people:
+        return coded
+    keys = [each.code_column(0) for each in attributes]
+    columns = [column.name for column in tables.engine.table(coded).columns if column.name != "n"]
+    holes: dict[str, Hole] = {"tuples": coded, "columns": columns, "unit": unit, "keys": keys}
+    return tables.make("population_people", "population/people_once", **holes)
+
+
+def refuse_unmatched(tables: Scratch, frequency_set: Relation, keys: Sequence[str], more: Predicate) -> None:
+    """SourceError if the source is no sample of its population, by the tuples of which it has `more`."""
+    ((tuples,),) = tables.rows("population/unmatched", frequency_set=frequency_set, keys=keys, more=more)
+    if tuples:
+        raise SourceError(
+            f"the population lacks {tuples:,} of the sample's combinations of quasi-identifiers, or has fewer rows of "
+            "them than the sample; name the population that the source was drawn from"
+        )

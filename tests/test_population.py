@@ -1,0 +1,527 @@
+"""k-map and δ-presence: a release judged by a population, against brute force in plain Python."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import count
+from math import floor, inf
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pandas
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import kanon_sql
+from kanon_sql import queries
+from kanon_sql.engine import Engine
+from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.errors import InfeasibleError, SourceError, SpecError
+from kanon_sql.frequency import rollups as rollup
+from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set
+from kanon_sql.frequency.judge import Judge
+from kanon_sql.frequency.population import Population
+from kanon_sql.generalization.hierarchy import Hierarchy
+from kanon_sql.generalization.lattice import Lattice
+from kanon_sql.loss import metric
+from kanon_sql.privacy import PrivacyModel, all_of, delta_presence, k_anonymity, k_map, l_diversity
+from kanon_sql.strategies import STRATEGIES, Driver, strategy
+from support.command_line import kanon
+from support.database import create_table
+from support.oracle import Node, Problem, Row, problems
+
+EXAMPLES = settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None, max_examples=12
+)
+_numbers = count()
+
+
+# The oracle: rows, other rows, and dictionaries
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What every class is held to: rows, rows of the population, the share of these, different values."""
+
+    k: int = 1
+    k_map: int = 1
+    least: Fraction = Fraction(0)
+    most: Fraction = Fraction(1)
+    values: int = 1
+
+    def models(self, population: Any) -> list[PrivacyModel]:
+        made = [k_map(self.k_map, population), k_anonymity(self.k)]
+        if self.least > 0 or self.most < 1:
+            made.append(delta_presence(float(self.least), float(self.most), population))
+        return made + ([l_diversity("ill", self.values)] if self.values > 1 else [])
+
+    def is_safe(self, rows: int, people: int, values: int) -> bool:
+        share = self.least * people <= rows <= self.most * people
+        return rows >= self.k and people >= self.k_map and share and values >= self.values
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """A table with an illness in every row, and the rows of the population that are not in it."""
+
+    problem: Problem
+    ills: Sequence[str]
+    others: Sequence[Row]
+
+    @property
+    def people(self) -> list[Row]:
+        return [*self.problem.rows, *self.others]
+
+    def unsafe(self, node: Node, asked: Asked) -> dict[Row, int]:
+        """The classes that may not be released, with their rows; those of the population alone only if they count."""
+        label = self.problem.labels
+        rows, people = Counter(label(r, node) for r in self.problem.rows), Counter(label(r, node) for r in self.people)
+        ills = Counter(
+            name for name, _ in {(label(r, node), ill) for r, ill in zip(self.problem.rows, self.ills, strict=True)}
+        )
+        counted = people if asked.least else rows
+        return {each: rows[each] for each in counted if not asked.is_safe(rows[each], people[each], ills[each])}
+
+    def at_risk(self, node: Node, asked: Asked) -> int:
+        """The rows at risk; a class of the population alone counts as one where every class must be safe."""
+        return sum(max(rows, 1) for rows in self.unsafe(node, asked).values())
+
+    def loss(self, node: Node, asked: Asked) -> float:
+        unsafe, rows = self.unsafe(node, asked), self.problem.rows
+        losses = [
+            sum(1.0 if self.problem.labels(row, node) in unsafe else float(column.loss(row[j], level)) for row in rows)
+            / len(rows)
+            for j, (column, level) in enumerate(zip(self.problem.columns, node, strict=True))
+        ]
+        return sum(losses) / len(losses)
+
+
+SHARES = [Fraction(1, 4), Fraction(1, 3), Fraction(1, 2), Fraction(3, 4), Fraction(1)]
+
+
+@st.composite
+def sampled(draw: st.DrawFn, **options: Any) -> tuple[Sampled, Asked]:
+    problem = draw(problems(**{"most_columns": 3, **options}))
+    row = st.tuples(*(st.sampled_from(list(column.leaves)) for column in problem.columns))
+    others = draw(st.lists(row, max_size=30))
+    ills = [draw(st.sampled_from("ab")) for _ in problem.rows]
+    least = draw(st.sampled_from([Fraction(0), Fraction(0), Fraction(1, 10), Fraction(1, 3)]))
+    most = draw(st.sampled_from([share for share in SHARES if share >= least]))
+    asked = Asked(draw(st.integers(1, 2)), draw(st.integers(1, 8)), least, most if least or most < 1 else Fraction(1))
+    return Sampled(problem, ills, others), Asked(asked.k, asked.k_map, least, most, draw(st.integers(1, 2)))
+
+
+# The judge and every search, node by node
+
+
+def counted(engine: Engine, given: Sampled, models: Sequence[PrivacyModel], here: Engine | None = None) -> FrequencySet:
+    problem, made = given.problem, all_of(*models)
+    names = [f"q{j}" for j in range(len(problem.columns))]
+    types = ["BIGINT" if isinstance(c.levels[0][0], int) else "VARCHAR" for c in problem.columns]
+    columns = dict(zip(names, types, strict=True))
+    rows = [(*row, ill) for row, ill in zip(problem.rows, given.ills, strict=True)]
+    number = next(_numbers)
+    table = create_table(engine, f"sample {number}", columns | {"ill": "VARCHAR"}, rows)
+    people = create_table(engine, f"people {number}", columns, given.people)
+    hierarchies = {name: Hierarchy(*c.levels) for name, c in zip(names, problem.columns, strict=True)}
+    builders = {name: lambda _, h=hierarchy: h for name, hierarchy in hierarchies.items()}
+    try:
+        return build_frequency_set(
+            engine,
+            table,
+            builders,
+            Scratch(here or engine),
+            sensitive=made.sensitive,
+            sampled_from=Population(engine, people),
+        )
+    finally:
+        for each in (table, people):
+            engine.run(queries.drop(each.relation, engine.dialect))
+
+
+def assert_judged(given: Sampled, asked: Asked, judge: Judge) -> None:
+    problem, costs = given.problem, judge.costs()
+    nodes = problem.nodes[:: 1 + len(problem.nodes) // 12]
+    assert judge.rows_at_risk(nodes) == [given.at_risk(node, asked) for node in nodes]
+    for node in nodes[:: 1 + len(nodes) // 4]:
+        unsafe, figures, losses = given.unsafe(node, asked), judge.classes(node), judge.losses(node, costs)
+        sizes = [size for labels, size in problem.classes(node).items() if labels not in unsafe]
+        assert (figures.classes, figures.released_rows) == (len(sizes), sum(sizes))
+        assert (figures.smallest_class, figures.squares) == (min(sizes, default=None), sum(n * n for n in sizes))
+        assert losses.rows_at_risk == len(problem.rows) - sum(sizes)
+        assert metric("loss").score(costs, losses) == pytest.approx(given.loss(node, asked))
+        assert not judge.may_mask(node, len(problem.rows) - sum(sizes))
+
+
+@EXAMPLES
+@given(given=sampled(), embedded=st.booleans())
+def test_every_node_is_judged_like_brute_force(engine: Engine, given: tuple[Sampled, Asked], embedded: bool) -> None:
+    sample, asked = given
+    models = asked.models("people")
+    frequency_set = counted(engine, sample, models, DuckDB() if embedded else engine)
+    assert (frequency_set.rows, frequency_set.tuples) == (len(sample.problem.rows), len(set(sample.problem.rows)))
+    assert frequency_set.population == len(sample.people)
+    assert_judged(sample, asked, Judge(frequency_set, all_of(*models)))
+
+
+@EXAMPLES
+@given(given=sampled(fewest_columns=4, most_columns=4))
+def test_roll_ups_keep_the_population(given: tuple[Sampled, Asked]) -> None:
+    sample, asked = given
+    models = asked.models("people")
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {"_WORTH_ROWS": 0, "_WORTH_ASKING": 1, "_WORTH_KEEPING": 9, "_MOST_KEPT": 99}.items():
+            patch.setattr(rollup, name, value)
+        assert_judged(sample, asked, Judge(counted(DuckDB(), sample, models), all_of(*models)))
+
+
+@pytest.mark.parametrize("name", [name for name in STRATEGIES if "igh" not in name])
+@settings(EXAMPLES, max_examples=6)
+@given(given=sampled(), suppresses=st.booleans())
+def test_every_search_finds_what_brute_force_finds(name: str, given: tuple[Sampled, Asked], suppresses: bool) -> None:
+    sample, asked = given
+    problem, models = sample.problem, asked.models("people")
+    allowed = floor(0.3 * len(problem.rows)) if suppresses and not asked.least else 0
+    judge = Judge(counted(DuckDB(), sample, models), all_of(*models))
+    monotone = judge.model.monotone_for(suppresses=allowed > 0)
+    if STRATEGIES[name].monotone_only and not monotone:
+        return
+    lattice = Lattice((0,) * len(problem.columns), problem.heights)
+    driver = Driver(
+        lattice,
+        judge.costs(),
+        metric("loss"),
+        judge,
+        allowed,
+        monotone,
+        5,
+        k_alone=judge.model.k_alone,
+        evaluations=200,
+    )
+    safe = {node: sample.loss(node, asked) for node in problem.nodes if sample.at_risk(node, asked) <= allowed}
+    best = min(safe.values(), default=inf)
+    try:
+        outcome = driver.run(strategy(name))
+    except InfeasibleError:
+        assert best == inf or STRATEGIES[name].promise != "the optimum"
+        return
+    assert outcome.node in safe
+    assert outcome.score == pytest.approx(safe[outcome.node])
+    assert outcome.lower_bound <= best + 1e-9
+    if STRATEGIES[name].promise == "the optimum":
+        assert outcome.score == pytest.approx(best)
+        assert outcome.proven_optimal
+
+
+# What is monotone, and what is not
+
+
+@settings(deadline=None, max_examples=60)
+@given(given=sampled())
+def test_what_a_node_tells_of_those_above_it(given: tuple[Sampled, Asked]) -> None:
+    """Under k-map no suppressed row comes back; under δ-presence a node without any has none above it."""
+    sample, asked = given
+    by_map, by_share = Asked(k_map=asked.k_map), Asked(least=asked.least, most=asked.most)
+    for node in sample.problem.nodes:
+        for j, level in enumerate(node):
+            if level == sample.problem.heights[j]:
+                continue
+            above = (*node[:j], level + 1, *node[j + 1 :])
+            assert sample.at_risk(above, by_map) <= sample.at_risk(node, by_map)
+            assert sample.at_risk(node, by_share) > 0 or sample.at_risk(above, by_share) == 0
+
+
+def test_a_presence_is_not_monotone_where_rows_may_be_suppressed() -> None:
+    """All of zip 2 are in the sample, a tenth of zip 1: dropping zip 2 is enough, and merged with it zip 1 goes too."""
+    people = pandas.DataFrame({"zip": ["1"] * 10 + ["2"] * 10})
+    sample = people.iloc[9:]
+    models = [delta_presence(0, 0.5, people)]
+    assert all_of(*models).monotone_for(suppresses=False)
+    assert not all_of(*models).monotone_for(suppresses=True)
+    recipe = {"quasi_identifiers": {"zip": {"hierarchy": "suppress"}}, "suppression_limit": 0.95}
+    release = kanon_sql.anonymize(sample, recipe, privacy=models)
+    assert (release.manifest["node"], release.manifest["released_rows"]) == ({"zip": 0}, 1)
+    recipe["quasi_identifiers"] = {"zip": {"hierarchy": "suppress", "min_level": 1}}
+    with pytest.raises(InfeasibleError):
+        kanon_sql.anonymize(sample, recipe, privacy=models)
+
+
+# From source to release
+
+
+TYPES = {"age": "BIGINT", "zip": "VARCHAR", "ill": "VARCHAR"}
+RECIPES: dict[str, Any] = {
+    "age": {"hierarchy": {"ranges": [5, 10, 20]}},
+    "zip": {"hierarchy": {"redact": "right"}},
+}
+NAMES = ["age", "zip"]
+
+
+def people(rows: int, seed: int = 1) -> list[tuple[Any, ...]]:
+    draw = Random(seed)
+    zips = ["123", "124", "131", "222", None]
+    return [(draw.choice([*range(20, 60), None]), draw.choice(zips), draw.choice("xyz")) for _ in range(rows)]
+
+
+@dataclass(frozen=True)
+class Tables:
+    """A sample and its population, as tables of an engine."""
+
+    engine: Engine
+    sample: str
+    population: str
+
+    def released(self, into: str) -> list[tuple[Any, ...]]:
+        return self.engine.rows(f'SELECT age, zip, ill FROM "{into}"')
+
+
+@pytest.fixture
+def tables(engine: Engine) -> Iterator[Tables]:
+    number = next(_numbers)
+    everybody = people(400)
+    made = Tables(engine, f"sample_{number}", f"voters_{number}")
+    made_tables = [
+        create_table(engine, made.sample, TYPES, everybody[::5]),
+        create_table(engine, made.population, TYPES, everybody),
+    ]
+    yield made
+    for table in made_tables:
+        engine.run(queries.drop(table.relation, engine.dialect))
+
+
+def shown(value: Any, label: Any) -> bool:
+    """Whether a released label, a value, a range or a redacted text, may stand for a value."""
+    if value is None or label is None or label == "*":
+        return label == "*" or label == value
+    if isinstance(value, int):
+        low, *high = map(int, re.findall(r"\d+", str(label)))
+        return low <= value <= (high[0] - str(label).endswith(")") if high else low)
+    return len(value) == len(label) and all(b in ("*", a) for a, b in zip(value, label, strict=True))
+
+
+def assert_holds(rows: Sequence[tuple[Any, ...]], everybody: Sequence[tuple[Any, ...]], asked: Asked) -> None:
+    """Count every released class, and by its labels alone whoever in the population it may be."""
+    classes = Counter(row[:2] for row in rows)
+    assert classes
+    for labels, size in classes.items():
+        alike = sum(all(map(shown, row[:2], labels)) for row in everybody)
+        assert asked.is_safe(size, alike, 9), (labels, size, alike)
+
+
+ASKED = {
+    "k-map": Asked(k_map=8),
+    "presence": Asked(most=Fraction(2, 5)),
+    "both, and k": Asked(k=2, k_map=12, most=Fraction(1, 3)),
+}
+
+
+@pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
+@pytest.mark.parametrize("form", ["table", "csv", "parquet"])
+def test_a_release_is_safe_beside_its_population(tables: Tables, tmp_path: Path, form: str, asked: Asked) -> None:
+    into, path = f"{tables.sample}_anon", tmp_path / f"anon.{form}"
+    target: dict[str, Any] = {"into": into} if form == "table" else {"output": path}
+    release = kanon_sql.anonymize(
+        tables.sample,
+        quasi_identifiers=RECIPES,
+        sensitive=["ill"],
+        privacy=asked.models(tables.population),
+        connection=tables.engine.connection,
+        suppression_limit=0.1,
+        **target,
+    )
+    try:
+        reader = tables.engine if form == "table" else DuckDB()
+        name = {"table": f'"{into}"', "csv": f"READ_CSV('{path}', all_varchar = TRUE)"}.get(form, f"'{path}'")
+        rows = reader.rows(f"SELECT age, zip, ill FROM {name}")
+    finally:
+        tables.engine.run(queries.drop(queries.Relation(into), tables.engine.dialect))
+    assert_holds(rows, people(400), asked)
+    said = {each["model"]: each for each in release.manifest["privacy"]}
+    assert said["k-map"]["achieved"] >= asked.k_map
+    assert "δ-presence" not in said or said["δ-presence"]["achieved"] <= float(asked.most)
+    assert release.manifest["verified"]
+    assert release.manifest["classes"] > 2
+
+
+def test_every_class_of_the_population_is_in_a_release_with_a_least_presence(tables: Tables) -> None:
+    models = [delta_presence(0.1, 0.4, tables.population)]
+    asked: dict[str, Any] = {"quasi_identifiers": RECIPES, "sensitive": ["ill"], "privacy": models}
+    asked |= {"connection": tables.engine.connection}
+    with pytest.raises(SpecError, match="no row may be suppressed; give `suppression_limit=0`"):
+        kanon_sql.anonymize(tables.sample, **asked)
+    release = kanon_sql.anonymize(tables.sample, **asked, suppression_limit=0.0)
+    rows = [
+        tuple(row) for row in release.to_df()[[*NAMES, "ill"]].astype(object).where(lambda x: x.notna(), None).values
+    ]
+    for person in people(400):
+        assert any(all(map(shown, person[:2], row)) for row in rows)
+    tables.engine.run(f"INSERT INTO {tables.population} VALUES (59, '999', 'x')")  # whom no class of zips but * holds
+    release = kanon_sql.anonymize(tables.sample, **asked, suppression_limit=0.0)
+    assert release.manifest["node"]["zip"] == 3
+
+
+@pytest.mark.parametrize("strategy", ["mondrian", "mondrian_relaxed", "refine", "kaca", "prioprivacy", "modes"])
+def test_a_local_recoding_is_safe_beside_its_population(tables: Tables, strategy: str) -> None:
+    into, asked = f"{tables.sample}_local", Asked(k_map=12)
+    how: dict[str, Any] = {"show": "mode"} if strategy == "modes" else {"strategy": strategy, "time_limit": 5.0}
+    release = kanon_sql.anonymize(
+        tables.sample,
+        quasi_identifiers=RECIPES,
+        sensitive=["ill"],
+        privacy=[k_map(12, tables.population)],
+        connection=tables.engine.connection,
+        into=into,
+        **how,
+    )
+    rows = tables.released(into)
+    tables.engine.run(queries.drop(queries.Relation(into), tables.engine.dialect))
+    (said,) = release.manifest["privacy"]
+    assert (said["model"], said["required"]) == ("k-map", 12)
+    # Its own rows' equals are fewer than all whom a class's labels may be.
+    assert said["achieved"] >= 12
+    assert release.manifest["classes"] > 2
+    if strategy not in ("modes",):
+        assert len(rows) == 80
+        assert_holds(rows, people(400), asked)
+
+
+# The population, wherever it is
+
+
+@pytest.mark.parametrize("given", ["table", "csv", "parquet", "frame"])
+def test_a_population_is_a_table_a_file_or_data(tables: Tables, tmp_path: Path, given: str) -> None:
+    frame = pandas.DataFrame(people(400), columns=list(TYPES)).astype({"age": "Int64"})
+    path = tmp_path / f"voters.{given}"
+    if given in ("csv", "parquet"):
+        frame.to_csv(path, index=False) if given == "csv" else frame.to_parquet(path)
+    population: Any = {"table": tables.population, "frame": frame}.get(given, path)
+    release = kanon_sql.anonymize(
+        tables.sample,
+        quasi_identifiers=RECIPES,
+        sensitive=["ill"],
+        privacy=[k_map(8, population)],
+        connection=tables.engine.connection,
+    )
+    assert release.manifest["privacy"][0]["achieved"] >= 8
+    assert release.manifest["node"] == {"age": 4, "zip": 0}
+
+
+BAD: dict[str, tuple[str, str]] = {
+    "no column": ("SELECT age FROM {}", "the population has no column 'zip', which is a quasi-identifier"),
+    "another type": ("SELECT zip AS age, zip FROM {}", "column 'age' is .* in the population and .* in the source"),
+    "another table": (
+        "SELECT age + 100 AS age, zip FROM {}",
+        "the population lacks [0-9]+ of the sample's combinations of quasi-identifiers",
+    ),
+    "one row less": (
+        "SELECT age, zip FROM {} WHERE COALESCE(NOT (age = 34 AND zip = '123'), TRUE)",
+        "the population lacks 1 of the sample's combinations of quasi-identifiers",
+    ),
+}
+
+
+@pytest.mark.parametrize(("query", "message"), BAD.values(), ids=BAD)
+def test_a_population_that_the_source_was_not_drawn_from(tables: Tables, query: str, message: str) -> None:
+    tables.engine.run(f"INSERT INTO {tables.sample} VALUES (34, '123', 'x')")
+    tables.engine.run(f"INSERT INTO {tables.population} VALUES (34, '123', 'x')")
+    name = f"{tables.population}_bad"
+    tables.engine.run(f"CREATE TABLE {name} AS {query.format(tables.population)}")
+    asked: dict[str, Any] = {"quasi_identifiers": RECIPES, "sensitive": ["ill"], "into": f"{name}_anon"}
+    try:
+        with pytest.raises(SourceError, match=message):
+            kanon_sql.anonymize(tables.sample, privacy=[k_map(2, name)], connection=tables.engine.connection, **asked)
+        assert tables.engine.find(f"{name}_anon") is None
+    finally:
+        tables.engine.run(f"DROP TABLE {name}")
+
+
+REFUSED: dict[str, tuple[list[PrivacyModel], dict[str, Any], str]] = {
+    "no such table": ([k_map(2, "nobody")], {}, "the population nobody is neither a table where the source is nor"),
+    "two populations": ([k_map(2, "a"), delta_presence(0, 0.5, "b")], {}, "two models name two populations"),
+    "masked": ([k_map(2, "a")], {"mask": True}, "cannot be said of masked rows; leave out `mask`"),
+    "a view": (
+        [k_map(2, "a")],
+        {"target": {"table": "v", "as": "view"}, "database": "some.duckdb"},
+        "a view does not count a population again",
+    ),
+    "a least, locally": (
+        [delta_presence(0.1, 0.5, "a")],
+        {"strategy": "mondrian", "suppression_limit": 0.0},
+        "a local recoding has classes of the sample alone",
+    ),
+    "dealt": ([delta_presence(0, 0.5, "a")], {"strategy": "mondrian_relaxed"}, "puts equal rows into several classes"),
+    "dropped rows": ([delta_presence(0.1, 1, "a")], {}, "no row may be suppressed"),
+}
+
+
+@pytest.mark.parametrize(("models", "how", "message"), REFUSED.values(), ids=REFUSED)
+def test_what_is_refused_beside_a_population(models: list[PrivacyModel], how: dict[str, Any], message: str) -> None:
+    data = pandas.DataFrame({"age": [30, 31], "zip": ["12", "13"]})
+    with pytest.raises((SpecError, SourceError), match=message):
+        kanon_sql.anonymize(data, quasi_identifiers=RECIPES, privacy=models, **how)
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (lambda p: k_map(5, p), "k is 5 and the population has only 4 rows; lower k"),
+        (lambda p: delta_presence(0, 0.4, p), "2 rows or more are released of a population of 4"),
+        (lambda p: delta_presence(0.6, 1, p), "the sample has 2 rows of a population of 4"),
+    ],
+)
+def test_what_no_class_can_reach_is_said_before_the_search(model: Any, message: str) -> None:
+    population = pandas.DataFrame({"age": [30, 31, 32, 33], "zip": ["12", "13", "12", "13"]})
+    with pytest.raises(InfeasibleError, match=message):
+        kanon_sql.anonymize(
+            population[:2], quasi_identifiers=RECIPES, privacy=[model(population)], suppression_limit=0.0
+        )
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: k_map(0, "a"), "k of k-map is 0"),
+        (lambda: k_map(2, ""), "k-map needs a population"),
+        (lambda: delta_presence(0, 1, "a"), "asks for nothing"),
+        (lambda: delta_presence(0.5, 0.4, "a"), "the lower one first"),
+        (lambda: delta_presence(0, 0, "a"), "the upper one above 0"),
+    ],
+)
+def test_a_model_that_cannot_be(make: Any, message: str) -> None:
+    with pytest.raises(SpecError, match=message):
+        make()
+
+
+def test_a_spec_names_the_population_by_its_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    everybody = pandas.DataFrame(people(400), columns=list(TYPES)).astype({"age": "Int64"})
+    folder = tmp_path / "survey"
+    folder.mkdir()
+    everybody.to_csv(folder / "voters.csv", index=False)
+    everybody[::5].to_csv(folder / "sample.csv", index=False)
+    spec = {
+        "source": "sample.csv",
+        "quasi_identifiers": {"age": {"hierarchy": {"ranges": [5, 10, 20]}}, "zip": {"hierarchy": "suppress"}},
+        "sensitive": ["ill"],
+        "privacy": {
+            "k_map": {"k": 8, "population": "voters.csv"},
+            "delta_presence": {"max": 0.5, "population": "voters.csv"},
+        },
+    }
+    (folder / "release.yml").write_text(yaml.safe_dump(spec))
+    monkeypatch.chdir(tmp_path)
+    release = kanon_sql.anonymize(spec=folder / "release.yml")
+    assert [each["model"] for each in release.manifest["privacy"]] == ["k-map", "δ-presence"]
+    asked = ["--k", "3", "--k-map", "20:survey/voters.csv", "--output", "anon.csv", "--json"]
+    line = kanon("anonymize", "--spec", "survey/release.yml", *asked)
+    said = {each["model"]: each["achieved"] for each in json.loads(line.out)["privacy"]}
+    assert said["k-anonymity"] >= 3
+    assert said["k-map"] >= 20
