@@ -38,7 +38,7 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
         "a run either cloaks places or generalizes quasi-identifiers; leave out `quasi_identifiers`, or generalize "
         "them in a run of their own",
     ),
-    ("location", "a privacy model on a sensitive column"): (
+    ("location", "another privacy model than k"): (
         PLACES,
         "privacy: {l_diversity: {ill: 3}}",
         "places are cloaked for k alone; leave out the other privacy models",
