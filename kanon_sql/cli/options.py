@@ -224,6 +224,12 @@ DELTA_DISCLOSURE = _of_columns(
     "Largest logarithm of a sensitive value's share in a class over that of the table, or under: disease=1.",
     "delta",
 )
+AGAINST = Option(
+    "against",
+    "The source of the release, for models that compare its classes with the whole table; else they compare with the "
+    "release itself. A file, or with --database a table.",
+    _DATA,
+)
 RISK = Option(
     "risk",
     "Largest risk that somebody is found: prosecutor:highest=0.1, prosecutor:mean=0.05, marketer:mean=0.05, or "

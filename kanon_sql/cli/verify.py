@@ -13,10 +13,11 @@ from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import takes
 from kanon_sql.cli.flags import in_flags
 from kanon_sql.cli.show import out, promised
+from kanon_sql.verbs.verify import ITSELF
 from kanon_sql.verbs.verify import verify as run
 
 
-@takes(o.SOURCE, o.DATABASE, o.SPEC, o.QUASI_IDENTIFIERS, o.HIERARCHIES, *o.PRIVACY, o.JSON)
+@takes(o.SOURCE, o.AGAINST, o.DATABASE, o.SPEC, o.QUASI_IDENTIFIERS, o.HIERARCHIES, *o.PRIVACY, o.JSON)
 def verify(source: str | None, spec: Path | None, as_json: bool | None, **overrides: Any) -> None:
     """With --spec and no source, checks the spec's target. Prints how many classes fail, of which size; never whose."""
     checked = run(source, spec, **overrides).to_dict()
@@ -37,12 +38,14 @@ def _show(checked: dict[str, Any]) -> None:
     models = escape(promised(checked["findings"]))
     if checked["holds"]:
         out.print(f"[green]holds[/green]: {models} on {_listed(checked)}; {said}")
+        _show_comparison(checked)
         return
     negated = "not " if models.endswith("-anonymous") and len(checked["findings"]) == 1 else ""
     out.print(f"[red]does not hold[/red]: {negated}{models} on {_listed(checked)}; {said}")
     for finding in checked["findings"]:
         if finding["unsafe_rows"]:
             _show_offence(finding, checked["offending_sizes"])
+    _show_comparison(checked)
 
 
 def _show_offence(finding: dict[str, Any], sizes: list[dict[str, int]]) -> None:
@@ -56,6 +59,17 @@ def _show_offence(finding: dict[str, Any], sizes: list[dict[str, int]]) -> None:
     out.print(f"{rows} are below {finding['required']}:")
     for offence in sizes:
         out.print(f"  {offence['classes']:,} classes of {offence['size']}")
+
+
+def _show_comparison(checked: dict[str, Any]) -> None:
+    compared = checked["compared_with"]
+    if compared == ITSELF:
+        out.print(
+            "The classes were compared with the release itself, which may have lost rows; to compare them with its "
+            "source, name it with --against."
+        )
+    elif compared:
+        out.print(f"The classes were compared with {escape(compared)}.")
 
 
 def _listed(checked: dict[str, Any]) -> str:

@@ -63,8 +63,8 @@ def check_models(model: PrivacyModels, table: Table) -> None:
     """SpecError if a model says what no class can be asked, or counts the values of a column that is not there."""
     if model.unit and table.column(model.unit) is None:
         raise SpecError(
-            f"people are told apart by {model.unit!r}, and there is no such column; a release does not have it, so "
-            "people are counted when it is made"
+            f"people are told apart by {model.unit!r}, and there is no such column; a release does not have it, so its "
+            "people are counted when it is made; leave out `unit` to count rows"
         )
     for each in model.models:
         if each.sensitive is not None and table.column(each.sensitive) is None:

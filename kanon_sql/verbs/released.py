@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine, Statement
-from kanon_sql.errors import ReleaseWarning, SpecError, VerificationError
+from kanon_sql.errors import KanonError, ReleaseWarning, SpecError, VerificationError
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.queries import Relation
 from kanon_sql.release.findings import summarize
@@ -22,8 +22,8 @@ from kanon_sql.spec import Spec, Target
 from kanon_sql.staging import Staging
 from kanon_sql.strategies import Step
 from kanon_sql.verbs.result import Result
-from kanon_sql.verbs.source import Source, opened_source
-from kanon_sql.verbs.verify import Verification, checked
+from kanon_sql.verbs.source import IN_MEMORY, Source, opened_source
+from kanon_sql.verbs.verify import Verification, Whole, checked
 
 if TYPE_CHECKING:
     import pandas
@@ -54,7 +54,8 @@ class Release(Result):
 
     `trace`: every question that the search asked of the data, in order, with its answer. `statements`: what was run
     to write the release, each with its sentence, seconds and rows. `quasi_identifiers`: the released columns that make
-    the classes; `model`: what every class of them meets, None where the released rows alone cannot tell.
+    the classes; `model`: what every class of them meets, None where the released rows alone cannot tell. `place`: where
+    it is; `source_place`: where its source was, None of data in memory that are gone.
     """
 
     manifest: dict[str, Any]
@@ -64,6 +65,7 @@ class Release(Result):
     quasi_identifiers: tuple[str, ...] = ()
     model: PrivacyModels | None = None
     place: Place = field(default_factory=lambda: Place(""), compare=False)
+    source_place: Place | None = field(default=None, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         """The manifest."""
@@ -76,11 +78,24 @@ class Release(Result):
             return frame
 
     def verify(self) -> Verification:
-        """Check the release where it is now, by an independent query of it; see `kanon_sql.verify`."""
+        """Check the release where it is now, by an independent query of it; see `kanon_sql.verify`.
+
+        Models that compare it with its source do so while that can be read, else with the release itself.
+        """
         if self.model is None:
             raise SpecError("what was promised of this release needs more than its rows; verify what it was made of")
-        with self.place.opened() as source:
-            return checked(source, self.place.name, self.quasi_identifiers, self.model)
+        with self.place.opened() as source, contextlib.ExitStack() as stack:
+            whole = self._whole(stack) if self.model.compared else None
+            return checked(source, self.place.name, self.quasi_identifiers, self.model, whole)
+
+    def _whole(self, stack: contextlib.ExitStack) -> Whole | None:
+        """The source, if it can still be read."""
+        if self.source_place is None:
+            return None
+        try:
+            return Whole(self.manifest["source"], stack.enter_context(self.source_place.opened()))
+        except KanonError:
+            return None
 
     def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
         """Copy the released rows to a CSV or Parquet file, verified there; `.json` takes the manifest.
@@ -144,7 +159,8 @@ def released(
 ) -> Release:
     """What was published, as its result."""
     place = _place(source, spec, published)
-    return Release(manifest, published.sql, trace, published.statements, quasi_identifiers, model, place)
+    whence = _source_place(source, spec)
+    return Release(manifest, published.sql, trace, published.statements, quasi_identifiers, model, place, whence)
 
 
 def warned(release: Release) -> Release:
@@ -162,3 +178,12 @@ def _place(source: Source, spec: Spec, published: Published[Any]) -> Place:
     if spec.target is None or not source.owned:
         return Place(name, None, source.engine, published.relation)
     return Place(name, spec.database)
+
+
+def _source_place(source: Source, spec: Spec) -> Place | None:
+    """Where the source can be read again: a file or table by its name, data in memory while their engine is open."""
+    if source.files:
+        return Place(spec.source)
+    if spec.target is None or not source.owned:
+        return Place(spec.source, None, source.engine, source.table.relation)
+    return None if spec.source == IN_MEMORY else Place(spec.source, spec.database)

@@ -2,33 +2,47 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from kanon_sql.engine import Table
-from kanon_sql.errors import SourceError
+from kanon_sql.engines.files import files
+from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.recode.show import shown_names
 from kanon_sql.release import anatomy, findings
+from kanon_sql.report.numbers import parameters
 from kanon_sql.spec import Spec, check
 from kanon_sql.verbs.models import check_models, models_of
 from kanon_sql.verbs.options import VerifyOptions, spelled_out, taken
 from kanon_sql.verbs.problem import check_roles
 from kanon_sql.verbs.result import Result
-from kanon_sql.verbs.source import Source, opened, settle_spec
+from kanon_sql.verbs.source import IN_MEMORY, Source, opened, opened_source, settle_spec
 
 if TYPE_CHECKING:
     import pandas
 
+ITSELF = "itself"  # what a release is compared with where its source is not given
 _NOT_READ = "not read"  # a source, where the target is verified: the spec need not name one
+
+
+@dataclass(frozen=True)
+class Whole:
+    """The table that a release was made of, open, and what it is called."""
+
+    name: str
+    source: Source
 
 
 @dataclass(frozen=True, repr=False)
 class Verification(Result):
     """What a check found: how many classes there are, and how many do not meet the model; never whose.
 
-    `offending_sizes`: classes that do not hold, by size. `problem`: why nothing could be checked, else None.
+    `offending_sizes`: classes that do not hold, by size. `compared_with`: what the models compare the classes with, the
+    source or `ITSELF`; None where they compare nothing. `problem`: why nothing could be checked, else None.
     """
 
     source: str
@@ -39,6 +53,7 @@ class Verification(Result):
     required: int = 0
     summary: findings.Summary | None = None
     offending_sizes: tuple[tuple[int, int], ...] = ()
+    compared_with: str | None = None
 
     def __bool__(self) -> bool:
         return self.holds
@@ -53,6 +68,7 @@ class Verification(Result):
             "model": self.model,
             "required": self.required,
             "holds": self.holds,
+            "compared_with": self.compared_with,
             **self.summary.to_dict(),
             "offending_sizes": [{"size": size, "classes": classes} for size, classes in self.offending_sizes],
         }
@@ -71,9 +87,10 @@ class Verification(Result):
         return [
             ("source", self.source),
             *(
-                ("model", f"{each.model}, {each.required} required, {each.achieved or 0} found")
+                ("model", f"{each.model}, {parameters(each.required)} required, {each.achieved or 0} found")
                 for each in summary.findings
             ),
+            *([("compared", f"with {self.compared_with}")] if self.compared_with else []),
             ("classes", f"{summary.classes:,} of {summary.rows:,} rows, by {', '.join(self.quasi_identifiers)}"),
             ("verified", "yes" if self.holds else unsafe),
         ]
@@ -84,13 +101,17 @@ def verify(
     source: Any = None,
     spec: Spec | dict[str, Any] | str | Path | None = None,
     *,
+    against: Any = None,
     connection: Any = None,
     **options: Unpack[VerifyOptions],
 ) -> Verification:
     """Check a table, file or DataFrame: does every class have k rows or more, or meet the given privacy models?
 
-    With a spec and no source, its target is checked: what `anonymize` wrote by that spec. Nothing is written. Raises
-    KanonError if the data cannot be read; a check that fails is a result, which is false.
+    With a spec and no source, its target is checked: what `anonymize` wrote by that spec. `against`: the source that it
+    was made of, a file, a table, a DataFrame or an Arrow table, for models that compare a class with the whole table
+    (t-closeness, β-likeness, δ-disclosure); without it they compare with what is checked itself, which may have lost
+    rows. Nothing is written. Raises KanonError if the data cannot be read; a check that fails is a result, which is
+    false.
 
     >>> import pandas
     >>> people = pandas.DataFrame({"zip": ["12", "12", "21"], "ill": list("xyx")})
@@ -111,8 +132,26 @@ def verify(
     problem = anatomy.file_problem(Path(settled.source))
     if problem:
         return Verification(settled.source, False, problem)
-    with opened(source, settled, connection) as data:
-        return _checked(data, settled)
+    with contextlib.ExitStack() as stack:
+        # A file beside a source in a database is read without it: a server could not read the file.
+        alone = {"database": None} if against is not None and files(settled.source) else {}
+        data = stack.enter_context(opened(source, settled.model_copy(update=alone), connection))
+        whole = None if against is None else stack.enter_context(_opened_whole(against, settled, connection, data))
+        return _checked(data, settled, whole)
+
+
+@contextlib.contextmanager
+def _opened_whole(against: Any, spec: Spec, connection: Any, data: Source) -> Iterator[Whole]:
+    """The source of a release: a file, data in memory, or a table, where the release is if it is there."""
+    name = str(against) if isinstance(against, (str, Path)) else IN_MEMORY
+    if files(name) or name == IN_MEMORY:
+        with opened_source(against) as source:
+            yield Whole(name, source)
+    elif table := data.engine.find(name):
+        yield Whole(name, replace(data, table=table))
+    else:
+        with opened_source(name, spec.database, connection) as source:
+            yield Whole(name, source)
 
 
 def _of_target(spec: Spec) -> Spec:
@@ -132,19 +171,36 @@ def _shown_columns(spec: Spec, table: Table) -> list[str]:
     return names
 
 
-def _checked(source: Source, spec: Spec) -> Verification:
+def _checked(source: Source, spec: Spec, whole: Whole | None = None) -> Verification:
     names = _shown_columns(spec, source.table)
-    check_roles(spec.model_copy(update={"quasi_identifiers": dict.fromkeys(names)}), source.table)
-    return checked(source, spec.source, tuple(names), models_of(spec, source))
+    check_roles(spec.model_copy(update={"quasi_identifiers": dict.fromkeys(names), "unit": None}), source.table)
+    model = models_of(spec, whole.source if whole else source)
+    return checked(source, spec.source, tuple(names), model, whole)
 
 
-def checked(source: Source, name: str, quasi_identifiers: tuple[str, ...], model: PrivacyModels) -> Verification:
+def checked(
+    source: Source, name: str, quasi_identifiers: tuple[str, ...], model: PrivacyModels, whole: Whole | None = None
+) -> Verification:
     """Ask a source that is open whether its classes meet the models; SourceError if it has no rows."""
     engine, relation = source.engine, source.table.relation
     check_models(model, source.table)
-    summary = findings.summarize(engine, relation, quasi_identifiers, model)
+    if whole:
+        _check_whole(model, whole)
+    compared = (whole.source.engine, whole.source.table.relation) if whole else None
+    summary = findings.summarize(engine, relation, quasi_identifiers, model, compared)
     if summary.rows == 0:
         raise SourceError(f"{name} has no rows; there is nothing to verify")
     sizes = findings.class_sizes(engine, relation, quasi_identifiers)
     offending = tuple((size, classes) for size, classes in sizes if size < model.k)
-    return Verification(name, summary.holds, None, quasi_identifiers, model.name, model.k, summary, offending)
+    held_against = (whole.name if whole else ITSELF) if model.compared else None
+    said = name, summary.holds, None, quasi_identifiers, model.name, model.k, summary, offending, held_against
+    return Verification(*said)
+
+
+def _check_whole(model: PrivacyModels, whole: Whole) -> None:
+    for column in (model.sensitive[name] for name in model.compared):
+        if whole.source.table.column(column) is None:
+            raise SpecError(
+                f"{whole.name} has no column {column!r}, to compare the classes by; give `against` "
+                "the source that the release was made of"
+            )
