@@ -503,7 +503,10 @@ def test_a_risk_that_is_none_is_refused(asked: dict[str, Any], said: str) -> Non
 
 
 def test_what_not_even_one_class_can_meet_is_said_before_the_search(engine: Engine, source: str) -> None:
-    with pytest.raises(SpecError, match=r"mean prosecutor risk cannot be 0\.001: even with all 600 rows"):
+    said = (
+        r"no release can meet mean prosecutor risk, 0\.001 required: not even all 600 rows in one class do, which reach"
+    )
+    with pytest.raises(InfeasibleError, match=said):
         kanon_sql.anonymize(source, SPEC, privacy=prosecutor_risk(mean=0.001), connection=engine.connection)
 
 

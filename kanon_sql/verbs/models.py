@@ -11,7 +11,7 @@ from kanon_sql.errors import InfeasibleError, SpecError
 from kanon_sql.frequency.fitting import hierarchy_source
 from kanon_sql.frequency.frequency_set import FrequencySet
 from kanon_sql.generalization.values import key, read
-from kanon_sql.privacy import PrivacyModel, PrivacyModels, all_of, k_anonymity
+from kanon_sql.privacy import PrivacyModel, PrivacyModels, ReleaseModel, all_of, k_anonymity
 from kanon_sql.recode import RECODERS
 from kanon_sql.recode import show as shows
 from kanon_sql.report.numbers import figure, parameters
@@ -149,11 +149,22 @@ def _check_whole(each: PrivacyModel, model: PrivacyModels, frequency_set: Freque
     relation = frequency_set.relation
     ((unsafe, reached),) = frequency_set.tables.rows("privacy/whole_table", frequency_set=relation, **holes)
     if unsafe:
-        said = "" if reached is None else f", which reach {figure(reached)}"
-        raise InfeasibleError(
-            f"no release can meet {each.name}, {parameters(each.required)} required: not even all "
-            f"{frequency_set.rows:,} rows in one class do{said}; ask less of a class"
-        )
+        raise _unreachable(each, frequency_set.rows, reached)
+
+
+def check_sizes(model: PrivacyModels, rows: int) -> None:
+    """InfeasibleError if no release can meet a model about all classes: one class of all rows has the least risk."""
+    for each in model.of_release:
+        if not each.holds([(rows, 1)]):
+            raise _unreachable(each, rows, each.achieved([(rows, 1)]))
+
+
+def _unreachable(each: PrivacyModel | ReleaseModel, rows: int, reached: float | None) -> InfeasibleError:
+    said = "" if reached is None else f", which reach {figure(reached)}"
+    return InfeasibleError(
+        f"no release can meet {each.name}, {parameters(each.required)} required: not even all {rows:,} rows in one "
+        f"class do{said}; ask less of a class"
+    )
 
 
 def _check_occurring(model: PrivacyModels, frequency_set: FrequencySet) -> None:

@@ -21,7 +21,7 @@ from kanon_sql.release.pieces import companion
 from kanon_sql.release.recoding import companion_stems
 from kanon_sql.risk import roles
 from kanon_sql.spec import Spec
-from kanon_sql.verbs.models import check_asked, check_reachable, check_unit, models_of
+from kanon_sql.verbs.models import check_asked, check_reachable, check_sizes, check_unit, models_of
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.population import check_population, check_shares, opened_population
 from kanon_sql.verbs.source import Source
@@ -134,12 +134,7 @@ def _check_size(spec: Spec, model: PrivacyModels, frequency_set: FrequencySet) -
     if frequency_set.rows == 0:
         raise SourceError(f"{spec.source} has no rows; there is nothing to anonymize")
     rows = frequency_set.rows
-    for each in model.of_release:
-        if not each.holds([(rows, 1)]):
-            raise SpecError(
-                f"{each.name} cannot be {each.required}: even with all {rows:,} rows of {spec.source} in one class it "
-                f"is {each.achieved([(rows, 1)])}; ask for less"
-            )
+    check_sizes(model, rows)
     if model.k > rows:
         raise SpecError(
             f"k is {model.k:,} but {spec.source} has only {rows:,} rows, so that not even one class could hold them; "
