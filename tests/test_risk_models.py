@@ -42,7 +42,7 @@ from kanon_sql.strategies import STRATEGIES, Driver, strategy
 from support.counting import counted
 from support.database import create_table
 from support.examples import examples
-from support.oracle import Node, Problem, problems
+from support.oracle import Column, Node, Problem, problems
 from support.searching import lattice_of
 
 EXAMPLES = examples(40)
@@ -215,6 +215,23 @@ def test_every_node_is_judged_like_brute_force(
     problem, model, every = drawn
     frequency_set = counted(engine, problem, search_in=DuckDB() if embedded else engine)
     assert_judged(Judge(frequency_set, model), problem, every)
+
+
+@pytest.mark.parametrize("each", [Mean(Fraction(1, 10)), Above(Fraction(1, 5), Fraction(1, 20))])
+def test_one_node_and_several_are_judged_alike_where_classes_have_many_sizes(engine: Engine, each: Asked) -> None:
+    draw = Random(1)
+    levels = {value: (value, f"{value // 4}'", f"{value // 16}''", "*") for value in range(64)}
+    rows = [tuple(min(63, int(draw.expovariate(0.1))) for _ in range(2)) for _ in range(4_000)]
+    problem = Problem(rows, [Column(levels)] * 2, 1)
+    judge = Judge(counted(engine, problem), all_of(each.model))
+    least = [least_of([each], list(problem.classes(node).values())) for node in problem.nodes]
+    at_risk = [
+        sum(size for size in problem.classes(node).values() if size < k)
+        for node, k in zip(problem.nodes, least, strict=True)
+    ]
+    assert len({size for node in problem.nodes for size in problem.classes(node).values()}) > 100
+    assert judge.rows_at_risk(problem.nodes) == at_risk
+    assert [judge.rows_at_risk([node])[0] for node in problem.nodes] == at_risk
 
 
 @settings(EXAMPLES, max_examples=10)

@@ -244,7 +244,7 @@ class Judge:
         self.queries += 1
         answers = self.frequency_set.tables.rows_as(queries.union_all(texts), query)
         whole = [tuple(None if value is None else int(value) for value in row) for row in answers]
-        return sorted(whole) if len(texts) > 1 else whole
+        return sorted(whole)
 
 
 def _kept_codes(hierarchy: Hierarchy, level: int) -> set[int]:
