@@ -28,7 +28,9 @@ Box = tuple[float, float, float, float]
 def pictured(run: Run, columns: list[str] | None = None) -> Searched:
     lattice, outcome = run.driver.lattice, run.outcome
     columns = columns or [f"c{i}" for i in range(len(lattice.top))]
-    return Searched(columns, lattice, outcome, outcome.tags, "ola", run.metric, run.problem.k, run.problem.limit)
+    return Searched(
+        columns, lattice, outcome, outcome.tags, "ola", run.metric, f"k = {run.problem.k}", run.problem.limit
+    )
 
 
 class Picture:

@@ -32,6 +32,7 @@ from kanon_sql.privacy import (
     all_of,
     estimated_uniqueness,
     k_anonymity,
+    k_map,
     marketer_risk,
     population_uniqueness,
     prosecutor_risk,
@@ -525,6 +526,30 @@ def test_what_not_even_one_class_can_meet_is_said_before_the_search(engine: Engi
     )
     with pytest.raises(InfeasibleError, match=said):
         kanon_sql.anonymize(source, SPEC, privacy=prosecutor_risk(mean=0.001), connection=engine.connection)
+
+
+@pytest.mark.parametrize("limit", [0.0, 0.1])
+def test_a_journalist_finds_nobody_who_has_too_few_like_them_in_the_population(
+    engine: Engine, source: str, limit: float
+) -> None:
+    into, population = f"{source}_journalist", f"{source}_all"
+    engine.run(
+        f"CREATE TABLE {population} AS SELECT * FROM {source} UNION ALL SELECT * FROM {source} WHERE person < 200"
+    )
+    asked: dict[str, Any] = {"suppression_limit": limit, "into": into, "connection": engine.connection}
+    risk = {"model": "journalist", "highest": 0.15, "population": population}
+    try:
+        release = kanon_sql.anonymize(source, SPEC, risk=risk, **asked)
+        sizes = sizes_of(engine, into)
+        (said,) = release.manifest["privacy"]
+        assert (said["model"], said["required"]) == ("highest journalist risk", 0.15)
+        by_k = kanon_sql.anonymize(source, SPEC, privacy=[k_map(7, population)], **asked | {"into": f"{into}_k"})
+        assert sizes == sizes_of(engine, f"{into}_k")
+        assert said["achieved"] == pytest.approx(1 / by_k.manifest["privacy"][0]["achieved"])
+        assert said["achieved"] <= 0.15
+    finally:
+        for name in (into, f"{into}_k", population):
+            engine.run(queries.drop(Relation(name), engine.dialect))
 
 
 def test_wildcards_and_anatomies_are_for_k_alone(engine: Engine, source: str) -> None:

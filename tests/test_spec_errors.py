@@ -116,8 +116,11 @@ def test_unknown_keys(text: str, message: str) -> None:
         ),
         (
             "privacy: {risk: {model: journalist, highest: 0.1}}",
-            "privacy.risk: a journalist looks in a larger population, which a risk does not name; give k_map with that "
-            "population and a k of 1 / highest",
+            "privacy.risk: the journalist's risk, and no other, is that of a population; give it with this model",
+        ),
+        (
+            "privacy: {risk: {model: journalist, mean: 0.1, population: voters}}",
+            "privacy.risk: of the journalist's risk only the highest can be asked for; give highest and population",
         ),
         (
             "privacy: {uniqueness: {share: 1, sampling_fraction: 1}}",

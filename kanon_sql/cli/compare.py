@@ -15,7 +15,7 @@ from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Option, takes
 from kanon_sql.cli.flags import in_flags
 from kanon_sql.cli.show import found_by, out, watching
-from kanon_sql.report.numbers import count, figure
+from kanon_sql.report.numbers import count, figure, models
 from kanon_sql.spec import SearchStrategy
 from kanon_sql.verbs.compare import Comparison, StrategyResult
 from kanon_sql.verbs.compare import compare as run
@@ -63,8 +63,9 @@ def _show(compared: Comparison) -> None:
     searched = [each for each in compared.searches if each.refused is None]
     nodes = _lettered(searched)
     size = f"a lattice of {count(compared.lattice_size)} nodes over {compared.distinct_tuples:,} distinct tuples"
+    asked = models((each["model"], each["required"]) for each in compared.privacy)
     limit = f"{100 * compared.suppression_limit:.4g} % of the rows suppressed at most"
-    out.print(f"{compared.rows:,} rows, {size}; k = {compared.k}, {limit}, metric {compared.metric}")
+    out.print(f"{compared.rows:,} rows, {size}; {escape(asked)}, {limit}, metric {compared.metric}")
     for table in (_found_table(searched, nodes), _effort_table(searched), *_nodes_tables(compared, nodes)):
         out.print()
         out.print(table)

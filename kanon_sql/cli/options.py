@@ -92,10 +92,14 @@ def risk(text: str) -> dict[str, Any]:
 
     >>> risk("prosecutor:highest=0.1:above=0.2:share=0.1")
     {'model': 'prosecutor', 'highest': 0.1, 'above': {'threshold': 0.2, 'share': 0.1}}
+    >>> risk("journalist:highest=0.1:population=voters.parquet")
+    {'model': 'journalist', 'highest': 0.1, 'population': 'voters.parquet'}
     """
+    text, *population = text.split(":population=", 1)
     model, asked = _keyed("--risk", text, ("highest", "mean", "above", "share"), "MODEL:KEY=NUMBER[:KEY=NUMBER…]")
     above = {name: asked.pop(key) for key, name in (("above", "threshold"), ("share", "share")) if key in asked}
-    return {"model": model, **asked} | ({"above": above} if above else {})
+    more = ({"above": above} if above else {}) | ({"population": population[0]} if population else {})
+    return {"model": model, **asked, **more}
 
 
 def uniqueness(text: str) -> dict[str, Any]:
@@ -232,8 +236,9 @@ AGAINST = Option(
 )
 RISK = Option(
     "risk",
-    "Largest risk that somebody is found: prosecutor:highest=0.1, prosecutor:mean=0.05, marketer:mean=0.05, or "
-    "prosecutor:above=0.2:share=0.1 for the share of rows above a risk. No k is asked for besides unless you give it.",
+    "Largest risk that somebody is found: prosecutor:highest=0.1, prosecutor:mean=0.05, marketer:mean=0.05, "
+    "prosecutor:above=0.2:share=0.1 for the share of rows above a risk, or, in a population, "
+    "journalist:highest=0.1:population=FILE. No k is asked for besides unless you give it.",
     _PRIVACY,
     read=risk,
 )

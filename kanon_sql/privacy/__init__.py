@@ -17,7 +17,7 @@ from kanon_sql.privacy.model import (
 )
 from kanon_sql.privacy.population import delta_presence, k_map
 from kanon_sql.privacy.release_model import Histogram, ReleaseModel
-from kanon_sql.privacy.risk import marketer_risk, prosecutor_risk
+from kanon_sql.privacy.risk import journalist_risk, marketer_risk, prosecutor_risk
 from kanon_sql.privacy.t_closeness import t_closeness
 from kanon_sql.privacy.uniqueness import estimated_uniqueness, population_uniqueness
 
@@ -38,6 +38,7 @@ __all__ = [
     "delta_disclosure",
     "delta_presence",
     "estimated_uniqueness",
+    "journalist_risk",
     "k_anonymity",
     "k_map",
     "l_diversity",

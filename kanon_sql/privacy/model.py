@@ -206,6 +206,11 @@ class PrivacyModels:
         return *self.models, *self.of_release
 
     @property
+    def asked(self) -> tuple[PrivacyModel | ReleaseModel, ...]:
+        """All models but the class size that is ours, and stands for those about the whole release."""
+        return tuple(model for model in self.every if model.name != _CLASS_SIZE)
+
+    @property
     def name(self) -> str:
         """What the models are called together."""
         return " and ".join(model.name for model in self.every)
@@ -341,9 +346,12 @@ def _groups(hierarchy: Hierarchy) -> Groups:
     return tuple(zip(hierarchy.values, *(hierarchy.codes(level) for level in levels), strict=False))
 
 
+_CLASS_SIZE = "class size"
+
+
 def _class_size(size: int) -> PrivacyModel:
     columns, safe = {"rows": "SUM(n)"}, "rows >= $size"
-    return PrivacyModel("class size", {"size": size}, columns, safe, None, "always", "MIN(rows)", size)
+    return PrivacyModel(_CLASS_SIZE, {"size": size}, columns, safe, None, "always", "MIN(rows)", size)
 
 
 def all_of(*models: PrivacyModel | ReleaseModel, unit: str | None = None) -> PrivacyModels:

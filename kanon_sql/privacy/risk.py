@@ -1,15 +1,19 @@
-"""Prosecutor and marketer risk: K. El Emam, "Guide to the De-Identification of Personal Health Information", 2013.
+"""Prosecutor, journalist, marketer risk: K. El Emam, "Guide to the De-Identification of Personal Health Information".
 
-The prosecutor knows that somebody is in the data: the risk of a row is 1 over the size of its class. The marketer
+The prosecutor knows that somebody is in the data: the risk of a row is 1 over the size of its class. The journalist
+does not, and looks in a population: it is 1 over the size of the class there. The marketer
 wants to find as many as possible: the share that is found on average, classes over rows, is the mean of that risk.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import ceil
+from typing import Any
 
 from kanon_sql.errors import SpecError
 from kanon_sql.privacy.model import PrivacyModel
+from kanon_sql.privacy.population import k_map
 from kanon_sql.privacy.release_model import Histogram, ReleaseModel
 
 Model = PrivacyModel | ReleaseModel
@@ -46,6 +50,23 @@ def marketer_risk(mean: float) -> ReleaseModel:
     20
     """
     return _mean("marketer risk", mean)
+
+
+def journalist_risk(highest: float, population: Any) -> PrivacyModel:
+    """The risk of each row that is looked for in a population: k-map with k = 1 / highest.
+
+    `population`: as of `k_map`. SpecError for a risk that is not above 0 and at most 1.
+
+    >>> journalist_risk(0.1, "voters.parquet").safe
+    'people >= 10'
+    """
+    return replace(
+        k_map(least_size(_risk("highest journalist risk", highest)), population),
+        name="highest journalist risk",
+        parameters={"highest": highest},
+        safe=f"people >= {least_size(highest)}",
+        achieved="MAX(CAST(1 AS DOUBLE) / people)",
+    )
 
 
 def least_size(risk: float) -> int:

@@ -128,7 +128,7 @@ class _Run:
 
     def merge(self) -> None:
         """Do the merges that do not interfere."""
-        made, k = self.tables, self.task.spec.privacy.k
+        made, k = self.tables, self.task.model.k
         self._make("turns", nearest=made["nearest"], classes=made["classes"], k=k)
         self._make("firsts", turns=made["turns"])
         self._make("merges", turns=made["turns"], firsts=made["firsts"], k=k)

@@ -57,7 +57,7 @@ def summary(searched: Searched) -> str:
     proof = "proven optimal" if outcome.proven_optimal else f"no node is below {figure(outcome.lower_bound)}"
     limit = f"{100 * searched.suppression_limit:.4g} %"
     return (
-        f"k = {searched.k}, at most {limit} of the rows suppressed. "
+        f"{searched.asked}, at most {limit} of the rows suppressed. "
         f"Strategy {searched.strategy}, metric {searched.metric}: "
         f"{count(outcome.nodes_checked)} nodes checked{tagged}{ended}.\n"
         f"Best: {searched.said(outcome.node)}; {searched.metric} {figure(outcome.score)}, {proof}."

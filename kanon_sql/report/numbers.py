@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from math import isfinite
 
@@ -31,6 +31,18 @@ def figure(value: float) -> str:
     if abs(value) < 0.001:
         return f"{value:.1g}"
     return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4f}"
+
+
+def models(asked: Iterable[tuple[str, object]]) -> str:
+    """Privacy models, each by its name and what it requires, in words.
+
+    >>> models([("k-anonymity", 5), ("mean prosecutor risk", 0.05)])
+    'k = 5, mean prosecutor risk (0.05)'
+    """
+    words = (
+        f"k = {required}" if name == "k-anonymity" else f"{name} ({parameters(required)})" for name, required in asked
+    )
+    return ", ".join(words)
 
 
 def parameters(required: object) -> str:

@@ -27,7 +27,7 @@ class Searched:
     tags: Tags
     strategy: str
     metric: str
-    k: int
+    asked: str
     suppression_limit: float
 
     @cached_property

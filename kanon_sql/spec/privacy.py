@@ -191,14 +191,14 @@ class Risk(Model):
     highest: Share | None = Field(default=None, description=_RISK)
     mean: Share | None = Field(default=None, description=_RISK)
     above: Above | None = Field(default=None, description="a mapping such as {threshold: 0.2, share: 0.1}")
+    population: Source | None = Field(default=None, description="the name of a table or the path of a file")
 
     @model_validator(mode="after")
     def _of_the_model(self) -> Risk:
-        if self.model == "journalist":
-            raise ValueError(
-                "a journalist looks in a larger population, which a risk does not name; give k_map with that "
-                "population and a k of 1 / highest"
-            )
+        if self.model == "journalist" and (self.highest is None or self.mean is not None or self.above is not None):
+            raise ValueError("of the journalist's risk only the highest can be asked for; give highest and population")
+        if (self.model == "journalist") != (self.population is not None):
+            raise ValueError("the journalist's risk, and no other, is that of a population; give it with this model")
         if self.model == "marketer" and (self.mean is None or self.highest is not None or self.above is not None):
             raise ValueError("the marketer's risk is a mean; give mean alone, or the model prosecutor")
         if self.highest is None and self.mean is None and self.above is None:
@@ -208,6 +208,8 @@ class Risk(Model):
     @property
     def models(self) -> tuple[PrivacyModel | ReleaseModel, ...]:
         """The privacy models."""
+        if self.population is not None and self.highest is not None:
+            return (models.journalist_risk(_short(self.highest), self.population),)
         if self.model == "marketer" and self.mean is not None:
             return (models.marketer_risk(_short(self.mean)),)
         asked = {"highest": self.highest, "mean": self.mean}

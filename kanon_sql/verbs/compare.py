@@ -72,6 +72,7 @@ class Comparison(Result):
     rows: int
     distinct_tuples: int
     k: int
+    privacy: tuple[dict[str, Any], ...]
     suppression_limit: float
     metric: str
     heights: dict[str, int]
@@ -211,7 +212,8 @@ def _side_by_side(problem: Problem, runs: Sequence[_Run]) -> Comparison:
         source=spec.source,
         rows=problem.frequency_set.rows,
         distinct_tuples=problem.frequency_set.tuples,
-        k=spec.privacy.k,
+        k=problem.judge.model.k,
+        privacy=tuple({"model": each.name, "required": each.required} for each in problem.judge.model.asked),
         suppression_limit=spec.suppression_limit,
         metric=spec.metric,
         heights=dict(zip(problem.columns, problem.costs.heights, strict=True)),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from kanon_sql.report.lattice import lattice_svg, summary
+from kanon_sql.report.numbers import models
 from kanon_sql.report.searched import Searched
 from kanon_sql.spec import SearchIn, Spec
 from kanon_sql.verbs.observer import Observer
@@ -80,5 +81,6 @@ def searched(plan: Plan) -> Searched:
     spec, tags = plan.spec, plan.outcome.tags
     if tags is None:
         raise ValueError("the search kept no tags")
-    args = (spec.strategy, spec.metric, spec.privacy.k, spec.suppression_limit)
+    asked = models((each.name, each.required) for each in plan.judge.model.asked)
+    args = (spec.strategy, spec.metric, asked, spec.suppression_limit)
     return Searched(plan.columns, plan.lattice, plan.outcome, tags, *args)
