@@ -140,7 +140,7 @@ def beside_population(flag: str, *keys: str) -> Callable[[str], dict[str, Any]]:
     """How to read what is asked beside a population, such as `5:voters.parquet`, as the spec writes it.
 
     >>> beside_population("--delta-presence", "min", "max")("0:0.5:voters.parquet")
-    {'min': 0.0, 'max': 0.5, 'population': 'voters.parquet'}
+    {'min': 0, 'max': 0.5, 'population': 'voters.parquet'}
     """
 
     def read(text: str) -> dict[str, Any]:
