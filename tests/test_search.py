@@ -305,10 +305,10 @@ def test_the_end_of_a_long_search_takes_no_long() -> None:
 def test_the_minimal_nodes_are_those_judged_that_generalize_no_other(
     problem: Problem, monotone: bool, dense: bool, seed: int
 ) -> None:
-    known = (tags.DenseTags if dense else tags.SparseTags)(lattice_of(problem), monotone)
+    known = (tags.DenseTags if dense else tags.SparseTags)(lattice_of(problem))
     judged = Random(seed).sample(problem.nodes, len(problem.nodes) // 2)
     for node in judged:
-        known.tag(node, problem.anonymous(node))
+        known.tag(node, problem.anonymous(node), alone=not monotone)
     held = [node for node in judged if problem.anonymous(node)]
     lowest = [node for node in held if not any(other != node and below(other, node) for other in held)]
     assert known.minimal() == sorted(lowest, key=lambda node: (sum(node), node))

@@ -54,6 +54,7 @@ class Judge:
         self._loss_query = lru_cache(_LOSS_QUERIES)(self._prepared_loss)
         self._classes = lru_cache(_LOSS_QUERIES)(lambda size: self._prepared("core/node_classes", size))
         self._test = self._prepared("population/node_test" if self.model.every_class else "core/node_test")
+        self._verdict = lru_cache(1)(self._prepared_verdict)
         # Models about the whole release are decided for each node; once for all where one is settled.
         self._undecided = self.model.undecided
         self._class_sizes = self._prepared(_SIZES, size=self.model.size)
@@ -98,6 +99,15 @@ class Judge:
             return self._decide(nodes)
         verdicts = [at_risk for _, at_risk in self._ask("core/node_test", self._fill(self._test, nodes))]
         return list(map(max, verdicts, self._decide(nodes))) if self._undecided else verdicts
+
+    def verdicts(self, nodes: Sequence[Node]) -> list[tuple[int, int]]:
+        """The rows that each node would suppress, and how many at least all below it would, by what is in a class."""
+        verdicts = self._ask("core/node_verdict", self._fill(self._verdict(), nodes))
+        if self._undecided or self.model.every_class:
+            at_risk = self.rows_at_risk(nodes)
+            return [(rows, unavoidable) for rows, (_, _, unavoidable) in zip(at_risk, verdicts, strict=True)]
+        self.nodes_tested += len(nodes)
+        return [(rows, unavoidable) for _, rows, unavoidable in verdicts]
 
     def _decide(self, nodes: Sequence[Node]) -> list[int]:
         """The rows that each node would suppress for models about all its classes: those of its smallest classes."""
@@ -229,6 +239,10 @@ class Judge:
 
     def _prepared_loss(self, columns: tuple[str, ...], least_size: int) -> PerNode:
         return self._prepared("core/node_loss", least_size, losses=columns)
+
+    def _prepared_verdict(self) -> PerNode:
+        models = self.model
+        return self._prepared("core/node_verdict", monotone=models.always_monotone, unavoidable=models.unavoidable)
 
     def _mean(self, attribute: Attribute, level: int, rows: int, sums: dict[str, int], of: int) -> float:
         """The loss of an attribute on a level summed over `rows` rows, over all rows' largest possible loss."""

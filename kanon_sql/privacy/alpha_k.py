@@ -26,4 +26,6 @@ def alpha(column: str, alpha: float, value: str | None = None) -> PrivacyModel:
         sensitive=column,
         monotone="without suppression",
         achieved="MAX(CAST(most AS DOUBLE) / rows)",
+        # Of the value's rows x must go so that most - x <= α (rows - x).
+        unavoidable="(most - $alpha * rows) / NULLIF(1 - CAST($alpha AS DOUBLE), 0)",
     )

@@ -47,14 +47,18 @@ def _distinct(column: str, l: int) -> PrivacyModel:
 
 def _entropy(column: str, l: float) -> PrivacyModel:
     # The entropy of a mixture is at least the lesser of its parts' (it is concave).
+    entropy, least = "(LN(rows) - logs / rows)", f"(LN(CAST($l AS DOUBLE)) - {TOLERANCE:.9f})"
+    counts = {"rows": "CAST(SUM(c) AS DOUBLE)", "logs": "SUM(c * LN(CAST(c AS DOUBLE)))"}
     return PrivacyModel(
         f"entropy l-diversity of {column}",
         {"l": l},
-        columns={"rows": "CAST(SUM(c) AS DOUBLE)", "logs": "SUM(c * LN(CAST(c AS DOUBLE)))"},
-        safe=f"LN(rows) - logs / rows >= LN(CAST($l AS DOUBLE)) - {TOLERANCE:.9f}",
+        columns=counts | {"most": "CAST(MAX(c) AS DOUBLE)"},
+        safe=f"{entropy} >= {least}",
         sensitive=column,
         monotone="without suppression",
         achieved="MIN(EXP(LN(rows) - logs / rows))",
+        # Rows times entropy is concave, so its tangent bounds it: a row less changes it by ln of its value's share.
+        unavoidable=f"rows * ({least} - {entropy}) / NULLIF({least} + LN(most / rows), 0)",
     )
 
 
@@ -65,9 +69,11 @@ def _recursive(column: str, l: int, c: float) -> PrivacyModel:
     return PrivacyModel(
         f"recursive (c, l)-diversity of {column}",
         {"l": l, "c": c},
-        columns={"most": "MAX(c)", "tail": f"SUM(c) - {others}"},
+        columns={"rows": "SUM(c)", "most": "MAX(c)", "head": others, "tail": f"SUM(c) - {others}"},
         safe="most < $c * tail",
         sensitive=column,
         monotone="without suppression",
         achieved="MAX(CAST(most AS DOUBLE) / NULLIF(tail, 0))",
+        # The tail never grows, and each of the l - 1 most frequent values must come down to c times it.
+        unavoidable="CASE WHEN tail = 0 THEN rows ELSE GREATEST(most - $c * tail, head - ($l - 1) * $c * tail) END",
     )

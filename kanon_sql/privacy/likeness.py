@@ -29,6 +29,7 @@ def beta_likeness(column: str, beta: float, kind: Likeness = "enhanced") -> Priv
         raise SpecError(f"beta of {column!r} is {beta}; it must be above 0")
     most = "$beta" if kind == "basic" else f"LEAST($beta, -LN({_SHARE}))"
     columns = {"rate": f"MAX({_RATE})", "over": f"MAX({_RATE} / (1 + {most}))", "scale": _SCALE}
+    columns |= _too_frequent(f"{_SHARE} * (1 + {most}) * (1 + {TOLERANCE:.9f})")
     return PrivacyModel(
         f"{kind} β-likeness of {column}",
         {"beta": beta},
@@ -37,6 +38,7 @@ def beta_likeness(column: str, beta: float, kind: Likeness = "enhanced") -> Priv
         sensitive=column,
         monotone="without suppression",
         achieved="MAX(rate * scale - 1)",
+        unavoidable=_TO_GO,
     )
 
 
@@ -52,6 +54,7 @@ def delta_disclosure(column: str, delta: float) -> PrivacyModel:
     if delta <= 0:
         raise SpecError(f"delta of {column!r} is {delta}; it must be above 0")
     figures = {"rate": f"MAX({_RATE})", "least": f"MIN({_RATE})", "scale": _SCALE}
+    figures |= _too_frequent(f"{_SHARE} * EXP($delta)")
     return PrivacyModel(
         f"δ-disclosure privacy of {column}",
         {"delta": delta},
@@ -60,7 +63,22 @@ def delta_disclosure(column: str, delta: float) -> PrivacyModel:
         sensitive=column,
         monotone="without suppression",
         achieved=f"MAX({_GAIN})",
+        # A value that a class lacks is in no part of it; too rare a one has its share when what hides it is gone.
+        unavoidable="CASE WHEN present < of_table THEN rows "
+        f"ELSE GREATEST({_TO_GO}, rows * (1 - least * scale * EXP($delta))) END",
     )
+
+
+def _too_frequent(allowed: str) -> dict[str, str]:
+    """The shares that values with more than is allowed have beyond it, and what they are allowed together."""
+    beyond = f"CAST(c AS DOUBLE) / size - {allowed}"
+    sums = {"beyond": f"CASE WHEN {beyond} > 0 THEN {beyond} ELSE 0 END"}
+    sums["allowed"] = f"CASE WHEN {beyond} > 0 THEN {allowed} ELSE 0 END"
+    return {"rows": "SUM(c)"} | {name: f"SUM({each})" for name, each in sums.items()}
+
+
+# Of the rows with too frequent values x go, until their share (… - x) / (rows - x) is what they are allowed.
+_TO_GO = "rows * beyond / NULLIF(1 - allowed, 0)"
 
 
 _GAIN = "GREATEST(LN(rate * scale), -LN(least * scale))"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from os import PathLike
@@ -40,7 +40,8 @@ class Predicate:
     the rows of, one row per value. `unit`: the column of the people that are counted instead of rows. `reference`: what
     the values of the `counted` column are in the whole table. `populated`: whether rows of a population (n = 0) stand
     among those of the table; `population_unit`: the column of its people, where these are counted. `also`: conditions
-    that must hold too, each with names of its own.
+    that must hold too, each with names of its own; or `of_figures`, figures of which
+    the greatest counts.
     """
 
     text: str
@@ -52,6 +53,7 @@ class Predicate:
     populated: bool = False
     population_unit: str | None = None
     also: tuple[Predicate, ...] = ()
+    of_figures: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,10 @@ class PrivacyModel:
     `achieved`: an aggregate over all classes, of the names in `columns`, that says what a release reaches, such as
     `MAX(most / rows)`. `class_size`: set where a class is safe if and only if it has so many rows.
 
+    `unavoidable`: of an unsafe class, in the names of `columns`, how many rows have to go at least until what is left
+    is safe; where nothing is said, one. A search with suppression prunes by it where safe classes merged are safe:
+    however an unsafe class is divided below, so many of its rows stay in unsafe classes.
+
     >>> PrivacyModel(
     ...     "at most",
     ...     {"share": 0.8},
@@ -108,6 +114,7 @@ class PrivacyModel:
     hierarchy: Hierarchy | None = None
     population: Any = field(default=None, compare=False)
     every_class: bool = False
+    unavoidable: str | None = None
 
     def __post_init__(self) -> None:
         if self.monotone not in get_args(Monotone):
@@ -179,6 +186,7 @@ class Finding:
         return not self.unsafe_rows and not self.unsafe_classes
 
 
+_ROUNDING = 0.01  # of a row: no error of floating-point figures is as large
 UNIT = "_unit"  # the people's column in our relations; no attribute's column begins with an underscore
 POPULATION_UNIT = "_population_unit"  # and that of the population's people
 
@@ -243,9 +251,51 @@ class PrivacyModels:
 
     def monotone_for(self, suppresses: bool) -> bool:
         """Whether one node's verdict tells of others, where rows may be suppressed or where none may."""
+        return not self.not_monotone(suppresses)
+
+    @property
+    def _judged(self) -> tuple[PrivacyModel | ReleaseModel, ...]:
+        return *self.models, *self.undecided
+
+    def _monotone(self, model: PrivacyModel | ReleaseModel) -> Monotone:
+        """What one of the models tells of other nodes; people do not add up where somebody is in several classes."""
+        return "never" if self.unit and model.monotone == "without suppression" else model.monotone
+
+    def _those(self, monotone: Monotone) -> tuple[PrivacyModel, ...]:
+        return tuple(model for model in self.models if self._monotone(model) == monotone)
+
+    @property
+    def mergeable(self) -> bool:
+        """Whether all nodes above one are anonymous if it is and suppresses no row."""
+        return self.monotone_for(suppresses=False)
+
+    @property
+    def prunes(self) -> bool:
+        """Whether an unsafe class may tell of the nodes below it, see `unavoidable`."""
+        return len(self._those("never")) < len(self.models)
+
+    def not_monotone(self, suppresses: bool) -> str:
+        """Which of the models are not monotone, as a clause; empty if all are."""
         sound = ("always",) if suppresses else ("always", "without suppression")
-        stated = [model.monotone for model in self.models] + [model.monotone for model in self.undecided]
-        return all(each in sound for each in stated)
+        odd = [model.name for model in self._judged if self._monotone(model) not in sound]
+        where = " where rows may be suppressed" if suppresses else ""
+        return f"{' and '.join(odd)} {'is' if len(odd) == 1 else 'are'} not monotone{where}" if odd else ""
+
+    def pruned_by(self, suppresses: bool) -> str | None:
+        """What a search rules nodes out by where a model is not monotone; None if all are.
+
+        >>> from kanon_sql.privacy import k_anonymity, l_diversity
+        >>> all_of(k_anonymity(5), l_diversity("ill", 2, "entropy"), unit="id").pruned_by(True)[43:]
+        'where rows may be suppressed; nodes are ruled out by k-anonymity alone'
+        """
+        if not (odd := self.not_monotone(suppresses)):
+            return None
+        if self._those("without suppression"):
+            return (
+                f"{odd}; a node is ruled out where too many rows stay at risk however the classes above it are divided"
+            )
+        by = " and ".join(model.name for model in self._those("always"))
+        return f"{odd}; {f'nodes are ruled out by {by} alone' if by else 'no node rules out another'}"
 
     @cached_property
     def sensitive(self) -> Mapping[str, str]:
@@ -323,11 +373,36 @@ class PrivacyModels:
         return PrivacyModels(tuple(asked)).safe if asked else Predicate("SUM(n) >= 1")
 
     @property
+    def always_monotone(self) -> Predicate:
+        """What the models ask that are monotone whatever is suppressed: a part of a class is unsafe if the class is."""
+        return self._together(self._those("always"))
+
+    @property
+    def unavoidable(self) -> Predicate:
+        """How many rows of an unsafe class are in unsafe classes however it is divided, by what is no part of that.
+
+        Classes that are safe below, merged, are a safe part of the class, and the rest of it is at risk: so many rows
+        at least as have to go until the class is safe.
+        """
+        figures = [self._unavoidable(model) for model in self._those("without suppression")]
+        return Predicate("0", also=tuple(figures), of_figures=True)
+
+    def _unavoidable(self, model: PrivacyModel) -> Predicate:
+        safe = self.predicate(model)
+        figure = "1" if model.unavoidable is None else f"GREATEST(CEIL({model.unavoidable} - {_ROUNDING}), 1)"
+        known = "_known" if model.known else "TRUE"
+        return replace(safe, text=f"CASE WHEN {safe.text} THEN 0 WHEN {known} THEN {figure} ELSE 1 END")
+
+    @property
     def safe(self) -> Predicate:
         """The condition on a class that all models make together; one without a row is nothing to release."""
-        first, *others = (self.predicate(model) for model in self.models or (_class_size(1),))
+        together = self._together(self.models)
         some = (Predicate("SUM(n) >= 1", populated=True),) if self.populated else ()
-        return replace(first, also=(*others, *some))
+        return replace(together, also=(*together.also, *some))
+
+    def _together(self, models: Sequence[PrivacyModel]) -> Predicate:
+        first, *others = (self.predicate(model) for model in models or (_class_size(1),))
+        return replace(first, also=tuple(others))
 
     def predicate(self, model: PrivacyModel, text: str | None = None) -> Predicate:
         """What one of the models asks of a class; or another text in its names."""

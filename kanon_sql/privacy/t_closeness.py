@@ -29,30 +29,36 @@ def t_closeness(
         raise SpecError(f"t of {column!r} is {t}; it must be above 0 and at most 1")
     if (hierarchy is not None) != (distance == "hierarchical"):
         raise SpecError(f"{column!r}: a hierarchical distance needs a hierarchy, and the others have none")
-    moved, of = _MOVED[distance] if distance != "hierarchical" else _hierarchical(hierarchy)
+    moved, of, taken = _MOVED[distance] if distance != "hierarchical" else _hierarchical(hierarchy)
     return PrivacyModel(
         f"t-closeness of {column} ({distance} distance)",
         {"t": t},
-        columns={"moved": f"SUM({moved})", "whole": of},
+        columns={"rows": "CAST(SUM(c) AS DOUBLE)", "moved": f"SUM({moved})", "whole": of, "taken": f"SUM({taken})"},
         safe="moved <= $t * whole",
         sensitive=column,
         monotone="without suppression",
         achieved="MAX(moved / NULLIF(whole, 0))",
         hierarchy=hierarchy,
+        # The distance is convex: a row less lowers rows times distance by no more than its own distance from the table,
+        # and that is 1, less what the table has of all that is too frequent.
+        unavoidable="rows * (moved - $t * whole) / NULLIF(whole - rows * taken - $t * whole, 0)",
     )
 
 
 _EXCESS = "(c{0} * overall_size - overall_c{0} * size)"
 _WHOLE = "CAST(SUM(c) AS DOUBLE) * MAX(overall_size)"
+_TAKEN = "CASE WHEN {0} > 0 THEN overall_c{1} ELSE 0 END"
 _MOVED = {
-    "equal": (_ABOVE.format(_EXCESS.format("")), _WHOLE),
-    "ordered": (f"ABS{_EXCESS.format('_to')}", f"{_WHOLE} * MAX(overall_values - 1)"),
+    "equal": (_ABOVE.format(_EXCESS.format("")), _WHOLE, _TAKEN.format(_EXCESS.format(""), "")),
+    "ordered": (f"ABS{_EXCESS.format('_to')}", f"{_WHOLE} * MAX(overall_values - 1)", "0 * overall_c"),
 }
 
 
-def _hierarchical(hierarchy: Hierarchy | None) -> tuple[str, str]:
-    """The rows that are too many, on the values' own level and on each above it but the top."""
+def _hierarchical(hierarchy: Hierarchy | None) -> tuple[str, str, str]:
+    """The rows that are too many, on the values' own level and on each above it but the top; the table's rows there."""
     assert hierarchy is not None
     levels = [_EXCESS.format(f"_{level}") for level in range(1, hierarchy.height)]
     groups = [f"CASE WHEN first_{i} AND {excess} > 0 THEN {excess} ELSE 0 END" for i, excess in enumerate(levels, 1)]
-    return " + ".join([_MOVED["equal"][0], *groups]), f"{_WHOLE} * {hierarchy.height}"
+    taken = [_TAKEN.format(f"first_{i} AND {excess}", f"_{i}") for i, excess in enumerate(levels, 1)]
+    moved, _, of_values = _MOVED["equal"]
+    return " + ".join([moved, *groups]), f"{_WHOLE} * {hierarchy.height}", " + ".join([of_values, *taken])

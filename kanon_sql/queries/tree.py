@@ -133,10 +133,12 @@ def is_null(expression: exp.Expr) -> exp.Expr:
 
 
 def predicate(said: Predicate) -> exp.Expr:
-    """A condition with its values and its aggregates in place, and all those that must hold too."""
+    """A condition with its values and its aggregates in place, and all those that must hold too; or a figure."""
     tree = _with_aggregates(sqlglot.parse_one(said.text, "duckdb"), said)
     asked = {hole.name for hole in tree.find_all(exp.Placeholder)}
     condition = _fill(tree, {name: value for name, value in said.values.items() if name in asked})
+    if said.of_figures and said.also:
+        return exp.func("GREATEST", condition, *map(predicate, said.also))
     return exp.and_(condition, *map(predicate, said.also)) if said.also else condition
 
 

@@ -45,24 +45,26 @@ class Strategy:
         self.check(space.monotone_model)
         return self.search(space)
 
-    def check(self, monotone_model: bool) -> None:
-        """Refuse a privacy model that the search cannot work with.
+    def check(self, monotone_model: bool, which: str = "") -> None:
+        """Refuse a privacy model that the search cannot work with; `which` says why it is not monotone.
 
         >>> strategy("exhaustive").check(monotone_model=False)
         """
         if self.monotone_only and not monotone_model:
-            raise SpecError(f"{self.name} needs a monotone privacy model; use exhaustive or best_first")
+            reason = f", and {which}" if which else ""
+            raise SpecError(f"{self.name} needs a monotone privacy model{reason}; use {' or '.join(_ANY_MODEL)}")
 
 
 _BEST_MINIMAL = "the best of the k-minimal nodes"
 _BEST_LOWEST = "the best of the anonymous nodes of least height"
+_ANY_MODEL = ("auto", "best_first", "certified")  # that prove the optimum, and prune by what is sound
 
 STRATEGIES = {
     each.name: each
     for each in (
         Strategy("auto", auto, "the optimum", default_seconds=60.0),
         Strategy("best_first", best_first, "the optimum"),
-        Strategy("certified", certified, "the optimum", monotone_only=True),
+        Strategy("certified", certified, "the optimum"),
         Strategy("exhaustive", exhaustive, "the optimum"),
         Strategy("depth_first", depth_first, "the optimum"),
         Strategy("flash", flash, "the optimum", monotone_only=True),

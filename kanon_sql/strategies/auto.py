@@ -22,19 +22,21 @@ def auto(space: Space) -> Search:
 
     Small lattices are searched best first. Larger ones are searched by `certified`, beside `local_search` and
     `memetic`, which find good nodes sooner, each on other tables; `datafly` first, which finds a node at once. They
-    look on for as long as there is time, unless `space.evaluations` are said. Without a monotone privacy model, which
-    tags and clauses need, every lattice that can be listed is searched best first, and any other by `local_search`
-    and from the bottom up in turns.
+    look on for as long as there is time, unless `space.evaluations` are said. Without a monotone privacy model
+    every lattice that can be listed is searched best first, with `local_search` where that takes long; and any other,
+    if not even prospects rule out a node, by `local_search` and from the bottom up in turns.
     """
-    if space.listable and (space.lattice.size <= _SMALL or not space.monotone_model):
-        return best_first(space)
-    return _large(space)
+    if not space.listable:
+        return _large(space)
+    if not space.monotone_model:
+        return in_turns(space, best_first(space), improving(space, space.evaluations or inf), start=_LEAD)
+    return best_first(space) if space.lattice.size <= _SMALL else _large(space)
 
 
 def _large(space: Space) -> Search:
     evaluations = space.evaluations or inf
     good = improving(space, evaluations)
-    if not space.monotone_model:
+    if not space.prunes:
         yield from in_turns(space, exhaustive(space), good)
         return
     yield from datafly(space)  # a node to release after some dozens of tests

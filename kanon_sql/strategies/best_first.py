@@ -6,7 +6,9 @@ from collections.abc import Generator
 
 from kanon_sql.errors import SpecError
 from kanon_sql.generalization.lattice import Node
-from kanon_sql.strategies.space import Score, Search, Space, Test, test
+from kanon_sql.strategies.space import Score, Search, Space, Test, in_chunks, promising
+
+_AT_ONCE = 8  # nodes that have to be tested one by one: one statement
 
 
 def best_first(space: Space) -> Search:
@@ -15,19 +17,25 @@ def best_first(space: Space) -> Search:
     From an unknown node the heights above it are bisected, asking for the cheapest unknown node of each: one
     that is not anonymous rules out all below it, one that is may be the best. Finds the optimum of every metric
     under every privacy model, and has proven it when it ends. A lattice too large to list is a SpecError.
+
+    Where the privacy model is not monotone, what is bisected is whether nodes promise (`Space.promises`), which is
+    monotone; those that do are tested one by one, as far as they could be the best.
     """
     if not space.listable:
         raise SpecError(f"best_first has to list all nodes, and {space.lattice.size:.1e} are too many; choose auto")
-    for node in space.open_nodes():
-        if not space.could_win(node):
+    for chunk in in_chunks(space.open_nodes(), 1 if space.monotone_model else _AT_ONCE):
+        nodes = list(filter(space.could_win, chunk))
+        if not nodes:
             return
-        if space.tags.status(node) is None:
-            yield from _bisect_above(space, node)
-        yield Score([node])
+        for node in nodes:
+            if space.promises(node) is None:
+                yield from _bisect_above(space, node)
+        yield Test([node for node in nodes if space.could_win(node)])
+        yield Score(nodes)
 
 
 def _bisect_above(space: Space, node: Node) -> Generator[Test | Score, list[bool], None]:
-    """Settle a node, and on the way a border between what is not anonymous and what is."""
+    """Settle whether a node promises, and on the way a border between what does not and what does."""
     at_risk, anonymous = sum(node) - 1, sum(space.lattice.top) + 1
     base = node
     while anonymous - at_risk > 1:
@@ -35,9 +43,9 @@ def _bisect_above(space: Space, node: Node) -> Generator[Test | Score, list[bool
         cheapest = space.cheapest_unknown(base, height)
         if cheapest is None:
             anonymous = height
-        elif (yield from test(space, cheapest)):
+        elif (yield from promising(space, cheapest)):
             anonymous = height
             yield Score([cheapest])
         else:
             at_risk, base = height, cheapest
-    yield from test(space, node)
+    yield from promising(space, node)

@@ -10,7 +10,7 @@ from random import Random
 
 from kanon_sql.generalization.lattice import Node, at_level
 from kanon_sql.strategies.reduction import lattice_minimum
-from kanon_sql.strategies.space import Score, Search, Space, Test, beats, least_anonymous, test
+from kanon_sql.strategies.space import Score, Search, Space, Test, beats, least_anonymous, promising, test
 
 Asking = Generator[Test | Score, list[bool], None]
 Growing = Generator[Test, list[bool], Node]
@@ -19,7 +19,7 @@ _CLAUSES_AT_ONCE = 4  # cuts grown side by side, so that each statement tests as
 
 
 def certified(space: Space) -> Search:
-    """Find the optimum of a lattice of any size, and prove it; needs a monotone privacy model.
+    """Find the optimum of a lattice of any size, and prove it.
 
     A solver proposes a node that all judged nodes leave open and that can still be better than the best. If it is
     anonymous, it is lowered until it is k-minimal, and the best. If not, it is raised as long as it is not anonymous:
@@ -31,6 +31,10 @@ def certified(space: Space) -> Search:
     one whose levels cost least, and that is all. Where a higher node can be better, that node's cost is the first
     lower bound; then every anonymous node whose levels cost less than the best scores has to be scored.
 
+    Where the privacy model is not monotone, all this is done with the nodes that promise (`Space.promises`), which is
+    monotone, in the place of the anonymous ones; of those left open every one is tested. Clauses that rule out what is
+    below are then of nodes that promise nothing, and any other node that is not anonymous is ruled out alone.
+
     The implicit hitting set idea is that of E. Moreno-Centeno and R. Karp (Operations Research 61(2), 2013); the
     reduction to small causes is U. Junker's QuickXplain (AAAI 2004), with galloping prefixes.
     """
@@ -39,14 +43,14 @@ def certified(space: Space) -> Search:
     least = yield from _reach(space, space.lattice.top, draw)
     while (node := space.candidate(least)) is not None:
         high = _raised(space, node, least, draw)
-        if (yield from test(space, high)):
+        if (yield from promising(space, high)):
             least = min(least, (yield from _reach(space, high, draw)))
         else:
             yield from _cuts(space, high, draw)
     while (node := space.candidate(inf)) is not None:
         if (yield from test(space, node)):
             yield Score([node])
-        else:
+        elif space.promises(node) is False:
             yield from _cuts(space, node, draw)
 
 
@@ -77,7 +81,7 @@ def side_by_side(searches: Sequence[Growing]) -> Asking:
 def lowered(space: Space, node: Node, draw: Random) -> Growing:
     """A k-minimal node below an anonymous one: one attribute after the other, the costliest steps first."""
     for j in _by_price(space, draw, costliest_first=True):
-        level = yield from least_anonymous(space, node, j, space.lattice.bottom[j] - 1, node[j])
+        level = yield from least_anonymous(space, node, j, space.lattice.bottom[j] - 1, node[j], promising)
         node = at_level(node, j, level)
     return node
 
@@ -92,12 +96,12 @@ def _cut(space: Space, node: Node, draw: Random) -> Growing:
         count = yield from _prefix(space, node, needed, distinguishing)
         needed.append(distinguishing[count - 1])
         distinguishing = distinguishing[: count - 1]
-        if not (yield from test(space, _only(space, node, needed))):
+        if not (yield from promising(space, _only(space, node, needed))):
             break
     node = _only(space, node, needed)
     for j in _by_price(space, draw, costliest_first=False):
         if j in needed:
-            level = yield from least_anonymous(space, node, j, node[j], space.lattice.top[j])
+            level = yield from least_anonymous(space, node, j, node[j], space.lattice.top[j], promising)
             node = at_level(node, j, level - 1)
     return node
 
@@ -107,7 +111,7 @@ def _prefix(space: Space, node: Node, needed: list[int], distinguishing: list[in
     low, high, step = 0, len(distinguishing), 1
     while high - low > 1:
         count = min(low + step, high - 1) if step else (low + high) // 2
-        if (yield from test(space, _only(space, node, needed + distinguishing[:count]))):
+        if (yield from promising(space, _only(space, node, needed + distinguishing[:count]))):
             low, step = count, 2 * step
         else:
             high, step = count, 0

@@ -40,6 +40,9 @@ class Judge(Protocol):
     def rows_at_risk(self, nodes: Sequence[Node]) -> list[int]:
         """The rows that each node would suppress."""
 
+    def verdicts(self, nodes: Sequence[Node]) -> list[tuple[int, int]]:
+        """The rows that each node would suppress, and those of them that every node below it would too."""
+
     def losses(self, node: Node, costs: Costs) -> Figures:
         """Rows at risk of a node, and each attribute's mean loss with those rows suppressed."""
 
@@ -127,6 +130,7 @@ class Driver:
     judge: Judge
     may_suppress: int
     monotone_model: bool = True
+    """Whether every verdict tells of other nodes; if not, `prunes` and `mergeable` say which."""
     time_limit: float | None = None
     on_progress: Callable[[Progress], None] | None = None
     seed: int = 0
@@ -134,15 +138,22 @@ class Driver:
     clock: Callable[[], float] = time.monotonic
     k_alone: bool = True
     """Whether a class of k rows is safe whatever is in them, so that one class of all rows needs no look."""
+    prunes: bool = False
+    """Whether the judge's `verdicts` tell of the nodes below, see `PrivacyModels.prunes`."""
+    mergeable: bool = False
+    """Whether safe classes merged are safe, so that all above a node with no row at risk is anonymous."""
 
     def __post_init__(self) -> None:
-        self._tags = tags_for(self.lattice, self.monotone_model)
+        self._tags = tags_for(self.lattice)
+        self._prospects = self._tags if self.monotone_model else tags_for(self.lattice)
+        if not self.monotone_model and not self.prunes:
+            self._prospects.tag(self.lattice.bottom, True)
         self._metric_monotone = self.metric.monotone(self.may_suppress)
         self._bound = self.metric.bound_of(self.costs)
         self._clauses: Clauses | None = None
         self._proof: Proof | None = None
-        if isinstance(self._tags, DenseTags):
-            self._proof = Proof(self.lattice, self._tags, self.metric, self.costs)
+        if isinstance(self._tags, DenseTags) and isinstance(self._prospects, DenseTags):
+            self._proof = Proof(self.lattice, self._tags, self._prospects, self.metric, self.costs)
         self._started = self.clock()
         self._interrupted = False
         self._at_risk: dict[Node, int | None] = {}
@@ -170,6 +181,8 @@ class Driver:
             score_of=self._scores.get,
             at_risk=self._at_risk.get,
             monotone_model=self.monotone_model,
+            prospects=self._prospects,
+            prunes=self.monotone_model or self.prunes,
             seed=self.seed,
             evaluations=self.evaluations,
             candidate=self._candidate,
@@ -242,17 +255,32 @@ class Driver:
 
     def _judge(self, nodes: Sequence[Node]) -> None:
         started = self._seconds()
-        counted = self.judge.rows_at_risk(nodes)
+        counted = self._counted(nodes)
         self._pace = (self._seconds() - started) / len(nodes)
-        for node, at_risk in zip(nodes, counted, strict=True):
+        for node, (at_risk, unavoidable) in zip(nodes, counted, strict=True):
             anonymous = at_risk <= self.may_suppress
-            self._tags.tag(node, anonymous)
+            self._tag(node, at_risk, unavoidable)
             self._note("test", node, at_risk, None)
             if anonymous:
                 insort(self._cheapest, (self._bound(node), node))
                 del self._cheapest[_LAST_RESORT:]
             elif self._clauses:
                 self._rule_out(self._clauses, node)
+
+    def _counted(self, nodes: Sequence[Node]) -> list[tuple[int, int]]:
+        """The rows at risk of each node, and those of them that every node below it leaves at risk too."""
+        if self.prunes and not self.monotone_model:
+            return self.judge.verdicts(nodes)
+        return [(at_risk, 0) for at_risk in self.judge.rows_at_risk(nodes)]
+
+    def _tag(self, node: Node, at_risk: int, unavoidable: int) -> None:
+        if self.monotone_model:
+            self._tags.tag(node, at_risk <= self.may_suppress)
+            return
+        promises = unavoidable <= self.may_suppress
+        tells = not promises or (at_risk == 0 and self.mergeable)
+        self._tags.tag(node, at_risk <= self.may_suppress, alone=not tells)
+        self._prospects.tag(node, promises)
 
     def _score_all(self, nodes: Sequence[Node], by_class_size: bool, all_of_them: bool) -> None:
         for node in nodes:
@@ -291,7 +319,7 @@ class Driver:
         self._scores[node] = score
         self._keep(node, score, by_class_size)
         if self._proof:
-            self._proof.scored(node, above_too=self._metric_monotone)
+            self._proof.scored(node, above_too=self._none_above_is_better(node))
         if self._clauses:
             self._close(self._clauses, node)
         if figures.rows_at_risk is not None:
@@ -321,7 +349,7 @@ class Driver:
         if self.k_alone and self.lattice.top == self.costs.heights and self.costs.rows >= self.costs.k:
             return
         self._judge([self.lattice.top])
-        if self.monotone_model and self._tags.status(self.lattice.top) is False:
+        if self._prospects.status(self.lattice.top) is False:
             raise InfeasibleError(
                 "no node of the lattice meets the privacy model: even the most general one leaves more than "
                 f"{self.may_suppress:,} rows at risk; raise suppression_limit or max_level, or {self._ask_less}"
@@ -368,25 +396,31 @@ class Driver:
         if self._clauses is None:
             from kanon_sql.strategies.clauses import Clauses  # its solver is loaded by who needs it
 
-            border = self._tags.at_risk.nodes if self.monotone_model and isinstance(self._tags, SparseTags) else []
+            border = self._prospects.at_risk.nodes if isinstance(self._prospects, SparseTags) else []
             clauses = self._clauses = Clauses(self.lattice, self.metric, self.costs, self._spend, self.clock, border)
-            at_risk = (node for node in self._at_risk if not border and self._tags.status(node) is False)
+            told = bool(border) and self.monotone_model
+            at_risk = (node for node in self._at_risk if not told and self._tags.status(node) is False)
             for tell, nodes in ((self._rule_out, at_risk), (self._close, self._scores)):
                 for node in takewhile(lambda _: left() > 0, nodes):
                     tell(clauses, node)
         return self._clauses
 
     def _rule_out(self, clauses: Clauses, node: Node) -> None:
-        if self.monotone_model:
+        if self._prospects.status(node) is False:
             clauses.rule_out_below(node)
         else:
             clauses.rule_out(node)
 
     def _close(self, clauses: Clauses, node: Node) -> None:
-        if self._metric_monotone:
+        if self._none_above_is_better(node):
             clauses.rule_out_above(node)
         else:
             clauses.rule_out(node)
+
+    def _none_above_is_better(self, node: Node) -> bool:
+        """Whether no node above one that was scored can score better: where none of them suppresses a row, none can."""
+        merges = self.mergeable and not self.monotone_model
+        return self._metric_monotone or (merges and self._at_risk.get(node) == 0)
 
     def _note(self, asked: str, node: Node, at_risk: int | None, score: float | None) -> None:
         self._at_risk[node] = at_risk

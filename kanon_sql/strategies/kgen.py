@@ -55,8 +55,8 @@ def kgen(space: Space) -> Search:
     - The horizontal mutation changes a fifth of the values, an even number and two at least.
     - The standard mutation changes one value, as the paper says; its program may change each.
 
-    Nothing here rests on a monotone privacy model but the reduction, which is left out without one. The node found
-    is anonymous; nothing is promised of its score. The same seed makes the same run.
+    Nothing here rests on a monotone privacy model: the reduction is by what is monotone (`Space.promises`). The node
+    found is anonymous; nothing is promised of its score. The same seed makes the same run.
     """
     yield from _Kgen(space, Random(space.seed), space.evaluations or EVALUATIONS).run()
 

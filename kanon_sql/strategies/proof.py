@@ -19,9 +19,10 @@ class Proof:
     The lower bound is read from the open nodes alone, so it holds whatever strategy asked the questions.
     """
 
-    def __init__(self, lattice: Lattice, tags: DenseTags, metric: Metric, costs: Costs) -> None:
+    def __init__(self, lattice: Lattice, tags: DenseTags, prospects: DenseTags, metric: Metric, costs: Costs) -> None:
         self._lattice = lattice
         self._tags = tags
+        self._prospects = prospects
         self._finish = metric.finish
         self._scored = np.zeros(tags.array.shape, dtype=bool)
         self._sums = _sums(lattice, metric, costs)
@@ -40,10 +41,12 @@ class Proof:
                 yield tuple(int(step) + low for step, low in zip(at, self._lattice.bottom, strict=True))
 
     def cheapest_unknown(self, node: Node, height: int) -> Node | None:
-        """The cheapest unknown node that generalizes this one and whose levels add up to `height`."""
+        """The cheapest node above this one, its levels adding up to `height`, of which `Space.promises` is unknown."""
         at = self._tags.index(node)
         above = tuple(slice(i, None) for i in at)
-        wanted = (self._heights[above] == height - sum(self._lattice.bottom)) & (self._tags.array[above] == UNKNOWN)
+        wanted = (self._heights[above] == height - sum(self._lattice.bottom)) & (
+            self._prospects.array[above] == UNKNOWN
+        )
         if not wanted.any():
             return None
         costs = np.where(wanted, self._sums[above], inf)

@@ -19,15 +19,17 @@ def lattice_minimum(space: Space) -> Generator[Test | Score, list[bool], Node]:
     other attributes of an anonymous node to the top leaves no more rows at risk, so the node with only this attribute
     below the top is anonymous as well. (Section 7 of the paper doubts it, for attributes checked one after the other,
     each on the rows that the ones before have left. Here each is checked on the whole table.) Without a monotone
-    model it is the lattice's bottom, and nothing is asked.
+    model it is the least level that still promises (`Space.promises`), which is monotone; where no node tells of others
+    it is the lattice's bottom, and nothing is asked.
     """
     low, top = list(space.lattice.bottom), space.lattice.top
     high = list(top)
-    while space.monotone_model and low != high:
+    while space.prunes and low != high:
         middle = {j: (low[j] + high[j]) // 2 for j in range(len(top)) if low[j] < high[j]}
-        held = yield Test([at_level(top, j, level) for j, level in middle.items()], reduction=True)
-        for (j, level), anonymous in zip(middle.items(), held, strict=True):
-            low[j], high[j] = (low[j], level) if anonymous else (level + 1, high[j])
+        probes = {j: at_level(top, j, level) for j, level in middle.items()}
+        yield Test([node for node in probes.values() if space.promises(node) is None], reduction=True)
+        for j, level in middle.items():
+            low[j], high[j] = (low[j], level) if space.promises(probes[j]) else (level + 1, high[j])
     return tuple(low)
 
 

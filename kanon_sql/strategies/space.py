@@ -48,7 +48,7 @@ class Listing(Protocol):
         """The nodes still open when their turn comes, cheapest bound first."""
 
     def cheapest_unknown(self, node: Node, height: int) -> Node | None:
-        """The cheapest unknown node that generalizes this one and whose levels add up to `height`."""
+        """The cheapest node above this one, its levels adding up to `height`, of which `promises` is unknown."""
 
     def cheapest_first(self, lower: Node, upper: Node, height: int) -> list[Node]:
         """The nodes between the two that are `height` steps above the lower one, cheapest first."""
@@ -75,7 +75,11 @@ class Space:
     at_risk: Callable[[Node], int | None] = lambda _: None
     """The rows at risk of a node that was tested; None where it was not."""
     monotone_model: bool = True
-    """Whether tags may be concluded from a verdict, see `PrivacyModel.monotone`."""
+    """Whether tags may be concluded from every verdict, see `PrivacyModel.monotone`."""
+    prospects: Tags | None = None
+    """Whether a node or one below it can be anonymous, which is monotone under every model; None: the tags say it."""
+    prunes: bool = True
+    """Whether a node that is not anonymous can rule out those below it; else all have prospects."""
     seed: int = 0
     """For strategies that draw."""
     evaluations: int | None = None
@@ -84,6 +88,13 @@ class Space:
     """Any node not ruled out whose least score is below both a limit and the best; None proves that there is none."""
     listing: Listing | None = None
     """What can be asked of all nodes at once; None where there are too many to list."""
+
+    def promises(self, node: Node) -> bool | None:
+        """Whether a node or one below it can be anonymous: where not, nothing below is; None where that is unknown.
+
+        Where a node promises, so do all above it. Under a monotone model this says whether it is anonymous itself.
+        """
+        return (self.prospects or self.tags).status(node)
 
     @property
     def listable(self) -> bool:
@@ -95,7 +106,7 @@ class Space:
         return self.listing.open_nodes() if self.listing else iter(())
 
     def cheapest_unknown(self, node: Node, height: int) -> Node | None:
-        """The cheapest unknown node that generalizes this one and whose levels add up to `height`."""
+        """The cheapest node above this one, its levels adding up to `height`, of which `promises` is unknown."""
         return self.listing.cheapest_unknown(node, height) if self.listing else None
 
     def at_height(self, part: Lattice, height: int) -> Iterable[Node]:
@@ -152,13 +163,25 @@ def test(space: Space, node: Node) -> Generator[Test, list[bool], bool]:
     return known
 
 
+def promising(space: Space, node: Node) -> Generator[Test, list[bool], bool]:
+    """Whether a node or one below it can be anonymous, by asking if need be; under a monotone model as `test`."""
+    known = space.promises(node)
+    if known is None:
+        yield Test([node])
+        known = space.promises(node)
+    return bool(known)
+
+
+Asked = Callable[[Space, Node], Generator[Test, list[bool], bool]]
+
+
 def least_anonymous(
-    space: Space, node: Node, attribute: int, at_risk: int, anonymous: int
+    space: Space, node: Node, attribute: int, at_risk: int, anonymous: int, asked: Asked = test
 ) -> Generator[Test, list[bool], int]:
     """The least level of an attribute that makes a node anonymous, between one that does not and one that does."""
     while anonymous - at_risk > 1:
         level = (at_risk + anonymous) // 2
-        if (yield from test(space, at_level(node, attribute, level))):
+        if (yield from asked(space, at_level(node, attribute, level))):
             anonymous = level
         else:
             at_risk = level

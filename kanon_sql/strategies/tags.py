@@ -21,27 +21,27 @@ class Tags(Protocol):
     def status(self, node: Node) -> bool | None:
         """What is known of a node."""
 
-    def tag(self, node: Node, anonymous: bool) -> None:
-        """Note a verdict, and what predictive tagging concludes from it where that is sound."""
+    def tag(self, node: Node, anonymous: bool, alone: bool = False) -> None:
+        """Note a verdict, and what predictive tagging concludes from it: nothing if the node stands `alone`."""
 
     def minimal(self) -> list[Node]:
         """The nodes judged anonymous that generalize no other of them, lowest first."""
 
 
-def tags_for(lattice: Lattice, monotone: bool) -> Tags:
+def tags_for(lattice: Lattice) -> Tags:
     """The representation that fits the lattice's size."""
-    return DenseTags(lattice, monotone) if lattice.size <= DENSE_LIMIT else SparseTags(lattice, monotone)
+    return DenseTags(lattice) if lattice.size <= DENSE_LIMIT else SparseTags(lattice)
 
 
 class DenseTags:
     """One byte per node in an array of the lattice's shape: a tag is the assignment of a block."""
 
-    def __init__(self, lattice: Lattice, monotone: bool) -> None:
+    def __init__(self, lattice: Lattice) -> None:
         import numpy as np
 
         self._bottom = lattice.bottom
         self._from_zero = not any(lattice.bottom)
-        self._monotone = monotone
+        self._some_alone = False
         shape = [high - low + 1 for low, high in zip(lattice.bottom, lattice.top, strict=True)]
         self.array: np.ndarray[Any, np.dtype[np.int8]] = np.zeros(shape, dtype=np.int8)
 
@@ -62,10 +62,11 @@ class DenseTags:
         status = self.array[self.index(node)]
         return None if status == UNKNOWN else bool(status == SAFE)
 
-    def tag(self, node: Node, anonymous: bool) -> None:
-        """Note a verdict, and what predictive tagging concludes from it where that is sound."""
+    def tag(self, node: Node, anonymous: bool, alone: bool = False) -> None:
+        """Note a verdict, and what predictive tagging concludes from it: nothing if the node stands `alone`."""
         at = self.index(node)
-        if not self._monotone:
+        if alone:
+            self._some_alone = True
             self.array[at] = SAFE if anonymous else AT_RISK
         elif anonymous:
             self.array[tuple(slice(i, None) for i in at)] = SAFE
@@ -77,7 +78,7 @@ class DenseTags:
         import numpy as np
 
         above = self.array == SAFE
-        if not self._monotone:  # what is above a judged node is not tagged
+        if self._some_alone:  # what is above them is not tagged
             for axis in range(above.ndim):
                 above = np.logical_or.accumulate(above, axis=axis)
         lowest = above.copy()
@@ -90,32 +91,43 @@ class DenseTags:
 class SparseTags:
     """For lattices too large to list: the minimal anonymous and the maximal non-anonymous nodes known."""
 
-    def __init__(self, lattice: Lattice, monotone: bool) -> None:
-        self._monotone = monotone
+    def __init__(self, lattice: Lattice) -> None:
         self._exact: dict[Node, bool] = {}
+        self._alone: list[Node] = []  # anonymous ones of which nothing was concluded
         self._bits = _Bits(lattice)
         self.safe = Border(self._bits, above=True)
         self.at_risk = Border(self._bits, above=False)
 
     def status(self, node: Node) -> bool | None:
         """What is known of a node."""
-        if node in self._exact or not self._monotone:
-            return self._exact.get(node)
+        if node in self._exact:
+            return self._exact[node]
         word = self._bits.of(node)
         if self.at_risk.covers(word):
             return False
         return True if self.safe.covers(word) else None
 
-    def tag(self, node: Node, anonymous: bool) -> None:
-        """Note a verdict, and what predictive tagging concludes from it where that is sound."""
+    def tag(self, node: Node, anonymous: bool, alone: bool = False) -> None:
+        """Note a verdict, and what predictive tagging concludes from it: nothing if the node stands `alone`."""
         self._exact[node] = anonymous
-        border = self.safe if anonymous else self.at_risk
-        if (anonymous or self._monotone) and not border.covers(self._bits.of(node)):
-            border.add(node)
+        if alone:
+            self._alone += [node] if anonymous else []
+            return
+        _put(self.safe if anonymous else self.at_risk, self._bits.of(node), node)
 
     def minimal(self) -> list[Node]:
         """The nodes judged anonymous that generalize no other of them, lowest first."""
-        return _lowest_first(self.safe.nodes)
+        if not self._alone:
+            return _lowest_first(self.safe.nodes)
+        lowest = Border(self._bits, above=True)
+        for node in (*self.safe.nodes, *self._alone):
+            _put(lowest, self._bits.of(node), node)
+        return _lowest_first(lowest.nodes)
+
+
+def _put(border: Border, word: np.ndarray[tuple[int], np.dtype[np.uint64]], node: Node) -> None:
+    if not border.covers(word):
+        border.add(node)
 
 
 def _lowest_first(nodes: Iterable[Node]) -> list[Node]:

@@ -97,6 +97,7 @@ def _searched(plan: Plan) -> dict[str, Any]:
         "proven_optimal": outcome.proven_optimal,
         "search_ended": outcome.ended,
         "found_by": outcome.found_by,
+        "pruned_by": plan.pruned_by,
         "recoding": None,
     }
 
@@ -130,6 +131,7 @@ def _recoded(plan: LocalPlan) -> dict[str, Any]:
         "proven_optimal": False,
         "search_ended": plan.ended,
         "found_by": None,
+        "pruned_by": None,
         "recoding": dict(recoding.local.facts),
     }
 

@@ -25,10 +25,14 @@ from kanon_sql.verbs.source import Source
 
 @dataclass(frozen=True)
 class Plan(Problem):
-    """A finished search: all that is needed to write the release, and to say what it is."""
+    """A finished search: all that is needed to write the release, and to say what it is.
+
+    `pruned_by`: what the search ruled nodes out by, where a privacy model is not monotone.
+    """
 
     outcome: Outcome
     recoding: FullDomain
+    pruned_by: str | None
 
     @property
     def ended(self) -> str:
@@ -76,14 +80,16 @@ def make_plan(
 ) -> Plan:
     """Everything up to the release: check, count, search."""
     check_roles(spec, source.table)
-    strategy(spec.strategy).check(models_of(spec, source).monotone_for(suppresses=spec.suppression_limit > 0))
+    models, suppresses = models_of(spec, source), spec.suppression_limit > 0
+    strategy(spec.strategy).check(models.monotone_for(suppresses), models.not_monotone(suppresses))
     problem = count(source, spec, observer, search_in, keep_tuples)
     observer.stage("Searching the lattice")
     outcome = search(problem, observer)
+    pruned_by = problem.judge.model.pruned_by(may_suppress(spec.suppression_limit, problem.costs.rows) > 0)
     problem = replace(problem, judge=problem.judge.settled(outcome.node))
     at_risk = problem.judge.rows_at_risk([outcome.node])[0]
     recoding = FullDomain(source.scratches[source.engine], source.table, problem.judge, outcome.node, at_risk, spec)
-    return Plan(**vars(problem), outcome=outcome, recoding=recoding)
+    return Plan(**vars(problem), outcome=outcome, recoding=recoding, pruned_by=pruned_by)
 
 
 def search(problem: Problem, observer: Observer) -> Outcome:
@@ -104,6 +110,8 @@ def search(problem: Problem, observer: Observer) -> Outcome:
         spec.seed,
         spec.evaluations_of(spec.strategy),
         k_alone=judge.model.k_alone,
+        prunes=judge.model.prunes,
+        mergeable=judge.model.mergeable,
     )
     return driver.run(chosen)
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class Search(Result):
     """The end of a search: the best node, its score, and what is proven of it; `to_df` gives its trace.
 
-    `rows_at_risk`: the rows that the node suppresses. `outcome`: all that the search says, see
-    `kanon_sql.strategies.Outcome`.
+    `rows_at_risk`: the rows that the node suppresses. `pruned_by`: what nodes were ruled out by, where a privacy model
+    is not monotone. `outcome`: all that the search says, see `kanon_sql.strategies.Outcome`.
     """
 
     source: str
@@ -36,6 +36,7 @@ class Search(Result):
     rows: int
     rows_at_risk: int
     lattice_size: int
+    pruned_by: str | None
     outcome: Outcome
 
     def to_dict(self) -> dict[str, Any]:
@@ -70,6 +71,7 @@ class Search(Result):
             ("score", f"{self.metric} {self.score:.4f}, {bound}"),
             ("suppressed", f"{self.rows_at_risk:,} rows"),
             ("checked", f"{checked} by {self.strategy}"),
+            *([("pruned", self.pruned_by)] if self.pruned_by else []),
         ]
 
 
@@ -116,5 +118,6 @@ def result_of(plan: Plan) -> Search:
         plan.frequency_set.rows,
         plan.recoding.rows_at_risk,
         plan.lattice.size,
+        plan.pruned_by,
         outcome,
     )

@@ -1,5 +1,7 @@
 """Given and expected rows of `sql/privacy`, and of a node's test by models that compare with the whole table."""
 
+from dataclasses import replace
+
 from kanon_sql.privacy import (
     Predicate,
     PrivacyModel,
@@ -71,6 +73,17 @@ _ILL = relation(
     *[(1, None, 3, 7), (1, None, 3, 8), (1, None, 3, 8), (1, 5, 3, 1), (1, 5, None, 2)],
     *[(2, 5, None, 8), (2, 5, None, 9), (3, 5, 1, 9), (3, 5, 2, 9)],
 )
+
+
+def _verdict(model: PrivacyModel, at_risk: int, unavoidable: int) -> Case:
+    """The same node's verdict: the rows at risk, and those of them that are at risk however its classes are divided."""
+    together = all_of(k_anonymity(2), model).referring({"_sensitive_0": Reference(Relation("reference"))})
+    figures = {"monotone": together.always_monotone, "unavoidable": together.unavoidable}
+    holes = on_node(together.safe, ["age_0"], 0, **figures)
+    columns, rows = ["node", "rows_at_risk", "unavoidable"], [(0, at_risk, unavoidable)]
+    return Case("core/node_verdict", holes, columns, rows, _VALUES | _REFERENCE)
+
+
 CASES = [
     _sizes_of_node(_ROWS, 1, [(7, 1, 1, 1), (7, 2, 1, 2), (7, 3, 1, 3), (7, 5, 1, 5)]),
     _sizes_of_node(_ROWS, 3, [(7, 3, 1, 3), (7, 5, 1, 5)]),
@@ -156,6 +169,13 @@ CASES = [
     ),
 ]
 COMPARED = [  # of `core`, for they test a node
+    _verdict(alpha("illness", 0.5), 5, 3),  # of four and one, three go
+    _verdict(t_closeness("illness", 0.1), 10, 3),  # 5 * (.2 - .1) / (1 - .6 - .1), and 5 * (.2 - .1) / (1 - .4 - .1)
+    _verdict(l_diversity("illness", 2, "entropy"), 5, 3),
+    _verdict(l_diversity("illness", 3), 5, 5),  # monotone: all of the class
+    _verdict(l_diversity("illness", 2, "recursive", c=2), 5, 2),
+    _verdict(replace(alpha("illness", 0.5), monotone="never"), 5, 0),
+    _verdict(replace(alpha("illness", 0.5), unavoidable=None), 5, 1),
     # Shares of .8 and .2 where .6, .3 and .1 are expected: .2 must move; .4, .4 and .2: .2 as well.
     _test(t_closeness("illness", 0.19), at_risk=10),
     _test(t_closeness("illness", 0.2), at_risk=0),
