@@ -552,6 +552,19 @@ def test_a_journalist_finds_nobody_who_has_too_few_like_them_in_the_population(
             engine.run(queries.drop(Relation(name), engine.dialect))
 
 
+def test_classes_of_the_population_alone_are_no_classes_of_the_release(engine: Engine, source: str) -> None:
+    population, model = f"{source}_all", prosecutor_risk(mean=0.08)
+    other = f"SELECT a.age, b.zip, a.ill, 0 FROM {source} AS a CROSS JOIN {source} AS b"
+    engine.run(f"CREATE TABLE {population} AS SELECT * FROM {source} UNION ALL {other}")
+    asked: dict[str, Any] = {"suppression_limit": 0.1, "connection": engine.connection}
+    try:
+        alone = kanon_sql.search(source, SPEC, privacy=model, **asked)
+        beside = kanon_sql.search(source, SPEC, privacy=[k_map(1, population), *model], **asked)
+        assert (beside.node, beside.score, beside.rows_at_risk) == (alone.node, alone.score, alone.rows_at_risk)
+    finally:
+        engine.run(queries.drop(Relation(population), engine.dialect))
+
+
 def test_wildcards_and_anatomies_are_for_k_alone(engine: Engine, source: str) -> None:
     asked: dict[str, Any] = {"privacy": RISKS["mean"], "connection": engine.connection}
     with pytest.raises(SpecError, match=r"wildcards is made for k alone, not for .*mean prosecutor risk"):

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from copy import copy
 from decimal import Decimal
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import floor
 from typing import Any
 
@@ -57,7 +57,7 @@ class Judge:
         self._verdict = lru_cache(1)(self._prepared_verdict)
         # Models about the whole release are decided for each node; once for all where one is settled.
         self._undecided = self.model.undecided
-        self._class_sizes = self._prepared(_SIZES, size=self.model.size)
+        self._class_sizes = cache(lambda: self._prepared(_SIZES, size=self.model.size))
 
     def settled(self, node: Node) -> Judge:
         """The judge of one node: where models are about all its classes, it asks of each what they come to there."""
@@ -111,7 +111,7 @@ class Judge:
 
     def _decide(self, nodes: Sequence[Node]) -> list[int]:
         """The rows that each node would suppress for models about all its classes: those of its smallest classes."""
-        counted = self._ask(_SIZES, self._fill(self._class_sizes, nodes))
+        counted = self._ask(_SIZES, self._fill(self._class_sizes(), nodes))
         verdicts = []
         for number, node in enumerate(nodes):
             classes = [each[1:] for each in counted if each[0] == number]
@@ -202,7 +202,7 @@ class Judge:
         if not self.model.undecided:
             return True
         classes = Counter({masked: 1})
-        for _, size, many, _ in self._ask(_SIZES, self._fill(self._class_sizes, [node])):
+        for _, size, many, _ in self._ask(_SIZES, self._fill(self._class_sizes(), [node])):
             classes[size] += many if size >= least else 0
         released = sorted((size, many) for size, many in classes.items() if many)
         return all(each.holds(released) for each in self.model.of_release)
