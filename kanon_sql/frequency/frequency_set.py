@@ -67,6 +67,8 @@ class FrequencySet:
     """The rows of the population, or its people; None without one."""
     population_unit: bool = False
     """Whether the population's people are told apart."""
+    sampled_from: Population | None = None
+    """Where the population is; its engine may be closed by now, if that is not the source's."""
 
     @property
     def engine(self) -> Engine:
@@ -148,14 +150,15 @@ def build_frequency_set(
     _check_coded(frequency_set)
     references = {name: _reference(frequency_set, name, groups.get(name, ())) for name in compared}
     if sampled_from:
-        frequency_set = _with_population(frequency_set, sampled_from.unit is not None)
+        frequency_set = _with_population(replace(frequency_set, sampled_from=sampled_from))
     if not keep_tuples:
         made.drop(tuples)
     return replace(frequency_set, references=references)
 
 
-def _with_population(frequency_set: FrequencySet, people: bool) -> FrequencySet:
-    """The frequency set with the tuples of the population, which are counted already; `people`: with its people."""
+def _with_population(frequency_set: FrequencySet) -> FrequencySet:
+    """The frequency set with the tuples of the population, which are counted already."""
+    people = frequency_set.sampled_from is not None and frequency_set.sampled_from.unit is not None
     tables, coded = frequency_set.tables, [attribute.coded for attribute in frequency_set.attributes]
     counted = population.code(tables, coded, people)
     levels = [each.code_column(level) for each in coded for level in range(each.height + 1)]

@@ -18,11 +18,15 @@ COUNTED = "population_tuples"
 
 @dataclass(frozen=True)
 class Population:
-    """A table that the source is a sample of, where it is; `unit`: the column of its people, if they are counted."""
+    """A table that the source is a sample of, where it is; `unit`: the column of its people, if they are counted.
+
+    `as_it_is`: whether its columns are compared with the source's in a query that stands by itself.
+    """
 
     engine: Engine
     table: Table
     unit: str | None = None
+    as_it_is: bool = False
 
 
 def count(population: Population, tables: Scratch, source: Table, stems: Mapping[str, str]) -> dict[str, Place]:
@@ -31,7 +35,7 @@ def count(population: Population, tables: Scratch, source: Table, stems: Mapping
     `stems`: the plain names of the quasi-identifiers, by their columns. SourceError if a column is not there, or is of
     another kind than the source's.
     """
-    columns = {stem: _like(population.table, source, name) for name, stem in stems.items()}
+    columns = {stem: _like(population, source, name) for name, stem in stems.items()}
     people = {POPULATION_UNIT: population.unit} if population.unit else {}
     engine, relation = population.engine, population.table.relation
     scan = queries.tuples({stem: column.name for stem, column in columns.items()}, people, relation, engine.dialect)
@@ -43,14 +47,15 @@ def count(population: Population, tables: Scratch, source: Table, stems: Mapping
     }
 
 
-def _like(population: Table, source: Table, name: str) -> Column:
+def _like(population: Population, source: Table, name: str) -> Column:
     """The population's column of that name."""
-    here, there = population.column(name), source.column(name)
+    here, there = population.table.column(name), source.column(name)
     if here is None:
         raise SourceError(
             f"the population has no column {name!r}, which is a quasi-identifier; name a table that has it"
         )
-    if there is not None and here.kind != there.kind != _kind(source, here):
+    kind = here.kind if population.as_it_is else _kind(source, here)
+    if there is not None and there.kind != kind:
         raise SourceError(
             f"column {name!r} is {here.type} in the population and {there.type} in the source, so that their values "
             "cannot be compared; give both one type"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from kanon_sql.privacy import Predicate, Reference
+from kanon_sql.privacy import POPULATION_UNIT, Predicate, Reference
 from kanon_sql.queries import tree as t
 from kanon_sql.queries.pieces import in_pieces
 from kanon_sql.queries.reference import reference_tree
@@ -54,7 +54,8 @@ class ReleaseQuery:
     `classes`: a relation of the classes that may be released, made from the frequency set. Without it the
     query counts the classes itself, on the very rows that it returns, whenever it is run.
     `values`: mapping tables to write out inside the query, so that it stands alone. `sensitive`: the source's columns
-    whose values `safe` counts, by the names that it has for them.
+    whose values `safe` counts, by the names that it has for them. `population`: the table that the source is a sample
+    of, where `safe` counts its rows too, or the people that its column `population_unit` tells apart.
     """
 
     source: Relation
@@ -65,6 +66,8 @@ class ReleaseQuery:
     shuffle_seed: int | None = None
     values: Mapping[str, Sequence[tuple[object, ...]]] | None = None
     sensitive: Mapping[str, str] = field(default_factory=dict)
+    population: Relation | None = None
+    population_unit: str | None = None
 
     @property
     def kept(self) -> bool:
@@ -76,7 +79,7 @@ class ReleaseQuery:
         return t.printed(_release(self), dialect)
 
 
-RECODED, CLASSES = "kanon_recoded", "kanon_classes"
+RECODED, CLASSES, COUNTED = "kanon_recoded", "kanon_classes", "kanon_counted"
 
 
 def _release(release: ReleaseQuery) -> exp.Expr:
@@ -93,8 +96,31 @@ def _release(release: ReleaseQuery) -> exp.Expr:
     query = query.with_(RECODED, as_=_recoded(release, keyed), materialized=release.classes is None or None)
     if release.classes is None:
         codes = [t.column(f"c{i}") for i, _ in keyed]
-        query = with_safe_classes(query, codes, RECODED, release.safe)
+        if release.population is not None:
+            query = query.with_(COUNTED, as_=_counted(release, keyed))
+        counted = RECODED if release.population is None else COUNTED
+        query = with_safe_classes(query, codes, RECODED, release.safe, counted)
     return query
+
+
+def _counted(release: ReleaseQuery, keyed: Sequence[tuple[int, Cell]]) -> exp.Query:
+    """The rows of the source that are counted, and those of the population, by the codes of their classes."""
+    codes, sensitive = [t.column(f"c{i}") for i, _ in keyed], [t.column(name) for name in release.sensitive]
+    people = [exp.alias_(exp.null(), POPULATION_UNIT, quoted=True)] if release.population_unit else []
+    zero = exp.alias_(exp.Literal.number(0), "population")
+    own = exp.select(*codes, *sensitive, *people, exp.column("n"), zero).from_(exp.to_table(RECODED))
+    return exp.union(own, _population(release, keyed), distinct=False)
+
+
+def _population(release: ReleaseQuery, keyed: Sequence[tuple[int, Cell]]) -> exp.Select:
+    columns: list[exp.Expr] = [exp.alias_(_code(cell, i), f"c{i}", quoted=True) for i, cell in keyed]
+    columns += [exp.alias_(exp.null(), name, quoted=True) for name in release.sensitive]
+    if release.population_unit:
+        columns.append(exp.alias_(t.column(release.population_unit, "s"), POPULATION_UNIT, quoted=True))
+    columns += [exp.alias_(exp.Literal.number(n), name) for n, name in enumerate(("n", "population"))]
+    assert release.population is not None
+    query = exp.select(*columns).from_(t.table(release.population, "s"), copy=False)
+    return in_pieces(_join_mappings(query, keyed, release), [f"m{i}" for i, _ in keyed])
 
 
 def shown_population(
@@ -113,7 +139,9 @@ def shown_population(
     return t.printed(query.group_by(*(key.copy() for key in keys), copy=False), dialect)
 
 
-def with_safe_classes(query: exp.Select, keys: Sequence[exp.Expr], rows: str, safe: Predicate) -> exp.Select:
+def with_safe_classes(
+    query: exp.Select, keys: Sequence[exp.Expr], rows: str, safe: Predicate, counted_in: str = RECODED
+) -> exp.Select:
     """A query with the classes of its own rows that are safe, and what these are compared with."""
     for name, said in compared(safe).items():
         groups = said.reference.groups if said.reference else ()
@@ -121,7 +149,7 @@ def with_safe_classes(query: exp.Select, keys: Sequence[exp.Expr], rows: str, sa
         of_table = reference_tree(Relation(rows), name, name, counted, groups)
         query = query.with_(f"{REFERENCE}{name}", as_=of_table)
     held = exp.func("COALESCE", t.predicate(_referring(safe)), exp.false())
-    return query.with_(CLASSES, as_=exp.select(*keys).from_(RECODED).group_by(*keys).having(held))
+    return query.with_(CLASSES, as_=exp.select(*keys).from_(counted_in).group_by(*keys).having(held))
 
 
 REFERENCE = "kanon_reference"
@@ -147,16 +175,22 @@ def _recoded(release: ReleaseQuery, keyed: Sequence[tuple[int, Cell]], also: Seq
         columns += [exp.alias_(t.column(raw, "s"), name, quoted=True) for name, raw in release.sensitive.items()]
         columns.append(exp.alias_(exp.Literal.number(1), "n"))
     query = exp.select(*columns).from_(t.table(release.source, "s"), copy=False)
-    for i, cell in enumerate(release.cells):
-        if cell.mapping:
-            equal = exp.EQ(this=t.column("value", f"m{i}"), expression=t.column(cell.name, "s"))
-            mapping = _kept_mapping(cell, i) if release.kept else t.table(cell.mapping, f"m{i}")
-            query = query.join(mapping, on=equal, join_type="LEFT", copy=False)
+    query = _join_mappings(query, list(enumerate(release.cells)), release)
     matches = [exp.EQ(this=t.column(c.class_column, "k"), expression=_code(c, i)) for i, c in keyed if c.class_column]
     if release.classes is not None and matches:
         kind = "LEFT" if release.mask else "INNER"
         query = query.join(t.table(release.classes, "k"), on=exp.and_(*matches), join_type=kind, copy=False)
     return in_pieces(query, [f"m{i}" for i, _ in enumerate(release.cells)])
+
+
+def _join_mappings(query: exp.Select, cells: Sequence[tuple[int, Cell]], release: ReleaseQuery) -> exp.Select:
+    """Join the mapping tables of cells to the relation `s`."""
+    for i, cell in cells:
+        if cell.mapping:
+            equal = exp.EQ(this=t.column("value", f"m{i}"), expression=t.column(cell.name, "s"))
+            mapping = _kept_mapping(cell, i) if release.kept else t.table(cell.mapping, f"m{i}")
+            query = query.join(mapping, on=equal, join_type="LEFT", copy=False)
+    return query
 
 
 def _values(rows: Sequence[tuple[object, ...]]) -> exp.Select:

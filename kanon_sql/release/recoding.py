@@ -263,7 +263,16 @@ class FullDomain(_Judged):
         mask = self.masks and classes is not None
         source = self.table.relation if classes else self.engine.lasting(self.table.relation)
         query = ReleaseQuery(source, cells, safe, classes, mask, shuffle, values, self.model.sensitive)
-        return query.sql(self.engine.dialect)
+        return self._beside_population(query).sql(self.engine.dialect)
+
+    def _beside_population(self, query: ReleaseQuery) -> ReleaseQuery:
+        """The query with the population that it counts, where it counts its classes itself."""
+        population = self.judge.frequency_set.sampled_from
+        if population is None or query.classes is not None:
+            return query
+        return replace(
+            query, population=self.engine.lasting(population.table.relation), population_unit=population.unit
+        )
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from kanon_sql.recode import RECODERS
 from kanon_sql.recode import show as shows
 from kanon_sql.report.numbers import figure, parameters
 from kanon_sql.spec import Attribute, SensitiveModel, Spec, TCloseness
+from kanon_sql.verbs.population import is_a_query
 from kanon_sql.verbs.source import Source, fitted
 
 
@@ -32,8 +33,7 @@ def models_of(spec: Spec, source: Source) -> PrivacyModels:
 
 def class_by_class(spec: Spec) -> bool:
     """Whether classes are made, shown or counted one by one, so that nobody looks at all of them together."""
-    stays = spec.stands_alone or (spec.target is not None and spec.target.stays_a_query)
-    return stays or spec.strategy in RECODERS or shows.asked(spec)
+    return is_a_query(spec) or spec.strategy in RECODERS or shows.asked(spec)
 
 
 def _k(spec: Spec) -> list[PrivacyModel]:

@@ -31,10 +31,15 @@ def check_population(spec: Spec, model: PrivacyModels) -> None:
             f"which rows of a population would be masked is not known, so {name} cannot be said of masked rows; leave "
             "out `mask`, and they are left out of the release"
         )
-    if spec.target and spec.target.stays_a_query:
+    if spec.target and spec.target.form == "materialized":
         raise SpecError(
-            f"a view does not count a population again whenever it is read, so {name} could not be said of it; release "
-            "a table with `form='table'`, or a file"
+            f"{name} could not be checked when a materialized view is refreshed; release a table with `form='table'`, "
+            "or a view with `form='view'`"
+        )
+    if model.every_class and is_a_query(spec):
+        raise SpecError(
+            "a least presence above 0 is asked of every class of the population together, and a query that counts its "
+            "classes itself looks at one after the other; release a table with `form='table'`, or a file"
         )
     if model.every_class and spec.suppression_limit > 0:
         raise SpecError(
@@ -42,6 +47,11 @@ def check_population(spec: Spec, model: PrivacyModels) -> None:
             "suppressed; give `suppression_limit=0`"
         )
     if spec.strategy in RECODERS or shows.asked(spec):
+        if is_a_query(spec):
+            raise SpecError(
+                "a view of a local recoding does not know a population's classes; release a table with `form='table'`, "
+                "or name a search strategy without `show`"
+            )
         _check_recoder(spec, model)
 
 
@@ -68,8 +78,13 @@ def _check_recoder(spec: Spec, model: PrivacyModels) -> None:
         )
 
 
+def is_a_query(spec: Spec) -> bool:
+    """Whether a release is a view or a statement that stands alone, which counts all that it needs itself."""
+    return spec.stands_alone or (spec.target is not None and spec.target.stays_a_query)
+
+
 @contextlib.contextmanager
-def opened_population(engine: Engine, model: PrivacyModels) -> Iterator[Population | None]:
+def opened_population(engine: Engine, spec: Spec, model: PrivacyModels) -> Iterator[Population | None]:
     """Open the population that the models ask for: a table where the source is, a file, or data in memory."""
     if model.population is None:
         yield None
@@ -78,8 +93,15 @@ def opened_population(engine: Engine, model: PrivacyModels) -> Iterator[Populati
     table = engine.find(str(model.population)) if named else None
     if table is not None:
         refuse_equal_names([column.name for column in table.columns], str(model.population))
-        yield Population(engine, table, model.unit if model.unit and table.column(model.unit) else None)
+        unit = model.unit if model.unit and table.column(model.unit) else None
+        yield Population(engine, table, unit, as_it_is=is_a_query(spec))
         return
+    if is_a_query(spec):
+        raise SpecError(
+            f"the population {model.population if named else 'in memory'} is no table where the source is, and a view, "
+            "or a statement that stands alone, counts it whenever it is run; load it into the database, and name that "
+            "table"
+        )
     if named and not files(str(model.population)):
         raise SourceError(
             f"the population {model.population} is neither a table where the source is nor a file; check its name"

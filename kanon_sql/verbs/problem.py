@@ -70,7 +70,7 @@ def count(
     here = source.engine if source.engine.is_embedded or search_in == "engine" else source.engine.embedded()
     builders = {name: fit.build for name, fit in fitted.items()}
     made = source.scratches[here]
-    with opened_population(source.engine, model) as population:
+    with opened_population(source.engine, spec, model) as population:
         frequency_set = build_frequency_set(
             source.engine,
             source.table,
