@@ -33,6 +33,7 @@ from kanon_sql.privacy import (
     estimated_uniqueness,
     k_anonymity,
     k_map,
+    l_diversity,
     marketer_risk,
     population_uniqueness,
     prosecutor_risk,
@@ -458,6 +459,23 @@ def test_a_view_holds_whatever_happens_to_its_source(engine: Engine, source: str
         assert min(left) >= least
     finally:
         engine.run(queries.drop(Relation(into), engine.dialect, "view"))
+        for table in (f"{into}__age", f"{into}__zip"):
+            engine.run(queries.drop(Relation(table), engine.dialect))
+
+
+def test_a_materialized_release_is_refreshed_by_the_size_of_its_classes(engine: Engine, source: str) -> None:
+    if not engine.has_materialized_views:
+        pytest.skip("needs materialized views: add postgres to --engines")
+    into, where = f"{source}_filled", {"connection": engine.connection}
+    model = [*RISKS["mean"], l_diversity("ill", 2)]
+    kanon_sql.anonymize(source, SPEC, privacy=model, into=into, form="materialized", **where)
+    try:
+        engine.run(f"DELETE FROM {source} WHERE person > 200")
+        made = kanon_sql.refresh(into, **where)
+        assert {each["model"]: each["required"] for each in made["privacy"]}["class size"] == 13
+        assert min(sizes_of(engine, into)) >= 13
+    finally:
+        engine.run(queries.drop(Relation(into), engine.dialect, "materialized"))
         for table in (f"{into}__age", f"{into}__zip"):
             engine.run(queries.drop(Relation(table), engine.dialect))
 
