@@ -136,6 +136,11 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         r"no release can meet recursive \(c, l\)-diversity of disease, l 4, c 1 required: .* reach 1\.",
     ),
     ({"alpha_k": {"disease": 0.2}, "suppression_limit": 0.0}, r"no release can meet α of disease, 0.2 required"),
+    (
+        {"alpha_k": {"disease": 0.2}},
+        r"α of disease, 0.2 required: not even all 200 rows in one class do, which reach 0\.2750, and the 10 that may be "
+        "suppressed are too few to help; ask less of a class, or raise `suppression_limit`",
+    ),
     ({"l_diversity": {"disease": {"l": 2.5}}}, "l of 'disease' is 2.5; it must be whole and at least 1"),
     ({"l_diversity": {"disease": {"l": 2, "c": 3}}}, "'disease': recursive l-diversity needs `c`, and the other kinds"),
     ({"t_closeness": {"income": 1.01}}, "privacy.t_closeness.income.t: give a number above 0, at most 1, not 1.01"),
@@ -210,6 +215,19 @@ def test_what_suppressed_rows_may_help_is_searched_for() -> None:
     assert (release.manifest["suppressed_rows"], release.manifest["privacy"][1]["achieved"]) == (10, 0.5)
     with pytest.raises(InfeasibleError, match=r"not even all 110 rows in one class do, which reach 0\.5455"):
         kanon_sql.anonymize(rows, spec, suppression_limit=0)
+
+
+def test_people_in_two_classes_are_one_when_these_are_merged() -> None:
+    """A class of the people 1 (flu) and 2, and one of 3 (flu) and 2: of three people together two have the flu."""
+    rows = pandas.DataFrame({"zip": [1, 1, 2, 2], "ill": ["flu", "ulcer", "flu", "ulcer"], "who": [1, 2, 3, 2]})
+    spec = {"quasi_identifiers": {"zip": {"hierarchy": "suppress"}}, "unit": "who", "suppression_limit": 0.0}
+    for strategy in ("auto", "best_first", "exhaustive"):
+        release = kanon_sql.anonymize(rows, spec, strategy=strategy, k=2, alpha_k={"ill": 0.5})
+        assert (release.manifest["node"], release.manifest["proven_optimal"]) == ({"zip": 0}, True)
+    with pytest.raises(SpecError, match="ola needs a monotone privacy model"):
+        kanon_sql.anonymize(rows, spec, strategy="ola", k=2, alpha_k={"ill": 0.5})
+    together = kanon_sql.verify(rows.assign(zip="*"), quasi_identifiers=["zip"], unit="who", k=2, alpha_k={"ill": 0.5})
+    assert together.summary.findings[1].achieved == pytest.approx(2 / 3)
 
 
 def test_rows_of_nobody_are_counted(engine: Engine) -> None:

@@ -393,6 +393,16 @@ class PrivacyModels:
         known = "_known" if model.known else "TRUE"
         return replace(safe, text=f"CASE WHEN {safe.text} THEN 0 WHEN {known} THEN {figure} ELSE 1 END")
 
+    def needed_of_all(self, model: PrivacyModel, may_suppress: int) -> Predicate | None:
+        """What one of the models asks of all rows as one class, without which no release meets it; None if nothing."""
+        monotone = self._monotone(model)
+        if monotone == "always" or (monotone == "without suppression" and not may_suppress):
+            return self.predicate(model)
+        if monotone == "never":
+            return None
+        rows = self._unavoidable(model)
+        return replace(rows, text=f"{rows.text} <= {may_suppress}")
+
     @property
     def safe(self) -> Predicate:
         """The condition on a class that all models make together; one without a row is nothing to release."""

@@ -11,7 +11,7 @@ from kanon_sql.errors import InfeasibleError, SpecError
 from kanon_sql.frequency.fitting import hierarchy_source
 from kanon_sql.frequency.frequency_set import FrequencySet
 from kanon_sql.generalization.values import key, read
-from kanon_sql.privacy import PrivacyModel, PrivacyModels, ReleaseModel, all_of, k_anonymity
+from kanon_sql.privacy import Predicate, PrivacyModel, PrivacyModels, ReleaseModel, all_of, k_anonymity
 from kanon_sql.recode import RECODERS
 from kanon_sql.recode import show as shows
 from kanon_sql.report.numbers import figure, parameters
@@ -133,23 +133,25 @@ def check_unit(model: PrivacyModels, source: Source) -> None:
 def check_reachable(model: PrivacyModels, frequency_set: FrequencySet, may_suppress: int) -> None:
     """InfeasibleError if no release can meet a model: all rows together, the most general class, do not.
 
-    That is certain where safe classes merged are safe, so that an unsafe whole has an unsafe class: always, or, of
-    models that suppressed rows may help, if there may be none.
+    That is certain where safe classes merged are safe, so that an unsafe whole has an unsafe class. Where rows may be
+    suppressed, more must have to go from the whole than may.
     """
     _check_occurring(model, frequency_set)
     for each in model.models:
-        if each.monotone == "always" or (each.monotone == "without suppression" and not may_suppress):
-            _check_whole(each, model, frequency_set)
+        if needed := model.needed_of_all(each, may_suppress):
+            _check_whole(each, model, needed, frequency_set, 0 if each.monotone == "always" else may_suppress)
 
 
-def _check_whole(each: PrivacyModel, model: PrivacyModels, frequency_set: FrequencySet) -> None:
+def _check_whole(
+    each: PrivacyModel, model: PrivacyModels, needed: Predicate, frequency_set: FrequencySet, suppressed: int
+) -> None:
     asked = model.predicate(each)
     achieved = queries.over_classes(replace(asked, text=each.achieved)) if each.achieved else (None, None)
-    holes = {"safe": asked, "achieved": achieved[0], "of_class": achieved[1]}
+    holes = {"safe": needed, "achieved": achieved[0], "of_class": achieved[1]}
     relation = frequency_set.relation
     ((unsafe, reached),) = frequency_set.tables.rows("privacy/whole_table", frequency_set=relation, **holes)
     if unsafe:
-        raise _unreachable(each, frequency_set.rows, reached)
+        raise _unreachable(each, frequency_set.rows, reached, suppressed)
 
 
 def check_sizes(model: PrivacyModels, rows: int) -> None:
@@ -159,11 +161,15 @@ def check_sizes(model: PrivacyModels, rows: int) -> None:
             raise _unreachable(each, rows, each.achieved([(rows, 1)]))
 
 
-def _unreachable(each: PrivacyModel | ReleaseModel, rows: int, reached: float | None) -> InfeasibleError:
+def _unreachable(
+    each: PrivacyModel | ReleaseModel, rows: int, reached: float | None, suppressed: int = 0
+) -> InfeasibleError:
     said = "" if reached is None else f", which reach {figure(reached)}"
+    helped = f", and the {suppressed:,} that may be suppressed are too few to help" if suppressed else ""
+    more = ", or raise `suppression_limit`" if suppressed else ""
     return InfeasibleError(
         f"no release can meet {each.name}, {parameters(each.required)} required: not even all {rows:,} rows in one "
-        f"class do{said}; ask less of a class"
+        f"class do{said}{helped}; ask less of a class{more}"
     )
 
 
