@@ -26,6 +26,7 @@ from kanon_sql.privacy import (
     t_closeness,
 )
 from kanon_sql.strategies import Driver
+from support.command_line import kanon
 from support.database import create_table
 
 RECIPES = {"age": {"hierarchy": {"ranges": [10, 20]}}, "zip": {"hierarchy": {"redact": "right"}}}
@@ -138,8 +139,8 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"alpha_k": {"disease": 0.2}, "suppression_limit": 0.0}, r"no release can meet α of disease, 0.2 required"),
     (
         {"alpha_k": {"disease": 0.2}},
-        r"α of disease, 0.2 required: not even all 200 rows in one class do, which reach 0\.2750, and the 10 that may be "
-        "suppressed are too few to help; ask less of a class, or raise `suppression_limit`",
+        r"α of disease, 0.2 required: not even all 200 rows in one class do, which reach 0\.2750, and the 10 that may "
+        "be suppressed are too few to help; ask less of a class, or raise `suppression_limit`",
     ),
     ({"l_diversity": {"disease": {"l": 2.5}}}, "l of 'disease' is 2.5; it must be whole and at least 1"),
     ({"l_diversity": {"disease": {"l": 2, "c": 3}}}, "'disease': recursive l-diversity needs `c`, and the other kinds"),
@@ -294,3 +295,73 @@ def test_classes_with_one_sensitive_value_are_told(engine: Engine, form: str, st
         "does not hide it; ask for a model of it, such as `l_diversity`"
     ]
     engine.run(f"DROP {form.upper()} wards_3")
+
+
+SPEC = {
+    "source": "wards",
+    "quasi_identifiers": {"age": {"hierarchy": {"ranges": [4, 16]}}},
+    "privacy": {
+        "k": 3,
+        "unit": "patient",
+        "l_diversity": {"ward": 2},
+        "t_closeness": {
+            "visit": {"t": 0.5, "distance": "ordered"},
+            "ward": {"t": 0.4, "distance": "hierarchical", "hierarchy": "wards.csv"},
+        },
+        "alpha_k": {"ward": {"alpha": 0.9, "value": "a"}},
+        "beta_likeness": {"ward": 5},
+    },
+    "suppression_limit": 0.2,
+}
+NAMES = [
+    "k-anonymity",
+    "distinct l-diversity of ward",
+    "t-closeness of visit (ordered distance)",
+    "t-closeness of ward (hierarchical distance)",
+    "α of ward = a",
+    "enhanced β-likeness of ward",
+]
+
+
+@pytest.mark.slow
+def test_every_verb_asks_what_the_spec_asks(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("wards.csv").write_text("a;ab;*\nb;ab;*\nc;c;*\n")
+    types = {"age": "INTEGER", "disease": "VARCHAR", "ward": "VARCHAR", "patient": "INTEGER", "visit": "INTEGER"}
+    create_table(engine, "wards", types, patients())
+    said = {**SPEC, "identifiers": ["disease"]}
+    connected = {"connection": engine.connection}
+    release = kanon_sql.anonymize(None, said, into="wards_3", **connected)
+    assert [each["model"] for each in release.manifest["privacy"]] == NAMES
+    assert release.manifest["verified"]
+    assert release.manifest["roles"]["sensitive"] == ["ward", "visit"]
+    node = release.manifest["node"]
+    assert kanon_sql.search(None, said, **connected).node == node
+    assert kanon_sql.lattice(None, said, **connected).search.node == node
+    compared = kanon_sql.compare(None, said, strategies=["exhaustive", "best_first"], **connected)
+    assert [each.node for each in compared.searches] == [node, node]
+    assert [each["model"] for each in compared.privacy] == NAMES
+    explained = kanon_sql.explain(None, said, **connected)
+    assert sum("class_summary" in step.name for step in explained.steps) == 1
+    statement = kanon_sql.anonymize_sql(None, said, **connected)
+    assert sorted(engine.rows(statement)) == sorted(engine.rows("SELECT * FROM wards_3"))
+    engine.run("DROP TABLE wards_3")
+
+
+def test_the_command_line_warns_of_classes_with_one_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    columns = ["age", "disease", "ward", "patient", "visit"]
+    pandas.DataFrame(patients(), columns=columns).to_csv("wards.csv", index=False)
+    Path("age.csv").write_text("".join(f"{age};{age // 4};*\n" for age in range(20, 60)))
+    line = ["anonymize", "wards.csv", "--quasi-identifiers", "age", "--hierarchies", ".", "--sensitive", "disease"]
+    line += ["--identifiers", "visit,ward", "--unit", "patient", "--k", "3", "--output", "out.csv"]
+    done = kanon(*line)
+    assert done.code == 0, done
+    said = " ".join((done.out + done.err).split())
+    assert (
+        "all have the same 'disease', so k-anonymity does not hide it; ask for a model of it, such as --l-diversity"
+        in said
+    )
+    diverse = kanon(*line, "--l-diversity", "disease=2", "--suppression-limit", "0.6", "--overwrite")
+    assert "all have the same" not in diverse.out + diverse.err
+    assert "distinct l-diversity of disease (2)" in " ".join(diverse.out.split())
