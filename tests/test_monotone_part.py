@@ -9,6 +9,7 @@ from itertools import count, product
 from math import inf
 from typing import Any
 
+import pandas
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -24,8 +25,20 @@ from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.lattice import Lattice, below
 from kanon_sql.loss import metric
-from kanon_sql.privacy import PrivacyModel, PrivacyModels, all_of, alpha, k_anonymity, l_diversity, t_closeness
+from kanon_sql.privacy import (
+    PrivacyModel,
+    PrivacyModels,
+    all_of,
+    alpha,
+    delta_presence,
+    k_anonymity,
+    k_map,
+    l_diversity,
+    marketer_risk,
+    t_closeness,
+)
 from kanon_sql.strategies import STRATEGIES, Driver, Outcome, strategy, tags
+from support.command_line import ASK, kanon
 from support.database import create_table
 from support.models import DEFINED, Defined
 from support.oracle import METRICS, Column, Node, Problem, problems
@@ -323,6 +336,42 @@ def test_where_no_row_is_suppressed_every_node_tells(engine: Engine, patients: s
     assert kanon_sql.search(patients, {"quasi_identifiers": RECIPES}, **asked).pruned_by is None
 
 
+@st.composite
+def staff(draw: st.DrawFn) -> pandas.DataFrame:
+    person = st.tuples(st.integers(0, 39), st.sampled_from("12"), st.integers(0, 3))
+    return pandas.DataFrame(draw(st.lists(person, min_size=8, max_size=40)), columns=["age", "zip", "ill"])
+
+
+@EXAMPLES
+@given(
+    people=staff(), others=staff(), limit=st.sampled_from([0.1, 0.3]), by=st.sampled_from(["loss", "discernibility"])
+)
+@pytest.mark.parametrize("name", ["auto", "certified"])
+@pytest.mark.slow
+def test_models_of_a_release_and_beside_a_population_are_pruned_alike(
+    name: str, people: pandas.DataFrame, others: pandas.DataFrame, limit: float, by: str
+) -> None:
+    """The same optimum as of a search that concludes nothing, since no model is said to be monotone."""
+    population = pandas.concat([people, others])[["age", "zip"]]
+    asked = [
+        [marketer_risk(0.4), l_diversity("ill", 2, "entropy")],
+        [k_map(3, population), t_closeness("ill", 0.4)],
+        [delta_presence(0, 0.6, population), l_diversity("ill", 2, "recursive", c=2)],
+    ]
+    for models in asked:
+        told = {"quasi_identifiers": RECIPES, "suppression_limit": limit, "metric": by}
+        never = [replace(each, monotone="never") for each in models]
+        try:
+            best = kanon_sql.search(people, told, privacy=never, strategy="exhaustive")
+        except InfeasibleError:
+            with pytest.raises(InfeasibleError):
+                kanon_sql.search(people, told, privacy=models, strategy=name)
+            continue
+        assert best.proven_optimal
+        pruned = kanon_sql.search(people, told, privacy=models, strategy=name)
+        assert (pruned.score, pruned.proven_optimal) == (pytest.approx(best.score), True)
+
+
 def test_the_manifest_says_what_was_pruned_by(embedded: DuckDB) -> None:
     rows = [(i % 40, "12"[i % 2], i % 7 % 3) for i in range(200)]
     create_table(embedded, "ward", {"age": "BIGINT", "zip": "VARCHAR", "ill": "BIGINT"}, rows)
@@ -330,6 +379,14 @@ def test_the_manifest_says_what_was_pruned_by(embedded: DuckDB) -> None:
     release = kanon_sql.anonymize("ward", spec, **options(embedded, 0.1, l_diversity("ill", 2, "entropy")))
     assert release.manifest["pruned_by"].startswith("entropy l-diversity of ill is not monotone")
     assert kanon_sql.anonymize("ward", spec, connection=embedded.connection, k=5).manifest["pruned_by"] is None
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_command_line_says_what_was_pruned_by() -> None:
+    asked = ["anonymize", "people.csv", *ASK, "--k", 2, "--suppression-limit", 0.2, "--output"]
+    said = "Search: entropy l-diversity of disease is not monotone where rows may be suppressed; a node is ruled out"
+    assert said in kanon(*asked, "diverse.csv", "--l-diversity", "disease=2:entropy").out
+    assert "Search: " not in kanon(*asked, "k.csv").out
 
 
 @pytest.mark.parametrize("name", [name for name, each in STRATEGIES.items() if each.monotone_only])

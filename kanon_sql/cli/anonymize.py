@@ -98,6 +98,8 @@ def show_release(manifest: dict[str, Any]) -> None:
     roles(manifest["roles"])
     score = "" if manifest["score"] is None else f"{manifest['metric']} {manifest['score']:.4f}, "
     out.print(f"{score}{_proof(manifest)}.{found_by(manifest['found_by'], manifest['strategy'])}")
+    if manifest["pruned_by"]:
+        out.print(f"Search: {escape(manifest['pruned_by'])}.")
     out.print(_verified(manifest))
     warn(manifest["warnings"])
 

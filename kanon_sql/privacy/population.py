@@ -55,6 +55,7 @@ def delta_presence(minimum: float, maximum: float, population: Any) -> PrivacyMo
         achieved=f"{'MAX' if maximum < 1 else 'MIN'}(CAST(rows AS DOUBLE) / people)",
         population=_given(population, "δ-presence"),
         every_class=minimum > 0,
+        unavoidable="rows - $max * people",  # a part of the class stands for no more people
     )
 
 
