@@ -546,6 +546,59 @@ def test_what_a_view_cannot_say_of_a_population(
     assert tables.engine.find("any_view") is None
 
 
+# A release that somebody else made, or says that he did
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "parquet"])
+def test_a_release_is_verified_by_its_labels(tables: Tables, tmp_path: Path, form: str) -> None:
+    into, path, engine = f"{tables.sample}_made", tmp_path / f"anon.{form}", tables.engine
+    frame = pandas.DataFrame(people(400), columns=list(TYPES)).astype({"age": "Int64"})
+    frame.to_parquet(tmp_path / "voters.parquet")
+    population = tables.population if form == "table" else str(tmp_path / "voters.parquet")
+    models = [k_map(12, population), delta_presence(0, 0.4, population)]
+    asked: dict[str, Any] = {"quasi_identifiers": RECIPES, "privacy": models}
+    target: dict[str, Any] = {"into": into} if form == "table" else {"output": path}
+    release = kanon_sql.anonymize(tables.sample, sensitive=["ill"], connection=engine.connection, **asked, **target)
+    given: dict[str, Any] = {"connection": engine.connection} if form == "table" else {}
+    check = kanon_sql.verify(into if form == "table" else path, **asked, **given)
+    assert check
+    said = [each["achieved"] for each in release.manifest["privacy"]]
+    assert [each.achieved for each in check.summary.findings] == pytest.approx(said)
+    more = [k_map(said[0] + 1, population), delta_presence(0, said[1] - 0.001, population)]
+    missed = kanon_sql.verify(into if form == "table" else path, **{**asked, "privacy": more}, **given)
+    assert [each.unsafe_classes > 0 for each in missed.summary.findings] == [True, True]
+    if form == "table":
+        engine.run(queries.drop(queries.Relation(into), engine.dialect))
+
+
+def test_a_release_of_labels_that_the_population_has_itself() -> None:
+    release = pandas.DataFrame({"age": ["20-29", "20-29", "30-39"]})
+    population = pandas.DataFrame({"age": ["20-29"] * 6 + ["30-39"] * 2})
+    check = kanon_sql.verify(release, quasi_identifiers=["age"], privacy=[k_map(3, population)])
+    assert not check
+    assert [(each.achieved, each.unsafe_rows) for each in check.summary.findings] == [(2, 1)]
+    assert kanon_sql.verify(release, quasi_identifiers=["age"], privacy=[k_map(2, population)])
+    with pytest.raises(SpecError, match="'age' of the release shows labels that are not all on one level"):
+        kanon_sql.verify(release, quasi_identifiers=["age"], privacy=[k_map(2, population[:6])])
+    with pytest.raises(SourceError, match="the population has no column 'age'"):
+        kanon_sql.verify(release, quasi_identifiers=["age"], privacy=[k_map(2, pandas.DataFrame({"zip": ["1"]}))])
+    nobody = pandas.DataFrame({"age": ["20-29"] * 6 + ["30-39"] * 2 + ["40-49"]})
+    least = kanon_sql.verify(release, quasi_identifiers=["age"], privacy=[delta_presence(0.2, 1, nobody)])
+    assert not least  # of those of 40 to 49 nobody is in it
+    assert [each.unsafe_classes for each in least.summary.findings] == [1]
+
+
+def test_the_command_line_verifies_beside_a_population(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    pandas.DataFrame({"age": ["20-29", "20-29", "30-39"]}).to_csv("anon.csv", index=False)
+    pandas.DataFrame({"age": ["20-29"] * 6 + ["30-39"] * 2}).to_csv("voters.csv", index=False)
+    asked = ["verify", "anon.csv", "--quasi-identifiers", "age"]
+    assert kanon(*asked, "--k-map", "2:voters.csv").code == 0
+    line = kanon(*asked, "--k-map", "3:voters.csv")
+    assert line.code == 1
+    assert "k-map" in line.out
+
+
 BAD: dict[str, tuple[str, str]] = {
     "no column": ("SELECT age FROM {}", "the population has no column 'zip', which is a quasi-identifier"),
     "another type": ("SELECT zip AS age, zip FROM {}", "column 'age' is .* in the population and .* in the source"),

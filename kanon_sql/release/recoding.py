@@ -16,7 +16,7 @@ from kanon_sql.engine import Column, Engine, Table
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
 from kanon_sql.frequency import mapping, population
-from kanon_sql.frequency.frequency_set import Attribute
+from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
 from kanon_sql.frequency.judge import Judge
 from kanon_sql.frequency.mapping import Place
 from kanon_sql.generalization.hierarchy import STAR, Hierarchy
@@ -184,17 +184,8 @@ class FullDomain(_Judged):
         frequency_set = self.judge.frequency_set
         if frequency_set.population is None:
             return None
-        cells = {
-            a.column.name: replace(
-                _cell(a, level, a.coded.mapping, f"code_{level}", f"label_{level}"), name=a.coded.stem
-            )
-            for a, level in self._levels
-        }
-        unit = POPULATION_UNIT if frequency_set.population_unit else None
-        counted = ["n", *([unit] if unit else [])]
-        tuples, engine = frequency_set.tables[population.COUNTED], frequency_set.engine
-        query = queries.shown_population(tuples, cells, counted, Predicate("SUM(n)", unit=unit), engine.dialect)
-        return engine, query
+        tuples = frequency_set.tables[population.COUNTED]
+        return frequency_set.engine, shown_population(frequency_set, self.node, tuples)
 
     @property
     def mapped(self) -> list[tuple[Attribute, int]]:
@@ -443,6 +434,17 @@ class LocalRecoding(_Judged):
             self.model.sensitive,
         )
         return query.sql(self.engine.dialect)
+
+
+def shown_population(frequency_set: FrequencySet, node: Node, tuples: Relation) -> str:
+    """The query of a population's counted tuples with the labels of a node, by the columns' own names."""
+    cells = {
+        a.column.name: replace(_cell(a, level, a.coded.mapping, f"code_{level}", f"label_{level}"), name=a.coded.stem)
+        for a, level in zip(frequency_set.attributes, node, strict=True)
+    }
+    unit = POPULATION_UNIT if frequency_set.population_unit else None
+    rows, counted = Predicate("SUM(n)", unit=unit), ["n", *([unit] if unit else [])]
+    return queries.shown_population(tuples, cells, counted, rows, frequency_set.engine.dialect)
 
 
 def _with_people(spec: Spec) -> Spec:

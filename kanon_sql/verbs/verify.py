@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from kanon_sql.engine import Table
+from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.files import files
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.privacy import PrivacyModels
@@ -16,6 +16,7 @@ from kanon_sql.recode.show import shown_names
 from kanon_sql.release import anatomy, findings
 from kanon_sql.report.numbers import parameters
 from kanon_sql.spec import Spec, check
+from kanon_sql.verbs.labelled import labelled_population
 from kanon_sql.verbs.models import check_models, models_of
 from kanon_sql.verbs.options import VerifyOptions, spelled_out, taken
 from kanon_sql.verbs.problem import check_roles
@@ -110,7 +111,8 @@ def verify(
     With a spec and no source, its target is checked: what `anonymize` wrote by that spec. `against`: the source that it
     was made of, a file, a table, a DataFrame or an Arrow table, for models that compare a class with the whole table
     (t-closeness, β-likeness, δ-disclosure); without it they compare with what is checked itself, which may have lost
-    rows. Nothing is written. Raises KanonError if the data cannot be read; a check that fails is a result, which is
+    rows. A population (k-map, δ-presence) is counted by the labels of the release, with the spec's hierarchies. Nothing
+    is written. Raises KanonError if the data cannot be read; a check that fails is a result, which is
     false.
 
     >>> import pandas
@@ -175,19 +177,28 @@ def _checked(source: Source, spec: Spec, whole: Whole | None = None) -> Verifica
     names = _shown_columns(spec, source.table)
     check_roles(spec.model_copy(update={"quasi_identifiers": dict.fromkeys(names), "unit": None}), source.table)
     model = models_of(spec, whole.source if whole else source)
-    return checked(source, spec.source, tuple(names), model, whole)
+    with labelled_population(source, names, spec, model) as population:
+        return checked(source, spec.source, tuple(names), model, whole, population)
 
 
 def checked(
-    source: Source, name: str, quasi_identifiers: tuple[str, ...], model: PrivacyModels, whole: Whole | None = None
+    source: Source,
+    name: str,
+    quasi_identifiers: tuple[str, ...],
+    model: PrivacyModels,
+    whole: Whole | None = None,
+    population: tuple[Engine, str] | None = None,
 ) -> Verification:
-    """Ask a source that is open whether its classes meet the models; SourceError if it has no rows."""
+    """Ask a source that is open whether its classes meet the models; SourceError if it has no rows.
+
+    `population`: the query of the population as the source shows it, and where it is to be asked.
+    """
     engine, relation = source.engine, source.table.relation
     check_models(model, source.table)
     if whole:
         _check_whole(model, whole)
     compared = (whole.source.engine, whole.source.table.relation) if whole else None
-    summary = findings.summarize(engine, relation, quasi_identifiers, model, compared)
+    summary = findings.summarize(engine, relation, quasi_identifiers, model, compared, population)
     if summary.rows == 0:
         raise SourceError(f"{name} has no rows; there is nothing to verify")
     sizes = findings.class_sizes(engine, relation, quasi_identifiers)

@@ -88,6 +88,30 @@ CASES = [
         [(0, 1, 1), (1, 1, 0), (1, 2, 1)],
         relation("tuples", _PEOPLE, (0, 1, 5), (1, 1, 2), (1, 2, 1)),
     ),
+    Case(
+        "population/shown",
+        {
+            "assigned": Relation("assigned"),
+            "classes": Relation("classes"),
+            "keys": ["age_0"],
+            "labels": ["label_0"],
+            "shown": {"Age": "label_0"},
+        },
+        ["Age", "population"],
+        [(7, 5), (8, 4)],  # tuple 0 is in two classes that show 7, and in one that shows 8
+        {
+            **relation("assigned", "class age_0 population", (1, 0, 3), (2, 0, 3), (2, 1, 2), (3, 0, 3), (3, 2, 1)),
+            **relation("classes", "class label_0", (1, 7), (2, 7), (3, 8)),
+        },
+    ),
+    Case("population/totals", {"frequency_set": COUNTED}, ["rows", "population"], [(4, 13)], _COUNTED),
+    Case(
+        "population/labels",
+        {"release": Relation("released"), "column": ["Zip"]},
+        ["label"],
+        [("1",), ("2",)],
+        _SHOWN,
+    ),
     # 3 rows of 5, 1 of 1, 1 of 4; nobody of the last 2.
     Case(
         "population/class_summary",
