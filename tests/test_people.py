@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pandas
 import pytest
 
 import kanon_sql
@@ -15,7 +16,7 @@ from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError, VerificationError
-from kanon_sql.privacy import k_anonymity, l_diversity, t_closeness
+from kanon_sql.privacy import alpha, k_anonymity, l_diversity, t_closeness
 from kanon_sql.queries import Relation
 from kanon_sql.release import people as people_check
 from support.database import create_table
@@ -160,3 +161,17 @@ def test_people_cannot_be_counted_in_a_release(engine: Engine, asked_of: Asked, 
     with pytest.raises(SpecError, match="people are told apart by 'patient'"):
         release.verify()
     assert release.write(tmp_path / "copy.csv").exists()
+
+
+def test_a_share_of_people_may_hold_of_every_class_and_not_of_all_together() -> None:
+    """Who has a cold is in both classes, so that the two with the flu are half of either, and two of three in all."""
+    visits = pandas.DataFrame({"zip": list("xxyy"), "person": list("acbc"), "ill": ["flu", "cold"] * 2})
+    release = kanon_sql.anonymize(
+        visits,
+        quasi_identifiers={"zip": {"hierarchy": "suppress"}},
+        unit="person",
+        privacy=[k_anonymity(2), alpha("ill", 0.5)],
+        suppression_limit=0.0,
+    )
+    assert release.manifest["node"] == {"zip": 0}
+    assert [each["achieved"] for each in release.manifest["privacy"]] == [2, 0.5]

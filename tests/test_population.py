@@ -207,6 +207,8 @@ def test_every_search_finds_what_brute_force_finds(name: str, given: tuple[Sampl
         5,
         k_alone=judge.model.k_alone,
         evaluations=200,
+        prunes=judge.model.prunes,
+        mergeable=judge.model.mergeable,
     )
     safe = {node: sample.loss(node, asked) for node in problem.nodes if sample.at_risk(node, asked) <= allowed}
     best = min(safe.values(), default=inf)
@@ -239,6 +241,18 @@ def test_what_a_node_tells_of_those_above_it(given: tuple[Sampled, Asked]) -> No
             above = (*node[:j], level + 1, *node[j + 1 :])
             assert sample.at_risk(above, by_map) <= sample.at_risk(node, by_map)
             assert sample.at_risk(node, by_share) > 0 or sample.at_risk(above, by_share) == 0
+
+
+@EXAMPLES
+@given(given=sampled())
+def test_what_stays_at_risk_below_a_node_is_never_overstated(given: tuple[Sampled, Asked]) -> None:
+    sample, asked = given
+    models, nodes = asked.models("people"), sample.problem.nodes
+    judge = Judge(counted(DuckDB(), sample, models), all_of(*models))
+    for node, (at_risk, unavoidable) in zip(nodes, judge.verdicts(nodes), strict=True):
+        assert at_risk == sample.at_risk(node, asked)
+        below = [each for each in nodes if all(low <= high for low, high in zip(each, node, strict=True))]
+        assert unavoidable <= min(sample.at_risk(each, asked) for each in below)
 
 
 def test_a_presence_is_not_monotone_where_rows_may_be_suppressed() -> None:

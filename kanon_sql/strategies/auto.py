@@ -51,7 +51,8 @@ def in_turns(space: Space, *searches: Search, start: int = 0) -> Search:
 
     Each has its share of the tests. A negative start is that of the others.
     """
-    requests = {search: next(search) for search in searches}
+    begun = ((search, next(search, None)) for search in searches)
+    requests = {search: request for search, request in begun if request is not None}
     tested = dict.fromkeys(searches, start) | {searches[0]: 0}
     while searches[0] in requests:
         search = min(requests, key=tested.__getitem__)
