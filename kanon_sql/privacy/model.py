@@ -257,12 +257,12 @@ class PrivacyModels:
     def _judged(self) -> tuple[PrivacyModel | ReleaseModel, ...]:
         return *self.models, *self.undecided
 
-    def monotone_of(self, model: PrivacyModel | ReleaseModel) -> Monotone:
+    def _monotone(self, model: PrivacyModel | ReleaseModel) -> Monotone:
         """What one of the models tells of other nodes; people do not add up where somebody is in several classes."""
         return "never" if self.unit and model.monotone == "without suppression" else model.monotone
 
     def _those(self, monotone: Monotone) -> tuple[PrivacyModel, ...]:
-        return tuple(model for model in self.models if self.monotone_of(model) == monotone)
+        return tuple(model for model in self.models if self._monotone(model) == monotone)
 
     @property
     def mergeable(self) -> bool:
@@ -277,7 +277,7 @@ class PrivacyModels:
     def not_monotone(self, suppresses: bool) -> str:
         """Which of the models are not monotone, as a clause; empty if all are."""
         sound = ("always",) if suppresses else ("always", "without suppression")
-        odd = [model.name for model in self._judged if self.monotone_of(model) not in sound]
+        odd = [model.name for model in self._judged if self._monotone(model) not in sound]
         where = " where rows may be suppressed" if suppresses else ""
         return f"{' and '.join(odd)} {'is' if len(odd) == 1 else 'are'} not monotone{where}" if odd else ""
 
