@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import count
+from itertools import combinations, count
 from math import floor, inf
 from pathlib import Path
 from random import Random
@@ -145,6 +145,25 @@ def test_merging_classes_spoils_nothing_where_none_is_suppressed(each: Asked, si
     assert not each.holds(sizes) or each.holds(merged)
 
 
+@EXAMPLES
+@given(each=st.one_of(means, aboves), classes=st.lists(st.lists(st.integers(1, 6), min_size=1, max_size=4), min_size=1))
+@example(each=Mean(Fraction(1, 3)), classes=[[1, 1], [2], [4]])
+def test_what_is_unavoidable_is_suppressed_at_the_node_and_below(each: Asked, classes: list[list[int]]) -> None:
+    above, below = [sum(parts) for parts in classes], [size for parts in classes for size in parts]
+    assert each.model.unavoidable is not None
+    unavoidable = each.model.unavoidable(histogram(above))
+    for sizes in (above, below):
+        assert unavoidable <= sum(size for size in sizes if size < least_of([each], sizes))
+    fewest = min(
+        sum(sizes) - sum(kept)
+        for sizes in [below[:9]]
+        for number in range(len(sizes) + 1)
+        for kept in combinations(sizes, number)
+        if each.holds(kept)
+    )
+    assert each.model.unavoidable(histogram(below[:9])) <= fewest
+
+
 @pytest.mark.parametrize(
     ("each", "before", "after", "suppressed"),
     [
@@ -272,6 +291,8 @@ def test_every_search_finds_what_brute_force_finds(
         5,
         k_alone=model.k_alone,
         evaluations=200,
+        prunes=model.prunes,
+        mergeable=model.mergeable,
     )
     scores = {
         node: loss(problem, every, node)

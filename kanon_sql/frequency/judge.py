@@ -96,12 +96,17 @@ class Judge:
         """The rows that each node would suppress, several nodes in one round trip."""
         self.nodes_tested += len(nodes)
         if self._undecided and not self.model.every_class:
-            return self._decide(nodes)
+            return [at_risk for at_risk, _ in self._decide(nodes)]
         verdicts = [at_risk for _, at_risk in self._ask("core/node_test", self._fill(self._test, nodes))]
-        return list(map(max, verdicts, self._decide(nodes))) if self._undecided else verdicts
+        if not self._undecided:
+            return verdicts
+        return [max(rows, at_risk) for rows, (at_risk, _) in zip(verdicts, self._decide(nodes), strict=True)]
 
     def verdicts(self, nodes: Sequence[Node]) -> list[tuple[int, int]]:
         """The rows that each node would suppress, and how many at least all below it would, by what is in a class."""
+        if self._undecided and self.model.weighs:
+            self.nodes_tested += len(nodes)
+            return self._decide(nodes)
         verdicts = self._ask("core/node_verdict", self._fill(self._verdict(), nodes))
         if self._undecided or self.model.every_class:
             at_risk = self.rows_at_risk(nodes)
@@ -109,14 +114,17 @@ class Judge:
         self.nodes_tested += len(nodes)
         return [(rows, unavoidable) for _, rows, unavoidable in verdicts]
 
-    def _decide(self, nodes: Sequence[Node]) -> list[int]:
-        """The rows that each node would suppress for models about all its classes: those of its smallest classes."""
+    def _decide(self, nodes: Sequence[Node]) -> list[tuple[int, int]]:
+        """The rows that each node would suppress for models about all its classes, its smallest, and all below it."""
         counted = self._ask(_SIZES, self._fill(self._class_sizes(), nodes))
         verdicts = []
         for number, node in enumerate(nodes):
             classes = [each[1:] for each in counted if each[0] == number]
-            least = self._sizes[node] = self.model.least_class_size([(size, many) for size, many, _ in classes])
-            verdicts.append(self.frequency_set.rows - sum(rows for size, _, rows in classes if size >= least))
+            sizes = [(size, many) for size, many, _ in classes]
+            least = self._sizes[node] = self.model.least_class_size(sizes)
+            at_risk = self.frequency_set.rows - sum(rows for size, _, rows in classes if size >= least)
+            unsafe = self.frequency_set.rows - sum(rows for _, _, rows in classes)
+            verdicts.append((at_risk, unsafe + self.model.unavoidable_rows(sizes) if self.model.weighs else 0))
         return verdicts
 
     def _least_size(self, node: Node) -> int:

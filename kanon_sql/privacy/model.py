@@ -272,7 +272,18 @@ class PrivacyModels:
     @property
     def prunes(self) -> bool:
         """Whether an unsafe class may tell of the nodes below it, see `unavoidable`."""
-        return len(self._those("never")) < len(self.models)
+        return len(self._those("never")) < len(self.models) or self.weighs
+
+    @property
+    def weighs(self) -> bool:
+        """Whether the sizes of a node's classes tell how many rows all nodes below it have to suppress."""
+        alike = not self.unit and all(model.monotone == "always" for model in self.models)
+        return alike and any(model.unavoidable for model in self.undecided)
+
+    def unavoidable_rows(self, classes: Histogram) -> int:
+        """How many rows of these classes all nodes below have to suppress for models about the whole release."""
+        known = (model.unavoidable for model in self.undecided if model.unavoidable)
+        return max((unavoidable(classes) for unavoidable in known), default=0)
 
     def not_monotone(self, suppresses: bool) -> str:
         """Which of the models are not monotone, as a clause; empty if all are."""
@@ -290,7 +301,7 @@ class PrivacyModels:
         """
         if not (odd := self.not_monotone(suppresses)):
             return None
-        if self._those("without suppression"):
+        if self._those("without suppression") or self.weighs:
             return (
                 f"{odd}; a node is ruled out where too many rows stay at risk however the classes above it are divided"
             )

@@ -19,7 +19,8 @@ class ReleaseModel:
     `figure`: of the classes, what may be `most` at most; NaN where it cannot be worked out, which is unsafe. It never
     grows when the smallest classes are taken away, so that suppressing these makes a release meet the model in the
     end. `sufficient_size`: a release meets it if all its classes have so many rows (or people), whatever else is true.
-    `monotone`: as of a `PrivacyModel`.
+    `monotone`: as of a `PrivacyModel`. `unavoidable`: how many rows have to go at least at a node with these classes,
+    and at every node below, whose classes are parts of them; None where that cannot be said.
 
     >>> from kanon_sql.privacy import prosecutor_risk
     >>> (mean,) = prosecutor_risk(mean=0.25)
@@ -33,6 +34,7 @@ class ReleaseModel:
     most: float
     sufficient_size: int
     monotone: Monotone = "never"
+    unavoidable: Callable[[Histogram], int] | None = None
     sensitive: ClassVar[None] = None
     class_size: ClassVar[None] = None  # none that a release must have
 

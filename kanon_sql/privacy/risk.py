@@ -8,7 +8,7 @@ wants to find as many as possible: the share that is found on average, classes o
 from __future__ import annotations
 
 from dataclasses import replace
-from math import ceil
+from math import ceil, floor
 from typing import Any
 
 from kanon_sql.errors import SpecError
@@ -17,6 +17,7 @@ from kanon_sql.privacy.population import k_map
 from kanon_sql.privacy.release_model import Histogram, ReleaseModel
 
 Model = PrivacyModel | ReleaseModel
+_ROUNDING = 1e-9  # in favour of the fewer rows: what is unavoidable must be so
 
 
 def prosecutor_risk(
@@ -95,7 +96,30 @@ def _highest(risk: float) -> PrivacyModel:
 def _mean(name: str, most: float) -> ReleaseModel:
     # Merging two classes leaves one less of as many rows; suppressing the smallest raises the mean size.
     risk = _risk(name, most)
-    return ReleaseModel(name, {"mean": most}, _classes_per_row, most, least_size(risk), "without suppression")
+    return ReleaseModel(
+        name,
+        {"mean": most},
+        _classes_per_row,
+        most,
+        least_size(risk),
+        "without suppression",
+        lambda classes: _smallest_too_many(classes, most),
+    )
+
+
+def _smallest_too_many(classes: Histogram, most: float) -> int:
+    """The rows of the fewest of the smallest classes without which there are no more classes per row than that.
+
+    So many must go whatever parts of these classes are kept: a part makes one class or more, of no more rows.
+    """
+    gone, surplus = 0, sum(many for _, many in classes) - most * _rows(classes)
+    for size, many in classes:
+        gain = 1 - most * size  # of each class that goes
+        if gain <= 0:
+            break
+        number = min(many, max(0, ceil(surplus / gain - _ROUNDING)))
+        gone, surplus = gone + number * size, surplus - number * gain
+    return gone
 
 
 def _classes_per_row(classes: Histogram) -> float:
@@ -111,9 +135,14 @@ def _above(threshold: float, share: float) -> ReleaseModel:
     def above(classes: Histogram) -> float:
         return _rows([each for each in classes if each[0] < size]) / _rows(classes)
 
+    def unavoidable(classes: Histogram) -> int:
+        """The rows above the threshold that the others, all kept, are too few for; parts of a class are no larger."""
+        rows = _rows([each for each in classes if each[0] < size])
+        return max(0, rows - floor(share / (1 - share) * (_rows(classes) - rows) + _ROUNDING))
+
     parameters = {"threshold": threshold, "share": share}
     name = "share of rows above a prosecutor risk"
-    return ReleaseModel(name, parameters, above, share, size, "without suppression")
+    return ReleaseModel(name, parameters, above, share, size, "without suppression", unavoidable)
 
 
 def _rows(classes: Histogram) -> int:
