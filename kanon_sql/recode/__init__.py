@@ -20,9 +20,9 @@ __all__ = ["RECODERS", "Clock", "Local", "Recoder", "Rounds", "Task"]
 class Recoder:
     """A named local algorithm, and what it promises.
 
-    `ranges`: numbers and dates are shown as ranges where nobody says otherwise. `values`: what it makes of privacy
-    models that look at a class's sensitive values: it asks them `itself`, or asks for rows alone and has its unsafe
-    classes `joined` to others afterwards; `population`: of those that look at a population beside the class.
+    `ranges`: numbers and dates are shown as ranges where nobody says otherwise. `population`: what it makes of privacy
+    models that look at a population beside the class: it asks them `itself`, or asks for rows alone and has its unsafe
+    classes `joined` to others afterwards.
     """
 
     name: str
@@ -30,27 +30,23 @@ class Recoder:
     promise: str
     default_seconds: float | None = None
     ranges: bool = False
-    values: Literal["itself", "joined"] = "itself"
     population: Literal["itself", "joined"] = "itself"
 
     def __call__(self, task: Task) -> Local:
         """Recode; SpecError if it cannot work with what is asked for."""
-        frequency_set = task.frequency_set
-        of_values, of_population = frequency_set.sensitive, frequency_set.population is not None
-        if (of_values and self.values == "joined") or (of_population and self.population == "joined"):
+        if task.frequency_set.population is not None and self.population == "joined":
             return recode_by_rows(self.recode, task)
         return self.recode(task)
 
 
 _ALL: tuple[Recoder, ...] = (
     Recoder("refine", refine, "little loss, every row released; may be stopped at any time", population="joined"),
-    Recoder("mondrian", mondrian, "partitions cut until no cut leaves every side safe", ranges=True, values="itself"),
+    Recoder("mondrian", mondrian, "partitions cut until no cut leaves every side safe", ranges=True),
     Recoder(
         "mondrian_relaxed",
         mondrian_relaxed,
         "like mondrian, but rows equal to the median go to both sides",
         ranges=True,
-        values="itself",
     ),
     Recoder(
         "prioprivacy", prioprivacy, "rows that are safe stay as they are; the least important attributes change first"
@@ -59,7 +55,6 @@ _ALL: tuple[Recoder, ...] = (
         "kaca",
         kaca,
         "unsafe classes merged with the nearest, by hierarchy distance (Li et al. 2008)",
-        values="joined",
         population="joined",
     ),
 )

@@ -27,7 +27,7 @@ _UNIT = 10_000  # of a whole way up one hierarchy: sums of a thousand attributes
 def recode_by_rows(recode: Callable[[Task], Local], task: Task) -> Local:
     """Recode by the rows of a class, and join the classes that are unsafe by any model; InfeasibleError if all are."""
     with Scratch(task.engine, "joining") as tables:
-        _refuse_if_unsafe_as_a_whole(task)
+        refuse_if_unsafe_as_a_whole(task)
         relation = whole_tuples(task.frequency_set, tables)
         whole = replace(task.frequency_set, relation=relation, sensitive=(), population=None)
         model = _of_rows(task.model)
@@ -35,7 +35,14 @@ def recode_by_rows(recode: Callable[[Task], Local], task: Task) -> Local:
         return _joined(local, task, tables)
 
 
-def _refuse_if_unsafe_as_a_whole(task: Task) -> None:
+def join_unsafe(local: Local, task: Task) -> Local:
+    """Join the classes of a recoding that are unsafe by any model; InfeasibleError if the last one is unsafe still."""
+    with Scratch(task.engine, "joining") as tables:
+        return _joined(local, task, tables)
+
+
+def refuse_if_unsafe_as_a_whole(task: Task) -> None:
+    """Raise InfeasibleError if not even all rows together are safe."""
     if not is_safe_as_a_whole(task):
         raise InfeasibleError(
             f"all {task.frequency_set.rows:,} rows together do not meet {task.model.name}, so no class can; "

@@ -8,7 +8,14 @@ structures, DaWaK 2006; Anonymization by local recoding in data with attribute h
 Here, every round, all unsafe classes look for their nearest class, and of the merges they want all are done
 that touch no class of another, nearer first. With `batch=1` one class looks at a time: the paper's order.
 
-When the time is up, the tuples of the classes that are still unsafe are cut as Mondrian cuts them.
+Under a model that counts sensitive values (or people) every class that does not meet it must merge, and is tried
+together with a few of the classes near it: it merges with the nearest with which it is safe, or the nearest of all. No
+stubs are taken then: which values the rows of a part have would not be known. Where a merge may spoil a class, the
+nearest is often one that does not help: then the classes by rows alone, unsafe ones joined afterwards
+(`recode/joining.py`), are made as well, and those with less distortion are kept.
+
+When the time is up, the tuples of the classes that are still unsafe are cut as Mondrian cuts them;
+where not even all of them are safe together, their classes are merged on, or joined to others.
 
 The nearest class is exact. Classes are gathered into blocks by the columns that tell them apart at the highest cost;
 between blocks a lower bound of the distance is known, so that most pairs of classes are never looked at.
@@ -16,7 +23,8 @@ between blocks a lower bound of the distance is known, so that most pairs of cla
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from math import floor, log10
 from typing import Any
@@ -24,14 +32,17 @@ from typing import Any
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import InfeasibleError
 from kanon_sql.queries import Hole, Relation, Steps
+from kanon_sql.recode.joining import join_unsafe, recode_by_rows, refuse_if_unsafe_as_a_whole
 from kanon_sql.recode.mondrian import cut, time_to_cut
 from kanon_sql.recode.task import Local, Task
+from kanon_sql.recode.values import Values
 
 _EVERY = "every"
 _MOST_BLOCKS = 1000  # a million pairs of them take some hundredths of a second
 _ALL = 2**31 - 1
 _SEEKERS = 4_000  # classes that look for the nearest in one go: with so many blocks each, some million candidates
 _EXACT = 2**24  # sums of whole numbers below it are exact in 4-byte floats
+_NEAR = 4  # classes that an unsafe one is tried together with, where the model counts values
 
 
 def kaca(task: Task, batch: int | None = None) -> Local:
@@ -57,6 +68,7 @@ class _Run:
         self.block = [_EVERY]
         self.parts = self.generalized = tables["tuples"]
         self.unsafe = task.frequency_set.tuples
+        self.sensitive = Values(tables, task.model, task.frequency_set) if task.frequency_set.sensitive else None
 
     def merge_all(self, most: int) -> Local:
         """Merge until all classes are safe or the time is up; at most so many look for a partner in one round."""
@@ -69,6 +81,9 @@ class _Run:
                 rounds += 1
         ended = clock.ended if self.unsafe else "complete"
         cut = self.cut_what_is_unsafe()
+        if self.sensitive:  # the last check of all classes, too
+            asked = join_unsafe(self.finish(ended, {"rounds": rounds, "cut_rows": cut or 0}), self.task)
+            return asked if self.task.model.monotone or self.task.clock.spent else self.choose(asked)
         while cut is None and self.describe(rounds):  # less than a class: few, and soon done
             self.find_nearest(_ALL)
             self.merge()
@@ -77,8 +92,10 @@ class _Run:
 
     def start(self) -> None:
         """Number the tuples, each a class of its own, and choose what the blocks are made of."""
+        if self.sensitive and self.task.model.monotone_for(suppresses=False):
+            refuse_if_unsafe_as_a_whole(self.task)
         levels = [column for column in self.codes if column not in (_EVERY, *self.values)]
-        source = self.task.frequency_set.relation
+        source = self.sensitive.load() if self.sensitive else self.task.frequency_set.relation
         self._make("tuples", frequency_set=source, values=self.values, codes=levels)
         for column in sorted(self.codes[1:], key=self._mean_step, reverse=True):
             if self._count_blocks([*self.block, column]) <= _MOST_BLOCKS:
@@ -91,7 +108,7 @@ class _Run:
         self._make(
             "classes",
             generalized=self.generalized,
-            parts=self.parts,
+            counted=self._count(),
             codes=self.codes,
             by=self.block,
             own=Steps(self.costs, "g"),
@@ -109,9 +126,24 @@ class _Run:
         """Find the nearest class of at most so many unsafe ones, some of them in one go."""
         costs = {column: self.costs[column] for column in self.block}
         self._make("blocks", classes=self.tables["classes"], columns=self.block, own=Steps(costs, "c"))
-        self.tables.make("nearest", "kaca/nearest", **self._nearest(0, min(most, _SEEKERS)))
+        self._add_nearest(self.tables.make, 0, min(most, _SEEKERS))
         for after in range(_SEEKERS, min(most, self.unsafe), _SEEKERS):
-            self.tables.add("nearest", "kaca/nearest", **self._nearest(after, min(most - after, _SEEKERS)))
+            self._add_nearest(self.tables.add, after, min(most - after, _SEEKERS))
+
+    def _add_nearest(self, put: Callable[..., object], after: int, most: int) -> None:
+        """Find the nearest class of so many unsafe ones: of a few that are near, the first with which it is safe."""
+        holes = self._nearest(after, most)
+        if not self.sensitive:
+            put("nearest", "kaca/nearest", **holes)
+            return
+        made = self.tables
+        pairs = self._make("pairs", **holes, most=_NEAR)
+        columns = ["n", *self.sensitive.columns]
+        members = made.make(
+            "members", "joining/pair_members", pairs=pairs, members=self.sensitive.of_classes, columns=columns
+        )
+        unsafe = made.make("unsafe_pairs", "joining/unsafe", members=members, safe=self.task.model.safe)
+        put("nearest", "kaca/chosen", pairs=pairs, unsafe=unsafe)
 
     def _nearest(self, after: int, most: int) -> dict[str, Hole]:
         """Find what may be nearest to so many unsafe classes, after so many others: the holes of the query of it."""
@@ -128,7 +160,7 @@ class _Run:
 
     def merge(self) -> None:
         """Do the merges that do not interfere."""
-        made, k = self.tables, self.task.model.k
+        made, k = self.tables, 0 if self.sensitive else self.task.model.k
         self._make("turns", nearest=made["nearest"], classes=made["classes"], k=k)
         self._make("firsts", turns=made["turns"])
         self._make("merges", turns=made["turns"], firsts=made["firsts"], k=k)
@@ -143,17 +175,32 @@ class _Run:
 
     def cut_what_is_unsafe(self) -> int | None:
         """Cut the tuples of all unsafe classes anew: how many rows; None if all of them together are unsafe."""
-        made, safe = self.tables, self.task.model.safe
-        rest = self._make("rest", parts=self.parts, tuples=made["tuples"], values=self.values, safe=safe)
+        made, safe, counted = self.tables, self.task.model.safe, self._count()
+        holes: dict[str, Hole] = {"parts": self.parts, "counted": counted, "values": self.values, "safe": safe}
+        rest = self._make("rest", tuples=made["tuples"], **holes)
         ((rows,),) = made.rows("core/total_rows", counted=rest)
         if not rows:
             return 0
-        if (assignment := cut(self.task, rest, int(rows))) is None:
+        if (assignment := cut(self.task, self._by_value(rest), int(rows))) is None:
             return None
         parts = made["moved" if self.parts == made["parts"] else "parts"]
-        holes: dict[str, Hole] = {"rest": rest, "assignment": assignment, "values": self.values, "safe": safe}
-        self.parts = made.make(parts, "kaca/cut", parts=self.parts, above=self.task.frequency_set.tuples, **holes)
+        above = self.task.frequency_set.tuples
+        self.parts = made.make(parts, "kaca/cut", rest=rest, assignment=assignment, above=above, **holes)
         return int(rows)
+
+    def _count(self) -> Relation:
+        """The rows of every class, by all that the model counts them by."""
+        if not self.sensitive:
+            return self.parts
+        self.sensitive.count_classes(self._make("numbered", tuples=self.parts, columns=["class"]))
+        return self.sensitive.of_classes
+
+    def _by_value(self, tuples: Relation) -> Relation:
+        """The rows of some tuples, by all that the model counts them by."""
+        if not self.sensitive:
+            return tuples
+        numbered = self._make("numbered", tuples=tuples, columns=self.values)
+        return self.sensitive.of(numbered, *self.values)
 
     def finish(self, ended: str, facts: dict[str, Any]) -> Local:
         """The assignment, and how the run went."""
@@ -161,6 +208,29 @@ class _Run:
         assignment = self.task.results.make("assignment", "kaca/assignment", **holes)
         split = self.tables.count(self.parts) > self.tables.count("tuples")
         return Local(assignment, split=split, ended=ended, facts=facts)
+
+    def choose(self, asked: Local) -> Local:
+        """That, or the classes by rows alone, unsafe ones joined to others: whichever has less distortion.
+
+        Where a merge may spoil a class, the nearest class is often one that does not help.
+        """
+        columns = [*self.values, "n", "class"]
+        kept = self.tables.make("kept", "core/copy", columns=columns, source=asked.assignment)
+        with suppress(InfeasibleError):
+            joined = recode_by_rows(kaca, self.task)
+            if self._distortion(joined.assignment) < self._distortion(kept):
+                return joined
+        self.task.results.make(asked.assignment, "core/copy", columns=columns, source=kept)
+        return asked
+
+    def _distortion(self, assignment: Relation) -> float:
+        """The distortion of all rows of an assignment of whole tuples, in the unit of `costs`."""
+        tuples = self.tables["tuples"]
+        members = self._make("members", tuples=tuples, assignment=assignment, values=self.values)
+        generalized = self._make("generalized", classes=tuples, links=members, codes=self.codes)
+        holes: dict[str, Hole] = {"generalized": generalized, "own": Steps(self.costs, "g")}
+        ((distortion,),) = self.tables.rows("kaca/distortion", assignment=assignment, **holes)
+        return float(distortion)
 
     def _mean_step(self, column: str) -> float:
         """What a column adds to the distance of two rows on average."""

@@ -1,7 +1,7 @@
 -- name: kaca/classes
 -- Describe every class: its rows, whether it may be released, its distortion, its block, its place by chance.
--- reads: generalized (class, codes), parts (tuple, class, n)
--- holes: $generalized relation, $parts relation, $codes columns, $by columns, $own steps, $safe predicate, $salt value
+-- reads: generalized (class, codes), counted (class, n, what the model counts by)
+-- holes: $generalized relation, $counted relation, $codes columns, $by columns, $own steps, $safe predicate, $salt value
 -- gives: class, n, safe, distortion (of one row), block, place (another order of all classes every round), the codes
 -- engines: duckdb
 SELECT
@@ -14,5 +14,5 @@ SELECT
   $codes
 FROM $generalized AS g
 JOIN (
-  SELECT class, CAST(SUM(n) AS BIGINT) AS n, COALESCE($safe, FALSE) AS safe FROM $parts GROUP BY class
+  SELECT class, CAST(SUM(n) AS BIGINT) AS n, COALESCE($safe, FALSE) AS safe FROM $counted GROUP BY class
 ) AS p ON p.class = g.class

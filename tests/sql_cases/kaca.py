@@ -8,6 +8,7 @@ from sql_cases.case import AT_LEAST_2, COUNTED, FREQUENCY_SET, Case, integers
 _COSTS = {"a_0": 2, "a_1": 3}
 _KACA = {name: Relation(name) for name in ("classes", "seekers", "blocks", "pairs", "merges", "parts", "links", "same")}
 _PAIR = {"between": Steps({"a_0": 2}, "a", "b")}
+_COUNTED_PARTS = {"parts": _KACA["parts"], "counted": _KACA["parts"]}
 _CLASSES_OF_3 = {
     "classes": integers(
         "class n safe distortion block place a_0 a_1",
@@ -67,7 +68,7 @@ CASES = [
         "kaca/classes",
         {
             "generalized": Relation("generalized"),
-            "parts": Relation("parts"),
+            "counted": Relation("parts"),
             "codes": ["a_0", "a_1"],
             "by": ["a_1"],
             "own": Steps(_COSTS, "g"),
@@ -99,7 +100,7 @@ CASES = [
     ),
     Case(
         "kaca/rest",
-        {"parts": _KACA["parts"], "tuples": Relation("tuples"), "values": ["a_0"], "safe": AT_LEAST_2},
+        _COUNTED_PARTS | {"tuples": Relation("tuples"), "values": ["a_0"], "safe": AT_LEAST_2},
         ["tuple", "a_0", "n"],
         [(1, 6, 2)],
         {
@@ -110,7 +111,7 @@ CASES = [
     Case(
         "kaca/cut",
         {
-            "parts": _KACA["parts"],
+            **_COUNTED_PARTS,
             "rest": Relation("rest"),
             "assignment": Relation("assignment"),
             "values": ["a_0"],
@@ -187,6 +188,72 @@ CASES = [
             ),
         }
         | _SEEKERS_OF_3,
+    ),
+    Case(
+        "kaca/pairs",
+        {"candidates": Relation("candidates"), "seekers": _KACA["seekers"], "classes": _KACA["classes"], "most": 2}
+        | _PAIR,
+        ["pair", "class", "target", "distance", "place"],
+        # Class 5 is as near to class 0 as 4, but after it by chance, and one too many; 6 is beyond the bound.
+        [(1, 0, 3, 2, 1), (2, 0, 4, 4, 2), (3, 2, 0, 15, 1)],
+        {
+            "candidates": integers("class other shared bound", (0, 1, 0, 9), (2, 2, 3, 20)),
+            "classes": integers(
+                "class n distortion block place a_0 a_1",
+                (0, 1, 0, 1, 9, 0, 0),
+                (0, 1, 0, 2, 9, 0, 0),
+                (3, 4, 2, 1, 8, -1, 0),
+                (4, 1, 0, 1, 2, 8, 0),
+                (5, 1, 0, 1, 3, 9, 0),
+                (6, 9, 0, 1, 1, 9, 0),
+            ),
+        }
+        | _SEEKERS_OF_3,
+    ),
+    Case(
+        "kaca/chosen",
+        {"pairs": _KACA["pairs"], "unsafe": Relation("unsafe")},
+        ["class", "target", "distance"],
+        [(0, 4, 5), (2, 7, 6), (3, 8, 1)],
+        {
+            "pairs": integers(
+                "pair class target distance place",
+                (1, 0, 3, 4, 1),
+                (2, 0, 4, 5, 2),
+                (3, 0, 5, 6, 3),
+                (4, 2, 7, 6, 1),
+                (5, 2, 8, 9, 2),
+                (6, 3, 8, 1, 1),
+            ),
+            "unsafe": integers("class", (1,), (4,), (5,)),
+        },
+    ),
+    Case(
+        "kaca/members",
+        {"tuples": Relation("tuples"), "assignment": Relation("assignment"), "values": ["a_0"]},
+        ["class", "goes_to"],
+        [(0, 4), (1, 4), (2, 3)],
+        {
+            "tuples": integers("tuple a_0", (0, 5), (1, 6), (2, None)),
+            "assignment": integers("a_0 class", (6, 4), (None, 3), (5, 4)),
+        },
+    ),
+    Case(
+        "kaca/distortion",
+        {"generalized": Relation("generalized"), "assignment": Relation("assignment"), "own": Steps(_COSTS, "g")},
+        ["distortion"],
+        [(3 * 2 + 2 * 5,)],
+        {
+            "generalized": integers("class a_0 a_1", (0, -1, 0), (1, -1, -1), (2, 5, 1)),
+            "assignment": integers("class n", (0, 1), (0, 2), (1, 2), (2, 7)),
+        },
+    ),
+    Case(
+        "kaca/numbered",
+        {"tuples": Relation("tuples"), "columns": ["a_0"]},
+        ["id", "a_0"],
+        [(1, 5), (2, 6)],
+        {"tuples": integers("tuple a_0 n", (0, 5, 2), (1, 6, 1))},
     ),
     Case(
         "kaca/turns",
