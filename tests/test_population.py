@@ -1,22 +1,16 @@
-"""k-map and δ-presence: a release judged by a population, against brute force in plain Python."""
+"""k-map and δ-presence against brute force: the judge and every search, and what one node tells of others."""
 
 from __future__ import annotations
 
-import json
-import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import count
 from math import floor, inf
-from pathlib import Path
-from random import Random
 from typing import Any
 
 import pandas
 import pytest
-import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -25,7 +19,7 @@ from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.scratch import Scratch
-from kanon_sql.errors import InfeasibleError, SourceError, SpecError
+from kanon_sql.errors import InfeasibleError
 from kanon_sql.frequency import rollups as rollup
 from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set
 from kanon_sql.frequency.frequency_set import sampled as sampled_tuples
@@ -34,40 +28,15 @@ from kanon_sql.frequency.population import Population
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.lattice import Lattice
 from kanon_sql.loss import metric
-from kanon_sql.privacy import PrivacyModel, all_of, delta_presence, k_anonymity, k_map, l_diversity
+from kanon_sql.privacy import PrivacyModel, all_of, delta_presence
 from kanon_sql.strategies import STRATEGIES, Driver, strategy
-from support.command_line import kanon
 from support.database import create_table
 from support.oracle import Node, Problem, Row, problems
+from support.population import Asked, _numbers
 
 EXAMPLES = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None, max_examples=12
 )
-_numbers = count()
-
-
-# The oracle: rows, other rows, and dictionaries
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What every class is held to: rows, rows of the population, the share of these, different values."""
-
-    k: int = 1
-    k_map: int = 1
-    least: Fraction = Fraction(0)
-    most: Fraction = Fraction(1)
-    values: int = 1
-
-    def models(self, population: Any) -> list[PrivacyModel]:
-        made = [k_map(self.k_map, population), k_anonymity(self.k)]
-        if self.least > 0 or self.most < 1:
-            made.append(delta_presence(float(self.least), float(self.most), population))
-        return made + ([l_diversity("ill", self.values)] if self.values > 1 else [])
-
-    def is_safe(self, rows: int, people: int, values: int) -> bool:
-        share = self.least * people <= rows <= self.most * people
-        return rows >= self.k and people >= self.k_map and share and values >= self.values
 
 
 @dataclass(frozen=True)
@@ -270,166 +239,6 @@ def test_a_presence_is_not_monotone_where_rows_may_be_suppressed() -> None:
         kanon_sql.anonymize(sample, recipe, privacy=models)
 
 
-# From source to release
-
-
-TYPES = {"age": "BIGINT", "zip": "VARCHAR", "ill": "VARCHAR"}
-RECIPES: dict[str, Any] = {
-    "age": {"hierarchy": {"ranges": [5, 10, 20]}},
-    "zip": {"hierarchy": {"redact": "right"}},
-}
-NAMES = ["age", "zip"]
-
-
-def people(rows: int, seed: int = 1) -> list[tuple[Any, ...]]:
-    draw = Random(seed)
-    zips = ["123", "124", "131", "222", None]
-    return [(draw.choice([*range(20, 60), None]), draw.choice(zips), draw.choice("xyz")) for _ in range(rows)]
-
-
-@dataclass(frozen=True)
-class Tables:
-    """A sample and its population, as tables of an engine."""
-
-    engine: Engine
-    sample: str
-    population: str
-
-    def released(self, into: str) -> list[tuple[Any, ...]]:
-        return self.engine.rows(f'SELECT age, zip, ill FROM "{into}"')
-
-
-@pytest.fixture
-def tables(engine: Engine) -> Iterator[Tables]:
-    number = next(_numbers)
-    everybody = people(400)
-    made = Tables(engine, f"sample_{number}", f"voters_{number}")
-    made_tables = [
-        create_table(engine, made.sample, TYPES, everybody[::5]),
-        create_table(engine, made.population, TYPES, everybody),
-    ]
-    yield made
-    for table in made_tables:
-        engine.run(queries.drop(table.relation, engine.dialect))
-
-
-def shown(value: Any, label: Any) -> bool:
-    """Whether a released label, a value, a range or a redacted text, may stand for a value."""
-    if value is None or label is None or label == "*":
-        return label == "*" or label == value
-    if isinstance(value, int):
-        low, *high = map(int, re.findall(r"\d+", str(label)))
-        return low <= value <= (high[0] - str(label).endswith(")") if high else low)
-    return len(value) == len(label) and all(b in ("*", a) for a, b in zip(value, label, strict=True))
-
-
-def assert_holds(rows: Sequence[tuple[Any, ...]], everybody: Sequence[tuple[Any, ...]], asked: Asked) -> None:
-    """Count every released class, and by its labels alone whoever in the population it may be."""
-    classes = Counter(row[:2] for row in rows)
-    assert classes
-    for labels, size in classes.items():
-        alike = sum(all(map(shown, row[:2], labels)) for row in everybody)
-        assert asked.is_safe(size, alike, 9), (labels, size, alike)
-
-
-ASKED = {
-    "k-map": Asked(k_map=8),
-    "presence": Asked(most=Fraction(2, 5)),
-    "both, and k": Asked(k=2, k_map=12, most=Fraction(3, 10)),
-}
-
-
-@pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
-@pytest.mark.parametrize("form", ["table", "csv", "parquet"])
-def test_a_release_is_safe_beside_its_population(tables: Tables, tmp_path: Path, form: str, asked: Asked) -> None:
-    into, path = f"{tables.sample}_anon", tmp_path / f"anon.{form}"
-    target: dict[str, Any] = {"into": into} if form == "table" else {"output": path}
-    release = kanon_sql.anonymize(
-        tables.sample,
-        quasi_identifiers=RECIPES,
-        sensitive=["ill"],
-        privacy=asked.models(tables.population),
-        connection=tables.engine.connection,
-        suppression_limit=0.1,
-        **target,
-    )
-    try:
-        reader = tables.engine if form == "table" else DuckDB()
-        name = {"table": f'"{into}"', "csv": f"READ_CSV('{path}', all_varchar = TRUE)"}.get(form, f"'{path}'")
-        rows = reader.rows(f"SELECT age, zip, ill FROM {name}")
-    finally:
-        tables.engine.run(queries.drop(queries.Relation(into), tables.engine.dialect))
-    assert_holds(rows, people(400), asked)
-    said = {each["model"]: each for each in release.manifest["privacy"]}
-    assert said["k-map"]["achieved"] >= asked.k_map
-    assert "δ-presence" not in said or said["δ-presence"]["achieved"] <= float(asked.most)
-    assert release.manifest["verified"]
-    assert release.manifest["classes"] > 2
-
-
-def test_every_class_of_the_population_is_in_a_release_with_a_least_presence(tables: Tables) -> None:
-    models = [delta_presence(0.1, 0.4, tables.population)]
-    asked: dict[str, Any] = {"quasi_identifiers": RECIPES, "sensitive": ["ill"], "privacy": models}
-    asked |= {"connection": tables.engine.connection}
-    with pytest.raises(SpecError, match="no row may be suppressed; give `suppression_limit=0`"):
-        kanon_sql.anonymize(tables.sample, **asked)
-    release = kanon_sql.anonymize(tables.sample, **asked, suppression_limit=0.0)
-    rows = [
-        tuple(row) for row in release.to_df()[[*NAMES, "ill"]].astype(object).where(lambda x: x.notna(), None).values
-    ]
-    for person in people(400):
-        assert any(all(map(shown, person[:2], row)) for row in rows)
-    tables.engine.run(f"INSERT INTO {tables.population} VALUES (59, '999', 'x')")  # whom no class of zips but * holds
-    release = kanon_sql.anonymize(tables.sample, **asked, suppression_limit=0.0)
-    assert release.manifest["node"]["zip"] == 3
-
-
-@pytest.mark.parametrize("strategy", ["mondrian", "mondrian_relaxed", "refine", "kaca", "prioprivacy", "modes"])
-def test_a_local_recoding_is_safe_beside_its_population(tables: Tables, strategy: str) -> None:
-    into, asked = f"{tables.sample}_local", Asked(k_map=12)
-    how: dict[str, Any] = {"show": "mode"} if strategy == "modes" else {"strategy": strategy, "time_limit": 5.0}
-    release = kanon_sql.anonymize(
-        tables.sample,
-        quasi_identifiers=RECIPES,
-        sensitive=["ill"],
-        privacy=[k_map(12, tables.population)],
-        connection=tables.engine.connection,
-        into=into,
-        **how,
-    )
-    rows = tables.released(into)
-    tables.engine.run(queries.drop(queries.Relation(into), tables.engine.dialect))
-    (said,) = release.manifest["privacy"]
-    assert (said["model"], said["required"]) == ("k-map", 12)
-    # Its own rows' equals are fewer than all whom a class's labels may be.
-    assert said["achieved"] >= 12
-    assert release.manifest["classes"] > 2
-    if strategy not in ("modes",):
-        assert len(rows) == 80
-        assert_holds(rows, people(400), asked)
-
-
-# The population, wherever it is
-
-
-@pytest.mark.parametrize("given", ["table", "csv", "parquet", "frame"])
-def test_a_population_is_a_table_a_file_or_data(tables: Tables, tmp_path: Path, given: str) -> None:
-    frame = pandas.DataFrame(people(400), columns=list(TYPES)).astype({"age": "Int64"})
-    path = tmp_path / f"voters.{given}"
-    if given in ("csv", "parquet"):
-        frame.to_csv(path, index=False) if given == "csv" else frame.to_parquet(path)
-    population: Any = {"table": tables.population, "frame": frame}.get(given, path)
-    release = kanon_sql.anonymize(
-        tables.sample,
-        quasi_identifiers=RECIPES,
-        sensitive=["ill"],
-        privacy=[k_map(8, population)],
-        connection=tables.engine.connection,
-    )
-    assert release.manifest["privacy"][0]["achieved"] >= 8
-    assert release.manifest["node"] == {"age": 4, "zip": 0}
-
-
 # People instead of rows
 
 
@@ -482,239 +291,3 @@ def test_people_are_counted_on_both_sides(
     if not asked.least:  # a local recoding counts fewer, never more
         low = Judge(sampled_tuples(made), models).rows_at_risk(problem.nodes)
         assert all(at_least >= exactly for at_least, exactly in zip(low, expected, strict=True))
-
-
-# What counts its classes itself
-
-
-@pytest.fixture
-def view(tables: Tables) -> Iterator[str]:
-    name, connection = f"{tables.sample}_view", tables.engine.connection
-    yield name
-    tables.engine.run(queries.drop(queries.Relation(name), tables.engine.dialect, "view"))
-    for table in [f"{name}__{column}" for column in NAMES]:
-        tables.engine.run(queries.drop(queries.Relation(table), tables.engine.dialect))
-    assert connection is not None
-
-
-@pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
-def test_a_view_counts_the_population_whenever_it_is_read(tables: Tables, view: str, asked: Asked) -> None:
-    engine, everybody = tables.engine, people(400)
-    kanon_sql.anonymize(
-        tables.sample,
-        quasi_identifiers=RECIPES,
-        sensitive=["ill"],
-        privacy=[*asked.models(tables.population), l_diversity("ill", 2)],
-        connection=engine.connection,
-        suppression_limit=0.1,
-        into=view,
-        form="view",
-    )
-    rows = tables.released(view)
-    assert_holds(rows, everybody, asked)
-    # Who leaves the population takes whole classes out of the view, and who joins it brings them back.
-    engine.run(f"DELETE FROM {tables.population} WHERE age BETWEEN 20 AND 39")
-    left = [row for row in everybody if row[0] is None or row[0] > 39]
-    now = tables.released(view)
-    assert len(now) < len(rows)
-    if asked.most == 1:
-        assert_holds(now, left, asked)
-    engine.run(f"DELETE FROM {tables.population}")
-    assert tables.released(view) == []
-
-
-def test_a_statement_that_stands_alone_counts_the_population(tables: Tables) -> None:
-    asked: dict[str, Any] = {"quasi_identifiers": RECIPES, "sensitive": ["ill"], "suppression_limit": 0.1}
-    asked |= {"privacy": [k_map(12, tables.population)], "connection": tables.engine.connection}
-    sql = kanon_sql.anonymize_sql(tables.sample, **asked)
-    rows = tables.engine.rows(sql)
-    assert len(rows) >= 72
-    assert_holds(rows, people(400), Asked(k_map=12))
-    tables.engine.run(f"DELETE FROM {tables.population}")
-    assert tables.engine.rows(sql) == []
-
-
-NOT_AS_A_QUERY: dict[str, tuple[PrivacyModel, dict[str, Any], str]] = {
-    "a file": (k_map(2, "voters.csv"), {}, "the population voters.csv is no table where the source is"),
-    "a frame": (k_map(2, pandas.DataFrame({"age": [1]})), {}, "the population in memory is no table"),
-    "locally": (k_map(2, "{}"), {"strategy": "mondrian"}, "does not know a population's classes"),
-    "a least share": (delta_presence(0.1, 0.5, "{}"), {"suppression_limit": 0.0}, "looks at one after the other"),
-    "refreshed": (k_map(2, "{}"), {"form": "materialized"}, "when a materialized view is refreshed|materialized views"),
-}
-
-
-@pytest.mark.parametrize(("model", "how", "message"), NOT_AS_A_QUERY.values(), ids=NOT_AS_A_QUERY)
-def test_what_a_view_cannot_say_of_a_population(
-    tables: Tables, model: PrivacyModel, how: dict[str, Any], message: str
-) -> None:
-    if isinstance(model.population, str):
-        model = replace(model, population=model.population.format(tables.population))
-    with pytest.raises(SpecError, match=message):
-        kanon_sql.anonymize(
-            tables.sample,
-            quasi_identifiers=RECIPES,
-            privacy=[model],
-            connection=tables.engine.connection,
-            **{"into": "any_view", "form": "view", **how},
-        )
-    assert tables.engine.find("any_view") is None
-
-
-# A release that somebody else made, or says that he did
-
-
-@pytest.mark.parametrize("form", ["table", "csv", "parquet"])
-def test_a_release_is_verified_by_its_labels(tables: Tables, tmp_path: Path, form: str) -> None:
-    into, path, engine = f"{tables.sample}_made", tmp_path / f"anon.{form}", tables.engine
-    frame = pandas.DataFrame(people(400), columns=list(TYPES)).astype({"age": "Int64"})
-    frame.to_parquet(tmp_path / "voters.parquet")
-    population = tables.population if form == "table" else str(tmp_path / "voters.parquet")
-    models = [k_map(12, population), delta_presence(0, 0.4, population)]
-    asked: dict[str, Any] = {"quasi_identifiers": RECIPES, "privacy": models}
-    target: dict[str, Any] = {"into": into} if form == "table" else {"output": path}
-    release = kanon_sql.anonymize(tables.sample, sensitive=["ill"], connection=engine.connection, **asked, **target)
-    given: dict[str, Any] = {"connection": engine.connection} if form == "table" else {}
-    check = kanon_sql.verify(into if form == "table" else path, **asked, **given)
-    assert check
-    said = [each["achieved"] for each in release.manifest["privacy"]]
-    assert [each.achieved for each in check.summary.findings] == pytest.approx(said)
-    more = [k_map(said[0] + 1, population), delta_presence(0, said[1] - 0.001, population)]
-    missed = kanon_sql.verify(into if form == "table" else path, **{**asked, "privacy": more}, **given)
-    assert [each.unsafe_classes > 0 for each in missed.summary.findings] == [True, True]
-    if form == "table":
-        engine.run(queries.drop(queries.Relation(into), engine.dialect))
-
-
-def test_a_release_of_labels_that_the_population_has_itself() -> None:
-    release = pandas.DataFrame({"age": ["20-29", "20-29", "30-39"]})
-    population = pandas.DataFrame({"age": ["20-29"] * 6 + ["30-39"] * 2})
-    check = kanon_sql.verify(release, quasi_identifiers=["age"], privacy=[k_map(3, population)])
-    assert not check
-    assert [(each.achieved, each.unsafe_rows) for each in check.summary.findings] == [(2, 1)]
-    assert kanon_sql.verify(release, quasi_identifiers=["age"], privacy=[k_map(2, population)])
-    with pytest.raises(SpecError, match="'age' of the release shows labels that are not all on one level"):
-        kanon_sql.verify(release, quasi_identifiers=["age"], privacy=[k_map(2, population[:6])])
-    with pytest.raises(SourceError, match="the population has no column 'age'"):
-        kanon_sql.verify(release, quasi_identifiers=["age"], privacy=[k_map(2, pandas.DataFrame({"zip": ["1"]}))])
-    nobody = pandas.DataFrame({"age": ["20-29"] * 6 + ["30-39"] * 2 + ["40-49"]})
-    least = kanon_sql.verify(release, quasi_identifiers=["age"], privacy=[delta_presence(0.2, 1, nobody)])
-    assert not least  # of those of 40 to 49 nobody is in it
-    assert [each.unsafe_classes for each in least.summary.findings] == [1]
-
-
-def test_the_command_line_verifies_beside_a_population(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    pandas.DataFrame({"age": ["20-29", "20-29", "30-39"]}).to_csv("anon.csv", index=False)
-    pandas.DataFrame({"age": ["20-29"] * 6 + ["30-39"] * 2}).to_csv("voters.csv", index=False)
-    asked = ["verify", "anon.csv", "--quasi-identifiers", "age"]
-    assert kanon(*asked, "--k-map", "2:voters.csv").code == 0
-    line = kanon(*asked, "--k-map", "3:voters.csv")
-    assert line.code == 1
-    assert "k-map" in line.out
-
-
-BAD: dict[str, tuple[str, str]] = {
-    "no column": ("SELECT age FROM {}", "the population has no column 'zip', which is a quasi-identifier"),
-    "another type": ("SELECT zip AS age, zip FROM {}", "column 'age' is .* in the population and .* in the source"),
-    "another table": (
-        "SELECT age + 100 AS age, zip FROM {}",
-        "the population lacks [0-9]+ of the sample's combinations of quasi-identifiers",
-    ),
-    "one row less": (
-        "SELECT age, zip FROM {} WHERE COALESCE(NOT (age = 34 AND zip = '123'), TRUE)",
-        "the population lacks 1 of the sample's combinations of quasi-identifiers",
-    ),
-}
-
-
-@pytest.mark.parametrize(("query", "message"), BAD.values(), ids=BAD)
-def test_a_population_that_the_source_was_not_drawn_from(tables: Tables, query: str, message: str) -> None:
-    tables.engine.run(f"INSERT INTO {tables.sample} VALUES (34, '123', 'x')")
-    tables.engine.run(f"INSERT INTO {tables.population} VALUES (34, '123', 'x')")
-    name = f"{tables.population}_bad"
-    tables.engine.run(f"CREATE TABLE {name} AS {query.format(tables.population)}")
-    asked: dict[str, Any] = {"quasi_identifiers": RECIPES, "sensitive": ["ill"], "into": f"{name}_anon"}
-    try:
-        with pytest.raises(SourceError, match=message):
-            kanon_sql.anonymize(tables.sample, privacy=[k_map(2, name)], connection=tables.engine.connection, **asked)
-        assert tables.engine.find(f"{name}_anon") is None
-    finally:
-        tables.engine.run(f"DROP TABLE {name}")
-
-
-REFUSED: dict[str, tuple[list[PrivacyModel], dict[str, Any], str]] = {
-    "no such table": ([k_map(2, "nobody")], {}, "the population nobody is neither a table where the source is nor"),
-    "two populations": ([k_map(2, "a"), delta_presence(0, 0.5, "b")], {}, "two models name two populations"),
-    "masked": ([k_map(2, "a")], {"mask": True}, "cannot be said of masked rows; leave out `mask`"),
-    "a least, locally": (
-        [delta_presence(0.1, 0.5, "a")],
-        {"strategy": "mondrian", "suppression_limit": 0.0},
-        "a local recoding has classes of the sample alone",
-    ),
-    "dealt": ([delta_presence(0, 0.5, "a")], {"strategy": "mondrian_relaxed"}, "puts equal rows into several classes"),
-    "dropped rows": ([delta_presence(0.1, 1, "a")], {}, "no row may be suppressed"),
-}
-
-
-@pytest.mark.parametrize(("models", "how", "message"), REFUSED.values(), ids=REFUSED)
-def test_what_is_refused_beside_a_population(models: list[PrivacyModel], how: dict[str, Any], message: str) -> None:
-    data = pandas.DataFrame({"age": [30, 31], "zip": ["12", "13"]})
-    with pytest.raises((SpecError, SourceError), match=message):
-        kanon_sql.anonymize(data, quasi_identifiers=RECIPES, privacy=models, **how)
-
-
-@pytest.mark.parametrize(
-    ("model", "message"),
-    [
-        (lambda p: k_map(5, p), "k is 5 and the population has only 4 rows; lower k"),
-        (lambda p: delta_presence(0, 0.4, p), "2 rows or more are released of a population of 4"),
-        (lambda p: delta_presence(0.6, 1, p), "the sample has 2 rows of a population of 4"),
-    ],
-)
-def test_what_no_class_can_reach_is_said_before_the_search(model: Any, message: str) -> None:
-    population = pandas.DataFrame({"age": [30, 31, 32, 33], "zip": ["12", "13", "12", "13"]})
-    with pytest.raises(InfeasibleError, match=message):
-        kanon_sql.anonymize(
-            population[:2], quasi_identifiers=RECIPES, privacy=[model(population)], suppression_limit=0.0
-        )
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: k_map(0, "a"), "k of k-map is 0"),
-        (lambda: k_map(2, ""), "k-map needs a population"),
-        (lambda: delta_presence(0, 1, "a"), "asks for nothing"),
-        (lambda: delta_presence(0.5, 0.4, "a"), "the lower one first"),
-        (lambda: delta_presence(0, 0, "a"), "the upper one above 0"),
-    ],
-)
-def test_a_model_that_cannot_be(make: Any, message: str) -> None:
-    with pytest.raises(SpecError, match=message):
-        make()
-
-
-def test_a_spec_names_the_population_by_its_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    everybody = pandas.DataFrame(people(400), columns=list(TYPES)).astype({"age": "Int64"})
-    folder = tmp_path / "survey"
-    folder.mkdir()
-    everybody.to_csv(folder / "voters.csv", index=False)
-    everybody[::5].to_csv(folder / "sample.csv", index=False)
-    spec = {
-        "source": "sample.csv",
-        "quasi_identifiers": {"age": {"hierarchy": {"ranges": [5, 10, 20]}}, "zip": {"hierarchy": "suppress"}},
-        "sensitive": ["ill"],
-        "privacy": {
-            "k_map": {"k": 8, "population": "voters.csv"},
-            "delta_presence": {"max": 0.5, "population": "voters.csv"},
-        },
-    }
-    (folder / "release.yml").write_text(yaml.safe_dump(spec))
-    monkeypatch.chdir(tmp_path)
-    release = kanon_sql.anonymize(spec=folder / "release.yml")
-    assert [each["model"] for each in release.manifest["privacy"]] == ["k-map", "δ-presence"]
-    asked = ["--k", "3", "--k-map", "20:survey/voters.csv", "--output", "anon.csv", "--json"]
-    line = kanon("anonymize", "--spec", "survey/release.yml", *asked)
-    said = {each["model"]: each["achieved"] for each in json.loads(line.out)["privacy"]}
-    assert said["k-anonymity"] >= 3
-    assert said["k-map"] >= 20

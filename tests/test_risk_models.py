@@ -1,60 +1,43 @@
-"""Models about a whole release: every node, search, target and check against brute force on class sizes."""
+"""Models about all classes of a release: what they are of the sizes of classes, and node by node, by brute force."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from itertools import combinations, count
+from itertools import combinations
 from math import floor, inf
-from pathlib import Path
 from random import Random
 from typing import Any
 
-import duckdb
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-import kanon_sql
-from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
-from kanon_sql.errors import InfeasibleError, SpecError, VerificationError
+from kanon_sql.errors import InfeasibleError, SpecError
 from kanon_sql.frequency import rollups as rollup
 from kanon_sql.frequency.judge import Judge
 from kanon_sql.loss import metric
 from kanon_sql.privacy import (
-    Histogram,
-    PrivacyModel,
     PrivacyModels,
-    ReleaseModel,
     all_of,
     estimated_uniqueness,
     k_anonymity,
-    k_map,
-    l_diversity,
-    marketer_risk,
     population_uniqueness,
     prosecutor_risk,
 )
 from kanon_sql.privacy.risk import least_size
-from kanon_sql.queries import Relation
 from kanon_sql.strategies import STRATEGIES, Driver, strategy
 from support.counting import counted
-from support.database import create_table
 from support.examples import examples
 from support.oracle import Column, Node, Problem, problems
+from support.risk import histogram
 from support.searching import lattice_of
 
 EXAMPLES = examples(40)
 SIZES = st.lists(st.integers(1, 9), min_size=1, max_size=12)
 SHARES = [Fraction(n, d) for n, d in [(1, 10), (1, 5), (1, 4), (3, 10), (1, 3), (2, 5), (1, 2), (3, 4)]]
-_numbers = count()
-
-
-def histogram(sizes: Sequence[int]) -> Histogram:
-    return sorted(Counter(sizes).items())
 
 
 # The oracle: fractions of class sizes
@@ -310,313 +293,6 @@ def test_every_search_finds_what_brute_force_finds(
     assert not outcome.proven_optimal or outcome.score == pytest.approx(best)
     if STRATEGIES[name].promise == "the optimum":
         assert outcome.score == pytest.approx(best)
-
-
-# From source to release
-
-
-TYPES = {"age": "BIGINT", "zip": "VARCHAR", "ill": "VARCHAR", "person": "BIGINT"}
-SPEC: dict[str, Any] = {
-    "quasi_identifiers": {"age": {"hierarchy": {"ranges": [5, 10, 20]}}, "zip": {"hierarchy": {"redact": "right"}}},
-    "keep": "*",
-}
-RISKS: dict[str, Sequence[PrivacyModel | ReleaseModel]] = {
-    "highest": prosecutor_risk(highest=0.2),
-    "mean": prosecutor_risk(mean=0.08),
-    "all three": prosecutor_risk(highest=0.5, mean=0.1, above=0.1, share=0.2),
-    "marketer": [marketer_risk(0.05)],
-    "pitman": [population_uniqueness(0.02, 0.05)],
-    "snb": [population_uniqueness(0.02, 0.3)],
-}
-
-
-@pytest.fixture
-def source(engine: Engine) -> Iterator[str]:
-    name, draw = f"risks_{next(_numbers)}", Random(3)
-    ages = [min(89, floor(draw.gammavariate(4, 10))) for _ in range(600)]
-    rows = [
-        (age, f"{draw.randint(0, 3)}{draw.randint(0, 9)}", draw.choice("abc"), draw.randint(1, 300)) for age in ages
-    ]
-    table = create_table(engine, name, TYPES, rows)
-    yield name
-    engine.run(queries.drop(table.relation, engine.dialect))
-
-
-def sizes_of(engine: Engine, name: str) -> list[int]:
-    return [int(n) for (n,) in engine.rows(f'SELECT COUNT(*) FROM "{name}" GROUP BY age, zip')]
-
-
-def assert_risk(kind: str, sizes: list[int]) -> None:
-    rows, classes = sum(sizes), len(sizes)
-    assert rows >= 500
-    if kind == "highest":
-        assert min(sizes) >= 5
-    elif kind == "mean":
-        assert classes / rows <= 0.08
-    elif kind == "marketer":
-        assert classes / rows <= 0.05
-    elif kind == "all three":
-        assert min(sizes) >= 2
-        assert classes / rows <= 0.1
-        assert sum(size for size in sizes if size < 10) / rows <= 0.2
-    else:
-        assert estimated_uniqueness(histogram(sizes), 0.05 if kind == "pitman" else 0.3) <= 0.02
-
-
-@pytest.mark.parametrize("kind", RISKS)
-@pytest.mark.parametrize("limit", [0.0, 0.1])
-def test_a_table_meets_what_is_asked_of_all_its_classes(engine: Engine, source: str, kind: str, limit: float) -> None:
-    into, model = f"{source}_anon", RISKS[kind]
-    release = kanon_sql.anonymize(
-        source, SPEC, privacy=model, suppression_limit=limit, into=into, connection=engine.connection
-    )
-    try:
-        sizes = sizes_of(engine, into)
-        assert_risk(kind, sizes)
-        assert release.manifest["proven_optimal"]
-        said = {each["model"]: each for each in release.manifest["privacy"]}
-        for each in model:
-            assert said[each.name]["required"] == each.required
-            assert_achieved(each, said[each.name]["achieved"], sizes)
-        assert release.manifest["warnings"] == []
-        assert release.verify()
-        check = kanon_sql.verify(into, quasi_identifiers=["age", "zip"], privacy=model, connection=engine.connection)
-        assert check
-        assert {each.unsafe_rows for each in check.summary.findings} == {0}
-    finally:
-        engine.run(queries.drop(Relation(into), engine.dialect))
-
-
-def assert_achieved(model: PrivacyModel | ReleaseModel, achieved: float, sizes: list[int]) -> None:
-    if isinstance(model, PrivacyModel):
-        assert achieved == pytest.approx(1 / min(sizes))
-    else:
-        assert achieved == pytest.approx(model.figure(histogram(sizes)))
-        assert achieved <= model.most
-
-
-@pytest.mark.parametrize("kind", RISKS)
-def test_verify_finds_the_rows_that_are_too_many(engine: Engine, source: str, kind: str) -> None:
-    check = kanon_sql.verify(
-        source, quasi_identifiers=["age", "zip"], privacy=RISKS[kind], connection=engine.connection
-    )
-    assert not check
-    sizes = sizes_of(engine, source)
-    for finding, model in zip(check.summary.findings, RISKS[kind], strict=True):
-        if isinstance(model, ReleaseModel):
-            least = model.least_class_size(histogram(sizes))
-            assert finding.unsafe_rows == sum(size for size in sizes if size < least) > 0
-            assert finding.achieved == pytest.approx(model.figure(histogram(sizes)))
-
-
-@pytest.mark.parametrize("ending", ["parquet", "csv"])
-def test_a_file_meets_a_mean_risk(engine: Engine, source: str, tmp_path: Path, ending: str) -> None:
-    path = tmp_path / f"anon.{ending}"
-    release = kanon_sql.anonymize(
-        source, SPEC, privacy=RISKS["mean"], suppression_limit=0.1, output=path, connection=engine.connection
-    )
-    sizes = [n for (n,) in duckdb.sql(f"SELECT COUNT(*) FROM '{path}' GROUP BY age, zip").fetchall()]
-    assert_risk("mean", sizes)
-    assert sum(sizes) == release.manifest["released_rows"]
-
-
-@pytest.mark.parametrize("kind", RISKS)
-def test_masked_rows_are_one_class_more(engine: Engine, source: str, kind: str) -> None:
-    asked: dict[str, Any] = {"privacy": RISKS[kind], "suppression_limit": 0.1, "connection": engine.connection}
-    release = kanon_sql.anonymize(source, SPEC, mask=True, into=f"{source}_masked", **asked)
-    try:
-        sizes = sizes_of(engine, f"{source}_masked")
-        assert_risk(kind, sizes)
-        assert sum(sizes) == 600 - release.manifest["suppressed_rows"] + release.manifest["masked_rows"]
-    finally:
-        engine.run(queries.drop(Relation(f"{source}_masked"), engine.dialect))
-
-
-@pytest.mark.parametrize("kind", ["mean", "snb"])
-def test_people_are_counted_where_a_unit_says_so(engine: Engine, source: str, kind: str) -> None:
-    into = f"{source}_people"
-    release = kanon_sql.anonymize(
-        source, SPEC, privacy=RISKS[kind], unit="person", into=into, suppression_limit=0.1, connection=engine.connection
-    )
-    try:
-        node, least = (
-            release.manifest["node"],
-            next((each["required"] for each in release.manifest["privacy"] if each["model"] == "class size"), 1),
-        )
-        people = people_of(engine, source, node)
-        sizes = [size for size in people.values() if size >= least]
-        assert_achieved(RISKS[kind][0], release.manifest["privacy"][-1]["achieved"], sizes)
-        assert release.manifest["classes"] == len(sizes)
-    finally:
-        engine.run(queries.drop(Relation(into), engine.dialect))
-
-
-def people_of(engine: Engine, source: str, node: dict[str, int]) -> dict[Any, int]:
-    """The people of each class of a node: ranges of 5, 10 and 20 years, digits off from the right."""
-    people: dict[Any, set[int]] = {}
-    for age, zip_code, person in engine.rows(f'SELECT age, zip, person FROM "{source}"'):
-        width = (1, 5, 10, 20)[node["age"]] if node["age"] < 4 else 1000
-        label = age // width, zip_code[: 2 - node["zip"]]
-        people.setdefault(label, set()).add(person)
-    return {label: len(each) for label, each in people.items()}
-
-
-# Where nobody looks at all classes together
-
-
-@pytest.mark.parametrize("kind", ["mean", "all three", "snb"])
-def test_a_view_holds_whatever_happens_to_its_source(engine: Engine, source: str, kind: str) -> None:
-    into = f"{source}_view"
-    release = kanon_sql.anonymize(
-        source, SPEC, privacy=RISKS[kind], into=into, form="view", connection=engine.connection
-    )
-    least = max(model.sufficient_size for model in RISKS[kind] if isinstance(model, ReleaseModel))
-    try:
-        assert f"every class has {least} rows or more" in " ".join(release.manifest["warnings"])
-        assert min(sizes_of(engine, into)) >= least
-        engine.run(f"DELETE FROM {source} WHERE person > 150")
-        left = sizes_of(engine, into)
-        assert left
-        assert min(left) >= least
-    finally:
-        engine.run(queries.drop(Relation(into), engine.dialect, "view"))
-        for table in (f"{into}__age", f"{into}__zip"):
-            engine.run(queries.drop(Relation(table), engine.dialect))
-
-
-def test_a_materialized_release_is_refreshed_by_the_size_of_its_classes(engine: Engine, source: str) -> None:
-    if not engine.has_materialized_views:
-        pytest.skip("needs materialized views: add postgres to --engines")
-    into, where = f"{source}_filled", {"connection": engine.connection}
-    model = [*RISKS["mean"], l_diversity("ill", 2)]
-    kanon_sql.anonymize(source, SPEC, privacy=model, into=into, form="materialized", **where)
-    try:
-        engine.run(f"DELETE FROM {source} WHERE person > 200")
-        made = kanon_sql.refresh(into, **where)
-        assert {each["model"]: each["required"] for each in made["privacy"]}["class size"] == 13
-        assert min(sizes_of(engine, into)) >= 13
-    finally:
-        engine.run(queries.drop(Relation(into), engine.dialect, "materialized"))
-        for table in (f"{into}__age", f"{into}__zip"):
-            engine.run(queries.drop(Relation(table), engine.dialect))
-
-
-def test_a_printed_statement_asks_each_class_for_its_size(engine: Engine, source: str) -> None:
-    statement = kanon_sql.anonymize_sql(source, SPEC, privacy=RISKS["marketer"], connection=engine.connection)
-    assert ">= 20" in statement
-
-
-@pytest.mark.parametrize("name", ["mondrian", "refine", "kaca"])
-def test_a_local_recoding_makes_classes_that_are_large_enough(engine: Engine, source: str, name: str) -> None:
-    into = f"{source}_{name}"
-    release = kanon_sql.anonymize(
-        source, SPEC, privacy=RISKS["all three"], strategy=name, show="labels", into=into, connection=engine.connection
-    )
-    try:
-        sizes = sizes_of(engine, into)
-        assert_risk("all three", sizes)
-        assert min(sizes) >= 10
-        assert [each["model"] for each in release.manifest["privacy"]][-2:] == [
-            "mean prosecutor risk",
-            "share of rows above a prosecutor risk",
-        ]
-    finally:
-        engine.run(queries.drop(Relation(into), engine.dialect))
-
-
-# What is refused, and what does not hold
-
-
-def test_a_release_that_changed_since_does_not_hold(engine: Engine, source: str, tmp_path: Path) -> None:
-    into = f"{source}_changed"
-    release = kanon_sql.anonymize(source, SPEC, privacy=RISKS["mean"], into=into, connection=engine.connection)
-    try:
-        rows = release.manifest["released_rows"]
-        engine.run(f'UPDATE "{into}" SET zip = ill')
-        engine.run(f'UPDATE "{into}" SET age = CAST(person AS VARCHAR)')
-        assert len(engine.rows(f'SELECT 1 FROM "{into}"')) == rows
-        assert not release.verify()
-        with pytest.raises(VerificationError, match="do not meet the model"):
-            release.write(tmp_path / "copy.csv")
-    finally:
-        engine.run(queries.drop(Relation(into), engine.dialect))
-
-
-@pytest.mark.parametrize(
-    ("asked", "said"),
-    [
-        ({"highest": 0}, "highest prosecutor risk is 0; it must be above 0 and at most 1"),
-        ({"mean": 1.5}, "mean prosecutor risk is 1.5; it must be above 0 and at most 1"),
-        ({"mean": float("nan")}, "mean prosecutor risk is nan"),
-        ({"above": 0.2}, "needs both the threshold and the share"),
-        ({"above": 0.2, "share": 1}, "from 0 to below 1"),
-        ({"above": 2, "share": 0.1}, "threshold of the prosecutor risk is 2"),
-        ({}, "give highest, mean, or a threshold"),
-    ],
-)
-def test_a_risk_that_is_none_is_refused(asked: dict[str, Any], said: str) -> None:
-    with pytest.raises(SpecError, match=said):
-        prosecutor_risk(**asked)
-
-
-def test_what_not_even_one_class_can_meet_is_said_before_the_search(engine: Engine, source: str) -> None:
-    said = (
-        r"no release can meet mean prosecutor risk, 0\.001 required: not even all 600 rows in one class do, which reach"
-    )
-    with pytest.raises(InfeasibleError, match=said):
-        kanon_sql.anonymize(source, SPEC, privacy=prosecutor_risk(mean=0.001), connection=engine.connection)
-
-
-@pytest.mark.parametrize("limit", [0.0, 0.1])
-def test_a_journalist_finds_nobody_who_has_too_few_like_them_in_the_population(
-    engine: Engine, source: str, limit: float
-) -> None:
-    into, population = f"{source}_journalist", f"{source}_all"
-    engine.run(
-        f"CREATE TABLE {population} AS SELECT * FROM {source} UNION ALL SELECT * FROM {source} WHERE person < 200"
-    )
-    asked: dict[str, Any] = {"suppression_limit": limit, "into": into, "connection": engine.connection}
-    risk = {"model": "journalist", "highest": 0.15, "population": population}
-    try:
-        release = kanon_sql.anonymize(source, SPEC, risk=risk, **asked)
-        sizes = sizes_of(engine, into)
-        (said,) = release.manifest["privacy"]
-        assert (said["model"], said["required"]) == ("highest journalist risk", 0.15)
-        by_k = kanon_sql.anonymize(source, SPEC, privacy=[k_map(7, population)], **asked | {"into": f"{into}_k"})
-        assert sizes == sizes_of(engine, f"{into}_k")
-        assert said["achieved"] == pytest.approx(1 / by_k.manifest["privacy"][0]["achieved"])
-        assert said["achieved"] <= 0.15
-    finally:
-        for name in (into, f"{into}_k", population):
-            engine.run(queries.drop(Relation(name), engine.dialect))
-
-
-def test_classes_of_the_population_alone_are_no_classes_of_the_release(engine: Engine, source: str) -> None:
-    population, model = f"{source}_all", prosecutor_risk(mean=0.08)
-    other = f"SELECT a.age, b.zip, a.ill, 0 FROM {source} AS a CROSS JOIN {source} AS b"
-    engine.run(f"CREATE TABLE {population} AS SELECT * FROM {source} UNION ALL {other}")
-    asked: dict[str, Any] = {"suppression_limit": 0.1, "connection": engine.connection}
-    try:
-        alone = kanon_sql.search(source, SPEC, privacy=model, **asked)
-        beside = kanon_sql.search(source, SPEC, privacy=[k_map(1, population), *model], **asked)
-        assert (beside.node, beside.score, beside.rows_at_risk) == (alone.node, alone.score, alone.rows_at_risk)
-    finally:
-        engine.run(queries.drop(Relation(population), engine.dialect))
-
-
-def test_wildcards_and_anatomies_are_for_k_alone(engine: Engine, source: str) -> None:
-    asked: dict[str, Any] = {"privacy": RISKS["mean"], "connection": engine.connection}
-    with pytest.raises(SpecError, match=r"wildcards is made for k alone, not for .*mean prosecutor risk"):
-        kanon_sql.anonymize(source, SPEC, strategy="prioprivacy", prioprivacy={"wildcard_suppression": True}, **asked)
-    with pytest.raises(SpecError, match="made for k alone, not for mean prosecutor risk"):
-        kanon_sql.anonymize(source, {**SPEC, "sensitive": ["ill"]}, into="x", form="anatomy", **asked)
-
-
-def test_models_that_k_implies_change_nothing(engine: Engine, source: str) -> None:
-    asked: dict[str, Any] = {"suppression_limit": 0.1, "connection": engine.connection}
-    plain = kanon_sql.search(source, SPEC, k=10, **asked)
-    both = kanon_sql.search(source, SPEC, privacy=[k_anonymity(10), *prosecutor_risk(mean=0.1)], **asked)
-    assert (plain.node, plain.score, plain.outcome.nodes_checked) == (both.node, both.score, both.outcome.nodes_checked)
 
 
 @example(sizes=[1, 1, 2, 4])
