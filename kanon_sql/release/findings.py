@@ -62,16 +62,21 @@ def summarize(
     source: tuple[Engine, Relation] | None = None,
     population: tuple[Engine, str] | None = None,
     sensitive: Sequence[str] = (),
+    once: bool = False,
 ) -> Summary:
     """Ask a relation itself whether it meets the models, whoever made it: one query per model.
 
     `source`: the whole table that its classes are compared with, by models that do so; itself where none is given.
     `population`: the query of the population as the relation shows it, the quasi-identifiers and `population` (rows, or
     people), and where it is to be asked; SpecError where a model needs it and none is given.
-    `sensitive`: columns of which it is asked how many classes have one value.
+    `sensitive`: columns of which it is asked how many classes have one value. `once`: read the relation once, as a view
+    wants to be, whatever is asked of it.
     """
     summaries = []
     with Scratch(engine, "findings") as tables:
+        if once and len(model.every) + len(sensitive) > 1:
+            columns = list(dict.fromkeys([*quasi_identifiers, *model.sensitive.values(), *sensitive]))
+            relation = tables.make("shown", "core/copy", columns=columns, source=relation)
         model = model.referring(_references(tables, relation, model, source or (engine, relation)))
         people = _population(tables, relation, quasi_identifiers, *population) if population else None
         asked = _summaries_sql(engine, relation, quasi_identifiers, model, people)

@@ -96,7 +96,8 @@ def _verify(recoding: Recoding, engine: Engine, staged: Staged) -> Summary:
     else:
         source, population = (recoding.engine, recoding.table.relation), recoding.shown_population()
         asked = recoding.quasi_identifiers, recoding.model, source, population, unmodelled(recoding)
-        summary = findings.summarize(engine, relation, *asked)
+        target = recoding.spec.target
+        summary = findings.summarize(engine, relation, *asked, once=target is not None and target.stays_a_query)
     if other := recoding.other_finding(engine, relation):
         summary = replace(summary, findings=(other,))
     if not summary.holds:
