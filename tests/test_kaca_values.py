@@ -116,7 +116,7 @@ def interrupted_after(rounds: int | None) -> Iterator[None]:
         yield
 
 
-@settings(EXAMPLES, max_examples=60, phases=[p for p in settings().phases if p.name != "shrink"])
+@settings(EXAMPLES, max_examples=24, phases=[p for p in settings().phases if p.name != "shrink"])
 @given(
     rows=staff(),
     names=st.lists(st.sampled_from(list(MODELS)), min_size=1, max_size=3, unique=True),
@@ -203,7 +203,7 @@ def test_asking_the_model_loses_no_more_than_joining_afterwards(name: str) -> No
 @pytest.mark.slow
 @pytest.mark.parametrize("model", [AT_MOST, l_diversity("occupation", 3)], ids=["share", "diversity"])
 def test_adult_loses_less_than_by_joining_afterwards(model: PrivacyModel) -> None:
-    names = ["sex", "age", "race", "education", "marital-status"]
+    names = ["sex", "age", "race", "marital-status"]
     spec = {"quasi_identifiers": names, "hierarchies": str(DATA / "adult" / "hierarchies"), "keep": "*"}
     spec |= {"suppression_limit": 0.0, "strategy": "kaca"}
     source, models = str(DATA / "adult" / "adult.csv"), [k_anonymity(5), model]

@@ -343,7 +343,7 @@ def staff(draw: st.DrawFn) -> pandas.DataFrame:
     return pandas.DataFrame(draw(st.lists(person, min_size=8, max_size=40)), columns=["age", "zip", "ill"])
 
 
-@EXAMPLES
+@settings(EXAMPLES, max_examples=5)
 @given(
     people=staff(), others=staff(), limit=st.sampled_from([0.1, 0.3]), by=st.sampled_from(["loss", "discernibility"])
 )
