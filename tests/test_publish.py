@@ -91,7 +91,7 @@ def test_without_transactions_a_release_that_does_not_hold_leaves_the_old_one_an
     if old:
         release(engine, old, k=2)
     before = lasting(engine)
-    monkeypatch.setattr(findings, "summarize", lambda *_: Summary(9, 2, 1, 1, 1))
+    monkeypatch.setattr(findings, "summarize", lambda *_, **__: Summary(9, 2, 1, 1, 1))
     with pytest.raises(VerificationError, match="that do not meet the privacy model"):
         release(engine, form, overwrite=True, **options)
     assert lasting(engine) == before
@@ -100,7 +100,7 @@ def test_without_transactions_a_release_that_does_not_hold_leaves_the_old_one_an
 def test_without_transactions_nothing_is_left_of_a_temporary_release_that_does_not_hold(
     without_transactions: DuckDB, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(findings, "summarize", lambda *_: Summary(9, 2, 1, 1, 1))
+    monkeypatch.setattr(findings, "summarize", lambda *_, **__: Summary(9, 2, 1, 1, 1))
     with pytest.raises(VerificationError):
         anonymize("people", SPEC, connection=without_transactions.connection, k=3)
     assert not [name for name in temporary(without_transactions) if name.startswith("kanon_release")]

@@ -130,7 +130,7 @@ def test_a_view_that_is_not_as_promised_is_not_released(
 def test_no_release_is_left_that_was_not_verified(
     people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
 ) -> None:
-    monkeypatch.setattr(findings, "summarize", lambda *_: Summary(9, 2, 1, 1, 1))
+    monkeypatch.setattr(findings, "summarize", lambda *_, **__: Summary(9, 2, 1, 1, 1))
     refuses(people, tmp_path, target, "1 rows in 1 classes that do not meet the privacy model")
 
 
@@ -138,7 +138,7 @@ def test_no_release_is_left_that_was_not_verified(
 def test_an_interrupted_release_leaves_nothing(
     people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
 ) -> None:
-    def interrupt(*_: Any) -> None:
+    def interrupt(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt("while the release is verified")
 
     monkeypatch.setattr(findings, "summarize", interrupt)
