@@ -304,7 +304,7 @@ def test_a_journalist_finds_nobody_who_has_too_few_like_them_in_the_population(
         (said,) = release.manifest["privacy"]
         assert (said["model"], said["required"]) == ("highest journalist risk", 0.15)
         by_k = kanon_sql.anonymize(source, SPEC, privacy=[k_map(7, population)], **asked | {"into": f"{into}_k"})
-        assert sizes == sizes_of(engine, f"{into}_k")
+        assert sorted(sizes) == sorted(sizes_of(engine, f"{into}_k"))
         assert said["achieved"] == pytest.approx(1 / by_k.manifest["privacy"][0]["achieved"])
         assert said["achieved"] <= 0.15
     finally:
