@@ -16,7 +16,7 @@ from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError, VerificationError
-from kanon_sql.privacy import alpha, k_anonymity, l_diversity, t_closeness
+from kanon_sql.privacy import PrivacyModel, alpha, k_anonymity, l_diversity, t_closeness
 from kanon_sql.queries import Relation
 from kanon_sql.release import people as people_check
 from support.database import create_table
@@ -125,6 +125,21 @@ def test_a_view_counts_people_whenever_it_is_read(engine: Engine, asked_of: Aske
     assert len(engine.rows('SELECT * FROM "anon"')) == 12
     engine.run("UPDATE visits SET patient = 1 WHERE age = 30")
     assert {row[0] for row in engine.rows('SELECT * FROM "anon"')} == {50}
+
+
+@pytest.mark.parametrize("strategy", ["exhaustive", "mondrian"])
+@pytest.mark.parametrize("model", [l_diversity("ill", 2), l_diversity("ill", 1.5, "entropy"), t_closeness("ill", 0.9)])
+def test_a_view_does_not_count_the_values_of_nobody(
+    engine: Engine, asked_of: Asked, model: PrivacyModel, strategy: str
+) -> None:
+    """All whom a class is known to hold have one illness, though rows of nobody have another."""
+    rows = [(age, "1010", ["flu", "ulcer"][i % 2], age + i, age + i) for age in (30, 50) for i in range(6)]
+    create_table(engine, "visits", TYPES, rows)
+    asked = {"privacy": [k_anonymity(2), model], "strategy": strategy, "suppression_limit": 0.0}
+    asked_of(engine, into="anon", form="view", **asked)
+    assert len(engine.rows('SELECT * FROM "anon"')) == 12
+    engine.run("UPDATE visits SET patient = NULL WHERE age = 30 AND ill = 'ulcer'")
+    assert {str(row[0])[:2] for row in engine.rows('SELECT * FROM "anon"')} == {"50"}
 
 
 def test_a_file_holds_people(engine: Engine, asked_of: Asked, tmp_path: Path) -> None:

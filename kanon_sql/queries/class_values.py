@@ -211,7 +211,9 @@ class _Inner:
 
     def _of_values(self, counted: Counted, names: Sequence[str], adding: bool) -> exp.Select:
         """The figures of each value of one column in each class."""
-        rows = units(counted.unit) if counted.unit else exp.Sum(this=exp.column("n"))
+        # A value that nobody known has is none of the class's: its c is NULL, which no aggregate counts.
+        people = exp.Nullif(this=units(counted.unit), expression=exp.Literal.number(0)) if counted.unit else None
+        rows = people or exp.Sum(this=exp.column("n"))
         values = exp.cast(rows, "BIGINT")
         if tuple(names) == _WITHOUT_TABLE:
             query = exp.select(*self._named_keys(), *self._sums(adding), *self._no_figures({(counted, "c"): values}))
