@@ -57,6 +57,25 @@ def test_a_materialized_release_shows_the_source_of_its_last_refresh(server: Pos
     assert "rare" not in json.dumps(made)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"unit": "name", "identifiers": []}, "can be verified only by people, whose column no release has"),
+        ({"t_closeness": {"ill": 0.9}}, "can be verified only by what its source is"),
+    ],
+)
+def test_a_release_that_tells_too_little_of_itself_is_not_refreshed(
+    server: PostgreSQL, options: dict[str, Any], message: str
+) -> None:
+    """Rows would be counted for people, and the view compared with itself, and either called verified."""
+    release(server, "materialized", **options)
+    before = sorted(rows(server, "school"))
+    server.run("UPDATE pupils SET name = 'p0'")
+    with pytest.raises(SpecError, match=message):
+        refresh("school", connection=server.connection)
+    assert sorted(rows(server, "school")) == before
+
+
 def test_a_local_recoding_can_be_materialized_too(server: PostgreSQL) -> None:
     anonymize("pupils", LOCAL, connection=server.connection, into="school", form="materialized", strategy="mondrian")
     assert "school__assignment" in there(server)
