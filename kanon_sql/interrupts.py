@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 import weakref
@@ -83,6 +84,20 @@ class Signals:
             self.number, self.raised = number, time.monotonic()
             raise Stopped(number)
 
+    def dropped(self, unraisable: sys.UnraisableHookArgs) -> None:
+        """Python ignores what is raised in a finalizer: it is raised again a moment later."""
+        if not isinstance(unraisable.exc_value, Stopped):
+            sys.__unraisablehook__(unraisable)
+            return
+        self.raised = None
+        again = threading.Timer(_BETWEEN, self._again, [unraisable.exc_value.number])
+        again.daemon = True
+        again.start()
+
+    def _again(self, number: int) -> None:
+        if not self.over:
+            os.kill(os.getpid(), number)
+
     def excuse(self) -> None:
         """A signal was taken as a wish to stop soon."""
         self._excused += 1
@@ -133,6 +148,7 @@ def ended_by_signals() -> Iterator[Signals]:
     wakeup = signal.set_wakeup_fd(told, warn_on_full_buffer=False)
     for number in before:
         signal.signal(number, signals)
+    unraisable, sys.unraisablehook = sys.unraisablehook, signals.dropped
     threading.Thread(target=signals.watch, args=(arriving,), daemon=True).start()
     try:
         yield signals
@@ -143,6 +159,7 @@ def ended_by_signals() -> Iterator[Signals]:
         raise Stopped(signals.number) from None
     finally:
         signals.over = True
+        sys.unraisablehook = unraisable
         signal.set_wakeup_fd(wakeup)
         os.close(told)
         if signals.number is None:

@@ -130,7 +130,9 @@ def make_table() -> MakeTable:
 
 @pytest.fixture
 def terminal() -> Iterator[None]:
-    """A job in the background may have been started with SIGINT ignored."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    """A job in the background may have been started with SIGINT ignored; what ended a run stays its handler."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
-    signal.signal(signal.SIGINT, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)

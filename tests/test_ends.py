@@ -91,15 +91,10 @@ LONG = "SELECT COUNT(*) FROM (SELECT a.i FROM {0} AS a, {0} AS b, {0} AS c WHERE
 def test_a_long_statement_is_no_refuge(engine: Engine, number: int) -> None:
     series = "range(100000) AS t(i)" if isinstance(engine, DuckDB) else "generate_series(1, 100000) AS t(i)"
     engine.run(f"CREATE TEMPORARY TABLE long AS SELECT i FROM {series}")
-    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
     late = threading.Timer(0.5, os.kill, [os.getpid(), number])
     late.start()
-    try:
-        with pytest.raises(Stopped) as stopped:
-            _run_until_stopped(engine, LONG.format("long"))
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+    with pytest.raises(Stopped) as stopped:
+        _run_until_stopped(engine, LONG.format("long"))
     assert stopped.value.number == number
 
 
@@ -127,6 +122,26 @@ def test_handlers_are_as_they_were() -> None:
     with pytest.raises(SourceError), ended_by_signals():
         raise SourceError("no table")
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+
+
+@pytest.mark.usefixtures("terminal")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+def test_a_signal_in_a_finalizer_is_not_lost(number: int) -> None:
+    class Final:
+        def __del__(self) -> None:
+            os.kill(os.getpid(), number)
+            time.sleep(0.01)  # the handler runs here, and Python ignores what it raises
+
+    with pytest.raises(Stopped) as stopped:
+        _finalize_and_go_on(Final)
+    assert stopped.value.number == number
+
+
+def _finalize_and_go_on(finalized: type) -> None:
+    with ended_by_signals() as signals:
+        signals.tidy = True
+        finalized()
+        time.sleep(30)
 
 
 @pytest.mark.slow

@@ -94,7 +94,7 @@ def test_a_full_disk_leaves_the_old_file_of_a_server(large: Path, postgres_dsn: 
 SLOW = """
 import sys, time
 from kanon_sql.release import findings as release
-def wait(*_):
+def wait(*_, **__):
     print("written", flush=True)
     time.sleep(600)
 release.summarize = wait  # the release is written, and not yet verified

@@ -145,11 +145,11 @@ from kanon_sql.release import perturb
 from kanon_sql.release import findings as release
 from kanon_sql.cli import main
 summarize = release.summarize
-def wait(*given):
+def wait(*given, **named):
     release.summarize = summarize
     print(flush=True)
     sys.stdin.readline()
-    return summarize(*given)
+    return summarize(*given, **named)
 release.summarize = wait
 main()
 """
