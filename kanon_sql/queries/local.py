@@ -7,10 +7,20 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from kanon_sql.privacy import Predicate
+from kanon_sql.privacy import POPULATION_UNIT, Predicate
 from kanon_sql.queries import tree as t
 from kanon_sql.queries.pieces import in_pieces
-from kanon_sql.queries.release import CLASSES, RECODED, UNMAPPED_CODE, concatenated, ordered, with_safe_classes
+from kanon_sql.queries.release import (
+    CLASSES,
+    COUNTED,
+    RECODED,
+    UNMAPPED_CODE,
+    beside_population,
+    concatenated,
+    in_population,
+    ordered,
+    with_safe_classes,
+)
 from kanon_sql.relation import Relation
 
 
@@ -122,6 +132,8 @@ class LocalReleaseQuery:
     `assignment` tells a tuple's class (`split`: of its rows first to last, counted by their sensitive values, then in a
     seeded order), `classes` what it shows. `recount`: keep only classes that are safe on the very rows that the query
     returns. `sensitive`: the source's columns whose values `safe` counts, by the names that it has for them.
+    `population`: the table that the source is a sample of, where `safe` counts those of its rows too, or of the people
+    that its column `population_unit` tells apart, that are equal to a class's tuples.
     """
 
     source: Relation
@@ -135,6 +147,8 @@ class LocalReleaseQuery:
     shuffle: bool = False
     values: Mapping[str, tuple[Sequence[str], Sequence[tuple[object, ...]]]] | None = None
     sensitive: Mapping[str, str] = field(default_factory=dict)
+    population: Relation | None = None
+    population_unit: str | None = None
 
     @property
     def kept(self) -> bool:
@@ -162,9 +176,37 @@ def _local_release(release: LocalReleaseQuery) -> exp.Expr:
         query = query.with_(exp.to_identifier(name), as_=selected)
     query = query.with_(_CODED, as_=_local_coded(release))
     query = query.with_(RECODED, as_=_local_recoded(release), materialized=release.recount or None)
+    if release.recount and release.population is not None:
+        query = query.with_(COUNTED, as_=_local_counted(release, release.population))
     if release.recount:
-        query = with_safe_classes(query, [t.column("class")], _CODED, release.safe)
+        counted = RECODED if release.population is None else COUNTED
+        query = with_safe_classes(query, [t.column("class")], _CODED, release.safe, counted)
     return query
+
+
+def _local_counted(release: LocalReleaseQuery, population: Relation) -> exp.Query:
+    """The rows of the source that are counted, and those of the population that are equal to tuples, by their class."""
+    unit = [t.column(release.population_unit, "s")] if release.population_unit else []
+    rows = exp.select(*(exp.alias_(each, POPULATION_UNIT, quoted=True) for each in unit))
+    coded, _ = _with_codes(rows.from_(t.table(population, "s"), copy=False), release)
+    equal = [
+        exp.EQ(this=t.column(cell.key, "a"), expression=t.column(f"c{i}", "r"))
+        for i, cell in enumerate(release.cells)
+        if cell.mapping
+    ]
+    people = t.column(POPULATION_UNIT, "r") if unit else None
+    counted = in_population([t.column("class", "a")], list(release.sensitive), people)
+    counted = counted.from_(in_pieces(coded, _mappings(release)).subquery("r"), copy=False)
+    counted = counted.join(_tuples_of_classes(release), on=exp.and_(*equal), copy=False)
+    return beside_population(["class"], list(release.sensitive), bool(unit), counted)
+
+
+def _tuples_of_classes(release: LocalReleaseQuery) -> exp.Expr:
+    """The tuples of each class once, though a class may have several parts of one."""
+    if not release.split:
+        return _assignment(release)
+    columns = [t.column(name, "a") for name in ("class", *(cell.key for cell in release.cells if cell.mapping))]
+    return exp.select(*columns).distinct().from_(_assignment(release), copy=False).subquery("a")
 
 
 def _shows(cell: LocalCell) -> tuple[tuple[str, str], ...]:
@@ -177,27 +219,36 @@ def _local_coded(release: LocalReleaseQuery) -> exp.Select:
     if release.recount:
         counted = [exp.alias_(t.column(raw, "s"), name, quoted=True) for name, raw in release.sensitive.items()]
         source = source.select(exp.alias_(exp.Literal.number(1), "n", quoted=True), *counted, copy=False)
-    codes = []
+    plain = [(i, cell) for i, cell in enumerate(release.cells) if cell.mapping is None]
+    source = source.select(*(exp.alias_(t.column(cell.name, "s"), f"k{i}", quoted=True) for i, cell in plain))
+    source, codes = _with_codes(source, release)
+    if not release.split:
+        return in_pieces(source, _mappings(release))
+    number = exp.Window(
+        this=exp.RowNumber(), partition_by=[code.copy() for code in codes], order=_order_in_tuple(release)
+    )
+    return in_pieces(source.select(exp.alias_(number, "place", quoted=True), copy=False), _mappings(release))
+
+
+def _with_codes(query: exp.Select, release: LocalReleaseQuery) -> tuple[exp.Select, list[exp.Expr]]:
+    """A query of the relation `s` with its codes as c0, c1, …, by the mapping tables, and what these are."""
+    codes: list[exp.Expr] = []
     for i, cell in enumerate(release.cells):
         if cell.mapping is None:
-            source = source.select(exp.alias_(t.column(cell.name, "s"), f"k{i}", quoted=True), copy=False)
             continue
         raw = t.column(cell.name, "s")
         equal = exp.EQ(this=t.column("value", f"m{i}"), expression=raw)
         mapping = _once(release, cell.mapping, ["value"], ["code_0"], f"m{i}")
-        source = source.join(mapping, on=equal, join_type="LEFT", copy=False)
+        query = query.join(mapping, on=equal, join_type="LEFT", copy=False)
         known = exp.func("COALESCE", t.column("code_0", f"m{i}"), t.literal(UNMAPPED_CODE))
         null = t.literal(UNMAPPED_CODE if cell.null is None else cell.null)
-        code = exp.Case().when(t.is_null(raw), null).else_(known)
-        codes.append(code)
-        source = source.select(exp.alias_(code, f"c{i}", quoted=True), copy=False)
-    mappings = [f"m{i}" for i, _ in enumerate(release.cells)]
-    if not release.split:
-        return in_pieces(source, mappings)
-    number = exp.Window(
-        this=exp.RowNumber(), partition_by=[code.copy() for code in codes], order=_order_in_tuple(release)
-    )
-    return in_pieces(source.select(exp.alias_(number, "place", quoted=True), copy=False), mappings)
+        codes.append(exp.Case().when(t.is_null(raw), null).else_(known))
+        query = query.select(exp.alias_(codes[-1], f"c{i}", quoted=True), copy=False)
+    return query, codes
+
+
+def _mappings(release: LocalReleaseQuery) -> list[str]:
+    return [f"m{i}" for i, _ in enumerate(release.cells)]
 
 
 def _order_in_tuple(release: LocalReleaseQuery) -> exp.Order:

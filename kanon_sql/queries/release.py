@@ -105,22 +105,31 @@ def _release(release: ReleaseQuery) -> exp.Expr:
 
 def _counted(release: ReleaseQuery, keyed: Sequence[tuple[int, Cell]]) -> exp.Query:
     """The rows of the source that are counted, and those of the population, by the codes of their classes."""
-    codes, sensitive = [t.column(f"c{i}") for i, _ in keyed], [t.column(name) for name in release.sensitive]
-    people = [exp.alias_(exp.null(), POPULATION_UNIT, quoted=True)] if release.population_unit else []
-    zero = exp.alias_(exp.Literal.number(0), "population")
-    own = exp.select(*codes, *sensitive, *people, exp.column("n"), zero).from_(exp.to_table(RECODED))
-    return exp.union(own, _population(release, keyed), distinct=False)
-
-
-def _population(release: ReleaseQuery, keyed: Sequence[tuple[int, Cell]]) -> exp.Select:
-    columns: list[exp.Expr] = [exp.alias_(_code(cell, i), f"c{i}", quoted=True) for i, cell in keyed]
-    columns += [exp.alias_(exp.null(), name, quoted=True) for name in release.sensitive]
-    if release.population_unit:
-        columns.append(exp.alias_(t.column(release.population_unit, "s"), POPULATION_UNIT, quoted=True))
-    columns += [exp.alias_(exp.Literal.number(n), name) for n, name in enumerate(("n", "population"))]
+    codes: list[exp.Expr] = [exp.alias_(_code(cell, i), f"c{i}", quoted=True) for i, cell in keyed]
+    unit = release.population_unit
     assert release.population is not None
-    query = exp.select(*columns).from_(t.table(release.population, "s"), copy=False)
-    return in_pieces(_join_mappings(query, keyed, release), [f"m{i}" for i, _ in keyed])
+    query = in_population(codes, list(release.sensitive), t.column(unit, "s") if unit else None)
+    query = _join_mappings(query.from_(t.table(release.population, "s"), copy=False), keyed, release)
+    others = in_pieces(query, [f"m{i}" for i, _ in keyed])
+    return beside_population([f"c{i}" for i, _ in keyed], list(release.sensitive), unit is not None, others)
+
+
+def beside_population(
+    keys: Sequence[str], sensitive: Sequence[str], people: bool, population: exp.Select
+) -> exp.Query:
+    """The recoded rows of the source, n of them, with those of its population; `people`: with the people of this."""
+    counted = [t.column(name) for name in (*keys, *sensitive)]
+    unit = [exp.alias_(exp.null(), POPULATION_UNIT, quoted=True)] if people else []
+    zero = exp.alias_(exp.Literal.number(0), "population")
+    own = exp.select(*counted, *unit, exp.column("n"), zero).from_(exp.to_table(RECODED))
+    return exp.union(own, population, distinct=False)
+
+
+def in_population(keys: Sequence[exp.Expr], sensitive: Sequence[str], unit: exp.Expr | None) -> exp.Select:
+    """What is counted of a population's rows: none of the source, and no sensitive value."""
+    columns = [*keys, *(exp.alias_(exp.null(), name, quoted=True) for name in sensitive)]
+    columns += [exp.alias_(unit, POPULATION_UNIT, quoted=True)] if unit else []
+    return exp.select(*columns, *(exp.alias_(exp.Literal.number(n), name) for n, name in enumerate(("n", "population"))))
 
 
 def shown_population(

@@ -433,7 +433,16 @@ class LocalRecoding(_Judged):
             values,
             self.model.sensitive,
         )
-        return query.sql(self.engine.dialect)
+        return (self._beside_population(query) if recount else query).sql(self.engine.dialect)
+
+    def _beside_population(self, query: LocalReleaseQuery) -> LocalReleaseQuery:
+        """The query with the population that it counts, by its people where these count."""
+        population = self.judge.frequency_set.sampled_from
+        if population is None:
+            return query
+        unit, relation = population.unit, self.engine.lasting(population.table.relation)
+        safe = self.model.populating(unit is not None).safe
+        return replace(query, safe=safe, population=relation, population_unit=unit)
 
 
 def shown_population(frequency_set: FrequencySet, node: Node, tuples: Relation) -> str:

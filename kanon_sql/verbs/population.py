@@ -31,11 +31,6 @@ def check_population(spec: Spec, model: PrivacyModels) -> None:
             f"which rows of a population would be masked is not known, so {name} cannot be said of masked rows; leave "
             "out `mask`, and they are left out of the release"
         )
-    if spec.target and spec.target.form == "materialized":
-        raise SpecError(
-            f"{name} could not be checked when a materialized view is refreshed; release a table with `form='table'`, "
-            "or a view with `form='view'`"
-        )
     if model.every_class and is_a_query(spec):
         raise SpecError(
             "a least presence above 0 is asked of every class of the population together, and a query that counts its "
@@ -47,11 +42,6 @@ def check_population(spec: Spec, model: PrivacyModels) -> None:
             "suppressed; give `suppression_limit=0`"
         )
     if spec.strategy in RECODERS or shows.asked(spec):
-        if is_a_query(spec):
-            raise SpecError(
-                "a view of a local recoding does not know a population's classes; release a table with `form='table'`, "
-                "or name a search strategy without `show`"
-            )
         _check_recoder(spec, model)
 
 
