@@ -21,6 +21,7 @@ from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import InfeasibleError, SourceError, SpecError
 from kanon_sql.privacy import PrivacyModel, delta_presence, k_anonymity, k_map, l_diversity
+from kanon_sql.verbs import problem
 from support.command_line import kanon
 from support.database import create_table
 from support.population import Asked, _numbers, people
@@ -177,6 +178,36 @@ def test_a_population_is_a_table_a_file_or_data(tables: Tables, tmp_path: Path, 
     )
     assert release.manifest["privacy"][0]["achieved"] >= 8
     assert release.manifest["node"] == {"age": 4, "zip": 0}
+    named = {"table": tables.population, "frame": "in memory"}.get(given, str(path))
+    assert release.manifest["population"] == {"source": named, "rows": 400}
+
+
+def test_the_manifest_names_the_population_whole() -> None:
+    everybody = pandas.DataFrame({"age": [30, 31, 31, 50] * 10, "who": [*range(20)] * 2})
+    asked: dict[str, Any] = {
+        "quasi_identifiers": {"age": RECIPES["age"]},
+        "privacy": [k_map(2, everybody)],
+        "keep": "*",
+    }
+    local = kanon_sql.anonymize(everybody[everybody.age < 50], **asked, strategy="mondrian")
+    assert local.manifest["population"] == {"source": "in memory", "rows": 40}  # whoever is like nobody, too
+    people = kanon_sql.anonymize(everybody[::2], **asked, unit="who")
+    assert people.manifest["population"] == {"source": "in memory", "people": 20}
+
+
+def test_a_population_that_changes_while_it_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    everybody, path = pandas.DataFrame({"age": [30, 31, 31, 50] * 10}), tmp_path / "voters.csv"
+    everybody.to_csv(path, index=False)
+    build = problem.build_frequency_set
+
+    def change(*given: Any) -> Any:
+        made = build(*given)
+        everybody[:39].to_csv(path, index=False)
+        return made
+
+    monkeypatch.setattr(problem, "build_frequency_set", change)
+    with pytest.raises(SourceError, match=r"voters\.csv changed while it was read, and nothing was released"):
+        kanon_sql.anonymize(everybody[::2], quasi_identifiers={"age": RECIPES["age"]}, privacy=[k_map(2, path)])
 
 
 # What counts its classes itself
@@ -336,7 +367,11 @@ def test_a_statement_that_stands_alone_counts_the_population(tables: Tables, how
 
 
 NOT_AS_A_QUERY: dict[str, tuple[PrivacyModel, dict[str, Any], str]] = {
-    "a file": (k_map(2, "voters.csv"), {}, "the population voters.csv is no table where the source is"),
+    "nothing": (
+        k_map(2, "voters.csv"),
+        {},
+        "voters.csv is no table where the source is, .* check its name, or load it",
+    ),
     "a frame": (k_map(2, pandas.DataFrame({"age": [1]})), {}, "the population in memory is no table"),
     "dealt": (delta_presence(0, 0.5, "{}"), {"strategy": "mondrian_relaxed"}, "puts equal rows into several classes"),
     "a least share": (delta_presence(0.1, 0.5, "{}"), {"suppression_limit": 0.0}, "looks at one after the other"),
@@ -358,6 +393,46 @@ def test_what_a_view_cannot_say_of_a_population(
             **{"into": "any_view", "form": "view", **how},
         )
     assert tables.engine.find("any_view") is None
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_view_says_how_to_load_the_file_of_a_population(
+    tables: Tables, view: str, tmp_path: Path, ending: str
+) -> None:
+    engine, path = tables.engine, tmp_path / f"some_{tables.population}.{ending}"
+    frame = pandas.DataFrame(people(400), columns=list(TYPES)).astype({"age": "Int64"})
+    frame.to_csv(path.with_suffix(".csv"), index=False)
+    frame.to_parquet(tmp_path / f"some_{tables.population}.parquet")
+    asked: dict[str, Any] = {"quasi_identifiers": RECIPES, "sensitive": ["ill"], "connection": engine.connection}
+    asked |= {"into": view, "form": "view"}
+    with pytest.raises(SpecError, match=r"load it into a table there, with .*, and name that table") as refused:
+        kanon_sql.anonymize(tables.sample, privacy=[k_map(12, path)], **asked)
+    try:
+        for statement in re.findall("`([^`]+)`", str(refused.value)):
+            if statement.startswith("\\copy"):
+                assert f"'{path.with_suffix('.csv')}' CSV HEADER" in statement
+                copy = re.sub("'.*'", "STDIN", statement.removeprefix("\\"))
+                with engine.connection.cursor().copy(copy) as into:
+                    into.write(path.with_suffix(".csv").read_bytes())
+            else:
+                engine.run(statement)
+        release = kanon_sql.anonymize(tables.sample, privacy=[k_map(12, path.stem)], **asked)
+        assert release.manifest["privacy"][0]["achieved"] >= 12
+    finally:
+        engine.run(queries.drop(queries.Relation(view), engine.dialect, "view"))
+        engine.run(queries.drop(queries.Relation(path.stem), engine.dialect))
+
+
+def test_a_statement_over_a_file_says_where_both_have_to_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    pandas.DataFrame({"age": [30, 31]}).to_csv("sample.csv", index=False)
+    pandas.DataFrame({"age": [30, 31]}).to_csv("voters.csv", index=False)
+    pandas.DataFrame({"age": [30, 31], "all": ["*", "*"]}).to_csv("age.csv", index=False, header=False, sep=";")
+    asked = ["--quasi-identifiers", "age", "--hierarchies", ".", "--k-map", "2:voters.csv", "--sql"]
+    line = kanon("anonymize", "sample.csv", *asked)
+    assert line.code != 0
+    assert "load it and the source into tables of one database, with" in line.err
+    assert """`CREATE TABLE "voters" ("age" BIGINT)` and `COPY "voters" FROM 'voters.csv'`, and name""" in line.err
 
 
 # A release that somebody else made, or says that he did

@@ -158,7 +158,8 @@ def build_frequency_set(
 
 def _with_population(frequency_set: FrequencySet) -> FrequencySet:
     """The frequency set with the tuples of the population, which are counted already."""
-    people = frequency_set.sampled_from is not None and frequency_set.sampled_from.unit is not None
+    sampled_from = frequency_set.sampled_from
+    people = sampled_from is not None and sampled_from.unit is not None
     tables, coded = frequency_set.tables, [attribute.coded for attribute in frequency_set.attributes]
     counted = population.code(tables, coded, people)
     levels = [each.code_column(level) for each in coded for level in range(each.height + 1)]
@@ -171,7 +172,10 @@ def _with_population(frequency_set: FrequencySet) -> FrequencySet:
     more = _more_than_population(UNIT if UNIT in sensitive else None, people)
     population.refuse_unmatched(tables, both, frequency_set.keys, more)
     ((_, rows),) = tables.rows("population/totals", frequency_set=both)
-    populated = replace(frequency_set, relation=both, population=int(rows), population_unit=people)
+    sampled_from = sampled_from and replace(sampled_from, counted=int(rows))
+    populated = replace(
+        frequency_set, relation=both, population=int(rows), population_unit=people, sampled_from=sampled_from
+    )
     return populated if populated.told_apart else _one_row_per_tuple(populated)
 
 

@@ -20,13 +20,20 @@ COUNTED = "population_tuples"
 class Population:
     """A table that the source is a sample of, where it is; `unit`: the column of its people, if they are counted.
 
-    `as_it_is`: whether its columns are compared with the source's in a query that stands by itself.
+    `as_it_is`: whether its columns are compared with the source's in a query that stands by itself. `name`: what it is
+    called; `counted`: its rows, or people, once they are.
     """
 
     engine: Engine
     table: Table
     unit: str | None = None
     as_it_is: bool = False
+    name: str = ""
+    counted: int = 0
+
+    def described(self) -> dict[str, str | int]:
+        """What the manifest says of it."""
+        return {"source": self.name, "people" if self.unit else "rows": self.counted}
 
 
 def count(population: Population, tables: Scratch, source: Table, stems: Mapping[str, str]) -> dict[str, Place]:

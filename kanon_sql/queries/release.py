@@ -114,9 +114,7 @@ def _counted(release: ReleaseQuery, keyed: Sequence[tuple[int, Cell]]) -> exp.Qu
     return beside_population([f"c{i}" for i, _ in keyed], list(release.sensitive), unit is not None, others)
 
 
-def beside_population(
-    keys: Sequence[str], sensitive: Sequence[str], people: bool, population: exp.Select
-) -> exp.Query:
+def beside_population(keys: Sequence[str], sensitive: Sequence[str], people: bool, population: exp.Select) -> exp.Query:
     """The recoded rows of the source, n of them, with those of its population; `people`: with the people of this."""
     counted = [t.column(name) for name in (*keys, *sensitive)]
     unit = [exp.alias_(exp.null(), POPULATION_UNIT, quoted=True)] if people else []
@@ -129,7 +127,9 @@ def in_population(keys: Sequence[exp.Expr], sensitive: Sequence[str], unit: exp.
     """What is counted of a population's rows: none of the source, and no sensitive value."""
     columns = [*keys, *(exp.alias_(exp.null(), name, quoted=True) for name in sensitive)]
     columns += [exp.alias_(unit, POPULATION_UNIT, quoted=True)] if unit else []
-    return exp.select(*columns, *(exp.alias_(exp.Literal.number(n), name) for n, name in enumerate(("n", "population"))))
+    return exp.select(
+        *columns, *(exp.alias_(exp.Literal.number(n), name) for n, name in enumerate(("n", "population")))
+    )
 
 
 def shown_population(

@@ -142,5 +142,17 @@ def copy_to(query: str, path: str, file_format: str, dialect: str, in_place: boo
     return f"COPY ({query}) TO {t.printed(t.literal(path), dialect)} ({options})"
 
 
+def load_files(relation: Relation, types: Mapping[str, str], paths: Sequence[str], dialect: str) -> list[str]:
+    """What loads files into a new table by hand: statements of DuckDB, or of psql, which reads CSV.
+
+    `types`: of the files' columns in order, by name, in the engine's own words.
+    """
+    columns = [exp.ColumnDef(this=exp.to_identifier(n, quoted=True), kind=exp.Var(this=k)) for n, k in types.items()]
+    made = f"CREATE TABLE {t.printed(exp.Schema(this=t.table(relation), expressions=columns), dialect)}"
+    copy, options = (r"\copy", " CSV HEADER") if dialect == "postgres" else ("COPY", "")
+    into = f"{copy} {t.printed(t.table(relation), dialect)} FROM"
+    return [made, *(f"{into} {t.printed(t.literal(path), dialect)}{options}" for path in paths)]
+
+
 # Without it PostgreSQL may run a reader's own function on rows of classes that are then left out.
 _VIEW_OPTIONS = {"postgres": " WITH (security_barrier = true)"}

@@ -56,6 +56,7 @@ def describe(
             **plan.source.roles.described(),
         },
         "source": spec.source,
+        **({"population": frequency_set.sampled_from.described()} if frequency_set.sampled_from else {}),
         "target": target_of(spec, published, plan.source.engine.dialect),
         "engine": plan.source.engine.name,
         "hierarchies": {name: each.sha256 for name, each in plan.hierarchy_sources.items()},

@@ -7,17 +7,20 @@ from collections.abc import Iterator
 from os import PathLike
 from typing import Any
 
-from kanon_sql.engine import Engine, refuse_equal_names
-from kanon_sql.engines.files import files
+from kanon_sql import queries
+from kanon_sql.engine import Engine, Table, refuse_equal_names
+from kanon_sql.engines.files import file_format, files
+from kanon_sql.engines.opening import embedded
 from kanon_sql.errors import InfeasibleError, SourceError, SpecError
 from kanon_sql.frequency.frequency_set import FrequencySet
 from kanon_sql.frequency.judge import may_suppress
 from kanon_sql.frequency.population import Population
 from kanon_sql.privacy import PrivacyModels
+from kanon_sql.queries import Relation
 from kanon_sql.recode import RECODERS
 from kanon_sql.recode import show as shows
-from kanon_sql.spec import Spec
-from kanon_sql.verbs.source import opened_source
+from kanon_sql.spec import Spec, speakable
+from kanon_sql.verbs.source import IN_MEMORY, opened_source
 
 
 def check_population(spec: Spec, model: PrivacyModels) -> None:
@@ -79,26 +82,53 @@ def opened_population(engine: Engine, spec: Spec, model: PrivacyModels) -> Itera
     if model.population is None:
         yield None
         return
-    named = isinstance(model.population, (str, PathLike))
-    table = engine.find(str(model.population)) if named else None
+    name = str(model.population) if isinstance(model.population, (str, PathLike)) else None
+    said, table = speakable(name) if name else IN_MEMORY, engine.find(name) if name else None
     if table is not None:
-        refuse_equal_names([column.name for column in table.columns], str(model.population))
-        unit = model.unit if model.unit and table.column(model.unit) else None
-        yield Population(engine, table, unit, as_it_is=is_a_query(spec))
+        refuse_equal_names([column.name for column in table.columns], said)
+        yield Population(engine, table, _people(table, model), as_it_is=is_a_query(spec), name=said)
         return
     if is_a_query(spec):
-        raise SpecError(
-            f"the population {model.population if named else 'in memory'} is no table where the source is, and a view, "
-            "or a statement that stands alone, counts it whenever it is run; load it into the database, and name that "
-            "table"
-        )
-    if named and not files(str(model.population)):
-        raise SourceError(
-            f"the population {model.population} is neither a table where the source is nor a file; check its name"
-        )
+        raise _no_table(engine, spec, name)
+    if name and not files(name):
+        raise SourceError(f"the population {said} is neither a table where the source is nor a file; check its name")
     with opened_source(model.population) as source:
-        has_unit = model.unit is not None and source.table.column(model.unit) is not None
-        yield Population(source.engine, source.table, model.unit if has_unit else None)
+        yield Population(source.engine, source.table, _people(source.table, model), name=said)
+        source.check_unchanged(name or IN_MEMORY)
+
+
+def _people(table: Table, model: PrivacyModels) -> str | None:
+    """The column of a population's people, if they are counted and it has it."""
+    return model.unit if model.unit and table.column(model.unit) else None
+
+
+def _no_table(engine: Engine, spec: Spec, name: str | None) -> SpecError:
+    """Why a population that is no table where the source is, a file or data in memory, will not do, and what will."""
+    there = engine.find(spec.source) is not None
+    next_step = "load it into a table there" if there else "load it and the source into tables of one database"
+    if name and files(name):
+        saved = "" if engine.reads_files or file_format(name) == "csv" else "save it as CSV, and "
+        next_step = f"{saved}{next_step}, with {' and '.join(f'`{each}`' for each in _loading(engine, spec, name))}"
+    elif name:
+        next_step = f"check its name, or {next_step}"
+    return SpecError(
+        f"the population {speakable(name) if name else IN_MEMORY} is no table where the source is, and a view, or a "
+        f"statement that stands alone, counts it whenever it is run; {next_step}, and name that table"
+    )
+
+
+def _loading(engine: Engine, spec: Spec, name: str) -> list[str]:
+    """The statements that make a table of files, in the types of the source's columns."""
+    paths, source = files(name), engine.find(spec.source)
+    known = {column.name: column.type for column in source.columns} if source else {}
+    if not engine.reads_files:
+        paths = [path.with_suffix(".csv") for path in paths]  # psql reads nothing else
+    types = {
+        each.name: known.get(each.name, each.type if engine.reads_files else "text")
+        for each in embedded().read_file(name).columns
+    }
+    table = Relation(paths[0].stem if len(paths) == 1 else "population")
+    return queries.load_files(table, types, list(map(str, paths)), engine.dialect)
 
 
 def check_shares(spec: Spec, model: PrivacyModels, frequency_set: FrequencySet) -> None:

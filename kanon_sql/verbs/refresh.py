@@ -24,7 +24,8 @@ def refresh(name: str, *, database: str | None = None, connection: Any = None) -
 
     `name`: what `anonymize` made with `form="materialized"`, in the `database` or behind the `connection` (psycopg).
     The node stays the one that was released, and so do the privacy models and the quasi-identifiers, which a comment
-    on the view tells. One that counts people, or compares a class with the source or a population, is made anew by `anonymize` instead.
+    on the view tells. One that counts people, or compares a class with the source or a population, is made anew by
+    `anonymize` instead.
     Only its owner may do this. Raises KanonError; then the old rows are still there.
 
     >>> refresh("patients_anon", database="office.duckdb")  # doctest: +SKIP
@@ -101,7 +102,8 @@ def _promise(engine: Engine, relation: Relation, name: str) -> tuple[PrivacyMode
     model = all_of(*(PrivacyModel(**each) for each in about["privacy"]), unit=about.get("unit"))
     if model.unit or model.compared or model.population is not None:
         raise SpecError(
-            f"{name} can be verified only by {_needed(model)}; run anonymize with `overwrite=True` to make it anew instead"
+            f"{name} can be verified only by {_needed(model)}; run anonymize with `overwrite=True` to make it anew "
+            "instead"
         )
     check_models(model, engine.table(relation))
     return model, list(about["quasi_identifiers"])
