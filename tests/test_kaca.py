@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import md5
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -256,7 +256,7 @@ def test_a_model_that_not_even_all_rows_meet(engine: DuckDB) -> None:
     leaves = {value: (value, "*") for value in "abc"}
     model = PrivacyModel("odd", {}, {"rows": "SUM(n)"}, "NULLIF(rows, 3) >= 2")
     task = task_of(engine, Problem([("a",), ("b",), ("c",)], [Column(leaves)], k=2), model=all_of(model))
-    with pytest.raises(InfeasibleError, match="not even one class"):
+    with pytest.raises(InfeasibleError, match="all 3 rows together do not meet odd, and no other classes"):
         kaca(task)
 
 
@@ -299,6 +299,21 @@ def test_without_any_time_there_is_something_to_release(engine: DuckDB) -> None:
         sizes[number] += n
     assert (local.ended, local.facts["cut_rows"], sizes.total()) == ("time limit", 40, 40)
     assert min(sizes.values()) >= 2
+
+
+def test_what_is_too_little_to_be_cut_joins_a_class_when_there_is_no_moment_left(engine: DuckDB) -> None:
+    """Five rows are safe, two are fewer than k: every look at this clock costs it a second."""
+    leaves = {value: (value, value[0], "*") for value in ("a1", "a2", "b1")}
+    problem = Problem([("a1",)] * 5 + [("a2",), ("b1",)], [Column(leaves)], k=3)
+    seconds = count()
+    task = task_of(engine, problem, clock=Clock(0.5, now=lambda: float(next(seconds))))
+    local = kaca(task)
+    assert (local.ended, local.facts["rounds"], local.split) == ("time limit", 0, False)
+    table = queries.text("core/copy", "duckdb", columns=["n", "class"], source=local.assignment)
+    sizes: Counter[int] = Counter()
+    for n, number in engine.rows(table):
+        sizes[number] += n
+    assert (sizes.total(), min(sizes.values()) >= 3) == (7, True)
 
 
 @pytest.mark.slow

@@ -3,7 +3,7 @@
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -279,6 +279,24 @@ def test_a_model_that_no_class_meets_is_refused() -> None:
     never = all_of(PrivacyModel("never", {}, {"rows": "SUM(n)"}, "NULLIF(rows, rows) > 0", monotone="always"))
     with pytest.raises(InfeasibleError, match="no class meets"):
         RECODERS["refine"](task_of(frequency_set, never, 1.0, start=(0,)))
+
+
+def test_outsiders_find_a_place_when_there_is_no_time_for_all_to_choose(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three of them want the one class there is, a round each; after the first the time is up."""
+    frequency_set, seconds, rounds = small([("a",)] * 4 + [("b",), ("c",), ("d",)], [ONE]), [0.0], []
+    refinement = RECODERS["refine"].recode.__globals__["_Refinement"]
+    find_best = refinement._find_best
+
+    def find_and_be_late(run: Any) -> tuple[int, int]:
+        rounds.append(run)
+        seconds[0] = 100.0
+        return find_best(run)
+
+    monkeypatch.setattr(refinement, "_find_best", find_and_be_late)
+    clock = Clock(50.0, now=lambda: seconds[0])
+    local = RECODERS["refine"](replace(task_of(frequency_set, all_of(k_anonymity(4)), 0.0, start=(2,)), clock=clock))
+    assert (len(rounds), local.ended) == (1, "time limit")
+    assert assigned(frequency_set, local) == {frozenset("abcd")}
 
 
 def test_what_it_worked_with_is_gone_and_whoever_watches_is_told() -> None:

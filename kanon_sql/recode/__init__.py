@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from kanon_sql.recode.joining import recode_by_rows
 from kanon_sql.recode.kaca import kaca
+from kanon_sql.recode.leaving_out import recode_what_can_be
 from kanon_sql.recode.mondrian import mondrian, mondrian_relaxed
 from kanon_sql.recode.prioprivacy import prioprivacy
 from kanon_sql.recode.refine import refine
@@ -33,10 +35,9 @@ class Recoder:
     population: Literal["itself", "joined"] = "itself"
 
     def __call__(self, task: Task) -> Local:
-        """Recode; SpecError if it cannot work with what is asked for."""
-        if task.frequency_set.population is not None and self.population == "joined":
-            return recode_by_rows(self.recode, task)
-        return self.recode(task)
+        """Recode; SpecError if it cannot work with what is asked for, InfeasibleError if nothing can be released."""
+        joined = task.frequency_set.population is not None and self.population == "joined"
+        return recode_what_can_be(partial(recode_by_rows, self.recode) if joined else self.recode, task)
 
 
 _ALL: tuple[Recoder, ...] = (

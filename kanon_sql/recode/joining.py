@@ -4,99 +4,169 @@ The algorithm works by the models that ask for the rows of a class alone; a tupl
 the class of its largest part. Then every class that is unsafe by any model joins the nearest one with which it is safe,
 or the nearest of all, again and again, until none is unsafe. A model whose classes stay safe when they are merged comes
 to an end so in any case: at the latest with one class of all rows, which is tested first.
+
+When the time is up, the classes that are unsafe still become one with as few others, the largest first, as make it
+safe, and its tuples are cut anew.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from kanon_sql import queries
 from kanon_sql.engines.scratch import Scratch
-from kanon_sql.errors import InfeasibleError
 from kanon_sql.frequency.judge import Judge
 from kanon_sql.privacy import PrivacyModels, all_of, k_anonymity
-from kanon_sql.queries import Relation, Steps
-from kanon_sql.recode.task import Local, Task
-from kanon_sql.recode.values import is_safe_as_a_whole, whole_tuples
+from kanon_sql.queries import Hole, Relation, Steps
+from kanon_sql.recode.mondrian import cut, time_to_cut
+from kanon_sql.recode.task import Clock, Local, Task
+from kanon_sql.recode.values import no_safe_classes, refuse_if_unsafe_as_a_whole, whole_tuples
 
 _NEAREST = 32  # classes that an unsafe one is tried together with, before it joins the nearest of all
 _UNIT = 10_000  # of a whole way up one hierarchy: sums of a thousand attributes stay exact
+_TO_JOIN = 0.25  # of the time, for joining what is unsafe
 
 
 def recode_by_rows(recode: Callable[[Task], Local], task: Task) -> Local:
     """Recode by the rows of a class, and join the classes that are unsafe by any model; InfeasibleError if all are."""
     with Scratch(task.engine, "joining") as tables:
-        refuse_if_unsafe_as_a_whole(task)
+        if task.model.mergeable:
+            refuse_if_unsafe_as_a_whole(task)
         relation = whole_tuples(task.frequency_set, tables)
         whole = replace(task.frequency_set, relation=relation, sensitive=(), population=None)
-        model = _of_rows(task.model)
-        local = recode(replace(task, frequency_set=whole, model=model, judge=Judge(whole, model)))
-        return _joined(local, task, tables)
+        model, clock = of_rows(task.model), _time_to_recode(task.clock)
+        local = recode(replace(task, frequency_set=whole, model=model, judge=Judge(whole, model), clock=clock))
+        return _Joining(task, tables).join(local)
 
 
 def join_unsafe(local: Local, task: Task) -> Local:
     """Join the classes of a recoding that are unsafe by any model; InfeasibleError if the last one is unsafe still."""
     with Scratch(task.engine, "joining") as tables:
-        return _joined(local, task, tables)
+        return _Joining(task, tables).join(local)
 
 
-def refuse_if_unsafe_as_a_whole(task: Task) -> None:
-    """Raise InfeasibleError if not even all rows together are safe."""
-    if not is_safe_as_a_whole(task):
-        raise InfeasibleError(
-            f"all {task.frequency_set.rows:,} rows together do not meet {task.model.name}, so no class can; "
-            "ask for less"
-        )
-
-
-def _of_rows(model: PrivacyModels) -> PrivacyModels:
+def of_rows(model: PrivacyModels) -> PrivacyModels:
     """The models that ask for the rows of a class alone."""
     rows = [each for each in model.models if each.sensitive is None and each.population is None]
     return all_of(*rows) if rows else all_of(k_anonymity(1))
 
 
-def _joined(local: Local, task: Task, tables: Scratch) -> Local:
-    """The classes of a recoding, the unsafe ones joined to others; `facts` says how many."""
-    keys, joins = [attribute.coded.code_column(0) for attribute in task.frequency_set.attributes], 0
-    if local.split:  # which values the rows of a part have is not known
-        parts = tables.make("parts", "joining/largest_parts", assignment=local.assignment, keys=keys)
-        task.results.make(local.assignment, "core/copy", columns=[*keys, "n", "class"], source=parts)
-    while merged := _round(local.assignment, task, tables):
-        joins += len(merged)
-        types = {"class": "INTEGER", "into": "INTEGER"}
-        into = tables.load("into", types, [list(merged), list(merged.values())])
-        made = tables.make(
-            "assignment", "joining/joined", assignment=local.assignment, joined=into, columns=[*keys, "n"]
-        )
-        task.results.make(local.assignment, "core/copy", columns=[*keys, "n", "class"], source=made)
-    return replace(local, split=False, facts={**local.facts, "classes_joined": joins})
+def _time_to_recode(clock: Clock) -> Clock:
+    return clock.part(None if clock.limit is None else clock.limit - _TO_JOIN * (clock.limit - clock.seconds))
 
 
-def _round(assignment: Relation, task: Task, tables: Scratch) -> dict[int, int]:
-    """Which classes join which others in one round; none if all are safe."""
-    frequency_set, dialect = task.frequency_set, task.engine.dialect
-    keys = [attribute.coded.code_column(0) for attribute in frequency_set.attributes]
-    levels = {
-        a.coded.code_column(level): max(1, round(_UNIT * weight / a.hierarchy.height))
-        for a, weight in zip(frequency_set.attributes, task.weights, strict=True)
-        for level in range(a.hierarchy.height)
-    }
-    columns = ["n", *levels, *frequency_set.counted]
-    members = tables.make_as("members", queries.assigned(frequency_set.relation, assignment, keys, columns, dialect))
-    unsafe = tables.make("unsafe", "joining/unsafe", members=members, safe=task.model.safe)
-    if not tables.count(unsafe):
-        return {}
-    examples = tables.make("examples", "joining/examples", members=members, levels=list(levels))
-    between = Steps(levels, "a", "b")
-    pairs = tables.make("pairs", "joining/nearest", unsafe=unsafe, examples=examples, between=between, most=_NEAREST)
-    columns = ["n", *frequency_set.counted]
-    together = tables.make("together", "joining/pair_members", pairs=pairs, members=members, columns=columns)
-    unsafe_pairs = tables.make("unsafe_pairs", "joining/unsafe", members=together, safe=task.model.safe)
-    chosen = tables.rows("joining/chosen", pairs=pairs, unsafe=unsafe_pairs)
-    if not chosen:
-        raise InfeasibleError(f"the one class that is left does not meet {task.model.name}; ask for less")
-    return _matched((int(one), int(other)) for one, other in chosen)
+@dataclass
+class _Joining:
+    """The classes of one recoding: an assignment of whole tuples in scratch tables, replaced and never changed."""
+
+    task: Task
+    tables: Scratch
+
+    def __post_init__(self) -> None:
+        self.keys = self.task.frequency_set.keys
+        self.columns = [*self.keys, "n", "class"]
+        self.assignment, self.spare = self.tables.pair("assignment")
+        self.joins = 0
+
+    def join(self, local: Local) -> Local:
+        """The classes of a recoding, the unsafe ones joined to others; `facts` says how many."""
+        source = local.assignment
+        if local.split:  # which values the rows of a part have is not known
+            source = self.tables.make("parts", "joining/largest_parts", assignment=source, keys=self.keys)
+        self.tables.make(self.assignment, "core/copy", columns=self.columns, source=source)
+        clock = self.task.clock.part(time_to_cut(self.task))
+        late = not self._join_nearest(clock) and self._join_largest()
+        self.task.results.make(local.assignment, "core/copy", columns=self.columns, source=self.assignment)
+        ended = clock.ended if late and local.ended == "complete" else local.ended
+        return replace(local, split=False, ended=ended, facts={**local.facts, "classes_joined": self.joins})
+
+    def _join_nearest(self, clock: Clock) -> bool:
+        """Join unsafe classes to their nearest, round by round, while there is time; whether all are safe now."""
+        with self.task.working(clock):
+            while not clock.spent:
+                if not (merged := self._find_nearest()):
+                    return True
+                types = {"class": "INTEGER", "into": "INTEGER"}
+                into = self.tables.load("into", types, [list(merged), list(merged.values())])
+                self._advance("joining/joined", joined=into, columns=[*self.keys, "n"])
+                self.joins += len(merged)
+        return False
+
+    def _find_nearest(self) -> dict[int, int]:
+        """Which classes join which others in one round; none if all are safe."""
+        frequency_set, made, safe = self.task.frequency_set, self.tables, self.task.model.safe
+        levels = {
+            a.coded.code_column(level): max(1, round(_UNIT * weight / a.hierarchy.height))
+            for a, weight in zip(frequency_set.attributes, self.task.weights, strict=True)
+            for level in range(a.hierarchy.height)
+        }
+        members = self._make_members(list(levels))
+        unsafe = made.make("unsafe", "joining/unsafe", members=members, safe=safe)
+        if not made.count(unsafe):
+            return {}
+        examples = made.make("examples", "joining/examples", members=members, levels=list(levels))
+        between = Steps(levels, "a", "b")
+        pairs = made.make("pairs", "joining/nearest", unsafe=unsafe, examples=examples, between=between, most=_NEAREST)
+        columns = ["n", *frequency_set.counted]
+        together = made.make("together", "joining/pair_members", pairs=pairs, members=members, columns=columns)
+        unsafe_pairs = made.make("unsafe_pairs", "joining/unsafe", members=together, safe=safe)
+        chosen = made.rows("joining/chosen", pairs=pairs, unsafe=unsafe_pairs)
+        if not chosen:
+            raise no_safe_classes(self.task)
+        return _matched((int(one), int(other)) for one, other in chosen)
+
+    def _join_largest(self) -> bool:
+        """Make the unsafe classes one with as few of the others, the largest first, as make it safe, and cut it anew.
+
+        Whether there are unsafe ones. InfeasibleError if not even all classes are safe together.
+        """
+        made, safe = self.tables, self.task.model.safe
+        members = self._make_members(self.keys)
+        ranked = made.make("ranked", "joining/ranked", members=members, safe=safe)
+        ((low, high),) = made.rows("joining/ranks", ranked=ranked)
+        if low == 0:
+            return False
+        if not self._is_safe_up_to(high):
+            raise no_safe_classes(self.task)
+        low -= 1
+        while low + 1 < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self._is_safe_up_to(middle) else (middle, high)
+        self._is_safe_up_to(high)
+        self._cut_first(high)
+        return True
+
+    def _is_safe_up_to(self, place: int) -> bool:
+        """Whether the classes up to a place are a safe class together; their rows are in `first` then."""
+        columns = [*self.keys, "n", *self.task.frequency_set.counted]
+        holes: dict[str, Hole] = {name: self.tables[name] for name in ("members", "ranked")}
+        first = self.tables.make("first", "joining/first", columns=columns, most=place, **holes)
+        ((safe,),) = self.tables.rows("mondrian/whole", frequency_set=first, safe=self.task.model.safe)
+        return bool(safe)
+
+    def _cut_first(self, most: int) -> None:
+        """Put the tuples of the classes up to a place into new ones: as they are cut, or all into one.
+
+        Cut classes may show the same, which nobody could tell apart: together they must be safe.
+        """
+        holes: dict[str, Hole] = {"ranked": self.tables["ranked"], "most": most, "columns": [*self.keys, "n"]}
+        first = self.tables["first"]
+        ((rows,),) = self.tables.rows("core/total_rows", counted=first)
+        made = cut(self.task, first, int(rows)) if self.task.model.mergeable else None
+        made = made or self.tables.make("one", "joining/one", assignment=self.assignment, **holes)
+        self._advance("joining/replaced", made=made, **holes)
+
+    def _make_members(self, columns: Sequence[str]) -> Relation:
+        """The rows of every class by all that the model counts by, with some columns of codes."""
+        frequency_set, columns = self.task.frequency_set, ["n", *columns, *self.task.frequency_set.counted]
+        args = frequency_set.relation, self.assignment, self.keys, columns
+        return self.tables.make_as("members", queries.assigned(*args, self.task.engine.dialect))
+
+    def _advance(self, query: str, **holes: Hole) -> None:
+        """Go on to the assignment that a query makes of this one."""
+        self.tables.make(self.spare, query, assignment=self.assignment, **holes)
+        self.assignment, self.spare = self.spare, self.assignment
 
 
 def _matched(nearest: Iterable[tuple[int, int]]) -> dict[int, int]:

@@ -32,16 +32,17 @@ from typing import Any
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import InfeasibleError
 from kanon_sql.queries import Hole, Relation, Steps
-from kanon_sql.recode.joining import join_unsafe, recode_by_rows, refuse_if_unsafe_as_a_whole
+from kanon_sql.recode.joining import join_unsafe, recode_by_rows
 from kanon_sql.recode.mondrian import cut, time_to_cut
 from kanon_sql.recode.task import Local, Task
-from kanon_sql.recode.values import Values
+from kanon_sql.recode.values import Values, no_safe_classes, refuse_if_unsafe_as_a_whole
 
 _EVERY = "every"
 _MOST_BLOCKS = 1000  # a million pairs of them take some hundredths of a second
 _ALL = 2**31 - 1
 _SEEKERS = 4_000  # classes that look for the nearest in one go: with so many blocks each, some million candidates
 _EXACT = 2**24  # sums of whole numbers below it are exact in 4-byte floats
+_MOMENT = 0.5  # seconds for the last merges
 _NEAR = 4  # classes that an unsafe one is tried together with, where the model counts values
 
 
@@ -81,14 +82,23 @@ class _Run:
                 rounds += 1
         ended = clock.ended if self.unsafe else "complete"
         cut = self.cut_what_is_unsafe()
-        if self.sensitive:  # the last check of all classes, too
-            asked = join_unsafe(self.finish(ended, {"rounds": rounds, "cut_rows": cut or 0}), self.task)
-            return asked if self.task.model.monotone or self.task.clock.spent else self.choose(asked)
-        while cut is None and self.describe(rounds):  # less than a class: few, and soon done
-            self.find_nearest(_ALL)
-            self.merge()
-            rounds += 1
-        return self.finish(ended, {"rounds": rounds, "cut_rows": cut or 0})
+        if cut is None and not self.sensitive:  # less than a class: few, and mostly soon done
+            rounds = self.merge_few(rounds)
+        local = self.finish(ended, {"rounds": rounds, "cut_rows": cut or 0})
+        if not self.sensitive:
+            return local if cut is not None or not self.unsafe else join_unsafe(local, self.task)
+        asked = join_unsafe(local, self.task)  # the last check of all classes, too
+        return asked if self.task.model.monotone or self.task.clock.spent else self.choose(asked)
+
+    def merge_few(self, rounds: int) -> int:
+        """Merge on for a moment, when the time is up; the rounds that were done."""
+        clock = self.task.clock.last_part(_MOMENT)
+        with self.task.working(clock):
+            while self.describe(rounds) and not clock.spent:
+                self.find_nearest(_ALL)
+                self.merge()
+                rounds += 1
+        return rounds
 
     def start(self) -> None:
         """Number the tuples, each a class of its own, and choose what the blocks are made of."""
@@ -119,7 +129,7 @@ class _Run:
         self.unsafe = int(unsafe)
         self.task.clock.tell(number, int(classes), self.unsafe)
         if unsafe and classes == 1:
-            raise InfeasibleError("not even one class of all rows meets the privacy model; lower what it asks for")
+            raise no_safe_classes(self.task)
         return self.unsafe
 
     def find_nearest(self, most: int) -> None:

@@ -15,13 +15,13 @@ from typing import Literal
 
 from kanon_sql import queries
 from kanon_sql.engines.scratch import Scratch
-from kanon_sql.errors import InfeasibleError
 from kanon_sql.privacy import Predicate
 from kanon_sql.queries import Hole, Relation, over
 from kanon_sql.recode import order as orders
 from kanon_sql.recode.node import one_per_tuple
 from kanon_sql.recode.order import Order
 from kanon_sql.recode.task import Local, Task
+from kanon_sql.recode.values import no_safe_classes
 
 _CUT_SECONDS, _CELL_SECONDS = 0.5, 4e-6  # about what cutting takes at least, and for one attribute of one tuple
 
@@ -159,10 +159,7 @@ class _Run:
 
     def _refuse_what_is_unsafe_as_a_whole(self) -> None:
         if not self.is_safe_as_a_whole:
-            raise InfeasibleError(
-                f"all {self.task.frequency_set.rows:,} rows together do not meet {self.task.model.name}, so no class "
-                "can; ask for less"
-            )
+            raise no_safe_classes(self.task)
 
     def _start(self) -> None:
         """Put all tuples into partition 0, which is safe."""

@@ -29,12 +29,12 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import HierarchyError, InfeasibleError
 from kanon_sql.frequency.frequency_set import Attribute
 from kanon_sql.generalization.lattice import Node
-from kanon_sql.privacy import all_of, k_anonymity
 from kanon_sql.queries import Hole, PerNode, Relation
 from kanon_sql.recode import coding, quality, wildcard
-from kanon_sql.recode.joining import recode_by_rows
+from kanon_sql.recode.joining import of_rows, recode_by_rows
 from kanon_sql.recode.rules import Levels, rules_of
 from kanon_sql.recode.task import Clock, Local, Task
+from kanon_sql.recode.values import no_safe_classes
 from kanon_sql.spec import Spec
 
 _AT_ONCE = 16  # transformations tried in one statement
@@ -107,12 +107,7 @@ class _Run:
         self.rounds = self.classes = self.absorbed = self.joins = 0
         self.clock, self.ended = task.clock, "complete"
         self.counted = self._count_values()
-        self.of_rows = all_of(
-            *(
-                [each for each in task.model.models if each.sensitive is None and each.population is None]
-                or [k_anonymity(1)]
-            )
-        )
+        self.of_rows = of_rows(task.model)
         safe = self.of_rows.safe  # all that can be asked of a group where it is formed
         self.groups_sql: PerNode = queries.per_node("prioprivacy/rule_groups", dialect, safe=safe)
         self.suppressible_sql: PerNode = queries.per_node("prioprivacy/suppressible", dialect, safe=safe)
@@ -312,7 +307,7 @@ class _Run:
         elif self.tables.count("recoded"):
             self._absorb()
         else:
-            raise InfeasibleError("not even all rows as one class meet the privacy model; ask for less privacy")
+            raise no_safe_classes(self.task)
 
     def _left_is_safe(self) -> bool:
         if not self.task.frequency_set.counted:

@@ -40,6 +40,7 @@ _TARGETS = 8  # classes that a mover is tried in, the best first, where the mode
 _MOVE = ["id", "own", "class", "target", "gain"]
 _OUTSIDERS = 1000  # more than these do not look for a class each, where the model must be asked
 _TRIES, _FEWER = 8, 3  # to make many moves that leave all classes safe; so often with fewer of a class, then without
+_MOMENT = 0.5  # seconds for what must still be done when the time is up
 _BATCHES = 10  # such statements before the moves that were found are made
 _START_SECONDS = 1.0  # for the node to start from
 
@@ -95,9 +96,10 @@ class _Refinement:
             return replace(from_node(task.frequency_set, task.model, start), ended=ended)
         self._cover()
         self._cut_the_rest()
-        self._take_in_outsiders()
-        if not self._place_the_rest():
+        if self._take_in_outsiders():
             self._try_by_rows()
+        else:
+            self._place_the_rest()
         self._choose_beginning(start)
         self._improve()
         return Local(self._keep_assignment(), ended=self.ended or task.clock.ended, facts=self._facts)
@@ -255,38 +257,55 @@ class _Refinement:
         rows = self.values.of(chosen, "class") if self.values else chosen
         return self.tables.make(into, "refine/safe", chosen=chosen, counted=rows, safe=self.task.model.safe)
 
-    def _take_in_outsiders(self) -> None:
-        """Let the tuples without a class join the class where they cost least, whatever that is."""
-        while (tuples := self._find_open()) and self.tables.count(self.state):
-            if self.values and (tuples > _OUTSIDERS or self.task.clock.spent):
-                break
-            self._make_classes()
-            most = (self._rows + 1) * self.total + 1
-            self.tables.make("movers", "refine/outsiders", open=self.tables["open"], most=most)
-            self._find_best()
-            moves = self._choose_moves()
-            if self.values and not self.tables.count(moves):
-                break
-            self._advance("refine/moved", moves=moves)
+    def _take_in_outsiders(self) -> bool:
+        """Let the tuples without a class join the class where they cost least, whatever that is; whether all did."""
+        clock = self.task.clock.last_part(_MOMENT)
+        with self.task.working(clock):
+            while (tuples := self._find_open()) and self.tables.count(self.state):
+                if clock.spent or (self.values and (tuples > _OUTSIDERS or self.task.clock.spent)):
+                    return False
+                self._make_classes()
+                most = (self._rows + 1) * self.total + 1
+                self.tables.make("movers", "refine/outsiders", open=self.tables["open"], most=most)
+                self._find_best()
+                moves = self._choose_moves()
+                if self.values and not self.tables.count(moves):
+                    return False
+                self._advance("refine/moved", moves=moves)
+            return tuples == 0
+        return False
 
-    def _place_the_rest(self) -> bool:
-        """Where no class takes the tuples in that are left, give up those that could take most until all are safe.
+    def _place_the_rest(self) -> None:
+        """Where no class took the tuples in that are left, give up classes until all that have none are safe.
 
-        Whether any are left.
+        Without time for that, give up all of them.
         """
-        if not self.values or not self._find_open():
-            return False
-        if is_safe_as_a_whole(self.task):
-            self._make_classes()
-            room = self.values.room(self.tables["classes"], self.tables["open"])
-            low, high = 0, self.tables.count(room)
-            while low + 1 < high:
-                middle = (low + high) // 2
-                self.tables.make(self.spare, "refine/kept", state=self.state, room=room, first=middle)
-                low, high = (low, middle) if self._is_rest_safe(self.spare) else (middle, high)
-            self._advance("refine/kept", room=room, first=high)
-            self._cut_the_rest()
-        return True
+        if not is_safe_as_a_whole(self.task):
+            return
+        given_up = False
+        with self.task.working(self.task.clock.last_part(_MOMENT)):
+            self._give_up_classes(self._find_room())
+            given_up = True
+        if not given_up:
+            self.tables.make(self.state, "refine/none", tuples=self.tables["tuples"])
+        self._cut_the_rest()
+
+    def _find_room(self) -> Relation:
+        """Put the classes in order: first those that could take most of the tuples in; or the largest."""
+        if not self.values:
+            return self.tables.make("room", "joining/ranked", members=self.state, safe=self.task.model.safe)
+        self._find_open()
+        self._make_classes()
+        return self.values.room(self.tables["classes"], self.tables["open"])
+
+    def _give_up_classes(self, room: Relation) -> None:
+        """Give up as few classes, in this order, as leave the tuples without a class safe together."""
+        low, high = 0, self.tables.count(room)
+        while low + 1 < high:
+            middle = (low + high) // 2
+            self.tables.make(self.spare, "refine/kept", state=self.state, room=room, first=middle)
+            low, high = (low, middle) if self._is_rest_safe(self.spare) else (middle, high)
+        self._advance("refine/kept", room=room, first=high)
 
     def _try_by_rows(self) -> None:
         """Recode by rows alone and join what is unsafe: that is better where the model forbids little."""
@@ -295,7 +314,10 @@ class _Refinement:
             return
         before, made = self._state_cost(), self.tables
         part = clock.part(None if clock.limit is None else (clock.seconds + clock.limit) / 2)
-        assignment = recode_by_rows(refine, replace(self.task, clock=part)).assignment
+        try:
+            assignment = recode_by_rows(refine, replace(self.task, clock=part)).assignment
+        except InfeasibleError:  # by joining; there are classes already
+            return
         none = made.make("nobody", "refine/none", tuples=made["tuples"])
         every = made.make("open", "refine/open", tuples=made["tuples"], placed=none, keys=self.keys)
         holes = {"state": none, "open": every, "assignment": assignment}

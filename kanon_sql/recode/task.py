@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from math import isnan, nan
 from typing import Any
 
 from kanon_sql.engine import Engine
@@ -36,18 +37,23 @@ class Rounds:
 
 @dataclass
 class Clock:
-    """The time that an algorithm may take, Ctrl-C, and whoever watches."""
+    """The time that an algorithm may take, Ctrl-C, and whoever watches; `now`: what tells the seconds."""
 
     limit: float | None = None
     watch: Callable[[Rounds], None] | None = None
     interrupted: bool = False
-    _started: float = field(default_factory=time.monotonic)
+    now: Callable[[], float] = time.monotonic
+    _started: float = field(default=nan)
     _whole: Clock | None = None
+
+    def __post_init__(self) -> None:
+        if isnan(self._started):
+            self._started = self.now()
 
     @property
     def seconds(self) -> float:
         """Seconds since the algorithm began."""
-        return time.monotonic() - self._started
+        return self.now() - self._started
 
     @property
     def ended(self) -> str:
@@ -72,7 +78,7 @@ class Clock:
 
     def part(self, until: float | None) -> Clock:
         """The same clock with another limit, for a part of the work; an earlier interruption does not end that."""
-        return Clock(until, _started=self._started, _whole=None if self._stopped else self)
+        return Clock(until, now=self.now, _started=self._started, _whole=None if self._stopped else self)
 
     def last_part(self, seconds: float) -> Clock:
         """A clock for what must still be done: until shortly before the limit, for so many seconds at least."""

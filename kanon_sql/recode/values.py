@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from kanon_sql import queries
 from kanon_sql.engines.scratch import Scratch
+from kanon_sql.errors import InfeasibleError
 from kanon_sql.frequency.frequency_set import FrequencySet
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.queries import Hole, Relation
@@ -85,3 +86,17 @@ def is_safe_as_a_whole(task: Task) -> bool:
     query = queries.text("mondrian/whole", task.engine.dialect, frequency_set=relation, safe=task.model.safe)
     ((safe,),) = task.engine.rows(query)
     return bool(safe)
+
+
+def refuse_if_unsafe_as_a_whole(task: Task) -> None:
+    """Raise InfeasibleError if not even all rows together are safe."""
+    if not is_safe_as_a_whole(task):
+        raise no_safe_classes(task)
+
+
+def no_safe_classes(task: Task) -> InfeasibleError:
+    """What is said of rows of which classes are merged to the last, and that one is unsafe."""
+    return InfeasibleError(
+        f"all {task.frequency_set.rows:,} rows together do not meet {task.model.name}, and no other classes that hold "
+        "all of them were found; ask for less, or raise `suppression_limit`"
+    )

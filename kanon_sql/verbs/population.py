@@ -66,8 +66,8 @@ def _check_recoder(spec: Spec, model: PrivacyModels) -> None:
         )
     if spec.strategy == "mondrian_relaxed" and any("max" in each.parameters for each in model.models):
         raise SpecError(
-            "mondrian_relaxed puts equal rows into several classes, so that none of these has all that the population "
-            "has of them, and no share of it can be said; name mondrian"
+            "mondrian_relaxed puts equal rows into several classes, and who fits several is likelier to be in the release "
+            "than the share of any of them says, so that no share bounds it; name mondrian"
         )
 
 
@@ -137,7 +137,7 @@ def check_shares(spec: Spec, model: PrivacyModels, frequency_set: FrequencySet) 
     local = spec.strategy in RECODERS or shows.asked(spec)
     if people is None or model.unit is not None:
         return
-    least = rows if spec.strategy in RECODERS else rows - may_suppress(spec.suppression_limit, rows)
+    least = rows - may_suppress(spec.suppression_limit, rows)
     for each in model.models:
         if each.population is not None and (reason := _unreachable(each.parameters, rows, least, people)):
             raise InfeasibleError(f"{each.name} cannot be met: {reason}{_OWN_TUPLES if local else ''}")

@@ -11,6 +11,9 @@ _MEMBERS = relation(
 _HALF = Predicate("2 * MAX(c) <= rows", {}, {"rows": "SUM(n)"}, counted="zip_0")
 _EXAMPLES = relation("examples", "class a_0 a_1", (1, 0, 0), (2, 1, 0), (3, 2, 1), (4, 2, 1))
 _ASSIGNED = {"assignment": Relation("assignment")}
+_RANKED = {"ranked": Relation("ranked")}
+_RANKS = relation("ranked", "class unsafe place", (3, 1, 1), (1, 0, 2), (2, 0, 3))
+_ASSIGNMENT = relation("assignment", "a_0 n class", (0, 3, 1), (1, 2, 2), (2, 1, 3), (3, 1, None))
 
 CASES = [
     Case("joining/unsafe", {"members": Relation("members"), "safe": AT_LEAST_2}, ["class"], [(3,)], _MEMBERS),
@@ -68,5 +71,44 @@ CASES = [
         ["a_0", "n", "class"],
         [(0, 5, 2), (1, 2, 3)],
         relation("assignment", "a_0 n class", (0, 2, 1), (0, 3, 2), (1, 2, 3)),
+    ),
+    Case(
+        "joining/ranked",
+        {"members": Relation("members"), "safe": AT_LEAST_2},
+        ["class", "unsafe", "place"],
+        [(3, 1, 1), (1, 0, 2), (2, 0, 3)],  # of two classes of three rows the first
+        _MEMBERS,
+    ),
+    Case(
+        "joining/ranked",
+        {"members": Relation("members"), "safe": UNKNOWN_OF_3},
+        ["class", "unsafe", "place"],
+        [(1, 1, 1), (2, 1, 2), (3, 0, 3)],
+        _MEMBERS,
+    ),
+    Case("joining/ranks", _RANKED, ["unsafe", "classes"], [(1, 3)], _RANKS),
+    Case(
+        "joining/ranks", _RANKED, ["unsafe", "classes"], [(0, 1)], relation("ranked", "class unsafe place", (1, 0, 1))
+    ),
+    Case(
+        "joining/first",
+        {"members": Relation("members"), **_RANKED, "columns": ["n", "zip_0"], "most": 2},
+        ["n", "zip_0"],
+        [(1, 8), (3, 7)],
+        {**_MEMBERS, **_RANKS},
+    ),
+    Case(
+        "joining/one",
+        {**_ASSIGNED, **_RANKED, "columns": ["a_0", "n"], "most": 2},
+        ["a_0", "n", "class"],
+        [(0, 3, 0), (2, 1, 0)],
+        {**_ASSIGNMENT, **_RANKS},
+    ),
+    Case(
+        "joining/replaced",
+        {**_ASSIGNED, **_RANKED, "made": Relation("made"), "columns": ["a_0", "n"], "most": 2},
+        ["a_0", "n", "class"],
+        [(0, 3, 5), (1, 2, 2), (2, 1, 4)],
+        {**_ASSIGNMENT, **_RANKS, **relation("made", "a_0 n class", (0, 3, 1), (2, 1, 0))},
     ),
 ]

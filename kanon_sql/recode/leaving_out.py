@@ -1,0 +1,61 @@
+"""Local algorithms where not all rows can be in safe classes: some rows are left out, within the suppression limit.
+
+A local algorithm releases every row. Where that cannot be, because a part of the rows spoils whatever class it is in, a
+search finds the node that is best with the rows that may be suppressed, and the algorithm recodes those that it keeps.
+Where it finds no classes of these either (a model may be met by classes and not by any of them merged), the classes of
+the node itself are released.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+
+from kanon_sql import queries
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.errors import InfeasibleError
+from kanon_sql.frequency.frequency_set import FrequencySet
+from kanon_sql.frequency.judge import Judge
+from kanon_sql.recode.node import from_node
+from kanon_sql.recode.task import Local, Task
+
+Recode = Callable[[Task], Local]
+
+
+def recode_what_can_be(recode: Recode, task: Task) -> Local:
+    """Recode all rows, or else those that the best node keeps; InfeasibleError if there is no such node either."""
+    try:
+        return recode(task)
+    except InfeasibleError as error:
+        return _recode_the_rest(recode, task, error)
+
+
+def _recode_the_rest(recode: Recode, task: Task, error: InfeasibleError) -> Local:
+    limit, clock = task.clock.limit, task.clock
+    try:
+        node = task.optimum(None if limit is None else max(1.0, (limit - clock.seconds) / 2))
+    except InfeasibleError:
+        raise error from None
+    from_search = from_node(task.frequency_set, task.model, node)
+    with Scratch(task.engine, "kept") as tables:
+        kept = _kept(task, from_search, tables)
+        if not kept.rows:
+            raise error
+        with suppress(InfeasibleError):
+            if kept.rows < task.frequency_set.rows:
+                local = recode(replace(task, frequency_set=kept, judge=Judge(kept, task.model)))
+                return replace(local, facts={**local.facts, "kept_by": from_search.facts["node"]})
+    return replace(from_node(task.frequency_set, task.model, node), ended=clock.ended)
+
+
+def _kept(task: Task, local: Local, tables: Scratch) -> FrequencySet:
+    """The tuples that have a class."""
+    known, dialect = task.frequency_set, task.engine.dialect
+    columns = [column.name for column in task.engine.table(known.relation).columns]
+    assigned = tables.make_as(
+        "assigned", queries.assigned(known.relation, local.assignment, known.keys, columns, dialect)
+    )
+    relation = tables.make("kept", "core/copy", columns=columns, source=assigned)
+    ((rows,),) = tables.rows("core/total_rows", counted=relation)
+    return replace(known, relation=relation, rows=int(rows), tuples=tables.count(local.assignment))
