@@ -12,6 +12,7 @@ from kanon_sql.queries.local import (
     labelled,
     local_classes,
     members,
+    nearest,
     readings,
     regions,
 )
@@ -107,6 +108,7 @@ __all__ = [
     "load_files",
     "local_classes",
     "members",
+    "nearest",
     "no_values",
     "of_type",
     "over",

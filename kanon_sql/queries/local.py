@@ -316,6 +316,17 @@ def assigned(
     return t.printed(query.join(t.table(assignment, "a"), on=same).where(t.is_not_null(group)), dialect)
 
 
+def nearest(name: str, distances: Mapping[str, t.Hole], dialect: str, **holes: t.Hole) -> str:
+    """The query `name` of distances that it works out itself; `distances`: the holes of `kaca/distances`."""
+    query, made = t.tree(name, distances=_DISTANCES, **holes), t.tree("kaca/distances", **distances)
+    for each in [each for each in query.find_all(exp.Table) if each.name == _DISTANCES.name]:
+        each.replace(made.subquery(each.alias))
+    return t.printed(query, dialect)
+
+
+_DISTANCES = Relation("kaca_distances")
+
+
 def members(assignment: Relation, key: str, positions: Relation, dialect: str) -> str:
     """The query of one attribute's values in every class: class, position, n."""
     place, group = t.column("position", "p"), t.column("class", "a")

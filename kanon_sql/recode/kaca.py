@@ -29,6 +29,7 @@ from itertools import pairwise
 from math import floor, log10
 from typing import Any
 
+from kanon_sql import queries
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import InfeasibleError
 from kanon_sql.queries import Hole, Relation, Steps
@@ -136,27 +137,27 @@ class _Run:
         """Find the nearest class of at most so many unsafe ones, some of them in one go."""
         costs = {column: self.costs[column] for column in self.block}
         self._make("blocks", classes=self.tables["classes"], columns=self.block, own=Steps(costs, "c"))
-        self._add_nearest(self.tables.make, 0, min(most, _SEEKERS))
+        self._add_nearest(self.tables.make_as, 0, min(most, _SEEKERS))
         for after in range(_SEEKERS, min(most, self.unsafe), _SEEKERS):
-            self._add_nearest(self.tables.add, after, min(most - after, _SEEKERS))
+            self._add_nearest(self.tables.add_as, after, min(most - after, _SEEKERS))
 
-    def _add_nearest(self, put: Callable[..., object], after: int, most: int) -> None:
+    def _add_nearest(self, put: Callable[[str, str], object], after: int, most: int) -> None:
         """Find the nearest class of so many unsafe ones: of a few that are near, the first with which it is safe."""
-        holes = self._nearest(after, most)
+        made, dialect = self.tables, self.task.engine.dialect
+        distances = self._find_candidates(after, most)
         if not self.sensitive:
-            put("nearest", "kaca/nearest", **holes)
+            put("nearest", queries.nearest("kaca/nearest", distances, dialect))
             return
-        made = self.tables
-        pairs = self._make("pairs", **holes, most=_NEAR)
+        pairs = made.make_as("pairs", queries.nearest("kaca/pairs", distances, dialect, most=_NEAR))
         columns = ["n", *self.sensitive.columns]
         members = made.make(
             "members", "joining/pair_members", pairs=pairs, members=self.sensitive.of_classes, columns=columns
         )
         unsafe = made.make("unsafe_pairs", "joining/unsafe", members=members, safe=self.task.model.safe)
-        put("nearest", "kaca/chosen", pairs=pairs, unsafe=unsafe)
+        put("nearest", made.text("kaca/chosen", pairs=pairs, unsafe=unsafe))
 
-    def _nearest(self, after: int, most: int) -> dict[str, Hole]:
-        """Find what may be nearest to so many unsafe classes, after so many others: the holes of the query of it."""
+    def _find_candidates(self, after: int, most: int) -> dict[str, Hole]:
+        """Find what may be nearest to so many unsafe classes, after so many others: the holes of their distances."""
         costs, made = {column: self.costs[column] for column in self.block}, self.tables
         rest = {column: cost for column, cost in self.costs.items() if column not in costs}
         known: dict[str, Hole] = {"classes": made["classes"], "between": Steps(rest, "a", "b")}

@@ -1,32 +1,9 @@
 -- name: kaca/nearest
 -- Find every seeker's nearest class, of equally near ones the first by chance.
--- reads: candidates (class, other, shared, bound), seekers (class, n, distortion, codes), classes (block, place, …)
--- holes: $candidates relation, $seekers relation, $classes relation, $between steps
+-- reads: distances (class, target, distance, place: what kaca/distances gives)
+-- holes: $distances relation
 -- gives: class, target, distance
 -- engines: duckdb
 SELECT class, ARG_MIN(target, ROW(distance, place)) AS target, MIN(distance) AS distance
-FROM (
-  SELECT
-    class,
-    target,
-    place,
-    bound,
-    CASE WHEN class <> target THEN n * (joint - distortion) + other_n * (joint - other_distortion) END AS distance
-  FROM (
-    SELECT
-      a.class,
-      CAST(a.n AS DOUBLE) AS n,
-      a.distortion,
-      b.class AS target,
-      CAST(b.n AS DOUBLE) AS other_n,
-      b.distortion AS other_distortion,
-      b.place,
-      c.bound,
-      c.shared + $between AS joint
-    FROM $candidates AS c
-    JOIN $seekers AS a ON a.class = c.class
-    JOIN $classes AS b ON b.block = c.other
-  ) AS pairs
-) AS distances
-WHERE distance <= bound
+FROM $distances AS d
 GROUP BY class

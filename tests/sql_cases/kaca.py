@@ -173,29 +173,10 @@ CASES = [
         {"bounds": integers("class bound", (0, 2), (2, 9))} | _SEEKERS_OF_3 | _PAIRS_OF_2,
     ),
     Case(
-        "kaca/nearest",
+        "kaca/distances",
         {"candidates": Relation("candidates"), "seekers": _KACA["seekers"], "classes": _KACA["classes"]} | _PAIR,
-        ["class", "target", "distance"],
-        [(0, 3, 4), (2, 0, 15)],  # as near as class 4, and before it by chance
-        {
-            "candidates": integers("class other shared bound", (0, 1, 0, 9), (2, 2, 3, 20)),
-            "classes": integers(
-                "class n distortion block place a_0 a_1",
-                (0, 1, 0, 1, 9, 0, 0),
-                (0, 1, 0, 2, 9, 0, 0),
-                (3, 1, 0, 1, 1, 7, 0),
-                (4, 1, 0, 1, 2, 8, 0),
-            ),
-        }
-        | _SEEKERS_OF_3,
-    ),
-    Case(
-        "kaca/pairs",
-        {"candidates": Relation("candidates"), "seekers": _KACA["seekers"], "classes": _KACA["classes"], "most": 2}
-        | _PAIR,
-        ["pair", "class", "target", "distance", "place"],
-        # Class 5 is as near to class 0 as 4, but after it by chance, and one too many; 6 is beyond the bound.
-        [(1, 0, 3, 2, 1), (2, 0, 4, 4, 2), (3, 2, 0, 15, 1)],
+        ["class", "target", "distance", "place"],
+        [(0, 3, 2, 8), (0, 4, 4, 2), (0, 5, 4, 3), (2, 0, 15, 9)],  # none of itself; 6 is beyond the bound
         {
             "candidates": integers("class other shared bound", (0, 1, 0, 9), (2, 2, 3, 20)),
             "classes": integers(
@@ -209,6 +190,21 @@ CASES = [
             ),
         }
         | _SEEKERS_OF_3,
+    ),
+    Case(
+        "kaca/nearest",
+        {"distances": Relation("distances")},
+        ["class", "target", "distance"],
+        [(0, 3, 4), (2, 0, 15)],  # as near as class 4, and before it by chance
+        {"distances": integers("class target distance place", (0, 4, 4, 2), (0, 3, 4, 1), (0, 5, 6, 0), (2, 0, 15, 9))},
+    ),
+    Case(
+        "kaca/pairs",
+        {"distances": Relation("distances"), "most": 2},
+        ["pair", "class", "target", "distance", "place"],
+        # Class 5 is as near to class 0 as 4, but after it by chance, and one too many.
+        [(1, 0, 3, 2, 1), (2, 0, 4, 4, 2), (3, 2, 0, 15, 1)],
+        {"distances": integers("class target distance place", (0, 5, 4, 3), (0, 4, 4, 2), (0, 3, 2, 8), (2, 0, 15, 9))},
     ),
     Case(
         "kaca/chosen",
