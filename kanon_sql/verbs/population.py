@@ -66,8 +66,8 @@ def _check_recoder(spec: Spec, model: PrivacyModels) -> None:
         )
     if spec.strategy == "mondrian_relaxed" and any("max" in each.parameters for each in model.models):
         raise SpecError(
-            "mondrian_relaxed puts equal rows into several classes, and who fits several is likelier to be in the release "
-            "than the share of any of them says, so that no share bounds it; name mondrian"
+            "mondrian_relaxed puts equal rows into several classes, and who fits several is likelier to be in the "
+            "release than the share of any of them says, so that no share bounds it; name mondrian"
         )
 
 
