@@ -120,6 +120,16 @@ def test_a_hierarchy_of_a_sensitive_column_comes_from_a_recipe_or_the_folder(tmp
     assert kanon_sql.anonymize(people(), spec | {"privacy": {"t_closeness": {"disease": 0.3}}}).to_df().shape
 
 
+def test_the_hierarchy_of_a_sensitive_column_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, read, seen = tmp_path / "disease.csv", Path.read_text, list[str]()
+    path.write_text("HIV;virus;*\nflu;virus;*\ncold;virus;*\nacne;skin;*\n")
+    monkeypatch.setattr(Path, "read_text", lambda self, **how: (seen.append(self.name), read(self, **how))[1])
+    said = {"disease": {"t": 0.3, "distance": "hierarchical"}}
+    spec = {"quasi_identifiers": RECIPES, "privacy": {"k": 4, "t_closeness": said}}
+    kanon_sql.anonymize(people(), spec, hierarchies=tmp_path)
+    assert seen.count("disease.csv") == 1
+
+
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"l_diversity": {"age": 3}}, "privacy.l_diversity counts the values of 'age', which is generalized as a quasi-"),
     ({"l_diversity": {"ill": 3}}, "there is no sensitive column 'ill'; there are age, zip, disease, income"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import warnings
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
@@ -10,15 +12,17 @@ from typing import Any
 
 import pandas
 import pytest
+import yaml
 
 import kanon_sql
 from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.engines.scratch import Scratch
-from kanon_sql.errors import SpecError, VerificationError
+from kanon_sql.errors import ReleaseWarning, SourceError, SpecError, VerificationError
 from kanon_sql.privacy import PrivacyModel, alpha, k_anonymity, l_diversity, t_closeness
 from kanon_sql.queries import Relation
 from kanon_sql.release import people as people_check
+from support.command_line import kanon
 from support.database import create_table
 
 TYPES = {"age": "INTEGER", "zip": "VARCHAR", "ill": "VARCHAR", "visit": "INTEGER", "patient": "INTEGER"}
@@ -157,25 +161,68 @@ def test_a_release_other_than_the_one_with_its_people_is_refused(
     engine: Engine, asked_of: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     create_table(engine, "visits", TYPES, visits())
-    made = people_check._people
+    made = people_check.with_people
 
-    def of_others(recoding: Any, tables: Scratch) -> Relation:
-        people = made(recoding, tables)
+    def of_others(recoding: Any, tables: Scratch, written_as: str | None) -> Relation:
+        people = made(recoding, tables, written_as)
         engine.run(queries.insert(people, queries.select_all(people, engine.dialect), engine.dialect))
         return people
 
-    monkeypatch.setattr(people_check, "_people", of_others)
+    monkeypatch.setattr(people_check, "with_people", of_others)
     with pytest.raises(VerificationError, match="differs from what its people were counted in"):
         asked_of(engine, privacy=[k_anonymity(4)], into="anon")
     assert engine.find("anon") is None
 
 
-def test_people_cannot_be_counted_in_a_release(engine: Engine, asked_of: Asked, tmp_path: Path) -> None:
+@pytest.mark.parametrize("model", ["l", "t"])
+def test_a_release_is_verified_by_the_people_of_its_source(
+    engine: Engine, asked_of: Asked, tmp_path: Path, model: str
+) -> None:
     create_table(engine, "visits", TYPES, visits())
-    release = asked_of(engine, privacy=[k_anonymity(4)], into="anon")
-    with pytest.raises(SpecError, match="people are told apart by 'patient'"):
-        release.verify()
-    assert release.write(tmp_path / "copy.csv").exists()
+    release = asked_of(engine, privacy=MODELS[model], into="anon")
+    check = release.verify()
+    assert check
+    said = {each["model"]: each["achieved"] for each in release.manifest["privacy"]}
+    assert {each.model: each.achieved for each in check.summary.findings} == pytest.approx(said)
+    with warnings.catch_warnings(action="error"):
+        copy = release.write(tmp_path / "copy.csv")
+    asked: dict[str, Any] = {"quasi_identifiers": SPEC["quasi_identifiers"], "unit": "patient"}
+    asked |= {"privacy": MODELS[model], "connection": engine.connection}
+    again = kanon_sql.verify("anon", **asked, against="visits")
+    assert {each.model: each.achieved for each in again.summary.findings} == pytest.approx(said)
+    assert again.summary.rows == release.manifest["released_rows"]
+    more = kanon_sql.verify("anon", **{**asked, "privacy": [k_anonymity(said["k-anonymity"] + 1)]}, against="visits")
+    assert not more
+    with pytest.raises(SpecError, match=r"'patient', which the release does not have; give the source .* `against`"):
+        kanon_sql.verify("anon", **asked)
+    visit = engine.rows("SELECT MIN(visit) FROM anon")[0][0]
+    engine.run(f"DELETE FROM visits WHERE visit = {visit}")  # of whom nobody knows any more whose it was
+    with pytest.raises(SourceError, match="nobody knows whose they are; give the source that it was made of as it was"):
+        kanon_sql.verify("anon", **asked, against="visits")
+    with pytest.warns(ReleaseWarning, match="the copy was checked by what its rows tell, and not again by all of"):
+        release.write(copy, overwrite=True)
+
+
+def test_the_people_of_a_file_are_counted_in_the_source_that_its_spec_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [(*row[:2], row[2] or "", *row[3:]) for row in visits()]
+    pandas.DataFrame(rows, columns=list(TYPES)).to_csv("visits.csv", index=False)
+    spec = {**SPEC, "source": "visits.csv", "privacy": {"k": 4, "unit": "patient", "l_diversity": {"ill": 2}}}
+    del spec["unit"]
+    Path("release.yml").write_text(yaml.safe_dump({**spec, "target": {"file": "anon.csv"}}))
+    made = kanon("anonymize", "--spec", "release.yml", "--json")
+    line = kanon("verify", "--spec", "release.yml", "--json")
+    assert line.code == 0, line.err
+    said = {each["model"]: each["achieved"] for each in json.loads(made.out)["privacy"]}
+    assert {each["model"]: each["achieved"] for each in json.loads(line.out)["findings"]} == said
+    assert kanon("verify", "--spec", "release.yml", "--k", "40").code == 1
+    Path("visits.csv").rename("elsewhere.csv")
+    refused = kanon("verify", "--spec", "release.yml")
+    assert refused.code == 2
+    assert "give the source that it was made of with --against, or leave out --unit to count rows" in refused.err
+    assert kanon("verify", "--spec", "release.yml", "--against", "elsewhere.csv").code == 0
 
 
 def test_a_share_of_people_may_hold_of_every_class_and_not_of_all_together() -> None:

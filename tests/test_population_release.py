@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +20,7 @@ import kanon_sql
 from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
-from kanon_sql.errors import InfeasibleError, SourceError, SpecError
+from kanon_sql.errors import InfeasibleError, ReleaseWarning, SourceError, SpecError, VerificationError
 from kanon_sql.privacy import PrivacyModel, delta_presence, k_anonymity, k_map, l_diversity
 from kanon_sql.verbs import problem
 from support.command_line import kanon
@@ -458,6 +459,68 @@ def test_a_release_is_verified_by_its_labels(tables: Tables, tmp_path: Path, for
     assert [each.unsafe_classes > 0 for each in missed.summary.findings] == [True, True]
     if form == "table":
         engine.run(queries.drop(queries.Relation(into), engine.dialect))
+
+
+@pytest.mark.parametrize("how", [{}, {"strategy": "mondrian_relaxed"}], ids=["node", "locally"])
+@pytest.mark.parametrize("form", ["table", "csv"])
+def test_a_release_verifies_itself_beside_its_population(
+    tables: Tables, tmp_path: Path, form: str, how: dict[str, Any]
+) -> None:
+    into, path, engine = f"{tables.sample}_self", tmp_path / f"anon.{form}", tables.engine
+    share = [] if how.get("strategy") == "mondrian_relaxed" else [delta_presence(0, 0.6, tables.population)]
+    asked: dict[str, Any] = {"privacy": [k_map(12, tables.population), *share], "sensitive": ["ill"]}
+    asked |= {"into": into} if form == "table" else {"output": path}
+    release = kanon_sql.anonymize(
+        tables.sample, quasi_identifiers=RECIPES, connection=engine.connection, **asked, **how
+    )
+    try:
+        check = release.verify()
+        assert check
+        said = [each["achieved"] for each in release.manifest["privacy"]]
+        assert [each.achieved for each in check.summary.findings] == pytest.approx(said)
+        with warnings.catch_warnings(action="error"):
+            release.write(tmp_path / "copy.csv")
+        if not how:  # by its labels, a population is counted as it is now
+            engine.run(f"DELETE FROM {tables.population} WHERE zip = '123'")
+            assert not release.verify()
+            with pytest.raises(VerificationError, match="in classes that do not meet the model"):
+                release.write(tmp_path / "other.csv")
+        elif form == "table":  # and the rows are those that are there now
+            engine.run(f"UPDATE \"{into}\" SET zip = '***'")
+            assert not release.verify()
+    finally:
+        engine.run(queries.drop(queries.Relation(into), engine.dialect))
+
+
+@pytest.mark.parametrize("how", [{}, {"strategy": "mondrian_relaxed"}], ids=["node", "locally"])
+def test_a_view_verifies_itself_beside_the_population_of_now(tables: Tables, view: str, how: dict[str, Any]) -> None:
+    engine = tables.engine
+    asked: dict[str, Any] = {"privacy": [k_map(12, tables.population)], "sensitive": ["ill"], "into": view}
+    release = kanon_sql.anonymize(
+        tables.sample, quasi_identifiers=RECIPES, connection=engine.connection, form="view", **asked, **how
+    )
+    (before,) = release.verify().summary.findings
+    assert before.achieved == release.manifest["privacy"][0]["achieved"]
+    engine.run(f"INSERT INTO {tables.population} SELECT * FROM {tables.population}")
+    (doubled,) = release.verify().summary.findings
+    assert doubled.achieved == 2 * before.achieved
+    engine.run(f"DELETE FROM {tables.population} WHERE zip = '123'")
+    (now,) = release.verify().summary.findings
+    assert now.holds
+    assert now.achieved >= 12
+
+
+def test_a_copy_is_checked_by_what_can_still_be_asked(tmp_path: Path) -> None:
+    everybody = pandas.DataFrame(people(400), columns=list(TYPES)).astype({"age": "Int64"})
+    everybody.to_csv(tmp_path / "voters.csv", index=False)
+    asked: dict[str, Any] = {"sensitive": ["ill"], "privacy": [k_map(12, tmp_path / "voters.csv"), k_anonymity(2)]}
+    release = kanon_sql.anonymize(everybody[::5], quasi_identifiers=RECIPES, output=tmp_path / "anon.csv", **asked)
+    assert release.verify()
+    (tmp_path / "voters.csv").unlink()
+    with pytest.raises(SourceError, match=r"the population .*voters\.csv is neither a table"):
+        release.verify()
+    with pytest.warns(ReleaseWarning, match="not again by all of k-map and k-anonymity: the population .* is neither"):
+        assert release.write(tmp_path / "copy.csv").exists()
 
 
 def test_a_release_of_labels_that_the_population_has_itself() -> None:

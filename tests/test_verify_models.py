@@ -64,7 +64,7 @@ def test_what_compares_nothing_says_nothing_of_it() -> None:
 def test_what_cannot_be_compared_is_refused() -> None:
     with pytest.raises(SpecError, match=r"in memory has no column 'ill', to compare .* give `against` the source"):
         kanon_sql.verify(frame(RELEASED), **SAID, t_closeness={"ill": 0.2}, against=frame(SOURCE)[["age", "pay"]])
-    with pytest.raises(SpecError, match="people are told apart by 'person', and there is no such column; a release"):
+    with pytest.raises(SpecError, match="people are told apart by 'person', which the release does not have"):
         kanon_sql.verify(frame(RELEASED), **SAID, unit="person")
 
 

@@ -52,7 +52,7 @@ def delta_presence(minimum: float, maximum: float, population: Any) -> PrivacyMo
         columns={"rows": "SUM(n)", "people": "SUM(population)"},
         safe="rows >= $min * people AND rows <= $max * people",
         monotone="without suppression",
-        achieved=f"{'MAX' if maximum < 1 else 'MIN'}(CAST(rows AS DOUBLE) / people)",
+        achieved=f"{'MAX' if maximum < 1 else 'MIN'}(CAST(rows AS DOUBLE) / NULLIF(people, 0))",
         population=_given(population, "δ-presence"),
         every_class=minimum > 0,
         unavoidable="rows - $max * people",  # a part of the class stands for no more people

@@ -159,6 +159,11 @@ class LocalReleaseQuery:
         """The query in a dialect."""
         return t.printed(_local_release(self), dialect)
 
+    def population_sql(self, dialect: str) -> str:
+        """The query of the population as the release shows it: what is shown, and `population`, the rows or people."""
+        assert self.population is not None
+        return t.printed(_shown_local_population(self, self.population), dialect)
+
 
 _CODED = "kanon_coded"
 _PLACES = ("first", "last")
@@ -186,19 +191,46 @@ def _local_release(release: LocalReleaseQuery) -> exp.Expr:
 
 def _local_counted(release: LocalReleaseQuery, population: Relation) -> exp.Query:
     """The rows of the source that are counted, and those of the population that are equal to tuples, by their class."""
+    people = t.column(POPULATION_UNIT, "r") if release.population_unit else None
+    counted = in_population([t.column("class", "a")], list(release.sensitive), people)
+    counted = _equal_to_tuples(counted, release, population, _tuples_of_classes(release))
+    return beside_population(["class"], list(release.sensitive), people is not None, counted)
+
+
+def _equal_to_tuples(
+    query: exp.Select, release: LocalReleaseQuery, population: Relation, tuples: exp.Expr
+) -> exp.Select:
+    """A query of a population's rows, `r`, each beside those of the tuples, `a`, that it is equal to."""
     unit = [t.column(release.population_unit, "s")] if release.population_unit else []
     rows = exp.select(*(exp.alias_(each, POPULATION_UNIT, quoted=True) for each in unit))
     coded, _ = _with_codes(rows.from_(t.table(population, "s"), copy=False), release)
-    equal = [
-        exp.EQ(this=t.column(cell.key, "a"), expression=t.column(f"c{i}", "r"))
-        for i, cell in enumerate(release.cells)
-        if cell.mapping
-    ]
-    people = t.column(POPULATION_UNIT, "r") if unit else None
-    counted = in_population([t.column("class", "a")], list(release.sensitive), people)
-    counted = counted.from_(in_pieces(coded, _mappings(release)).subquery("r"), copy=False)
-    counted = counted.join(_tuples_of_classes(release), on=exp.and_(*equal), copy=False)
-    return beside_population(["class"], list(release.sensitive), bool(unit), counted)
+    cells = [(i, cell) for i, cell in enumerate(release.cells) if cell.mapping]
+    equal = [exp.EQ(this=t.column(cell.key, "a"), expression=t.column(f"c{i}", "r")) for i, cell in cells]
+    query = query.from_(in_pieces(coded, _mappings(release)).subquery("r"), copy=False)
+    return query.join(tuples, on=exp.and_(*equal), copy=False)
+
+
+def _shown_local_population(release: LocalReleaseQuery, population: Relation) -> exp.Select:
+    """The rows of the population that are equal to tuples, by what the classes of these show; as the release is read.
+
+    A tuple that is parted counts once where its parts show the same.
+    """
+    keys = [cell.key for cell in release.cells if cell.mapping]
+    shows = {name: column for cell in release.cells for name, column in cell.shown}
+    same = exp.EQ(this=t.column("class", "k"), expression=t.column("class", "b"))
+    columns = [*(t.column(column, "k") for column in shows.values()), *(t.column(key, "b") for key in keys)]
+    assignment = _assignment(release)
+    assignment.set("alias", exp.TableAlias(this=exp.to_identifier("b")))
+    tuples = exp.select(*columns).distinct().from_(assignment, copy=False)
+    classes = _once(release, release.classes, ["class"], list(shows.values()), "k")
+    tuples = tuples.join(classes, on=same, copy=False)
+    rows: exp.Expr = exp.Count(this=exp.Star())
+    if release.population_unit:
+        rows = exp.Count(this=exp.Distinct(expressions=[t.column(POPULATION_UNIT, "r")]))
+    shown = [exp.alias_(t.column(column, "a"), name, quoted=True) for name, column in shows.items()]
+    query = exp.select(*shown, exp.alias_(rows, "population"))
+    query = _equal_to_tuples(query, release, population, tuples.subquery("a"))
+    return query.group_by(*(t.column(column, "a") for column in shows.values()), copy=False)
 
 
 def _tuples_of_classes(release: LocalReleaseQuery) -> exp.Expr:

@@ -32,7 +32,8 @@ def summarize(recoding: Recoding, engine: Engine, written: Relation) -> Summary:
     columns = list(dict.fromkeys([*recoding.quasi_identifiers, *counted]))
     with Scratch(engine, "people") as tables:
         one = tables.make("written", "privacy/class_rows", release=written, columns=columns)
-        people = _people(recoding, tables)
+        target = recoding.spec.target
+        people = with_people(recoding, tables, file_format(target.file) if target and target.file else None)
         other = tables.make("expected", "privacy/class_rows", release=people, columns=columns)
         ((differing,),) = tables.rows("privacy/differing_rows", one=one, other=other, columns=columns)
         if differing:
@@ -45,13 +46,14 @@ def summarize(recoding: Recoding, engine: Engine, written: Relation) -> Summary:
         return findings.summarize(engine, people, *asked)
 
 
-def _people(recoding: Recoding, tables: Scratch) -> Relation:
-    """The release with its people, on the same way: two values of a table may be one in a file."""
+def with_people(recoding: Recoding, tables: Scratch, written_as: str | None) -> Relation:
+    """The release with its people, on the same way: two values of a table may be one in a file, as which it is written.
+
+    `tables`: where it is made, in this engine or another.
+    """
     query, engine = recoding.with_people().select_sql(), tables.engine
-    target = recoding.spec.target
-    if not (target and target.file and reads_files(engine)):
-        return tables.make_as("rows", query)
-    written_as = file_format(target.file)
+    if not (written_as and reads_files(engine)):
+        return tables.receive("rows", recoding.engine, query)
     with TemporaryDirectory(prefix="kanon_people_") as folder:
         file = Path(folder) / "people"
         write_file(recoding.engine, Piece("people", "Write the release with its people.", query), file, written_as)

@@ -336,7 +336,8 @@ class LocalRecoding(_Judged):
 
     def select_sql(self) -> str:
         """The query over the mapping tables, the assignment and the classes: one pass over the source."""
-        return self._query(self.table.relation, lambda a: a.coded.mapping, *self._made)
+        query = self._query(self.table.relation, lambda a: a.coded.mapping, *self._made)
+        return query.sql(self.engine.dialect)
 
     @property
     def _made(self) -> tuple[Relation, Relation]:
@@ -360,13 +361,14 @@ class LocalRecoding(_Judged):
         values |= {
             names[a.coded.mapping].name: (["value", "code_0"], self._mapping_rows(a, 0)) for a in self.attributes
         }
-        return self._query(
+        query = self._query(
             self.engine.lasting(self.table.relation),
             lambda a: names[a.coded.mapping],
             *made,
             recount=True,
             values=values,
         )
+        return query.sql(self.engine.dialect)
 
     def companions(self) -> dict[str, str]:
         """The tables that a view needs, each with the query that fills it."""
@@ -376,6 +378,13 @@ class LocalRecoding(_Judged):
 
     def view_sql(self, view: Relation) -> str:
         """The query of a view: it counts its classes itself, on the rows that it returns."""
+        return self._view(view).sql(self.engine.dialect)
+
+    def view_population_sql(self, view: Relation) -> str:
+        """The query of the population as a view shows it, whenever it is run."""
+        return self._view(view).population_sql(self.engine.dialect)
+
+    def _view(self, view: Relation) -> LocalReleaseQuery:
         source = self.engine.lasting(self.table.relation)
         assignment, classes = (companion(view, stem) for stem in _STEMS)
         return self._query(source, lambda a: companion(view, a.coded.stem), assignment, classes, recount=True)
@@ -419,7 +428,7 @@ class LocalRecoding(_Judged):
         classes: Relation,
         recount: bool = False,
         values: Mapping[str, tuple[Sequence[str], Sequence[tuple[object, ...]]]] | None = None,
-    ) -> str:
+    ) -> LocalReleaseQuery:
         query = LocalReleaseQuery(
             source,
             tuple(self._cells(mapping)),
@@ -433,7 +442,7 @@ class LocalRecoding(_Judged):
             values,
             self.model.sensitive,
         )
-        return (self._beside_population(query) if recount else query).sql(self.engine.dialect)
+        return self._beside_population(query) if recount else query
 
     def _beside_population(self, query: LocalReleaseQuery) -> LocalReleaseQuery:
         """The query with the population that it counts, by its people where these count."""

@@ -22,6 +22,7 @@ from kanon_sql.release.recoding import Recoding
 from kanon_sql.spec import SearchIn, Spec, Target
 from kanon_sql.staging import Staging
 from kanon_sql.verbs import manifest as manifests
+from kanon_sql.verbs.labelled import kept_population
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import AnonymizeOptions, spelled_out, taken
 from kanon_sql.verbs.plan import Plan, check_spec, plan_release
@@ -116,10 +117,12 @@ def _made(source: Source, spec: Spec, observer: Observer, search_in: str, stagin
         check_rows(source.engine, source.table, plan.frequency_set)
     observer.stage("Describing the release")
     described = manifests.describe(plan, costs, published, started)
+    live = spec.target is not None and spec.target.stays_a_query
+    population = kept_population(plan.recoding, published.relation if live else None)
     trace = plan.outcome.trace if isinstance(plan, Plan) else ()
     names = tuple(plan.recoding.quasi_identifiers)
     model = None if spec.wildcard_suppression else plan.judge.model
-    return released(source, spec, described, published, trace, names, model)
+    return released(source, spec, described, published, trace, names, model, population)
 
 
 def _publish(recoding: Recoding, target: Target | None, staging: Staging) -> Published[Summary]:

@@ -47,11 +47,19 @@ class Problem:
 
 
 def count(
-    source: Source, spec: Spec, observer: Observer, search_in: str = "embedded", keep_tuples: bool = False
+    source: Source,
+    spec: Spec,
+    observer: Observer,
+    search_in: str = "embedded",
+    keep_tuples: bool = False,
+    model: PrivacyModels | None = None,
 ) -> Problem:
-    """Everything up to the search: check what is asked for, and count the distinct tuples."""
+    """Everything up to the search: check what is asked for, and count the distinct tuples.
+
+    `model`: what the spec asks for, where that is worked out.
+    """
     check_roles(spec, source.table)
-    model = models_of(spec, source)
+    model = model or models_of(spec, source)
     releases.check_target(spec.target, source.engine, source.table, source.files)
     anatomy.check(source.engine, source.table, spec)
     perturb.check(source.engine, source.table, spec)

@@ -6,24 +6,27 @@ import contextlib
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine, Statement
-from kanon_sql.errors import KanonError, ReleaseWarning, SpecError, VerificationError
+from kanon_sql.engines.files import file_format
+from kanon_sql.errors import HierarchyError, KanonError, ReleaseWarning, SourceError, SpecError, VerificationError
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.queries import Relation
-from kanon_sql.release.findings import summarize
+from kanon_sql.release.findings import Summary, summarize
 from kanon_sql.release.pieces import Piece
 from kanon_sql.release.publish import Published, Staged, check_file, publish
 from kanon_sql.spec import Spec, Target
 from kanon_sql.staging import Staging
 from kanon_sql.strategies import Step
+from kanon_sql.verbs.labelled import Shown
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.source import IN_MEMORY, Source, opened_source
-from kanon_sql.verbs.verify import Verification, Whole, checked
+from kanon_sql.verbs.verify import ITSELF, Verification, Whole, checked, shown
 
 if TYPE_CHECKING:
     import pandas
@@ -54,8 +57,9 @@ class Release(Result):
 
     `trace`: every question that the search asked of the data, in order, with its answer. `statements`: what was run
     to write the release, each with its sentence, seconds and rows. `quasi_identifiers`: the released columns that make
-    the classes; `model`: what every class of them meets, None where the released rows alone cannot tell. `place`: where
-    it is; `source_place`: where its source was, None of data in memory that are gone.
+    the classes; `model`: what every class of them meets, None where that cannot be asked again. `place`: where it is;
+    `source_place`: where its source was, None of data in memory that are gone. `spec`: what it was made by;
+    `population`: the population by the labels of a local recoding, as it was counted then; of a view, its query.
     """
 
     manifest: dict[str, Any]
@@ -66,6 +70,8 @@ class Release(Result):
     model: PrivacyModels | None = None
     place: Place = field(default_factory=lambda: Place(""), compare=False)
     source_place: Place | None = field(default=None, compare=False)
+    spec: Spec | None = field(default=None, compare=False)
+    population: Shown | str | None = field(default=None, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         """The manifest."""
@@ -80,13 +86,24 @@ class Release(Result):
     def verify(self) -> Verification:
         """Check the release where it is now, by an independent query of it; see `kanon_sql.verify`.
 
-        Models that compare it with its source do so while that can be read, else with the release itself.
+        Models that compare it with its source do so while that can be read, else with the release itself. People are
+        counted in the source, and a population where it is, by the release's labels; beside a local recoding that is
+        no view it is taken as it was counted then.
         """
-        if self.model is None:
+        with self.place.opened() as source:
+            return self._verified(source, file_format(str(source.files[0])) if source.files else None, source.engine)
+
+    def _verified(self, release: Source, written_as: str | None, engine: Engine) -> Verification:
+        """Check the release, or a copy of it; `written_as`: the format of a file, `engine`: where the release is."""
+        if self.model is None or self.spec is None:
             raise SpecError("what was promised of this release needs more than its rows; verify what it was made of")
-        with self.place.opened() as source, contextlib.ExitStack() as stack:
-            whole = self._whole(stack) if self.model.compared else None
-            return checked(source, self.place.name, self.quasi_identifiers, self.model, whole)
+        with contextlib.ExitStack() as stack:
+            population = (engine, self.population) if isinstance(self.population, str) else self.population
+            more = self.model.compared or self.model.unit or self.model.population is not None
+            whole = self._whole(stack) if more else None
+            asked = self.quasi_identifiers, self.spec.model_copy(update={"target": None}), self.model, whole, written_as
+            rows, population = stack.enter_context(shown(release, *asked, population, self.manifest.get("node")))
+            return checked(rows, self.place.name, self.quasi_identifiers, self.model, whole, population)
 
     def _whole(self, stack: contextlib.ExitStack) -> Whole | None:
         """The source, if it can still be read."""
@@ -100,6 +117,8 @@ class Release(Result):
     def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
         """Copy the released rows to a CSV or Parquet file, verified there; `.json` takes the manifest.
 
+        What cannot be asked of the copy, for its source or population cannot be read any more, is said in a
+        `ReleaseWarning`; it holds as long as the release was left as it was made, for the copy has the same rows.
         TargetError if the file exists and may not be replaced, VerificationError if the rows do not hold any more.
         """
         target = Path(path)
@@ -110,25 +129,38 @@ class Release(Result):
             asked = Target(file=str(target), overwrite=overwrite)
             copied = queries.select_all(source.table.relation, source.engine.dialect)
             pieces = [Piece("release", "Copy a release.", copied)]
-            publish(source.engine, asked, lambda _: pieces, self._check_copy, staging)
+            check = partial(self._check_copy, source.engine, file_format(str(target)))
+            publish(source.engine, asked, lambda _: pieces, check, staging)
             staging.place()
         return target
 
-    def _check_copy(self, engine: Engine, staged: Staged) -> None:
-        """Hold the copy against what was promised."""
+    def _check_copy(self, made_in: Engine, written_as: str, engine: Engine, staged: Staged) -> None:
+        """Hold the copy against what was promised, or against what its rows tell of that, with a warning."""
         ((rows,),) = engine.rows(queries.text("core/row_count", engine.dialect, relation=staged["release"]))
         if rows != self.manifest["released_rows"]:
             raise VerificationError(
                 f"the release has {rows:,} rows now, not those that it was made with; release again"
             )
-        model = self.model and self.model.of_release_alone
-        if model is None:
-            return
-        summary = summarize(engine, staged["release"], self.quasi_identifiers, model)
-        if not summary.holds:
+        summary = self._summary_of_copy(Source(engine, engine.table(staged["release"])), written_as, made_in)
+        if summary and not summary.holds:
             raise VerificationError(
                 f"the release has {summary.unsafe_rows:,} rows now in classes that do not meet the model; release again"
             )
+
+    def _summary_of_copy(self, copy: Source, written_as: str, made_in: Engine) -> Summary | None:
+        """What is found in a copy: of everything that was promised, or of what its rows alone tell."""
+        if self.model is None:
+            return None
+        try:
+            check = self._verified(copy, written_as, made_in)
+            if check.compared_with != ITSELF:
+                return check.summary
+            why = "its source cannot be read any more"
+        except (SourceError, SpecError, HierarchyError) as error:
+            why = str(error)
+        warnings.warn(_UNCHECKED.format(model=self.model.name, why=why), ReleaseWarning, stacklevel=5)
+        alone = self.model.of_release_alone
+        return summarize(copy.engine, copy.table.relation, self.quasi_identifiers, alone) if alone else None
 
     def _lines(self) -> list[tuple[str, str]]:
         said, target = self.manifest, self.manifest["target"]
@@ -148,6 +180,12 @@ class Release(Result):
         return [*lines, ("verified", "yes" if said["verified"] else "no"), *(("warning", w) for w in said["warnings"])]
 
 
+_UNCHECKED = (
+    "the copy was checked by what its rows tell, and not again by all of {model}: {why}. It has the rows of the "
+    "release, which was verified when it was made"
+)
+
+
 def released(
     source: Source,
     spec: Spec,
@@ -156,11 +194,13 @@ def released(
     trace: tuple[Step, ...] = (),
     quasi_identifiers: tuple[str, ...] = (),
     model: PrivacyModels | None = None,
+    population: Shown | str | None = None,
 ) -> Release:
     """What was published, as its result."""
     place = _place(source, spec, published)
     whence = _source_place(source, spec)
-    return Release(manifest, published.sql, trace, published.statements, quasi_identifiers, model, place, whence)
+    said = manifest, published.sql, trace, published.statements, quasi_identifiers, model, place, whence
+    return Release(*said, spec, population)
 
 
 def warned(release: Release) -> Release:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from kanon_sql.engine import Engine, Table
-from kanon_sql.engines.files import files
-from kanon_sql.errors import SourceError, SpecError
+from kanon_sql.engine import Table
+from kanon_sql.engines.files import file_format, files
+from kanon_sql.errors import KanonError, SourceError, SpecError
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.recode.show import shown_names
 from kanon_sql.release import anatomy, findings
 from kanon_sql.report.numbers import parameters
 from kanon_sql.spec import Spec, check
-from kanon_sql.verbs.labelled import labelled_population
+from kanon_sql.verbs.labelled import Shown, labelled_people, labelled_population
 from kanon_sql.verbs.models import check_models, models_of
 from kanon_sql.verbs.options import VerifyOptions, spelled_out, taken
 from kanon_sql.verbs.problem import check_roles
@@ -111,9 +111,9 @@ def verify(
     With a spec and no source, its target is checked: what `anonymize` wrote by that spec. `against`: the source that it
     was made of, a file, a table, a DataFrame or an Arrow table, for models that compare a class with the whole table
     (t-closeness, β-likeness, δ-disclosure); without it they compare with what is checked itself, which may have lost
-    rows. A population (k-map, δ-presence) is counted by the labels of the release, with the spec's hierarchies. Nothing
-    is written. Raises KanonError if the data cannot be read; a check that fails is a result, which is
-    false.
+    rows. By the labels of the release, with the spec's hierarchies, a population (k-map, δ-presence) is counted, and
+    the people of a `unit` in the source: `against`, or the one that the spec names. Nothing is written. Raises
+    KanonError if the data cannot be read; a check that fails is a result, which is false.
 
     >>> import pandas
     >>> people = pandas.DataFrame({"zip": ["12", "12", "21"], "ill": list("xyx")})
@@ -139,7 +139,20 @@ def verify(
         alone = {"database": None} if against is not None and files(settled.source) else {}
         data = stack.enter_context(opened(source, settled.model_copy(update=alone), connection))
         whole = None if against is None else stack.enter_context(_opened_whole(against, settled, connection, data))
+        if whole is None and settled.unit and source is None:
+            whole = _own_whole(stack, spec, given, connection, data)
         return _checked(data, settled, whole)
+
+
+def _own_whole(
+    stack: contextlib.ExitStack, spec: Any, given: dict[str, Any], connection: Any, data: Source
+) -> Whole | None:
+    """The source that a spec itself names, where its people are to be counted; None if it cannot be read."""
+    try:
+        settled = settle_spec(None, spec, given)
+        return stack.enter_context(_opened_whole(settled.source, settled, connection, data))
+    except KanonError:
+        return None
 
 
 @contextlib.contextmanager
@@ -177,8 +190,40 @@ def _checked(source: Source, spec: Spec, whole: Whole | None = None) -> Verifica
     names = _shown_columns(spec, source.table)
     check_roles(spec.model_copy(update={"quasi_identifiers": dict.fromkeys(names), "unit": None}), source.table)
     model = models_of(spec, whole.source if whole else source)
-    with labelled_population(source, names, spec, model) as population:
-        return checked(source, spec.source, tuple(names), model, whole, population)
+    written_as = file_format(str(source.files[0])) if source.files else None
+    with shown(source, names, spec, model, whole, written_as) as (release, population):
+        return checked(release, spec.source, tuple(names), model, whole, population)
+
+
+@contextlib.contextmanager
+def shown(
+    release: Source,
+    names: Sequence[str],
+    spec: Spec,
+    model: PrivacyModels,
+    whole: Whole | None,
+    written_as: str | None = None,
+    kept: Shown | None = None,
+    levels: Mapping[str, int] | None = None,
+) -> Iterator[tuple[Source, Shown | None]]:
+    """What a release is to be checked by: its rows, with their people where these count, and its population's.
+
+    `whole`: its source, by which its people are told; SpecError where they count and it is not given. `written_as`: the
+    format of a release that is a file. `kept`: the population, and `levels`: the columns' own, where they are known.
+    """
+    with contextlib.ExitStack() as stack:
+        beside = whole.source.engine if whole else None
+        labelled = labelled_population(release, names, spec, model, beside, levels)
+        population = kept or stack.enter_context(labelled)
+        if model.unit and release.table.column(model.unit) is None:
+            if whole is None:
+                raise SpecError(
+                    f"people are told apart by {model.unit!r}, which the release does not have; give the source that "
+                    "it was made of with `against`, or leave out `unit` to count rows"
+                )
+            of_people = labelled_people(release, names, spec, model, whole.source, written_as, levels)
+            release = stack.enter_context(of_people)
+        yield release, population
 
 
 def checked(
@@ -187,7 +232,7 @@ def checked(
     quasi_identifiers: tuple[str, ...],
     model: PrivacyModels,
     whole: Whole | None = None,
-    population: tuple[Engine, str] | None = None,
+    population: Shown | None = None,
 ) -> Verification:
     """Ask a source that is open whether its classes meet the models; SourceError if it has no rows.
 

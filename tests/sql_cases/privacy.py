@@ -143,6 +143,22 @@ CASES = [
         [(3,)],
         _ILL,
     ),
+    Case(  # the second class is not in the release, and NULL is a label
+        "privacy/released_people",
+        {
+            "people": Relation("people"),
+            "released": Relation("released"),
+            "names": ["a"],
+            "columns": ["a", "ill"],
+            "unit": ["person"],
+        },
+        ["a", "ill", "person"],
+        [(1, 5, 7), (1, 6, 7), (None, 5, 8)],
+        {
+            **relation("people", "a ill person", (1, 5, 7), (1, 6, 7), (2, 5, 7), (None, 5, 8)),
+            **relation("released", "a ill", (1, 5), (None, 5)),
+        },
+    ),
     Case(
         "privacy/occurring_texts",
         {"reference": Relation("reference")},
