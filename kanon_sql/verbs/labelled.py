@@ -42,8 +42,7 @@ def kept_population(recoding: Recoding, view: Relation | None) -> Shown | str | 
         return recoding.view_population_sql(view)
     engine, query = made
     here = embedded()
-    kept = queries.scratch("kanon_population")
-    engine.send(query, here, kept)
+    kept = Scratch(here, "kept").receive("population", engine, query)  # not dropped: it goes with the engine
     return here, queries.select_all(kept, here.dialect)
 
 
