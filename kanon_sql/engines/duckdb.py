@@ -48,7 +48,8 @@ _KINDS = {
 
 _SENT = queries.scratch("kanon_sent")
 # Types that another connection reads as they are; of others (HUGEINT, DECIMAL, TIME …) it may make something else.
-_STREAMED = frozenset(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "VARCHAR"))
+_TIMES = "DATE", "INTERVAL", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE"
+_STREAMED = frozenset(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE", "BOOLEAN", "VARCHAR", *_TIMES))
 _PORTABLE = {"integer": "BIGINT", "float": "DOUBLE PRECISION", "text": "VARCHAR"}
 
 

@@ -152,6 +152,8 @@ def _population(
     tables: Scratch, relation: Relation, quasi_identifiers: Sequence[str], source: Engine, query: str
 ) -> Relation:
     """The population as a relation shows it, by plain names; as texts where the relation has the column as text."""
+    if source is not tables.engine and not (source.is_embedded and tables.engine.is_embedded):
+        return _population_in_types(tables, relation, quasi_identifiers, source, query)
     population = tables.receive("population", source, query)
     here, there = tables.engine.table(relation), tables.engine.table(population)
     plain = queries.plain_names(quasi_identifiers)
@@ -162,6 +164,23 @@ def _population(
         is_text = shown is not None and given is not None and shown.kind == "text" != given.kind
         (texts if is_text else others)[name] = column
     return tables.make("population_shown", "core/as_texts", relation=population, texts=texts, columns=others)
+
+
+def _population_in_types(
+    tables: Scratch, relation: Relation, quasi_identifiers: Sequence[str], source: Engine, query: str
+) -> Relation:
+    """The same, from another kind of engine: what has a type there that this one lacks is told from its text here."""
+    with Scratch(source, "population") as there:
+        sent = there.make_as("sent", query)
+        names = {"texts": list(quasi_identifiers), "columns": ["population"]}
+        rows = there.rows("core/as_texts", relation=sent, **names)
+    known = tables.engine.table(relation)
+    columns = {name: known.column(column) for column, name in queries.plain_names(quasi_identifiers).items()}
+    types = {name: _SENT_AS.get(column.kind, column.type) for name, column in columns.items() if column}
+    return tables.load("population_shown", types | {"population": "BIGINT"}, list(zip(*rows, strict=True)))
+
+
+_SENT_AS = {"text": "VARCHAR", "integer": "BIGINT"}  # of the population there may be longer ones
 
 
 def _summaries_sql(

@@ -19,6 +19,7 @@ from kanon_sql.queries import Relation
 from kanon_sql.release import findings
 from kanon_sql.release.findings import Summary
 from kanon_sql.release.pieces import Piece
+from kanon_sql.release.populated import shown_population
 from kanon_sql.release.publish import write_file
 from kanon_sql.release.recoding import Recoding, unmodelled
 
@@ -42,8 +43,9 @@ def summarize(recoding: Recoding, engine: Engine, written: Relation) -> Summary:
                 "nothing was released; run again and report this if it persists"
             )
         source = recoding.engine, recoding.table.relation
-        asked = recoding.quasi_identifiers, recoding.model, source, recoding.shown_population(), unmodelled(recoding)
-        return findings.summarize(engine, people, *asked)
+        with shown_population(recoding) as population:
+            asked = recoding.quasi_identifiers, recoding.model, source, population, unmodelled(recoding)
+            return findings.summarize(engine, people, *asked)
 
 
 def with_people(recoding: Recoding, tables: Scratch, written_as: str | None) -> Relation:

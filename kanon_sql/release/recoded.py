@@ -17,6 +17,7 @@ from kanon_sql.queries import Relation
 from kanon_sql.release import findings, people
 from kanon_sql.release.findings import Summary
 from kanon_sql.release.pieces import Piece
+from kanon_sql.release.populated import shown_population
 from kanon_sql.release.publish import Published, Staged, publish
 from kanon_sql.release.recoding import Recoding, unmodelled
 from kanon_sql.spec import Spec, Target
@@ -94,10 +95,10 @@ def _verify(recoding: Recoding, engine: Engine, staged: Staged) -> Summary:
     if people.without(recoding):
         summary = people.summarize(recoding, engine, relation)
     else:
-        source, population = (recoding.engine, recoding.table.relation), recoding.shown_population()
-        asked = recoding.quasi_identifiers, recoding.model, source, population, unmodelled(recoding)
-        target = recoding.spec.target
-        summary = findings.summarize(engine, relation, *asked, once=target is not None and target.stays_a_query)
+        source, target = (recoding.engine, recoding.table.relation), recoding.spec.target
+        with shown_population(recoding) as population:
+            asked = recoding.quasi_identifiers, recoding.model, source, population, unmodelled(recoding)
+            summary = findings.summarize(engine, relation, *asked, once=target is not None and target.stays_a_query)
     if other := recoding.other_finding(engine, relation):
         summary = replace(summary, findings=(other,))
     if not summary.holds:

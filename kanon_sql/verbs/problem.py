@@ -73,12 +73,12 @@ def count(
         view = source.engine.place(str(spec.target.table))
         needed = [companion(view, stem) for stem in companion_stems(list(fitted), local)]
         tables.check_companions(source.engine, spec.target, source.table, needed)
-    observer.stage("Counting the distinct tuples")
-    started = time.monotonic()
     here = source.engine if source.engine.is_embedded or search_in == "engine" else source.engine.embedded()
     builders = {name: fit.build for name, fit in fitted.items()}
     made = source.scratches[here]
     with opened_population(source.engine, spec, model) as population:
+        observer.stage("Counting the distinct tuples")
+        started = time.monotonic()
         frequency_set = build_frequency_set(
             source.engine,
             source.table,

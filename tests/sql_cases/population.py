@@ -104,6 +104,13 @@ CASES = [
             **relation("classes", "class label_0", (1, 7), (2, 7), (3, 8)),
         },
     ),
+    Case(
+        "population/counts",
+        {"written": Relation("written"), "columns": ["Zip"]},
+        ["Zip", "population"],
+        [(7, 5), (1, 2)],
+        relation("written", "Zip population", (7, "5"), (1, "2")),
+    ),
     Case("population/totals", {"frequency_set": COUNTED}, ["rows", "population"], [(4, 13)], _COUNTED),
     Case(
         "population/labels",

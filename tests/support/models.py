@@ -1,4 +1,8 @@
-"""Privacy models in plain Python, by their definitions: what a class is, by the rows of each of its values."""
+"""Privacy models in plain Python, by their definitions.
+
+What a class is, by the rows of each of its values; beside a population; and what all classes together are by their
+sizes.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +10,24 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import log
+from math import comb, exp, log
 from typing import Any
 
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.privacy import (
     PrivacyModel,
+    ReleaseModel,
     alpha,
     beta_likeness,
     delta_disclosure,
+    delta_presence,
+    journalist_risk,
     k_anonymity,
+    k_map,
     l_diversity,
+    marketer_risk,
+    population_uniqueness,
+    prosecutor_risk,
     t_closeness,
 )
 
@@ -109,4 +120,152 @@ DEFINED: Sequence[Defined] = [
         delta_disclosure("ill", 0.8),
         lambda of, table: set(of) == set(table) and all(abs(log(1 + gain)) < 0.8 for gain in gains(of, table)),
     ),
+]
+
+
+# Beside a population
+
+
+@dataclass(frozen=True)
+class Populated:
+    """A model beside a population: what its classes need, by the rows (or people) released and those of the population.
+
+    `least` and `most`: bounds of the share; `size`: the rows of the population that a class stands for.
+    """
+
+    make: Callable[[Any], PrivacyModel]
+    size: int = 1
+    least: Fraction = Fraction(0)
+    most: Fraction = Fraction(1)
+
+    def __str__(self) -> str:
+        return f"{self.make('a population').name} {self.make('a population').required}"
+
+    def is_safe(self, rows: int, people: int) -> bool:
+        few = self.most == 1 or rows <= self.most * people  # k-map says nothing of the share
+        return people >= self.size and self.least * people <= rows and few
+
+    def achieved(self, classes: Sequence[tuple[int, int]]) -> float:
+        """Of the classes' rows and people; the worst of what is asked."""
+        name = self.make("a population").name
+        if name == "k-map":
+            return min(people for _, people in classes)
+        if name == "highest journalist risk":
+            return float(max(Fraction(1, people) for _, people in classes))
+        shares = [Fraction(rows, people) for rows, people in classes]
+        return float(max(shares) if self.most < 1 else min(shares))
+
+
+POPULATED: Sequence[Populated] = [
+    Populated(lambda population: k_map(2, population), size=2),
+    Populated(lambda population: k_map(5, population), size=5),
+    Populated(lambda population: journalist_risk(0.3, population), size=4),
+    Populated(lambda population: delta_presence(0, 0.5, population), most=Fraction(1, 2)),
+    Populated(lambda population: delta_presence(0, 0.75, population), most=Fraction(3, 4)),
+    Populated(lambda population: delta_presence(0.25, 1, population), least=Fraction(1, 4)),
+    Populated(lambda population: delta_presence(0.2, 0.8, population), least=Fraction(1, 5), most=Fraction(4, 5)),
+]
+
+
+# All classes together, by their sizes
+
+
+@dataclass(frozen=True)
+class OfSizes:
+    """A model by the sizes of all released classes: a figure, and the most that it may be."""
+
+    models: Sequence[PrivacyModel | ReleaseModel]
+    figures: Sequence[tuple[Callable[[Sequence[int]], float], float]]
+
+    def __str__(self) -> str:
+        return " and ".join(f"{each.name} {each.required}" for each in self.models)
+
+
+def highest_risk(sizes: Sequence[int]) -> float:
+    return 1 / min(sizes)
+
+
+def mean_risk(sizes: Sequence[int]) -> float:
+    """The mean over rows of 1 / the size of the row's class."""
+    return float(sum(Fraction(1, size) for size in sizes for _ in range(size)) / sum(sizes))
+
+
+def share_above(threshold: float) -> Callable[[Sequence[int]], float]:
+    return lambda sizes: sum(size for size in sizes if 1 / size > threshold) / sum(sizes)
+
+
+def zayatz(fraction: Fraction) -> Callable[[Sequence[int]], float]:
+    """Bayes: classes of the population are of i rows as often as those of the sample; how many seen once are unique."""
+
+    def estimate(sizes: Sequence[int]) -> float:
+        if not (ones := sizes.count(1)):
+            return 0.0
+        drawn, population = sum(sizes), int(sum(sizes) / fraction)
+
+        def seen_once(size: int) -> Fraction:
+            return Fraction(size * comb(population - size, drawn - 1), comb(population, drawn))
+
+        unique = seen_once(1) * ones / sum(seen_once(size) for size in sizes)  # of the classes that are seen once
+        return min(1.0, float(unique * ones / drawn))
+
+    return estimate
+
+
+def pitman(fraction: Fraction) -> Callable[[Sequence[int]], float]:
+    """The likeliest θ and α by trying; of N, one is alone if none of the others, one after the other, sits with her."""
+
+    def estimate(sizes: Sequence[int]) -> float:
+        if max(sizes) == 1 or 1 not in sizes:
+            return float(max(sizes) == 1)
+        alpha = likeliest(lambda alpha: log_likelihood(sizes, theta_of(sizes, alpha), alpha), 0, 1 - 1e-9)
+        theta = theta_of(sizes, alpha)
+        alone = 1.0
+        for others in range(1, int(sum(sizes) / fraction)):
+            alone *= (theta + alpha + others - 1) / (theta + others)
+        return alone
+
+    return estimate
+
+
+def theta_of(sizes: Sequence[int], alpha: float) -> float:
+    """The likeliest θ above -α."""
+    return exp(likeliest(lambda above: log_likelihood(sizes, exp(above) - alpha, alpha), -18, 18)) - alpha
+
+
+def log_likelihood(sizes: Sequence[int], theta: float, alpha: float) -> float:
+    """Pitman's: each new row sits with i others as i - α, or alone as θ + α times the classes so far."""
+    likely, seated = 0.0, 0
+    for place, size in enumerate(sizes):
+        for others in range(size):
+            if seated:
+                likely += log((others - alpha if others else theta + alpha * place) / (theta + seated))
+            seated += 1
+    return likely
+
+
+def likeliest(of: Callable[[float], float], low: float, high: float) -> float:
+    """Where a function of one peak has it, by thirds."""
+    for _ in range(45):
+        left, right = low + (high - low) / 3, high - (high - low) / 3
+        low, high = (left, high) if of(left) < of(right) else (low, right)
+    return (low + high) / 2
+
+
+def _unique(estimator: Any, share: float, fraction: Fraction, figure: Callable[[Sequence[int]], float]) -> OfSizes:
+    return OfSizes([population_uniqueness(share, float(fraction), estimator)], [(figure, share)])
+
+
+SIZED: Sequence[OfSizes] = [
+    OfSizes(prosecutor_risk(highest=0.5), [(highest_risk, 0.5)]),
+    OfSizes(prosecutor_risk(mean=0.4), [(mean_risk, 0.4)]),
+    OfSizes(prosecutor_risk(above=0.34, share=0.4), [(share_above(0.34), 0.4)]),
+    OfSizes(
+        prosecutor_risk(highest=0.5, mean=0.3, above=0.25, share=0.5),
+        [(highest_risk, 0.5), (mean_risk, 0.3), (share_above(0.25), 0.5)],
+    ),
+    OfSizes([marketer_risk(0.45)], [(mean_risk, 0.45)]),
+    _unique("zayatz", 0.05, Fraction(1, 2), zayatz(Fraction(1, 2))),
+    _unique("pitman", 0.05, Fraction(1, 2), pitman(Fraction(1, 2))),
+    _unique("dankar", 0.02, Fraction(1, 10), pitman(Fraction(1, 10))),
+    _unique("dankar", 0.2, Fraction(1), lambda sizes: sizes.count(1) / sum(sizes)),
 ]

@@ -1,0 +1,40 @@
+"""The population as a release shows it, and as the reader of a released file does: its type may hold fewer values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from kanon_sql import queries
+from kanon_sql.engine import Engine
+from kanon_sql.engines.files import file_format
+from kanon_sql.engines.opening import embedded
+from kanon_sql.release.pieces import Piece
+from kanon_sql.release.publish import write_file
+from kanon_sql.release.recoding import Recoding
+
+
+@contextmanager
+def shown_population(recoding: Recoding) -> Iterator[tuple[Engine, str] | None]:
+    """The query of the population with the labels of a release, and where it is to be asked; None without one.
+
+    Where the release is a file, these are written and read back like the release.
+    """
+    population, target = recoding.shown_population(), recoding.spec.target
+    if population is None or not (target and target.file):
+        yield population
+        return
+    (engine, query), written_as = population, file_format(target.file)
+    with TemporaryDirectory(prefix="kanon_population_") as folder, closing(embedded()) as reader:
+        file = Path(folder) / "population"
+        write_file(engine, Piece("population", "Write the population with its labels.", query), file, written_as)
+        written = reader.read_written(file, written_as)
+        yield reader, _counts(recoding, reader, written)
+
+
+def _counts(recoding: Recoding, reader: Engine, written: queries.Relation) -> str:
+    """The columns as the file has them, the population's rows as a number: a CSV file has no numbers."""
+    columns = recoding.quasi_identifiers
+    return queries.text("population/counts", reader.dialect, written=written, columns=columns)

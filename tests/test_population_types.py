@@ -1,0 +1,76 @@
+"""Releases beside a population, and beside their source, where a file or a server lacks the types of another engine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kanon_sql
+from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.engines.postgres import PostgreSQL
+from kanon_sql.privacy import delta_presence, k_map, t_closeness
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+@pytest.mark.parametrize(
+    ("column_type", "values"),
+    [
+        ("FLOAT", ["0.1", "0.7"]),
+        ("DATE", ["infinity", "2020-01-01"]),
+        ("TIMESTAMP_NS", ["2020-01-01 00:00:00.123456789", "2020-01-01 00:00:00.123456788"]),
+        ("HUGEINT", ["170141183460469231731687303715884105727", "1"]),
+        ("TIMETZ", ["12:00:00+02", "12:00:00+03"]),
+    ],
+)
+def test_a_population_is_compared_as_the_file_has_its_values(
+    tmp_path: Path, column_type: str, values: list[str], ending: str
+) -> None:
+    engine = DuckDB()
+    engine.run(f"CREATE TABLE voters (born {column_type}, ill INTEGER)")
+    for number, value in enumerate(values * 6):
+        engine.run(f"INSERT INTO voters VALUES ('{value}', {number % 2})")
+    engine.run("CREATE TABLE sample AS SELECT * FROM voters LIMIT 8")
+    asked = {"quasi_identifiers": {"born": {"hierarchy": "suppress"}}, "sensitive": ["ill"]}
+    models = [k_map(6, "voters"), delta_presence(0, 0.9, "voters")]
+    where: dict[str, Any] = {"output": tmp_path / f"anon.{ending}", "connection": engine.connection}
+    release = kanon_sql.anonymize("sample", asked, privacy=models, **where)
+    assert release.manifest["node"] == {"born": 0}
+    assert [each["achieved"] for each in release.manifest["privacy"]] == [6, pytest.approx(4 / 6)]
+
+
+@pytest.mark.parametrize(
+    ("column_type", "values"),
+    [
+        ("REAL", ["0.1", "0.7"]),
+        ("NUMERIC", ["1.5", "NaN"]),
+        ("BYTEA", ["\\x00", "\\xaabb"]),
+        ("DATE", ["infinity", "2020-01-01"]),
+    ],
+)
+def test_a_population_is_compared_in_the_types_of_a_server(
+    postgres: PostgreSQL, column_type: str, values: list[str]
+) -> None:
+    postgres.run(f"CREATE TABLE voters (pay {column_type}, ill INTEGER)")
+    for number, value in enumerate(values * 6):
+        postgres.run(f"INSERT INTO voters VALUES ('{value}', {number % 2})")
+    postgres.run("CREATE TABLE sample AS SELECT * FROM voters LIMIT 8")
+    asked = {"quasi_identifiers": {"pay": {"hierarchy": "suppress"}}, "sensitive": ["ill"]}
+    where: dict[str, Any] = {"into": "anon", "connection": postgres.connection}
+    release = kanon_sql.anonymize("sample", asked, privacy=[k_map(6, "voters")], **where)
+    assert release.manifest["node"] == {"pay": 0}
+    assert release.manifest["privacy"][0]["achieved"] == 6
+
+
+@pytest.mark.parametrize("column_type", ["FLOAT", "DATE", "TIMESTAMP_NS"])
+def test_a_file_is_compared_with_the_values_of_its_source(tmp_path: Path, column_type: str) -> None:
+    values = ["0.1", "0.7"] if column_type == "FLOAT" else ["infinity", "2020-01-01"]
+    engine = DuckDB()
+    engine.run(f"CREATE TABLE people (age INTEGER, due {column_type})")
+    for number in range(8):
+        engine.run(f"INSERT INTO people VALUES ({number // 4}, '{values[number % 2]}')")
+    asked = {"quasi_identifiers": {"age": {"hierarchy": "suppress"}}, "sensitive": ["due"]}
+    where: dict[str, Any] = {"output": tmp_path / "anon.parquet", "connection": engine.connection}
+    release = kanon_sql.anonymize("people", asked, privacy=[t_closeness("due", 0.1)], **where)
+    assert release.manifest["privacy"][0]["achieved"] == 0
