@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 from math import comb, exp, log
 from typing import Any
 
@@ -88,8 +89,13 @@ def hierarchical_distance(of: Values, table: Values, hierarchy: Hierarchy) -> Fr
     return cost
 
 
-def tail(of: Values, place: int) -> int:
-    return sum(sorted(of.values(), reverse=True)[place - 1 :])
+def is_recursively_diverse(of: Values, c: float, l: int) -> bool:  # noqa: E741  (the literature's name)
+    """Whoever rules out any l - 2 values still finds no other in c times as many rows as the rest, or more.
+
+    So the authors say what r1 < c (rl + … + rm) means: A. Machanavajjhala and others, 2007, section 4.2.
+    """
+    left = (Counter({value: of[value] for value in kept}) for kept in combinations(of, max(0, len(of) - l + 2)))
+    return len(of) >= l and all(max(rest.values()) < c * (rest.total() - max(rest.values())) for rest in left)
 
 
 def gains(of: Values, table: Values) -> list[float]:
@@ -100,7 +106,7 @@ DEFINED: Sequence[Defined] = [
     Defined(k_anonymity(3), lambda of, _: of.total() >= 3),
     Defined(l_diversity("ill", 2), lambda of, _: len(of) >= 2),
     Defined(l_diversity("ill", 2, "entropy"), lambda of, _: entropy(of) >= log(2) - 1e-9),
-    Defined(l_diversity("ill", 2, "recursive", c=2), lambda of, _: max(of.values()) < 2 * tail(of, 2)),
+    Defined(l_diversity("ill", 2, "recursive", c=2), lambda of, _: is_recursively_diverse(of, 2, 2)),
     Defined(t_closeness("ill", 0.3), lambda of, table: equal_distance(of, table) <= Fraction(3, 10)),
     Defined(t_closeness("ill", 0.2, "ordered"), lambda of, table: ordered_distance(of, table) <= Fraction(1, 5)),
     Defined(
