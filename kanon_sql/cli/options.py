@@ -162,6 +162,18 @@ _SEARCHES = ", ".join(get_args(SearchStrategy))
 _A_SOURCE = "A CSV or Parquet file or a glob of files; with --database, a table or view."
 
 
+def _once(name: str, help: str, read: Callable[[str], Any]) -> Option:
+    """An option that says one thing: of two, neither is silently left out."""
+    option = Option(name, help, _PRIVACY, list[str])
+
+    def only(texts: list[str]) -> Any:
+        if len(texts) > 1:
+            raise SpecError(f"{option.spelled} is given {len(texts)} times; keep one of them")
+        return read(texts[0])
+
+    return replace(option, read=only)
+
+
 def _of_columns(name: str, help: str, *keys: str, flag: str = "") -> Option:
     """An option that is given once per sensitive column."""
     option = Option(name, f"{help} Repeatable.", _PRIVACY, list[str], flag)
@@ -234,32 +246,28 @@ AGAINST = Option(
     "release itself. A file, or with --database a table.",
     _DATA,
 )
-RISK = Option(
+RISK = _once(
     "risk",
     "Largest risk that somebody is found: prosecutor:highest=0.1, prosecutor:mean=0.05, marketer:mean=0.05, "
     "prosecutor:above=0.2:share=0.1 for the share of rows above a risk, or, in a population, "
     "journalist:highest=0.1:population=FILE. No k is asked for besides unless you give it.",
-    _PRIVACY,
-    read=risk,
+    risk,
 )
-UNIQUENESS = Option(
+UNIQUENESS = _once(
     "uniqueness",
     "Largest share of the population that is unique, as estimated from the sample that the rows are: "
     "0.01:fraction=0.1, the rows over the population. No k is asked for besides unless you give it.",
-    _PRIVACY,
-    read=uniqueness,
+    uniqueness,
 )
-K_MAP = Option(
+K_MAP = _once(
     "k_map",
     "Least number of rows that a class stands for in a table or file that the source is a sample of: 5:voters.parquet.",
-    _PRIVACY,
-    read=beside_population("--k-map", "k"),
+    beside_population("--k-map", "k"),
 )
-DELTA_PRESENCE = Option(
+DELTA_PRESENCE = _once(
     "delta_presence",
     "Least and largest share of each class of such a population that is released: 0:0.5:voters.parquet.",
-    _PRIVACY,
-    read=beside_population("--delta-presence", "min", "max"),
+    beside_population("--delta-presence", "min", "max"),
 )
 SUPPRESSION_LIMIT = Option(
     "suppression_limit", "Fraction of the rows that may be suppressed (default 0.02).", _PRIVACY, float
