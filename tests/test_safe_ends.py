@@ -86,7 +86,7 @@ def partitions(things: Sequence[Any]) -> Iterator[list[list[Any]]]:
 
 
 @every_recoding
-@settings(EXAMPLES, max_examples=4)
+@settings(EXAMPLES, max_examples=3)
 @given(
     rows=st.lists(st.tuples(st.sampled_from(["11", "12", "21", "22"]), st.integers(1, 4)), min_size=3, max_size=14),
     asked=st.lists(st.sampled_from([*DEFINED, TWO_OR_THREE]), min_size=1, max_size=2, unique_by=str),
