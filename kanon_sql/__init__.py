@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kanon_sql.spec import Spec
     from kanon_sql.verbs.anatomize import anatomize
     from kanon_sql.verbs.anonymize import anonymize
+    from kanon_sql.verbs.attack import Attacks, attack
     from kanon_sql.verbs.compare import Comparison, compare
     from kanon_sql.verbs.explain import Explanation, explain
     from kanon_sql.verbs.lattice import LatticePicture, lattice
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.verify import Verification, verify
 
 _HOMES = {
+    "Attacks": "verbs.attack",
     "Comparison": "verbs.compare",
     "Explanation": "verbs.explain",
     "Finding": "privacy",
@@ -44,6 +46,7 @@ _HOMES = {
     "anatomize": "verbs.anatomize",
     "anonymize": "verbs.anonymize",
     "anonymize_sql": "verbs.statement",
+    "attack": "verbs.attack",
     "compare": "verbs.compare",
     "explain": "verbs.explain",
     "k_anonymity": "privacy",
@@ -55,6 +58,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Attacks",
     "Comparison",
     "Explanation",
     "Finding",
@@ -71,6 +75,7 @@ __all__ = [
     "anatomize",
     "anonymize",
     "anonymize_sql",
+    "attack",
     "compare",
     "explain",
     "hierarchy",

@@ -23,7 +23,7 @@ RANKS = [
     "strategies recode cloak",
     "report",
     "release",
-    "risk",
+    "risk attack",
     "verbs",
     "hierarchy",
     "__init__",

@@ -85,9 +85,7 @@ def hierarchy_source(attribute: Attribute, column: Column, spec: Spec, engine: E
 
 def _needs_order(spec: Spec, column: Column) -> bool:
     """Whether nothing says how to generalize a column, so that only the order of its values is left."""
-    if spec.quasi_identifiers[column.name].hierarchy is not None:
-        return False
-    if spec.hierarchies is not None and (Path(spec.hierarchies) / f"{column.name}.csv").exists():
+    if has_hierarchy(spec, column.name):
         return False
     if not column.ordered:
         raise SpecError(
@@ -99,6 +97,13 @@ def _needs_order(spec: Spec, column: Column) -> bool:
 
 def _by_order(column: Column) -> HierarchySource:
     return _built(SuppressRecipe(), lambda values: recipes.suppress(values, column.name))
+
+
+def has_hierarchy(spec: Spec, name: str) -> bool:
+    """Whether a spec says how a column is generalized: by a recipe of its own, or a file in the folder."""
+    if spec.quasi_identifiers[name].hierarchy is not None:
+        return True
+    return spec.hierarchies is not None and (Path(spec.hierarchies) / f"{name}.csv").exists()
 
 
 def _ranges(recipe: RangesRecipe, column: str, values: Sequence[Any]) -> h.Hierarchy:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.opening import embedded
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
-from kanon_sql.frequency.fitting import hierarchy_sources
+from kanon_sql.frequency.fitting import has_hierarchy, hierarchy_sources
 from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set
 from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.hierarchy import Hierarchy
@@ -140,18 +139,12 @@ def _counted(
                 "same columns"
             )
     asked = {
-        name: each if _has_hierarchy(spec, name) else each.model_copy(update={"hierarchy": SuppressRecipe()})
+        name: each if has_hierarchy(spec, name) else each.model_copy(update={"hierarchy": SuppressRecipe()})
         for name, each in spec.quasi_identifiers.items()
     }
     fitted = hierarchy_sources(spec.model_copy(update={"quasi_identifiers": asked}), table, engine)
     builders = {name: each.build for name, each in fitted.items()}
     return build_frequency_set(engine, table, builders, tables, keep_tuples=True, unmapped=spec.unmapped)
-
-
-def _has_hierarchy(spec: Spec, name: str) -> bool:
-    if spec.quasi_identifiers[name].hierarchy is not None:
-        return True
-    return spec.hierarchies is not None and (Path(spec.hierarchies) / f"{name}.csv").exists()
 
 
 def _node(release: Source, frequency_set: FrequencySet, levels: Mapping[str, int] | None = None) -> Node:

@@ -144,6 +144,19 @@ class VerifyOptions(PrivacyOptions, total=False):
     hierarchies: Place | None
 
 
+class AttackOptions(TypedDict, total=False):
+    """What attackers are told of a release."""
+
+    database: Place | None
+    quasi_identifiers: Columns | Mapping[str, Any] | None
+    sensitive: Columns | None
+    location: Columns | None
+    hierarchies: Place | None
+    unit: str | None
+    k: int | None
+    seed: int | None
+
+
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
 
 

@@ -125,7 +125,7 @@ def verify(
     """
     given = taken(VerifyOptions, options)
     if spec is not None and source is None:
-        settled = _of_target(settle_spec(_NOT_READ, spec, given))
+        settled = of_target(settle_spec(_NOT_READ, spec, given))
     else:
         settled = settle_spec(source, spec, given)
     # The spec of a release will do: that its identifiers are gone is as it should be.
@@ -169,7 +169,7 @@ def _opened_whole(against: Any, spec: Spec, connection: Any, data: Source) -> It
             yield Whole(name, source)
 
 
-def _of_target(spec: Spec) -> Spec:
+def of_target(spec: Spec) -> Spec:
     """The spec of a release with what it wrote in the source's place."""
     check(spec, "verify")
     assert spec.target

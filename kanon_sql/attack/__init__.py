@@ -1,0 +1,13 @@
+"""Attacks on releases: one per file, each a value that says what the attacker does, and a function that tries it.
+
+Whoever attacks has the release and what its table tells; of the source only as much as an attack says, to know
+whether a guess is right. Everything is counted in an embedded engine, and only counts come out.
+"""
+
+from kanon_sql.attack.homogeneity import HOMOGENEITY
+from kanon_sql.attack.material import Attack, Copy, Material, Need
+from kanon_sql.attack.outcome import Outcome, interval
+
+ATTACKS: tuple[Attack, ...] = (HOMOGENEITY,)
+
+__all__ = ["ATTACKS", "Attack", "Copy", "Material", "Need", "Outcome", "interval"]

@@ -1,0 +1,53 @@
+"""Homogeneity: who stands in a class whose rows all have one sensitive value has that value.
+
+Source: A. Machanavajjhala, J. Gehrke, D. Kifer, M. Venkitasubramaniam, "l-diversity", ICDE 2006, section 1.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from kanon_sql.attack.material import Attack, Material
+from kanon_sql.attack.outcome import Outcome
+
+
+def _homogeneous(material: Material) -> Iterator[Outcome]:
+    for column in material.sensitive:
+        yield _of_column(material, column)
+
+
+def _of_column(material: Material, column: str) -> Outcome:
+    tables, release = material.tables, material.release
+    plain, value, relation = release.plain(material.quasi_identifiers), release.plain([column]), release.relation
+    holes: dict[str, Any] = {"release": relation, "quasi_identifiers": plain}
+    ((classes, rows),) = tables.rows("privacy/homogeneous", names=plain, value=value, **holes)
+    of_value = [int(n) for (n,) in tables.rows("attack/value_rows", release=relation, value=value)]
+    sizes = tables.rows("core/class_sizes", **holes)
+    return Outcome(
+        "homogeneity",
+        f"{int(rows):,} of {release.rows:,} people stand in {int(classes):,} classes that have one value of "
+        f"{column}: whoever finds somebody's class knows it.",
+        attempts=release.rows,
+        successes=int(rows),
+        people=int(rows),
+        baseline=_by_chance(sizes, of_value),
+        column=column,
+        figures={"classes": int(classes)},
+        avoid=f"ask for l-diversity of {column}",
+    )
+
+
+def _by_chance(sizes: Sequence[tuple[int, int]], of_value: Sequence[int]) -> float:
+    """The expected share of rows in homogeneous classes of these sizes if the values were dealt at random."""
+    rows = sum(of_value)
+    shares = [n / rows for n in of_value]
+    return sum(size * classes * sum(share**size for share in shares) for size, classes in sizes) / rows if rows else 0.0
+
+
+HOMOGENEITY = Attack(
+    "homogeneity",
+    "Find somebody's class, and look whether all of it has one sensitive value.",
+    _homogeneous,
+    ("sensitive",),
+)

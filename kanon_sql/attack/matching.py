@@ -1,0 +1,70 @@
+"""Which classes of a release somebody may stand in: all whose labels may stand for what is known of them.
+
+The attributes are joined one by one over the prefixes of the classes' labels, so that no more is ever looked at than
+what still fits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kanon_sql.attack.labels import covered
+from kanon_sql.attack.material import Copy, Material
+from kanon_sql.engine import Column
+from kanon_sql.queries import Relation
+
+_FEW = 3  # labels, in a note
+
+
+def classes_of(material: Material, release: Copy, stem: str = "classes") -> Relation:
+    """The classes of a release: class (from 1), the quasi-identifiers' labels by their plain names, n (rows)."""
+    labels = release.plain(material.quasi_identifiers)
+    return material.tables.make(stem, "attack/classes", release=release.relation, labels=labels)
+
+
+def fitting(
+    material: Material, targets: Relation, kinds: Copy, classes: Relation, names: Sequence[str] | None = None
+) -> Relation:
+    """The pairs of a target and a class that fit: target, class.
+
+    `targets`: target (a number), and what is known of them under plain names, values as in `kinds`, the copy that they
+    come from. `names`: the quasi-identifiers that are known of them, all unless given.
+    """
+    tables = material.tables
+    known = material.quasi_identifiers if names is None else tuple(names)
+    tables.make("places", "attack/first_places", classes=classes)
+    tables.make("fitting", "attack/first_fitting", targets=targets)
+    for name in known:
+        plain = kinds.plain([name])
+        _load_covers(material, targets, classes, name, kinds)
+        tables.make("next_places", "attack/next_places", places=tables["places"], classes=classes, label=plain)
+        relations = {"fitting": tables["fitting"], "places": tables["next_places"], "covers": tables["covers"]}
+        tables.make("next_fitting", "attack/next_fitting", targets=targets, value=plain, **relations)
+        tables.rename("next_places", "places")
+        tables.rename("next_fitting", "fitting")
+    made = tables.make("fits", "attack/fits", fitting=tables["fitting"], places=tables["places"])
+    tables.drop("places", "fitting", "covers")
+    return made
+
+
+def _load_covers(material: Material, targets: Relation, classes: Relation, name: str, kinds: Copy) -> None:
+    """Which values of the targets each label may stand for: label, value, as keys."""
+    tables, plain = material.tables, kinds.plain([name])
+    labels = [label for (label,) in tables.rows("attack/labels", classes=classes, label=plain)]
+    values = tables.rows("attack/values", targets=targets, value=plain)
+    column = Column(name, "", kinds.kinds[name])
+    hierarchy = material.hierarchy(column, [value for value, _ in values])
+    found, unread = covered(labels, [value for value, _ in values], column.kind, hierarchy)
+    if unread:
+        material.note(
+            f"{len(unread):,} labels of {name} cannot be read without its hierarchy, and are taken to stand for any "
+            "value; name the hierarchies, so that the attacks know as much as an attacker may"
+        )
+    pairs = [(_key(label), _key(values[place][1])) for label, places in found.items() for place in places]
+    types = {"label": "VARCHAR", "value": "VARCHAR"}
+    tables.load("covers", types, list(zip(*pairs, strict=True)) or [[], []])
+
+
+def _key(text: str | None) -> str:
+    """What NULL and a text are joined by."""
+    return "" if text is None else f"={text}"

@@ -1,0 +1,87 @@
+"""What attackers have: the release, and whatever else was given, copied into one embedded engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from kanon_sql.attack.outcome import Outcome
+from kanon_sql.engine import Column
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.generalization.hierarchy import Hierarchy
+from kanon_sql.queries import Relation
+
+Need = Literal["sensitive", "source", "auxiliary", "previous", "others", "cloaked"]
+NEEDS: Mapping[Need, str] = {
+    "sensitive": "a sensitive column in the release; name it with `sensitive`",
+    "source": "the source that the release was made of; name it with `source`",
+    "auxiliary": "a table of people that an attacker may have; name it with `auxiliary`",
+    "previous": "an earlier release of the same table; name it with `previous`",
+    "others": "another release of the same table; name it after the first",
+    "cloaked": "places that were cloaked; name their columns with `location`",
+}
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A table in the embedded engine, as its reader gets it.
+
+    `columns`: its columns by their names at home, each under a plain name, which is the same in all copies. `row_id`
+    numbers the rows in the order in which they are read. In a release the quasi-identifiers are text: what is shown of
+    them, bounds as one range; in other tables they are values.
+    """
+
+    name: str
+    relation: Relation
+    columns: Mapping[str, str]
+    kinds: Mapping[str, str]
+    rows: int
+
+    def plain(self, names: Sequence[str]) -> list[str]:
+        """The plain names of columns."""
+        return [self.columns[name] for name in names]
+
+
+HierarchyOf = Callable[[Column, Sequence[Any]], Hierarchy | None]
+
+
+@dataclass(frozen=True)
+class Material:
+    """All that an attack may use. Tables that it makes go into a scratch of its own on `engine`.
+
+    `quasi_identifiers`, `sensitive`: columns of the release, by their names at home; `location`: the two columns of
+    cloaked places. `others`: further releases of the same table. `unit`: the column of the source, and of an auxiliary
+    table, that tells people apart. `most`: attempts at most, drawn with the `seed`. `hierarchy`: that of a column, made
+    for its values. `note`: takes a sentence about what limits the attacks.
+    """
+
+    tables: Scratch
+    release: Copy
+    quasi_identifiers: tuple[str, ...]
+    sensitive: tuple[str, ...] = ()
+    location: tuple[str, ...] = ()
+    source: Copy | None = None
+    auxiliary: Copy | None = None
+    previous: Copy | None = None
+    others: tuple[Copy, ...] = ()
+    unit: str | None = None
+    k: int | None = None
+    most: int = 2000
+    seed: int = 0
+    hierarchy: HierarchyOf = lambda _column, _values: None
+    note: Callable[[str], None] = field(default=lambda _: None, compare=False)
+
+    def has(self, need: Need) -> bool:
+        """Whether something that an attack needs was given."""
+        return bool({"cloaked": self.location}.get(need, getattr(self, need, None)))
+
+
+@dataclass(frozen=True)
+class Attack:
+    """A way to learn of people from a release: its name, what the attacker does, what that takes, and how to try it."""
+
+    name: str
+    sentence: str
+    run: Callable[[Material], Iterator[Outcome]]
+    needs: tuple[Need, ...] = ()

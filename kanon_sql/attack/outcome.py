@@ -1,0 +1,87 @@
+"""What an attack gives: how often it was right, how often a guess would have been, and of how many people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import sqrt
+from typing import Any
+
+_Z = 1.959964  # of a two-sided interval of 95 %
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of an attack, counts and shares only.
+
+    `attempts`, `successes`: guesses, and how many were right. `people`: how many of those in the release the attack
+    succeeds with (rows, where no column tells people apart); from a sample, an estimate. `baseline`: the share of right
+    guesses of somebody who knows no more than the values' shares in the whole table. `control`: the share of right
+    guesses about people who are not in the release. `column`: the sensitive column that was guessed. `figures`: what
+    else there is to know, by name. `sentence`: what was found; `avoid`: what to do about it.
+    """
+
+    name: str
+    sentence: str
+    attempts: int
+    successes: int
+    people: int
+    baseline: float | None = None
+    control: float | None = None
+    column: str | None = None
+    sampled: bool = False
+    figures: Mapping[str, float | int | None] = field(default_factory=dict)
+    avoid: str = ""
+
+    @property
+    def share(self) -> float:
+        """The share of the guesses that were right."""
+        return self.successes / self.attempts if self.attempts else 0.0
+
+    @property
+    def chance(self) -> float:
+        """What the share is held against: the better of the baseline and the control."""
+        return max(self.baseline or 0.0, self.control or 0.0)
+
+    @property
+    def excess(self) -> float:
+        """The share above chance, as a part of what chance leaves: 0 for no better than chance, 1 for always right.
+
+        It is 0 where the interval of the share reaches down to chance.
+        """
+        if self.chance >= 1 or (self.chance and interval(self.successes, self.attempts)[0] <= self.chance):
+            return 0.0
+        return max(0.0, (self.share - self.chance) / (1 - self.chance))
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, ready for JSON."""
+        return {
+            "name": self.name,
+            "column": self.column,
+            "attempts": self.attempts,
+            "successes": self.successes,
+            "share": self.share,
+            "interval": list(interval(self.successes, self.attempts)),
+            "baseline": self.baseline,
+            "control": self.control,
+            "excess": self.excess,
+            "people": self.people,
+            "sampled": self.sampled,
+            "figures": dict(self.figures),
+            "sentence": self.sentence,
+            "avoid": self.avoid,
+        }
+
+
+def interval(successes: int, attempts: int) -> tuple[float, float]:
+    """The 95 % interval of a share (E. B. Wilson, JASA 22(158), 1927).
+
+    >>> [round(end, 4) for end in interval(5, 10)], interval(0, 0)
+    ([0.2366, 0.7634], (0.0, 1.0))
+    """
+    if not attempts:
+        return 0.0, 1.0
+    share, z2 = successes / attempts, _Z**2
+    middle = (share + z2 / (2 * attempts)) / (1 + z2 / attempts)
+    half = _Z / (1 + z2 / attempts) * sqrt(share * (1 - share) / attempts + z2 / (4 * attempts**2))
+    return max(0.0, middle - half), min(1.0, middle + half)

@@ -1,0 +1,262 @@
+"""Try what an attacker would: on a release, with what else they may have."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+from kanon_sql import queries
+from kanon_sql.attack import ATTACKS, Attack, Copy, Material, Outcome
+from kanon_sql.attack.material import NEEDS
+from kanon_sql.engine import Column, Engine, Table
+from kanon_sql.engines.files import files
+from kanon_sql.engines.opening import embedded
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.errors import HierarchyError, SourceError, SpecError
+from kanon_sql.frequency.fitting import has_hierarchy, hierarchy_source
+from kanon_sql.generalization.hierarchy import Hierarchy
+from kanon_sql.recode.show import shown_names
+from kanon_sql.spec import Spec
+from kanon_sql.verbs.observer import Observer
+from kanon_sql.verbs.options import AttackOptions, spelled_out, taken
+from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.source import IN_MEMORY, Source, opened_source, settle_spec
+from kanon_sql.verbs.verify import of_target
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True, repr=False)
+class Attacks(Result):
+    """What came of the attacks on a release: counts and shares, never a value of anybody.
+
+    `skipped`: the attacks that could not be tried, each with what it needs. `notes`: what limits the others.
+    """
+
+    release: str
+    quasi_identifiers: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    outcomes: tuple[Outcome, ...]
+    skipped: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def worst(self) -> float:
+        """The largest share of right guesses above chance."""
+        return max((outcome.excess for outcome in self.outcomes), default=0.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, ready for JSON."""
+        return {
+            "release": self.release,
+            "quasi_identifiers": list(self.quasi_identifiers),
+            "sensitive": list(self.sensitive),
+            "attacks": [outcome.to_dict() for outcome in self.outcomes],
+            "skipped": [{"name": name, "needs": needs} for name, needs in self.skipped],
+            "notes": list(self.notes),
+        }
+
+    def to_df(self) -> pandas.DataFrame:
+        """One row per attack and column."""
+        import pandas
+
+        named = ("name", "column", "people", "attempts", "successes", "share", "baseline", "control", "excess")
+        return pandas.DataFrame([[each.to_dict()[name] for name in named] for each in self.outcomes], columns=named)
+
+    def _lines(self) -> list[tuple[str, str]]:
+        return [
+            ("release", f"{self.release}, by {', '.join(self.quasi_identifiers)}"),
+            *((each.name, each.sentence) for each in self.outcomes),
+            *(("skipped", f"{name}: needs {needs}") for name, needs in self.skipped),
+            *(("note", note) for note in self.notes),
+        ]
+
+
+@spelled_out(AttackOptions)
+def attack(
+    release: Any = None,
+    *others: Any,
+    source: Any = None,
+    auxiliary: Any = None,
+    previous: Any = None,
+    spec: Spec | dict[str, Any] | str | Path | None = None,
+    only: Sequence[str] | None = None,
+    attempts: int = 2000,
+    connection: Any = None,
+    observer: Observer | None = None,
+    **options: Unpack[AttackOptions],
+) -> Attacks:
+    """Try the attacks on a release that somebody could try who has it, and say how many people they succeed with.
+
+    `release`, `others`: releases of one table, each a file, a table, a DataFrame or an Arrow table; left out, the
+    spec's target. `source`: the table that they were made of, which tells whether a guess is right; with a spec, its
+    source. `auxiliary`: a table of people that an attacker may have. `previous`: an earlier release of the same table.
+    Without `sensitive`, every released column that is no quasi-identifier is attacked. `only`: the names of the attacks
+    to try. `attempts`: people to attack at most, where an attack draws some. Nothing is written; raises KanonError.
+
+    >>> import pandas
+    >>> release = pandas.DataFrame({"zip": ["1*", "1*", "2*", "2*"], "ill": list("xxyz")})
+    >>> tried = attack(release, quasi_identifiers=["zip"], sensitive=["ill"], only=["homogeneity"])
+    >>> [(each.name, each.people) for each in tried.outcomes]
+    [('homogeneity', 2)]
+    """
+    observer = observer or Observer()
+    chosen = _chosen(only)
+    whence = IN_MEMORY if source is None and spec is None else source
+    settled = settle_spec(whence, spec, taken(AttackOptions, options))
+    named = {
+        "release": _target(settled) if release is None else release,
+        **{f"other {number}": each for number, each in enumerate(others, start=1)},
+        "source": source if source is not None or spec is None else settled.source,
+        "auxiliary": auxiliary,
+        "previous": previous,
+    }
+    with contextlib.ExitStack() as stack:
+        here = stack.enter_context(contextlib.closing(embedded()))
+        tables = stack.enter_context(Scratch(here, "attack"))
+        observer.stage("Reading")
+        opened = {
+            role: stack.enter_context(_opened(each, settled, connection))
+            for role, each in named.items()
+            if each is not None
+        }
+        notes: list[str] = []
+        material = _material(tables, opened, settled, attempts, notes.append)
+        return _tried(material, chosen, _name(named["release"]), notes, observer)
+
+
+def _chosen(only: Sequence[str] | None) -> tuple[Attack, ...]:
+    """The attacks of these names, all unless given."""
+    known = {each.name: each for each in ATTACKS}
+    for name in only or ():
+        if name not in known:
+            raise SpecError(f"there is no attack {name!r}; choose among {', '.join(known)}")
+    return ATTACKS if only is None else tuple(known[name] for name in only)
+
+
+def _target(spec: Spec) -> str:
+    """What the spec's run wrote."""
+    if spec.target is None:
+        raise SpecError("there is no release to attack; name one, or a spec with a target")
+    return str(of_target(spec).source)
+
+
+def _name(given: Any) -> str:
+    return str(given) if isinstance(given, (str, Path)) else IN_MEMORY
+
+
+def _opened(given: Any, spec: Spec, connection: Any) -> contextlib.AbstractContextManager[Source]:
+    """A table or data to read; a file beside tables in a database is read without it."""
+    alone = not isinstance(given, (str, Path)) or bool(files(str(given)))
+    return opened_source(given, None if alone else spec.database, None if alone else connection)
+
+
+def _material(
+    tables: Scratch, opened: Mapping[str, Source], spec: Spec, attempts: int, note: Callable[[str], None]
+) -> Material:
+    """What an attacker has, copied beside us."""
+    release = opened["release"].table
+    columns = dict.fromkeys(column.name for each in opened.values() for column in each.table.columns)
+    plain = {name: f"c{number}" for number, name in enumerate((*columns, *spec.quasi_identifiers))}
+    shown = {name: _shown(name, release) for name in spec.quasi_identifiers}
+    copies = {role: _copied(tables, role, each, plain, shown) for role, each in opened.items()}
+    rest = [name for name in copies["release"].columns if name not in shown]
+    return Material(
+        tables,
+        copies["release"],
+        tuple(shown),
+        tuple(spec.sensitive) or tuple(rest),
+        tuple(spec.location or ()),
+        copies.get("source"),
+        copies.get("auxiliary"),
+        copies.get("previous"),
+        tuple(copy for role, copy in copies.items() if role.startswith(_OTHER)),
+        spec.unit,
+        spec.privacy.k,
+        attempts,
+        spec.seed,
+        partial(_hierarchy, spec, opened["release"].engine),
+        note,
+    )
+
+
+def _shown(name: str, table: Table) -> tuple[str, ...]:
+    """The columns of a release that show a quasi-identifier: two where it is shown by its bounds."""
+    bounds = shown_names(name, "bounds")
+    return bounds if table.column(name) is None and all(map(table.column, bounds)) else (name,)
+
+
+def _copied(
+    tables: Scratch, role: str, source: Source, plain: Mapping[str, str], shown: Mapping[str, tuple[str, ...]]
+) -> Copy:
+    """A table beside us; of a release the quasi-identifiers as text, and bounds as the range between them."""
+    kinds = {column.name: column.kind for column in source.table.columns}
+    is_release = role not in ("source", "auxiliary")
+    _check_columns(role, kinds, shown if is_release else {name: (name,) for name in shown}, is_release)
+    texts = [name for names in shown.values() for name in names] if is_release else []
+    held = {name: plain[name] for name in kinds}
+    named = {"texts": {held[name]: name for name in texts}}
+    named["natives"] = {plain: name for name, plain in held.items() if name not in texts}
+    text = queries.text("attack/copied", source.engine.dialect, source=source.table.relation, **named)
+    stem = role.replace(" ", "_")
+    relation = tables.receive(stem, source.engine, text, "attack/copied")
+    for name, names in shown.items():
+        if is_release and len(names) > 1:
+            low, high = (held.pop(each) for each in names)
+            held[name] = plain[name]
+            ends: dict[str, Any] = {"low": {plain[name]: low}, "high": {plain[name]: high}}
+            relation = tables.make(f"{stem}_{plain[name]}", "attack/ranged", copied=relation, **ends)
+    return Copy(_WHO.get(role, role), relation, held, kinds, tables.count(relation))
+
+
+def _check_columns(role: str, kinds: Mapping[str, str], needed: Mapping[str, tuple[str, ...]], every: bool) -> None:
+    """SpecError if a release lacks a quasi-identifier, or another table all of them."""
+    missing = [name for name, names in needed.items() if not set(names) <= kinds.keys()]
+    if missing and (every or len(missing) == len(needed)):
+        raise SpecError(
+            f"{_WHO.get(role, 'another release')} has no column {missing[0]!r}; name quasi-identifiers that it has, "
+            "by their names there"
+        )
+
+
+_OTHER = "other"
+_WHO = {
+    "release": "the release",
+    "source": "the source",
+    "auxiliary": "the auxiliary table",
+    "previous": "the previous release",
+}
+
+
+def _hierarchy(spec: Spec, engine: Engine, column: Column, values: Sequence[Any]) -> Hierarchy | None:
+    """The hierarchy that the spec has of a column, made for some of its values."""
+    attribute = spec.quasi_identifiers.get(column.name)
+    if attribute is None or not has_hierarchy(spec, column.name):
+        return None
+    try:
+        return hierarchy_source(attribute, column, spec, engine).build([each for each in values if each is not None])
+    except HierarchyError:  # of none of these values; the labels are read as they are
+        return None
+
+
+def _tried(material: Material, chosen: Sequence[Attack], name: str, notes: list[str], observer: Observer) -> Attacks:
+    """All attacks that can be tried, and the others with what they need."""
+    if material.release.rows == 0:
+        raise SourceError(f"{name} has no rows; there is nobody to attack")
+    outcomes: list[Outcome] = []
+    skipped = []
+    for each in chosen:
+        missing = [NEEDS[need] for need in each.needs if not material.has(need)]
+        if missing:
+            skipped.append((each.name, " and ".join(missing)))
+            continue
+        observer.stage(f"Trying {each.name}")
+        with Scratch(material.tables.engine, each.name) as own:
+            outcomes.extend(each.run(replace(material, tables=own)))
+    said = tuple(dict.fromkeys(notes))
+    return Attacks(name, material.quasi_identifiers, material.sensitive, tuple(outcomes), tuple(skipped), said)
