@@ -13,6 +13,7 @@ from typing import Any
 from kanon_sql import queries
 from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
 from kanon_sql.frequency.rollups import Rollups
+from kanon_sql.frequency.spread import spread
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.loss import Costs, Figures
@@ -46,14 +47,16 @@ class Judge:
         self.model = model if frequency_set.population is None else model.populating(frequency_set.population_unit)
         self.queries = 0
         self.nodes_tested = 0
-        self._rollups = Rollups(frequency_set)
+        # Where nodes are tested: made for the first of them, since a local recoding may ask for none.
+        self._spread = cache(lambda: spread(frequency_set, self.model))
+        self._rollups = cache(lambda: Rollups(self._spread()[0]))
         self._sizes: dict[Node, int] = {}  # the least size of a class that a node may release
         self._prepare()
 
     def _prepare(self) -> None:
         self._loss_query = lru_cache(_LOSS_QUERIES)(self._prepared_loss)
         self._classes = lru_cache(_LOSS_QUERIES)(lambda size: self._prepared("core/node_classes", size))
-        self._test = self._prepared("population/node_test" if self.model.every_class else "core/node_test")
+        self._test = cache(lambda: self._prepared(self._test_name))
         self._verdict = lru_cache(1)(self._prepared_verdict)
         # Models about the whole release are decided for each node; once for all where one is settled.
         self._undecided = self.model.undecided
@@ -97,7 +100,7 @@ class Judge:
         self.nodes_tested += len(nodes)
         if self._undecided and not self.model.every_class:
             return [at_risk for at_risk, _ in self._decide(nodes)]
-        verdicts = [at_risk for _, at_risk in self._ask("core/node_test", self._fill(self._test, nodes))]
+        verdicts = [at_risk for _, at_risk in self._ask("core/node_test", self._fill(self._test(), nodes))]
         if not self._undecided:
             return verdicts
         return [max(rows, at_risk) for rows, (at_risk, _) in zip(verdicts, self._decide(nodes), strict=True)]
@@ -200,8 +203,7 @@ class Judge:
         if rows_at_risk == 0 or self.model.k_alone:
             return rows_at_risk >= self.model.k
         sensitive, least = list(self.frequency_set.sensitive), self._least_size(node)
-        prepared = self._prepared("core/masked_class", least, sensitive=sensitive, size=self.model.size)
-        text = prepared(0, self.frequency_set.relation, self._levels(node))
+        text = self._as_it_is("core/masked_class", node, least, sensitive=sensitive, size=self.model.size)
         ((safe, size),) = self.frequency_set.tables.rows_as(text, "core/masked_class")
         return bool(safe) and self._hold_with(node, int(size), least)
 
@@ -217,20 +219,28 @@ class Judge:
 
     def drop(self) -> None:
         """Drop the roll-ups, when no more nodes will be asked for."""
-        self._rollups.drop()
+        self._rollups().drop()
 
     def released_classes_sql(self, node: Node) -> str:
         """The query of the classes that may be released, by their codes."""
-        return self._prepared("core/released_classes", self._least_size(node))(
-            0, self.frequency_set.relation, self._levels(node)
-        )
+        return self._as_it_is("core/released_classes", node, self._least_size(node))
 
     def node_test_sql(self, node: Node) -> str:
         """The test of one node on the whole frequency set."""
-        return self._test(0, self.frequency_set.relation, self._levels(node))
+        return self._as_it_is(self._test_name, node)
+
+    @property
+    def _test_name(self) -> str:
+        return "population/node_test" if self.model.every_class else "core/node_test"
+
+    def _as_it_is(self, query: str, node: Node, least_size: int = 1, **holes: Any) -> str:
+        """A query of one node on the frequency set as the release has it."""
+        safe, counted = self.model.at_least(least_size).safe, self.frequency_set
+        prepared = queries.per_node(query, counted.engine.dialect, safe=safe, **holes)
+        return prepared(0, counted.relation, self._levels(node))
 
     def _fill(self, prepared: PerNode, nodes: Sequence[Node]) -> list[str]:
-        relations = self._rollups.relations(nodes)
+        relations = self._rollups().relations(nodes)
         pairs = zip(nodes, relations, strict=True)
         return [prepared(i, relation, self._levels(node)) for i, (node, relation) in enumerate(pairs)]
 
@@ -242,14 +252,19 @@ class Judge:
         return tuple(a.coded.loss_column(level) for a, level in pairs if level in a.coded.loss_levels)
 
     def _prepared(self, query: str, least_size: int = 1, **holes: Any) -> PerNode:
-        safe = self.model.at_least(least_size).safe
+        safe = self._tested.at_least(least_size).safe
         return queries.per_node(query, self.frequency_set.engine.dialect, safe=safe, **holes)
+
+    @property
+    def _tested(self) -> PrivacyModels:
+        """The models as they are asked where nodes are tested."""
+        return self.model.referring(self._spread()[1])
 
     def _prepared_loss(self, columns: tuple[str, ...], least_size: int) -> PerNode:
         return self._prepared("core/node_loss", least_size, losses=columns)
 
     def _prepared_verdict(self) -> PerNode:
-        models = self.model
+        models = self._tested
         return self._prepared("core/node_verdict", monotone=models.always_monotone, unavoidable=models.unavoidable)
 
     def _mean(self, attribute: Attribute, level: int, rows: int, sums: dict[str, int], of: int) -> float:

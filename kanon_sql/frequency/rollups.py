@@ -101,7 +101,7 @@ class Rollups:
             higher += [coded.code_column(level) for level in chosen[1:]]
             # On level 0 only what no hierarchy holds is lost; the judge asks for it on every level.
             sums += [coded.loss_column(level) for level in coded.loss_levels if level in (0, *chosen)]
-        sums += [] if self._frequency_set.population is None else ["population"]
+        sums += [*self._frequency_set.spread, *([] if self._frequency_set.population is None else ["population"])]
         source = self._frequency_set.relation
         dialect = self._frequency_set.engine.dialect
         return queries.text("core/rollup", dialect, frequency_set=source, keys=keys, levels=higher, sums=sums)

@@ -13,6 +13,7 @@ from kanon_sql.privacy.model import (
     PrivacyModel,
     PrivacyModels,
     Reference,
+    Spread,
     all_of,
 )
 from kanon_sql.privacy.population import delta_presence, k_map
@@ -32,6 +33,7 @@ __all__ = [
     "PrivacyModels",
     "Reference",
     "ReleaseModel",
+    "Spread",
     "all_of",
     "alpha",
     "beta_likeness",

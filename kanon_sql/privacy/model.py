@@ -20,16 +20,47 @@ Groups = tuple[tuple[Any, ...], ...]
 
 
 @dataclass(frozen=True)
+class Spread:
+    """Columns that count a row's values side by side, so that a class adds them up in one GROUP BY.
+
+    `overall`: the rows of the whole table, by what is counted: each value (`c`), the values up to each (`c_to`), each
+    group (`c_1`, …). `columns`: the columns with a row's own. Each holds as many counts as there is room for, the first
+    in its lowest bits: none exceeds the `size` of the table, so that sums of such numbers are the sums of all counts.
+    """
+
+    columns: Mapping[str, tuple[str, ...]] = field(hash=False)
+    overall: Mapping[str, tuple[int, ...]] = field(hash=False)
+    size: int
+
+    @property
+    def values(self) -> int:
+        """How many values the table has."""
+        return len(self.overall["c"])
+
+    @property
+    def bits(self) -> int:
+        """The bits that a count takes."""
+        return self.size.bit_length()
+
+    @property
+    def in_one(self) -> int:
+        """How many counts a whole number of 64 bits holds."""
+        return 63 // self.bits
+
+
+@dataclass(frozen=True)
 class Reference:
     """The values of a sensitive column in the whole table, one row each; see `sql/privacy/reference.sql`.
 
     `nullable`: whether its `value` may be NULL, as the values themselves are; codes are not. `groups`: the rows of a
-    hierarchy, each a value and the number of its group on level 1, 2, …
+    hierarchy, each a value and the number of its group on level 1, 2, … `spread`: the columns that count every value of
+    the reference, in a relation that has them.
     """
 
     relation: Relation
     nullable: bool = False
     groups: Groups = ()
+    spread: Spread | None = None
 
 
 @dataclass(frozen=True)
@@ -401,7 +432,7 @@ class PrivacyModels:
     def _unavoidable(self, model: PrivacyModel) -> Predicate:
         safe = self.predicate(model)
         figure = "1" if model.unavoidable is None else f"GREATEST(CEIL({model.unavoidable} - {_ROUNDING}), 1)"
-        known = "_known" if model.known else "TRUE"
+        known = "_known" if "_known" in safe.columns else "TRUE"
         return replace(safe, text=f"CASE WHEN {safe.text} THEN 0 WHEN {known} THEN {figure} ELSE 1 END")
 
     def needed_of_all(self, model: PrivacyModel, may_suppress: int) -> Predicate | None:
@@ -431,7 +462,7 @@ class PrivacyModels:
         unit = UNIT if self.unit else None
         reference = self.references.get(counted) if counted else None
         columns, safe = dict(model.columns), model.safe
-        if model.known:
+        if model.known and not (reference and reference.spread):  # it counts all values, so that all are known
             columns, safe = columns | {"_known": model.known}, f"_known AND ({safe})"
         people = POPULATION_UNIT if self.population_unit else None
         return Predicate(text or safe, model.parameters, columns, counted, unit, reference, self.populated, people)

@@ -9,7 +9,6 @@ from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.privacy.model import PrivacyModel
 
 Distance = Literal["equal", "ordered", "hierarchical"]
-_ABOVE = "GREATEST({0}, 0)"
 
 
 def t_closeness(
@@ -33,7 +32,7 @@ def t_closeness(
     return PrivacyModel(
         f"t-closeness of {column} ({distance} distance)",
         {"t": t},
-        columns={"rows": "CAST(SUM(c) AS DOUBLE)", "moved": f"SUM({moved})", "whole": of, "taken": f"SUM({taken})"},
+        columns={"rows": "CAST(SUM(c) AS DOUBLE)", "moved": moved, "whole": of, "taken": taken},
         safe="moved <= $t * whole",
         sensitive=column,
         monotone="without suppression",
@@ -49,8 +48,8 @@ _EXCESS = "(c{0} * overall_size - overall_c{0} * size)"
 _WHOLE = "CAST(SUM(c) AS DOUBLE) * MAX(overall_size)"
 _TAKEN = "CASE WHEN {0} > 0 THEN overall_c{1} ELSE 0 END"
 _MOVED = {
-    "equal": (_ABOVE.format(_EXCESS.format("")), _WHOLE, _TAKEN.format(_EXCESS.format(""), "")),
-    "ordered": (f"ABS{_EXCESS.format('_to')}", f"{_WHOLE} * MAX(overall_values - 1)", "0 * overall_c"),
+    "equal": (f"SUM(GREATEST({_EXCESS.format('')}, 0))", _WHOLE, f"SUM({_TAKEN.format(_EXCESS.format(''), '')})"),
+    "ordered": (f"SUM(ABS{_EXCESS.format('_to')})", f"{_WHOLE} * MAX(overall_values - 1)", "0"),
 }
 
 
@@ -58,7 +57,7 @@ def _hierarchical(hierarchy: Hierarchy | None) -> tuple[str, str, str]:
     """The rows that are too many, on the values' own level and on each above it but the top; the table's rows there."""
     assert hierarchy is not None
     levels = [_EXCESS.format(f"_{level}") for level in range(1, hierarchy.height)]
-    groups = [f"CASE WHEN first_{i} AND {excess} > 0 THEN {excess} ELSE 0 END" for i, excess in enumerate(levels, 1)]
-    taken = [_TAKEN.format(f"first_{i} AND {excess}", f"_{i}") for i, excess in enumerate(levels, 1)]
+    groups = [f"SUM(CASE WHEN first_{i} THEN GREATEST({of}, 0) ELSE 0 END)" for i, of in enumerate(levels, 1)]
+    taken = [f"SUM({_TAKEN.format(f'first_{i} AND {of}', f'_{i}')})" for i, of in enumerate(levels, 1)]
     moved, _, of_values = _MOVED["equal"]
     return " + ".join([moved, *groups]), f"{_WHOLE} * {hierarchy.height}", " + ".join([of_values, *taken])

@@ -1,7 +1,7 @@
 """Every query and statement of the package, as text in an engine's dialect: the only room that knows sqlglot."""
 
 from kanon_sql.queries.cloak import Moment, cloak_points, cloak_released, cloak_rows
-from kanon_sql.queries.coding import Coded, frequency_set, raw_column, tuples, with_population
+from kanon_sql.queries.coding import Coded, frequency_set, raw_column, spread, tuples, with_population
 from kanon_sql.queries.local import (
     LocalCell,
     LocalReleaseQuery,
@@ -52,6 +52,7 @@ from kanon_sql.queries.tree import (
     Hole,
     PerNode,
     Steps,
+    can_spread,
     check_condition,
     over,
     over_classes,
@@ -87,6 +88,7 @@ __all__ = [
     "assigned",
     "beside_patterns",
     "boxes",
+    "can_spread",
     "check_condition",
     "cloak_points",
     "cloak_released",
@@ -135,6 +137,7 @@ __all__ = [
     "sentence",
     "set_owner",
     "shown_population",
+    "spread",
     "text",
     "tuples",
     "typed",

@@ -17,8 +17,17 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from kanon_sql.privacy import POPULATION_UNIT, UNIT
-from kanon_sql.queries.value_lists import CLASS_LISTS, fold, to_fold
+from kanon_sql.privacy import POPULATION_UNIT, UNIT, Spread
+from kanon_sql.queries.value_columns import can_spread, spread
+from kanon_sql.queries.value_lists import (
+    CLASS_LISTS,
+    Classes,
+    figures_of,
+    fold,
+    own_aggregates,
+    select_from_classes,
+    to_fold,
+)
 
 CLASS_VALUES = "class_values"
 _IN_CLASS, _REFERENCE, _WITHOUT_TABLE = "in_class", "reference", ("c",)
@@ -48,7 +57,8 @@ class Counted:
     `unit`: the column of the people that are counted instead of rows. `nullable`: whether NULL may be a value here.
     `every`: whether a class has the values too that it lacks, for a model that follows their order; another model on
     the same column, which counts the values that are there, must not see them.
-    `populated`: whether rows that stand for nothing but a population (n = 0) are among those counted.
+    `populated`: whether rows that stand for nothing but a population (n = 0) are among those counted. `spread`: the
+    columns that count its values, where the relation has such.
     """
 
     name: str
@@ -57,6 +67,7 @@ class Counted:
     reference: exp.Table | None = None
     nullable: bool = False
     populated: bool = False
+    spread: Spread | None = None
 
 
 def figure(name: str, counted: Counted) -> exp.Column:
@@ -86,10 +97,7 @@ def count_values(tree: exp.Expr, has_lists: bool = False) -> None:
     `has_lists`: whether lists will do for what else needs window functions, which take twice as long.
     """
     selects: dict[int, tuple[exp.Select, dict[Counted, dict[str, None]]]] = {}
-    for largest in list(tree.find_all(exp.Anonymous)):
-        if largest.name.upper() == LARGEST:
-            c, count = largest.expressions
-            largest.replace(_largest(c, count, has_lists))
+    _count_largest(tree, has_lists)
     for column in tree.find_all(exp.Column):
         select = column.find_ancestor(exp.Select)
         if "kanon" in column.meta and not column.table and select is not None:
@@ -97,11 +105,29 @@ def count_values(tree: exp.Expr, has_lists: bool = False) -> None:
             selects.setdefault(id(select), (select, {}))[1].setdefault(counted, {})[name] = None
     # The innermost first: what stands around it is copied with it.
     for select, figures in sorted(selects.values(), key=lambda each: -each[0].depth):
-        if not _is_split(select):
+        if _is_split(select):
+            continue
+        if all(each.spread for each in figures):
+            _spread(select)
+        else:
             ordered = sorted(figures, key=lambda each: (each.name, each.every))
             folded = to_fold(select) if has_lists else []
             _split(select, {each: _branch_figures(each, figures[each], bool(folded)) for each in ordered})
             fold(select, folded)
+
+
+def are_in_columns(condition: exp.Expr) -> bool:
+    """Whether all that a condition asks of values can be asked of columns that count them."""
+    tree = exp.Paren(this=condition.copy())
+    _count_largest(tree, has_lists=True)
+    return all(can_spread(each) for each in tree.find_all(exp.AggFunc) if figures_of(each))
+
+
+def _count_largest(tree: exp.Expr, has_lists: bool) -> None:
+    for largest in list(tree.find_all(exp.Anonymous)):
+        if largest.name.upper() == LARGEST:
+            c, count = largest.expressions
+            largest.replace(_largest(c, count, has_lists))
 
 
 def _largest(c: exp.Column, count: exp.Expr, has_lists: bool) -> exp.Expr:
@@ -138,6 +164,21 @@ def _split(select: exp.Select, figures: Mapping[Counted, Sequence[str]]) -> None
     for part in _INSIDE:
         select.set(part, None)
     select.from_(exp.Subquery(this=values, alias=exp.TableAlias(this=exp.to_identifier(CLASS_VALUES))), copy=False)
+
+
+def _spread(select: exp.Select) -> None:
+    """Make a SELECT with a GROUP BY one over its classes, one row each, whose values columns count side by side."""
+    inner = _Inner(select, {})
+    group = select.args.get("group")
+    for key in list(group.expressions) if group else []:
+        inner.take_key(key)
+    classes = Classes()
+    for each in own_aggregates(select):
+        each.replace(spread(each, classes) if figures_of(each) else classes.column(each))
+    query = inner.of_each(classes.columns)
+    for part in _INSIDE:
+        select.set(part, None)
+    select_from_classes(select, query, classes)
 
 
 def _aggregates(select: exp.Select) -> list[exp.Expr]:
@@ -203,6 +244,10 @@ class _Inner:
         own = [] if adding or not self._aggregates else [self._of_classes()]
         in_order = sorted(self._figures.items(), key=lambda each: each[0] is not adding)
         return own + [self._of_values(each, names, each is adding) for each, names in in_order]
+
+    def of_each(self, columns: Sequence[exp.Expr]) -> exp.Select:
+        """Each class with the columns."""
+        return self._grouped(exp.select(*self._named_keys(), *columns))
 
     def _of_classes(self) -> exp.Select:
         """The aggregates of each class, where they cannot be added up over values."""
