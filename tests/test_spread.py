@@ -81,7 +81,7 @@ def is_spread(judge: Judge) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("models", "rolled"), zip(TOGETHER.values(), [False, True] * 3, strict=True), ids=map(str, TOGETHER)
+    ("models", "rolled"), list(zip(TOGETHER.values(), [False, True] * 3, strict=True)), ids=list(TOGETHER)
 )
 def test_a_node_is_judged_as_by_the_rows_of_each_value(models: list[PrivacyModel], rolled: bool) -> None:
     with pytest.MonkeyPatch.context() as patch:
