@@ -23,7 +23,7 @@ RANKS = [
     "strategies recode cloak",
     "report",
     "release",
-    "risk attack",
+    "risk attack utility",
     "verbs",
     "hierarchy",
     "__init__",
@@ -43,7 +43,8 @@ HOMES = {
     "yaml": {"spec"},
     "pandas": {"engines", "verbs", "demo_data"},
     "pysat": {"strategies"},
-    "numpy": {"strategies", "frequency", "demo_data"},
+    "numpy": {"strategies", "frequency", "demo_data", "utility"},
+    "sklearn": {"attack", "utility"},
 }
 MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
 
