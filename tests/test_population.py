@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
-from math import floor, inf
-from typing import Any
+from dataclasses import replace
+from math import floor
 
 import pandas
 import pytest
@@ -15,107 +13,25 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import kanon_sql
-from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
-from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import InfeasibleError
 from kanon_sql.frequency import rollups as rollup
-from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set
 from kanon_sql.frequency.frequency_set import sampled as sampled_tuples
 from kanon_sql.frequency.judge import Judge
-from kanon_sql.frequency.population import Population
-from kanon_sql.generalization.hierarchy import Hierarchy
-from kanon_sql.generalization.lattice import Lattice
 from kanon_sql.loss import metric
-from kanon_sql.privacy import PrivacyModel, all_of, delta_presence
-from kanon_sql.strategies import STRATEGIES, Driver, strategy
-from support.database import create_table
-from support.oracle import Node, Problem, Row, problems
-from support.population import Asked, _numbers
+from kanon_sql.privacy import all_of, delta_presence
+from kanon_sql.strategies import STRATEGIES
+from support.oracle import Node
+from support.population import Asked, Sampled, counted_beside, sampled
+from support.searching import assert_finds
 
 EXAMPLES = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None, max_examples=12
 )
 
 
-@dataclass(frozen=True)
-class Sampled:
-    """A table with an illness in every row, and the rows of the population that are not in it."""
-
-    problem: Problem
-    ills: Sequence[str]
-    others: Sequence[Row]
-
-    @property
-    def people(self) -> list[Row]:
-        return [*self.problem.rows, *self.others]
-
-    def unsafe(self, node: Node, asked: Asked) -> dict[Row, int]:
-        """The classes that may not be released, with their rows; those of the population alone only if they count."""
-        label = self.problem.labels
-        rows, people = Counter(label(r, node) for r in self.problem.rows), Counter(label(r, node) for r in self.people)
-        ills = Counter(
-            name for name, _ in {(label(r, node), ill) for r, ill in zip(self.problem.rows, self.ills, strict=True)}
-        )
-        counted = people if asked.least else rows
-        return {each: rows[each] for each in counted if not asked.is_safe(rows[each], people[each], ills[each])}
-
-    def at_risk(self, node: Node, asked: Asked) -> int:
-        """The rows at risk; a class of the population alone counts as one where every class must be safe."""
-        return sum(max(rows, 1) for rows in self.unsafe(node, asked).values())
-
-    def loss(self, node: Node, asked: Asked) -> float:
-        unsafe, rows = self.unsafe(node, asked), self.problem.rows
-        losses = [
-            sum(1.0 if self.problem.labels(row, node) in unsafe else float(column.loss(row[j], level)) for row in rows)
-            / len(rows)
-            for j, (column, level) in enumerate(zip(self.problem.columns, node, strict=True))
-        ]
-        return sum(losses) / len(losses)
-
-
-SHARES = [Fraction(1, 4), Fraction(2, 5), Fraction(1, 2), Fraction(3, 4), Fraction(1)]
-
-
-@st.composite
-def sampled(draw: st.DrawFn, **options: Any) -> tuple[Sampled, Asked]:
-    problem = draw(problems(**{"most_columns": 3, **options}))
-    row = st.tuples(*(st.sampled_from(list(column.leaves)) for column in problem.columns))
-    others = draw(st.lists(row, max_size=30))
-    ills = [draw(st.sampled_from("ab")) for _ in problem.rows]
-    least = draw(st.sampled_from([Fraction(0), Fraction(0), Fraction(1, 10), Fraction(3, 10)]))
-    most = draw(st.sampled_from([share for share in SHARES if share >= least]))
-    asked = Asked(draw(st.integers(1, 2)), draw(st.integers(1, 8)), least, most if least or most < 1 else Fraction(1))
-    return Sampled(problem, ills, others), Asked(asked.k, asked.k_map, least, most, draw(st.integers(1, 2)))
-
-
 # The judge and every search, node by node
-
-
-def counted(engine: Engine, given: Sampled, models: Sequence[PrivacyModel], here: Engine | None = None) -> FrequencySet:
-    problem, made = given.problem, all_of(*models)
-    names = [f"q{j}" for j in range(len(problem.columns))]
-    types = ["BIGINT" if isinstance(c.levels[0][0], int) else "VARCHAR" for c in problem.columns]
-    columns = dict(zip(names, types, strict=True))
-    rows = [(*row, ill) for row, ill in zip(problem.rows, given.ills, strict=True)]
-    number = next(_numbers)
-    table = create_table(engine, f"sample {number}", columns | {"ill": "VARCHAR"}, rows)
-    people = create_table(engine, f"people {number}", columns, given.people)
-    hierarchies = {name: Hierarchy(*c.levels) for name, c in zip(names, problem.columns, strict=True)}
-    builders = {name: lambda _, h=hierarchy: h for name, hierarchy in hierarchies.items()}
-    try:
-        return build_frequency_set(
-            engine,
-            table,
-            builders,
-            Scratch(here or engine),
-            sensitive=made.sensitive,
-            sampled_from=Population(engine, people),
-        )
-    finally:
-        for each in (table, people):
-            engine.run(queries.drop(each.relation, engine.dialect))
 
 
 def assert_judged(given: Sampled, asked: Asked, judge: Judge) -> None:
@@ -137,7 +53,7 @@ def assert_judged(given: Sampled, asked: Asked, judge: Judge) -> None:
 def test_every_node_is_judged_like_brute_force(engine: Engine, given: tuple[Sampled, Asked], embedded: bool) -> None:
     sample, asked = given
     models = asked.models("people")
-    frequency_set = counted(engine, sample, models, DuckDB() if embedded else engine)
+    frequency_set = counted_beside(engine, sample, all_of(*models), DuckDB() if embedded else engine)
     assert (frequency_set.rows, frequency_set.tuples) == (len(sample.problem.rows), len(set(sample.problem.rows)))
     assert frequency_set.population == len(sample.people)
     assert_judged(sample, asked, Judge(frequency_set, all_of(*models)))
@@ -151,7 +67,7 @@ def test_roll_ups_keep_the_population(given: tuple[Sampled, Asked]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {"_WORTH_ROWS": 0, "_WORTH_ASKING": 1, "_WORTH_KEEPING": 9, "_MOST_KEPT": 99}.items():
             patch.setattr(rollup, name, value)
-        assert_judged(sample, asked, Judge(counted(DuckDB(), sample, models), all_of(*models)))
+        assert_judged(sample, asked, Judge(counted_beside(DuckDB(), sample, all_of(*models)), all_of(*models)))
 
 
 @pytest.mark.parametrize("name", [name for name in STRATEGIES if "igh" not in name])
@@ -161,37 +77,11 @@ def test_every_search_finds_what_brute_force_finds(name: str, given: tuple[Sampl
     sample, asked = given
     problem, models = sample.problem, asked.models("people")
     allowed = floor(0.3 * len(problem.rows)) if suppresses and not asked.least else 0
-    judge = Judge(counted(DuckDB(), sample, models), all_of(*models))
-    monotone = judge.model.monotone_for(suppresses=allowed > 0)
-    if STRATEGIES[name].monotone_only and not monotone:
+    judge = Judge(counted_beside(DuckDB(), sample, all_of(*models)), all_of(*models))
+    if STRATEGIES[name].monotone_only and not judge.model.monotone_for(suppresses=allowed > 0):
         return
-    lattice = Lattice((0,) * len(problem.columns), problem.heights)
-    driver = Driver(
-        lattice,
-        judge.costs(),
-        metric("loss"),
-        judge,
-        allowed,
-        monotone,
-        5,
-        k_alone=judge.model.k_alone,
-        evaluations=200,
-        prunes=judge.model.prunes,
-        mergeable=judge.model.mergeable,
-    )
-    safe = {node: sample.loss(node, asked) for node in problem.nodes if sample.at_risk(node, asked) <= allowed}
-    best = min(safe.values(), default=inf)
-    try:
-        outcome = driver.run(strategy(name))
-    except InfeasibleError:
-        assert best == inf or STRATEGIES[name].promise != "the optimum"
-        return
-    assert outcome.node in safe
-    assert outcome.score == pytest.approx(safe[outcome.node])
-    assert outcome.lower_bound <= best + 1e-9
-    if STRATEGIES[name].promise == "the optimum":
-        assert outcome.score == pytest.approx(best)
-        assert outcome.proven_optimal
+    losses = {node: sample.loss(node, asked) for node in problem.nodes if sample.at_risk(node, asked) <= allowed}
+    assert_finds(name, problem, judge, allowed, losses)
 
 
 # What is monotone, and what is not
@@ -217,7 +107,7 @@ def test_what_a_node_tells_of_those_above_it(given: tuple[Sampled, Asked]) -> No
 def test_what_stays_at_risk_below_a_node_is_never_overstated(given: tuple[Sampled, Asked]) -> None:
     sample, asked = given
     models, nodes = asked.models("people"), sample.problem.nodes
-    judge = Judge(counted(DuckDB(), sample, models), all_of(*models))
+    judge = Judge(counted_beside(DuckDB(), sample, all_of(*models)), all_of(*models))
     for node, (at_risk, unavoidable) in zip(nodes, judge.verdicts(nodes), strict=True):
         assert at_risk == sample.at_risk(node, asked)
         below = [each for each in nodes if all(low <= high for low, high in zip(each, node, strict=True))]
@@ -267,24 +157,8 @@ def test_people_are_counted_on_both_sides(
     engine: Engine, given: tuple[Sampled, list[int], Asked], told_apart: bool
 ) -> None:
     sample, who, asked = given
-    problem, rows, number = sample.problem, len(sample.problem.rows), next(_numbers)
-    names = [f"q{j}" for j in range(len(problem.columns))]
-    types = ["BIGINT" if isinstance(c.levels[0][0], int) else "VARCHAR" for c in problem.columns]
-    columns = dict(zip(names, types, strict=True)) | {"person": "BIGINT"}
-    numbered = [(*row, person) for row, person in zip(sample.people, who, strict=True)]
-    table = create_table(engine, f"visits {number}", columns, numbered[:rows])
-    population = create_table(engine, f"people {number}", columns, numbered)
-    hierarchies = {name: Hierarchy(*c.levels) for name, c in zip(names, problem.columns, strict=True)}
-    builders = {name: lambda _, h=hierarchy: h for name, hierarchy in hierarchies.items()}
-    models = all_of(*asked.models("people"), unit="person")
-    beside = Population(engine, population, "person" if told_apart else None)
-    try:
-        made = build_frequency_set(
-            engine, table, builders, Scratch(engine), sensitive=models.sensitive, sampled_from=beside
-        )
-    finally:
-        for each in (table, population):
-            engine.run(queries.drop(each.relation, engine.dialect))
+    models, problem = all_of(*asked.models("people"), unit="person"), sample.problem
+    made = counted_beside(engine, sample, models, who=who, told_apart=told_apart)
     judge = Judge(made, models)
     expected = [people_at_risk(sample, who, node, asked, told_apart) for node in problem.nodes]
     assert judge.rows_at_risk(problem.nodes) == expected

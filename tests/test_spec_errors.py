@@ -119,8 +119,8 @@ def test_unknown_keys(text: str, message: str) -> None:
             "privacy.risk: the journalist's risk, and no other, is that of a population; give it with this model",
         ),
         (
-            "privacy: {risk: {model: journalist, mean: 0.1, population: voters}}",
-            "privacy.risk: of the journalist's risk only the highest can be asked for; give highest and population",
+            "privacy: {risk: {model: journalist, population: voters}}",
+            "privacy.risk: give highest, mean or above",
         ),
         (
             "privacy: {uniqueness: {share: 1, sampling_fraction: 1}}",

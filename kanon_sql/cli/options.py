@@ -92,8 +92,8 @@ def risk(text: str) -> dict[str, Any]:
 
     >>> risk("prosecutor:highest=0.1:above=0.2:share=0.1")
     {'model': 'prosecutor', 'highest': 0.1, 'above': {'threshold': 0.2, 'share': 0.1}}
-    >>> risk("journalist:highest=0.1:population=voters.parquet")
-    {'model': 'journalist', 'highest': 0.1, 'population': 'voters.parquet'}
+    >>> risk("journalist:mean=0.05:population=voters.parquet")
+    {'model': 'journalist', 'mean': 0.05, 'population': 'voters.parquet'}
     """
     text, *population = text.split(":population=", 1)
     model, asked = _keyed("--risk", text, ("highest", "mean", "above", "share"), "MODEL:KEY=NUMBER[:KEY=NUMBER…]")
@@ -249,8 +249,8 @@ AGAINST = Option(
 RISK = _once(
     "risk",
     "Largest risk that somebody is found: prosecutor:highest=0.1, prosecutor:mean=0.05, marketer:mean=0.05, "
-    "prosecutor:above=0.2:share=0.1 for the share of rows above a risk, or, in a population, "
-    "journalist:highest=0.1:population=FILE. No k is asked for besides unless you give it.",
+    "prosecutor:above=0.2:share=0.1 for the share of rows above a risk, or, in a population, the same of the "
+    "journalist: journalist:mean=0.05:population=FILE. No k is asked for besides unless you give it.",
     risk,
 )
 UNIQUENESS = _once(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from copy import copy
 from decimal import Decimal
@@ -17,7 +16,7 @@ from kanon_sql.frequency.spread import spread
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.loss import Costs, Figures
-from kanon_sql.privacy import PrivacyModels, Reference
+from kanon_sql.privacy import Alike, Least, PrivacyModels, Reference
 from kanon_sql.queries import PerNode
 
 _SIZES = "privacy/node_class_sizes"
@@ -50,17 +49,18 @@ class Judge:
         # Where nodes are tested: made for the first of them, since a local recoding may ask for none.
         self._spread = cache(lambda: spread(frequency_set, self.model))
         self._rollups = cache(lambda: Rollups(self._spread()[0]))
-        self._sizes: dict[Node, int] = {}  # the least size of a class that a node may release
+        self._sizes: dict[Node, Least] = {}  # the least size of a class that a node may release
         self._prepare()
 
     def _prepare(self) -> None:
         self._loss_query = lru_cache(_LOSS_QUERIES)(self._prepared_loss)
-        self._classes = lru_cache(_LOSS_QUERIES)(lambda size: self._prepared("core/node_classes", size))
+        self._classes = lru_cache(_LOSS_QUERIES)(lambda least: self._prepared("core/node_classes", least))
         self._test = cache(lambda: self._prepared(self._test_name))
         self._verdict = lru_cache(1)(self._prepared_verdict)
         # Models about the whole release are decided for each node; once for all where one is settled.
         self._undecided = self.model.undecided
-        self._class_sizes = cache(lambda: self._prepared(_SIZES, size=self.model.size))
+        size, people = self.model.size, self.model.size_in_population
+        self._class_sizes = cache(lambda: self._prepared(_SIZES, size=size, people=people))
 
     def settled(self, node: Node) -> Judge:
         """The judge of one node: where models are about all its classes, it asks of each what they come to there."""
@@ -122,19 +122,18 @@ class Judge:
         counted = self._ask(_SIZES, self._fill(self._class_sizes(), nodes))
         verdicts = []
         for number, node in enumerate(nodes):
-            classes = [each[1:] for each in counted if each[0] == number]
-            sizes = [(size, many) for size, many, _ in classes]
-            least = self._sizes[node] = self.model.least_class_size(sizes)
-            at_risk = self.frequency_set.rows - sum(rows for size, _, rows in classes if size >= least)
-            unsafe = self.frequency_set.rows - sum(rows for _, _, rows in classes)
-            verdicts.append((at_risk, unsafe + self.model.unavoidable_rows(sizes) if self.model.weighs else 0))
+            rows = {Alike(*each[1:4]): each[4] for each in counted if each[0] == number}
+            least = self._sizes[node] = self.model.least_class_size(list(rows))
+            at_risk = self.frequency_set.rows - sum(rows[each] for each in least.among(list(rows)))
+            unsafe = self.frequency_set.rows - sum(rows.values())
+            verdicts.append((at_risk, unsafe + self.model.unavoidable_rows(list(rows)) if self.model.weighs else 0))
         return verdicts
 
-    def _least_size(self, node: Node) -> int:
-        """The least size of the classes that a node releases for models about all of them; 1 if there are none."""
+    def _least_size(self, node: Node) -> Least:
+        """The least size of the classes that a node releases for models about all of them; any if there are none."""
         if self._undecided and node not in self._sizes:
             self._decide([node])
-        return self._sizes[node] if self._undecided else 1
+        return self._sizes[node] if self._undecided else Least()
 
     def losses(self, node: Node, costs: Costs) -> Figures:
         """Rows at risk of a node, each attribute's mean loss with those rows suppressed, and its starred values."""
@@ -207,15 +206,13 @@ class Judge:
         ((safe, size),) = self.frequency_set.tables.rows_as(text, "core/masked_class")
         return bool(safe) and self._hold_with(node, int(size), least)
 
-    def _hold_with(self, node: Node, masked: int, least: int) -> bool:
+    def _hold_with(self, node: Node, masked: int, least: Least) -> bool:
         """Whether models about all classes hold of those that a node releases and one more, of this size."""
         if not self.model.undecided:
             return True
-        classes = Counter({masked: 1})
-        for _, size, many, _ in self._ask(_SIZES, self._fill(self._class_sizes(), [node])):
-            classes[size] += many if size >= least else 0
-        released = sorted((size, many) for size, many in classes.items() if many)
-        return all(each.holds(released) for each in self.model.of_release)
+        counted = [Alike(*each[1:4]) for each in self._ask(_SIZES, self._fill(self._class_sizes(), [node]))]
+        released = [Alike(masked, 0, 1), *least.among(counted)]
+        return all(each.holds(each.histogram(released)) for each in self.model.of_release)
 
     def drop(self) -> None:
         """Drop the roll-ups, when no more nodes will be asked for."""
@@ -233,9 +230,9 @@ class Judge:
     def _test_name(self) -> str:
         return "population/node_test" if self.model.every_class else "core/node_test"
 
-    def _as_it_is(self, query: str, node: Node, least_size: int = 1, **holes: Any) -> str:
+    def _as_it_is(self, query: str, node: Node, least: Least | None = None, **holes: Any) -> str:
         """A query of one node on the frequency set as the release has it."""
-        safe, counted = self.model.at_least(least_size).safe, self.frequency_set
+        safe, counted = self.model.at_least(least or Least()).safe, self.frequency_set
         prepared = queries.per_node(query, counted.engine.dialect, safe=safe, **holes)
         return prepared(0, counted.relation, self._levels(node))
 
@@ -251,8 +248,8 @@ class Judge:
         pairs = zip(self.frequency_set.attributes, node, strict=True)
         return tuple(a.coded.loss_column(level) for a, level in pairs if level in a.coded.loss_levels)
 
-    def _prepared(self, query: str, least_size: int = 1, **holes: Any) -> PerNode:
-        safe = self._tested.at_least(least_size).safe
+    def _prepared(self, query: str, least: Least | None = None, **holes: Any) -> PerNode:
+        safe = self._tested.at_least(least or Least()).safe
         return queries.per_node(query, self.frequency_set.engine.dialect, safe=safe, **holes)
 
     @property
@@ -260,8 +257,8 @@ class Judge:
         """The models as they are asked where nodes are tested."""
         return self.model.referring(self._spread()[1])
 
-    def _prepared_loss(self, columns: tuple[str, ...], least_size: int) -> PerNode:
-        return self._prepared("core/node_loss", least_size, losses=columns)
+    def _prepared_loss(self, columns: tuple[str, ...], least: Least) -> PerNode:
+        return self._prepared("core/node_loss", least, losses=columns)
 
     def _prepared_verdict(self) -> PerNode:
         models = self._tested

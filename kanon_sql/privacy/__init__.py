@@ -17,7 +17,7 @@ from kanon_sql.privacy.model import (
     all_of,
 )
 from kanon_sql.privacy.population import delta_presence, k_map
-from kanon_sql.privacy.release_model import Histogram, ReleaseModel
+from kanon_sql.privacy.release_model import Alike, Histogram, Least, ReleaseModel
 from kanon_sql.privacy.risk import journalist_risk, marketer_risk, prosecutor_risk
 from kanon_sql.privacy.t_closeness import t_closeness
 from kanon_sql.privacy.uniqueness import estimated_uniqueness, population_uniqueness
@@ -25,9 +25,11 @@ from kanon_sql.privacy.uniqueness import estimated_uniqueness, population_unique
 __all__ = [
     "POPULATION_UNIT",
     "UNIT",
+    "Alike",
     "Finding",
     "Groups",
     "Histogram",
+    "Least",
     "Predicate",
     "PrivacyModel",
     "PrivacyModels",

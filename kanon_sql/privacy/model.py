@@ -13,7 +13,7 @@ from typing import Any, get_args
 from kanon_sql.errors import SpecError
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.privacy.parameters import Monotone, Parameter, required_of
-from kanon_sql.privacy.release_model import Histogram, ReleaseModel
+from kanon_sql.privacy.release_model import Alike, Least, ReleaseModel
 from kanon_sql.relation import Relation
 
 Groups = tuple[tuple[Any, ...], ...]
@@ -117,7 +117,8 @@ class PrivacyModel:
     releases that are safe all the same, but not the best ones.
 
     `achieved`: an aggregate over all classes, of the names in `columns`, that says what a release reaches, such as
-    `MAX(most / rows)`. `class_size`: set where a class is safe if and only if it has so many rows.
+    `MAX(most / rows)`. `class_size`: set where a class is safe if and only if it has so many rows; `population_size`:
+    where it is if and only if it stands for so many of the population.
 
     `unavoidable`: of an unsafe class, in the names of `columns`, how many rows have to go at least until what is left
     is safe; where nothing is said, one. A search with suppression prunes by it where safe classes merged are safe:
@@ -146,6 +147,7 @@ class PrivacyModel:
     population: Any = field(default=None, compare=False)
     every_class: bool = False
     unavoidable: str | None = None
+    population_size: int | None = None
 
     def __post_init__(self) -> None:
         if self.monotone not in get_args(Monotone):
@@ -246,8 +248,8 @@ class PrivacyModels:
 
     @property
     def asked(self) -> tuple[PrivacyModel | ReleaseModel, ...]:
-        """All models but the class size that is ours, and stands for those about the whole release."""
-        return tuple(model for model in self.every if model.name != _CLASS_SIZE)
+        """All models but the class sizes that are ours, and stand for those about the whole release."""
+        return tuple(model for model in self.every if model.name not in (_CLASS_SIZE, _POPULATION_SIZE))
 
     @property
     def name(self) -> str:
@@ -260,6 +262,11 @@ class PrivacyModels:
         return max((model.class_size or 1 for model in self.models), default=1)
 
     @property
+    def people(self) -> int:
+        """The rows (or people) of a population that a class must stand for; 1 if no model says."""
+        return max((model.population_size or 1 for model in self.models), default=1)
+
+    @property
     def k_alone(self) -> bool:
         """Whether nothing but its number of rows makes a class safe."""
         alone = self.unit is None and all(model.class_size is not None for model in self.models)
@@ -268,12 +275,20 @@ class PrivacyModels:
     @property
     def undecided(self) -> tuple[ReleaseModel, ...]:
         """The models about the whole release that the least size of a class does not imply."""
-        return tuple(model for model in self.of_release if model.sufficient_size > self.k)
+        sizes = ((model, self.k if model.population is None else self.people) for model in self.of_release)
+        return tuple(model for model, size in sizes if model.sufficient_size > size)
 
     @property
     def size(self) -> Predicate:
         """The size of a class: its rows, or the people in it."""
         return Predicate("SUM(n)", unit=UNIT if self.unit else None)
+
+    @property
+    def size_in_population(self) -> Predicate:
+        """How many of a population a class stands for: its rows, or its people; 0 where no risk is of a population."""
+        if all(model.population is None for model in self.of_release):
+            return Predicate("0")
+        return Predicate("SUM(population)", population_unit=POPULATION_UNIT if self.population_unit else None)
 
     @property
     def monotone(self) -> bool:
@@ -311,10 +326,10 @@ class PrivacyModels:
         alike = not self.unit and all(model.monotone == "always" for model in self.models)
         return alike and any(model.unavoidable for model in self.undecided)
 
-    def unavoidable_rows(self, classes: Histogram) -> int:
+    def unavoidable_rows(self, classes: Sequence[Alike]) -> int:
         """How many rows of these classes all nodes below have to suppress for models about the whole release."""
-        known = (model.unavoidable for model in self.undecided if model.unavoidable)
-        return max((unavoidable(classes) for unavoidable in known), default=0)
+        known = (model for model in self.undecided if model.unavoidable)
+        return max((model.unavoidable(model.histogram(classes)) for model in known if model.unavoidable), default=0)
 
     def not_monotone(self, suppresses: bool) -> str:
         """Which of the models are not monotone, as a clause; empty if all are."""
@@ -368,36 +383,54 @@ class PrivacyModels:
         """The same models, comparing with the whole table as these relations have it."""
         return replace(self, references=MappingProxyType(dict(references)))
 
-    def at_least(self, size: int) -> PrivacyModels:
+    def at_least(self, least: Least) -> PrivacyModels:
         """The same models for classes of so many rows (or people) or more: it is asked of every class.
 
         >>> from kanon_sql.privacy import marketer_risk
-        >>> all_of(marketer_risk(0.05)).at_least(12).safe.values
+        >>> all_of(marketer_risk(0.05)).at_least(Least(12)).safe.values
         {'size': 12}
         """
-        return self if size <= self.k else replace(self, models=(*self.models, _class_size(size)))
+        sizes = (_class_size(least.size),) if least.size > self.k else ()
+        people = (_population_size(least.people, self.population),) if least.people > self.people else ()
+        return replace(self, models=(*self.models, *sizes, *people)) if sizes or people else self
 
-    def least_class_size(self, classes: Histogram) -> int:
-        """The least size such that the classes of that size or more meet the models about the whole release."""
-        return max((model.least_class_size(classes) for model in self.of_release), default=1)
+    def least_class_size(self, classes: Sequence[Alike]) -> Least:
+        """The least size such that the classes of that size or more meet the models about the whole release.
+
+        Where some go by the rows of a class and some by those of a population, what is left out for the ones may leave
+        too many classes at risk by the others: each is asked again, until all hold.
+        """
+        least, before = Least(), None
+        while least != before:
+            before = least
+            for model in self.of_release:
+                size = model.least_class_size(model.histogram(least.among(classes)))
+                least = _raised(least, model, size)
+            if len({model.population is None for model in self.of_release}) < 2:
+                break
+        return least
 
     @property
     def of_classes(self) -> PrivacyModels:
         """The same models where nobody looks at all classes together: each is so large that it does not matter."""
-        return self.at_least(max((model.sufficient_size for model in self.of_release), default=1))
+        least = Least()
+        for model in self.of_release:
+            least = _raised(least, model, model.sufficient_size)
+        return self.at_least(least)
 
     @property
     def of_release_alone(self) -> PrivacyModels | None:
         """What can be asked of a release without its source: people are rows there, and nothing is compared."""
         models = tuple(model for model in self.models if not model.compares and model.population is None)
         # A class has no fewer rows than people, which lowers a risk, but not every estimate.
-        of_release = tuple(model for model in self.of_release if not self.unit or model.monotone != "never")
+        asked = (model for model in self.of_release if not self.unit or model.monotone != "never")
+        of_release = tuple(model for model in asked if model.population is None)
         return replace(self, models=models, unit=None, of_release=of_release) if models or of_release else None
 
     @property
     def population(self) -> Any:
         """The population that a class is compared with, None where no model asks for one."""
-        return next((model.population for model in self.models if model.population is not None), None)
+        return next((model.population for model in self.every if model.population is not None), None)
 
     @property
     def every_class(self) -> bool:
@@ -473,7 +506,7 @@ def _groups(hierarchy: Hierarchy) -> Groups:
     return tuple(zip(hierarchy.values, *(hierarchy.codes(level) for level in levels), strict=False))
 
 
-_CLASS_SIZE = "class size"
+_CLASS_SIZE, _POPULATION_SIZE = "class size", "class size in the population"
 
 
 def _class_size(size: int) -> PrivacyModel:
@@ -481,8 +514,29 @@ def _class_size(size: int) -> PrivacyModel:
     return PrivacyModel(_CLASS_SIZE, {"size": size}, columns, safe, None, "always", "MIN(rows)", size)
 
 
-def all_of(*models: PrivacyModel | ReleaseModel, unit: str | None = None) -> PrivacyModels:
+def _population_size(size: int, population: Any) -> PrivacyModel:
+    return replace(
+        _class_size(size),
+        name=_POPULATION_SIZE,
+        columns={"rows": "SUM(population)"},
+        class_size=None,
+        population=population,
+        population_size=size,
+    )
+
+
+def _raised(least: Least, model: ReleaseModel, size: int) -> Least:
+    """The least sizes of a class where a model asks for this one as well."""
+    if model.population is None:
+        return least._replace(size=max(least.size, size))
+    return least._replace(people=max(least.people, size))
+
+
+def all_of(
+    *given: PrivacyModel | ReleaseModel | tuple[PrivacyModel | ReleaseModel, ...], unit: str | None = None
+) -> PrivacyModels:
     """The models together, counting rows or the people that a column tells apart; SpecError if there is none."""
+    models = [model for each in given for model in (each if isinstance(each, tuple) else (each,))]
     if not models:
         raise SpecError("no privacy model is asked for; give one, such as k_anonymity(5)")
     for model in models:

@@ -25,7 +25,8 @@ def k_map(k: int, population: Any) -> PrivacyModel:
         safe="people >= $k",
         monotone="always",
         achieved="MIN(people)",
-        population=_given(population, "k-map"),
+        population_size=k,
+        population=given_population(population, "k-map"),
     )
 
 
@@ -53,13 +54,14 @@ def delta_presence(minimum: float, maximum: float, population: Any) -> PrivacyMo
         safe="rows >= $min * people AND rows <= $max * people",
         monotone="without suppression",
         achieved=f"{'MAX' if maximum < 1 else 'MIN'}(CAST(rows AS DOUBLE) / NULLIF(people, 0))",
-        population=_given(population, "δ-presence"),
+        population=given_population(population, "δ-presence"),
         every_class=minimum > 0,
         unavoidable="rows - $max * people",  # a part of the class stands for no more people
     )
 
 
-def _given(population: Any, model: str) -> Any:
+def given_population(population: Any, model: str) -> Any:
+    """The population of a model; SpecError if it is missing."""
     if population is None or (isinstance(population, str) and not population.strip()):
         raise SpecError(f"{model} needs a population; name a table or a file with the quasi-identifiers")
     return population

@@ -7,14 +7,16 @@ wants to find as many as possible: the share that is found on average, classes o
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from math import ceil, floor
+from fractions import Fraction
+from math import ceil, floor, fsum, isclose, nan
 from typing import Any
 
 from kanon_sql.errors import SpecError
 from kanon_sql.privacy.model import PrivacyModel
-from kanon_sql.privacy.population import k_map
-from kanon_sql.privacy.release_model import Histogram, ReleaseModel
+from kanon_sql.privacy.population import given_population
+from kanon_sql.privacy.release_model import ReleaseModel, Sizes
 
 Model = PrivacyModel | ReleaseModel
 _ROUNDING = 1e-9  # in favour of the fewer rows: what is unavoidable must be so
@@ -30,18 +32,7 @@ def prosecutor_risk(
     >>> [model.name for model in prosecutor_risk(highest=0.2, mean=0.05)]
     ['highest prosecutor risk', 'mean prosecutor risk']
     """
-    if (above is None) != (share is None):
-        raise SpecError("a risk above a threshold needs both the threshold and the share of rows that may be above it")
-    models: list[Model] = []
-    if highest is not None:
-        models.append(_highest(_risk("highest prosecutor risk", highest)))
-    if mean is not None:
-        models.append(_mean("mean prosecutor risk", mean))
-    if above is not None and share is not None:
-        models.append(_above(_risk("threshold of the prosecutor risk", above), share))
-    if not models:
-        raise SpecError("a prosecutor risk needs a bound; give highest, mean, or a threshold and a share above it")
-    return tuple(models)
+    return _asked("prosecutor", _highest, _mean, highest, mean, above, share)
 
 
 def marketer_risk(mean: float) -> ReleaseModel:
@@ -53,21 +44,25 @@ def marketer_risk(mean: float) -> ReleaseModel:
     return _mean("marketer risk", mean)
 
 
-def journalist_risk(highest: float, population: Any) -> PrivacyModel:
-    """The risk of each row that is looked for in a population: k-map with k = 1 / highest.
+def journalist_risk(
+    highest: float | None = None,
+    population: Any = None,
+    *,
+    mean: float | None = None,
+    above: float | None = None,
+    share: float | None = None,
+) -> tuple[Model, ...]:
+    """The same risks of rows that are looked for in a population; the highest is k-map with k = 1 / highest.
 
-    `population`: as of `k_map`. SpecError for a risk that is not above 0 and at most 1.
+    The mean is that over the rows, or that over those of the population whom released classes stand for, whichever is
+    larger. `population`: as of `k_map`. SpecError as of `prosecutor_risk`.
 
-    >>> journalist_risk(0.1, "voters.parquet").safe
-    'people >= 10'
+    >>> [model.name for model in journalist_risk(0.1, "voters.parquet", mean=0.05)]
+    ['highest journalist risk', 'mean journalist risk']
     """
-    return replace(
-        k_map(least_size(_risk("highest journalist risk", highest)), population),
-        name="highest journalist risk",
-        parameters={"highest": highest},
-        safe=f"people >= {least_size(highest)}",
-        achieved="MAX(CAST(1 AS DOUBLE) / people)",
-    )
+    models = _asked("journalist", _highest_in_population, _mean_in_population, highest, mean, above, share)
+    where = given_population(population, "the journalist's risk")
+    return tuple(replace(model, population=where) for model in models)
 
 
 def least_size(risk: float) -> int:
@@ -78,6 +73,29 @@ def least_size(risk: float) -> int:
     """
     size = max(1, ceil(1 / risk) - 1)
     return size if 1 / size <= risk else size + 1
+
+
+def _asked(
+    who: str,
+    of_highest: Callable[[float], Model],
+    of_mean: Callable[[str, float], Model],
+    highest: float | None,
+    mean: float | None,
+    above: float | None,
+    share: float | None,
+) -> tuple[Model, ...]:
+    if (above is None) != (share is None):
+        raise SpecError("a risk above a threshold needs both the threshold and the share of rows that may be above it")
+    models: list[Model] = []
+    if highest is not None:
+        models.append(of_highest(_risk(f"highest {who} risk", highest)))
+    if mean is not None:
+        models.append(of_mean(f"mean {who} risk", mean))
+    if above is not None and share is not None:
+        models.append(_above(who, _risk(f"threshold of the {who} risk", above), share))
+    if not models:
+        raise SpecError(f"a {who} risk needs a bound; give highest, mean, or a threshold and a share above it")
+    return tuple(models)
 
 
 def _highest(risk: float) -> PrivacyModel:
@@ -93,60 +111,98 @@ def _highest(risk: float) -> PrivacyModel:
     )
 
 
-def _mean(name: str, most: float) -> ReleaseModel:
-    # Merging two classes leaves one less of as many rows; suppressing the smallest raises the mean size.
-    risk = _risk(name, most)
-    return ReleaseModel(
-        name,
-        {"mean": most},
-        _classes_per_row,
-        most,
-        least_size(risk),
-        "without suppression",
-        lambda classes: _smallest_too_many(classes, most),
+def _highest_in_population(risk: float) -> PrivacyModel:
+    size = least_size(risk)
+    return PrivacyModel(
+        "highest journalist risk",
+        {"highest": risk},
+        columns={"people": "SUM(population)"},
+        safe=f"people >= {size}",
+        monotone="always",
+        achieved="MAX(CAST(1 AS DOUBLE) / NULLIF(people, 0))",
+        population_size=size,
     )
 
 
-def _smallest_too_many(classes: Histogram, most: float) -> int:
-    """The rows of the fewest of the smallest classes without which there are no more classes per row than that.
+def _mean(name: str, most: float) -> ReleaseModel:
+    # Merging two classes leaves one less of as many rows; suppressing the smallest raises the mean size.
+    risk = _risk(name, most)
 
-    So many must go whatever parts of these classes are kept: a part makes one class or more, of no more rows.
-    """
-    gone, surplus = 0, sum(many for _, many in classes) - most * _rows(classes)
-    for size, many in classes:
-        gain = 1 - most * size  # of each class that goes
-        if gain <= 0:
+    def unavoidable(classes: Sizes) -> int:
+        """The rows of the fewest of the smallest classes without which there are no more classes per row than that.
+
+        So many must go whatever parts of these classes are kept: a part makes one class or more, of no more rows.
+        """
+        return _fewest_rows((1 - most * size, size, many) for size, many in classes)
+
+    parameters = {"mean": most}
+    return ReleaseModel(name, parameters, _classes_per_row, most, least_size(risk), "without suppression", unavoidable)
+
+
+def _mean_in_population(name: str, most: float) -> ReleaseModel:
+    # Merging two classes leaves one less, and makes the risk of no row higher; so does who of the population joins.
+    risk = _risk(name, most)
+
+    def mean(classes: Sizes) -> float:
+        if classes[0][0] == 0:
+            return nan  # a class of nobody in the population
+        return max(_classes_per_row([each[:2] for each in classes]), _mean_of_rows(classes, most))
+
+    def unavoidable(classes: Sizes) -> int:
+        """The fewest of the rows at the highest risk without which the mean of the others is no higher than that.
+
+        So many must go whatever parts of these classes are kept: a part stands for no more of the population.
+        """
+        return _fewest_rows((1 / size - most, 1, rows) for size, _, rows in classes)
+
+    return ReleaseModel(name, {"mean": most}, mean, most, least_size(risk), "without suppression", unavoidable)
+
+
+def _fewest_rows(surpluses: Iterable[tuple[float, int, int]]) -> int:
+    """The rows that have to go until no surplus is left, by what each part adds, its rows, and how many are alike."""
+    parts = list(surpluses)
+    gone, left = 0, fsum(each * many for each, _, many in parts)
+    for each, rows, many in parts:
+        if each <= 0:
             break
-        number = min(many, max(0, ceil(surplus / gain - _ROUNDING)))
-        gone, surplus = gone + number * size, surplus - number * gain
+        number = min(many, max(0, ceil(left / each - _ROUNDING)))
+        gone, left = gone + number * rows, left - number * each
     return gone
 
 
-def _classes_per_row(classes: Histogram) -> float:
+def _classes_per_row(classes: Sizes) -> float:
     return sum(number for _, number in classes) / _rows(classes)
 
 
-def _above(threshold: float, share: float) -> ReleaseModel:
+def _mean_of_rows(classes: Sizes, most: float) -> float:
+    """The mean of 1 / size over rows; exactly where a rounding error would decide whether it is at most so much."""
+    mean = fsum(rows / size for size, _, rows in classes) / _rows(classes)
+    exact = isclose(mean, most, rel_tol=_ROUNDING)
+    return float(sum(Fraction(rows, size) for size, _, rows in classes) / _rows(classes)) if exact else mean
+
+
+def _above(who: str, threshold: float, share: float) -> ReleaseModel:
     # Merging makes no class smaller; the smallest classes are those above the threshold, as long as there are any.
     if not 0 <= share < 1:
-        raise SpecError(f"the share of rows above a prosecutor risk is {share}; it must be from 0 to below 1")
+        raise SpecError(f"the share of rows above a {who} risk is {share}; it must be from 0 to below 1")
     size = least_size(threshold)
 
-    def above(classes: Histogram) -> float:
+    def above(classes: Sizes) -> float:
         return _rows([each for each in classes if each[0] < size]) / _rows(classes)
 
-    def unavoidable(classes: Histogram) -> int:
+    def unavoidable(classes: Sizes) -> int:
         """The rows above the threshold that the others, all kept, are too few for; parts of a class are no larger."""
         rows = _rows([each for each in classes if each[0] < size])
         return max(0, rows - floor(share / (1 - share) * (_rows(classes) - rows) + _ROUNDING))
 
     parameters = {"threshold": threshold, "share": share}
-    name = "share of rows above a prosecutor risk"
+    name = f"share of rows above a {who} risk"
     return ReleaseModel(name, parameters, above, share, size, "without suppression", unavoidable)
 
 
-def _rows(classes: Histogram) -> int:
-    return sum(size * number for size, number in classes)
+def _rows(classes: Sizes) -> int:
+    """The rows in these classes: those of the release, where they are said beside sizes in a population."""
+    return sum(rows[0] if rows else size * number for size, number, *rows in classes)
 
 
 def _risk(what: str, risk: float) -> float:

@@ -14,7 +14,7 @@ from math import exp, inf, lgamma, log, log1p, nan, sqrt
 from typing import Literal, TypeAlias, get_args
 
 from kanon_sql.errors import SpecError
-from kanon_sql.privacy.release_model import Histogram, ReleaseModel
+from kanon_sql.privacy.release_model import Histogram, ReleaseModel, Sizes
 
 Estimator: TypeAlias = Literal["dankar", "pitman", "zayatz", "snb"]
 _SMALL_SAMPLE = 0.1  # up to this sampling fraction Dankar's rule takes Pitman's model
@@ -42,8 +42,8 @@ def population_uniqueness(share: float, sampling_fraction: float, estimator: Est
         raise SpecError(f"{estimator!r} is no estimator of uniqueness; choose one of {', '.join(get_args(Estimator))}")
     parameters = {"share": share, "sampling_fraction": sampling_fraction, "estimator": estimator}
 
-    def unique(classes: Histogram) -> float:
-        return estimated_uniqueness(classes, sampling_fraction, estimator)
+    def unique(classes: Sizes) -> float:
+        return estimated_uniqueness([(size, many) for size, many in classes], sampling_fraction, estimator)
 
     return ReleaseModel("population uniqueness", parameters, unique, share, sufficient_size=2)
 

@@ -10,7 +10,7 @@ from kanon_sql import queries
 from kanon_sql.engine import Engine, Statement
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
-from kanon_sql.privacy import UNIT, Finding, Predicate, PrivacyModel, PrivacyModels, Reference, ReleaseModel
+from kanon_sql.privacy import UNIT, Alike, Finding, Predicate, PrivacyModel, PrivacyModels, Reference, ReleaseModel
 from kanon_sql.queries import Hole, Relation
 
 
@@ -113,15 +113,15 @@ def _of_classes(model: PrivacyModel, rows: Sequence[tuple[Any, ...]]) -> Summary
 
 def _of_release(model: ReleaseModel, rows: Sequence[tuple[Any, ...]]) -> Summary:
     """Unsafe are the smallest classes, without which the others would meet the model."""
-    counted = [tuple(map(int, row)) for row in rows]
-    classes = [(size, many) for size, many, _, _ in counted]
-    least = model.least_class_size(classes)
-    unsafe = [each for each in counted if each[0] < least]
-    offenders = sum(each[1] for each in unsafe), sum(each[2] for each in unsafe)
-    finding = Finding(model.name, model.required, model.achieved(classes), *offenders)
-    smallest = min((each[3] for each in counted), default=None)
-    total = sum(each[2] for each in counted)
-    return Summary(total, sum(many for _, many in classes), smallest, *offenders, findings=(finding,))
+    counted = [(Alike(*map(int, row[:3])), int(row[3]), int(row[4])) for row in rows]
+    histogram = model.histogram([alike for alike, _, _ in counted])
+    least = model.least_class_size(histogram)
+    unsafe = [each for each in counted if model.size_of(each[0]) < least]
+    offenders = sum(alike.classes for alike, _, _ in unsafe), sum(size for _, size, _ in unsafe)
+    finding = Finding(model.name, model.required, model.achieved(histogram), *offenders)
+    smallest = min((size for _, _, size in counted), default=None)
+    total = sum(size for _, size, _ in counted)
+    return Summary(total, sum(alike.classes for alike, _, _ in counted), smallest, *offenders, findings=(finding,))
 
 
 def _references(
@@ -195,11 +195,31 @@ def _summaries_sql(
     `population`: by plain names.
     """
     plain = {name: column for column, name in queries.plain_names(quasi_identifiers).items()}
-    people, name = {UNIT: model.unit} if model.unit else {}, "privacy/release_class_sizes"
-    names: dict[str, Hole] = {"quasi_identifiers": plain | people, "names": list(plain)}
-    sizes = queries.text(name, engine.dialect, release=relation, size=model.size, **names)
     of_classes = [_summary_sql(engine, relation, plain, model, each, population) for each in model.models]
-    return of_classes + [(name, sizes)] * len(model.of_release)
+    sizes = [_sizes_sql(engine, relation, plain, model, each, population) for each in model.of_release]
+    return of_classes + sizes
+
+
+def _sizes_sql(
+    engine: Engine,
+    relation: Relation,
+    plain: dict[str, str],
+    model: PrivacyModels,
+    each: ReleaseModel,
+    population: Relation | None,
+) -> tuple[str, str]:
+    people = {UNIT: model.unit} if model.unit else {}
+    holes: dict[str, Hole] = {
+        "release": relation,
+        "quasi_identifiers": plain | people,
+        "names": list(plain),
+        "size": model.size,
+    }
+    if each.population is None:
+        name = "privacy/release_class_sizes"
+        return name, queries.text(name, engine.dialect, **holes)
+    name = "population/release_class_sizes"
+    return name, queries.text(name, engine.dialect, **holes, population=_given(population, each))
 
 
 def _summary_sql(
@@ -220,18 +240,22 @@ def _summary_sql(
     if each.population is None:
         name = "core/class_summary"
         return name, queries.text(name, engine.dialect, safe=model.predicate(each), **holes)
-    if population is None:
-        raise SpecError(
-            f"{each.name} compares a release with a population, and it is not known how the release shows its values"
-        )
     counting: dict[str, Hole] = {
-        "population": population,
+        "population": _given(population, each),
         "rows": Predicate("SUM(n)", unit=UNIT if model.unit else None),
     }
     by_rows = replace(model, unit=None)  # people are counted below, class by class
     holes |= {"every_class": each.every_class, "safe": by_rows.predicate(each), **_achieved(by_rows, each)}
     name = "population/class_summary"
     return name, queries.text(name, engine.dialect, **holes, **counting)
+
+
+def _given(population: Relation | None, each: PrivacyModel | ReleaseModel) -> Relation:
+    if population is None:
+        raise SpecError(
+            f"{each.name} compares a release with a population, and it is not known how the release shows its values"
+        )
+    return population
 
 
 def _counted(model: PrivacyModels, each: PrivacyModel) -> dict[str, str]:

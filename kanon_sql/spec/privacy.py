@@ -195,8 +195,6 @@ class Risk(Model):
 
     @model_validator(mode="after")
     def _of_the_model(self) -> Risk:
-        if self.model == "journalist" and (self.highest is None or self.mean is not None or self.above is not None):
-            raise ValueError("of the journalist's risk only the highest can be asked for; give highest and population")
         if (self.model == "journalist") != (self.population is not None):
             raise ValueError("the journalist's risk, and no other, is that of a population; give it with this model")
         if self.model == "marketer" and (self.mean is None or self.highest is not None or self.above is not None):
@@ -208,13 +206,14 @@ class Risk(Model):
     @property
     def models(self) -> tuple[PrivacyModel | ReleaseModel, ...]:
         """The privacy models."""
-        if self.population is not None and self.highest is not None:
-            return (models.journalist_risk(_short(self.highest), self.population),)
         if self.model == "marketer" and self.mean is not None:
             return (models.marketer_risk(_short(self.mean)),)
         asked = {"highest": self.highest, "mean": self.mean}
         asked |= {"above": self.above.threshold, "share": self.above.share} if self.above else {}
-        return models.prosecutor_risk(**{name: _short(said) for name, said in asked.items() if said is not None})
+        said = {name: _short(each) for name, each in asked.items() if each is not None}
+        if self.population is not None:
+            return models.journalist_risk(population=self.population, **said)
+        return models.prosecutor_risk(**said)
 
 
 class Uniqueness(Model):

@@ -190,11 +190,17 @@ def warnings(plan: Plan | LocalPlan, summary: Summary) -> list[str]:
 
 def _class_by_class(plan: Plan | LocalPlan) -> list[str]:
     """That a size of each class stands for models about all of them, where nobody looks at all of them."""
-    model, counted = plan.judge.model, "people" if plan.judge.model.unit else "rows"
-    if not (model.of_release and class_by_class(plan.spec)):
+    if not class_by_class(plan.spec):
         return []
-    names = " and ".join(each.name for each in model.of_release)
-    return [f"every class has {model.k:,} {counted} or more, enough for {names} whatever the other classes are"]
+    model, counted = plan.judge.model, "people" if plan.judge.model.unit else "rows"
+    own = [each.name for each in model.of_release if each.population is None]
+    others = [each.name for each in model.of_release if each.population is not None]
+    sizes = [(f"has {model.k:,} {counted}", own), (f"stands for {model.people:,} of the population", others)]
+    return [
+        f"every class {size} or more, enough for {' and '.join(names)} whatever the other classes are"
+        for size, names in sizes
+        if names
+    ]
 
 
 def _said_of(each: Homogeneous, summary: Summary) -> str:

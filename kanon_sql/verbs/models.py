@@ -11,7 +11,7 @@ from kanon_sql.errors import InfeasibleError, SpecError
 from kanon_sql.frequency.fitting import hierarchy_source
 from kanon_sql.frequency.frequency_set import FrequencySet
 from kanon_sql.generalization.values import key, read
-from kanon_sql.privacy import Predicate, PrivacyModel, PrivacyModels, ReleaseModel, all_of, k_anonymity
+from kanon_sql.privacy import Alike, Predicate, PrivacyModel, PrivacyModels, ReleaseModel, all_of, k_anonymity
 from kanon_sql.recode import RECODERS
 from kanon_sql.recode import show as shows
 from kanon_sql.report.numbers import figure, parameters
@@ -154,11 +154,12 @@ def _check_whole(
         raise _unreachable(each, frequency_set.rows, reached, suppressed)
 
 
-def check_sizes(model: PrivacyModels, rows: int) -> None:
+def check_sizes(model: PrivacyModels, rows: int, population: int | None = None) -> None:
     """InfeasibleError if no release can meet a model about all classes: one class of all rows has the least risk."""
     for each in model.of_release:
-        if not each.holds([(rows, 1)]):
-            raise _unreachable(each, rows, each.achieved([(rows, 1)]))
+        whole = each.histogram([Alike(rows, population or 0, 1)])
+        if not each.holds(whole):
+            raise _unreachable(each, rows, each.achieved(whole))
 
 
 def _unreachable(

@@ -58,7 +58,7 @@ class PrivacyOptions(TypedDict, total=False):
     delta_presence: Mapping[str, Any] | None
     risk: Mapping[str, Any] | None
     uniqueness: Mapping[str, Any] | None
-    privacy: Sequence[PrivacyModel | ReleaseModel] | Mapping[str, Any] | None
+    privacy: Sequence[PrivacyModel | ReleaseModel | tuple[PrivacyModel | ReleaseModel, ...]] | Mapping[str, Any] | None
 
 
 class ModelOptions(PrivacyOptions, total=False):

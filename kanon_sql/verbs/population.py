@@ -28,7 +28,7 @@ def check_population(spec: Spec, model: PrivacyModels) -> None:
     if model.population is None:
         return
     _check_one(model)
-    name = next(each.name for each in model.models if each.population is not None)
+    name = next(each.name for each in model.every if each.population is not None)
     if spec.mask:
         raise SpecError(
             f"which rows of a population would be masked is not known, so {name} cannot be said of masked rows; leave "
@@ -50,9 +50,9 @@ def check_population(spec: Spec, model: PrivacyModels) -> None:
 
 def _check_one(model: PrivacyModels) -> None:
     """One population is counted, whatever is asked beside it."""
-    for each in model.models:
-        other = each.population
-        same = other is model.population or (each.population_is_named and str(other) == str(model.population))
+    for each in model.every:
+        other, named = each.population, isinstance(each.population, (str, PathLike))
+        same = other is model.population or (named and str(other) == str(model.population))
         if other is not None and not same:
             raise SpecError("two models name two populations; name one, with all that the source was drawn from")
 

@@ -142,7 +142,7 @@ def _check_size(spec: Spec, model: PrivacyModels, frequency_set: FrequencySet) -
     if frequency_set.rows == 0:
         raise SourceError(f"{spec.source} has no rows; there is nothing to anonymize")
     rows = frequency_set.rows
-    check_sizes(model, rows)
+    check_sizes(model, rows, frequency_set.population)
     if model.k > rows:
         raise SpecError(
             f"k is {model.k:,} but {spec.source} has only {rows:,} rows, so that not even one class could hold them; "

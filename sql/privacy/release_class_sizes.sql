@@ -2,8 +2,8 @@
 -- Count the classes of each size in a released relation, for models about all of them together.
 -- reads: release (any relation that holds the quasi-identifiers, and the people's column where people are counted)
 -- holes: $release relation, $quasi_identifiers columns, $names columns, $size figure
--- gives: size (rows or people in a class), classes (how many have that size), rows (in all of these), smallest (rows)
-SELECT classes.size, COUNT(*) AS classes, SUM(classes.class_rows) AS rows, MIN(classes.class_rows) AS smallest
+-- gives: size (rows or people in a class), people (0, of no population), classes (how many have that size), rows (in all of these), smallest (rows)
+SELECT classes.size, 0 AS people, COUNT(*) AS classes, SUM(classes.class_rows) AS rows, MIN(classes.class_rows) AS smallest
 FROM (
   SELECT $size AS size, SUM(tuples.n) AS class_rows
   FROM (SELECT $quasi_identifiers, COUNT(*) AS n FROM $release AS r GROUP BY $quasi_identifiers) AS tuples

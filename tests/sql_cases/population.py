@@ -29,6 +29,7 @@ _SHOWN = {
     **relation("released", "Age Zip", *[(1, 1)] * 3, (1, 2), (2, 2)),
     **relation("people", "age zip population", (1, 1, 5), (1, 2, 1), (2, 2, 4), (3, 3, 2)),
 }
+_SIZES = ["size", "people", "classes", "rows"]
 _SUMMARY = ["rows", "classes", "smallest_class", "unsafe_classes", "unsafe_rows", "achieved"]
 
 
@@ -47,6 +48,7 @@ def _summary(model: PrivacyModel, every_class: bool, achieved: str, of_class: st
     }
 
 
+_SIZED = {"release": Relation("released"), "population": Relation("people"), "size": Predicate("SUM(n)")}
 CASES = [
     _test([delta_presence(0.1, 0.5, "people")], 1, "population/node_test"),  # class 2, of nobody
     _test([delta_presence(0.1, 0.45, "people")], 2, "population/node_test"),
@@ -121,6 +123,25 @@ CASES = [
     ),
     # 3 rows of 5, 1 of 1, 1 of 4; nobody of the last 2.
     Case(
+        "population/release_class_sizes",
+        {**_SIZED, "quasi_identifiers": {"age": "Age", "zip": "Zip"}, "names": ["age", "zip"]},
+        [*_SIZES, "smallest"],
+        [(1, 1, 1, 1, 1), (1, 4, 1, 1, 1), (3, 5, 1, 3, 3)],
+        _SHOWN,
+    ),
+    Case(
+        "population/release_class_sizes",
+        {
+            **_SIZED,
+            "size": Predicate("SUM(n)", unit="_unit"),
+            "quasi_identifiers": {"age": "Age", "_unit": "Zip"},
+            "names": ["age"],
+        },
+        [*_SIZES, "smallest"],
+        [(1, 4, 1, 1, 1), (2, 6, 1, 4, 4)],  # of age 1, four rows of two people, by their zip
+        _SHOWN,
+    ),
+    Case(
         "population/class_summary",
         _summary(k_map(4, "people"), False, "MIN(of_class)", "SUM(population)"),
         _SUMMARY,
@@ -135,7 +156,25 @@ CASES = [
         _SHOWN,
     ),
 ]
-OF_CORE = [  # what the queries of `core` make of such a frequency set
+OF_PRIVACY = [
+    # Class 0 has 3 rows of 7 in the population, class 1 has 1 of 2; class 2, of nobody, is none.
+    Case(
+        "privacy/node_class_sizes",
+        on_node(_MAP_2, ["age_0"], 7, size=Predicate("SUM(n)"), people=Predicate("SUM(population)")),
+        ["node", *_SIZES],
+        [(7, 1, 2, 1, 1), (7, 3, 7, 1, 3)],
+        _COUNTED,
+    ),
+    Case(
+        "privacy/node_class_sizes",
+        on_node(_MAP_2, ["age_0", "zip_0"], 7, size=Predicate("SUM(n)"), people=Predicate("SUM(population)")),
+        ["node", *_SIZES],
+        [(7, 1, 2, 2, 2), (7, 2, 5, 1, 2)],
+        _COUNTED,
+    ),
+    # what the queries of `core` make of such a frequency set
+]
+OF_CORE = [
     _test([k_map(7, "people")], 1),
     _test([k_map(8, "people")], 4),
     _test([k_map(2, "people")], 0),

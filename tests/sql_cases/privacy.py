@@ -16,6 +16,7 @@ from kanon_sql.privacy import (
 )
 from kanon_sql.queries import Relation, over_classes
 from sql_cases.case import COUNTED, Case, Relations, on_node, relation
+from sql_cases.population import OF_PRIVACY
 
 # 6 rows of illness 1, 3 of 2, 1 of 3, among four people.
 _COUNTED = relation(
@@ -39,13 +40,14 @@ def _test(*models: PrivacyModel, at_risk: int) -> Case:
 
 # By two quasi-identifiers and person: class 0 has 5 rows of one person, 1 has 2 of two, 2 has 1, 3 has 3 of two.
 _PERSONS = relation("counted", "age_0 _unit n", (0, 1, 5), (1, 1, 1), (1, 2, 1), (2, 3, 1), (3, 2, 2), (3, 4, 1))
-_NODE_SIZES, _SIZES = ["node", "size", "classes", "rows"], ["size", "classes", "rows", "smallest"]
+_SIZES = ["size", "people", "classes", "rows", "smallest"]
 _ROWS, _PEOPLE = Predicate("SUM(n)"), Predicate("SUM(n)", unit="_unit")
 
 
 def _sizes_of_node(size: Predicate, least: int, rows: list[tuple[int, ...]]) -> Case:
     safe = Predicate("SUM(n) >= $k", {"k": least}, unit=size.unit)
-    return Case("privacy/node_class_sizes", on_node(safe, ["age_0"], 7, size=size), _NODE_SIZES, rows, _PERSONS)
+    holes = on_node(safe, ["age_0"], 7, size=size, people=Predicate("0"))
+    return Case("privacy/node_class_sizes", holes, ["node", *_SIZES[:4]], rows, _PERSONS)
 
 
 def _sizes_of_release(size: Predicate, rows: list[tuple[int, ...]]) -> Case:
@@ -85,12 +87,13 @@ def _verdict(model: PrivacyModel, at_risk: int, unavoidable: int) -> Case:
 
 
 CASES = [
-    _sizes_of_node(_ROWS, 1, [(7, 1, 1, 1), (7, 2, 1, 2), (7, 3, 1, 3), (7, 5, 1, 5)]),
-    _sizes_of_node(_ROWS, 3, [(7, 3, 1, 3), (7, 5, 1, 5)]),
-    _sizes_of_node(_PEOPLE, 1, [(7, 1, 2, 6), (7, 2, 2, 5)]),
-    _sizes_of_node(_PEOPLE, 2, [(7, 2, 2, 5)]),
-    _sizes_of_release(_ROWS, [(1, 1, 1, 1), (2, 1, 2, 2), (3, 1, 3, 3)]),
-    _sizes_of_release(_PEOPLE, [(1, 2, 3, 1), (2, 1, 3, 3)]),
+    *OF_PRIVACY,
+    _sizes_of_node(_ROWS, 1, [(7, 1, 0, 1, 1), (7, 2, 0, 1, 2), (7, 3, 0, 1, 3), (7, 5, 0, 1, 5)]),
+    _sizes_of_node(_ROWS, 3, [(7, 3, 0, 1, 3), (7, 5, 0, 1, 5)]),
+    _sizes_of_node(_PEOPLE, 1, [(7, 1, 0, 2, 6), (7, 2, 0, 2, 5)]),
+    _sizes_of_node(_PEOPLE, 2, [(7, 2, 0, 2, 5)]),
+    _sizes_of_release(_ROWS, [(1, 0, 1, 1, 1), (2, 0, 1, 2, 2), (3, 0, 1, 3, 3)]),
+    _sizes_of_release(_PEOPLE, [(1, 0, 2, 3, 1), (2, 0, 1, 3, 3)]),
     Case("privacy/reference", {**_HOLES, "rows": Predicate("SUM(n)")}, _FIGURES, _OF_ROWS, _COUNTED),
     Case(
         "privacy/reference",

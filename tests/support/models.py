@@ -165,7 +165,7 @@ class Populated:
 POPULATED: Sequence[Populated] = [
     Populated(lambda population: k_map(2, population), size=2),
     Populated(lambda population: k_map(5, population), size=5),
-    Populated(lambda population: journalist_risk(0.3, population), size=4),
+    Populated(lambda population: journalist_risk(0.3, population)[0], size=4),
     Populated(lambda population: delta_presence(0, 0.5, population), most=Fraction(1, 2)),
     Populated(lambda population: delta_presence(0, 0.75, population), most=Fraction(3, 4)),
     Populated(lambda population: delta_presence(0.25, 1, population), least=Fraction(1, 4)),

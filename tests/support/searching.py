@@ -1,6 +1,6 @@
 """Searches without a database: judges that look answers up, and what holds of any search, by brute force."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from typing import Any
 
@@ -8,9 +8,11 @@ import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 
+from kanon_sql.errors import InfeasibleError
+from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.lattice import Lattice
 from kanon_sql.loss import Costs, Figures, metric
-from kanon_sql.strategies import Driver, strategy
+from kanon_sql.strategies import STRATEGIES, Driver, strategy
 from kanon_sql.strategies.space import Search, Space
 from support.examples import examples
 from support.oracle import METRICS, Column, Node, Problem
@@ -153,3 +155,39 @@ def checked(problem: Problem, name: str, by: str) -> Run:
     run = Run(problem, name, by)
     run.check()
     return run
+
+
+def assert_finds(
+    name: str, problem: Problem, judge: Judge, allowed: int, losses: Mapping[Node, float], proves: bool = True
+) -> None:
+    """A search by a judge's models keeps its promise, and `proves` it where this is the optimum.
+
+    `losses`: of the nodes that may be released, by brute force.
+    """
+    model = judge.model
+    driver = Driver(
+        lattice_of(problem),
+        judge.costs(),
+        metric("loss"),
+        judge,
+        allowed,
+        model.monotone_for(suppresses=allowed > 0),
+        5,
+        k_alone=model.k_alone,
+        evaluations=200,
+        prunes=model.prunes,
+        mergeable=model.mergeable,
+    )
+    best = min(losses.values(), default=inf)
+    try:
+        outcome = driver.run(strategy(name))
+    except InfeasibleError:
+        assert best == inf or STRATEGIES[name].promise != "the optimum"
+        return
+    assert outcome.node in losses
+    assert outcome.score == pytest.approx(losses[outcome.node])
+    assert outcome.lower_bound <= best + 1e-9
+    assert not outcome.proven_optimal or outcome.score == pytest.approx(best)
+    if STRATEGIES[name].promise == "the optimum":
+        assert outcome.score == pytest.approx(best)
+        assert outcome.proven_optimal or not proves
