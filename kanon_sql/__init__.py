@@ -7,6 +7,8 @@
 ['1*', '1*', '2*', '2*']
 """
 
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -101,3 +103,14 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'kanon_sql' has no attribute {name!r}")
     return getattr(import_module(f"kanon_sql.{_HOMES[name]}"), name)
+
+
+class _Package(ModuleType):
+    """The package: the name of a verb stays the verb's where importing a room would give it to the room."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _HOMES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

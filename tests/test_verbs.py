@@ -21,7 +21,7 @@ SPEC: dict[str, Any] = {
     "quasi_identifiers": {"age": {"hierarchy": {"ranges": [5, 10]}}, "zip": {"hierarchy": {"redact": "right"}}},
     "keep": ["ill"],
 }
-VERBS = ["anonymize", "anatomize", "verify", "compare", "explain", "search", "lattice"]
+VERBS = ["anonymize", "anatomize", "attack", "verify", "compare", "explain", "search", "lattice"]
 
 
 def results() -> dict[str, Any]:

@@ -24,18 +24,28 @@ def _of_column(material: Material, column: str) -> Outcome:
     ((classes, rows),) = tables.rows("privacy/homogeneous", names=plain, value=value, **holes)
     of_value = [int(n) for (n,) in tables.rows("attack/value_rows", release=relation, value=value)]
     sizes = tables.rows("core/class_sizes", **holes)
+    people = _people(material, column) if release.unit else int(rows)
     return Outcome(
         "homogeneity",
-        f"{int(rows):,} of {release.rows:,} people stand in {int(classes):,} classes that have one value of "
+        f"{people:,} of {release.people:,} {material.who} stand in {int(classes):,} classes that have one value of "
         f"{column}: whoever finds somebody's class knows it.",
-        attempts=release.rows,
-        successes=int(rows),
-        people=int(rows),
+        attempts=release.people,
+        successes=people,
+        people=people,
         baseline=_by_chance(sizes, of_value),
         column=column,
         figures={"classes": int(classes)},
         avoid=f"ask for l-diversity of {column}",
     )
+
+
+def _people(material: Material, column: str) -> int:
+    """Who has a row in a homogeneous class."""
+    release, asked = material.release, "attack/homogeneous_people"
+    columns = {"quasi_identifiers": material.quasi_identifiers, "value": [column]}
+    plain = {hole: release.plain(names) for hole, names in columns.items()}
+    ((people,),) = material.tables.rows(asked, release=release.relation, unit=release.unit, **plain)
+    return int(people)
 
 
 def _by_chance(sizes: Sequence[tuple[int, int]], of_value: Sequence[int]) -> float:

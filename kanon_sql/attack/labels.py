@@ -8,7 +8,9 @@ By the column's hierarchy where it is known, else as it reads: the value itself,
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
@@ -20,22 +22,34 @@ Covers = Callable[[Value], bool]
 
 
 def covered(
-    labels: Iterable[Label], values: Sequence[Value], kind: str, hierarchy: Hierarchy | None = None
+    labels: Iterable[Label],
+    values: Sequence[Value],
+    kind: str,
+    hierarchy: Hierarchy | None = None,
+    texts: Sequence[Label] | None = None,
+    others: Collection[Label] = (),
 ) -> tuple[dict[Label, list[int]], list[str]]:
     """The values, by their places, that each label may stand for; and the labels that cannot be read.
+
+    `texts`: how the values print where they come from, if that is not as Python prints them. `others`: what is known to
+    be a value, too, of somebody else.
 
     >>> covered(["[20, 30)", "*", "4?"], [25, 30], "integer")
     ({'[20, 30)': [0], '*': [0, 1], '4?': [0, 1]}, ['4?'])
     """
     known = _under(hierarchy, values) if hierarchy else {}
-    texts = {_text(value) for value in values}
+    domain = _Domain(values, (*map(_text, values), *(texts or ())))
+    whole = domain.by_text.keys() | others
     found: dict[Label, list[int]] = {}
     unread: list[str] = []
     for label in labels:
-        covers = _within(known[label]) if label in known else reading(label, kind, texts)
+        if label in known:
+            found[label] = domain.among(known[label])
+            continue
+        covers = reading(label, kind, whole)
         if covers is None and label is not None:
             unread.append(label)
-        found[label] = [place for place, value in enumerate(values) if covers is None or covers(value)]
+        found[label] = domain.covered(label, covers)
     return found, unread
 
 
@@ -47,19 +61,66 @@ def reading(label: Label, kind: str, texts: Collection[Label] = ()) -> Covers | 
     >>> covers(date(2020, 5, 17)), covers(date(2020, 7, 1))
     (True, False)
     """
-    if label is None or label in texts:
+    if label is None:
+        return lambda value: value is None
+    if STAR in label:
+        return _hidden(label)
+    if label in texts:
         return lambda value: _text(value) == label
-    if set(label) == {STAR}:
-        return lambda value: label == STAR or len(_text(value) or "") == len(label)
     return next((covers for read_as in _READINGS if (covers := read_as(label, kind))), None)
+
+
+class _Domain:
+    """The values of a column, found by what they are, how they print, or where they lie."""
+
+    def __init__(self, values: Sequence[Value], texts: Sequence[Label]) -> None:
+        self.values = values
+        self.by_key = {key(value): place for place, value in enumerate(values)}
+        self.by_text: dict[Label, set[int]] = {}
+        for number, text in enumerate(texts):
+            self.by_text.setdefault(text, set()).add(number % len(values))
+        self._masked: dict[tuple[bool, ...], dict[str, list[int]]] = {}
+        self._in_order = self._sorted()
+
+    def among(self, keys: Collection[Value]) -> list[int]:
+        """The places of values with these keys."""
+        return sorted(self.by_key[each] for each in keys if each in self.by_key)
+
+    def covered(self, label: Label, covers: Covers | None) -> list[int]:
+        """The places of the values that a label covers, as it reads; all that there are where it cannot be read."""
+        if covers is None:
+            return list(range(len(self.values)))
+        if label is not None and STAR in label and label != STAR:
+            return self._like(label)
+        if label in self.by_text and label != STAR:
+            return sorted(self.by_text[label])
+        if isinstance(covers, _Between) and self._in_order is not None:
+            return covers.among(*self._in_order)
+        return [place for place, value in enumerate(self.values) if covers(value)]
+
+    def _like(self, label: str) -> list[int]:
+        """The places of the texts that are a label where it shows them; those of one mask are hidden once."""
+        mask = tuple(letter == STAR for letter in label)
+        if mask not in self._masked:
+            self._masked[mask] = {}
+            for text, places in self.by_text.items():
+                if text is not None and len(text) == len(mask):
+                    self._masked[mask].setdefault(_hide(text, mask), []).extend(places)
+        return sorted(set(self._masked[mask].get(label, ())))
+
+    def _sorted(self) -> tuple[list[Value], list[int]] | None:
+        """The values in order with their places; None where they have no order."""
+        try:
+            pairs = sorted((value, place) for place, value in enumerate(self.values) if value is not None)
+        except TypeError:
+            return None
+        if any(value != value for value, _ in pairs):  # NaN
+            return None
+        return [value for value, _ in pairs], [place for _, place in pairs]
 
 
 def _text(value: Value) -> Label:
     return None if value is None else as_text(value)
-
-
-def _within(keys: Collection[Value]) -> Covers:
-    return lambda value: key(value) in keys
 
 
 def _under(hierarchy: Hierarchy, values: Sequence[Value]) -> dict[Label, set[Value]]:
@@ -69,8 +130,43 @@ def _under(hierarchy: Hierarchy, values: Sequence[Value]) -> dict[Label, set[Val
         rows = zip((*hierarchy.values, *hierarchy.starred), hierarchy.labels(level), strict=True)
         for value, label in rows:
             leaves.setdefault(_text(label), set()).add(key(value))
-    leaves.setdefault(STAR, set()).update(map(key, values))
+    for top in (STAR, _text(hierarchy.labels(hierarchy.height)[0]) if hierarchy.values else STAR):
+        leaves.setdefault(top, set()).update(map(key, values))
     return leaves
+
+
+@dataclass(frozen=True)
+class _Between:
+    """From `low` to `high`, None for no end; each is left out where it is open."""
+
+    low: Value | None = None
+    high: Value | None = None
+    low_open: bool = False
+    high_open: bool = False
+
+    def __call__(self, value: Value) -> bool:
+        """NULL is in no range, nor is what cannot be compared with its ends."""
+        try:
+            return value is not None and not (self._is_below(value) or self._is_above(value))
+        except TypeError:
+            return False
+
+    def _is_below(self, value: Value) -> bool:
+        return self.low is not None and not (self.low < value if self.low_open else self.low <= value)
+
+    def _is_above(self, value: Value) -> bool:
+        return self.high is not None and not (value < self.high if self.high_open else value <= self.high)
+
+    def among(self, values: Sequence[Value], places: Sequence[int]) -> list[int]:
+        """The places of those of the values, which are in order."""
+        try:
+            first = 0 if self.low is None else (bisect_right if self.low_open else bisect_left)(values, self.low)
+            last = len(values)
+            if self.high is not None:
+                last = (bisect_left if self.high_open else bisect_right)(values, self.high)
+        except TypeError:
+            return []
+        return sorted(places[first:last])
 
 
 def _range(label: str, kind: str) -> Covers | None:
@@ -79,14 +175,8 @@ def _range(label: str, kind: str) -> Covers | None:
     ends = match and (_value(match["low"], kind), _value(match["high"], kind))
     if not match or not ends or None in ends:
         return None
-    low, high = ends
-    opened, closed = match.groupdict().get("opens") == "(", match.groupdict().get("closes", "]") == "]"
-
-    def covers(value: Value) -> bool:
-        above = low < value if opened else low <= value
-        return bool(above and (value <= high if closed else value < high))
-
-    return _of_values(covers)
+    parts = match.groupdict()
+    return _Between(*ends, low_open=parts.get("opens") == "(", high_open=parts.get("closes") == ")")
 
 
 def _half(label: str, kind: str) -> Covers | None:
@@ -95,14 +185,9 @@ def _half(label: str, kind: str) -> Covers | None:
     end = _value(match["end"] or match["least"], kind) if match else None
     if match is None or end is None:
         return None
-    sign = match["sign"] or ">="
-    compared: dict[str, Covers] = {
-        ">": lambda value: value > end,
-        "<": lambda value: value < end,
-        ">=": lambda value: value >= end,
-        "<=": lambda value: value <= end,
-    }
-    return _of_values(compared[sign.replace("≥", ">=").replace("≤", "<=")])
+    sign = (match["sign"] or ">=").replace("≥", ">=").replace("≤", "<=")
+    is_open = "=" not in sign
+    return _Between(low=end, low_open=is_open) if ">" in sign else _Between(high=end, high_open=is_open)
 
 
 def _set(label: str, _: str) -> Covers | None:
@@ -114,46 +199,51 @@ def _set(label: str, _: str) -> Covers | None:
 
 
 def _calendar(label: str, kind: str) -> Covers | None:
-    """`2020-05`, `2020-Q2`, `2020`, `2020s`."""
+    """`2020-05-17`, `2020-05`, `2020-Q2`, `2020`, `2020s`, `2000-2099`."""
     match = _CALENDAR.fullmatch(label)
     if not match or kind not in ("date", "timestamp"):
         return None
-    year, month, quarter = (int(match[part] or 0) for part in ("year", "month", "quarter"))
+    first, last = int(match["year"]), int(match["last"] or match["year"])
+    last += 9 if match["decade"] else 0
+    quarter, month, day = (int(match[part] or 0) for part in ("quarter", "month", "day"))
 
-    def covers(value: date) -> bool:
-        if match["decade"]:
-            return value.year // 10 == year // 10
-        in_quarter = not quarter or (value.month + 2) // 3 == quarter
-        return value.year == year and in_quarter and (not month or value.month == month)
+    def covers(value: Value) -> bool:
+        if not isinstance(value, date) or not first <= value.year <= last:
+            return False
+        shown = ((quarter, (value.month + 2) // 3), (month, value.month), (day, value.day))
+        return all(not asked or asked == part for asked, part in shown)
 
-    return _of_values(covers)
+    return covers
 
 
-def _hidden(label: str, _: str) -> Covers | None:
+def _single(label: str, kind: str) -> Covers | None:
+    """One value, printed otherwise than where the values come from: `1.5` for 1.50."""
+    value = _value(label, kind)
+    return None if value is None or isinstance(value, str) else lambda other: bool(key(other) == key(value))
+
+
+def _hidden(label: str) -> Covers:
     """`12***`: as long, and with the same characters where they are shown."""
-    if STAR not in label:
-        return None
-    pattern = re.compile("".join("." if letter == STAR else re.escape(letter) for letter in label), re.DOTALL)
-    return lambda value: value is not None and pattern.fullmatch(as_text(value)) is not None
+    mask = tuple(letter == STAR for letter in label)
+
+    def covers(value: Value) -> bool:
+        text = _text(value)
+        return label == STAR or (text is not None and len(text) == len(label) and _hide(text, mask) == label)
+
+    return covers
 
 
-_READINGS = (_range, _half, _set, _calendar, _hidden)
+def _hide(text: str, mask: Sequence[bool]) -> str:
+    return "".join(STAR if hidden else letter for letter, hidden in zip(text, mask, strict=True))
+
+
+_READINGS = (_range, _half, _set, _calendar, _single)
 _BRACKETS = re.compile(r"(?P<opens>[\[(])\s*(?P<low>[^,]+?)\s*,\s*(?P<high>[^,]+?)\s*(?P<closes>[\])])")
 _DASH = re.compile(r"(?P<low>-?[\d.]+)\s*(?:-|\u2013|\.\.)\s*(?P<high>-?[\d.]+)")
 _HALF = re.compile(r"(?P<sign>>=|<=|>|<|≥|≤)\s*(?P<end>\S.*)|(?P<least>[\d.]+)\+")
-_CALENDAR = re.compile(r"(?P<year>\d{4})(?:-(?P<month>\d\d)|-Q(?P<quarter>[1-4])|(?P<decade>s))?")
-
-
-def _of_values(covers: Covers) -> Covers:
-    """NULL is in no range, nor is what cannot be compared with its ends."""
-
-    def covers_value(value: Value) -> bool:
-        try:
-            return value is not None and covers(value)
-        except (TypeError, AttributeError):
-            return False
-
-    return covers_value
+_CALENDAR = re.compile(
+    r"(?P<year>\d{4})(?:-(?P<month>\d\d)(?:-(?P<day>\d\d))?|-Q(?P<quarter>[1-4])|(?P<decade>s)|-(?P<last>\d{4}))?"
+)
 
 
 def _value(text: str, kind: str) -> Value | None:

@@ -7,11 +7,12 @@ what still fits.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from kanon_sql.attack.labels import covered
 from kanon_sql.attack.material import Copy, Material
 from kanon_sql.engine import Column
-from kanon_sql.queries import Relation
+from kanon_sql.queries import Hole, Relation
 
 _FEW = 3  # labels, in a note
 
@@ -20,6 +21,13 @@ def classes_of(material: Material, release: Copy, stem: str = "classes") -> Rela
     """The classes of a release: class (from 1), the quasi-identifiers' labels by their plain names, n (rows)."""
     labels = release.plain(material.quasi_identifiers)
     return material.tables.make(stem, "attack/classes", release=release.relation, labels=labels)
+
+
+def drawn(material: Material, people: Copy, names: Sequence[str], stem: str = "targets") -> Relation:
+    """People of a copy to attack, `material.most` at most, one row of each: target (its number), the columns."""
+    holes: dict[str, Hole] = {"people": people.relation, "columns": people.plain(names)}
+    holes |= {"one": people.unit or ("row_id",), "seed": str(material.seed), "most": material.most}
+    return material.tables.make(stem, "attack/targets", **holes)
 
 
 def fitting(
@@ -51,10 +59,11 @@ def _load_covers(material: Material, targets: Relation, classes: Relation, name:
     """Which values of the targets each label may stand for: label, value, as keys."""
     tables, plain = material.tables, kinds.plain([name])
     labels = [label for (label,) in tables.rows("attack/labels", classes=classes, label=plain)]
-    values = tables.rows("attack/values", targets=targets, value=plain)
+    values = _values(material, targets, plain)
     column = Column(name, "", kinds.kinds[name])
-    hierarchy = material.hierarchy(column, [value for value, _ in values])
-    found, unread = covered(labels, [value for value, _ in values], column.kind, hierarchy)
+    known, texts = [value for value, _ in values], [text for _, text in values]
+    others = _values_of_others(material, name)
+    found, unread = covered(labels, known, column.kind, material.hierarchy(column, known), texts, others)
     if unread:
         material.note(
             f"{len(unread):,} labels of {name} cannot be read without its hierarchy, and are taken to stand for any "
@@ -63,6 +72,17 @@ def _load_covers(material: Material, targets: Relation, classes: Relation, name:
     pairs = [(_key(label), _key(values[place][1])) for label, places in found.items() for place in places]
     types = {"label": "VARCHAR", "value": "VARCHAR"}
     tables.load("covers", types, list(zip(*pairs, strict=True)) or [[], []])
+
+
+def _values_of_others(material: Material, name: str) -> set[str | None]:
+    """How all values of an attribute print in the tables of people: what of the labels is no more than a value."""
+    people = [copy for copy in (material.source, material.auxiliary) if copy and name in copy.columns]
+    return {text for copy in people for _, text in _values(material, copy.relation, copy.plain([name]))}
+
+
+def _values(material: Material, people: Relation, value: Sequence[str]) -> list[tuple[Any, ...]]:
+    """The values of an attribute, and how each prints."""
+    return material.tables.rows("attack/values", targets=people, value=value)
 
 
 def _key(text: str | None) -> str:

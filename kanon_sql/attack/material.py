@@ -29,7 +29,8 @@ class Copy:
 
     `columns`: its columns by their names at home, each under a plain name, which is the same in all copies. `row_id`
     numbers the rows in the order in which they are read. In a release the quasi-identifiers are text: what is shown of
-    them, bounds as one range; in other tables they are values.
+    them, bounds as one range; in other tables they are values. `unit`: the plain name of the column that tells people
+    apart, in a list; empty where there is none, and each of the `rows` counts as one of the `people`.
     """
 
     name: str
@@ -37,6 +38,8 @@ class Copy:
     columns: Mapping[str, str]
     kinds: Mapping[str, str]
     rows: int
+    people: int
+    unit: tuple[str, ...] = ()
 
     def plain(self, names: Sequence[str]) -> list[str]:
         """The plain names of columns."""
@@ -71,6 +74,11 @@ class Material:
     seed: int = 0
     hierarchy: HierarchyOf = lambda _column, _values: None
     note: Callable[[str], None] = field(default=lambda _: None, compare=False)
+
+    @property
+    def who(self) -> str:
+        """What is counted in the release: its rows, where they may be of fewer people."""
+        return "rows" if self.unit and not self.release.unit else "people"
 
     def has(self, need: Need) -> bool:
         """Whether something that an attack needs was given."""

@@ -84,4 +84,4 @@ def interval(successes: int, attempts: int) -> tuple[float, float]:
     share, z2 = successes / attempts, _Z**2
     middle = (share + z2 / (2 * attempts)) / (1 + z2 / attempts)
     half = _Z / (1 + z2 / attempts) * sqrt(share * (1 - share) / attempts + z2 / (4 * attempts**2))
-    return max(0.0, middle - half), min(1.0, middle + half)
+    return 0.0 if not successes else middle - half, 1.0 if successes == attempts else middle + half

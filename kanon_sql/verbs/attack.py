@@ -19,6 +19,7 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import HierarchyError, SourceError, SpecError
 from kanon_sql.frequency.fitting import has_hierarchy, hierarchy_source
 from kanon_sql.generalization.hierarchy import Hierarchy
+from kanon_sql.queries import Relation
 from kanon_sql.recode.show import shown_names
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.observer import Observer
@@ -85,7 +86,7 @@ def attack(
     auxiliary: Any = None,
     previous: Any = None,
     spec: Spec | dict[str, Any] | str | Path | None = None,
-    only: Sequence[str] | None = None,
+    only: str | Sequence[str] | None = None,
     attempts: int = 2000,
     connection: Any = None,
     observer: Observer | None = None,
@@ -106,13 +107,14 @@ def attack(
     [('homogeneity', 2)]
     """
     observer = observer or Observer()
-    chosen = _chosen(only)
-    whence = IN_MEMORY if source is None and spec is None else source
-    settled = settle_spec(whence, spec, taken(AttackOptions, options))
+    chosen = _chosen([only] if isinstance(only, str) else only)
+    if attempts < 1:
+        raise SpecError(f"attempts is {attempts}; give how many people are to be attacked, 1 or more")
+    settled = _settled(source, spec, taken(AttackOptions, options))
     named = {
         "release": _target(settled) if release is None else release,
         **{f"other {number}": each for number, each in enumerate(others, start=1)},
-        "source": source if source is not None or spec is None else settled.source,
+        "source": source if source is not None or settled.source == IN_MEMORY else settled.source,
         "auxiliary": auxiliary,
         "previous": previous,
     }
@@ -128,6 +130,13 @@ def attack(
         notes: list[str] = []
         material = _material(tables, opened, settled, attempts, notes.append)
         return _tried(material, chosen, _name(named["release"]), notes, observer)
+
+
+def _settled(source: Any, spec: Spec | dict[str, Any] | str | Path | None, given: dict[str, Any]) -> Spec:
+    """What is said of the release; an attacker need not have its source, nor a mapping name one."""
+    if spec is None:
+        return settle_spec(IN_MEMORY if source is None else source, None, given)
+    return settle_spec(source, {"source": IN_MEMORY, **spec} if isinstance(spec, dict) else spec, given)
 
 
 def _chosen(only: Sequence[str] | None) -> tuple[Attack, ...]:
@@ -164,13 +173,13 @@ def _material(
     columns = dict.fromkeys(column.name for each in opened.values() for column in each.table.columns)
     plain = {name: f"c{number}" for number, name in enumerate((*columns, *spec.quasi_identifiers))}
     shown = {name: _shown(name, release) for name in spec.quasi_identifiers}
-    copies = {role: _copied(tables, role, each, plain, shown) for role, each in opened.items()}
-    rest = [name for name in copies["release"].columns if name not in shown]
+    copies = {role: _copied(tables, role, each, plain, shown, spec.unit) for role, each in opened.items()}
+    _check_named(spec, copies)
     return Material(
         tables,
         copies["release"],
         tuple(shown),
-        tuple(spec.sensitive) or tuple(rest),
+        tuple(spec.sensitive) or _rest(copies["release"], spec),
         tuple(spec.location or ()),
         copies.get("source"),
         copies.get("auxiliary"),
@@ -185,6 +194,25 @@ def _material(
     )
 
 
+def _check_named(spec: Spec, copies: Mapping[str, Copy]) -> None:
+    """SpecError if the release lacks a sensitive column, or all tables the column that tells people apart."""
+    release = copies["release"].columns
+    for name in spec.sensitive:
+        if name not in release:
+            raise SpecError(
+                f"the release has no column {name!r}; name sensitive columns that it has, or none for all that are no "
+                "quasi-identifiers"
+            )
+    people = [copies[role] for role in ("source", "auxiliary") if role in copies]
+    if spec.unit and people and not any(spec.unit in copy.columns for copy in (copies["release"], *people)):
+        raise SpecError(f"no table has a column {spec.unit!r}; name as `unit` the column that tells people apart")
+
+
+def _rest(release: Copy, spec: Spec) -> tuple[str, ...]:
+    """The columns of a release that are attacked where none is named."""
+    return tuple(name for name in release.columns if name not in (*spec.quasi_identifiers, spec.unit))
+
+
 def _shown(name: str, table: Table) -> tuple[str, ...]:
     """The columns of a release that show a quasi-identifier: two where it is shown by its bounds."""
     bounds = shown_names(name, "bounds")
@@ -192,7 +220,12 @@ def _shown(name: str, table: Table) -> tuple[str, ...]:
 
 
 def _copied(
-    tables: Scratch, role: str, source: Source, plain: Mapping[str, str], shown: Mapping[str, tuple[str, ...]]
+    tables: Scratch,
+    role: str,
+    source: Source,
+    plain: Mapping[str, str],
+    shown: Mapping[str, tuple[str, ...]],
+    unit: str | None,
 ) -> Copy:
     """A table beside us; of a release the quasi-identifiers as text, and bounds as the range between them."""
     kinds = {column.name: column.kind for column in source.table.columns}
@@ -211,7 +244,14 @@ def _copied(
             held[name] = plain[name]
             ends: dict[str, Any] = {"low": {plain[name]: low}, "high": {plain[name]: high}}
             relation = tables.make(f"{stem}_{plain[name]}", "attack/ranged", copied=relation, **ends)
-    return Copy(_WHO.get(role, role), relation, held, kinds, tables.count(relation))
+    one = (held[unit],) if unit in held else ()
+    rows = tables.count(relation)
+    return Copy(_WHO.get(role, role), relation, held, kinds, rows, _people(tables, relation, one) or rows, one)
+
+
+def _people(tables: Scratch, copied: Relation, unit: Sequence[str]) -> int:
+    """The people in a copy; 0 where nothing tells them apart."""
+    return int(tables.rows("attack/people", copied=copied, unit=unit)[0][0]) if unit else 0
 
 
 def _check_columns(role: str, kinds: Mapping[str, str], needed: Mapping[str, tuple[str, ...]], every: bool) -> None:

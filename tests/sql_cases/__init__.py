@@ -2,6 +2,7 @@
 
 from sql_cases import (
     anatomy,
+    attack,
     cloak,
     core,
     joining,
@@ -19,6 +20,7 @@ from sql_cases import (
 
 FOLDERS = {
     "anatomy": anatomy.CASES,
+    "attack": attack.CASES,
     "cloak": cloak.CASES,
     "core": core.CASES,
     "joining": joining.CASES,

@@ -1,0 +1,123 @@
+"""Given and expected rows of `sql/attack`."""
+
+from kanon_sql.queries import Relation
+from sql_cases.case import Case, relation
+
+_RELEASE, _CLASSES, _TARGETS = Relation("release"), Relation("classes"), Relation("targets")
+_TEXT = {"c0": "VARCHAR", "c1": "VARCHAR", "label": "VARCHAR", "value": "VARCHAR"}
+_RELEASED = relation(
+    "release",
+    "row_id c0 c1 c2 c3",
+    *[(1, "1*", "m", 7, 1), (2, "1*", "m", 7, 2), (3, "1*", "f", 7, 3), (4, None, "f", None, 3), (5, None, "f", 8, 4)],
+    **_TEXT,
+)
+_OF_CLASSES = relation("classes", "class c0 n", (1, "1*", 2), (2, "2*", 1), (3, None, 4), (4, "1*", 1), **_TEXT)
+_OF_TARGETS = relation("targets", "target c0", (7, 11), (8, None), (9, 11))
+_OF_PLACES = relation("places", "class place", (1, 1), (2, 1), (3, 1), (4, 2))
+_FITTING = relation("fitting", "target place", (7, 1), (8, 1), (9, 2))
+_PEOPLE = relation("people", "row_id c0 c3", *[(i, 10 + i, i // 2) for i in range(1, 6)])
+# By MD5 of the row's number and "0": 3, 2, 5, 1, 4.
+_DRAWN = {"people": Relation("people"), "columns": ["c0"], "seed": "0"}
+
+
+CASES = [
+    Case("attack/people", {"copied": _RELEASE, "unit": ["c3"]}, ["people"], [(4,)], _RELEASED),
+    Case(
+        "attack/homogeneous_people",
+        {"release": _RELEASE, "quasi_identifiers": ["c0", "c1"], "value": ["c2"], "unit": ["c3"]},
+        ["people"],
+        [(3,)],
+        _RELEASED,
+    ),
+    Case(
+        "attack/value_rows",
+        {"release": _RELEASE, "value": ["c2"]},
+        ["n"],
+        [(3,), (1,), (1,)],
+        _RELEASED,
+    ),
+    Case(
+        "attack/copied",
+        {"source": Relation("People"), "texts": {"c0": "Age"}, "natives": {"c1": 'a "zip"'}},
+        ["row_id", "c0", "c1"],
+        [(1, "40", "x"), (2, None, None)],
+        {"People": ({"Age": "INTEGER", 'a "zip"': "VARCHAR"}, [(40, "x"), (None, None)])},
+    ),
+    Case(
+        "attack/ranged",
+        {"copied": _RELEASE, "low": {"c2": "c0"}, "high": {"c2": "c1"}},
+        ["row_id", "c0", "c1", "c2"],
+        [(1, "2", "5", "[2, 5]"), (2, "2", None, None)],
+        relation("release", "row_id c0 c1", (1, "2", "5"), (2, "2", None), **_TEXT),
+    ),
+    Case(
+        "attack/classes",
+        {"release": _RELEASE, "labels": ["c1"]},
+        ["class", "c1", "n"],
+        [(1, "f", 3), (2, "m", 2)],
+        _RELEASED,
+    ),
+    Case("attack/labels", {"classes": _CLASSES, "label": ["c0"]}, ["label"], [("1*",), ("2*",), (None,)], _OF_CLASSES),
+    Case(
+        "attack/values",
+        {"targets": _TARGETS, "value": ["c0"]},
+        ["value", "text"],
+        [(11, "11"), (None, None)],
+        _OF_TARGETS,
+    ),
+    Case(
+        "attack/targets",
+        {**_DRAWN, "one": ["row_id"], "most": 3},
+        ["target", "c0"],
+        [(3, 13), (2, 12), (5, 15)],
+        _PEOPLE,
+    ),
+    Case(
+        "attack/targets", {**_DRAWN, "one": ["c3"], "most": 9}, ["target", "c0"], [(3, 13), (5, 15), (1, 11)], _PEOPLE
+    ),
+    Case(
+        "attack/first_places",
+        {"classes": _CLASSES},
+        ["class", "place"],
+        [(1, 1), (2, 1), (3, 1), (4, 1)],
+        _OF_CLASSES,
+    ),
+    Case("attack/first_fitting", {"targets": _TARGETS}, ["target", "place"], [(7, 1), (8, 1), (9, 1)], _OF_TARGETS),
+    Case(
+        "attack/next_places",
+        {"places": Relation("places"), "classes": _CLASSES, "label": ["c0"]},
+        ["class", "before", "label", "place"],
+        [(3, 1, "", 1), (1, 1, "=1*", 2), (2, 1, "=2*", 3), (4, 2, "=1*", 4)],
+        {**_OF_PLACES, **_OF_CLASSES},
+    ),
+    Case(
+        "attack/next_fitting",
+        {
+            "fitting": Relation("fitting"),
+            "targets": _TARGETS,
+            "places": Relation("places"),
+            "covers": Relation("covers"),
+            "value": ["c0"],
+        },
+        ["target", "place"],
+        [(7, 2), (8, 1), (9, 4)],
+        {
+            **_FITTING,
+            **_OF_TARGETS,
+            **relation(
+                "places",
+                "class before label place",
+                *[(3, 1, "", 1), (1, 1, "=1*", 2), (5, 1, "=1*", 2), (2, 1, "=2*", 3), (4, 2, "=1*", 4)],
+                **_TEXT,
+            ),
+            **relation("covers", "label value", ("=1*", "=11"), ("=2*", "=21"), ("", ""), **_TEXT),
+        },
+    ),
+    Case(
+        "attack/fits",
+        {"fitting": Relation("fitting"), "places": Relation("places")},
+        ["target", "class"],
+        [(7, 1), (7, 2), (7, 3), (8, 1), (8, 2), (8, 3), (9, 4)],
+        {**_FITTING, **_OF_PLACES},
+    ),
+]
