@@ -5,9 +5,10 @@ whether a guess is right. Everything is counted in an embedded engine, and only 
 """
 
 from kanon_sql.attack.homogeneity import HOMOGENEITY
+from kanon_sql.attack.linkage import LINKAGE
 from kanon_sql.attack.material import Attack, Copy, Material, Need
 from kanon_sql.attack.outcome import Outcome, interval
 
-ATTACKS: tuple[Attack, ...] = (HOMOGENEITY,)
+ATTACKS: tuple[Attack, ...] = (HOMOGENEITY, LINKAGE)
 
 __all__ = ["ATTACKS", "Attack", "Copy", "Material", "Need", "Outcome", "interval"]

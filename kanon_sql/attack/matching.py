@@ -31,7 +31,12 @@ def drawn(material: Material, people: Copy, names: Sequence[str], stem: str = "t
 
 
 def fitting(
-    material: Material, targets: Relation, kinds: Copy, classes: Relation, names: Sequence[str] | None = None
+    material: Material,
+    targets: Relation,
+    kinds: Copy,
+    classes: Relation,
+    names: Sequence[str] | None = None,
+    stem: str = "fits",
 ) -> Relation:
     """The pairs of a target and a class that fit: target, class.
 
@@ -50,7 +55,7 @@ def fitting(
         tables.make("next_fitting", "attack/next_fitting", targets=targets, value=plain, **relations)
         tables.rename("next_places", "places")
         tables.rename("next_fitting", "fitting")
-    made = tables.make("fits", "attack/fits", fitting=tables["fitting"], places=tables["places"])
+    made = tables.make(stem, "attack/fits", fitting=tables["fitting"], places=tables["places"])
     tables.drop("places", "fitting", "covers")
     return made
 

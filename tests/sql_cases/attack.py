@@ -19,6 +19,104 @@ _PEOPLE = relation("people", "row_id c0 c3", *[(i, 10 + i, i // 2) for i in rang
 # By MD5 of the row's number and "0": 3, 2, 5, 1, 4.
 _DRAWN = {"people": Relation("people"), "columns": ["c0"], "seed": "0"}
 
+_FITS = relation("fits", "target class", (7, 1), (7, 2), (8, 2), (9, 4))
+_CANDIDATES = relation("candidates", "target classes records", (7, 2, 4), (8, 1, 1), (9, 1, 5))
+_OWNED = relation("owned", "target records", (7, 1), (9, 5))
+_LINKS = relation("links", "target row_id", (7, 1), (7, 2), (8, 3), (9, 5))
+_PEOPLE_HOLES = {"people": Relation("people"), "columns": ["c0"]}
+_KNOWN = relation("people", "row_id c0 c3", (1, 30, 1), (2, 30, 2), (3, None, 2), (4, 40, None))
+_SOURCE = relation("source", "row_id c0 c3", (1, 30, 2), (2, 40, 2), (3, 30, 5), (4, None, None))
+_COUNTED = relation("tuples", "target c0 people known", (7, 30, 3, 1), (8, 40, 1, 1), (9, None, 1, 0))
+
+_LINKAGE = [
+    Case(
+        "attack/candidates",
+        {"fits": Relation("fits"), "classes": _CLASSES},
+        ["target", "classes", "records"],
+        [(7, 2, 3), (8, 1, 1), (9, 1, 1)],
+        {**_FITS, **_OF_CLASSES},
+    ),
+    Case(
+        "attack/linked",
+        {"candidates": Relation("candidates"), "owned": Relation("owned")},
+        ["fitting", "one_record", "one_class", "right"],
+        [(3, 1, 2, 1.25)],
+        {**_CANDIDATES, **_OWNED},
+    ),
+    Case(
+        "attack/one_of_each",
+        {"linked": Relation("owned")},
+        ["target", "records"],
+        [(7, 1), (9, 1)],
+        _OWNED,
+    ),
+    Case(
+        "attack/owned",
+        {"links": Relation("links"), "fits": Relation("fits"), "own_fits": Relation("own_fits")},
+        ["target", "records"],
+        [(7, 2), (8, 1)],
+        {**_LINKS, **_FITS, **relation("own_fits", "target class", (1, 1), (1, 2), (2, 2), (3, 2), (5, 3))},
+    ),
+    Case(
+        "attack/links_by_unit",
+        {"targets": _TARGETS, "people": Relation("people"), "source": Relation("source"), "unit": ["c3"]},
+        ["target", "row_id"],
+        [(2, 1), (2, 2), (3, 1), (3, 2)],
+        {**_KNOWN, **_SOURCE, **relation("targets", "target c0", (1, 30), (2, 30), (3, None), (4, 40))},
+    ),
+    Case(
+        "attack/source_rows",
+        {"source": Relation("source"), "columns": ["c0"], "links": Relation("links")},
+        ["target", "c0"],
+        [(1, 30), (2, 40), (3, 30)],
+        {**_SOURCE, **_LINKS},
+    ),
+    Case(
+        "attack/keyed",
+        {**_PEOPLE_HOLES, "id": ["row_id"], "columns": ["c0", "c3"]},
+        ["id", "key"],
+        [(1, ["=30", "=1"]), (2, ["=30", "=2"]), (3, ["", "=2"]), (4, ["=40", ""])],
+        _KNOWN,
+    ),
+    Case(
+        "attack/links_by_key",
+        {"targets": Relation("one"), "source": Relation("two")},
+        ["target", "row_id"],
+        [(7, 1), (7, 3)],
+        {
+            **relation("one", "id key", (7, "a"), (8, "c"), key="VARCHAR"),
+            **relation("two", "id key", (1, "a"), (2, "b"), (3, "a"), key="VARCHAR"),
+        },
+    ),
+    Case(
+        "attack/drawn_classes",
+        {"classes": _CLASSES, "labels": ["c0"], "seed": "0", "most": 3},
+        ["class", "c0", "n"],
+        [(3, None, 4), (2, "2*", 1), (1, "1*", 2)],
+        _OF_CLASSES,
+    ),
+    Case(
+        "attack/tuples",
+        {**_PEOPLE_HOLES},
+        ["target", "c0", "people", "known"],
+        [(1, 30, 2, 2), (2, 40, 1, 1), (3, None, 1, 1)],
+        _KNOWN,
+    ),
+    Case(
+        "attack/known_tuples",
+        {**_PEOPLE_HOLES, "source": Relation("source"), "unit": ["c3"]},
+        ["target", "c0", "people", "known"],
+        [(1, 30, 2, 1), (2, 40, 1, 0), (3, None, 1, 1)],
+        {**_KNOWN, **_SOURCE},
+    ),
+    Case(  # class 1: 2 records, 3 people; 2: 1 record, 4 people; 3: nobody; 4: 1 record, 1 person, unknown
+        "attack/linked_records",
+        {"classes": _CLASSES, "fits": Relation("fits"), "tuples": Relation("tuples")},
+        ["records", "fitting", "one_person", "right"],
+        [(8, 4, 1, 1 / 3 + 1 / 4)],
+        {**_FITS, **_OF_CLASSES, **_COUNTED},
+    ),
+]
 
 CASES = [
     Case("attack/people", {"copied": _RELEASE, "unit": ["c3"]}, ["people"], [(4,)], _RELEASED),
@@ -120,4 +218,5 @@ CASES = [
         [(7, 1), (7, 2), (7, 3), (8, 1), (8, 2), (8, 3), (9, 4)],
         {**_FITTING, **_OF_PLACES},
     ),
+    *_LINKAGE,
 ]

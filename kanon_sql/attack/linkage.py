@@ -1,0 +1,157 @@
+"""Linkage with a table of people: from a person to the records that may be theirs, and from a record to people.
+
+Source: L. Sweeney, "k-anonymity", IJUFKS 10(5), 2002, section 2; K. El Emam, F. Dankar, "Protecting privacy using
+k-anonymity", JAMIA 15(5), 2008: the prosecutor knows whom they look for, the journalist anybody of a register. The
+attacker has the auxiliary table, takes all records whose labels may stand for what it says of somebody, and picks one
+of them. A pick is right if it is that person's record. The expected number of right picks is counted, which is the sum
+of 1 / candidates over those who are in the release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from kanon_sql.attack.matching import classes_of, drawn, fitting
+from kanon_sql.attack.material import Attack, Copy, Material
+from kanon_sql.attack.outcome import Outcome
+from kanon_sql.queries import Hole, Relation
+
+_AVOID = "raise k, release fewer columns that others have too, or generalize those"
+
+
+@dataclass(frozen=True)
+class _Linked:
+    """A release beside a table of people: what both have, and whether a key tells who of them is in the source."""
+
+    material: Material
+    people: Copy
+    names: tuple[str, ...]
+    classes: Relation
+
+    @property
+    def source(self) -> Copy | None:
+        """The source, if it can tell who is who: it has the key, or all that is known of the people."""
+        source = self.material.source
+        return source if source and (self.by_key or set(self.names) <= source.columns.keys()) else None
+
+    @property
+    def by_key(self) -> bool:
+        """Whether the people and the source tell people apart by the same column."""
+        source = self.material.source
+        return bool(source and source.unit and self.people.unit)
+
+    @property
+    def said(self) -> str:
+        """How it is known which links are right."""
+        if self.by_key:
+            return f"by the {self.material.unit} of people and source"
+        return "if those who agree with a row of the source are in it" if self.source else "if they are in the release"
+
+
+def _linkage(material: Material) -> Iterator[Outcome]:
+    people = material.auxiliary
+    assert people is not None
+    names = tuple(name for name in material.quasi_identifiers if name in people.columns)
+    linked = _Linked(material, people, names, classes_of(material, material.release))
+    if people.rows:
+        yield _of_people(linked)
+        yield _of_records(linked)
+
+
+def _of_people(linked: _Linked) -> Outcome:
+    """From each person to the records that may be theirs."""
+    material, people, tables = linked.material, linked.people, linked.material.tables
+    targets = drawn(material, people, linked.names)
+    attempts = tables.count(targets)
+    fits = fitting(material, targets, people, linked.classes, linked.names)
+    candidates = tables.make("candidates", "attack/candidates", fits=fits, classes=linked.classes)
+    owned = _owned(linked, targets, fits, candidates)
+    (sums,) = tables.rows("attack/linked", candidates=candidates, owned=owned)
+    fitted, one_record, one_class, right = int(sums[0]), int(sums[1]), int(sums[2]), float(sums[3])
+    return Outcome(
+        "linkage",
+        f"{fitted:,} of {attempts:,} people of the auxiliary table fit a record, {one_record:,} of them exactly one: "
+        f"whoever picks a record that fits is right about {right / attempts:.1%} of the people, {linked.said}.",
+        attempts=attempts,
+        successes=round(right),
+        people=round(right / attempts * people.people),
+        baseline=1 / material.release.rows,
+        sampled=attempts < people.people,
+        figures={"fitting": fitted, "one_record": one_record, "one_class": one_class, "right": right},
+        avoid=_AVOID,
+    )
+
+
+def _owned(linked: _Linked, targets: Relation, fits: Relation, candidates: Relation) -> Relation:
+    """How many of the records that fit a target are its own: target, records."""
+    material, source, tables = linked.material, linked.source, linked.material.tables
+    if source is None:
+        return tables.make("owned", "attack/one_of_each", linked=candidates)
+    links = _links(linked, source, targets)
+    known = tuple(name for name in material.quasi_identifiers if name in source.columns)
+    rows: dict[str, Hole] = {"source": source.relation, "columns": source.plain(known), "links": links}
+    own = fitting(material, tables.make("own", "attack/source_rows", **rows), source, linked.classes, known, "own_fits")
+    owned = tables.make("owned", "attack/owned", links=links, fits=fits, own_fits=own)
+    return owned if linked.by_key else tables.make("owned_one", "attack/one_of_each", linked=owned)
+
+
+def _links(linked: _Linked, source: Copy, targets: Relation) -> Relation:
+    """The rows of the source that are a target's: by the key, or else all that agree with what is known."""
+    people, tables = linked.people, linked.material.tables
+    if linked.by_key:
+        return tables.make(
+            "links",
+            "attack/links_by_unit",
+            targets=targets,
+            people=people.relation,
+            source=source.relation,
+            unit=source.unit,
+        )
+    asked: dict[str, Any] = {"columns": source.plain(linked.names)}
+    one = tables.make("keyed_targets", "attack/keyed", people=targets, id=["target"], **asked)
+    other = tables.make("keyed_source", "attack/keyed", people=source.relation, id=["row_id"], **asked)
+    return tables.make("links", "attack/links_by_key", targets=one, source=other)
+
+
+def _of_records(linked: _Linked) -> Outcome:
+    """From each record to the people whom it may be of."""
+    material, people, tables = linked.material, linked.people, linked.material.tables
+    labels = material.release.plain(material.quasi_identifiers)
+    seeded: dict[str, Hole] = {"labels": labels, "seed": str(material.seed), "most": material.most}
+    classes = tables.make("drawn_classes", "attack/drawn_classes", classes=linked.classes, **seeded)
+    tuples = _tuples(linked)
+    fits = fitting(material, tuples, people, classes, linked.names, "people_fits")
+    (sums,) = tables.rows("attack/linked_records", classes=classes, fits=fits, tuples=tuples)
+    records, fitted, one_person, right = int(sums[0]), int(sums[1]), int(sums[2]), float(sums[3])
+    assumed = "by their key" if linked.by_key else "if all of them are in it"
+    return Outcome(
+        "linkage_of_records",
+        f"{fitted:,} of {records:,} records fit somebody of the auxiliary table, {one_person:,} of them exactly one "
+        f"person: whoever picks a person who fits is right about {right / records:.1%} of the records, {assumed}.",
+        attempts=records,
+        successes=round(right),
+        people=round(right / records * material.release.people),
+        baseline=1 / people.people,
+        sampled=records < material.release.rows,
+        figures={"fitting": fitted, "one_person": one_person, "right": right},
+        avoid=_AVOID,
+    )
+
+
+def _tuples(linked: _Linked) -> Relation:
+    """The people by what is known of them: target, the columns, people, known."""
+    people, source, tables = linked.people, linked.material.source, linked.material.tables
+    holes: dict[str, Hole] = {"people": people.relation, "columns": people.plain(linked.names)}
+    if linked.by_key and source:
+        return tables.make("tuples", "attack/known_tuples", **holes, source=source.relation, unit=source.unit)
+    return tables.make("tuples", "attack/tuples", **holes)
+
+
+LINKAGE = Attack(
+    "linkage",
+    "Take what a table says of people, and pick one of the records whose labels may stand for that; and the other way.",
+    _linkage,
+    ("auxiliary",),
+)
