@@ -4,11 +4,12 @@ Whoever attacks has the release and what its table tells; of the source only as 
 whether a guess is right. Everything is counted in an embedded engine, and only counts come out.
 """
 
+from kanon_sql.attack.attributes import ATTRIBUTES
 from kanon_sql.attack.homogeneity import HOMOGENEITY
 from kanon_sql.attack.linkage import LINKAGE
 from kanon_sql.attack.material import Attack, Copy, Material, Need
 from kanon_sql.attack.outcome import Outcome, interval
 
-ATTACKS: tuple[Attack, ...] = (HOMOGENEITY, LINKAGE)
+ATTACKS: tuple[Attack, ...] = (HOMOGENEITY, ATTRIBUTES, LINKAGE)
 
 __all__ = ["ATTACKS", "Attack", "Copy", "Material", "Need", "Outcome", "interval"]

@@ -5,7 +5,7 @@ Source: A. Machanavajjhala, J. Gehrke, D. Kifer, M. Venkitasubramaniam, "l-diver
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from kanon_sql.attack.material import Attack, Material
@@ -22,8 +22,6 @@ def _of_column(material: Material, column: str) -> Outcome:
     plain, value, relation = release.plain(material.quasi_identifiers), release.plain([column]), release.relation
     holes: dict[str, Any] = {"release": relation, "quasi_identifiers": plain}
     ((classes, rows),) = tables.rows("privacy/homogeneous", names=plain, value=value, **holes)
-    of_value = [int(n) for (n,) in tables.rows("attack/value_rows", release=relation, value=value)]
-    sizes = tables.rows("core/class_sizes", **holes)
     people = _people(material, column) if release.unit else int(rows)
     return Outcome(
         "homogeneity",
@@ -32,7 +30,7 @@ def _of_column(material: Material, column: str) -> Outcome:
         attempts=release.people,
         successes=people,
         people=people,
-        baseline=_by_chance(sizes, of_value),
+        baseline=by_chance(material, column),
         column=column,
         figures={"classes": int(classes)},
         avoid=f"ask for l-diversity of {column}",
@@ -48,11 +46,15 @@ def _people(material: Material, column: str) -> int:
     return int(people)
 
 
-def _by_chance(sizes: Sequence[tuple[int, int]], of_value: Sequence[int]) -> float:
-    """The expected share of rows in homogeneous classes of these sizes if the values were dealt at random."""
-    rows = sum(of_value)
-    shares = [n / rows for n in of_value]
-    return sum(size * classes * sum(share**size for share in shares) for size, classes in sizes) / rows if rows else 0.0
+def by_chance(material: Material, column: str) -> float:
+    """The expected share of rows in homogeneous classes if a column's values were dealt at random to the classes."""
+    tables, release = material.tables, material.release
+    of_value = tables.rows("attack/value_rows", release=release.relation, value=release.plain([column]))
+    labels = release.plain(material.quasi_identifiers)
+    sizes = tables.rows("core/class_sizes", release=release.relation, quasi_identifiers=labels)
+    shares = [int(n) / release.rows for (n,) in of_value]
+    alike = sum(size * classes * sum(share**size for share in shares) for size, classes in sizes)
+    return float(alike / release.rows)
 
 
 HOMOGENEITY = Attack(

@@ -28,6 +28,26 @@ _KNOWN = relation("people", "row_id c0 c3", (1, 30, 1), (2, 30, 2), (3, None, 2)
 _SOURCE = relation("source", "row_id c0 c3", (1, 30, 2), (2, 40, 2), (3, 30, 5), (4, None, None))
 _COUNTED = relation("tuples", "target c0 people known", (7, 30, 3, 1), (8, 40, 1, 1), (9, None, 1, 0))
 
+_VALUES = {"class_values": Relation("class_values")}
+_COUNTED_VALUES = relation(
+    "class_values",
+    "c0 c1 value n",
+    *[("1*", "m", 7, 2), ("1*", "f", 7, 1), (None, "f", None, 1), (None, "f", 8, 1)],
+    c0="VARCHAR",
+    c1="VARCHAR",
+)
+_ATTRIBUTES = [
+    Case(
+        "attack/class_values",
+        {"release": _RELEASE, "labels": ["c0", "c1"], "value": ["c2"]},
+        ["c0", "c1", "value", "n"],
+        [("1*", "m", 7, 2), ("1*", "f", 7, 1), (None, "f", None, 1), (None, "f", 8, 1)],
+        _RELEASED,
+    ),
+    Case("attack/few_rows", {"classes": _CLASSES, "known": ["c0"], "k": 4}, ["rows"], [(4,)], _OF_CLASSES),
+    Case("attack/one_value", {**_VALUES, "known": ["c0"]}, ["rows"], [(3,)], _COUNTED_VALUES),
+    Case("attack/one_value", {**_VALUES, "known": ["c1"]}, ["rows"], [(2,)], _COUNTED_VALUES),
+]
 _LINKAGE = [
     Case(
         "attack/candidates",
@@ -219,4 +239,5 @@ CASES = [
         {**_FITTING, **_OF_PLACES},
     ),
     *_LINKAGE,
+    *_ATTRIBUTES,
 ]

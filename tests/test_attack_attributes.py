@@ -1,0 +1,85 @@
+"""Background knowledge of any m of n attributes, against brute force and planted cases."""
+
+import random
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import pandas
+import pytest
+
+from kanon_sql import attack
+from kanon_sql.attack import Outcome
+
+
+def known(release: pandas.DataFrame, names: Sequence[str], **more: Any) -> list[Outcome]:
+    asked = {"quasi_identifiers": list(names), "sensitive": ["ill"], "only": ["known_attributes"], **more}
+    return list(attack(release, **asked).outcomes)
+
+
+def rows_of(draw: random.Random, columns: int, rows: int) -> pandas.DataFrame:
+    names = [f"q{i}" for i in range(columns)]
+    drawn = [(*(draw.choice(["a", "b", None]) for _ in names), draw.choice("xy")) for _ in range(rows)]
+    return pandas.DataFrame(drawn, columns=[*names, "ill"])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_set_is_tried_and_counted_as_by_hand(seed: int) -> None:
+    release = rows_of(random.Random(seed), 3, 25)
+    names = ["q0", "q1", "q2"]
+    few, alike = known(release, names, k=4)
+    for size in (1, 2, 3):
+        below, one = [], []
+        for known_ones in combinations(names, size):
+            groups = [rows for _, rows in release.groupby(list(known_ones), dropna=False)]
+            below.append(sum(len(rows) for rows in groups if len(rows) < 4))
+            one.append(sum(len(rows) for rows in groups if rows["ill"].nunique() == 1))
+        assert (few.figures[f"worst_of_{size}"], few.figures[f"mean_of_{size}"]) == (
+            max(below),
+            sum(below) / len(below),
+        )
+        assert (alike.figures[f"worst_of_{size}"], alike.figures[f"mean_of_{size}"]) == (max(one), sum(one) / len(one))
+    assert (few.people, alike.people) == (few.figures["worst_of_3"], alike.figures["worst_of_3"])
+
+
+def test_the_attributes_that_are_enough_are_named() -> None:
+    release = pandas.DataFrame({"a": list("xxxxyy"), "b": list("uuvvuu"), "ill": list("121222")})
+    few, alike = known(release, ["a", "b"], k=2)
+    assert (few.people, few.share) == (0, 0)
+    assert "enough" not in few.sentence
+    assert alike.people == 2  # who has y
+    assert "for some 1 are enough, such as a" in alike.sentence
+    few, _ = known(release, ["a", "b"], k=3)
+    assert few.people == 6
+    assert "such as a" in few.sentence
+
+
+def test_a_k_anonymous_release_has_nobody_below_k() -> None:
+    draw = random.Random(3)
+    release = pandas.concat([rows_of(draw, 4, 20)] * 5)
+    few, _ = known(release, ["q0", "q1", "q2", "q3"], k=5)
+    assert [value for value in few.figures.values() if value] == []
+    assert few.excess == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_values_dealt_at_random_are_no_finding(seed: int) -> None:
+    draw = random.Random(seed)
+    release = pandas.DataFrame([(str(i // 3 % 50), str(i % 3), draw.choice("xyz")) for i in range(600)])
+    _, alike = known(release.set_axis(["a", "b", "ill"], axis=1), ["a", "b"])
+    assert alike.excess == 0
+
+
+def test_many_attributes_are_drawn_the_same_with_the_same_seed() -> None:
+    release = rows_of(random.Random(1), 12, 40)
+    names = [f"q{i}" for i in range(12)]
+    first, again = (known(release, names, seed=4)[0].figures for _ in range(2))
+    assert first == again
+    assert [f"worst_of_{size}" in first for size in range(1, 13)] == [True] * 12
+    assert all(first[f"worst_of_{size}"] >= first[f"mean_of_{size}"] for size in range(1, 13))
+
+
+def test_a_release_without_a_sensitive_column_is_tried_too() -> None:
+    release = rows_of(random.Random(1), 2, 9)[["q0", "q1"]]
+    (few,) = attack(release, quasi_identifiers=["q0", "q1"], only="known_attributes").outcomes
+    assert few.attempts == 9
