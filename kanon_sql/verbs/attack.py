@@ -12,20 +12,16 @@ from typing import TYPE_CHECKING, Any, Unpack
 from kanon_sql import queries
 from kanon_sql.attack import ATTACKS, Attack, Copy, Material, Outcome
 from kanon_sql.attack.material import NEEDS
-from kanon_sql.engine import Column, Engine, Table
-from kanon_sql.engines.files import files
 from kanon_sql.engines.opening import embedded
 from kanon_sql.engines.scratch import Scratch
-from kanon_sql.errors import HierarchyError, SourceError, SpecError
-from kanon_sql.frequency.fitting import has_hierarchy, hierarchy_source
-from kanon_sql.generalization.hierarchy import Hierarchy
+from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.queries import Relation
-from kanon_sql.recode.show import shown_names
 from kanon_sql.spec import Spec
+from kanon_sql.verbs.beside import known_hierarchy, name_of, opened_beside, shown_columns
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import AttackOptions, spelled_out, taken
 from kanon_sql.verbs.result import Result
-from kanon_sql.verbs.source import IN_MEMORY, Source, opened_source, settle_spec
+from kanon_sql.verbs.source import IN_MEMORY, Source, settle_spec
 from kanon_sql.verbs.verify import of_target
 
 if TYPE_CHECKING:
@@ -123,13 +119,13 @@ def attack(
         tables = stack.enter_context(Scratch(here, "attack"))
         observer.stage("Reading")
         opened = {
-            role: stack.enter_context(_opened(each, settled, connection))
+            role: stack.enter_context(opened_beside(each, settled, connection))
             for role, each in named.items()
             if each is not None
         }
         notes: list[str] = []
         material = _material(tables, opened, settled, attempts, notes.append)
-        return _tried(material, chosen, _name(named["release"]), notes, observer)
+        return _tried(material, chosen, name_of(named["release"]), notes, observer)
 
 
 def _settled(source: Any, spec: Spec | dict[str, Any] | str | Path | None, given: dict[str, Any]) -> Spec:
@@ -155,16 +151,6 @@ def _target(spec: Spec) -> str:
     return str(of_target(spec).source)
 
 
-def _name(given: Any) -> str:
-    return str(given) if isinstance(given, (str, Path)) else IN_MEMORY
-
-
-def _opened(given: Any, spec: Spec, connection: Any) -> contextlib.AbstractContextManager[Source]:
-    """A table or data to read; a file beside tables in a database is read without it."""
-    alone = not isinstance(given, (str, Path)) or bool(files(str(given)))
-    return opened_source(given, None if alone else spec.database, None if alone else connection)
-
-
 def _material(
     tables: Scratch, opened: Mapping[str, Source], spec: Spec, attempts: int, note: Callable[[str], None]
 ) -> Material:
@@ -172,7 +158,7 @@ def _material(
     release = opened["release"].table
     columns = dict.fromkeys(column.name for each in opened.values() for column in each.table.columns)
     plain = {name: f"c{number}" for number, name in enumerate((*columns, *spec.quasi_identifiers))}
-    shown = {name: _shown(name, release) for name in spec.quasi_identifiers}
+    shown = {name: shown_columns(name, release) for name in spec.quasi_identifiers}
     copies = {role: _copied(tables, role, each, plain, shown, spec.unit) for role, each in opened.items()}
     _check_named(spec, copies)
     return Material(
@@ -189,7 +175,7 @@ def _material(
         spec.privacy.k,
         attempts,
         spec.seed,
-        partial(_hierarchy, spec, opened["release"].engine),
+        partial(known_hierarchy, spec, opened["release"].engine),
         note,
     )
 
@@ -211,12 +197,6 @@ def _check_named(spec: Spec, copies: Mapping[str, Copy]) -> None:
 def _rest(release: Copy, spec: Spec) -> tuple[str, ...]:
     """The columns of a release that are attacked where none is named."""
     return tuple(name for name in release.columns if name not in (*spec.quasi_identifiers, spec.unit))
-
-
-def _shown(name: str, table: Table) -> tuple[str, ...]:
-    """The columns of a release that show a quasi-identifier: two where it is shown by its bounds."""
-    bounds = shown_names(name, "bounds")
-    return bounds if table.column(name) is None and all(map(table.column, bounds)) else (name,)
 
 
 def _copied(
@@ -271,17 +251,6 @@ _WHO = {
     "auxiliary": "the auxiliary table",
     "previous": "the previous release",
 }
-
-
-def _hierarchy(spec: Spec, engine: Engine, column: Column, values: Sequence[Any]) -> Hierarchy | None:
-    """The hierarchy that the spec has of a column, made for some of its values."""
-    attribute = spec.quasi_identifiers.get(column.name)
-    if attribute is None or not has_hierarchy(spec, column.name):
-        return None
-    try:
-        return hierarchy_source(attribute, column, spec, engine).build([each for each in values if each is not None])
-    except HierarchyError:  # of none of these values; the labels are read as they are
-        return None
 
 
 def _tried(material: Material, chosen: Sequence[Attack], name: str, notes: list[str], observer: Observer) -> Attacks:
