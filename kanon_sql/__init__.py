@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.profile import Profile, profile
     from kanon_sql.verbs.refresh import refresh
     from kanon_sql.verbs.released import Release
+    from kanon_sql.verbs.risks import Risks, risks
     from kanon_sql.verbs.search import Search, search
     from kanon_sql.verbs.statement import anonymize_sql
     from kanon_sql.verbs.verify import Verification, verify
@@ -42,6 +43,7 @@ _HOMES = {
     "Profile": "verbs.profile",
     "Release": "verbs.released",
     "ReleaseWarning": "errors",
+    "Risks": "verbs.risks",
     "Search": "verbs.search",
     "Spec": "spec",
     "Verification": "verbs.verify",
@@ -55,6 +57,7 @@ _HOMES = {
     "lattice": "verbs.lattice",
     "profile": "verbs.profile",
     "refresh": "verbs.refresh",
+    "risks": "verbs.risks",
     "search": "verbs.search",
     "verify": "verbs.verify",
 }
@@ -71,6 +74,7 @@ __all__ = [
     "Profile",
     "Release",
     "ReleaseWarning",
+    "Risks",
     "Search",
     "Spec",
     "Verification",
@@ -85,6 +89,7 @@ __all__ = [
     "lattice",
     "profile",
     "refresh",
+    "risks",
     "search",
     "verify",
 ]

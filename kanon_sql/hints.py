@@ -16,12 +16,26 @@ def name_hint(name: str) -> str:
     >>> [name_hint(name) for name in ("SSN", "birthDate", "zip_5", "ICD code", "total charges", "stage")]
     ['identifier', 'quasi-identifier', 'quasi-identifier', 'sensitive', 'measure', '']
     """
-    words = [word.lower() for word in _WORD.findall(unicodedata.normalize("NFKD", name))]
-    said = {*words, *(first + second for first, second in pairwise(words))}
-    said |= {word.removesuffix("s") for word in said}
-    if words in (["name"], ["address"], ["street"]):
+    said = said_by(name)
+    if name_words(name) in (["name"], ["address"], ["street"]):
         return IDENTIFIER
     return next((role for role, hints in _HINTS.items() if said & hints), NOTHING)
+
+
+def name_words(name: str) -> list[str]:
+    """The words of a column's name, in small letters.
+
+    >>> name_words("birthDate_2")
+    ['birth', 'date']
+    """
+    return [word.lower() for word in _WORD.findall(unicodedata.normalize("NFKD", name))]
+
+
+def said_by(name: str) -> set[str]:
+    """All words of a name, and pairs of neighbours as one word; each without a plural's s too."""
+    words = name_words(name)
+    said = {*words, *(first + second for first, second in pairwise(words))}
+    return said | {word.removesuffix("s") for word in said}
 
 
 def _words(text: str) -> frozenset[str]:

@@ -91,6 +91,19 @@ def test_random_tables_measure_alike(seed: int, number: bool, tmp_path: Path) ->
 
 
 @needs_adult
+def test_the_risks_of_adult_measure_alike(tmp_path: Path) -> None:
+    quasi, source = ["sex", "race", "marital-status"], DATA / "adult" / "adult.csv"
+    table = pandas.read_csv(source, sep=";")
+    seen = kanon_sql.risks(table, quasi_identifiers=quasi, sensitive=["occupation"]).source
+    (occupation,) = seen.sensitive
+    table.to_csv(tmp_path / "adult.csv", index=False)
+    theirs = measured(tmp_path / "adult.csv", quasi, "occupation", False)
+    assert (seen.classes.smallest, occupation.distinct_l) == (theirs["k"], theirs["l"])
+    assert int((occupation.entropy_l or 0) + 1e-6) == theirs["entropy l"]
+    assert occupation.t_equal == pytest.approx(theirs["t"], abs=1e-9)
+
+
+@needs_adult
 def test_a_release_of_adult_measures_alike(tmp_path: Path) -> None:
     quasi = ["sex", "age", "race", "education"]
     kanon_sql.anonymize(

@@ -21,7 +21,7 @@ SPEC: dict[str, Any] = {
     "quasi_identifiers": {"age": {"hierarchy": {"ranges": [5, 10]}}, "zip": {"hierarchy": {"redact": "right"}}},
     "keep": ["ill"],
 }
-VERBS = ["anonymize", "anatomize", "attack", "verify", "compare", "explain", "search", "lattice"]
+VERBS = ["anonymize", "anatomize", "attack", "verify", "compare", "explain", "search", "lattice", "risks"]
 
 
 def results() -> dict[str, Any]:
@@ -31,6 +31,7 @@ def results() -> dict[str, Any]:
         "lattice": kanon_sql.lattice(PEOPLE, SPEC, k=3),
         "explain": kanon_sql.explain(PEOPLE, SPEC, k=3),
         "verify": kanon_sql.verify(PEOPLE, quasi_identifiers=["age", "zip"], k=6),
+        "risks": kanon_sql.risks(PEOPLE, quasi_identifiers=["age", "zip"], sensitive=["ill"]),
         "compare": kanon_sql.compare(PEOPLE, SPEC, k=3, strategies=["ola", "flash"]),
         "hierarchy": kanon_sql.hierarchy.build(PEOPLE, "age", {"ranges": [5, 10]}),
     }
@@ -66,7 +67,7 @@ def test_an_option_that_is_misspelled_is_named_with_what_was_meant(name: str) ->
         getattr(kanon_sql, name)(PEOPLE, quasi_identifier=["age"], **({"l": 2} if name == "anatomize" else {}))
 
 
-@pytest.mark.parametrize("name", ["search", "lattice", "explain", "verify", "compare", "hierarchy"])
+@pytest.mark.parametrize("name", ["search", "lattice", "explain", "verify", "risks", "compare", "hierarchy"])
 @pytest.mark.slow
 def test_a_result_is_small_frozen_and_written(name: str, made: dict[str, Any], tmp_path: Path) -> None:
     result = made[name]

@@ -24,6 +24,7 @@ COMMANDS = {
     "lattice": "Search the lattice and draw it as SVG: which nodes are anonymous, which were checked, which is best.",
     "verify": "Check any table or file: exit code 0 if every class has at least k rows, 1 if not.",
     "attack": "Try what an attacker could do with a release, and say how many people it succeeds with.",
+    "risk": "Measure how far people are at risk in a table, or before and after in a source and its release.",
     "refresh": "Refill a materialized release from its source, and verify it; if it does not hold, the old one stays.",
     "profile": "Look at a table before anonymizing it: types, distinct counts, and how unique columns and sets of "
     "them are.",

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from kanon_sql import queries
 from kanon_sql.engine import Column, Engine, Table
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.hints import IDENTIFIER, MEASURE, NOTHING, QUASI_IDENTIFIER, SENSITIVE, name_hint
 from kanon_sql.queries import Relation
 from kanon_sql.risk.roles import UNIQUE_SHARE, named_identifier
 
 SMALL_CLASS = 5  # a row in a class smaller than this is at risk
+
+
+_SLOW_VIEW = 1.0  # seconds that reading a view for every column may take before it is copied instead
 
 
 NOTICEABLE = 0.01  # of all rows: the rise in rows at risk that makes a quasi-identifier
@@ -32,11 +37,23 @@ class Counts:
     smallest_class: int
     largest_class: int
     small_rows: int
+    squares: int
 
 
 def column_sql(engine: Engine, source: Relation, column: str) -> str:
     """The query that counts one column, `sql/profile/column.sql`."""
     return queries.text("profile/column", engine.dialect, column=[column], source=source, small=SMALL_CLASS)
+
+
+def to_count(tables: Scratch, table: Table) -> tuple[int, Relation]:
+    """The rows of a table, and the relation to count them on: a copy of a view that is slow to read."""
+    started = time.monotonic()
+    rows = tables.count(table.relation)
+    countable = [column.name for column in table.columns if column.kind != "other"]
+    seconds = (time.monotonic() - started) * len(countable)
+    if rows == 0 or table.form != "view" or seconds < _SLOW_VIEW:
+        return rows, table.relation
+    return rows, tables.make("copy", "core/copy", columns=countable, source=table.relation)
 
 
 def count_columns(

@@ -23,7 +23,7 @@ _SAMPLE = 100_000  # rows that are counted
 _FEWEST = 20  # rows below which only names and formats say something
 _FORMATS = ("e-mail addresses", "telephone numbers", "IBANs", "network addresses", "UUIDs", "national identity numbers")
 _WRITTEN_SO = 0.5  # of a column's values, in one of these formats
-_FREE_TEXT_DIFFERENT, _FREE_TEXT_CHARACTERS, _FREE_TEXT_WORDS = 0.5, 20, 4
+FREE_TEXT_DIFFERENT, FREE_TEXT_CHARACTERS, FREE_TEXT_WORDS = 0.5, 20, 4
 _LAMBDA, _CORRELATION = 0.9, 0.95
 _LEAST_SHARE, _LEAST_WRONG = 0.05, 10  # of the rows that a guess must be made for; that the best blind guess gets wrong
 _PAIRED_ROWS, _PAIRED_CELLS = (2_000, 10_000), 4_000_000
@@ -125,8 +125,8 @@ class _Look:
     def by_free_text(self, columns: Sequence[Column]) -> Reasons:
         for column in columns:
             *_, characters, words = self._texts.get(column.name, (0, 0))
-            different = self._different[column.name] >= _FREE_TEXT_DIFFERENT * self._filled[column.name]
-            if self._enough(column) and different and characters >= _FREE_TEXT_CHARACTERS and words >= _FREE_TEXT_WORDS:
+            different = self._different[column.name] >= FREE_TEXT_DIFFERENT * self._filled[column.name]
+            if self._enough(column) and different and characters >= FREE_TEXT_CHARACTERS and words >= FREE_TEXT_WORDS:
                 yield column.name, "is free text"
 
     def by_determining(self, columns: Sequence[Column]) -> Reasons:

@@ -70,12 +70,13 @@ def _numbered(tables: Scratch, one: ColumnCounts, stem: str) -> Coded:
 
 
 @dataclass(frozen=True)
-class _Figures:
+class Figures:
     """What `sql/profile/set.sql` gives."""
 
     combinations: int
     unique_rows: int
     small_rows: int
+    squares: int  # of the classes' rows, added up
 
 
 class Sets:
@@ -94,10 +95,12 @@ class Sets:
         self._codes = {name: f"{stem}_0" for name, stem in _stems(coded).items()}
         self._query = queries.per_node("profile/set", tables.engine.dialect, small=SMALL_CLASS)
         self._candidates = Names(one.name for one in coded if one.role is None)
-        self._known = {Names(): _Figures(1, int(rows == 1), rows if rows < SMALL_CLASS else 0)}
+        self._known = {Names(): Figures(1, int(rows == 1), rows if rows < SMALL_CLASS else 0, rows * rows)}
         for one in coded:
             counts = one.counts
-            self._known[Names([one.name])] = _Figures(counts.distinct, counts.unique_rows, counts.small_rows)
+            self._known[Names([one.name])] = Figures(
+                counts.distinct, counts.unique_rows, counts.small_rows, counts.squares
+            )
 
     def ask(self, sets: Iterable[Iterable[str]], told: Callable[[int], None] = lambda _done: None) -> bool:
         """Count the sets that are not known, until time is up; say whether all were counted."""
@@ -118,7 +121,7 @@ class Sets:
         coded, codes = self._tables["coded"], self._codes
         texts = [self._query(i, coded, sorted(codes[name] for name in names)) for i, names in enumerate(sets)]
         for i, *figures in self._tables.rows_as(queries.union_all(texts)):
-            self._known[sets[i]] = _Figures(*map(int, figures))
+            self._known[sets[i]] = Figures(*map(int, figures))
 
     def identifying(self, names: Sequence[str]) -> tuple[int, int, int]:
         """How identifying a known set is, to compare with another's."""
@@ -127,9 +130,18 @@ class Sets:
 
     def total(self, names: Sequence[str]) -> SetProfile:
         """One set, whatever the time."""
+        self.figures(names)
+        return self._described(Names(names))
+
+    def figures(self, names: Iterable[str]) -> Figures:
+        """What is counted of one set, whatever the time."""
         if Names(names) not in self._known:
             self._count([Names(names)])
-        return self._described(Names(names))
+        return self._known[Names(names)]
+
+    def known(self, names: Iterable[str]) -> bool:
+        """Whether a set was counted."""
+        return Names(names) in self._known
 
     def listed(self, names: Sequence[str], largest: int) -> tuple[SetProfile, ...]:
         """The counted sets of 2 to `largest` of these columns, the most identifying first."""
@@ -161,7 +173,7 @@ class Sets:
 
     def _gained(self, names: Names, joined: tuple[str, ...]) -> Iterator[Gain]:
         """What the last column of a set added to the others; before the first, no row was at risk."""
-        before = self._known.get(Names(joined)) if joined else _Figures(1, 0, 0)
+        before = self._known.get(Names(joined)) if joined else Figures(1, 0, 0, 0)
         if before:
             yield Gain(joined, before.small_rows, self._known[names].small_rows)
             yield Gain(joined, before.unique_rows, self._known[names].unique_rows, "unique rows")

@@ -157,6 +157,15 @@ class AttackOptions(TypedDict, total=False):
     seed: int | None
 
 
+class RiskOptions(PrivacyOptions, total=False):
+    """What the measures of risk are told of a table."""
+
+    database: Place | None
+    quasi_identifiers: Columns | Mapping[str, Any] | None
+    sensitive: Columns | None
+    hierarchies: Place | None
+
+
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
 
 

@@ -19,8 +19,16 @@ from kanon_sql.engines.opening import embedded_for
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.hints import IDENTIFIER, NOTHING, QUASI_IDENTIFIER, SENSITIVE
-from kanon_sql.queries import Relation
-from kanon_sql.risk.columns import SMALL_CLASS, ColumnCounts, Gain, OnProgress, count_columns, noticeable, percent
+from kanon_sql.risk.columns import (
+    SMALL_CLASS,
+    ColumnCounts,
+    Gain,
+    OnProgress,
+    count_columns,
+    noticeable,
+    percent,
+    to_count,
+)
 from kanon_sql.risk.roles import Suspect, suspects
 from kanon_sql.risk.sets import MOST_COLUMNS, SetProfile, Sets, choose, code, count_sets, possible_sets
 from kanon_sql.verbs.observer import Observer
@@ -29,8 +37,6 @@ from kanon_sql.verbs.source import opened_source
 
 if TYPE_CHECKING:
     import pandas
-
-_SLOW_VIEW = 1.0  # seconds that reading a view for every column may take before it is copied instead
 
 
 @dataclass(frozen=True)
@@ -178,7 +184,9 @@ def profiled(
         Scratch(engine, "profile") as tables,
         Scratch(here, "profile_sets") as coded_tables,
     ):
-        rows, source = _source(tables, table)
+        rows, source = to_count(tables, table)
+        if rows == 0:
+            raise SourceError(f"{table.relation.name} has no rows; there is nothing to profile")
         counted = count_columns(engine, table, source, rows, progress)
         combined, left_out = choose(counted)
         coded = [*combined, *(one for one in left_out if one.identifying)]
@@ -210,19 +218,6 @@ def profiled(
         notes=tuple(_notes(len(left_out), len(listed), possible, complete, time_limit)),
         seconds=round(time.monotonic() - started, 4),
     )
-
-
-def _source(tables: Scratch, table: Table) -> tuple[int, Relation]:
-    """The rows, and the relation to count: a copy of a view that is slow to read."""
-    started = time.monotonic()
-    rows = tables.count(table.relation)
-    if rows == 0:
-        raise SourceError(f"{table.relation.name} has no rows; there is nothing to profile")
-    countable = [column.name for column in table.columns if column.kind != "other"]
-    seconds = (time.monotonic() - started) * len(countable)
-    if table.form != "view" or seconds < _SLOW_VIEW:
-        return rows, table.relation
-    return rows, tables.make("copy", "core/copy", columns=countable, source=table.relation)
 
 
 def _suggest(

@@ -138,7 +138,7 @@ def verify(
         # A file beside a source in a database is read without it: a server could not read the file.
         alone = {"database": None} if against is not None and files(settled.source) else {}
         data = stack.enter_context(opened(source, settled.model_copy(update=alone), connection))
-        whole = None if against is None else stack.enter_context(_opened_whole(against, settled, connection, data))
+        whole = None if against is None else stack.enter_context(opened_whole(against, settled, connection, data))
         if whole is None and settled.unit and source is None:
             whole = _own_whole(stack, spec, given, connection, data)
         return _checked(data, settled, whole)
@@ -150,13 +150,13 @@ def _own_whole(
     """The source that a spec itself names, where its people are to be counted; None if it cannot be read."""
     try:
         settled = settle_spec(None, spec, given)
-        return stack.enter_context(_opened_whole(settled.source, settled, connection, data))
+        return stack.enter_context(opened_whole(settled.source, settled, connection, data))
     except KanonError:
         return None
 
 
 @contextlib.contextmanager
-def _opened_whole(against: Any, spec: Spec, connection: Any, data: Source) -> Iterator[Whole]:
+def opened_whole(against: Any, spec: Spec, connection: Any, data: Source) -> Iterator[Whole]:
     """The source of a release: a file, data in memory, or a table, where the release is if it is there."""
     name = str(against) if isinstance(against, (str, Path)) else IN_MEMORY
     if files(name) or name == IN_MEMORY:
@@ -177,7 +177,7 @@ def of_target(spec: Spec) -> Spec:
     return spec.model_copy(update={"source": spec.target.file or spec.target.table, "database": database})
 
 
-def _shown_columns(spec: Spec, table: Table) -> list[str]:
+def shown_columns(spec: Spec, table: Table) -> list[str]:
     """The columns that make the classes of a release: two of them where a quasi-identifier is shown by its bounds."""
     names: list[str] = []
     for name, attribute in spec.quasi_identifiers.items():
@@ -187,7 +187,7 @@ def _shown_columns(spec: Spec, table: Table) -> list[str]:
 
 
 def _checked(source: Source, spec: Spec, whole: Whole | None = None) -> Verification:
-    names = _shown_columns(spec, source.table)
+    names = shown_columns(spec, source.table)
     check_roles(spec.model_copy(update={"quasi_identifiers": dict.fromkeys(names), "unit": None}), source.table)
     model = models_of(spec, whole.source if whole else source)
     written_as = file_format(str(source.files[0])) if source.files else None

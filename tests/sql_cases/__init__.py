@@ -15,6 +15,7 @@ from sql_cases import (
     profile,
     quality,
     refine,
+    risk,
     wildcard,
 )
 
@@ -33,6 +34,7 @@ FOLDERS = {
     "profile": profile.CASES,
     "quality": quality.CASES,
     "refine": refine.CASES,
+    "risk": risk.CASES,
     "wildcard": wildcard.CASES,
 }
 CASES = [case for cases in FOLDERS.values() for case in cases]

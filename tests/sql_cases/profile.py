@@ -11,6 +11,7 @@ _PROFILE = (
     "smallest_class",
     "largest_class",
     "small_rows",
+    "squares",
 )
 _NUMBERS = {"numbers": ({"size": "DOUBLE PRECISION"}, [(1.0,), (2.5,), (-0.25,), (None,), (-3.0,)])}
 
@@ -26,22 +27,22 @@ CASES = [
         "profile/column",
         {"column": ["Age"], "source": Relation("odd people"), "small": 3},
         _PROFILE,
-        [(3, 2, 1, 1, 1, 4, 3)],
+        [(3, 2, 1, 1, 1, 4, 3, 21)],
         PEOPLE,
     ),
     Case(
         "profile/column",
         {"column": ['a "zip"; n'], "source": Relation("odd people"), "small": 1},
         _PROFILE,
-        [(3, 1, 2, 1, 1, 5, 0)],
+        [(3, 1, 2, 1, 1, 5, 0, 27)],
         PEOPLE,
     ),
     Case("profile/fractions", {"column": ["size"], "source": Relation("numbers")}, ["fractions"], [(2,)], _NUMBERS),
     Case(
         "profile/set",
         {"node": 5, "frequency_set": COUNTED, "levels": ["age_0"], "small": 4},
-        ["node", "combinations", "unique_rows", "small_rows"],
-        [(5, 3, 1, 4)],
+        ["node", "combinations", "unique_rows", "small_rows", "squares"],
+        [(5, 3, 1, 4, 26)],
         FREQUENCY_SET,
     ),
 ]

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
 
 from kanon_sql.privacy import Alike, Histogram
 
@@ -15,3 +19,70 @@ def histogram(sizes: Sequence[int]) -> Histogram:
 def alike(sizes: Sequence[int]) -> list[Alike]:
     """Classes of these sizes, without a population."""
     return [Alike(size, 0, classes) for size, classes in histogram(sizes)]
+
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A table by its classes, counted row by row: the rows, or the people that a column tells apart, of each."""
+
+    rows: Sequence[Row]
+    quasi_identifiers: Sequence[str]
+    unit: str | None = None
+
+    @property
+    def classes(self) -> list[list[Row]]:
+        classes: dict[Any, list[Row]] = {}
+        for row in self.rows:
+            classes.setdefault(tuple(row[name] for name in self.quasi_identifiers), []).append(row)
+        return list(classes.values())
+
+    def size(self, rows: Sequence[Row]) -> int:
+        return len(rows) if self.unit is None else len({row[self.unit] for row in rows})
+
+    @property
+    def sizes(self) -> list[int]:
+        return [self.size(each) for each in self.classes]
+
+    def band(self, least: int, most: int | None) -> tuple[int, int, int]:
+        """Classes, rows and people of the classes with a size between two."""
+        inside = [each for each in self.classes if least <= self.size(each) <= (most or len(self.rows))]
+        return len(inside), sum(map(len, inside)), sum(map(self.size, inside))
+
+    def above(self, risk: float) -> tuple[int, int]:
+        """Rows and people of the classes with a prosecutor's risk above a threshold."""
+        small = [each for each in self.classes if Fraction(1, self.size(each)) > Fraction(str(risk))]
+        return sum(map(len, small)), sum(map(self.size, small))
+
+    def values(self, rows: Sequence[Row], column: str) -> Counter[Any]:
+        """The rows (people) with each value of a column."""
+        return Counter({v: self.size([r for r in rows if r[column] == v]) for v in {row[column] for row in rows}})
+
+    def of_values(self, column: str) -> list[Counter[Any]]:
+        return [self.values(each, column) for each in self.classes]
+
+    def certain(self, column: str) -> int:
+        """The rows (people) of classes in which everybody has the most frequent value."""
+        worst = ((self.size(each), max(self.values(each, column).values())) for each in self.classes)
+        return sum(size for size, most in worst if size == most)
+
+    def attribution(self, column: str) -> Fraction:
+        right = sum(max(values.values()) for values in self.of_values(column))
+        return Fraction(right, sum(self.sizes))
+
+    def homogeneous(self, column: str) -> tuple[int, int, int | None]:
+        """Classes whose rows all have one value, their rows, and the people in them."""
+        same = [each for each in self.classes if len({row[column] for row in each}) == 1]
+        people = None if self.unit is None else len({row[self.unit] for each in same for row in each})
+        return len(same), sum(map(len, same)), people
+
+
+def separated(rows: Sequence[Row], columns: Sequence[str]) -> tuple[Fraction, Fraction, int]:
+    """Distinction, separation and unique rows of some columns, pair by pair."""
+    tuples = [tuple(row[name] for name in columns) for row in rows]
+    pairs = list(combinations(tuples, 2))
+    counts = Counter(tuples)
+    share = Fraction(sum(one != other for one, other in pairs), len(pairs)) if pairs else Fraction(1)
+    return Fraction(len(counts), len(rows)), share, sum(n == 1 for n in counts.values())

@@ -1,0 +1,303 @@
+"""Identifiers of the eighteen kinds that HIPAA lists: by a column's name, by the format of its values, by its content.
+
+45 CFR 164.514(b)(2)(i), (A) to (R). Columns, kinds and rows come out, never a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.hints import IDENTIFIER, name_words, said_by
+from kanon_sql.queries import Relation
+from kanon_sql.risk.columns import ColumnCounts
+from kanon_sql.risk.formats import FORMATS, Format, leading_number, zip_digits
+from kanon_sql.risk.roles import FREE_TEXT_CHARACTERS, FREE_TEXT_DIFFERENT, FREE_TEXT_WORDS
+
+KINDS: Mapping[str, str] = {
+    "names": "A",
+    "geographic areas": "B",
+    "dates": "C",
+    "telephone numbers": "D",
+    "fax numbers": "E",
+    "e-mail addresses": "F",
+    "social security numbers": "G",
+    "medical record numbers": "H",
+    "health plan numbers": "I",
+    "account numbers": "J",
+    "certificate or license numbers": "K",
+    "vehicle identifiers": "L",
+    "device identifiers": "M",
+    "URLs": "N",
+    "IP addresses": "O",
+    "biometric identifiers": "P",
+    "photographs": "Q",
+    "other unique numbers": "R",
+}
+OLD = 90  # years, from which on Safe Harbor wants one group
+_MOST_VALUES = 5_000  # distinct values of a column that are looked at
+_FEWEST = 20  # rows below which it says nothing that each has a value of its own
+_MOSTLY = 0.5  # of the rows with a value: those that are written in a format that chance may give, too
+_LEAST_VALUES = 3  # of such a format, or under a name; fewer are the codes of something else
+
+
+@dataclass(frozen=True)
+class Identifier:
+    """A column that tells who somebody is, or holds texts that do.
+
+    `kind`: one of `KINDS`; `letter`: HIPAA's. `how`: by `name`, `format`, or `content`; `said`: what was seen, as the
+    end of "the column …". `rows`: with such a value; an estimate where `sampled`.
+    """
+
+    column: str
+    kind: str
+    how: str
+    said: str
+    rows: int
+    share: float
+    sampled: bool = False
+
+    @property
+    def letter(self) -> str:
+        """The letter of the kind in HIPAA's list."""
+        return KINDS[self.kind]
+
+
+@dataclass(frozen=True)
+class Ages:
+    """Of a column of ages: the rows, and the different values, of 90 years and more."""
+
+    column: str
+    rows: int
+    values: int
+    sampled: bool = False
+
+
+@dataclass(frozen=True)
+class Zips:
+    """Of a column of ZIP codes: the most digits that a value shows, and the rows of areas with few people."""
+
+    column: str
+    digits: int
+    rare_rows: int
+    sampled: bool = False
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What is seen of a table's columns besides their counts."""
+
+    identifiers: tuple[Identifier, ...] = ()
+    ages: tuple[Ages, ...] = ()
+    zips: tuple[Zips, ...] = ()
+
+
+def contents(tables: Scratch, source: Relation, counted: Sequence[ColumnCounts]) -> Contents:
+    """Look at all columns of a table that has rows, each at some of its values."""
+    found: list[Identifier] = []
+    ages: list[Ages] = []
+    zips: list[Zips] = []
+    for one in counted:
+        looked = _Look(one, _values(tables, source, one))
+        found += looked.identifiers()
+        ages += looked.ages()
+        zips += looked.zips()
+    return Contents(tuple(found), tuple(ages), tuple(zips))
+
+
+Value = tuple[str, int]  # and its rows
+
+
+def _values(tables: Scratch, source: Relation, one: ColumnCounts) -> list[Value]:
+    """Some distinct values of a column that may hold identifiers, ages or ZIP codes, with their rows."""
+    if one.counted is None or one.column.kind not in ("text", "integer", "decimal"):
+        return []
+    rows = tables.rows("risk/values", column=[one.name], source=source, most=_MOST_VALUES)
+    return [(str(value).strip(), int(n)) for value, n in rows]
+
+
+class _Look:
+    """One column, and some of its values."""
+
+    def __init__(self, one: ColumnCounts, values: Sequence[Value]) -> None:
+        self._one, self._values = one, values
+        self._seen = sum(n for _, n in values)
+        self._held = one.rows - one.counted.null_rows if one.counted else one.rows
+        self._said = said_by(one.name)
+
+    @property
+    def _sampled(self) -> bool:
+        return self._seen < self._held
+
+    def identifiers(self) -> Iterator[Identifier]:
+        """What it holds: by its format, else by its name, else by its content; and what stands inside its texts."""
+        told = [*self._by_format(), *self._by_type()]
+        named = [*self._by_name()]
+        told += [each for each in named if each.kind not in {other.kind for other in told}]
+        if not told:
+            told += [*self._by_content()]
+        yield from told
+
+    def ages(self) -> Iterator[Ages]:
+        if not self._said & _AGES:
+            return
+        old = [n for text, n in self._values if (leading_number(text) or 0) >= OLD]
+        yield Ages(self._one.name, self._rows(sum(old)), len(old), self._sampled)
+
+    def zips(self) -> Iterator[Zips]:
+        if not self._is_zip:
+            return
+        digits = [(text, n, zip_digits(text) or 0) for text, n in self._values]
+        rare = sum(n for text, n, shown in digits if shown >= _ZIP_PART and text[:_ZIP_PART] in RARE_ZIPS)
+        yield Zips(self._one.name, max((shown for *_, shown in digits), default=0), self._rows(rare), self._sampled)
+
+    @property
+    def _is_zip(self) -> bool:
+        """Whether it is named like a ZIP code, and what it holds could be one."""
+        codes = sum(n for text, n in self._values if zip_digits(text) is not None)
+        return bool(self._said & _ZIPS) and codes > _MOSTLY * self._seen
+
+    def _by_format(self) -> Iterator[Identifier]:
+        able = self._one.column.kind == "text" or self._long_numbers
+        for form in FORMATS if able else ():
+            matched = [(text, n) for text, n in self._values if form.matches(text)]
+            if self._tells(form, matched):
+                yield self._identifier(form.kind, "format", f"holds {form.name}", sum(n for _, n in matched))
+            elif form.inside:
+                within = sum(n for text, n in self._values if len(text) > _SHORT and form.inside(text))
+                if within:
+                    yield self._identifier(form.kind, "content", f"holds {form.name} inside its texts", within)
+
+    @property
+    def _long_numbers(self) -> bool:
+        return any(len(text) >= _LONG for text, _ in self._values)
+
+    def _tells(self, form: Format, matched: Sequence[Value]) -> bool:
+        if form.sure:
+            return bool(matched)
+        return len(matched) >= _LEAST_VALUES and sum(n for _, n in matched) > _MOSTLY * self._seen
+
+    def _by_type(self) -> Iterator[Identifier]:
+        one = self._one
+        if one.column.kind in ("date", "timestamp") and self._held and one.counts.distinct > 1:
+            yield self._identifier("dates", "format", "holds dates", self._held)
+        elif one.column.type.upper() == "UUID":
+            yield self._identifier("other unique numbers", "format", "holds UUIDs", self._held)
+
+    def _by_name(self) -> Iterator[Identifier]:
+        """The kind that its name says, where it has as many values as one that tells people apart."""
+        kind = named_kind(self._one.name)
+        if kind is None or not self._able(kind):
+            return
+        shown = max((zip_digits(text) or 0 for text, _ in self._values), default=0)
+        if not (self._is_zip and shown <= _ZIP_PART):
+            yield self._identifier(kind, "name", "has the name of such a column", self._held)
+
+    def _able(self, kind: str) -> bool:
+        one = self._one
+        if one.counted is None:
+            return kind in ("photographs", "biometric identifiers", "other unique numbers")
+        numbers = ("integer", "decimal", "float") if kind == "geographic areas" else ("integer", "decimal")
+        able = one.column.kind == "text" or (one.column.kind in numbers and (not one.fractions or kind in _FRACTIONS))
+        few = _LEAST_VALUES if kind == "geographic areas" else max(_LEAST_VALUES, min(100, one.rows / 50))
+        return able and one.counts.distinct >= few
+
+    def _by_content(self) -> Iterator[Identifier]:
+        one = self._one
+        if one.rows < _FEWEST:
+            return
+        if self._is_free_text:
+            said = "is free text, which may name anybody"
+            yield self._identifier("other unique numbers", "content", said, self._held)
+        elif one.role == IDENTIFIER:
+            said = "differs in nearly every row"
+            yield self._identifier("other unique numbers", "content", said, one.counts.unique_values, exact=True)
+
+    @property
+    def _is_free_text(self) -> bool:
+        if self._one.column.kind != "text" or not self._values:
+            return False
+        characters = sum(len(text) for text, _ in self._values) / len(self._values)
+        words = sum(len(text.split()) for text, _ in self._values) / len(self._values)
+        different = self._one.counts.distinct >= FREE_TEXT_DIFFERENT * self._held
+        return different and characters >= FREE_TEXT_CHARACTERS and words >= FREE_TEXT_WORDS
+
+    def _rows(self, seen: int) -> int:
+        """The rows of the table, by those among the values that were looked at."""
+        return round(seen * self._held / self._seen) if self._sampled and self._seen else seen
+
+    def _identifier(self, kind: str, how: str, said: str, rows: int, exact: bool = False) -> Identifier:
+        counted = exact or rows == self._held
+        there = rows if counted else self._rows(rows)
+        return Identifier(self._one.name, kind, how, said, there, there / self._one.rows, self._sampled and not counted)
+
+
+def named_kind(name: str) -> str | None:
+    """The kind of identifier that a column's name says it is.
+
+    >>> [named_kind(name) for name in ("SSN", "E-Mail", "home_address", "admission date", "age", "name", "hostname")]
+    ['social security numbers', 'e-mail addresses', 'geographic areas', 'dates', None, 'names', None]
+    """
+    words, said = name_words(name), said_by(name)
+    if alone := _ALONE.get(" ".join(words)):
+        return alone
+    return next((kind for kind, hints in _NAMED.items() if said & hints), None)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_SHORT, _LONG = 5, 13  # characters of a text that holds something; digits of a number with a check digit
+_ZIP_PART = 3  # digits of a ZIP code that Safe Harbor lets a release show
+_AGES = _words("age patientage ageyear")
+_ZIPS = _words("zip zipcode postalcode postal postcode")
+_FRACTIONS = ("geographic areas",)
+_ALONE = {
+    "name": "names",
+    "address": "geographic areas",
+    "street": "geographic areas",
+    "mail": "e-mail addresses",
+    "ip": "IP addresses",
+    "account": "account numbers",
+    "device": "device identifiers",
+    "serial": "device identifiers",
+}
+_NAMED: Mapping[str, frozenset[str]] = {
+    "fax numbers": _words("fax faxnumber faxno"),
+    "e-mail addresses": _words("email emailaddress mailaddress"),
+    "URLs": _words("url website homepage webpage weblink"),
+    "IP addresses": _words("ipaddress ipaddr ipv"),
+    "names": _words(
+        "surname forename firstname lastname middlename fullname givenname familyname maidenname nickname "
+        "patientname personname customername clientname username membername employeename studentname"
+    ),
+    "social security numbers": _words("ssn socialsecurity nationalid nationalinsurance nino insee ahv"),
+    "medical record numbers": _words("mrn medicalrecord recordnumber chartnumber patientid patientno patientnumber"),
+    "health plan numbers": _words(
+        "healthplan beneficiary beneficiaryid memberid insuranceid insurancenumber policynumber hicn mbi"
+    ),
+    "account numbers": _words("accountnumber accountno accountid iban creditcard cardnumber bankaccount"),
+    "certificate or license numbers": _words(
+        "licensenumber licencenumber licenseno driverslicense driverlicense passport passportnumber certificatenumber"
+    ),
+    "vehicle identifiers": _words("vin licenseplate numberplate plate platenumber vehicleid registrationplate"),
+    "device identifiers": _words("deviceid serialnumber serialno imei udi macaddress"),
+    "biometric identifiers": _words("fingerprint voiceprint retina biometric irisscan faceprint"),
+    "photographs": _words("photo photograph portrait mugshot facephoto faceimage"),
+    "telephone numbers": _words("phone telephone mobile cellphone phonenumber tel"),
+    "dates": _words(
+        "dob birthdate birthday dateofbirth deathdate admissiondate dischargedate admitdate visitdate servicedate"
+    ),
+    "geographic areas": _words(
+        "streetaddress homeaddress postaladdress zip zipcode postcode postal postalcode plz city town village county "
+        "municipality district precinct parish latitude lat longitude lon lng geocode tract"
+    ),
+    "other unique numbers": _words(
+        "userid customerid clientid personid employeeid employeenumber studentid staffid subjectid citizenid login "
+        "uuid guid"
+    ),
+}
+# The parts of three digits whose areas have 20,000 people or fewer, by the Census of 2000; see docs/risk.md.
+RARE_ZIPS = _words("036 059 063 102 203 556 692 790 821 823 830 831 878 879 884 890 893")

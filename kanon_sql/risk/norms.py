@@ -1,0 +1,90 @@
+"""What norms ask of a release, beside what a table has; docs/risk.md says where each rule stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kanon_sql.risk.classes import Classes
+from kanon_sql.risk.identifiers import OLD, Contents
+
+CELL = 11  # rows of the smallest class; 1 / 11 is the 0.09 of the agencies, rounded
+_HIGHEST = 0.09
+
+
+@dataclass(frozen=True)
+class Norm:
+    """One rule: the figure that it asks, the figure found, and whether that meets it.
+
+    `met`: None where the data alone do not tell; `found` then says what was looked for.
+    """
+
+    name: str
+    rule: str
+    asked: str
+    found: str
+    met: bool | None
+
+
+def norms(classes: Classes, contents: Contents) -> tuple[Norm, ...]:
+    """All rules, beside the classes of a table and what its columns hold."""
+    return (*_of_classes(classes), *_safe_harbor(contents))
+
+
+def _of_classes(classes: Classes) -> Iterator[Norm]:
+    smallest = classes.smallest
+    risk = f"{classes.highest:.4f}, a class of {smallest:,}"
+    asked = f"at most {_HIGHEST}, a class of {CELL}"
+    for name in ("EMA Policy 0070", "Health Canada PRCI"):
+        yield Norm(name, "highest risk", asked, risk, smallest >= CELL)
+    yield Norm("CMS cell size", "smallest class", f"at least {CELL}", f"{smallest:,}", smallest >= CELL)
+
+
+def _safe_harbor(contents: Contents) -> Iterator[Norm]:
+    yield _areas(contents)
+    yield _dates(contents)
+    yield from _ages(contents)
+    others = [each.column for each in contents.identifiers if each.letter not in "BC"]
+    found = f"in {_listed(others)}" if others else "none seen by name, format or content"
+    yield _harbor("A, D to R: other identifiers", "none", found, False if others else None)
+
+
+def _areas(contents: Contents) -> Norm:
+    """Areas smaller than a state; of a ZIP code three digits may be shown where 20,000 people live, else 000."""
+    zips = {each.column: each for each in contents.zips}
+    areas = [each.column for each in contents.identifiers if each.letter == "B" and each.column not in zips]
+    said = [f"areas in {_listed(areas)}"] if areas else []
+    for each in zips.values():
+        said.append(f"{each.digits} digits in {each.column}")
+        if each.rare_rows:
+            about = "about " if each.sampled else ""
+            said.append(f"{about}{each.rare_rows:,} rows of areas with fewer people in {each.column}")
+    met = None if not said else not areas and all(each.digits <= 3 and not each.rare_rows for each in zips.values())
+    return _harbor("B: areas", "ZIP codes of 3 digits, 20,000 people", "; ".join(said) or "none seen", met)
+
+
+def _dates(contents: Contents) -> Norm:
+    """Dates of somebody's birth, admission, discharge or death: their years alone."""
+    dates = [each.column for each in contents.identifiers if each.letter == "C"]
+    return _harbor(
+        "C: dates", "years alone", f"in {_listed(dates)}" if dates else "none seen", False if dates else None
+    )
+
+
+def _ages(contents: Contents) -> Iterator[Norm]:
+    """Ages over 89 stand together, as one group."""
+    asked = f"one group from {OLD} on"
+    if not contents.ages:
+        yield _harbor("C: ages", asked, "no column of ages seen", None)
+    for each in contents.ages:
+        many = "no value" if each.values == 0 else "1 value" if each.values == 1 else f"{each.values:,} values"
+        found = f"{many} in {each.column}, {each.rows:,} rows"
+        yield _harbor("C: ages", asked, found, each.values <= 1)
+
+
+def _harbor(rule: str, asked: str, found: str, met: bool | None) -> Norm:
+    return Norm("HIPAA Safe Harbor", rule, asked, found, met)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(dict.fromkeys(names))

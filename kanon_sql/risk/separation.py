@@ -1,0 +1,84 @@
+"""How far columns and small sets of them tell rows apart (R. Motwani, Y. Xu, "Efficient Algorithms for Masking and
+Finding Quasi-Identifiers", VLDB 2007): by distinction, separation, and what is left unique without them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from kanon_sql.engines.opening import embedded_for
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.queries import Relation
+from kanon_sql.risk.columns import ColumnCounts
+from kanon_sql.risk.sets import MOST_COLUMNS, Sets, code
+
+
+@dataclass(frozen=True)
+class Separation:
+    """How far a set of columns tells rows apart; NULL is a value.
+
+    `distinction`: its distinct combinations over the rows. `separation`: the share of all pairs of rows that differ
+    in it. `unique_without`: of a single column, the rows that are unique by all other quasi-identifiers.
+    """
+
+    columns: tuple[str, ...]
+    combinations: int
+    distinction: float
+    separation: float
+    unique_rows: int
+    unique_without: int | None = None
+
+
+@dataclass(frozen=True)
+class Separations:
+    """Single columns and small sets, the most identifying first; `complete`: the time limit cut no set off."""
+
+    columns: tuple[Separation, ...]
+    sets: tuple[Separation, ...]
+    unique_rows: int
+    complete: bool
+
+
+def separations(
+    tables: Scratch,
+    source: Relation,
+    columns: Sequence[ColumnCounts],
+    rows: int,
+    largest: int,
+    time_limit: float | None,
+) -> Separations:
+    """Count the quasi-identifiers of a table, and their sets of 2 to `largest` columns, on one frequency set."""
+    deadline = None if time_limit is None else time.monotonic() + time_limit
+    names = [one.name for one in columns]
+    with embedded_for(tables.engine) as here, Scratch(here, "risk_sets") as coded_tables:
+        code(tables, source, columns, rows, coded_tables)
+        sets = Sets(coded_tables, columns, columns, rows, deadline)
+        singles = [_described(sets, (name,), rows, [each for each in names if each != name]) for name in names]
+        # Every set of few of them is looked at, so there must not be too many.
+        combined = sorted(columns, key=lambda one: (-one.counts.distinct, one.order))[:MOST_COLUMNS]
+        chosen = [one.name for one in sorted(combined, key=lambda one: one.order)]
+        asked = [each for size in range(2, largest + 1) for each in combinations(chosen, size)]
+        complete = sets.ask(asked)
+        described = [_described(sets, each, rows) for each in asked if complete or sets.known(each)]
+        unique = sets.figures(names).unique_rows
+    return Separations(tuple(sorted(singles, key=_rank)), tuple(sorted(described, key=_rank)), unique, complete)
+
+
+def _described(sets: Sets, names: tuple[str, ...], rows: int, others: Sequence[str] | None = None) -> Separation:
+    figures = sets.figures(names)
+    pairs = rows * (rows - 1)
+    return Separation(
+        names,
+        figures.combinations,
+        figures.combinations / rows,
+        1 - (figures.squares - rows) / pairs if pairs else 1.0,
+        figures.unique_rows,
+        None if others is None else sets.figures(others).unique_rows,
+    )
+
+
+def _rank(each: Separation) -> tuple[int, float, int]:
+    return -each.unique_rows, -each.separation, len(each.columns)

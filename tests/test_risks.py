@@ -1,0 +1,314 @@
+"""The risks of a table against plain counting, and against what `verify` says of the same classes."""
+
+from __future__ import annotations
+
+import json
+from math import exp, log
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pandas
+import pytest
+
+import kanon_sql
+from kanon_sql.engine import Engine
+from kanon_sql.errors import SourceError, SpecError
+from kanon_sql.privacy import estimated_uniqueness
+from kanon_sql.verbs.risks import FIGURES, TableRisk
+from support.data import DATA, needs_adult
+from support.database import create_table
+from support.models import equal_distance, ordered_distance
+from support.risk import Counted, Row, histogram, separated
+
+QUASI = ["zip", "age", "sex"]
+TYPES = {"id": "INTEGER", "zip": "VARCHAR", "age": "INTEGER", "sex": "VARCHAR", "ill": "VARCHAR", "pay": "INTEGER"}
+BANDS = [(1, 1), (2, 2), (3, 4), (5, 10), (11, 19), (20, None)]
+
+
+def drawn(seed: int, rows: int = 60) -> list[dict[str, Any]]:
+    """A table with NULLs, in which somebody may have several rows, also in several classes."""
+    draw = Random(seed)
+    return [
+        {
+            "id": draw.randint(1, rows // 2),
+            "zip": draw.choice(["0213*", "0214*", None]),
+            "age": draw.choice([30, 40, None]),
+            "sex": draw.choice(["f", "f", "f", "m"]),
+            "ill": draw.choice(["flu", "flu", "gout", None]),
+            "pay": draw.choice([1, 2, 2, 9]),
+        }
+        for _ in range(rows)
+    ]
+
+
+def made(engine: Engine, name: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    create_table(engine, name, TYPES, [tuple(row.values()) for row in rows])
+    return rows
+
+
+def measured(engine: Engine, source: Any = "t", **options: Any) -> kanon_sql.Risks:
+    asked: dict[str, Any] = {"quasi_identifiers": QUASI, "sensitive": ["ill"], "connection": engine.connection}
+    return kanon_sql.risks(source, **{**asked, **options})
+
+
+def frame(rows: list[dict[str, Any]]) -> pandas.DataFrame:
+    return pandas.DataFrame(rows).astype({"age": "Int64"})
+
+
+def assert_classes_are(seen: TableRisk, expected: Counted) -> None:
+    classes, sizes = seen.classes, expected.sizes
+    assert (classes.rows, classes.people, classes.number) == (len(expected.rows), sum(sizes), len(sizes))
+    assert [(b.least, b.most) for b in classes.bands] == BANDS
+    assert [(b.classes, b.rows, b.people) for b in classes.bands] == [expected.band(*each) for each in BANDS]
+    assert (classes.highest, classes.mean) == (1 / min(sizes), pytest.approx(len(sizes) / sum(sizes)))
+    assert [(a.rows, a.people) for a in classes.above] == [expected.above(a.risk) for a in classes.above]
+    assert [a.share for a in classes.above] == [pytest.approx(a.people / sum(sizes)) for a in classes.above]
+    unsafe = [each for each in expected.classes if expected.size(each) < 5]
+    (finding,) = seen.findings
+    assert (seen.k, finding.achieved) == (5, min(sizes))
+    assert (finding.unsafe_classes, finding.unsafe_rows) == (len(unsafe), sum(map(len, unsafe)))
+
+
+# Figures
+
+
+@pytest.mark.parametrize("unit", [None, "id"])
+def test_the_figures_are_those_of_plain_counting(engine: Engine, unit: str | None) -> None:
+    for seed in range(2):
+        rows = made(engine, f"t{seed}", drawn(seed))
+        expected = Counted(rows, QUASI, unit)
+        seen = measured(engine, f"t{seed}", unit=unit).source
+        assert_classes_are(seen, expected)
+        for each in seen.sensitive:
+            same = each.homogeneous_classes, each.homogeneous_rows, each.homogeneous_people
+            assert same == expected.homogeneous(each.column)
+            assert each.attribution == pytest.approx(expected.attribution(each.column))
+            assert each.certain == expected.certain(each.column)
+            assert each.distinct_l == min(map(len, expected.of_values(each.column)))
+        for separation in (*seen.separations.columns, *seen.separations.sets):
+            figures = separation.distinction, separation.separation, separation.unique_rows
+            assert figures == pytest.approx(separated(rows, separation.columns))
+        for alone in seen.separations.columns:
+            others = [name for name in QUASI if name not in alone.columns]
+            assert alone.unique_without == separated(rows, others)[2]
+        assert seen.separations.unique_rows == separated(rows, QUASI)[2]
+
+
+def test_diversity_and_closeness_are_those_of_plain_counting(engine: Engine) -> None:
+    rows = made(engine, "t", [{**row, "ill": row["ill"] or "none"} for row in drawn(4)])
+    expected = Counted(rows, QUASI)
+    ill, pay = measured(engine, sensitive=["ill", "pay"]).source.sensitive
+    for each in (ill, pay):
+        table, classes = expected.values(rows, each.column), expected.of_values(each.column)
+        entropies = [-sum(n / c.total() * log(n / c.total()) for n in c.values()) for c in classes]
+        assert each.entropy_l == pytest.approx(exp(min(entropies)))
+        assert each.t_equal == pytest.approx(float(max(equal_distance(c, table) for c in classes)))
+        assert each.guess == pytest.approx(max(table.values()) / len(rows))
+    assert ill.t_ordered is None
+    pays = expected.values(rows, "pay")
+    worst = max(ordered_distance(c, pays) for c in expected.of_values("pay"))
+    assert pay.t_ordered == pytest.approx(float(worst))
+
+
+@pytest.mark.parametrize("unit", [None, "id"])
+def test_the_figures_are_those_of_verify(engine: Engine, unit: str | None) -> None:
+    made(engine, "t", drawn(5))
+    asked: dict[str, Any] = {"unit": unit, "l_diversity": {"ill": {"l": 2, "kind": "entropy"}}, "k": 3}
+    asked["t_closeness"] = {"pay": {"t": 0.3, "distance": "ordered"}}
+    asked["risk"] = {"model": "prosecutor", "mean": 0.2, "above": {"threshold": 0.2, "share": 0.1}}
+    verified = kanon_sql.verify("t", quasi_identifiers=QUASI, connection=engine.connection, **asked).summary
+    seen = measured(engine, sensitive=["ill", "pay"], **asked).source
+    assert verified is not None
+    assert seen.findings == verified.findings
+    assert seen.holds is verified.holds is False
+    _, entropy, distance, mean, above = (each.achieved for each in verified.findings)
+    assert (seen.sensitive[0].entropy_l, seen.sensitive[1].t_ordered) == (entropy, distance)
+    assert (seen.classes.mean, seen.classes.above[2].share) == (mean, above)
+
+
+def test_uniqueness_is_the_estimate_of_the_class_sizes() -> None:
+    rows = drawn(6)
+    seen = kanon_sql.risks(frame(rows), quasi_identifiers=QUASI, sampling_fraction=0.3)
+    assert seen.figure("uniqueness") == estimated_uniqueness(histogram(sorted(Counted(rows, QUASI).sizes)), 0.3)
+
+
+def test_the_journalist_looks_in_the_population(engine: Engine) -> None:
+    people = made(engine, "people", drawn(7, 200))
+    sample = made(engine, "t", people[::4])
+    around = {key: len(each) for each in Counted(people, QUASI).classes for key in [tuple(each[0][n] for n in QUASI)]}
+    seen = measured(engine, population="people", sensitive=[])
+    sizes = [around[tuple(row[name] for name in QUASI)] for row in sample]
+    assert seen.figure("journalist") == pytest.approx(1 / min(sizes))
+    # The larger of the mean over the rows, and that over those of the population whom they stand for.
+    classes = {tuple(row[name] for name in QUASI) for row in sample}
+    means = sum(1 / size for size in sizes) / len(sizes), len(classes) / sum(around[each] for each in classes)
+    assert seen.source.journalist["mean"].achieved == pytest.approx(max(means))
+    assert seen.figure() == 1 / min(Counted(sample, QUASI).sizes) > seen.figure("journalist")
+
+
+# A source and its release
+
+
+def test_a_release_stands_beside_its_source(engine: Engine) -> None:
+    rows = made(engine, "t", drawn(8))
+    kept = made(engine, "released", [row for row in rows if row["sex"] == "f"])
+    seen = measured(engine, release="released")
+    assert seen.suppressed_rows == len(rows) - len(kept) > 0
+    assert seen.release is not None
+    assert_classes_are(seen.source, Counted(rows, QUASI))
+    assert_classes_are(seen.release, Counted(kept, QUASI))
+    assert seen.figure("mean") == seen.release.classes.mean
+    closeness = {"t_closeness": {"ill": 0.3}, "quasi_identifiers": QUASI, "connection": engine.connection}
+    verified = kanon_sql.verify("released", against="t", **closeness).summary
+    assert verified is not None
+    assert seen.release.sensitive[0].t_equal == verified.findings[1].achieved
+    assert seen.release.sensitive[0].t_equal != measured(engine, "released").source.sensitive[0].t_equal
+
+
+def test_a_release_that_shows_bounds_has_the_classes_of_its_bounds() -> None:
+    source = pandas.DataFrame({"age": [30, 34, 50, 58], "ill": list("xyxx")})
+    release = pandas.DataFrame({"age_min": [30, 30, 50, 50], "age_max": [34, 34, 58, 58], "ill": list("xyxx")})
+    seen = kanon_sql.risks(source, {"quasi_identifiers": {"age": {"show": "bounds"}}}, release=release)
+    assert seen.release is not None
+    assert (seen.source.classes.smallest, seen.release.classes.smallest) == (1, 2)
+
+
+def test_the_people_of_a_release_are_those_of_its_source(engine: Engine) -> None:
+    rows = made(engine, "t", drawn(9))
+    kept = [row for row in rows if row["age"] != 40]
+    made(engine, "released", kept)
+    engine.run('ALTER TABLE released DROP COLUMN "id"')
+    seen = measured(engine, release="released", unit="id")
+    assert seen.notes == ()
+    assert seen.release is not None
+    assert_classes_are(seen.release, Counted(kept, QUASI, "id"))
+    (ill,) = seen.release.sensitive
+    assert ill.homogeneous_people == Counted(kept, QUASI, "id").homogeneous("ill")[2]
+
+
+def test_a_release_whose_people_cannot_be_told_is_counted_in_rows_and_says_so(engine: Engine) -> None:
+    rows = made(engine, "t", drawn(9))
+    released = [{**row, "zip": "02***"} for row in rows]
+    seen = measured(engine, release=frame(released).drop(columns="id"), unit="id")
+    assert seen.release is not None
+    assert_classes_are(seen.source, Counted(rows, QUASI, "id"))
+    assert_classes_are(seen.release, Counted(released, QUASI))
+    (note,) = seen.notes
+    assert note.startswith("the rows of the release are counted, not its people")
+
+
+@needs_adult
+def test_adult_has_known_figures() -> None:
+    quasi = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "salary-class"]
+    seen = kanon_sql.risks(str(DATA / "adult" / "adult.csv"), quasi_identifiers=quasi, sensitive=["occupation"])
+    classes, (occupation,) = seen.source.classes, seen.source.sensitive
+    assert (classes.rows, classes.number, classes.smallest) == (30162, 12458, 1)
+    assert [each.rows for each in classes.bands] == [8841, 3130, 3382, 4037, 2913, 7859]
+    assert [each.rows for each in classes.above] == [22303, 19874, 15353, 14029, 8841]
+    assert (occupation.homogeneous_classes, occupation.certain) == (9391, 10098)
+    assert occupation.attribution == pytest.approx(0.5968768649)
+    age, *_ = seen.source.separations.columns
+    assert (age.columns, age.distinction, age.unique_without) == (("age",), pytest.approx(72 / 30162), 1980)
+    assert age.separation == pytest.approx(0.9781172561)
+    assert seen.source.contents.identifiers == ()
+    (ages,) = seen.source.contents.ages
+    assert (ages.rows, ages.values) == (35, 1)
+
+
+# What it gives
+
+
+def test_the_verb_stays_a_verb_beside_the_room_of_its_name() -> None:
+    import kanon_sql.risk.columns
+
+    people = pandas.DataFrame({"zip": ["1", "1", "2"], "ill": list("xyx")})
+    for _ in range(2):
+        assert kanon_sql.risks(people, quasi_identifiers=["zip"]).figure() == 1
+    assert kanon_sql.risk.columns.SMALL_CLASS == 5
+
+
+def test_the_result_is_aggregates_in_every_form(tmp_path: Path) -> None:
+    rows = drawn(10)
+    for row in rows:
+        row["zip"], row["ill"] = f"canary{row['zip']}", f"canary{row['ill']}"
+    seen = kanon_sql.risks(frame(rows), quasi_identifiers=QUASI, sensitive=["ill"], release=frame(rows[:50]))
+    said = json.dumps(seen.to_dict())
+    assert json.loads(said)["suppressed_rows"] == 10
+    assert set(json.loads(said)["source"]) >= {"verdict", "class_sizes", "prosecutor", "norms", "identifiers"}
+    assert "canary" not in said + repr(seen) + seen.to_df().to_csv()
+    assert list(seen.to_df()["rows"]) == [60, 50]
+    assert seen.write(tmp_path / "risk.json").read_text() == json.dumps(seen.to_dict(), indent=2) + "\n"
+
+
+def test_an_observer_is_told_of_the_stages() -> None:
+    told: list[str] = []
+    kanon_sql.risks(frame(drawn(1)), quasi_identifiers=QUASI, observer=kanon_sql.Observer(stage=told.append))
+    assert told[0] == "Reading"
+    assert "Counting the classes of the source" in told
+
+
+# What does not go
+
+
+def test_what_is_missing_is_named(engine: Engine) -> None:
+    rows = drawn(11)
+    made(engine, "t", rows)
+    lacking = frame(rows).drop(columns="sex")
+    with pytest.raises(SpecError, match="the release has no column 'sex'; name columns that it has: id, zip"):
+        measured(engine, release=lacking)
+    with pytest.raises(SpecError, match="the source has no column 'sex'"):
+        measured(engine, lacking, release="t")
+    with pytest.raises(SpecError, match="the release has no column 'ill'"):
+        measured(engine, release=frame(rows).drop(columns="ill"))
+    with pytest.raises(SpecError, match="no unit column 'person'"):
+        measured(engine, unit="person")
+    with pytest.raises(SourceError, match="the population has no column 'sex'"):
+        measured(engine, population=lacking)
+
+
+def test_a_release_of_another_table_is_refused(engine: Engine) -> None:
+    rows = drawn(12)
+    made(engine, "t", rows)
+    with pytest.raises(SourceError, match="the release has 61 rows and the source 60"):
+        measured(engine, release=frame([*rows, rows[0]]), sensitive=[])
+    other: list[Row] = [{**row, "ill": "plague"} for row in rows]
+    with pytest.raises(SourceError, match="the release has values of 'ill' that the source lacks"):
+        measured(engine, release=frame([dict(row) for row in other]))
+
+
+def test_a_table_without_rows_is_an_error(engine: Engine) -> None:
+    made(engine, "t", drawn(13))
+    made(engine, "empty", [])
+    with pytest.raises(SourceError, match="empty has no rows; there is nobody at risk"):
+        measured(engine, "empty", sensitive=[])
+    with pytest.raises(SourceError, match="empty has no rows"):
+        measured(engine, release="empty", sensitive=[])
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"sampling_fraction": 2}, "the sampling fraction is 2"),
+        ({"largest_set": 0}, "largest_set is 0"),
+        ({"l_diverse": {}}, "did you mean 'l_diversity'"),
+        ({"quasi_identifiers": None}, "quasi_identifiers"),
+    ],
+)
+def test_what_makes_no_sense_is_an_error(asked: dict[str, Any], said: str) -> None:
+    with pytest.raises(SpecError, match=said):
+        kanon_sql.risks(frame(drawn(1)), **{"quasi_identifiers": QUASI, **asked})
+
+
+@pytest.mark.parametrize("name", ["journalist", "attribution", "uniqueness", "luck"])
+def test_a_figure_that_is_not_known_says_what_it_needs(name: str) -> None:
+    seen = kanon_sql.risks(frame(drawn(1)), quasi_identifiers=QUASI)
+    with pytest.raises(SpecError, match="is not known here" if name in FIGURES else "choose among highest"):
+        seen.figure(name)
+
+
+def test_two_populations_are_one_too_many(engine: Engine) -> None:
+    made(engine, "t", drawn(1))
+    made(engine, "people", drawn(1))
+    with pytest.raises(SpecError, match="two populations"):
+        measured(engine, population="people", k_map={"k": 2, "population": "t"})
