@@ -6,10 +6,13 @@ whether a guess is right. Everything is counted in an embedded engine, and only 
 
 from kanon_sql.attack.attributes import ATTRIBUTES
 from kanon_sql.attack.homogeneity import HOMOGENEITY
+from kanon_sql.attack.inference import INFERENCE
+from kanon_sql.attack.linkability import LINKABILITY
 from kanon_sql.attack.linkage import LINKAGE
 from kanon_sql.attack.material import Attack, Copy, Material, Need
 from kanon_sql.attack.outcome import Outcome, interval
+from kanon_sql.attack.singling_out import SINGLING_OUT
 
-ATTACKS: tuple[Attack, ...] = (HOMOGENEITY, ATTRIBUTES, LINKAGE)
+ATTACKS: tuple[Attack, ...] = (HOMOGENEITY, ATTRIBUTES, LINKAGE, SINGLING_OUT, LINKABILITY, INFERENCE)
 
 __all__ = ["ATTACKS", "Attack", "Copy", "Material", "Need", "Outcome", "interval"]

@@ -17,9 +17,14 @@ from kanon_sql.queries import Hole, Relation
 _FEW = 3  # labels, in a note
 
 
-def classes_of(material: Material, release: Copy, stem: str = "classes") -> Relation:
-    """The classes of a release: class (from 1), the quasi-identifiers' labels by their plain names, n (rows)."""
-    labels = release.plain(material.quasi_identifiers)
+def classes_of(
+    material: Material, release: Copy, stem: str = "classes", names: Sequence[str] | None = None
+) -> Relation:
+    """The classes of a release: class (from 1), the quasi-identifiers' labels by their plain names, n (rows).
+
+    `names`: the quasi-identifiers that they are classes by, all unless given.
+    """
+    labels = release.plain(material.quasi_identifiers if names is None else names)
     return material.tables.make(stem, "attack/classes", release=release.relation, labels=labels)
 
 
@@ -41,7 +46,8 @@ def fitting(
     """The pairs of a target and a class that fit: target, class.
 
     `targets`: target (a number), and what is known of them under plain names, values as in `kinds`, the copy that they
-    come from. `names`: the quasi-identifiers that are known of them, all unless given.
+    come from. `names`: the columns that are known of them, all quasi-identifiers unless given; what is released of
+    others stands for itself.
     """
     tables = material.tables
     known = material.quasi_identifiers if names is None else tuple(names)
@@ -67,8 +73,12 @@ def _load_covers(material: Material, targets: Relation, classes: Relation, name:
     values = _values(material, targets, plain)
     column = Column(name, "", kinds.kinds[name])
     known, texts = [value for value, _ in values], [text for _, text in values]
-    others = _values_of_others(material, name)
-    found, unread = covered(labels, known, column.kind, material.hierarchy(column, known), texts, others)
+    if name in material.quasi_identifiers:
+        others = _values_of_others(material, name)
+        found, unread = covered(labels, known, column.kind, material.hierarchy(column, known), texts, others)
+    else:
+        places = {text: [place] for place, text in enumerate(texts)}
+        found, unread = {label: places.get(label, []) for label in labels}, []
     if unread:
         material.note(
             f"{len(unread):,} labels of {name} cannot be read without its hierarchy, and are taken to stand for any "

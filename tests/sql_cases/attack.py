@@ -48,6 +48,70 @@ _ATTRIBUTES = [
     Case("attack/one_value", {**_VALUES, "known": ["c0"]}, ["rows"], [(3,)], _COUNTED_VALUES),
     Case("attack/one_value", {**_VALUES, "known": ["c1"]}, ["rows"], [(2,)], _COUNTED_VALUES),
 ]
+_OF_ONE = relation("one", "target classes records", (7, 1, 4), (8, 1, 1), (9, 3, 9))
+_CLASSED = relation("values", "class value n", (1, "=a", 2), (2, "=a", 1), (2, "=b", 2), (4, "", 3), value="VARCHAR")
+_TRUTHS = relation("truths", "target value", (7, "=b"), (8, "=b"), (9, "=c"), value="VARCHAR")
+# 7: three a, own two b; 8: one a, own two b; 9: three of NULL; 5: own and another are as common; 6: no other but own
+_GUESSES = relation(
+    "guesses",
+    "target records own",
+    *[(7, 3, 0), (7, 2, 1), (8, 1, 0), (8, 2, 1), (9, 3, 0), (5, 2, 1), (5, 2, 0), (6, 1, 1)],
+)
+_GUESSED = ["targets", "right", "unknown"]
+_GUIDANCE = [
+    Case(
+        "attack/values_of_classes",
+        {"release": _RELEASE, "labels": ["c1"], "value": ["c2"]},
+        ["class", "value", "n"],
+        [(1, "=7", 1), (1, "", 1), (1, "=8", 1), (2, "=7", 2)],
+        _RELEASED,
+    ),
+    Case(
+        "attack/truths",
+        {"targets": _TARGETS, "people": Relation("people"), "value": ["c3"]},
+        ["target", "value"],
+        [(3, "=2"), (4, "")],
+        {**_KNOWN, **relation("targets", "target c0", (3, 0), (4, 0), (7, 0))},
+    ),
+    Case(
+        "attack/guesses",
+        {"fits": Relation("fits"), "values": Relation("values"), "truths": Relation("truths")},
+        ["target", "records", "own"],
+        [(7, 3, 0), (7, 2, 1), (8, 1, 0), (8, 2, 1), (9, 3, 0)],
+        {**_FITS, **_CLASSED, **_TRUTHS},
+    ),
+    Case("attack/right_guesses", {"guesses": Relation("guesses"), "left_out": 0}, _GUESSED, [(5, 2.5, 0)], _GUESSES),
+    Case("attack/right_guesses", {"guesses": Relation("guesses"), "left_out": 1}, _GUESSED, [(5, 0.5, 1)], _GUESSES),
+    Case(
+        "attack/halves",
+        {"both": Relation("both"), "one": Relation("one"), "other": Relation("other")},
+        ["targets", "same", "others"],
+        [(2, 2 / 4 / 5 + 1 / 1 / 2, 1 / 3 / 4)],
+        {
+            **relation("both", "target classes records", (7, 1, 2), (8, 1, 1)),
+            **_OF_ONE,
+            **relation("other", "target classes records", (7, 1, 5), (8, 2, 2), (9, 1, 9)),
+        },
+    ),
+    Case(
+        "attack/unique_rows",
+        {"release": _RELEASE, "columns": ["c1", "c2"]},
+        ["class", "c1", "c2", "n"],
+        [(3, "f", "7", 1), (4, "f", None, 1), (5, "f", "8", 1)],
+        _RELEASED,
+    ),
+    Case(  # two people fit 1, one fits 2, none 3, and 4 one group of three
+        "attack/isolated",
+        {"predicates": _CLASSES, "fits": Relation("fits"), "tuples": Relation("tuples")},
+        ["predicates", "isolating"],
+        [(4, 1)],
+        {
+            **_OF_CLASSES,
+            **relation("fits", "target class", (7, 1), (8, 1), (8, 2), (9, 4)),
+            **relation("tuples", "target c0 people known", (7, 0, 1, 1), (8, 0, 1, 1), (9, 0, 3, 3)),
+        },
+    ),
+]
 _LINKAGE = [
     Case(
         "attack/candidates",
@@ -240,4 +304,5 @@ CASES = [
     ),
     *_LINKAGE,
     *_ATTRIBUTES,
+    *_GUIDANCE,
 ]

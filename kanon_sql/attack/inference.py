@@ -1,0 +1,69 @@
+"""Inference: guess somebody's sensitive value by the most common one among the records that fit them.
+
+Source: Article 29 Working Party, Opinion 05/2014 on anonymisation techniques, section 2.2.3; M. Giomi, F. Boenisch,
+C. Wehmeyer, B. Tasnádi, "A unified framework for quantifying privacy risk in synthetic data", PoPETs 2023(2). The
+attacker knows all quasi-identifiers of somebody who is in the release, takes the records whose labels may stand for
+them, and guesses their most common value; among several that are as common, at random. A guess is right if the source
+has that value. The control is the same guess without the person's own record: what the others tell of them anyhow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kanon_sql.attack.matching import classes_of, drawn, fitting
+from kanon_sql.attack.material import Attack, Copy, Material
+from kanon_sql.attack.outcome import Outcome
+from kanon_sql.queries import Relation
+
+
+def _inference(material: Material) -> Iterator[Outcome]:
+    source, tables = material.source, material.tables
+    assert source is not None
+    known = tuple(name for name in material.quasi_identifiers if name in source.columns)
+    targets = drawn(material, source, known)
+    fits = fitting(material, targets, source, classes_of(material, material.release), known)
+    for column in material.sensitive:
+        if column in source.columns and tables.count(fits):
+            yield _of_column(material, source, targets, fits, column)
+
+
+def _of_column(material: Material, source: Copy, targets: Relation, fits: Relation, column: str) -> Outcome:
+    tables, release = material.tables, material.release
+    labels, value = release.plain(material.quasi_identifiers), release.plain([column])
+    values = tables.make("values", "attack/values_of_classes", release=release.relation, labels=labels, value=value)
+    truths = tables.make("truths", "attack/truths", targets=targets, people=source.relation, value=value)
+    guesses = tables.make("guesses", "attack/guesses", fits=fits, values=values, truths=truths)
+    (attacked,), (left_out,) = (tables.rows("attack/right_guesses", guesses=guesses, left_out=own) for own in (0, 1))
+    attempts, right, baseline = int(attacked[0]), float(attacked[1]), commonest(material, column)
+    control = (float(left_out[1]) + baseline * int(left_out[2])) / attempts
+    return Outcome(
+        "inference",
+        f"The most common {column} of the records that fit is the right one for {right / attempts:.1%} of "
+        f"{attempts:,} people; without their own record it would be so for {control:.1%}, and by the values' shares "
+        f"alone for {baseline:.1%}.",
+        attempts=attempts,
+        successes=round(right),
+        people=round(right / attempts * release.people),
+        baseline=baseline,
+        control=control,
+        column=column,
+        sampled=attempts < release.people,
+        figures={"right": right},
+        avoid=f"ask for l-diversity or t-closeness of {column}, or raise k",
+    )
+
+
+def commonest(material: Material, column: str) -> float:
+    """The share of the most common value of a column: the best guess of who knows nothing else."""
+    release = material.release
+    of_value = material.tables.rows("attack/value_rows", release=release.relation, value=release.plain([column]))
+    return max(int(n) for (n,) in of_value) / release.rows
+
+
+INFERENCE = Attack(
+    "inference",
+    "Take the records that fit somebody, and guess their most common sensitive value.",
+    _inference,
+    ("sensitive", "source"),
+)

@@ -1,0 +1,68 @@
+"""Linkability: whether two tables that each know half of the quasi-identifiers are linked by a release.
+
+Source: Article 29 Working Party, Opinion 05/2014 on anonymisation techniques, section 2.2.2; M. Giomi, F. Boenisch,
+C. Wehmeyer, B. Tasnádi, "A unified framework for quantifying privacy risk in synthetic data", PoPETs 2023(2), section
+3.3. The attacker has what one table says of somebody, and what another says; in each half they pick one of the records
+of the release that fit. It succeeds if both picks are the same record. The expected number of successes is counted. The
+halves are what an auxiliary table knows and the rest, or else every other quasi-identifier. The control is the same
+without the person's own record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kanon_sql.attack.matching import classes_of, drawn, fitting
+from kanon_sql.attack.material import Attack, Copy, Material
+from kanon_sql.attack.outcome import Outcome
+from kanon_sql.queries import Relation
+
+
+def _linkability(material: Material) -> Iterator[Outcome]:
+    source, tables, release = material.source, material.tables, material.release
+    assert source is not None
+    known = tuple(name for name in material.quasi_identifiers if name in source.columns)
+    one, other = _halves(material, known)
+    if not one or not other:
+        return
+    targets = drawn(material, source, known)
+    halves = {"both": known, "one": one, "other": other}
+    candidates = {stem: _candidates(material, source, targets, names, stem) for stem, names in halves.items()}
+    ((attempts, same, others),) = tables.rows("attack/halves", **candidates)
+    if attempts:
+        yield Outcome(
+            "linkability",
+            f"Two tables, one with {', '.join(one)} and one with {', '.join(other)}, lead to the same record for "
+            f"{same / attempts:.2%} of {int(attempts):,} people, if each takes one that fits.",
+            attempts=int(attempts),
+            successes=round(same),
+            people=round(same / attempts * release.people),
+            baseline=1 / release.rows,
+            control=float(others) / int(attempts),
+            sampled=attempts < release.people,
+            figures={"same": float(same)},
+            avoid="raise k, or release fewer of these columns together",
+        )
+
+
+def _halves(material: Material, known: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What an auxiliary table knows, and what it does not; or every other quasi-identifier."""
+    theirs = {name for name in known if material.auxiliary and name in material.auxiliary.columns}
+    if not 0 < len(theirs) < len(known):
+        theirs = set(known[::2])
+    return tuple(name for name in known if name in theirs), tuple(name for name in known if name not in theirs)
+
+
+def _candidates(material: Material, source: Copy, targets: Relation, names: tuple[str, ...], stem: str) -> Relation:
+    """The records that fit each target by some of the quasi-identifiers: target, classes, records."""
+    classes = classes_of(material, material.release, f"{stem}_classes", names)
+    fits = fitting(material, targets, source, classes, names, f"{stem}_fits")
+    return material.tables.make(stem, "attack/candidates", fits=fits, classes=classes)
+
+
+LINKABILITY = Attack(
+    "linkability",
+    "Take what two tables say of somebody, each half of it, and see whether both lead to the same record.",
+    _linkability,
+    ("source",),
+)

@@ -1,0 +1,108 @@
+"""Singling out: predicates, made from rows of the release, that exactly one row of the source meets.
+
+Source: Article 29 Working Party, Opinion 05/2014 on anonymisation techniques, section 2.2.1; M. Giomi, F. Boenisch,
+C. Wehmeyer, B. Tasnádi, "A unified framework for quantifying privacy risk in synthetic data", PoPETs 2023(2), section
+3.2; A. Cohen, K. Nissim, "Towards formalizing the GDPR's notion of singling out", PNAS 117(15), 2020. The attacker
+takes a row that is the only one of its kind in the release, by one column or by several, those that are released as
+they are among them, and says "exactly one person is like this". It succeeds if the source has exactly one such row.
+Counted are the rows of which that is so, by all columns; sets of some of them are tried beside that. By chance: of as
+many people drawn anew, what one in so many meets is met by exactly one of them in 37 % of the cases.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kanon_sql.attack.matching import fitting
+from kanon_sql.attack.material import Attack, Copy, Material
+from kanon_sql.attack.outcome import Outcome
+
+_SETS = 8  # of columns, all of them together among these
+_Names = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """What came of the predicates on some columns: `unique` rows of the release, of which some were tried."""
+
+    unique: int
+    attempts: int
+    isolating: int
+
+    @property
+    def people(self) -> float:
+        """How many people all the unique rows isolate."""
+        return self.unique * self.isolating / self.attempts if self.attempts else 0.0
+
+
+def _singling_out(material: Material) -> Iterator[Outcome]:
+    source = material.source
+    assert source is not None
+    names = _common(material, source)
+    yield _outcome(material, source, "singling_out_by_one", [(name,) for name in names], "one column")
+    if len(names) > 1:
+        sets = _sets(names, random.Random(material.seed))
+        yield _outcome(material, source, "singling_out", sets, "several columns")
+
+
+def _common(material: Material, source: Copy) -> _Names:
+    """What the release and the source both have, but who is who."""
+    names = (*material.quasi_identifiers, *material.release.columns)
+    return tuple(dict.fromkeys(name for name in names if name in source.columns and name != material.unit))
+
+
+def _sets(names: _Names, draw: random.Random) -> list[_Names]:
+    """All columns together, and a draw of sets of two or more."""
+    sizes = [draw.randint(2, len(names)) for _ in range(_SETS - 1)]
+    drawn = (tuple(sorted(draw.sample(names, size), key=names.index)) for size in sizes)
+    return list(dict.fromkeys((names, *drawn)))
+
+
+def _outcome(material: Material, source: Copy, name: str, sets: Sequence[_Names], by: str) -> Outcome:
+    most = max(1, material.most // len(sets))
+    tried = [_tried(material, source, names, most) for names in sets]
+    attempts, isolating = (sum(getattr(each, figure) for each in tried) for figure in ("attempts", "isolating"))
+    worst, rows = max(tried, key=lambda each: (each.people, each.unique)), material.release.rows
+    people = round(worst.people)
+    return Outcome(
+        name,
+        f"{worst.unique:,} of {rows:,} rows are the only ones of their kind in the release by {by}, and {people:,} of "
+        "these descriptions fit one row of the source alone.",
+        attempts=rows,
+        successes=people,
+        people=people,
+        baseline=worst.unique / rows * _by_chance(source.rows, rows),
+        sampled=worst.attempts < worst.unique,
+        figures={"unique_rows": worst.unique, "descriptions": attempts, "isolating": isolating},
+        avoid="drop or generalize the columns that are released as they are",
+    )
+
+
+def _tried(material: Material, source: Copy, names: _Names, most: int) -> _Tried:
+    """Take unique rows of the release, and count the rows of the source that each describes."""
+    tables, plain = material.tables, material.release.plain(names)
+    unique = tables.make("unique", "attack/unique_rows", release=material.release.relation, columns=plain)
+    rows = tables.count(unique)
+    if not rows:
+        return _Tried(0, 0, 0)
+    seed = str(material.seed)
+    predicates = tables.make("predicates", "attack/drawn_classes", classes=unique, labels=plain, seed=seed, most=most)
+    tuples = tables.make("tuples", "attack/tuples", people=source.relation, columns=plain)
+    fits = fitting(material, tuples, source, predicates, names)
+    ((attempts, isolating),) = tables.rows("attack/isolated", predicates=predicates, fits=fits, tuples=tuples)
+    return _Tried(rows, int(attempts), int(isolating))
+
+
+def _by_chance(people: int, rows: int) -> float:
+    """How often exactly one of so many people, drawn anew, meets what one in `rows` does."""
+    return people / rows * (1 - 1 / rows) ** (people - 1) if people else 0.0
+
+
+SINGLING_OUT = Attack(
+    "singling_out",
+    "Describe a row that is the only one of its kind in the release, and see whether that is exactly one person.",
+    _singling_out,
+    ("source",),
+)
