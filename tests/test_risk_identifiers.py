@@ -81,6 +81,8 @@ PLANTED = {
     "serial_number": (numbered("S{}"), "M"),
     "fingerprint": (numbered("{:x}"), "P"),
     "photo": (numbered("{}.jpg"), "Q"),
+    "date of birth": (("INTEGER", [19700101 + place for place in range(ROWS // 2)] * 2), "C"),
+    "customer key": (("INTEGER", [place // 2 for place in range(ROWS)]), "R"),
 }
 
 
@@ -129,6 +131,7 @@ def test_what_only_looks_like_an_identifier_is_left_alone(engine: Engine) -> Non
         "package": texts("small", "large", "huge"),
         "hospital": texts("St Mary", "St John", "Central"),
         "date": texts("*", "2024", "2025"),
+        "birthdate": texts("1960-1969", "1970-1979", "*", "1980"),
     }
     assert told(look(engine, columns)) == {}
 
@@ -213,6 +216,12 @@ def test_safe_harbor_is_met_by_short_codes_years_and_one_group_of_the_old(engine
 def test_a_part_of_a_zip_code_where_few_people_live_is_not_shown(engine: Engine) -> None:
     seen = judged(engine, {"zip": texts("036**", "021**", "000", "902")})["HIPAA Safe Harbor B: areas"]
     assert (seen.found, seen.met) == ("3 digits in zip; 10 rows of areas with fewer people in zip", False)
+
+
+def test_a_number_has_lost_the_zeros_of_its_zip_code(engine: Engine) -> None:
+    codes = "INTEGER", [[3601, 2138, 90210, 3602][place % 4] for place in range(ROWS)]
+    seen = judged(engine, {"zip": codes})["HIPAA Safe Harbor B: areas"]
+    assert (seen.found, seen.met) == ("5 digits in zip; 20 rows of areas with fewer people in zip", False)
 
 
 @pytest.mark.parametrize(("smallest", "met"), [(10, False), (11, True), (12, True)])

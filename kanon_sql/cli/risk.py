@@ -103,7 +103,7 @@ def risk(
         raise typer.Exit(1)
 
 
-_WIDTH, _LABEL, _CELL = 79, 34, 15
+_WIDTH, _LABEL, _CELL = 79, 46, 16
 _SETS = 10  # that are shown; all are in the JSON
 
 

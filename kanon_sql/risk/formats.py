@@ -89,6 +89,15 @@ def is_day(text: str) -> bool:
     return all(number >= 1 for number in numbers) and any(number <= 12 for number in numbers)
 
 
+def is_year(text: str) -> bool:
+    """Whether a label says no more of a date than a year, or a range of them.
+
+    >>> [is_year(text) for text in ("1970", "[1970, 1980[", "*", "19700131", "3 May 1970")]
+    [True, True, True, False, False]
+    """
+    return re.fullmatch(r"\D*((1[89]|20)\d\d(\D+|$)){0,2}", text) is not None
+
+
 def leading_number(text: str) -> float | None:
     """The first number of a label, such as the lower bound of a range.
 

@@ -12,7 +12,7 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.hints import IDENTIFIER, name_words, said_by
 from kanon_sql.queries import Relation
 from kanon_sql.risk.columns import ColumnCounts
-from kanon_sql.risk.formats import FORMATS, Format, leading_number, zip_digits
+from kanon_sql.risk.formats import FORMATS, Format, is_year, leading_number, zip_digits
 from kanon_sql.risk.roles import FREE_TEXT_CHARACTERS, FREE_TEXT_DIFFERENT, FREE_TEXT_WORDS
 
 KINDS: Mapping[str, str] = {
@@ -148,9 +148,16 @@ class _Look:
     def zips(self) -> Iterator[Zips]:
         if not self._is_zip:
             return
-        digits = [(text, n, zip_digits(text) or 0) for text, n in self._values]
-        rare = sum(n for text, n, shown in digits if shown >= _ZIP_PART and text[:_ZIP_PART] in RARE_ZIPS)
-        yield Zips(self._one.name, max((shown for *_, shown in digits), default=0), self._rows(rare), self._sampled)
+        rare = sum(n for text, n, shown in self._digits if shown >= _ZIP_PART and text[:_ZIP_PART] in RARE_ZIPS)
+        most = max(shown for *_, shown in self._digits)
+        yield Zips(self._one.name, most, self._rows(rare), self._sampled)
+
+    @property
+    def _digits(self) -> list[tuple[str, int, int]]:
+        """Values, their rows, and the digits that they show of a ZIP code; a number has lost the zeros before it."""
+        longest = max((len(text) for text, _ in self._values), default=0)
+        width = _ZIP_WHOLE if self._one.column.kind != "text" and longest > _ZIP_PART else 0
+        return [(text.zfill(width), n, zip_digits(text.zfill(width)) or 0) for text, n in self._values]
 
     @property
     def _is_zip(self) -> bool:
@@ -187,12 +194,21 @@ class _Look:
 
     def _by_name(self) -> Iterator[Identifier]:
         """The kind that its name says, where it has as many values as one that tells people apart."""
-        kind = named_kind(self._one.name)
-        if kind is None or not self._able(kind):
+        kind = named_kind(self._one.name) or self._hinted
+        if kind is None or not self._able(kind) or self._is_coarse(kind):
             return
-        shown = max((zip_digits(text) or 0 for text, _ in self._values), default=0)
-        if not (self._is_zip and shown <= _ZIP_PART):
-            yield self._identifier(kind, "name", "has the name of such a column", self._held)
+        yield self._identifier(kind, "name", "has the name of such a column", self._held)
+
+    @property
+    def _hinted(self) -> str | None:
+        """The kind of a column that is an identifier by a name that says no more."""
+        return "other unique numbers" if self._one.counted and self._one.hint == IDENTIFIER else None
+
+    def _is_coarse(self, kind: str) -> bool:
+        """Whether its values are generalized so far that Safe Harbor lets a release show them."""
+        if kind == "dates" and self._values:
+            return all(is_year(text) for text, _ in self._values)
+        return self._is_zip and max(digits for _, _, digits in self._digits) <= _ZIP_PART
 
     def _able(self, kind: str) -> bool:
         one = self._one
@@ -250,7 +266,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 _SHORT, _LONG = 5, 13  # characters of a text that holds something; digits of a number with a check digit
-_ZIP_PART = 3  # digits of a ZIP code that Safe Harbor lets a release show
+_ZIP_PART, _ZIP_WHOLE = 3, 5  # digits of a ZIP code that Safe Harbor lets a release show, and that it has
 _AGES = _words("age patientage ageyear")
 _ZIPS = _words("zip zipcode postalcode postal postcode")
 _FRACTIONS = ("geographic areas",)
@@ -288,7 +304,8 @@ _NAMED: Mapping[str, frozenset[str]] = {
     "photographs": _words("photo photograph portrait mugshot facephoto faceimage"),
     "telephone numbers": _words("phone telephone mobile cellphone phonenumber tel"),
     "dates": _words(
-        "dob birthdate birthday dateofbirth deathdate admissiondate dischargedate admitdate visitdate servicedate"
+        "dob birthdate birthday dateofbirth deathdate admissiondate dischargedate admitdate visitdate servicedate "
+        "ofbirth ofdeath ofadmission ofdischarge"
     ),
     "geographic areas": _words(
         "streetaddress homeaddress postaladdress zip zipcode postcode postal postalcode plz city town village county "
