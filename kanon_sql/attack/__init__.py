@@ -10,9 +10,10 @@ from kanon_sql.attack.inference import INFERENCE
 from kanon_sql.attack.linkability import LINKABILITY
 from kanon_sql.attack.linkage import LINKAGE
 from kanon_sql.attack.material import Attack, Copy, Material, Need
+from kanon_sql.attack.model_inference import MODEL_INFERENCE
 from kanon_sql.attack.outcome import Outcome, interval
 from kanon_sql.attack.singling_out import SINGLING_OUT
 
-ATTACKS: tuple[Attack, ...] = (HOMOGENEITY, ATTRIBUTES, LINKAGE, SINGLING_OUT, LINKABILITY, INFERENCE)
+ATTACKS: tuple[Attack, ...] = (HOMOGENEITY, ATTRIBUTES, LINKAGE, SINGLING_OUT, LINKABILITY, INFERENCE, MODEL_INFERENCE)
 
 __all__ = ["ATTACKS", "Attack", "Copy", "Material", "Need", "Outcome", "interval"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import Any, Literal
 
 from kanon_sql.attack.outcome import Outcome
@@ -12,7 +13,7 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.queries import Relation
 
-Need = Literal["sensitive", "source", "auxiliary", "previous", "others", "cloaked"]
+Need = Literal["sensitive", "source", "auxiliary", "previous", "others", "cloaked", "models"]
 NEEDS: Mapping[Need, str] = {
     "sensitive": "a sensitive column in the release; name it with `sensitive`",
     "source": "the source that the release was made of; name it with `source`",
@@ -20,6 +21,7 @@ NEEDS: Mapping[Need, str] = {
     "previous": "an earlier release of the same table; name it with `previous`",
     "others": "another release of the same table; name it after the first",
     "cloaked": "places that were cloaked; name their columns with `location`",
+    "models": "scikit-learn; install it with `pip install 'kanon-sql[utility]'`",
 }
 
 
@@ -82,6 +84,8 @@ class Material:
 
     def has(self, need: Need) -> bool:
         """Whether something that an attack needs was given."""
+        if need == "models":
+            return find_spec("sklearn") is not None
         return bool({"cloaked": self.location}.get(need, getattr(self, need, None)))
 
 
