@@ -19,7 +19,7 @@ from kanon_sql.verbs.risks import FIGURES, TableRisk
 from support.data import DATA, needs_adult
 from support.database import create_table
 from support.models import equal_distance, ordered_distance
-from support.risk import Counted, Row, histogram, separated
+from support.risk import Counted, histogram, separated
 
 QUASI = ["zip", "age", "sex"]
 TYPES = {"id": "INTEGER", "zip": "VARCHAR", "age": "INTEGER", "sex": "VARCHAR", "ill": "VARCHAR", "pay": "INTEGER"}
@@ -130,7 +130,14 @@ def test_the_figures_are_those_of_verify(engine: Engine, unit: str | None) -> No
 def test_uniqueness_is_the_estimate_of_the_class_sizes() -> None:
     rows = drawn(6)
     seen = kanon_sql.risks(frame(rows), quasi_identifiers=QUASI, sampling_fraction=0.3)
-    assert seen.figure("uniqueness") == estimated_uniqueness(histogram(sorted(Counted(rows, QUASI).sizes)), 0.3)
+    assert seen.figure("uniqueness") == estimated_uniqueness(histogram(Counted(rows, QUASI).sizes), 0.3)
+
+
+def test_a_release_is_a_smaller_sample_of_the_same_population() -> None:
+    rows = drawn(6)
+    kept = rows[:45]
+    seen = kanon_sql.risks(frame(rows), quasi_identifiers=QUASI, sampling_fraction=0.4, release=frame(kept))
+    assert seen.figure("uniqueness") == pytest.approx(estimated_uniqueness(histogram(Counted(kept, QUASI).sizes), 0.3))
 
 
 def test_the_journalist_looks_in_the_population(engine: Engine) -> None:
@@ -143,8 +150,17 @@ def test_the_journalist_looks_in_the_population(engine: Engine) -> None:
     # The larger of the mean over the rows, and that over those of the population whom they stand for.
     classes = {tuple(row[name] for name in QUASI) for row in sample}
     means = sum(1 / size for size in sizes) / len(sizes), len(classes) / sum(around[each] for each in classes)
-    assert seen.source.journalist["mean"].achieved == pytest.approx(max(means))
+    assert seen.source.journalist["mean"] == pytest.approx(max(means))
     assert seen.figure() == 1 / min(Counted(sample, QUASI).sizes) > seen.figure("journalist")
+
+
+def test_the_journalists_risk_is_not_known_of_who_is_not_in_the_population() -> None:
+    people, sample = [row for row in drawn(7, 200) if (row["age"], row["sex"]) != (30, "m")], drawn(8)
+    seen = kanon_sql.risks(frame(sample), quasi_identifiers=QUASI, population=frame(people))
+    strangers = sum((row["age"], row["sex"]) == (30, "m") for row in sample)
+    assert seen.source.journalist == {"highest": None, "mean": None}
+    assert len(people) > strangers > 0
+    assert seen.notes[0].startswith(f"{strangers} rows of the source stand for nobody in the population")
 
 
 # A source and its release
@@ -251,30 +267,31 @@ def test_an_observer_is_told_of_the_stages() -> None:
 # What does not go
 
 
-def test_what_is_missing_is_named(engine: Engine) -> None:
+def of_frame(rows: list[dict[str, Any]], **options: Any) -> kanon_sql.Risks:
+    return kanon_sql.risks(frame(rows), **{"quasi_identifiers": QUASI, "sensitive": ["ill"], **options})
+
+
+def test_what_is_missing_is_named() -> None:
     rows = drawn(11)
-    made(engine, "t", rows)
     lacking = frame(rows).drop(columns="sex")
     with pytest.raises(SpecError, match="the release has no column 'sex'; name columns that it has: id, zip"):
-        measured(engine, release=lacking)
+        of_frame(rows, release=lacking)
     with pytest.raises(SpecError, match="the source has no column 'sex'"):
-        measured(engine, lacking, release="t")
+        kanon_sql.risks(lacking, quasi_identifiers=QUASI)
     with pytest.raises(SpecError, match="the release has no column 'ill'"):
-        measured(engine, release=frame(rows).drop(columns="ill"))
+        of_frame(rows, release=frame(rows).drop(columns="ill"))
     with pytest.raises(SpecError, match="no unit column 'person'"):
-        measured(engine, unit="person")
+        of_frame(rows, unit="person")
     with pytest.raises(SourceError, match="the population has no column 'sex'"):
-        measured(engine, population=lacking)
+        of_frame(rows, population=lacking)
 
 
-def test_a_release_of_another_table_is_refused(engine: Engine) -> None:
+def test_a_release_of_another_table_is_refused() -> None:
     rows = drawn(12)
-    made(engine, "t", rows)
     with pytest.raises(SourceError, match="the release has 61 rows and the source 60"):
-        measured(engine, release=frame([*rows, rows[0]]), sensitive=[])
-    other: list[Row] = [{**row, "ill": "plague"} for row in rows]
+        of_frame(rows, release=frame([*rows, rows[0]]))
     with pytest.raises(SourceError, match="the release has values of 'ill' that the source lacks"):
-        measured(engine, release=frame([dict(row) for row in other]))
+        of_frame(rows, release=frame([{**row, "ill": "plague"} for row in rows]))
 
 
 def test_a_table_without_rows_is_an_error(engine: Engine) -> None:
@@ -300,15 +317,17 @@ def test_what_makes_no_sense_is_an_error(asked: dict[str, Any], said: str) -> No
         kanon_sql.risks(frame(drawn(1)), **{"quasi_identifiers": QUASI, **asked})
 
 
-@pytest.mark.parametrize("name", ["journalist", "attribution", "uniqueness", "luck"])
-def test_a_figure_that_is_not_known_says_what_it_needs(name: str) -> None:
+def test_a_figure_that_is_not_known_says_what_it_needs() -> None:
     seen = kanon_sql.risks(frame(drawn(1)), quasi_identifiers=QUASI)
-    with pytest.raises(SpecError, match="is not known here" if name in FIGURES else "choose among highest"):
-        seen.figure(name)
+    for name in ("journalist", "attribution", "uniqueness"):
+        assert name in FIGURES
+        with pytest.raises(SpecError, match=f"the figure '{name}' is not known here; "):
+            seen.figure(name)
+    with pytest.raises(SpecError, match="no figure 'luck' of risk; choose among highest, mean"):
+        seen.figure("luck")
 
 
-def test_two_populations_are_one_too_many(engine: Engine) -> None:
-    made(engine, "t", drawn(1))
-    made(engine, "people", drawn(1))
+def test_two_populations_are_one_too_many() -> None:
+    rows = drawn(1)
     with pytest.raises(SpecError, match="two populations"):
-        measured(engine, population="people", k_map={"k": 2, "population": "t"})
+        of_frame(rows, population=frame(rows), k_map={"k": 2, "population": "voters.parquet"})

@@ -164,7 +164,7 @@ def _show_risks(seen: Risks) -> None:
     _sentence(MEANINGS["above"])
     _of_each(seen, "marketer", lambda t: _figure(t.classes.mean), "marketer")
     for name in seen.source.journalist:
-        _line(f"journalist, {name}", [_figure(table.journalist[name].achieved) for table in seen.tables])
+        _line(f"journalist, {name}", [_figure(table.journalist[name]) for table in seen.tables])
     if seen.source.journalist:
         _sentence(MEANINGS["journalist"])
     else:

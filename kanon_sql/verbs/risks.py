@@ -43,8 +43,9 @@ class TableRisk:
     """What was measured of one table.
 
     `classes`: by size; they count people where `unit` tells them apart, else rows. `k`: what the verdict is about, None
-    where no k is asked for. `findings`: of the models asked for. `journalist`: the findings of the journalist's risks,
-    by figure, empty without a population. `uniqueness`: of the population, None without a sampling fraction.
+    where no k is asked for. `findings`: of the models asked for. `journalist`: the journalist's risks by figure,
+    empty without a population, None where rows stand for nobody there. `uniqueness`: of the population, None without a
+    sampling fraction.
     """
 
     name: str
@@ -52,7 +53,7 @@ class TableRisk:
     k: int | None
     classes: Classes
     findings: tuple[Finding, ...]
-    journalist: Mapping[str, Finding]
+    journalist: Mapping[str, float | None]
     uniqueness: float | None
     sensitive: tuple[Sensitive, ...]
     separations: Separations
@@ -85,7 +86,7 @@ class TableRisk:
                 "above": [asdict(each) for each in classes.above],
             },
             "marketer": classes.mean,
-            "journalist": {name: each.achieved for name, each in self.journalist.items()} or None,
+            "journalist": dict(self.journalist) or None,
             "uniqueness": self.uniqueness,
             "sensitive": [asdict(each) for each in self.sensitive],
             "unique_rows": columns.unique_rows,
@@ -176,7 +177,7 @@ def _worst_attribution(table: TableRisk) -> float | None:
 
 
 def _journalist(table: TableRisk) -> float | None:
-    return table.journalist["highest"].achieved if table.journalist else None
+    return table.journalist.get("highest")
 
 
 FIGURES: Mapping[str, Callable[[TableRisk], float | None]] = {
@@ -239,17 +240,23 @@ def risks(
         measuring.check(after.source, "the release")
         _check_rows(before, after)
         one = measuring.of("the source", settled.source, before)
-        other = measuring.of("the release", after.name, after.source, Whole(settled.source, before))
+        other = measuring.of("the release", after.name, after.source, Whole(settled.source, before), one.classes)
         return Risks(tuple(settled.quasi_identifiers), one, other, tuple(measuring.notes))
 
 
 def _check_rows(before: Source, after: Whole) -> None:
-    """SourceError if what is called a release has more rows than what is called its source."""
+    """SourceError if what is called a release has no rows, or more than what is called its source."""
     rows, released = (_rows(each) for each in (before, after.source))
+    if released == 0:
+        raise _empty(after.name)
     if released > rows:
         raise SourceError(
             f"the release has {released:,} rows and the source {rows:,}; name the source that the release was made of"
         )
+
+
+def _empty(name: str) -> SourceError:
+    return SourceError(f"{name} has no rows; there is nobody at risk")
 
 
 def _rows(source: Source) -> int:
@@ -293,41 +300,78 @@ class _Measuring:
             )
         return tuple(names)
 
-    def of(self, role: str, name: str, source: Source, whole: Whole | None = None) -> TableRisk:
-        """One table, compared with the whole that it was made of."""
+    def of(
+        self, role: str, name: str, source: Source, whole: Whole | None = None, of_whole: Classes | None = None
+    ) -> TableRisk:
+        """One table, compared with the whole that it was made of, and its classes."""
         asked = self._asked(role, source, whole, self.spec.unit)
         with contextlib.ExitStack() as stack:
             # Who cannot be told, or a population that will not do, is found before anything long is counted.
-            asked, shown_rows, population = self._shown(stack, role, source, asked, whole)
+            asked, released, population = self._shown(stack, role, source, asked, whole)
             stack.enter_context(source.engine.transaction())
             tables = stack.enter_context(Scratch(source.engine, "risk"))
             rows, relation = to_count(tables, source.table)
             if rows == 0:
-                raise SourceError(f"{name} has no rows; there is nobody at risk")
+                raise _empty(name)
             here = replace(source, table=replace(source.table, relation=relation))
             seen, sets = self._columns(role, tables, here, asked.names, rows)
-            self.observer.stage(f"Counting the classes of {role}")
-            released = here if shown_rows is source else shown_rows
-            check_unit(asked.models, released)
-            engine, counted = released.engine, released.table.relation
-            classes = classes_of(engine, counted, asked.names, asked.models.unit)
-            compared = None if whole is None else (whole.source.engine, whole.source.table.relation)
-            summary = summarize(engine, counted, asked.names, asked.every, compared, population, self.spec.sensitive)
+            counted = here if released is source else released
+            classes, summary = self._classes(role, counted, asked, whole, population)
+        return self._described(role, name, asked, classes, summary, sets, seen, of_whole)
+
+    def _classes(
+        self, role: str, source: Source, asked: _Asked, whole: Whole | None, population: Shown | None
+    ) -> tuple[Classes, Summary]:
+        """The classes by size, and what they are by the models."""
+        self.observer.stage(f"Counting the classes of {role}")
+        check_unit(asked.models, source)
+        engine, relation = source.engine, source.table.relation
+        classes = classes_of(engine, relation, asked.names, asked.models.unit)
+        compared = None if whole is None else (whole.source.engine, whole.source.table.relation)
+        sensitive = self.spec.sensitive
+        return classes, summarize(engine, relation, asked.names, asked.every, compared, population, sensitive)
+
+    def _described(
+        self,
+        role: str,
+        name: str,
+        asked: _Asked,
+        classes: Classes,
+        summary: Summary,
+        sets: Separations,
+        seen: Contents,
+        of_whole: Classes | None,
+    ) -> TableRisk:
         found = asked.read(summary)
-        fraction = self.sampling_fraction
         return TableRisk(
             name,
             asked.models.unit,
             asked.models.k if any(each.class_size for each in asked.models.models) else None,
             classes,
             tuple(found[id(model)] for model in asked.models.every),
-            {figure: found[id(model)] for figure, model in asked.journalist.items()},
-            classes.uniqueness(fraction) if fraction else None,
+            self._journalist(role, {figure: found[id(model)] for figure, model in asked.journalist.items()}),
+            self._uniqueness(classes, of_whole or classes),
             asked.sensitive(found, summary, classes.people, role),
             sets,
             seen,
             norms(classes, seen),
         )
+
+    def _journalist(self, role: str, found: Mapping[str, Finding]) -> dict[str, float | None]:
+        """The figures of a table, all of whose rows stand for somebody in the population."""
+        strangers = max((each.unsafe_rows for each in found.values()), default=0)
+        if strangers:
+            self.notes.append(
+                f"{strangers:,} rows of {role} stand for nobody in the population, so that the journalist's risk is "
+                "not known; name the population that the rows were drawn from"
+            )
+        return {name: None if strangers else each.achieved for name, each in found.items()}
+
+    def _uniqueness(self, classes: Classes, whole: Classes) -> float | None:
+        """The share of the population that is unique, of which a release has fewer rows than its source."""
+        if self.sampling_fraction is None:
+            return None
+        return classes.uniqueness(self.sampling_fraction * min(1.0, classes.people / whole.people))
 
     def _asked(self, role: str, source: Source, whole: Whole | None, unit: str | None) -> _Asked:
         """The models that are asked of a table, and those that measure its columns; SpecError if they cannot be."""
