@@ -18,7 +18,19 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @pytest.mark.parametrize(
     "words",
-    ["", "anonymize", "anatomize", "explain", "compare", "lattice", "verify", "profile", "demo", "hierarchy build"],
+    [
+        "",
+        "anonymize",
+        "anatomize",
+        "explain",
+        "compare",
+        "lattice",
+        "verify",
+        "risk",
+        "profile",
+        "demo",
+        "hierarchy build",
+    ],
 )
 def test_every_command_has_help(words: str) -> None:
     assert re.search(rf"Usage: .*{words} \[OPTIONS\]", done(*words.split(), "--help"))

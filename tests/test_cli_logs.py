@@ -55,6 +55,7 @@ def test_no_part_of_a_connection_string_is_printed(folder: Path, text: str) -> N
     for line in (
         ["verify", "t", "--database", said, *qi],
         ["profile", "t", "--database", said],
+        ["risk", "t", "--database", said, *qi],
         ["anonymize", "people.csv", "--database", said, *qi, "--hierarchies", "h", "--into", "x", "--json"],
         ["verify", "--spec", "bad.yml", "t"],
         ["verify", "--spec", "worse.yml", "t"],

@@ -15,6 +15,7 @@ import kanon_sql
 from kanon_sql.engine import Engine
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.privacy import estimated_uniqueness
+from kanon_sql.risk import columns
 from kanon_sql.verbs.risks import FIGURES, TableRisk
 from support.data import DATA, needs_adult
 from support.database import create_table
@@ -161,6 +162,19 @@ def test_the_journalists_risk_is_not_known_of_who_is_not_in_the_population() -> 
     assert seen.source.journalist == {"highest": None, "mean": None}
     assert len(people) > strangers > 0
     assert seen.notes[0].startswith(f"{strangers} rows of the source stand for nobody in the population")
+
+
+def test_people_are_told_apart_by_what_a_copy_of_a_slow_view_lacks(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine.run("CREATE TABLE people (id UUID, zip VARCHAR(9))")
+    one, other = (f"123e4567-e89b-12d3-a456-42661417400{digit}" for digit in (0, 1))
+    for person, code in ((one, "1"), (one, "1"), (other, "1"), (other, "2")):
+        engine.run(f"INSERT INTO people VALUES ('{person}', '{code}')")
+    engine.run("CREATE VIEW seen AS SELECT * FROM people")
+    monkeypatch.setattr(columns, "_SLOW_VIEW", 0.0)
+    seen = measured(engine, "seen", quasi_identifiers=["zip"], sensitive=[], unit="id").source
+    assert [(each.size, each.classes, each.rows) for each in seen.classes.alike] == [(1, 1, 1), (2, 1, 3)]
 
 
 # A source and its release

@@ -315,7 +315,7 @@ class _Measuring:
                 raise _empty(name)
             here = replace(source, table=replace(source.table, relation=relation))
             seen, sets = self._columns(role, tables, here, asked.names, rows)
-            counted = here if released is source else released
+            counted = released if released is not source or asked.needs_all(source) else here
             classes, summary = self._classes(role, counted, asked, whole, population)
         return self._described(role, name, asked, classes, summary, sets, seen, of_whole)
 
@@ -436,6 +436,11 @@ class _Asked:
         of_release = (model for model in more if isinstance(model, ReleaseModel))
         models = self.models
         return replace(models, models=(*models.models, *of_class), of_release=(*models.of_release, *of_release))
+
+    def needs_all(self, source: Source) -> bool:
+        """Whether a column is asked for that a copy for counting lacks, such as a UUID that tells people apart."""
+        needed = self.every.sensitive.values()
+        return any(column.kind == "other" and column.name in needed for column in source.table.columns)
 
     def read(self, summary: Summary) -> Mapping[int, Finding]:
         """The finding of each model, by the model itself: equal ones may be asked twice."""
