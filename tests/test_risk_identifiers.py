@@ -213,6 +213,15 @@ def test_safe_harbor_is_met_by_short_codes_years_and_one_group_of_the_old(engine
     assert seen["HIPAA Safe Harbor C: dates"].met is seen["HIPAA Safe Harbor A, D to R: other identifiers"].met is None
 
 
+@pytest.mark.parametrize("kind", ["DOUBLE PRECISION", "DECIMAL(9, 2)", "VARCHAR", "SMALLINT"])
+def test_ages_and_codes_are_read_in_every_type(engine: Engine, kind: str) -> None:
+    ages = (kind, [88 + place % 5 for place in range(ROWS)])
+    seen = judged(engine, {"age": ages, "zip": (kind, [2138 + place for place in range(ROWS)])})
+    assert seen["HIPAA Safe Harbor C: ages"].found == "3 values in age, 24 rows"
+    digits = 4 if kind == "VARCHAR" else 5
+    assert seen["HIPAA Safe Harbor B: areas"].found == f"{digits} digits in zip"
+
+
 def test_a_part_of_a_zip_code_where_few_people_live_is_not_shown(engine: Engine) -> None:
     seen = judged(engine, {"zip": texts("036**", "021**", "000", "902")})["HIPAA Safe Harbor B: areas"]
     assert (seen.found, seen.met) == ("3 digits in zip; 10 rows of areas with fewer people in zip", False)

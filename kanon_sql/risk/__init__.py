@@ -1,1 +1,1 @@
-"""Risk: what tells people apart in a table, and which columns should not be kept as they are."""
+"""Risk: how far people are told apart in a table, and which of its columns should not be kept as they are."""

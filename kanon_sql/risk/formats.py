@@ -108,6 +108,15 @@ def leading_number(text: str) -> float | None:
     return float(match[0]) if match else None
 
 
+def whole_number(text: str) -> str:
+    """A number without the zeros of a fraction that it does not have.
+
+    >>> whole_number("2138.00"), whole_number("45.5")
+    ('2138', '45.5')
+    """
+    return re.sub(r"\.0+$", "", text)
+
+
 def zip_digits(text: str) -> int | None:
     """How many digits of a ZIP code a label shows: at its beginning, before what hides the others; None of no code.
 

@@ -12,7 +12,7 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.hints import IDENTIFIER, name_words, said_by
 from kanon_sql.queries import Relation
 from kanon_sql.risk.columns import ColumnCounts
-from kanon_sql.risk.formats import FORMATS, Format, is_year, leading_number, zip_digits
+from kanon_sql.risk.formats import FORMATS, Format, is_year, leading_number, whole_number, zip_digits
 from kanon_sql.risk.roles import FREE_TEXT_CHARACTERS, FREE_TEXT_DIFFERENT, FREE_TEXT_WORDS
 
 KINDS: Mapping[str, str] = {
@@ -111,10 +111,12 @@ Value = tuple[str, int]  # and its rows
 
 def _values(tables: Scratch, source: Relation, one: ColumnCounts) -> list[Value]:
     """Some distinct values of a column that may hold identifiers, ages or ZIP codes, with their rows."""
-    if one.counted is None or one.column.kind not in ("text", "integer", "decimal"):
+    whole = one.column.kind in ("decimal", "float") and (not one.fractions or bool(said_by(one.name) & _AGES))
+    if one.counted is None or not (one.column.kind in ("text", "integer") or whole):
         return []
     rows = tables.rows("risk/values", column=[one.name], source=source, most=_MOST_VALUES)
-    return [(str(value).strip(), int(n)) for value, n in rows]
+    read = whole_number if whole else str.strip
+    return [(read(value), int(n)) for value, n in rows]
 
 
 class _Look:
@@ -140,7 +142,7 @@ class _Look:
         yield from told
 
     def ages(self) -> Iterator[Ages]:
-        if not self._said & _AGES:
+        if not self._said & _AGES or not self._values:
             return
         old = [n for text, n in self._values if (leading_number(text) or 0) >= OLD]
         yield Ages(self._one.name, self._rows(sum(old)), len(old), self._sampled)
