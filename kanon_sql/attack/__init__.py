@@ -10,10 +10,22 @@ from kanon_sql.attack.inference import INFERENCE
 from kanon_sql.attack.linkability import LINKABILITY
 from kanon_sql.attack.linkage import LINKAGE
 from kanon_sql.attack.material import Attack, Copy, Material, Need
-from kanon_sql.attack.model_inference import MODEL_INFERENCE
+from kanon_sql.attack.order import ORDER
 from kanon_sql.attack.outcome import Outcome, interval
+from kanon_sql.attack.places import PLACES
 from kanon_sql.attack.singling_out import SINGLING_OUT
+from kanon_sql.attack.versions import VERSIONS, Comparison, compared
 
-ATTACKS: tuple[Attack, ...] = (HOMOGENEITY, ATTRIBUTES, LINKAGE, SINGLING_OUT, LINKABILITY, INFERENCE, MODEL_INFERENCE)
+ATTACKS: tuple[Attack, ...] = (
+    HOMOGENEITY,
+    ATTRIBUTES,
+    LINKAGE,
+    SINGLING_OUT,
+    LINKABILITY,
+    INFERENCE,
+    ORDER,
+    VERSIONS,
+    PLACES,
+)
 
-__all__ = ["ATTACKS", "Attack", "Copy", "Material", "Need", "Outcome", "interval"]
+__all__ = ["ATTACKS", "Attack", "Comparison", "Copy", "Material", "Need", "Outcome", "compared", "interval"]

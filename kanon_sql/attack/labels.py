@@ -259,3 +259,30 @@ def _number(text: str) -> Value | None:
         return read(text, "decimal")
     except ValueError:
         return None
+
+
+def ends(label: str, kind: str) -> list[Value]:
+    """The values of a kind where what a label stands for begins or ends; none where it stands for no such values.
+
+    >>> ends("[20, 30)", "decimal"), ends("021**", "text"), ends("02139", "decimal")
+    ([Decimal('20'), Decimal('30')], ['02100'], [])
+    """
+    if kind == "text":
+        return [each.strip().replace(STAR, "0") for each in (label[1:-1].split(",") if label[0] == "{" else [label])]
+    value, calendar = _value(label, kind), _CALENDAR.fullmatch(label)
+    if value is not None:
+        return [value] if as_text(value) == label else []  # 02139 is no number
+    if kind != "decimal" and calendar:
+        return [_value(_first_day(calendar), kind)]
+    match = _BRACKETS.fullmatch(label) or _DASH.fullmatch(label) or _HALF.fullmatch(label)
+    said = [text for name, text in match.groupdict().items() if name in _ENDS and text] if match else []
+    found = [_value(text, kind) for text in said]
+    return [] if None in found else found
+
+
+_ENDS = ("low", "high", "end", "least")
+
+
+def _first_day(calendar: re.Match[str]) -> str:
+    year, month, quarter = (int(calendar[part] or 0) for part in ("year", "month", "quarter"))
+    return f"{year:04}-{month or 3 * (quarter or 1) - 2:02}-01"

@@ -11,10 +11,10 @@ from typing import Any
 
 from kanon_sql.attack.labels import covered
 from kanon_sql.attack.material import Copy, Material
+from kanon_sql.attack.overlaps import examples, overlapping
 from kanon_sql.engine import Column
+from kanon_sql.generalization.values import Label
 from kanon_sql.queries import Hole, Relation
-
-_FEW = 3  # labels, in a note
 
 
 def classes_of(
@@ -46,8 +46,8 @@ def fitting(
     """The pairs of a target and a class that fit: target, class.
 
     `targets`: target (a number), and what is known of them under plain names, values as in `kinds`, the copy that they
-    come from. `names`: the columns that are known of them, all quasi-identifiers unless given; what is released of
-    others stands for itself.
+    come from; of a release, labels, which fit where they may stand for the same value. `names`: the columns that are
+    known of them, all quasi-identifiers unless given; what is released of others stands for itself.
     """
     tables = material.tables
     known = material.quasi_identifiers if names is None else tuple(names)
@@ -55,7 +55,7 @@ def fitting(
     tables.make("fitting", "attack/first_fitting", targets=targets)
     for name in known:
         plain = kinds.plain([name])
-        _load_covers(material, targets, classes, name, kinds)
+        load_covers(material, targets, classes, name, kinds)
         tables.make("next_places", "attack/next_places", places=tables["places"], classes=classes, label=plain)
         relations = {"fitting": tables["fitting"], "places": tables["next_places"], "covers": tables["covers"]}
         tables.make("next_fitting", "attack/next_fitting", targets=targets, value=plain, **relations)
@@ -66,27 +66,50 @@ def fitting(
     return made
 
 
-def _load_covers(material: Material, targets: Relation, classes: Relation, name: str, kinds: Copy) -> None:
-    """Which values of the targets each label may stand for: label, value, as keys."""
+def load_covers(material: Material, targets: Relation, classes: Relation, name: str, kinds: Copy) -> Relation:
+    """Which values, or labels, of the targets each label of the classes may stand for: label, value, as keys."""
     tables, plain = material.tables, kinds.plain([name])
     labels = [label for (label,) in tables.rows("attack/labels", classes=classes, label=plain)]
     values = _values(material, targets, plain)
-    column = Column(name, "", kinds.kinds[name])
-    known, texts = [value for value, _ in values], [text for _, text in values]
-    if name in material.quasi_identifiers:
-        others = _values_of_others(material, name)
-        found, unread = covered(labels, known, column.kind, material.hierarchy(column, known), texts, others)
+    if name not in material.quasi_identifiers:
+        pairs, unread = [(text, text) for _, text in values], list[str]()
+    elif kinds.is_release:
+        pairs, unread = _overlapping(material, name, labels, [text for _, text in values])
     else:
-        places = {text: [place] for place, text in enumerate(texts)}
-        found, unread = {label: places.get(label, []) for label in labels}, []
+        pairs, unread = _covered(material, Column(name, "", kinds.kinds[name]), labels, values)
     if unread:
         material.note(
             f"{len(unread):,} labels of {name} cannot be read without its hierarchy, and are taken to stand for any "
             "value; name the hierarchies, so that the attacks know as much as an attacker may"
         )
-    pairs = [(_key(label), _key(values[place][1])) for label, places in found.items() for place in places]
-    types = {"label": "VARCHAR", "value": "VARCHAR"}
-    tables.load("covers", types, list(zip(*pairs, strict=True)) or [[], []])
+    types, keys = {"label": "VARCHAR", "value": "VARCHAR"}, [(_key(label), _key(value)) for label, value in pairs]
+    return tables.load("covers", types, list(zip(*keys, strict=True)) or [[], []])
+
+
+def _covered(
+    material: Material, column: Column, labels: Sequence[Label], values: Sequence[tuple[Any, str | None]]
+) -> tuple[list[tuple[Label, Label]], list[str]]:
+    """The pairs of a label and a value, as it prints, that it may stand for; and the labels that cannot be read."""
+    known = [value for value, _ in values]
+    texts, others = [text for _, text in values], _values_of_others(material, column.name)
+    found, unread = covered(labels, known, column.kind, material.hierarchy(column, known), texts, others)
+    return [(label, values[place][1]) for label, places in found.items() for place in places], unread
+
+
+def _overlapping(
+    material: Material, name: str, labels: Sequence[Label], others: Sequence[Label]
+) -> tuple[list[tuple[Label, Label]], list[str]]:
+    """The pairs of labels of two releases that may stand for the same value; and the labels that cannot be read."""
+    kind, values = examples([*labels, *others])
+    hierarchy = material.hierarchy(Column(name, "", kind), values)
+    pairs, unread = overlapping(labels, others, kind, values, hierarchy)
+    lonely = {*labels, *others} - {label for pair in pairs for label in pair}
+    if lonely and hierarchy is None:
+        material.note(
+            f"{len(lonely):,} labels of {name} are like none of the other release, read as they are; if they stand for "
+            "several values, name the hierarchies"
+        )
+    return pairs, unread
 
 
 def _values_of_others(material: Material, name: str) -> set[str | None]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from typing import Any, Literal
 
 from kanon_sql.attack.outcome import Outcome
@@ -13,15 +12,17 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.queries import Relation
 
-Need = Literal["sensitive", "source", "auxiliary", "previous", "others", "cloaked", "models"]
+Need = Literal["sensitive", "source", "auxiliary", "previous", "others", "another", "order", "cloaked", "labels"]
 NEEDS: Mapping[Need, str] = {
     "sensitive": "a sensitive column in the release; name it with `sensitive`",
     "source": "the source that the release was made of; name it with `source`",
     "auxiliary": "a table of people that an attacker may have; name it with `auxiliary`",
     "previous": "an earlier release of the same table; name it with `previous`",
     "others": "another release of the same table; name it after the first",
+    "another": "another release of the same table; name it after the first, or an earlier one with `previous`",
+    "order": "the source that the release was made of, or another release of it; name it with `source` or `previous`",
+    "labels": "quasi-identifiers, not cloaked places",
     "cloaked": "places that were cloaked; name their columns with `location`",
-    "models": "scikit-learn; install it with `pip install 'kanon-sql[utility]'`",
 }
 
 
@@ -42,6 +43,7 @@ class Copy:
     rows: int
     people: int
     unit: tuple[str, ...] = ()
+    is_release: bool = False
 
     def plain(self, names: Sequence[str]) -> list[str]:
         """The plain names of columns."""
@@ -55,10 +57,10 @@ HierarchyOf = Callable[[Column, Sequence[Any]], Hierarchy | None]
 class Material:
     """All that an attack may use. Tables that it makes go into a scratch of its own on `engine`.
 
-    `quasi_identifiers`, `sensitive`: columns of the release, by their names at home; `location`: the two columns of
-    cloaked places. `others`: further releases of the same table. `unit`: the column of the source, and of an auxiliary
-    table, that tells people apart. `most`: attempts at most, drawn with the `seed`. `hierarchy`: that of a column, made
-    for its values. `note`: takes a sentence about what limits the attacks.
+    `quasi_identifiers`, `sensitive`: columns of the release, by their names at home; `location`, `time`: those of
+    places and times before they were cloaked. `others`: further releases of the same table. `unit`: the column of the
+    source, and of an auxiliary table, that tells people apart. `most`: attempts at most, drawn with the `seed`.
+    `hierarchy`: that of a column, made for its values. `note`: takes a sentence about what limits the attacks.
     """
 
     tables: Scratch
@@ -66,6 +68,7 @@ class Material:
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...] = ()
     location: tuple[str, ...] = ()
+    time: str | None = None
     source: Copy | None = None
     auxiliary: Copy | None = None
     previous: Copy | None = None
@@ -84,9 +87,25 @@ class Material:
 
     def has(self, need: Need) -> bool:
         """Whether something that an attack needs was given."""
-        if need == "models":
-            return find_spec("sklearn") is not None
-        return bool({"cloaked": self.location}.get(need, getattr(self, need, None)))
+        given = {"cloaked": self.location, "another": self.all_others, "order": self.source or self.all_others}
+        return bool(given.get(need, getattr(self, need, None)))
+
+    def missing(self, needs: Sequence[Need]) -> list[Need]:
+        """What was not given of all that an attack needs; other tables have no labels to match with cloaked boxes."""
+        by_labels = {*needs} & {"source", "auxiliary", "previous", "others", "another", "order"}
+        of_places: list[Need] = ["labels"] if self.location and by_labels and "cloaked" not in needs else []
+        return of_places or [need for need in needs if not self.has(need)]
+
+    def kept_with(self, other: Copy) -> tuple[str, ...]:
+        """The columns that the release and another table show as they are, of the same kind."""
+        release, apart = self.release, {*self.quasi_identifiers, self.unit}
+        both = [name for name in release.columns if name in other.columns and name not in apart]
+        return tuple(name for name in both if release.kinds[name] == other.kinds[name])
+
+    @property
+    def all_others(self) -> tuple[Copy, ...]:
+        """All other releases of the same table, an earlier one last."""
+        return (*self.others, *filter(None, (self.previous,)))
 
 
 @dataclass(frozen=True)

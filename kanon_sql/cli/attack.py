@@ -55,6 +55,7 @@ FAIL_ABOVE = Option(
     o.HIERARCHIES,
     o.SENSITIVE,
     o.LOCATION,
+    o.TIME,
     o.UNIT,
     o.K,
     FAIL_ABOVE,

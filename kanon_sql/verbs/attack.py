@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from kanon_sql import queries
 from kanon_sql.attack import ATTACKS, Attack, Copy, Material, Outcome
 from kanon_sql.attack.material import NEEDS
+from kanon_sql.cloak.points import box_columns
 from kanon_sql.engines.opening import embedded
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
@@ -22,7 +23,6 @@ from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import AttackOptions, spelled_out, taken
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.source import IN_MEMORY, Source, settle_spec
-from kanon_sql.verbs.verify import of_target
 
 if TYPE_CHECKING:
     import pandas
@@ -148,7 +148,7 @@ def _target(spec: Spec) -> str:
     """What the spec's run wrote."""
     if spec.target is None:
         raise SpecError("there is no release to attack; name one, or a spec with a target")
-    return str(of_target(spec).source)
+    return str(spec.target.file or spec.target.table)
 
 
 def _material(
@@ -158,15 +158,17 @@ def _material(
     release = opened["release"].table
     columns = dict.fromkeys(column.name for each in opened.values() for column in each.table.columns)
     plain = {name: f"c{number}" for number, name in enumerate((*columns, *spec.quasi_identifiers))}
-    shown = {name: shown_columns(name, release) for name in spec.quasi_identifiers}
-    copies = {role: _copied(tables, role, each, plain, shown, spec.unit) for role, each in opened.items()}
+    names = box_columns(spec) if spec.location else spec.quasi_identifiers
+    shown = {name: shown_columns(name, release) for name in names}
+    copies = {role: _copied(tables, role, each, plain, shown, spec) for role, each in opened.items()}
     _check_named(spec, copies)
     return Material(
         tables,
         copies["release"],
         tuple(shown),
-        tuple(spec.sensitive) or _rest(copies["release"], spec),
+        tuple(spec.sensitive) or _rest(copies["release"], (*shown, spec.unit)),
         tuple(spec.location or ()),
+        spec.time,
         copies.get("source"),
         copies.get("auxiliary"),
         copies.get("previous"),
@@ -194,9 +196,9 @@ def _check_named(spec: Spec, copies: Mapping[str, Copy]) -> None:
         raise SpecError(f"no table has a column {spec.unit!r}; name as `unit` the column that tells people apart")
 
 
-def _rest(release: Copy, spec: Spec) -> tuple[str, ...]:
+def _rest(release: Copy, others: Sequence[str | None]) -> tuple[str, ...]:
     """The columns of a release that are attacked where none is named."""
-    return tuple(name for name in release.columns if name not in (*spec.quasi_identifiers, spec.unit))
+    return tuple(name for name in release.columns if name not in others)
 
 
 def _copied(
@@ -205,13 +207,15 @@ def _copied(
     source: Source,
     plain: Mapping[str, str],
     shown: Mapping[str, tuple[str, ...]],
-    unit: str | None,
+    spec: Spec,
 ) -> Copy:
-    """A table beside us; of a release the quasi-identifiers as text, and bounds as the range between them."""
+    """A table beside us; of a release the quasi-identifiers as text, bounds as the range between them, but boxes as
+    they are."""
     kinds = {column.name: column.kind for column in source.table.columns}
     is_release = role not in ("source", "auxiliary")
-    _check_columns(role, kinds, shown if is_release else {name: (name,) for name in shown}, is_release)
-    texts = [name for names in shown.values() for name in names] if is_release else []
+    known = {name: (name,) for name in spec.location or shown}
+    _check_columns(role, kinds, shown if is_release else known, is_release or bool(spec.location))
+    texts = [name for names in shown.values() for name in names] if is_release and not spec.location else []
     held = {name: plain[name] for name in kinds}
     named = {"texts": {held[name]: name for name in texts}}
     named["natives"] = {plain: name for name, plain in held.items() if name not in texts}
@@ -224,9 +228,11 @@ def _copied(
             held[name] = plain[name]
             ends: dict[str, Any] = {"low": {plain[name]: low}, "high": {plain[name]: high}}
             relation = tables.make(f"{stem}_{plain[name]}", "attack/ranged", copied=relation, **ends)
-    one = (held[unit],) if unit in held else ()
+    one = (held[spec.unit],) if spec.unit in held else ()
     rows = tables.count(relation)
-    return Copy(_WHO.get(role, role), relation, held, kinds, rows, _people(tables, relation, one) or rows, one)
+    people = _people(tables, relation, one) or rows
+    name = _WHO.get(role, role.replace(_OTHER, "other release"))
+    return Copy(name, relation, held, kinds, rows, people, one, is_release)
 
 
 def _people(tables: Scratch, copied: Relation, unit: Sequence[str]) -> int:
@@ -260,7 +266,7 @@ def _tried(material: Material, chosen: Sequence[Attack], name: str, notes: list[
     outcomes: list[Outcome] = []
     skipped = []
     for each in chosen:
-        missing = [NEEDS[need] for need in each.needs if not material.has(need)]
+        missing = [NEEDS[need] for need in material.missing(each.needs)]
         if missing:
             skipped.append((each.name, " and ".join(missing)))
             continue

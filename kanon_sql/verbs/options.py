@@ -151,6 +151,7 @@ class AttackOptions(TypedDict, total=False):
     quasi_identifiers: Columns | Mapping[str, Any] | None
     sensitive: Columns | None
     location: Columns | None
+    time: str | None
     hierarchies: Place | None
     unit: str | None
     k: int | None

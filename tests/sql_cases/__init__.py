@@ -3,6 +3,7 @@
 from sql_cases import (
     anatomy,
     attack,
+    attack_versions,
     cloak,
     core,
     joining,
@@ -21,7 +22,7 @@ from sql_cases import (
 
 FOLDERS = {
     "anatomy": anatomy.CASES,
-    "attack": attack.CASES,
+    "attack": [*attack.CASES, *attack_versions.CASES],
     "cloak": cloak.CASES,
     "core": core.CASES,
     "joining": joining.CASES,

@@ -1,0 +1,164 @@
+"""Unsorted matching: rows that come in the same order in two tables are joined by their places.
+
+Source: L. Sweeney, "k-anonymity", IJUFKS 10(5), 2002, section 4.1. A release whose rows keep the order of its source
+tells which row is whose, whatever its labels hide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+from kanon_sql.attack.matching import classes_of, fitting, load_covers
+from kanon_sql.attack.material import Attack, Copy, Material
+from kanon_sql.attack.outcome import Outcome
+from kanon_sql.queries import Hole, Relation
+
+_CHANCES = 20  # other rows that each row is paired with
+_LEADING = 8  # columns by each of which the rows of a class are sorted, at most
+
+
+def _by_order(material: Material) -> Iterator[Outcome]:
+    for other in (*material.all_others, *filter(None, (material.source,))):
+        yield _by_place(material, other)
+    if material.source:
+        yield _within_classes(material, material.source)
+
+
+# Rows at the same place
+
+
+def _by_place(material: Material, other: Copy) -> Outcome:
+    """Join the rows at the same place, and see whether they could be one person's.
+
+    Chance is what rows that do not belong together give: at random, next to it, or when both tables are sorted, as
+    anyone can.
+    """
+    rows = min(material.release.rows, other.rows)
+    pairs = _pairs(material, other, rows)
+    tried = _counts(material, pairs)
+    fitted = _counts(material, _fitting_pairs(material, other, pairs))
+    shares = {way: fitted.get(way, 0) / count for way, count in tried.items()}
+    own, chance = tried.get("place", 0), max((share for way, share in shares.items() if way != "place"), default=0.0)
+    outcome = Outcome(
+        "unsorted matching",
+        f"{fitted.get('place', 0):,} of {own:,} rows of the release fit the row at the same place of {other.name}; "
+        f"of rows that do not belong together {chance:.1%} do.",
+        attempts=own,
+        successes=fitted.get("place", 0),
+        people=0,
+        baseline=chance,
+        sampled=own < rows,
+        avoid="release the rows in an order of their own, sorted by what is released or by a seeded hash of it "
+        "(`shuffle`), not in the order of the table",
+    )
+    return replace(outcome, people=round(outcome.share * rows) if outcome.excess else 0)
+
+
+def _pairs(material: Material, other: Copy, rows: int) -> Relation:
+    """Rows of the release and of the other table: at the same place, and in ways that mean nothing."""
+    tables, release = material.tables, material.release
+    holes: dict[str, Any] = {"rows": rows, "seed": str(material.seed), "most": material.most}
+    drawn = tables.make("drawn", "attack/drawn_rows", copied=release.relation, **holes)
+    draw = Random(material.seed)
+    chances = range(rows) if rows <= _CHANCES else draw.sample(range(1, rows), _CHANCES)
+    ways = [("place", 0), ("beside", 1), ("beside", rows - 1), *(("chance", shift) for shift in chances)]
+    shifts = tables.load("shifts", {"way": "VARCHAR", "shift": "BIGINT"}, list(zip(*ways, strict=True)))
+    pairs = tables.make("pairs", "attack/row_pairs", drawn=drawn, shifts=shifts, rows=rows)
+    shared = _shared(material, other)
+    here = [name for name in release.columns if name in shared]
+    order = sorted(here, key=lambda name: name not in material.quasi_identifiers)
+    columns = {"columns": release.plain(order), "columns_there": other.plain(order)}
+    tables.add(pairs, "attack/ranked_pairs", drawn=drawn, copied=release.relation, other=other.relation, **columns)
+    return pairs
+
+
+def _shared(material: Material, other: Copy) -> list[str]:
+    """The columns that both tables tell of a row: quasi-identifiers, and what is kept as it is."""
+    shown = [name for name in material.quasi_identifiers if name in other.columns]
+    return [*shown, *material.kept_with(other)]
+
+
+def _fitting_pairs(material: Material, other: Copy, pairs: Relation) -> Relation:
+    """The pairs that may be of one person by all that both tables tell."""
+    tables, release, shared = material.tables, material.release, _shared(material, other)
+    here, there = (
+        tables.make(
+            stem, "attack/rows_of_pairs", copied=copy.relation, pairs=pairs, side=[side], columns=copy.plain(shared)
+        )
+        for stem, side, copy in (("here", "row_id", release), ("there", "other", other))
+    )
+    left, right = pairs, tables["fitting_pairs"]
+    for name in shared:
+        sides: dict[str, Hole] = {"pairs": left, "here": here, "there": there, "column": release.plain([name])}
+        if name in material.quasi_identifiers:
+            covers = load_covers(material, there, here, name, other)
+            tables.make("next_pairs", "attack/fitting_pairs", covers=covers, **sides)
+        else:
+            tables.make("next_pairs", "attack/equal_pairs", **sides)
+        tables.rename("next_pairs", "fitting_pairs")
+        left = right
+    return left
+
+
+def _counts(material: Material, pairs: Relation) -> dict[str, int]:
+    return {way: int(n) for way, n in material.tables.rows("attack/pair_counts", pairs=pairs)}
+
+
+# Within classes
+
+
+def _within_classes(material: Material, source: Copy) -> Outcome:
+    """See whether the rows of a class come in the source's order, where it is certain which row is which.
+
+    Chance is one half, or what sorting the rows by what they show gives, as anyone can.
+    """
+    sure = _sure_rows(material, source)
+    neighbours, ordered = _in_order(material, sure, ["row_id"])
+    kept = material.release.plain(material.kept_with(source))
+    orders = [kept, *([one, *(name for name in kept if name != one)] for one in kept[1:_LEADING])] if kept else []
+    shares = [_in_order(material, sure, order)[1] / neighbours for order in orders if neighbours]
+    outcome = Outcome(
+        "order within classes",
+        f"{ordered:,} of {neighbours:,} neighbours within a class whose rows in the source are certain come in the "
+        "source's order.",
+        attempts=neighbours,
+        successes=ordered,
+        people=0,
+        baseline=max(0.5, *shares) if shares else 0.5,
+        avoid="release the rows in an order of their own, sorted by what is released or by a seeded hash of it "
+        "(`shuffle`), not in the order of the table",
+    )
+    return replace(outcome, people=ordered if outcome.excess else 0)
+
+
+def _in_order(material: Material, sure: Relation, order: Sequence[str]) -> tuple[int, int]:
+    """The neighbours within classes in an order, and those of them that come as in the source."""
+    release = material.release.relation
+    ((neighbours, ordered),) = material.tables.rows("attack/in_order", sure=sure, release=release, order=order)
+    return int(neighbours), int(ordered)
+
+
+def _sure_rows(material: Material, source: Copy) -> Relation:
+    """The rows of the release that can only be one row of the source: shown, class, place."""
+    tables, release = material.tables, material.release
+    names = [name for name in material.quasi_identifiers if name in source.columns]
+    known, kept = source.plain(names), release.plain(material.kept_with(source))
+    classes = classes_of(material, release)
+    tuples = tables.make("tuples", "attack/known_values", people=source.relation, columns=known)
+    fits = fitting(material, tuples, source, classes, names)
+    labels = release.plain(material.quasi_identifiers)
+    numbered = tables.make("numbered", "attack/numbered", release=release.relation, labels=labels, kept=kept)
+    shapes = tables.make("shapes", "attack/shapes", numbered=numbered, values=kept)
+    people = tables.make("people", "attack/valued_rows", people=source.relation, columns=known, values=kept)
+    return tables.make("sure", "attack/sure_rows", people=people, fits=fits, shapes=shapes)
+
+
+ORDER = Attack(
+    "order",
+    "Join the rows at the same place of two tables; look whether the rows of a class come in the order of the source.",
+    _by_order,
+    ("order",),
+)

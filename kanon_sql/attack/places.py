@@ -1,0 +1,107 @@
+"""Cloaked places: who sent from a box is guessed by whose place lies in it, or by who was seen there.
+
+Source: M. Gruteser, D. Grunwald, "Anonymous usage of location-based services through spatial and temporal cloaking",
+MobiSys 2003, section 3 (restricted space identification, observation identification).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from kanon_sql.attack.material import Attack, Copy, Material
+from kanon_sql.attack.outcome import Outcome
+from kanon_sql.queries import Relation
+
+_AVOID = "ask for a larger k, and keep `shared` boxes, in which every row has k possible senders"
+
+
+def _by_place(material: Material) -> Iterator[Outcome]:
+    people = material.auxiliary
+    assert people
+    columns = dict(zip(_BOX, ([name] for name in material.release.plain(material.quasi_identifiers)), strict=True))
+    boxes = material.tables.make("boxes", "attack/boxes", release=material.release.relation, **columns)
+    yield _restricted_space(material, people, boxes)
+    if material.time in people.columns:
+        yield _observation(material, people, boxes)
+    else:
+        material.note(
+            f"the auxiliary table has no column {material.time!r}, so that it tells nobody who was seen when; "
+            "observation identification was not tried"
+        )
+
+
+_BOX = ("x_min", "x_max", "y_min", "y_max", "since", "until")
+
+
+def _restricted_space(material: Material, people: Copy, boxes: Relation) -> Outcome:
+    """Take all rows of a box in which only one owner's place lies to be that owner's."""
+    tables = material.tables
+    tried = tables.make("tried", "attack/drawn_boxes", boxes=boxes, seed=str(material.seed), most=material.most)
+    where = _columns(material, people, "owner", "x", "y")
+    guesses = tables.make("guesses", "attack/owned_boxes", boxes=tried, people=people.relation, **where)
+    owned, count = tables.count(guesses), tables.count(boxes)
+    outcome = _guessed(material, boxes, guesses, "restricted-space identification")
+    return replace(
+        outcome,
+        sentence=f"{owned:,} of {min(count, material.most):,} boxes hold the place of one owner only; whoever takes "
+        f"their rows to be that owner's is right with {outcome.share:.1%}.",
+        sampled=count > material.most,
+        figures={**outcome.figures, "boxes": owned},
+    )
+
+
+def _observation(material: Material, people: Copy, boxes: Relation) -> Outcome:
+    """Take any row whose box and interval hold an observation to be of whoever was seen."""
+    tables, seed = material.tables, str(material.seed)
+    where = _columns(material, people, "owner", "x", "y", "t")
+    seen = tables.make(
+        "seen", "attack/drawn_observations", people=people.relation, seed=seed, most=material.most, **where
+    )
+    guesses = tables.make("guesses", "attack/observed_boxes", observations=seen, boxes=boxes)
+    ((below, alone),) = tables.rows("attack/observed", guesses=guesses, k=material.k or 2)
+    outcome = _guessed(material, boxes, guesses, "observation identification")
+    return replace(
+        outcome,
+        sentence=f"{outcome.attempts:,} of {tables.count(seen):,} observations lie in a released box and interval, "
+        f"{int(alone):,} of them where only one row may be it; a guess which row it is is right with "
+        f"{outcome.share:.1%}.",
+        sampled=people.rows > material.most,
+        figures={**outcome.figures, "below_k": int(below), "alone": int(alone)},
+    )
+
+
+def _guessed(material: Material, boxes: Relation, guesses: Relation, name: str) -> Outcome:
+    """How many guesses are right: checked by the source, or if one row of each box is the guessed sender's.
+
+    Chance is what k promises: one in k.
+    """
+    tables, source = material.tables, material.source
+    if source and material.unit in source.columns:
+        where: dict[str, Any] = _columns(material, source, "owner", "x", "y", "t")
+        present = tables.make(
+            "present", "attack/present", boxes=boxes, guesses=guesses, source=source.relation, **where
+        )
+        (row,) = tables.rows("attack/checked_guesses", guesses=guesses, present=present)
+    else:
+        (row,) = tables.rows("attack/place_guesses", guesses=guesses)
+    attempts, successes, people = (round(each) for each in row)
+    chance = 1 / material.k if material.k else None
+    outcome = Outcome(name, "", attempts, successes, 0, chance, figures={"k": material.k}, avoid=_AVOID)
+    return replace(outcome, people=round(outcome.share * people) if outcome.excess else 0)
+
+
+def _columns(material: Material, copy: Copy, *wanted: str) -> dict[str, list[str]]:
+    """The columns of a table that say who, where and when; a row is somebody of their own where nothing tells who."""
+    x, y = material.location
+    names = {"owner": material.unit, "x": x, "y": y, "t": material.time}
+    return {each: [copy.columns.get(names[each] or "", "row_id")] for each in wanted}
+
+
+PLACES = Attack(
+    "places",
+    "Guess who sent from a cloaked box by whose place lies in it, and by who was seen there and then.",
+    _by_place,
+    ("cloaked", "auxiliary"),
+)

@@ -1,0 +1,349 @@
+"""Two releases of one table, held against each other: what they tell together and neither tells alone.
+
+Sources: L. Sweeney, "k-anonymity", IJUFKS 10(5), 2002, sections 4.2 and 4.3 (complementary and temporal releases);
+S. Ganta, S. Kasiviswanathan, A. Smith, "Composition attacks and auxiliary information in data privacy", KDD 2008;
+J. Byun, Y. Sohn, E. Bertino, N. Li, "Secure anonymization for incremental datasets", SDM 2006 (by difference).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kanon_sql.attack.matching import classes_of, fitting
+from kanon_sql.attack.material import Attack, Copy, Material
+from kanon_sql.attack.outcome import Outcome
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.queries import Hole, Relation
+
+_SIDES = ("first", "second")
+
+
+@dataclass(frozen=True)
+class Intersection:
+    """What the classes of two releases tell together of those who stand in both.
+
+    `people`: those considered, whom neither release alone tells; `found`: those of them whom the two together do;
+    `alone`: those who stand alone. Without a source these are lower bounds, if both releases hold the same rows; then
+    `at_most` is an upper one.
+    """
+
+    people: int
+    found: int
+    alone: int = 0
+    at_most: int | None = None
+
+    def uncertain(self) -> Intersection:
+        """The same of releases that do not hold the same rows: nothing is certain, and no more is possible."""
+        return replace(self, found=0, alone=0)
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What came and went between two releases, as far as their counts tell.
+
+    `appeared`, `vanished`: rows, at least; `exposed`: those of them in groups of fewer than k that came or went
+    together; `alone`: those that came or went alone. `certain`: by sensitive column, those whose value that tells.
+    """
+
+    appeared: int
+    vanished: int
+    exposed: int
+    alone: int
+    certain: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two releases of one table: how many people they tell together, by the `k` that is asked of each.
+
+    `below_k`: who stands among fewer than k in both together. `composed`: by sensitive column, whose value they tell.
+    `changes`: None of a release that is no earlier one, where a source tells the rest.
+    """
+
+    k: int
+    below_k: Intersection
+    composed: Mapping[str, Intersection]
+    changes: Changes | None = None
+
+
+def compared(material: Material, other: Copy) -> Comparison:
+    """Hold `material.release` against another release of the same table, an earlier one say; only counts come out.
+
+    With a source, each of its people is placed in the classes that fit them, and counted exactly. Without one the
+    classes are matched by what their labels may stand for, and the counts are bounds; nothing is certain then of rows
+    that came or went. k is the largest that both releases hold, `material.k` at most, 2 at least.
+    """
+    two = _Two.of(material, other)
+    if material.source and other is not material.previous:
+        return Comparison(two.k, *_by_source(two))
+    overlaps = _overlaps(two)
+    changes = _changes(two, overlaps)
+    if material.source:
+        return Comparison(two.k, *_by_source(two), changes)
+    below, composed = _by_labels(two, overlaps)
+    if changes.appeared or changes.vanished:
+        below, composed = below.uncertain(), {name: told.uncertain() for name, told in composed.items()}
+    return Comparison(two.k, below, composed, changes)
+
+
+@dataclass(frozen=True)
+class _Two:
+    """Two releases, the other one first: their classes, their rows with the classes' numbers, and what both keep."""
+
+    material: Material
+    other: Copy
+    classes: tuple[Relation, Relation]
+    numbered: tuple[Relation, Relation]
+    kept: tuple[str, ...]
+    k: int
+
+    @classmethod
+    def of(cls, material: Material, other: Copy) -> _Two:
+        releases = (other, material.release)
+        kept = material.kept_with(other)
+        made = [_classes(material, each, kept, stem) for each, stem in zip(releases, _SIDES, strict=True)]
+        smallest = min(_smallest(material, each) for each in releases)
+        k = max(2, min(smallest, material.k or smallest))
+        (first, first_rows), (second, second_rows) = made
+        return cls(material, other, (first, second), (first_rows, second_rows), kept, k)
+
+    def values(self, columns: Sequence[str]) -> tuple[Relation, Relation]:
+        """The values of columns, taken together, in the classes of either release: class, value, n."""
+        plain, tables = self.material.release.plain(columns), self.material.tables
+        first, second = (
+            tables.make(f"{stem}_values", "attack/counted_values", numbered=rows, values=plain)
+            for stem, rows in zip(("first", "second"), self.numbered, strict=True)
+        )
+        return first, second
+
+    @property
+    def sensitive(self) -> list[str]:
+        """The sensitive columns that both releases have."""
+        return [name for name in self.material.sensitive if name in self.kept]
+
+
+def _classes(material: Material, release: Copy, kept: Sequence[str], stem: str) -> tuple[Relation, Relation]:
+    """The classes of a release, and its rows with their numbers."""
+    labels, classes = release.plain(material.quasi_identifiers), classes_of(material, release, f"{stem}_classes")
+    holes: dict[str, Hole] = {"release": release.relation, "labels": labels, "kept": release.plain(kept)}
+    return classes, material.tables.make(f"{stem}_rows", "attack/numbered", **holes)
+
+
+def _smallest(material: Material, release: Copy) -> int:
+    labels = release.plain(material.quasi_identifiers)
+    sizes = material.tables.rows("core/class_sizes", release=release.relation, quasi_identifiers=labels)
+    return int(sizes[0][0]) if sizes else 0
+
+
+# With the source
+
+
+def _by_source(two: _Two) -> tuple[Intersection, dict[str, Intersection]]:
+    """Everybody in the classes that fit them, of either release."""
+    material, tables = two.material, two.material.tables
+    source = material.source
+    assert source
+    names = [name for name in material.quasi_identifiers if name in source.columns]
+    tuples = tables.make("tuples", "attack/known_values", people=source.relation, columns=source.plain(names))
+    first, second = (
+        fitting(material, tuples, source, classes, names, f"{stem}_fits")
+        for stem, classes in zip(("first", "second"), two.classes, strict=True)
+    )
+    pairs = tables.make("pairs", "attack/in_both", tuples=tuples, first=first, second=second)
+    cells = tables.make("cells", "attack/cells", pairs=pairs)
+    tables.make("in_cells", "attack/in_cells", pairs=pairs, cells=cells)
+    composed = {name: _composed(two, source, tuples, names, name) for name in two.sensitive}
+    return _narrowed(two), composed
+
+
+def _narrowed(two: _Two) -> Intersection:
+    """Who stands among k people in either release, and among fewer in both together."""
+    tables, k = two.material.tables, two.k
+    pairs, in_cells = tables["pairs"], tables["in_cells"]
+    first, second = (tables.make(f"{side}_hidden", "attack/hidden", fits=pairs, **{"class": [side]}) for side in _SIDES)
+    both = tables.make("both_hidden", "attack/hidden", fits=in_cells, **{"class": ["class"]})
+    narrowed = tables.make("narrowed", "attack/narrowed", first=first, second=second, both=both, k=k)
+    candidates = tables.make("candidates", "attack/company", narrowed=narrowed, fits=in_cells)
+    ((people,),) = tables.rows("attack/hidden_in_both", first=first, second=second, k=k)
+    ((below, alone),) = tables.rows("attack/below", candidates=candidates, k=k)
+    return Intersection(int(people), int(below), int(alone))
+
+
+def _composed(two: _Two, source: Copy, tuples: Relation, names: Sequence[str], column: str) -> Intersection:
+    """Whose value both releases together tell, and neither alone."""
+    tables = two.material.tables
+    values = two.values([column])
+    common = tables.make("common", "attack/common_values", cells=tables["cells"], first=values[0], second=values[1])
+    told = {
+        side: tables.make(
+            f"{side}_told", "attack/possible_values", fits=tables["pairs"], values=each, **{"class": [side]}
+        )
+        for side, each in zip(_SIDES, values, strict=True)
+    }
+    both = _told(tables, "class", tables["in_cells"], common)
+    if column in source.columns:
+        holes: dict[str, Any] = {"columns": source.plain(names), "values": source.plain([column])}
+        own = tables.make("own", "attack/own_values", people=source.relation, **holes)
+    else:
+        own = tables.make("own", "attack/believed_values", tuples=tuples, both=both)
+    ((people, found),) = tables.rows("attack/composed", own=own, both=both, **told)
+    return Intersection(int(people), int(found))
+
+
+def _told(tables: Scratch, side: str, fits: Relation, values: Relation) -> Relation:
+    """How many values each target may have by the classes of one side that fit, and one of them."""
+    holes: dict[str, Hole] = {"fits": fits, "values": values, "class": [side]}
+    return tables.make(f"{side}_told", "attack/possible_values", **holes)
+
+
+# By the labels alone
+
+
+def _overlaps(two: _Two) -> Relation:
+    """The classes of both releases that may share somebody, by their labels: target (of the first) and class."""
+    material = two.material
+    labels = material.release.plain(material.quasi_identifiers)
+    targets = material.tables.make("class_targets", "attack/class_targets", classes=two.classes[0], labels=labels)
+    return fitting(material, targets, material.release, two.classes[1], stem="overlaps")
+
+
+def _by_labels(two: _Two, overlaps: Relation) -> tuple[Intersection, dict[str, Intersection]]:
+    """Bounds on who stands where, by the classes that may share somebody and the values that both have."""
+    tables, people = two.material.tables, min(two.material.release.rows, two.other.rows)
+    sizes = dict(zip(_SIDES, two.classes, strict=True))
+    bounds = _bounds(two, overlaps, two.values(two.kept))
+    ((least, most, alone),) = tables.rows("attack/bounded_below", bounds=bounds, k=two.k, **sizes)
+    composed = {}
+    for name in two.sensitive:
+        first, second = values = two.values([name])
+        of_column = _bounds(two, overlaps, values)
+        ((told, at_most),) = tables.rows("attack/bounded_composed", bounds=of_column, first=first, second=second)
+        composed[name] = Intersection(people, int(told), at_most=min(people, int(at_most)))
+    return Intersection(people, int(least), int(alone), min(people, int(most))), composed
+
+
+def _bounds(two: _Two, overlaps: Relation, values: tuple[Relation, Relation]) -> Relation:
+    first, second = values
+    return two.material.tables.make("bounds", "attack/shared_bounds", overlaps=overlaps, first=first, second=second)
+
+
+def _changes(two: _Two, overlaps: Relation) -> Changes:
+    """What came and went in groups of classes that share people with no class outside."""
+    tables, groups = two.material.tables, _groups(two, overlaps)
+    ((appeared, vanished, exposed, alone),) = tables.rows(
+        "attack/exposed", changes=_changed(two, groups, two.kept), k=two.k
+    )
+    certain = {}
+    for name in two.sensitive:
+        ((rows,),) = tables.rows("attack/certain", changes=_changed(two, groups, [name]))
+        certain[name] = int(rows)
+    return Changes(int(appeared), int(vanished), int(exposed), int(alone), certain)
+
+
+def _changed(two: _Two, groups: Relation, columns: Sequence[str]) -> Relation:
+    before, after = two.values(columns)
+    return two.material.tables.make("changes", "attack/changes", groups=groups, before=before, after=after)
+
+
+def _groups(two: _Two, overlaps: Relation) -> Relation:
+    """The smallest groups of classes of both releases that must hold the same people: node, part."""
+    tables = two.material.tables
+    links = tables.make("links", "attack/links", overlaps=overlaps)
+    groups, other = tables.pair("groups")
+    first, second = two.classes
+    tables.make(groups, "attack/own_groups", first=first, second=second)
+    before, now = 1, 0
+    while now != before:
+        tables.make(other, "attack/joined_groups", groups=groups, links=links)
+        tables.make(groups, "attack/followed_groups", groups=other)
+        before = now
+        ((now,),) = tables.rows("attack/groups_sum", groups=groups)
+    return groups
+
+
+# The attack
+
+
+def _held_together(material: Material) -> Iterator[Outcome]:
+    for other in material.all_others:
+        comparison = compared(material, other)
+        yield _intersection(comparison, other, bool(material.source))
+        for column, told in comparison.composed.items():
+            yield _composition(told, other, column, bool(material.source))
+        if other is material.previous and comparison.changes:
+            yield from _differencing(comparison.changes, comparison.k)
+
+
+def _intersection(comparison: Comparison, other: Copy, exact: bool) -> Outcome:
+    below = comparison.below_k
+    return Outcome(
+        "intersection",
+        f"{_counted(below, exact)} stand among fewer than {comparison.k:,} in the release and {other.name} together, "
+        f"though in neither alone; {below.alone:,} of them stand alone.",
+        attempts=below.people,
+        successes=below.found,
+        people=below.found,
+        baseline=0.0,
+        figures={"k": comparison.k, "alone": below.alone, "at_most": below.at_most},
+        avoid="generalize all releases of a table in the same way, or release it once",
+    )
+
+
+def _composition(told: Intersection, other: Copy, column: str, exact: bool) -> Outcome:
+    return Outcome(
+        "composition",
+        f"{_counted(told, exact)} have a value of {column} that the release and {other.name} tell together and "
+        "neither tells alone: it is the only one in both of their classes.",
+        attempts=told.people,
+        successes=told.found,
+        people=told.found,
+        baseline=0.0,
+        column=column,
+        figures={"at_most": told.at_most},
+        avoid=f"generalize all releases of a table in the same way, or keep {column} in one of them only",
+    )
+
+
+def _counted(found: Intersection, exact: bool) -> str:
+    of = f"of {found.people:,} people"
+    return f"{found.found:,} {of}" if exact else f"At least {found.found:,} and at most {found.at_most:,} {of}"
+
+
+def _differencing(changes: Changes, k: int) -> Iterator[Outcome]:
+    """Who came and who went, from the difference of two versions."""
+    moved = changes.appeared + changes.vanished
+    came = f"{changes.appeared:,} appeared and {changes.vanished:,} vanished since the previous release"
+    yield Outcome(
+        "differencing",
+        f"{came}; {changes.exposed:,} of them in groups of fewer than {k:,} that came or went together, "
+        f"{changes.alone:,} alone: whoever knows that somebody joined or left finds them there.",
+        attempts=moved,
+        successes=changes.exposed,
+        people=changes.exposed,
+        baseline=0.0,
+        figures={"appeared": changes.appeared, "vanished": changes.vanished, "alone": changes.alone, "k": k},
+        avoid="wait until every class that changes has gained or lost at least k rows",
+    )
+    for column, certain in changes.certain.items():
+        yield Outcome(
+            "differencing",
+            f"{certain:,} of the {moved:,} rows that appeared or vanished have a value of {column} that the difference "
+            "of the two releases tells: all that came to a group, or left it, have the same one.",
+            attempts=moved,
+            successes=certain,
+            people=certain,
+            baseline=0.0,
+            column=column,
+            avoid=f"wait until the rows that come to a class or leave it have several values of {column}",
+        )
+
+
+VERSIONS = Attack(
+    "versions",
+    "Hold two releases of the same table against each other: who is in a class of the one and a class of the other, "
+    "and who came or went.",
+    _held_together,
+    ("another",),
+)

@@ -1,0 +1,14 @@
+-- name: attack/own_values
+-- Count the rows of a table by what is known of them and by their value, as attack/counted_values prints it.
+-- reads: people (a copy of a table)
+-- holes: $people relation, $columns columns, $values columns
+-- gives: target (as in attack/known_values), value, n
+-- engines: duckdb
+SELECT valued.target, valued.value, COUNT(*) AS n
+FROM (
+  SELECT
+    MIN(p.row_id) OVER (PARTITION BY $columns) AS target,
+    CAST([COALESCE('=' || CAST($values AS TEXT), '')] AS TEXT) AS value
+  FROM $people AS p
+) AS valued
+GROUP BY valued.target, valued.value

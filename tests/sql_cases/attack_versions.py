@@ -1,0 +1,396 @@
+"""Given and expected rows of the queries of `sql/attack` that hold two tables against each other, or places."""
+
+from typing import Any
+
+from kanon_sql.queries import Relation
+from sql_cases.case import Case, Rows, relation
+
+_TEXTS = dict.fromkeys(["c0", "c1", "value", "owner", "way", "label", "digest"], "VARCHAR")
+_REALS = dict.fromkeys(["x", "y", "t", "x_min", "x_max", "y_min", "y_max", "since", "until", "weight"], "FLOAT8")
+
+
+def _case(name: str, gives: str, expected: Rows, given: dict[str, tuple[str, Rows]], **holes: Any) -> Case:
+    """A case whose relations, by the holes they fill, are told as their columns and rows."""
+    relations: dict[str, Any] = {}
+    for hole, (columns, content) in given.items():
+        relations |= relation(f"given_{hole}", columns, *content, **_TEXTS, **_REALS)
+    filled = {hole: Relation(f"given_{hole}") for hole in given}
+    return Case(f"attack/{name}", {**filled, **holes}, gives.split(), expected, relations)
+
+
+_ROWS = ("row_id c0 c1 c2", [(1, "b", "x", 7), (2, "a", None, 7), (3, "b", "x", 7), (4, None, "y", 8)])
+_NUMBERED = ("row_id class c1 c2", [(1, 2, "x", 7), (2, 1, None, 7), (3, 2, "x", 7), (4, 1, None, 8)])
+# Targets 1 and 2 of 3 and 1 people in both releases; 3 in the first alone; 4 may be in two classes of the second.
+_PAIRS = (
+    "target first second n",
+    [(1, 1, 1, 3), (2, 1, 2, 1), (3, 2, 0, 2), (4, 2, 1, 2), (4, 2, 2, 2)],
+)
+_CELLS = ("class first second n", [(1, 1, 1, 3), (2, 1, 2, 1), (3, 2, 0, 2), (4, 2, 1, 2), (5, 2, 2, 2)])
+_IN_CELLS = ("target class n", [(1, 1, 3), (2, 2, 1), (3, 3, 2), (4, 4, 2), (4, 5, 2)])
+_HIDDEN = "target n among"
+_POSSIBLE = "target different value"
+_VALUES = "class value n"
+_GROUPS = ("node part", [(1, 1), (2, 2), (-1, -1), (-2, -2)])
+_CHANGES = (
+    "part value before after",
+    [
+        *[(1, "a", 2, 3), (1, "b", 4, 4)],  # one came
+        *[(2, "a", 1, 0), (2, "b", 2, 0)],  # three left
+        *[(3, "a", 1, 2), (3, "b", 3, 1), (3, "c", 1, 1)],  # one came and two left
+        *[(4, "a", 5, 6)],  # one came to a group of its kind
+    ],
+)
+
+_VERSIONS = [
+    _case(
+        "numbered",
+        "row_id class c1 c2",
+        [(1, 2, "x", 7), (2, 1, None, 7), (3, 2, "x", 7)],
+        {"release": (_ROWS[0], _ROWS[1][:3])},
+        labels=["c0"],
+        kept=["c1", "c2"],
+    ),
+    _case("known_values", "target c1 n", [(1, "x", 2), (2, None, 1), (4, "y", 1)], {"people": _ROWS}, columns=["c1"]),
+    _case(
+        "counted_values",
+        "class value n",
+        [(2, "['=x', '=7']", 2), (1, "['', '=7']", 1), (1, "['', '=8']", 1)],
+        {"numbered": _NUMBERED},
+        values=["c1", "c2"],
+    ),
+    _case(
+        "class_targets",
+        "target c0",
+        [(1, "1*"), (2, None)],
+        {"classes": ("class c0 n", [(1, "1*", 3), (2, None, 4)])},
+        labels=["c0"],
+    ),
+    _case(
+        "in_both",
+        "target first second n",
+        [(1, 1, 1, 3), (3, 2, 0, 2), (4, 2, 1, 2), (4, 2, 2, 2), (6, 0, 1, 5)],
+        {
+            "tuples": ("target n", [(1, 3), (3, 2), (4, 2), (5, 9), (6, 5)]),
+            "first": ("target class", [(1, 1), (3, 2), (4, 2)]),
+            "second": ("target class", [(1, 1), (4, 1), (4, 2), (6, 1)]),
+        },
+    ),
+    _case(
+        "cells",
+        "class first second n",
+        [*_CELLS[1][:4], (5, 2, 2, 5)],
+        {"pairs": (_PAIRS[0], [*_PAIRS[1], (5, 2, 2, 3)])},
+    ),
+    _case("in_cells", "target class n", _IN_CELLS[1], {"pairs": _PAIRS, "cells": _CELLS}),
+    _case(
+        "hidden",
+        "target n among",
+        [(1, 3, 5), (2, 1, 3), (3, 2, 2), (4, 2, 5)],
+        {"fits": _PAIRS},
+        **{"class": ["second"]},
+    ),
+    _case(
+        "narrowed",
+        "target n",
+        [(3, 2)],
+        {
+            "first": (_HIDDEN, [(1, 1, 9), (2, 1, 3), (3, 2, 4)]),
+            "second": (_HIDDEN, [(1, 1, 9), (2, 1, 9), (3, 2, 5)]),
+            "both": (_HIDDEN, [(1, 1, 4), (2, 1, 1), (3, 2, 3)]),
+        },
+        k=4,
+    ),
+    _case(
+        "company",
+        _HIDDEN,
+        [(4, 2, 6)],
+        {"narrowed": ("target n", [(4, 2)]), "fits": (_IN_CELLS[0], [*_IN_CELLS[1], (5, 4, 4), (5, 5, 4)])},
+    ),
+    _case("below", "below alone", [(4, 1)], {"candidates": (_HIDDEN, [(1, 3, 3), (2, 1, 1), (3, 2, 4)])}, k=4),
+    _case(
+        "hidden_in_both",
+        "people",
+        [(2,)],
+        {"first": (_HIDDEN, [(1, 2, 4), (2, 1, 3), (3, 5, 4)]), "second": (_HIDDEN, [(1, 2, 5), (2, 1, 9), (3, 5, 3)])},
+        k=4,
+    ),
+    _case(
+        "common_values",
+        "class value",
+        [(1, "a"), (1, "b"), (2, "b")],
+        {
+            "cells": _CELLS,
+            "first": (_VALUES, [(1, "a", 2), (1, "b", 1)]),
+            "second": (_VALUES, [(1, "a", 9), (1, "b", 1), (2, "b", 1), (2, "c", 1)]),
+        },
+    ),
+    _case(
+        "possible_values",
+        _POSSIBLE,
+        [(1, 2, "a"), (2, 2, "b"), (4, 3, "a")],
+        {"fits": _PAIRS, "values": (_VALUES, [(1, "a", 2), (1, "b", 1), (2, "b", 3), (2, "c", 1)])},
+        **{"class": ["second"]},
+    ),
+    _case(
+        "own_values",
+        "target value n",
+        [(1, "['=7']", 2), (2, "['=7']", 1), (4, "['=8']", 1)],
+        {"people": _ROWS},
+        columns=["c0"],
+        values=["c2"],
+    ),
+    _case(
+        "believed_values",
+        "target value n",
+        [(1, "a", 3)],
+        {"tuples": ("target n", [(1, 3), (2, 1)]), "both": (_POSSIBLE, [(1, 1, "a")])},
+    ),
+    _case(
+        "composed",
+        "people told",
+        [(9, 3)],
+        {
+            "own": ("target value n", [(1, "a", 3), (1, "b", 1), (2, "a", 5), (3, "c", 7), (4, "c", 1)]),
+            "first": (_POSSIBLE, [(1, 2, "a"), (2, 3, "a"), (3, 1, "c"), (4, 2, "a")]),
+            "second": (_POSSIBLE, [(1, 2, "a"), (2, 2, "a"), (3, 2, "c"), (4, 2, "a")]),
+            "both": (_POSSIBLE, [(1, 1, "a"), (2, 2, "a"), (3, 1, "c")]),
+        },
+    ),
+    _case(
+        "shared_bounds",
+        "first second least most different",
+        [(1, 1, 3, 3, 2), (1, 2, 1, 1, 1), (2, 1, 1, 1, 1)],
+        {
+            "overlaps": ("target class", [(1, 1), (1, 2), (2, 1)]),
+            "first": (_VALUES, [(1, "a", 2), (1, "b", 2), (2, "b", 1)]),
+            "second": (_VALUES, [(1, "a", 1), (1, "b", 3), (2, "a", 1), (2, "c", 1)]),
+        },
+    ),
+    _case(
+        "bounded_below",
+        "least most alone",
+        [(3, 7, 1)],
+        {
+            "bounds": (
+                "first second least most different",
+                [(1, 1, 2, 3, 2), (1, 2, 1, 1, 1), (2, 1, 0, 1, 1), (1, 3, 3, 9, 1)],
+            ),
+            "first": ("class n", [(1, 4), (2, 3)]),
+            "second": ("class n", [(1, 4), (2, 4), (3, 9)]),
+        },
+        k=4,
+    ),
+    _case(
+        "bounded_composed",
+        "least most",
+        [(2, 3)],
+        {
+            "bounds": (
+                "first second least most different",
+                [(1, 1, 2, 3, 1), (1, 2, 1, 1, 1), (2, 1, 0, 1, 1), (3, 1, 5, 5, 2)],
+            ),
+            "first": (_VALUES, [(1, "a", 2), (1, "b", 2), (2, "b", 1), (3, "a", 3), (3, "b", 3)]),
+            "second": (_VALUES, [(1, "a", 1), (1, "c", 2), (2, "a", 1)]),
+        },
+    ),
+    _case("links", "node other", [(1, -2), (-2, 1)], {"overlaps": ("target class", [(1, 2)])}),
+    _case("own_groups", "node part", _GROUPS[1], {"first": ("class", [(1,), (2,)]), "second": ("class", [(1,), (2,)])}),
+    _case(
+        "joined_groups",
+        "node part",
+        [(1, -2), (2, 2), (-1, -1), (-2, -2)],
+        {"groups": _GROUPS, "links": ("node other", [(1, -2), (-2, 1)])},
+    ),
+    _case(
+        "followed_groups",
+        "node part",
+        [(1, -3), (-2, -3), (-3, -3)],
+        {"groups": ("node part", [(1, -2), (-2, -3), (-3, -3)])},
+    ),
+    _case("groups_sum", "total", [(0,)], {"groups": _GROUPS}),
+    _case(
+        "changes",
+        "part value before after",
+        [(-1, "a", 3, 1), (-1, "b", 0, 2), (2, "a", 4, 0)],
+        {
+            "groups": ("node part", [(1, -1), (2, 2), (-1, -1)]),
+            "before": (_VALUES, [(1, "a", 3), (2, "a", 4)]),
+            "after": (_VALUES, [(1, "a", 1), (1, "b", 2)]),
+        },
+    ),
+    _case("exposed", "appeared vanished exposed alone", [(3, 5, 5, 3)], {"changes": _CHANGES}, k=3),
+    _case("certain", "certain", [(1,)], {"changes": _CHANGES}),
+]
+
+_PAIRED = ("way row_id other", [("place", 1, 1), ("place", 2, 2), ("chance", 1, 2)])
+_HERE = ("row_id c0", [(1, "1*"), (2, None)])
+_ORDER = [
+    _case("drawn_rows", "row_id", [(2,), (1,)], {"copied": _ROWS}, rows=2, seed="0", most=5),
+    _case(
+        "row_pairs",
+        "way row_id other",
+        [("place", 1, 1), ("place", 3, 3), ("beside", 1, 2), ("beside", 3, 1)],
+        {"drawn": ("row_id", [(1,), (3,)]), "shifts": ("way shift", [("place", 0), ("beside", 1)])},
+        rows=3,
+    ),
+    _case(
+        "ranked_pairs",
+        "way row_id other",
+        [("sorted", 2, 8)],
+        {
+            "drawn": ("row_id", [(1,)]),
+            "copied": ("row_id c0", [(1, "b"), (2, "a")]),
+            "other": ("row_id c1", [(8, "x"), (9, "y")]),
+        },
+        columns=["c0"],
+        columns_there=["c1"],
+    ),
+    _case(
+        "rows_of_pairs",
+        "row_id c0",
+        [(1, "b"), (2, "a")],
+        {"copied": _ROWS, "pairs": _PAIRED},
+        side=["other"],
+        columns=["c0"],
+    ),
+    _case(
+        "fitting_pairs",
+        "way row_id other",
+        [("place", 1, 1), ("place", 2, 2)],
+        {
+            "pairs": _PAIRED,
+            "here": _HERE,
+            "there": ("row_id c0", [(1, "11"), (2, None)]),
+            "covers": ("label value", [("=1*", "=11"), ("", "")]),
+        },
+        column=["c0"],
+    ),
+    _case(
+        "equal_pairs",
+        "way row_id other",
+        [("place", 2, 2)],
+        {"pairs": _PAIRED, "here": _HERE, "there": ("row_id c0", [(1, "x"), (2, None)])},
+        column=["c0"],
+    ),
+    _case("pair_counts", "way n", [("place", 2), ("chance", 1)], {"pairs": _PAIRED}),
+    _case(
+        "shapes",
+        "class value row_id n",
+        [(2, "['=x', '=7']", 1, 2), (1, "['', '=7']", 2, 1), (1, "['', '=8']", 4, 1)],
+        {"numbered": _NUMBERED},
+        values=["c1", "c2"],
+    ),
+    _case(
+        "valued_rows",
+        "row_id target value",
+        [(1, 1, "['=7']"), (2, 2, "['=7']"), (3, 1, "['=7']"), (4, 4, "['=8']")],
+        {"people": _ROWS},
+        columns=["c0"],
+        values=["c2"],
+    ),
+    _case(
+        "sure_rows",
+        "shown class place",
+        [(11, 1, 1)],
+        {
+            "people": ("row_id target value", [(1, 1, "a"), (2, 1, "b"), (3, 3, "c"), (4, 3, "d"), (5, 3, "d")]),
+            "fits": ("target class", [(1, 1), (3, 2), (3, 3)]),
+            "shapes": (
+                "class value row_id n",
+                [(1, "a", 11, 1), (1, "b", 12, 2), (2, "c", 13, 1), (3, "c", 14, 1), (2, "d", 15, 1)],
+            ),
+        },
+    ),
+    _case(
+        "in_order",
+        "neighbours ordered",
+        [(3, 2)],
+        {
+            "sure": ("shown class place", [(1, 1, 5), (2, 1, 7), (3, 1, 6), (4, 2, 1), (9, 2, 2)]),
+            "release": ("row_id c0", [(1, "a"), (2, "b"), (3, "c"), (4, "a"), (9, "z")]),
+        },
+        order=["row_id"],
+    ),
+]
+
+_BOX = "class x_min x_max y_min y_max since until n"
+_BOXES = (_BOX, [(1, 0, 2, 0, 2, 0, 9, 3), (2, 2, 4, 0, 2, 0, 9, 5), (3, 8, 9, 8, 9, 0, 9, 2)])
+_GUESSES = (
+    "target class owner n weight among",
+    [(1, 1, "a", 4, 0.5, 8), (1, 2, "a", 4, 0.5, 8), (2, 3, "b", 1, 1.0, 1)],
+)
+_PLACES = [
+    _case(
+        "boxes",
+        _BOX,
+        [(1, 0, 1, 0, 1, 0, 5, 2), (2, 0, 2, 0, 1, 0, 5, 1)],
+        {
+            "release": (
+                "row_id x y t x_min y_min x_max",
+                [(1, 0, 1, 0, 1, 0, 5), (2, 0, 2, 0, 1, 0, 5), (3, 0, 1, 0, 1, 0, 5)],
+            )
+        },
+        **dict(zip(_BOX.split()[1:7], [["x"], ["y"], ["t"], ["x_min"], ["y_min"], ["x_max"]], strict=True)),
+    ),
+    _case("drawn_boxes", _BOX, [_BOXES[1][2], _BOXES[1][1]], {"boxes": _BOXES}, seed="0", most=2),
+    _case(
+        "owned_boxes",
+        "class owner n weight",
+        [(2, "a", 5, 5)],
+        {
+            "boxes": _BOXES,
+            "people": (
+                "row_id owner x y",
+                [(1, "a", 1, 1), (2, "b", 1, 1), (3, "a", 2, 2), (4, "a", 3, 1), (5, None, 1, 1)],
+            ),
+        },
+        owner=["owner"],
+        x=["x"],
+        y=["y"],
+    ),
+    _case(
+        "drawn_observations",
+        "target owner x y t",
+        [(3, "c", 1, 2, 3), (2, "b", 1, 2, 3)],
+        {"people": ("row_id owner x y t", [(i, "abc"[i - 1], 1, 2, 3) for i in (1, 2, 3)])},
+        owner=["owner"],
+        x=["x"],
+        y=["y"],
+        t=["t"],
+        seed="0",
+        most=2,
+    ),
+    _case(
+        "observed_boxes",
+        "target class owner n weight among",
+        [(1, 1, "a", 3, 0.375, 8), (1, 2, "a", 5, 0.625, 8)],
+        {"boxes": _BOXES, "observations": ("target owner x y t", [(1, "a", 2, 1, 5), (2, "b", 1, 1, 10)])},
+    ),
+    _case(
+        "present",
+        "class owner n",
+        [(2, "a", 2), (2, "b", 1)],
+        {
+            "boxes": _BOXES,
+            "guesses": ("class owner", [(2, "a"), (3, "b")]),
+            "source": (
+                "row_id owner x y t",
+                [(1, "a", 3, 1, 1), (2, "a", 4, 2, 9), (3, "b", 3, 0, 0), (4, "b", 3, 0, 10), (5, "c", 1, 1, 1)],
+            ),
+        },
+        owner=["owner"],
+        x=["x"],
+        y=["y"],
+        t=["t"],
+    ),
+    _case("place_guesses", "attempts successes people", [(2.0, 1.25, 2)], {"guesses": _GUESSES}),
+    _case(
+        "checked_guesses",
+        "attempts successes people",
+        [(2.0, 0.375, 2)],
+        {"guesses": _GUESSES, "present": ("class owner n", [(1, "a", 3), (1, "b", 1), (2, "b", 4), (3, "c", 1)])},
+    ),
+    _case("observed", "below alone", [(1, 1)], {"guesses": _GUESSES}, k=5),
+]
+
+CASES = [*_VERSIONS, *_ORDER, *_PLACES]

@@ -1,0 +1,148 @@
+"""Unsorted matching: whether the order of a release's rows tells whose they are."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pandas
+import pytest
+
+from kanon_sql import Attacks, anonymize, attack
+from kanon_sql.attack import Outcome
+from kanon_sql.engine import Engine
+from support.command_line import kanon
+from support.database import create_table
+
+SPEC: dict[str, Any] = {
+    "quasi_identifiers": {
+        "age": {"hierarchy": {"ranges": [5, 20]}},
+        "zip": {"hierarchy": {"redact": "right"}},
+    },
+    "sensitive": ["ill"],
+    "keep": ["weight"],
+}
+ASKED = {**{name: SPEC[name] for name in ("quasi_identifiers", "sensitive")}, "only": ["order"]}
+
+
+def order(release: Any, *others: Any, **more: Any) -> Attacks:
+    return attack(release, *others, **{**ASKED, **more})
+
+
+def named(tried: Attacks, name: str) -> Outcome:
+    (outcome,) = (each for each in tried.outcomes if each.name == name)
+    return outcome
+
+
+def people(rows: int = 240, seed: int = 0) -> pandas.DataFrame:
+    draw = random.Random(seed)
+    drawn = [
+        (draw.randrange(20, 60), str(draw.randrange(10, 40)), draw.choice("abcdefg"), draw.randrange(45, 110))
+        for _ in range(rows)
+    ]
+    return pandas.DataFrame(drawn, columns=["age", "zip", "ill", "weight"])
+
+
+def recoded(source: pandas.DataFrame) -> pandas.DataFrame:
+    """A release that keeps the order of its source."""
+    low = source["age"] // 20 * 20
+    ages = "[" + low.astype(str) + ", " + (low + 20).astype(str) + ")"
+    return source.assign(age=ages, zip=source["zip"].str[:1] + "*")
+
+
+SOURCE = people()
+
+
+def test_a_release_in_the_order_of_its_source_falls() -> None:
+    tried = order(recoded(SOURCE), source=SOURCE)
+    place, within = named(tried, "unsorted matching"), named(tried, "order within classes")
+    assert (place.successes, place.attempts, place.people, place.excess) == (240, 240, 240, 1)
+    assert within.successes == within.attempts == within.people > 80
+    assert within.excess == 1
+
+
+def test_it_falls_where_rows_were_suppressed_or_classes_sorted_too() -> None:
+    release = recoded(SOURCE)
+    for kept in (release[release.index % 7 > 0], release.sort_values(["age", "zip"], kind="stable")):
+        assert named(order(kept, source=SOURCE), "order within classes").excess == 1
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_release_that_is_sorted_or_shuffled_stands(seed: int) -> None:
+    source = people(seed=seed)
+    release = recoded(source)
+    stands = release.sort_values([*release]) if seed else release.sample(frac=1, random_state=seed)
+    tried = order(stands, recoded(source).sample(frac=1, random_state=7), source=source, seed=seed)
+    assert tried.worst == 0
+    assert {each.people for each in tried.outcomes} == {0}
+
+
+@pytest.mark.parametrize("by", [["age", "zip", "ill", "weight"], ["weight"]])
+def test_a_source_that_is_sorted_itself_is_no_finding(by: list[str]) -> None:
+    source = SOURCE.sort_values(by)
+    release = recoded(source).sort_values([*SOURCE])
+    assert named(order(release, source=source), "order within classes").excess == 0
+
+
+def test_attempts_are_drawn() -> None:
+    place = named(order(recoded(SOURCE), source=SOURCE, attempts=50), "unsorted matching")
+    assert (place.attempts, place.people, place.sampled) == (50, 240, True)
+
+
+def test_two_releases_that_share_nothing_but_their_order_are_joined(tmp_path: Path) -> None:
+    """Table 6 of the survey: the release b hides ages, c the last digit of ZIP codes; by place they give a."""
+    a = pandas.DataFrame(
+        {
+            "age": [42, 44, 50, 52, 20, 21, 31, 32],
+            "zip": [91058, 91058, 27785, 27785, 32105, 32105, 67676, 67676],
+        }
+    )
+    b, c = a.assign(age="*"), a.assign(zip=a["zip"] // 10 * 10)
+    (tmp_path / "age.csv").write_text("".join(f"{age};*\n" for age in a["age"]))
+    (tmp_path / "zip.csv").write_text("".join(f"{code};{code // 10 * 10};*\n" for code in set(a["zip"])))
+    asked = {"quasi_identifiers": ["age", "zip"], "hierarchies": str(tmp_path), "only": ["order"]}
+    (joined,) = attack(b, c, **asked).outcomes
+    assert (joined.successes, joined.attempts, joined.excess) == (8, 8, 1)
+    assert pandas.DataFrame({"age": c["age"], "zip": b["zip"]}).equals(a)
+    (stands,) = attack(b, c.sort_values(["zip", "age"]), **asked).outcomes
+    assert stands.excess == 0
+
+
+# Our own releases
+
+LOCAL = ["mondrian", "mondrian_relaxed", "refine", "kaca", "prioprivacy"]
+
+
+@pytest.mark.parametrize("strategy", ["auto", *LOCAL])
+def test_no_strategy_keeps_the_order_of_the_source(strategy: str) -> None:
+    shuffle = strategy in ("auto", "kaca")
+    release = anonymize(SOURCE, SPEC, k=4, strategy=strategy, shuffle=shuffle).to_df()
+    tried = order(release, source=SOURCE)
+    assert tried.worst == 0
+    assert named(tried, "order within classes").attempts > 20
+
+
+@pytest.mark.parametrize("form", ["table", "view", "materialized", "anatomy"])
+def test_no_target_keeps_the_order_of_the_source(engine: Engine, form: str) -> None:
+    if form == "materialized" and not engine.has_materialized_views:
+        pytest.skip("has no materialized views")
+    types = {"age": "BIGINT", "zip": "VARCHAR", "ill": "VARCHAR", "weight": "BIGINT"}
+    create_table(engine, "people", types, [*SOURCE.itertuples(index=False)])
+    anonymize("people", SPEC, k=4, connection=engine.connection, into="released", form=form)
+    tried = order("released", source=SOURCE, sensitive=["weight"], connection=engine.connection)
+    assert tried.worst == 0
+    assert named(tried, "order within classes").attempts > 20
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_no_file_keeps_the_order_of_the_source(ending: str, tmp_path: Path) -> None:
+    anonymize(SOURCE, SPEC, k=4, output=tmp_path / f"released.{ending}")
+    assert order(tmp_path / f"released.{ending}", source=SOURCE).worst == 0
+
+
+def test_the_command_reads_files_in_their_order(folder: Path) -> None:
+    SOURCE.to_csv(folder / "people.csv", index=False)
+    recoded(SOURCE).to_parquet(folder / "released.parquet")
+    asked = ("--quasi-identifiers", "age,zip", "--sensitive", "ill", "--only", "order", "--fail-above", "0.5")
+    fallen = kanon("attack", "released.parquet", "--source", "people.csv", *asked)
+    assert fallen.code == 1
+    assert "in an order of their own" in fallen.out

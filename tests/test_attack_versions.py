@@ -1,0 +1,185 @@
+"""Attacks on two releases of one table: what their classes tell together, and what came and went."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pandas
+import pytest
+
+from kanon_sql import Attacks, attack
+from kanon_sql.attack import Outcome
+from support.command_line import done
+
+QUASI_IDENTIFIERS = {
+    "age": {"hierarchy": {"ranges": [10, 20, 40]}},
+    "zip": {"hierarchy": {"redact": "right"}},
+}
+
+
+def versions(release: Any, *others: Any, **more: Any) -> Attacks:
+    asked = {"quasi_identifiers": QUASI_IDENTIFIERS, "sensitive": ["ill"], "only": ["versions"], **more}
+    return attack(release, *others, **asked)
+
+
+def named(tried: Attacks, name: str, column: str | None = None) -> Outcome:
+    (outcome,) = (each for each in tried.outcomes if (each.name, each.column) == (name, column))
+    return outcome
+
+
+def people(tried: Attacks) -> dict[tuple[str, str | None], int]:
+    return {(each.name, each.column): each.people for each in tried.outcomes}
+
+
+def shuffled(rows: pandas.DataFrame, seed: int = 0) -> pandas.DataFrame:
+    return rows.sample(frac=1, random_state=seed)
+
+
+# Eight people; one release tells the decade and hides the ZIP code, the other the reverse: each is 4-anonymous.
+WARD = pandas.DataFrame(
+    {
+        "age": [31, 32, 33, 34, 41, 42, 43, 44],
+        "zip": ["11", "11", "11", "12", "11", "12", "12", "12"],
+        "ill": ["flu", "flu", "cold", "mumps", "gout", "asthma", "ulcer", "gout"],
+    }
+)
+BY_AGE = shuffled(WARD.assign(age=["[30, 40)"] * 4 + ["[40, 50)"] * 4, zip="**"))
+BY_ZIP = shuffled(WARD.assign(age="*"), 1)
+
+
+@pytest.mark.parametrize("source", [WARD, None], ids=["source", "labels"])
+def test_two_releases_single_out_whom_neither_does(source: pandas.DataFrame | None) -> None:
+    tried = versions(BY_AGE, BY_ZIP, source=source, k=4)
+    # 31, 32, 33 are left in 11, and 42, 43, 44 in 12; 34 and 41 stand alone.
+    below = named(tried, "intersection")
+    assert (below.people, below.attempts, below.figures["alone"], below.excess) == (8, 8, 2, 1)
+    # Of the thirties only mumps occurs in 12, and of the forties only gout in 11.
+    told = named(tried, "composition", "ill")
+    assert (told.people, told.attempts) == (2, 8)
+    assert tried.notes == ()
+
+
+def test_one_release_alone_counts_for_nothing() -> None:
+    alone = named(versions(WARD.astype({"age": str}), BY_ZIP, source=WARD), "intersection")
+    assert (alone.people, alone.attempts) == (0, 0)  # everybody stands alone in the first
+
+
+def test_who_was_suppressed_in_one_release_is_found_in_the_other() -> None:
+    tried = versions(BY_AGE[BY_AGE["age"] != "[40, 50)"], BY_ZIP, source=WARD, k=4)
+    # The forties stand in no class of the first: four like any other four, of whom one lives in 11.
+    below = named(tried, "intersection")
+    assert (below.attempts, below.people, below.figures["alone"]) == (8, 8, 2)
+    assert named(tried, "composition", "ill").attempts == 4
+
+
+def grown(rows: int, seed: int) -> pandas.DataFrame:
+    draw = random.Random(seed)
+    drawn = [(draw.randrange(20, 60), str(draw.randrange(10, 40)), draw.choice("abcdefg")) for _ in range(rows)]
+    return pandas.DataFrame(drawn, columns=["age", "zip", "ill"])
+
+
+def recoded(people: pandas.DataFrame, width: int, digits: int) -> pandas.DataFrame:
+    """One label for so many years, and so many digits of the ZIP code."""
+    low = people["age"] // width * width
+    ages = "[" + low.astype(str) + ", " + (low + width).astype(str) + ")"
+    return shuffled(people.assign(age=ages, zip=people["zip"].str[:digits] + "*" * (2 - digits)))
+
+
+def counted(people: pandas.DataFrame, releases: list[pandas.DataFrame], k: int) -> tuple[int, int, int]:
+    """Below k, alone, and told: by brute force, a person at a time; a row has the same index in all."""
+    classes = [
+        {i: frozenset(members) for members in each.groupby(["age", "zip"]).groups.values() for i in members}
+        for each in releases
+    ]
+    below = alone = told = 0
+    for i in people.index:
+        a, b = (each[i] for each in classes)
+        both = a & b
+        hidden = min(len(a), len(b)) >= k
+        below += hidden and len(both) < k
+        alone += hidden and len(both) == 1
+        values = [set(people.loc[list(each), "ill"]) for each in (a, b)]
+        told += min(map(len, values)) > 1 and len(values[0] & values[1]) == 1
+    return below, alone, told
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_what_two_releases_tell_is_as_brute_force_counts_it(seed: int) -> None:
+    source = grown(60, seed)
+    first, second = recoded(source, 10, 0), recoded(source, 20, 1)
+    exact = versions(first, second, source=source, k=6)
+    found = named(exact, "intersection")
+    below, alone, told = counted(source, [first, second], found.figures["k"])
+    assert below > 0
+    assert (found.people, found.figures["alone"]) == (below, alone)
+    assert named(exact, "composition", "ill").people == told
+    bounded = named(versions(first, second, k=6), "intersection")
+    assert bounded.people <= below <= bounded.figures["at_most"]
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_releases_that_are_generalized_alike_tell_nothing_together(seed: int) -> None:
+    source = grown(200, seed)
+    for told_source in (source, None):
+        tried = versions(recoded(source, 10, 1), recoded(source, 20, 0), source=told_source)  # no class is cut
+        assert (tried.worst, set(people(tried).values())) == (0, {0})
+
+
+# What came and went
+
+
+def test_who_came_is_exposed_with_their_values() -> None:
+    came = pandas.DataFrame({"age": [35, 45, 46], "zip": "11", "ill": ["gout", "flu", "flu"]})
+    later = pandas.concat([WARD, came])
+    tried = versions(recoded(later, 10, 0), previous=recoded(WARD, 10, 0), k=4)
+    moved = named(tried, "differencing")
+    assert (moved.attempts, moved.people) == (3, 3)
+    assert moved.figures == {"appeared": 3, "vanished": 0, "alone": 1, "k": 4}
+    assert named(tried, "differencing", "ill").people == 3
+    # Two who differ are exposed, but nobody's value is.
+    later["ill"] = [*WARD["ill"], "gout", "flu", "cold"]
+    assert named(versions(recoded(later, 10, 0), previous=recoded(WARD, 10, 0)), "differencing", "ill").people == 1
+
+
+def test_who_left_is_exposed_and_changes_in_a_crowd_are_not() -> None:
+    left = named(versions(recoded(WARD[1:], 10, 0), previous=recoded(WARD, 10, 0)), "differencing")
+    assert (left.people, left.figures["vanished"], left.figures["appeared"]) == (1, 1, 0)
+    crowd = WARD.assign(ill=list("abcdefgh"))
+    later = pandas.concat([WARD, crowd])
+    moved = named(versions(recoded(later, 10, 0), previous=recoded(WARD, 10, 0), k=4), "differencing")
+    assert (moved.people, moved.attempts) == (0, 8)  # four in each class
+    assert named(versions(recoded(later, 10, 0), previous=recoded(WARD, 10, 0)), "differencing", "ill").people == 0
+
+
+def test_versions_that_are_generalized_in_other_ways_are_compared_in_groups_of_classes() -> None:
+    came = pandas.DataFrame({"age": [35], "zip": "11", "ill": ["gout"]})
+    later = pandas.concat([WARD, came])
+    for width, digits in ((20, 0), (5, 2)):
+        moved = named(versions(recoded(later, width, digits), previous=recoded(WARD, 10, 0)), "differencing")
+        assert (moved.people, moved.figures["alone"]) == (1, 1)
+    # Nothing is certain of who stands in both, where rows came or went, without the source.
+    doubtful = named(versions(later.assign(age="*"), previous=BY_AGE), "intersection")
+    assert (doubtful.people, doubtful.figures["alone"], doubtful.figures["at_most"]) == (0, 0, 8)  # of nine
+
+
+# What is refused, and said
+
+
+def test_another_release_is_needed() -> None:
+    tried = versions(BY_AGE)
+    assert tried.outcomes == ()
+    assert dict(tried.skipped)["versions"].startswith("another release of the same table")
+
+
+def test_labels_that_only_a_hierarchy_explains_are_told() -> None:
+    ours, theirs = WARD.assign(zip="Bonn"), WARD.assign(zip="NRW")
+    (note,) = versions(ours, theirs, quasi_identifiers=["zip"]).notes
+    assert note.startswith("2 labels of zip are like none of the other release")
+
+
+def test_the_command_holds_a_release_against_an_earlier_one(folder: Path) -> None:
+    recoded(WARD, 10, 0).to_csv(folder / "old.csv", index=False)
+    recoded(WARD[1:], 10, 0).to_csv(folder / "new.csv", index=False)
+    asked = ("--quasi-identifiers", "age,zip", "--sensitive", "ill", "--only", "versions")
+    said = done("attack", "new.csv", "--previous", "old.csv", *asked)
+    assert "0 appeared and 1 vanished since the previous release" in " ".join(said.split())
