@@ -10,6 +10,7 @@ from kanon_sql.attack.inference import INFERENCE
 from kanon_sql.attack.linkability import LINKABILITY
 from kanon_sql.attack.linkage import LINKAGE
 from kanon_sql.attack.material import Attack, Copy, Material, Need
+from kanon_sql.attack.model_inference import MODEL_INFERENCE
 from kanon_sql.attack.order import ORDER
 from kanon_sql.attack.outcome import Outcome, interval
 from kanon_sql.attack.places import PLACES
@@ -23,6 +24,7 @@ ATTACKS: tuple[Attack, ...] = (
     SINGLING_OUT,
     LINKABILITY,
     INFERENCE,
+    MODEL_INFERENCE,
     ORDER,
     VERSIONS,
     PLACES,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import Any, Literal
 
 from kanon_sql.attack.outcome import Outcome
@@ -12,7 +13,9 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.queries import Relation
 
-Need = Literal["sensitive", "source", "auxiliary", "previous", "others", "another", "order", "cloaked", "labels"]
+Need = Literal[
+    "sensitive", "source", "auxiliary", "previous", "others", "another", "order", "cloaked", "labels", "models"
+]
 NEEDS: Mapping[Need, str] = {
     "sensitive": "a sensitive column in the release; name it with `sensitive`",
     "source": "the source that the release was made of; name it with `source`",
@@ -23,6 +26,7 @@ NEEDS: Mapping[Need, str] = {
     "order": "the source that the release was made of, or another release of it; name it with `source` or `previous`",
     "labels": "quasi-identifiers, not cloaked places",
     "cloaked": "places that were cloaked; name their columns with `location`",
+    "models": "scikit-learn; install it with `pip install 'kanon-sql[utility]'`",
 }
 
 
@@ -87,6 +91,8 @@ class Material:
 
     def has(self, need: Need) -> bool:
         """Whether something that an attack needs was given."""
+        if need == "models":
+            return find_spec("sklearn") is not None
         given = {"cloaked": self.location, "another": self.all_others, "order": self.source or self.all_others}
         return bool(given.get(need, getattr(self, need, None)))
 

@@ -1,0 +1,72 @@
+"""Attribute inference by a model: what it learns of people beyond what it learns of anybody."""
+
+import random
+from typing import Any
+
+import pandas
+import pytest
+
+from kanon_sql import Attacks, attack
+from kanon_sql.attack import material
+
+
+def tried(release: pandas.DataFrame, source: pandas.DataFrame, **more: Any) -> Attacks:
+    asked = {"quasi_identifiers": ["place"], "sensitive": ["ill"], "only": ["model_inference"], **more}
+    return attack(release, source=source, **asked)
+
+
+def people(seed: int, rows: int, places: int) -> pandas.DataFrame:
+    draw = random.Random(seed)
+    return pandas.DataFrame({"place": [str(i % places) for i in range(rows)], "ill": draw.choices("xyz", k=rows)})
+
+
+def test_whoever_stands_alone_is_learnt_by_heart() -> None:
+    source = people(1, 90, 90)
+    (outcome,) = tried(source, source).outcomes
+    assert (outcome.attempts, outcome.people, outcome.share) == (90, 90, 1)
+    assert outcome.control < 0.6  # one in three, of people whom nothing tells apart
+    assert outcome.excess > 0.4
+    assert "right ill of 100.0% of 90 people" in outcome.sentence
+
+
+def test_what_the_others_tell_is_not_the_own_risk() -> None:
+    """Whoever lives in a place has what all have there, in the release or not."""
+    source = pandas.DataFrame({"place": [str(i % 5) for i in range(100)], "ill": ["vwxyz"[i % 5] for i in range(100)]})
+    (outcome,) = tried(source, source).outcomes
+    assert (outcome.share, outcome.control, outcome.excess) == (1, 1, 0)
+    assert outcome.baseline == 0.2
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_nothing_is_learnt_of_large_classes_of_random_values(seed: int) -> None:
+    source = people(seed, 600, 2)
+    (outcome,) = tried(source, source, seed=seed).outcomes
+    assert outcome.excess == 0
+
+
+def test_the_source_says_what_is_right() -> None:
+    source = people(1, 30, 30)
+    (outcome,) = tried(source.assign(ill="q"), source).outcomes
+    assert outcome.people == 0
+    assert tried(source, source[["place"]]).outcomes == ()
+
+
+def test_too_many_values_are_noted_and_not_learnt() -> None:
+    source = people(1, 150, 3).assign(ill=range(150))
+    result = tried(source, source)
+    assert result.outcomes == ()
+    assert result.notes == ("ill has 150 values, too many for a model to guess",)
+
+
+def test_null_is_a_value_and_a_place() -> None:
+    source = pandas.DataFrame({"place": ["a", None, "b"], "ill": [None, "x", "y"]})
+    (outcome,) = tried(source, source).outcomes
+    assert outcome.people == 3
+
+
+def test_without_scikit_learn_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(material, "find_spec", lambda _: None)
+    source = people(1, 9, 3)
+    result = tried(source, source)
+    assert result.outcomes == ()
+    assert dict(result.skipped)["model_inference"] == "scikit-learn; install it with `pip install 'kanon-sql[utility]'`"
