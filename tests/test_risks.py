@@ -76,24 +76,23 @@ def assert_classes_are(seen: TableRisk, expected: Counted) -> None:
 
 @pytest.mark.parametrize("unit", [None, "id"])
 def test_the_figures_are_those_of_plain_counting(engine: Engine, unit: str | None) -> None:
-    for seed in range(2):
-        rows = made(engine, f"t{seed}", drawn(seed))
-        expected = Counted(rows, QUASI, unit)
-        seen = measured(engine, f"t{seed}", unit=unit).source
-        assert_classes_are(seen, expected)
-        for each in seen.sensitive:
-            same = each.homogeneous_classes, each.homogeneous_rows, each.homogeneous_people
-            assert same == expected.homogeneous(each.column)
-            assert each.attribution == pytest.approx(expected.attribution(each.column))
-            assert each.certain == expected.certain(each.column)
-            assert each.distinct_l == min(map(len, expected.of_values(each.column)))
-        for separation in (*seen.separations.columns, *seen.separations.sets):
-            figures = separation.distinction, separation.separation, separation.unique_rows
-            assert figures == pytest.approx(separated(rows, separation.columns))
-        for alone in seen.separations.columns:
-            others = [name for name in QUASI if name not in alone.columns]
-            assert alone.unique_without == separated(rows, others)[2]
-        assert seen.separations.unique_rows == separated(rows, QUASI)[2]
+    rows = made(engine, "t", drawn(1))
+    expected = Counted(rows, QUASI, unit)
+    seen = measured(engine, unit=unit).source
+    assert_classes_are(seen, expected)
+    for each in seen.sensitive:
+        same = each.homogeneous_classes, each.homogeneous_rows, each.homogeneous_people
+        assert same == expected.homogeneous(each.column)
+        assert each.attribution == pytest.approx(expected.attribution(each.column))
+        assert each.certain == expected.certain(each.column)
+        assert each.distinct_l == min(map(len, expected.of_values(each.column)))
+    for separation in (*seen.separations.columns, *seen.separations.sets):
+        figures = separation.distinction, separation.separation, separation.unique_rows
+        assert figures == pytest.approx(separated(rows, separation.columns))
+    for alone in seen.separations.columns:
+        others = [name for name in QUASI if name not in alone.columns]
+        assert alone.unique_without == separated(rows, others)[2]
+    assert seen.separations.unique_rows == separated(rows, QUASI)[2]
 
 
 def test_diversity_and_closeness_are_those_of_plain_counting(engine: Engine) -> None:
@@ -113,13 +112,13 @@ def test_diversity_and_closeness_are_those_of_plain_counting(engine: Engine) -> 
 
 
 @pytest.mark.parametrize("unit", [None, "id"])
-def test_the_figures_are_those_of_verify(engine: Engine, unit: str | None) -> None:
-    made(engine, "t", drawn(5))
+def test_the_figures_are_those_of_verify(unit: str | None) -> None:
+    people = frame(drawn(5))
     asked: dict[str, Any] = {"unit": unit, "l_diversity": {"ill": {"l": 2, "kind": "entropy"}}, "k": 3}
     asked["t_closeness"] = {"pay": {"t": 0.3, "distance": "ordered"}}
     asked["risk"] = {"model": "prosecutor", "mean": 0.2, "above": {"threshold": 0.2, "share": 0.1}}
-    verified = kanon_sql.verify("t", quasi_identifiers=QUASI, connection=engine.connection, **asked).summary
-    seen = measured(engine, sensitive=["ill", "pay"], **asked).source
+    verified = kanon_sql.verify(people, quasi_identifiers=QUASI, **asked).summary
+    seen = kanon_sql.risks(people, quasi_identifiers=QUASI, sensitive=["ill", "pay"], **asked).source
     assert verified is not None
     assert seen.findings == verified.findings
     assert seen.holds is verified.holds is False
@@ -217,10 +216,11 @@ def test_the_people_of_a_release_are_those_of_its_source(engine: Engine) -> None
     assert ill.homogeneous_people == Counted(kept, QUASI, "id").homogeneous("ill")[2]
 
 
-def test_a_release_whose_people_cannot_be_told_is_counted_in_rows_and_says_so(engine: Engine) -> None:
-    rows = made(engine, "t", drawn(9))
+def test_a_release_whose_people_cannot_be_told_is_counted_in_rows_and_says_so() -> None:
+    rows = drawn(9)
     released = [{**row, "zip": "02***"} for row in rows]
-    seen = measured(engine, release=frame(released).drop(columns="id"), unit="id")
+    people = frame(released).drop(columns="id")
+    seen = kanon_sql.risks(frame(rows), quasi_identifiers=QUASI, release=people, unit="id")
     assert seen.release is not None
     assert_classes_are(seen.source, Counted(rows, QUASI, "id"))
     assert_classes_are(seen.release, Counted(released, QUASI))
