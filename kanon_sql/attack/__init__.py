@@ -5,6 +5,7 @@ whether a guess is right. Everything is counted in an embedded engine, and only 
 """
 
 from kanon_sql.attack.attributes import ATTRIBUTES
+from kanon_sql.attack.background import BACKGROUND
 from kanon_sql.attack.homogeneity import HOMOGENEITY
 from kanon_sql.attack.inference import INFERENCE
 from kanon_sql.attack.linkability import LINKABILITY
@@ -15,10 +16,14 @@ from kanon_sql.attack.order import ORDER
 from kanon_sql.attack.outcome import Outcome, interval
 from kanon_sql.attack.places import PLACES
 from kanon_sql.attack.singling_out import SINGLING_OUT
+from kanon_sql.attack.skewness import SIMILARITY, SKEWNESS
 from kanon_sql.attack.versions import VERSIONS, Comparison, compared
 
 ATTACKS: tuple[Attack, ...] = (
     HOMOGENEITY,
+    BACKGROUND,
+    SKEWNESS,
+    SIMILARITY,
     ATTRIBUTES,
     LINKAGE,
     SINGLING_OUT,

@@ -13,7 +13,7 @@ from kanon_sql.errors import HierarchyError
 from kanon_sql.frequency.fitting import has_hierarchy, hierarchy_source
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.recode.show import shown_names
-from kanon_sql.spec import Spec
+from kanon_sql.spec import Attribute, Spec
 from kanon_sql.verbs.source import IN_MEMORY, Source, opened_source
 
 
@@ -35,9 +35,11 @@ def shown_columns(name: str, table: Table) -> tuple[str, ...]:
 
 
 def known_hierarchy(spec: Spec, engine: Engine, column: Column, values: Sequence[Any]) -> Hierarchy | None:
-    """The hierarchy that the spec has of a column, made for some of its values."""
-    attribute = spec.quasi_identifiers.get(column.name)
-    if attribute is None or not has_hierarchy(spec, column.name):
+    """The hierarchy that the spec has of a column, or of its distances, made for some of its values."""
+    distance = spec.privacy.t_closeness.get(column.name)
+    attribute = spec.quasi_identifiers.get(column.name) or Attribute(hierarchy=distance.hierarchy if distance else None)
+    described = spec.model_copy(update={"quasi_identifiers": {column.name: attribute}})
+    if not has_hierarchy(described, column.name):
         return None
     try:
         return hierarchy_source(attribute, column, spec, engine).build([each for each in values if each is not None])

@@ -234,6 +234,93 @@ _LINKAGE = [
     ),
 ]
 
+_PLACES = relation(
+    "places", "class value place turn", (1, 1, 1, 2), (1, 2, 2, 0), (2, 2, 3, 4), (2, 2, 4, 1), (2, 3, 5, 3)
+)
+# Class 1: values 1 and 2; class 2: 2 twice and 3.
+_COUNTED_PLACES = relation("counted", "class value n", (1, 1, 1), (1, 2, 1), (2, 2, 2), (2, 3, 1))
+_OVERALL = relation("overall", "value raw n up_to", (1, 10, 1, 1), (2, 20, 3, 4), (3, None, 1, 5))
+_OF_COUNTED = {"counted": Relation("counted"), "overall": Relation("overall")}
+_VALUES_OF_CLASSES = [
+    Case(
+        "attack/dealt_places",
+        {"release": _RELEASE, "labels": ["c0"], "value": ["c3"], "seed": "0"},
+        ["class", "value", "place", "turn"],
+        [(1, 1, 1, 3), (1, 2, 2, 1), (1, 3, 3, 0), (2, 3, 4, 4), (2, 4, 5, 2)],
+        _RELEASED,
+    ),
+    Case(
+        "attack/overall_values",
+        {"release": _RELEASE, "value": ["c3"]},
+        ["value", "raw", "n", "up_to"],
+        [(1, 1, 1, 1), (2, 2, 1, 2), (3, 3, 2, 4), (4, 4, 1, 5)],
+        _RELEASED,
+    ),
+    Case("attack/class_count", {"places": Relation("places")}, ["classes"], [(2,)], _PLACES),
+    Case(
+        "attack/values_of_places",
+        {"places": Relation("places")},
+        ["class", "value", "n"],
+        [(1, 1, 1), (1, 2, 1), (2, 2, 2), (2, 3, 1)],
+        _PLACES,
+    ),
+    # Places 1 to 5 take the turns 3, 0, 2, 4, 1.
+    Case(
+        "attack/dealt_values",
+        {"places": Relation("places"), "stride": 2, "shift": 1, "rows": 5},
+        ["class", "value", "n"],
+        [(1, 3, 1), (1, 2, 1), (2, 1, 1), (2, 2, 2)],
+        _PLACES,
+    ),
+    Case(
+        "attack/ruling_out",
+        {"counted": Relation("counted")},
+        ["after_1", "after_2", "after_3", "classes", "worst", "mean"],
+        [(2, 8, 8, 1, 1.0, 0.625)],
+        relation("counted", "class value n", (1, 1, 1), (1, 2, 1), (2, 1, 2), (2, 2, 2), (2, 3, 2)),
+    ),
+    Case(
+        "attack/posteriors",
+        {**_OF_COUNTED, "rows": 4, "certain": 0.75, "gain": 0.25},
+        ["guessed", "certain", "gained", "worst", "mean"],
+        [(4, 3, 4, 0.5, 0.4375)],
+        {
+            **relation("counted", "class value n", (1, 1, 3), (2, 2, 1)),
+            **relation("overall", "value n", (1, 2), (2, 3)),
+        },
+    ),
+    Case(
+        "attack/skewed",
+        {**_OF_COUNTED, "rows": 8, "times": 2, "points": 0.25},
+        ["rows", "classes", "largest"],
+        [(2, 1, 4.0)],
+        {
+            **relation("counted", "class value n", (1, 1, 1), (1, 2, 1), (2, 2, 3), (2, 3, 1)),
+            **relation("overall", "value n", (1, 1), (2, 4), (3, 1)),
+        },
+    ),
+    Case(
+        "attack/near_values", {**_OF_COUNTED, "most": 4}, ["rows", "classes"], [(2, 1)], {**_COUNTED_PLACES, **_OVERALL}
+    ),
+    Case(
+        "attack/near_values", {**_OF_COUNTED, "most": 3}, ["rows", "classes"], [(0, 0)], {**_COUNTED_PLACES, **_OVERALL}
+    ),
+    Case(
+        "attack/kindred_values",
+        {"counted": Relation("counted"), "groups": Relation("groups")},
+        ["rows", "classes"],
+        [(3, 1)],
+        {**_COUNTED_PLACES, **relation("groups", "value kin", (1, 8), (2, 7), (3, 7))},
+    ),
+    Case(
+        "attack/kindred_values",
+        {"counted": Relation("counted"), "groups": Relation("groups")},
+        ["rows", "classes"],
+        [(2, 1)],
+        {**_COUNTED_PLACES, **relation("groups", "value kin", (1, 7), (2, 7), (3, None))},
+    ),
+]
+
 CASES = [
     Case("attack/people", {"copied": _RELEASE, "unit": ["c3"]}, ["people"], [(4,)], _RELEASED),
     Case(
@@ -338,4 +425,5 @@ CASES = [
     *_ATTRIBUTES,
     *_GUIDANCE,
     *_MODEL,
+    *_VALUES_OF_CLASSES,
 ]

@@ -1,0 +1,81 @@
+"""Background knowledge of values: who is known not to have some of them, and what the shares in a class add.
+
+Source: A. Machanavajjhala, D. Kifer, J. Gehrke, M. Venkitasubramaniam, "l-diversity", ACM TKDD 1(1), 2007: the
+background-knowledge attack (section 2.2), positive disclosure and prior and posterior beliefs (section 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kanon_sql.attack.dealing import Values, values_of
+from kanon_sql.attack.material import Attack, Material
+from kanon_sql.attack.outcome import Outcome
+from kanon_sql.queries import Hole
+
+CERTAIN, GAIN = 0.9, 0.1  # a positive disclosure, and a belief that is worth naming
+
+
+def _background(material: Material) -> Iterator[Outcome]:
+    for column in material.sensitive:
+        values = values_of(material, column)
+        yield _ruled_out(values)
+        yield _guessed(values)
+
+
+def _ruled_out(values: Values) -> Outcome:
+    """The attacker knows of each person one value that they do not have, the one that tells most ("not flu")."""
+    (*certain, classes, worst, mean), chance = values.figures("attack/ruling_out")
+    material, column = values.material, values.column
+    after, rows = [int(each) for each in certain], material.release.rows
+    return Outcome(
+        "ruling_out",
+        f"{after[0]:,} of {rows:,} {material.who} stand in classes with at most two values of {column}: whoever knows "
+        "one value that somebody does not have knows the one that they have.",
+        attempts=rows,
+        successes=after[0],
+        people=after[0],
+        baseline=chance,
+        column=column,
+        figures={
+            "classes": int(classes),
+            "certain_after_2": after[1],
+            "certain_after_3": after[2],
+            "worst_posterior": worst,
+            "mean_posterior": mean,
+        },
+        avoid=f"ask for l-diversity of {column} with l of 3 or more, recursive where several values can be ruled out",
+    )
+
+
+def _guessed(values: Values) -> Outcome:
+    """The attacker knows the shares of the values in the table, and guesses the most frequent one of the class."""
+    material, column = values.material, values.column
+    rows = material.release.rows
+    holes: dict[str, Hole] = {"overall": values.overall, "rows": rows, "certain": CERTAIN, "gain": GAIN}
+    (right, certain, gained, worst, mean), chance = values.figures("attack/posteriors", **holes)
+    return Outcome(
+        "posterior",
+        f"Guessing the most frequent {column} of somebody's class is right for {int(right):,} of {rows:,} "
+        f"{material.who}; {int(certain):,} have a value that {CERTAIN:.0%} of their class have.",
+        attempts=rows,
+        successes=int(right),
+        people=int(right),
+        baseline=chance,
+        column=column,
+        figures={
+            "disclosed": int(certain),
+            "gained_a_tenth": int(gained),
+            "worst_gain": worst,
+            "mean_gain": mean,
+        },
+        avoid=f"ask for t-closeness or β-likeness of {column}, or for recursive l-diversity",
+    )
+
+
+BACKGROUND = Attack(
+    "background",
+    "Rule out a value that somebody is known not to have, or guess their class's most frequent one.",
+    _background,
+    ("sensitive",),
+)

@@ -1,0 +1,118 @@
+"""Skewness and similarity: classes with other shares than the table's, and classes whose values are all close.
+
+Source: N. Li, T. Li, S. Venkatasubramanian, "t-closeness", ICDE 2007, section 3: what l-diversity does not prevent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from kanon_sql import queries
+from kanon_sql.attack.dealing import Values, values_of
+from kanon_sql.attack.material import Attack, Material
+from kanon_sql.attack.outcome import Outcome
+from kanon_sql.engine import Column
+from kanon_sql.generalization.values import key
+from kanon_sql.queries import Hole
+
+_TIMES, _POINTS = 2, 0.1  # twice the share, and ten points more
+_BAND = 3  # values are near if a third of the rows at most lies between the least and the largest of them
+
+
+def _skewness(material: Material) -> Iterator[Outcome]:
+    """The attacker compares the shares of values in somebody's class with those in the whole release."""
+    for column in material.sensitive:
+        values = values_of(material, column)
+        holes: dict[str, Hole] = {
+            "overall": values.overall,
+            "rows": material.release.rows,
+            "times": _TIMES,
+            "points": _POINTS,
+        }
+        (rows, classes, largest), chance = values.figures("attack/skewed", **holes)
+        sentence = (
+            f"{int(rows):,} of {material.release.rows:,} {material.who} stand in {int(classes):,} classes where a "
+            f"value of {column} is at least twice as frequent as in the whole release, and by ten points or more."
+        )
+        figures = {"classes": int(classes), "largest_ratio": largest}
+        avoid = f"ask for t-closeness or β-likeness of {column}, or raise k"
+        yield _outcome("skewness", sentence, values, int(rows), chance, figures, avoid)
+
+
+def _similarity(material: Material) -> Iterator[Outcome]:
+    """The attacker reads what the different values of somebody's class have in common: all low, all of one kind."""
+    for column in material.sensitive:
+        values = values_of(material, column)
+        found = _near(values) if _in_order(material, column) else _kindred(values)
+        if found is None:
+            continue
+        (rows, classes), chance, how = found
+        sentence = (
+            f"{int(rows):,} of {material.release.rows:,} {material.who} stand in {int(classes):,} classes with several "
+            f"values of {column}, but {how}."
+        )
+        distance = "ordered" if _in_order(material, column) else "hierarchical"
+        avoid = f"ask for t-closeness of {column} by its {distance} distance"
+        yield _outcome("similarity", sentence, values, int(rows), chance, {"classes": int(classes)}, avoid)
+
+
+def _outcome(
+    name: str,
+    sentence: str,
+    values: Values,
+    rows: int,
+    chance: float,
+    figures: Mapping[str, float],
+    avoid: str,
+) -> Outcome:
+    everybody, column = values.material.release.rows, values.column
+    return Outcome(name, sentence, everybody, rows, rows, chance, column=column, figures=figures, avoid=avoid)
+
+
+_Found = tuple[tuple[float, ...], float, str]
+
+
+def _in_order(material: Material, column: str) -> bool:
+    return material.release.kinds[column] in ("integer", "decimal", "float", "date", "timestamp", "time")
+
+
+def _near(values: Values) -> _Found:
+    """Classes whose values lie in a band of the release's that holds a third of its rows at most."""
+    most = values.material.release.rows // _BAND
+    found, chance = values.figures("attack/near_values", overall=values.overall, most=most)
+    return found, chance, "all near each other: no more than a third of all rows lies between the least and the largest"
+
+
+def _kindred(values: Values) -> _Found | None:
+    """Classes whose values are of one group: on the level below the top of the column's hierarchy."""
+    material, column = values.material, values.column
+    everything = queries.select_all(values.overall, material.tables.engine.dialect)
+    raw = [(int(number), value) for number, value, *_ in material.tables.rows_as(everything)]
+    hierarchy = material.hierarchy(Column(column, "", material.release.kinds[column]), [value for _, value in raw])
+    if hierarchy is None or hierarchy.height < 2:
+        material.note(
+            f"which values of {column} are alike nobody has said; put a hierarchy of it, {column}.csv, beside those of "
+            "the quasi-identifiers to try similarity"
+        )
+        return None
+    level = hierarchy.height - 1
+    group = dict(zip(map(key, hierarchy.values), hierarchy.codes(level), strict=False))
+    kin = [group.get(key(value)) for _, value in raw]
+    types = {"value": "BIGINT", "kin": "BIGINT"}
+    groups = material.tables.load("groups", types, [[number for number, _ in raw], kin])
+    found, chance = values.figures("attack/kindred_values", groups=groups)
+    return found, chance, "all of one group of its hierarchy"
+
+
+SKEWNESS = Attack(
+    "skewness",
+    "Look for values that are far more frequent in somebody's class than in the whole release.",
+    _skewness,
+    ("sensitive",),
+)
+SIMILARITY = Attack(
+    "similarity",
+    "Look whether the different values of somebody's class are all near each other, or of one kind.",
+    _similarity,
+    ("sensitive",),
+)
