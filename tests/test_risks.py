@@ -127,6 +127,24 @@ def test_the_figures_are_those_of_verify(unit: str | None) -> None:
     assert (seen.classes.mean, seen.classes.above[2].share) == (mean, above)
 
 
+def test_a_table_of_sweeneys_has_known_figures() -> None:
+    """L. Sweeney, "k-anonymity: a model for protecting privacy", 2002, figure 2: 2-anonymous, and no more."""
+    kinds = {
+        ("Black", 1965, "m", "0214*"): 2,
+        ("Black", 1965, "f", "0213*"): 2,
+        ("Black", 1964, "f", "0213*"): 2,
+        ("White", 1964, "m", "0213*"): 3,
+        ("White", 1967, "m", "0213*"): 2,
+    }
+    rows = [kind for kind, n in kinds.items() for _ in range(n)]
+    table = pandas.DataFrame(rows, columns=["race", "birth", "sex", "zip"])
+    seen = kanon_sql.risks(table, quasi_identifiers=list(table), k=2).source
+    assert (seen.holds, seen.classes.smallest, seen.classes.highest) == (True, 2, 0.5)
+    assert seen.classes.mean == pytest.approx(5 / 11)
+    assert {each.risk: each.rows for each in seen.classes.above} == {0.05: 11, 0.09: 11, 0.2: 11, 0.33: 11, 0.5: 0}
+    assert seen.separations.unique_rows == 0
+
+
 def test_uniqueness_is_the_estimate_of_the_class_sizes() -> None:
     rows = drawn(6)
     seen = kanon_sql.risks(frame(rows), quasi_identifiers=QUASI, sampling_fraction=0.3)
