@@ -1,5 +1,6 @@
 """The exact errors of a spec, each with the key that it is about."""
 
+import pandas
 import pytest
 
 from kanon_sql.errors import SpecError
@@ -346,3 +347,12 @@ def test_what_is_missing() -> None:
         parse({})
     with pytest.raises(SpecError, match=r"^a spec is a mapping with keys such as source and privacy, not 5$"):
         parse(5)  # type: ignore[arg-type]
+
+
+def test_an_error_never_prints_data_that_are_given_where_a_name_should_be() -> None:
+    data = pandas.DataFrame({"zip": ["told nobody"] * 3})
+    for spec in ({"privacy": {"k_map": {"k": 2, "population": data}}}, {"seed": data}, data):
+        with pytest.raises(SpecError) as error:
+            parse({"source": "people", "quasi_identifiers": ["zip"], **spec} if isinstance(spec, dict) else spec)
+        assert "told" not in str(error.value)
+        assert "not a DataFrame" in str(error.value)

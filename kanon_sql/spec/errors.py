@@ -49,8 +49,19 @@ def _sentence(detail: ErrorDetails) -> str:
     wanted = _keys(model)[key].description if key else _WHOLE[model]
     if detail["type"] == "missing":
         return f"{path} is missing; give {wanted}"
-    given = "" if key == "database" else f", not {reprlib.repr(detail['input'])}"
+    given = "" if key == "database" else f", not {shown(detail['input'])}"
     return f"{path}: give {wanted}{given}"
+
+
+class _Shown(reprlib.Repr):
+    """What was given, of data only what they are: they print themselves."""
+
+    def repr_instance(self, x: object, level: int) -> str:
+        plain = isinstance(x, (bytes, float, bool, type(None)))
+        return super().repr_instance(x, level) if plain else f"a {type(x).__name__}"
+
+
+shown = _Shown().repr
 
 
 _PARTS: dict[int | str, type[Model]] = {

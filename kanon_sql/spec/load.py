@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import reprlib
 from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from pydantic import ValidationError
 from kanon_sql.errors import SpecError
 from kanon_sql.spec.algorithms import BUDGETS, FLAT
 from kanon_sql.spec.checks import check
-from kanon_sql.spec.errors import explained
+from kanon_sql.spec.errors import explained, shown
 from kanon_sql.spec.fields import Attribute, Spec, Target
 from kanon_sql.spec.privacy import POPULATION_MODELS, RELEASE_MODELS, SENSITIVE_MODELS, Privacy
 from kanon_sql.spec.types import as_text, by_column
@@ -36,7 +35,7 @@ _NEEDED = ("source", "quasi_identifiers", "location")
 def parse(mapping: Mapping[str, Any]) -> Spec:
     """Build a spec from its mapping; relative paths are left as they are."""
     if not isinstance(mapping, Mapping):
-        raise SpecError(f"a spec is a mapping with keys such as source and privacy, not {reprlib.repr(mapping)}")
+        raise SpecError(f"a spec is a mapping with keys such as source and privacy, not {shown(mapping)}")
     spec = _validated(_said(mapping))
     check(spec)
     return spec.with_sensitive(*spec.privacy.counted)
