@@ -7,7 +7,7 @@ import pandas
 import pytest
 
 from kanon_sql import Attacks, attack
-from kanon_sql.attack import material
+from kanon_sql.attack import material, model_inference
 
 
 def tried(release: pandas.DataFrame, source: pandas.DataFrame, **more: Any) -> Attacks:
@@ -70,3 +70,10 @@ def test_without_scikit_learn_it_is_said_how_to_get_it(monkeypatch: pytest.Monke
     result = tried(source, source)
     assert result.outcomes == ()
     assert dict(result.skipped)["model_inference"] == "scikit-learn; install it with `pip install 'kanon-sql[utility]'`"
+
+
+def test_every_record_is_left_out_of_one_model() -> None:
+    for row in range(7):
+        for n in range(12):
+            places = [(row + place) % 5 for place in range(1, n + 1)]
+            assert [model_inference._in_part(row, n, part) for part in range(5)] == [places.count(p) for p in range(5)]

@@ -5,7 +5,8 @@ Jayaraman, D. Evans, "Are attribute inference attacks just imputation?", CCS 202
 only beyond what one tells that was trained without them. The attacker trains a forest on the labels and the values of
 all records, and asks it for the value of people of the source, by the labels of the class that they fit. A guess is
 right if the source has that value. The control is a forest that was trained without the person's own record: the
-records are parted in five, and whoever has one in a part is asked of the forest of the other four.
+records of each class and value are parted in five, and whoever has one in a part is asked of the forest of the other
+four.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from kanon_sql.attack.outcome import Outcome
 from kanon_sql.generalization.values import Label
 from kanon_sql.queries import Relation
 
-_FOLDS = 5
+_PARTS = 5
 _TREES = 20
-_MOST_RECORDS = 10_000
+_MOST_PAIRS = 20_000  # of a class and a value, to learn from
 _MOST_VALUES = 100
 _Row = tuple[Any, ...]
 
@@ -56,8 +57,8 @@ def _can_learn(material: Material, column: str) -> bool:
 
 def _of_column(material: Material, column: str, features: dict[int, list[int]], asked: Relation) -> Outcome:
     release, baseline = material.release, commonest(material, column)
-    people = material.tables.rows("core/copy", source=asked, columns=["target", "class", "value"])
-    right, others = _right(_records(material, column, asked), people, features, material.seed)
+    people = material.tables.rows("core/copy", source=asked, columns=["class", "value", "place"])
+    right, others = _right(_pairs(material, column, asked), people, features, material.seed)
     attempts = len(people)
     return Outcome(
         "model_inference",
@@ -75,43 +76,50 @@ def _of_column(material: Material, column: str, features: dict[int, list[int]], 
     )
 
 
-def _records(material: Material, column: str, asked: Relation) -> list[_Row]:
-    """The records to learn from: class, value, whose own it is (None: nobody's)."""
-    release = material.release
+def _pairs(material: Material, column: str, asked: Relation) -> list[_Row]:
+    """What there is to learn from: class, value, how many records have both."""
+    tables, release = material.tables, material.release
     labels, value = release.plain(material.quasi_identifiers), release.plain([column])
-    return material.tables.rows(
-        "attack/training",
-        release=release.relation,
-        labels=labels,
-        value=value,
-        likeliest=asked,
-        seed=str(material.seed),
-        most=_MOST_RECORDS,
-    )
+    values = tables.make("values", "attack/values_of_classes", release=release.relation, labels=labels, value=value)
+    seed, most = str(material.seed), _MOST_PAIRS
+    return tables.rows("attack/training", values=values, likeliest=asked, seed=seed, most=most)
 
 
-def _right(
-    records: Sequence[_Row], people: Sequence[_Row], features: dict[int, list[int]], seed: int
-) -> tuple[int, int]:
-    """How often the model of all records is right, and how often those without the person's own record are."""
-    fold_of = {target: number % _FOLDS for number, (_, _, target) in enumerate(records) if target is not None}
-    whole = _learnt(records, features, seed)
-    right = sum(whole[number] == value for _, number, value in people)
-    others = 0
-    for fold in range(_FOLDS):
-        rest = [record for number, record in enumerate(records) if number % _FOLDS != fold]
-        model = _learnt(rest, features, seed) if rest else {}
-        asked = [person for person in people if fold_of.get(person[0], 0) == fold]
-        others += sum(model.get(number) == value for _, number, value in asked)
+def _right(pairs: Sequence[_Row], people: Sequence[_Row], features: dict[int, list[int]], seed: int) -> tuple[int, int]:
+    """How often the model of all records is right, and how often those without the person's own record are.
+
+    The records of a pair have places 1, 2, …; the first is that of the first person with this class and value.
+    """
+    numbered = {(number, value): (row, int(n)) for row, (number, value, n) in enumerate(pairs)}
+
+    def part_of(number: int, value: str, place: int) -> int:
+        row, n = numbered.get((number, value), (0, 0))
+        return (row + place) % _PARTS if place <= n else 0
+
+    whole = _learnt(pairs, [int(n) for _, _, n in pairs], features, seed)
+    right, others = sum(whole[number] == value for number, value, _ in people), 0
+    for part in range(_PARTS):
+        rest = [int(n) - _in_part(row, int(n), part) for row, (_, _, n) in enumerate(pairs)]
+        model = _learnt(pairs, rest, features, seed)
+        others += sum(model.get(each[0]) == each[1] for each in people if part_of(*each) == part)
     return right, others
 
 
-def _learnt(records: Sequence[_Row], features: dict[int, list[int]], seed: int) -> dict[int, str]:
-    """What a forest guesses for each class."""
+def _in_part(row: int, n: int, part: int) -> int:
+    """How many of the places 1 to n of a row are in a part."""
+    first = (part - row - 1) % _PARTS + 1
+    return len(range(first, n + 1, _PARTS))
+
+
+def _learnt(pairs: Sequence[_Row], weights: Sequence[int], features: dict[int, list[int]], seed: int) -> dict[int, str]:
+    """What a forest guesses for each class; nothing where there is nothing to learn from."""
     from sklearn.ensemble import ExtraTreesClassifier
 
-    forest = ExtraTreesClassifier(n_estimators=_TREES, random_state=seed)
-    forest.fit([features[number] for number, _, _ in records], [value for _, value, _ in records])
+    known = [(features[number], value, n) for (number, value, _), n in zip(pairs, weights, strict=True) if n]
+    if not known:
+        return {}
+    rows, values, counts = (list(each) for each in zip(*known, strict=True))
+    forest = ExtraTreesClassifier(n_estimators=_TREES, random_state=seed).fit(rows, values, counts)
     return dict(zip(features, forest.predict(list(features.values())), strict=True))
 
 

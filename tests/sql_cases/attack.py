@@ -36,38 +36,6 @@ _COUNTED_VALUES = relation(
     c0="VARCHAR",
     c1="VARCHAR",
 )
-_LIKELIEST = relation(
-    "likeliest", "target class value place", (7, 2, "=7", 1), (8, 2, "=7", 2), (9, 1, "=5", 1), value="VARCHAR"
-)
-_MODEL = [
-    Case(
-        "attack/likeliest",
-        {"fits": Relation("fits"), "classes": _CLASSES, "truths": Relation("truths")},
-        ["target", "class", "value", "place"],
-        [(7, 1, "=b", 2), (8, 2, "=b", 1), (9, 4, "=c", 1), (5, 1, "=b", 1)],
-        {
-            **_OF_CLASSES,
-            **relation("fits", "target class", (7, 1), (7, 2), (8, 2), (9, 4), (5, 1)),
-            **relation(
-                "truths", "target value", (7, "=b"), (8, "=b"), (9, "=c"), (5, "=b"), (4, "=b"), value="VARCHAR"
-            ),
-        },
-    ),
-    Case(  # by MD5 of the row's number and "0": 3, 2, 5, 1, 4; class 1 is f, class 2 is m
-        "attack/training",
-        {
-            "release": _RELEASE,
-            "labels": ["c1"],
-            "value": ["c2"],
-            "likeliest": Relation("likeliest"),
-            "seed": "0",
-            "most": 4,
-        },
-        ["class", "value", "target"],
-        [(2, "=7", 7), (2, "=7", 8), (1, "=7", None), (1, "=8", None)],
-        {**_RELEASED, **_LIKELIEST},
-    ),
-]
 _ATTRIBUTES = [
     Case(
         "attack/class_values",
@@ -142,6 +110,31 @@ _GUIDANCE = [
             **relation("fits", "target class", (7, 1), (8, 1), (8, 2), (9, 4)),
             **relation("tuples", "target c0 people known", (7, 0, 1, 1), (8, 0, 1, 1), (9, 0, 3, 3)),
         },
+    ),
+]
+_LIKELIEST = relation(
+    "likeliest", "target class value place", (7, 2, "=7", 1), (8, 2, "=7", 2), (9, 1, "=5", 1), value="VARCHAR"
+)
+_MODEL = [
+    Case(
+        "attack/likeliest",
+        {"fits": Relation("fits"), "classes": _CLASSES, "truths": Relation("truths")},
+        ["target", "class", "value", "place"],
+        [(7, 1, "=b", 2), (8, 2, "=b", 1), (9, 4, "=c", 1), (5, 1, "=b", 1)],
+        {
+            **_OF_CLASSES,
+            **relation("fits", "target class", (7, 1), (7, 2), (8, 2), (9, 4), (5, 1)),
+            **relation(
+                "truths", "target value", (7, "=b"), (8, "=b"), (9, "=c"), (5, "=b"), (4, "=b"), value="VARCHAR"
+            ),
+        },
+    ),
+    Case(  # by MD5 of the class and "0": 2, 1 of those that somebody fits, and then 4
+        "attack/training",
+        {"values": Relation("values"), "likeliest": Relation("likeliest"), "seed": "0", "most": 3},
+        ["class", "value", "n"],
+        [(2, "=a", 1), (2, "=b", 2), (1, "=a", 2)],
+        {**_CLASSED, **_LIKELIEST},
     ),
 ]
 _LINKAGE = [
