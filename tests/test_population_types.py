@@ -63,6 +63,25 @@ def test_a_population_is_compared_in_the_types_of_a_server(
     assert release.manifest["privacy"][0]["achieved"] == 6
 
 
+@pytest.mark.parametrize("form", ["table", "view"])
+@pytest.mark.parametrize("of_sample", ["1.5", "NaN"])
+@pytest.mark.parametrize("of_population", ["NaN", "2.25", "12345678901234567890123456789012345678901234567890"])
+def test_numbers_of_any_size_are_compared_with_those_of_the_population(
+    postgres: PostgreSQL, of_sample: str, of_population: str, form: str
+) -> None:
+    postgres.run("CREATE TABLE voters (pay NUMERIC, born INTEGER)")
+    pays = [of_sample, of_sample, "1.50", "1.5", "1.500", of_population, of_population]
+    for number, pay in enumerate(pays):
+        postgres.run(f"INSERT INTO voters VALUES ('{pay}', {number % 2})")
+    postgres.run("CREATE TABLE sample AS SELECT * FROM voters LIMIT 4")
+    attributes = {"pay": {"hierarchy": "suppress", "max_level": 0}, "born": {"hierarchy": "suppress", "min_level": 1}}
+    asked = {"quasi_identifiers": attributes, "target": {"table": "anon", "as": form}}
+    least = min(sum(float(pay) == float(other) or pay == other for other in pays) for pay in (of_sample, "1.5"))
+    where: dict[str, Any] = {"connection": postgres.connection}
+    release = kanon_sql.anonymize("sample", asked, privacy=[k_map(least, "voters")], **where)
+    assert release.manifest["privacy"][0]["achieved"] == least
+
+
 @pytest.mark.parametrize("column_type", ["FLOAT", "DATE", "TIMESTAMP_NS"])
 def test_a_file_is_compared_with_the_values_of_its_source(tmp_path: Path, column_type: str) -> None:
     values = ["0.1", "0.7"] if column_type == "FLOAT" else ["infinity", "2020-01-01"]

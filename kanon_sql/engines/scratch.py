@@ -113,7 +113,7 @@ class Scratch:
         ((rows,),) = self.rows("core/row_count", relation=self._relation(table))
         return int(rows)
 
-    def rename(self, table: str, new: str) -> None:
+    def rename(self, table: str, new: str | Relation) -> None:
         """Give a table the place of another, which is dropped."""
         relation, place = self[table], self._to_make(new)
         self._drop(place)

@@ -142,9 +142,11 @@ def build_frequency_set(
     for name, build in hierarchies.items():
         if not (column := table.column(name)):
             continue
-        place = Place(made.engine, tuples, Column(stems[name], types[stems[name]], column.kind))
         source = Place(engine, table.relation, column)
-        of_population = mapping.values_of(others[name]) if name in others else []
+        places = [Place(made.engine, tuples, Column(stems[name], types[stems[name]], column.kind))]
+        places += [others[name]] if name in others else []
+        place, *beside = places if made.engine is engine else mapping.in_one_writing(made, source, places)
+        of_population = [value for other in beside for value in mapping.values_of(other)]
         attribute = _attribute(source, place, stems[name], made[f"map_{stems[name]}"], build, unmapped, of_population)
         mapping.load(made, place, attribute.coded, attribute.hierarchy)
         attributes.append(attribute)

@@ -7,7 +7,7 @@ values as they print; none of them goes back into a table but as text, read by t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -18,7 +18,7 @@ from kanon_sql.errors import HierarchyError
 from kanon_sql.generalization import hierarchy as h
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.values import as_text, key, read
-from kanon_sql.queries import Coded, Relation
+from kanon_sql.queries import Coded, Hole, Relation
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,49 @@ class Place:
 def values_of(place: Place) -> list[Any]:
     """The distinct values of a column of counted tuples; one that Python cannot hold exactly comes as its text."""
     exact = place.column.type not in _PRINTED_OTHERWISE.get(place.column.kind, (place.column.type,))
-    name = "core/column_values" if exact else "core/column_texts"
-    query = queries.text(name, place.engine.dialect, column=[place.column.name], tuples=place.relation)
-    values = [value for value, _ in place.engine.rows(query)]
+    values = [value for value, _ in place.engine.rows(_values_sql(place, "values" if exact else "texts"))]
     return values if exact else [_read(text, place.column.kind) for text in values]
+
+
+def _values_sql(place: Place, written_as: str) -> str:
+    column = [place.column.name]
+    return queries.text(f"core/column_{written_as}", place.engine.dialect, column=column, tuples=place.relation)
+
+
+def in_one_writing(tables: Scratch, source: Place, places: Sequence[Place]) -> list[Place]:
+    """The places with one text for values that are equal in the source and may be written in several ways.
+
+    `places`: the source's counted tuples in another engine that lacks the type, and those of its population. There 1.5
+    and 1.50, or `1 mon` and `30 days`, would be two values.
+    """
+    types = {place.column.type for place in places}
+    if source.column.kind not in ("decimal", "other") or (len(types) == 1 and "VARCHAR" not in types):
+        return list(places)
+    first = _first_writings(source, places)
+    writings = tables.load("writings", {"_text": "VARCHAR", "_first": "VARCHAR"}, [list(first), list(first.values())])
+    rewritten = [_rewritten(tables, place, writings) for place in places]
+    tables.drop(writings)
+    return rewritten
+
+
+def _first_writings(source: Place, places: Sequence[Place]) -> dict[str, str]:
+    """The first text, in their order, of those that are one value in the source, by each of them that it can hold."""
+    found = {text for place in places for text, _ in place.engine.rows(_values_sql(place, "texts")) if text is not None}
+    texts = sorted(found)
+    with Scratch(source.engine, "writings") as there:
+        _load_values(there, "values", source, texts)
+        equal = there.make("equal", "core/equal_values", values=there["values"])
+        rows = there.rows("core/copy", source=equal, columns=["row", "first"])
+    return {texts[row]: texts[first] for row, first in rows}
+
+
+def _rewritten(tables: Scratch, place: Place, writings: Relation) -> Place:
+    stem = place.column.name
+    others = [column.name for column in tables.engine.table(place.relation).columns if column.name != stem]
+    holes: dict[str, Hole] = {"relation": place.relation, "column": [stem], "columns": others}
+    tables.make("rewritten", "core/in_one_writing", writings=writings, **holes)
+    tables.rename("rewritten", place.relation)
+    return replace(place, column=Column(stem, "VARCHAR", place.column.kind))
 
 
 def aligned(place: Place, hierarchy: Hierarchy, data: Sequence[Any], reader: Engine) -> Hierarchy:
@@ -47,6 +86,7 @@ def aligned(place: Place, hierarchy: Hierarchy, data: Sequence[Any], reader: Eng
     the column can hold none of them.
     """
     known = {key(value): value for value in data}
+    hierarchy = replace(hierarchy, values=tuple(known.get(key(value), value) for value in hierarchy.values))
     if all(key(value) in known for value in hierarchy.values):
         return hierarchy
     texts = _texts(hierarchy.values)

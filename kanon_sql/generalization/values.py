@@ -89,9 +89,11 @@ def ordered(values: Iterable[Value]) -> tuple[Value, ...]:
 def as_text(value: Value) -> str:
     """A value as an engine reads it back.
 
-    >>> as_text(date(2020, 5, 17)), as_text(1.5)
-    ('2020-05-17', '1.5')
+    >>> as_text(date(2020, 5, 17)), as_text(1.5), as_text(Decimal("1E-7"))
+    ('2020-05-17', '1.5', '0.0000001')
     """
+    if isinstance(value, Decimal):
+        return f"{value:f}"
     return str(value.isoformat()) if isinstance(value, date | time) else str(value)
 
 

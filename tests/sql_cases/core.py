@@ -147,6 +147,16 @@ CASES = [
         FREQUENCY_SET,
     ),
     Case(
+        "core/in_one_writing",
+        {"relation": Relation("sent"), "writings": Relation("writings"), "column": ["pay"], "columns": ["n"]},
+        ["pay", "n"],
+        [("1.5", 1), ("1.5", 2), ("NaN", 3), (None, 4)],
+        {
+            "sent": ({"n": "INTEGER", "pay": "VARCHAR(9)"}, [(1, "1.5"), (2, "1.50"), (3, "NaN"), (4, None)]),
+            "writings": ({"_text": "VARCHAR(9)", "_first": "VARCHAR(9)"}, [("1.5", "1.5"), ("1.50", "1.5")]),
+        },
+    ),
+    Case(
         "core/equal_values",
         {"values": Relation("held")},
         ["row", "first", "value"],
