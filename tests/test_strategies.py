@@ -8,13 +8,14 @@ from dataclasses import fields, replace
 from itertools import combinations, product
 from math import inf
 from pathlib import Path
+from typing import Any
 
 import pandas
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from kanon_sql import anonymize
+from kanon_sql import Observer, anonymize
 from kanon_sql.errors import SpecError
 from kanon_sql.generalization.lattice import Lattice
 from kanon_sql.loss import Costs, metric
@@ -397,16 +398,45 @@ def test_igh_refuses_hierarchies_that_differ(name: str) -> None:
     people = pandas.DataFrame({"first": [1, 2, 3, 4], "second": [1, 2, 3, 4], "third": [1, 2, 3, 4]})
     same, other = {"hierarchy": {"ranges": [2, 4]}}, {"hierarchy": {"ranges": [2]}}
     spec = {"quasi_identifiers": {"first": same, "second": same, "third": other}}
+    stages: list[str] = []
     with pytest.raises(
         SpecError, match=f"^{name} needs the same hierarchy for all .*'third' differs from 'first'; make"
     ):
-        anonymize(people, spec, k=2, strategy=name)
+        anonymize(people, spec, k=2, strategy=name, observer=Observer(stage=stages.append))
+    assert stages == ["Counting the distinct tuples"]  # by which the labels of a recipe are known
     spec["quasi_identifiers"]["third"] = same
     assert anonymize(people, spec, k=2, strategy=name, metric="precision").manifest["proven_optimal"]
     for bound in ({"min_level": 1}, {"max_level": 1}):
         spec["quasi_identifiers"]["second"] = same | bound
         with pytest.raises(SpecError, match=r"the same min_level and max_level .*'second' differs from 'first'"):
             anonymize(people, spec, k=2, strategy=name)
+
+
+SAME, HIGHER = [["1", "a"], ["2", "b"]], [["1", "a", "*"], ["2", "b", "*"], ["3", "b", "*"]]
+FILES = {
+    "a label": ([["1", "b"], ["2", "b"]], {}, "hierarchy"),
+    "the height": ([["1", "a", "x", "*"], ["2", "b", "y", "*"]], {}, "hierarchy"),
+    "the lowest level": (SAME, {"min_level": 1}, "min_level and max_level"),
+    "the highest level": (SAME, {"max_level": 1}, "min_level and max_level"),
+}
+
+
+@pytest.mark.parametrize("case", FILES)
+@pytest.mark.parametrize("name", IDENTICAL)
+def test_igh_refuses_files_that_differ_before_it_counts(name: str, case: str, tmp_path: Path) -> None:
+    lines, bounds, what = FILES[case]
+    for column, written in {"first": SAME, "second": HIGHER, "third": lines}.items():
+        (tmp_path / f"{column}.csv").write_text("".join(";".join(line) + "\n" for line in written), encoding="utf-8")
+    people = pandas.DataFrame({column: [1, 2, 1, 2] for column in ("first", "second", "third")})
+    spec: dict[str, Any] = {"quasi_identifiers": {"first": {}, "second": {}, "third": bounds}}
+    asked: dict[str, Any] = {"hierarchies": tmp_path, "strategy": name, "k": 2}
+    stages: list[str] = []
+    with pytest.raises(SpecError, match=f"^{name} needs the same {what} for all .*'third' differs from 'first'; make"):
+        anonymize(people, spec, observer=Observer(stage=stages.append), **asked)
+    assert stages == []
+    (tmp_path / "third.csv").write_text("9;z;*\n2;b;*\n1;a;*\n", encoding="utf-8")  # one hierarchy, another part of it
+    spec["quasi_identifiers"]["third"] = {}
+    assert anonymize(people, spec, metric="precision", **asked).manifest["proven_optimal"]
 
 
 # What is written about them

@@ -38,11 +38,13 @@ class HierarchySource:
     """A quasi-identifier's hierarchy, waiting for the values that occur.
 
     `build` makes it of the column's distinct values. `sha256` tells what it is made from: the file's or
-    table's content, or the recipe; never the data, whose distinct values could be guessed from a digest.
+    table's content, or the recipe; never the data, whose distinct values could be guessed from a digest. `fixed`: the
+    hierarchy itself, where it does not depend on the values.
     """
 
     build: Build
     sha256: str
+    fixed: h.Hierarchy | None = None
 
 
 def hierarchy_sources(
@@ -111,7 +113,7 @@ def _ranges(recipe: RangesRecipe, column: str, values: Sequence[Any]) -> h.Hiera
 
 
 def _fixed(hierarchy: h.Hierarchy) -> HierarchySource:
-    return HierarchySource(lambda _: hierarchy, hierarchy.sha256())
+    return HierarchySource(lambda _: hierarchy, hierarchy.sha256(), hierarchy)
 
 
 def _built(recipe: BaseModel, build: Build) -> HierarchySource:

@@ -97,9 +97,18 @@ class Hierarchy:
         >>> ages.agrees_with(from_rows([["40", "*0"]], "age.csv"))
         False
         """
+        return not self.contradicts(other) and bool(self._paths().keys() & other._paths().keys())
+
+    def contradicts(self, other: Hierarchy) -> bool:
+        """Whether the two can be no parts of one hierarchy: not as high, or other labels for a value that both hold.
+
+        >>> ages = from_rows([["39", "3*"], ["40", "4*"]], "age.csv")
+        >>> others = from_rows([["51", "5*"], ["62", "6*"]], "age.csv")
+        >>> ages.contradicts(others), ages.contradicts(from_rows([["39", "*9"], ["40", "*0"]], "age.csv"))
+        (False, True)
+        """
         mine, theirs = self._paths(), other._paths()
-        shared = mine.keys() & theirs.keys()
-        return self.height == other.height and bool(shared) and all(mine[value] == theirs[value] for value in shared)
+        return self.height != other.height or any(mine[value] != theirs[value] for value in mine.keys() & theirs.keys())
 
     def _paths(self) -> dict[Value, tuple[Label, ...]]:
         return dict(zip(map(key, self.values), zip(*self.levels, strict=True), strict=True))

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kanon_sql.errors import SpecError
+from kanon_sql.generalization.lattice import Lattice
+from kanon_sql.loss import Costs
 from kanon_sql.strategies.auto import auto
 from kanon_sql.strategies.best_first import best_first
 from kanon_sql.strategies.certified import certified
@@ -14,7 +16,7 @@ from kanon_sql.strategies.depth_first import depth_first
 from kanon_sql.strategies.driver import Driver, Outcome, Progress, Step
 from kanon_sql.strategies.exhaustive import exhaustive
 from kanon_sql.strategies.flash import flash
-from kanon_sql.strategies.igh import extended_igh, optimal_igh
+from kanon_sql.strategies.igh import check_identical, extended_igh, optimal_igh
 from kanon_sql.strategies.incognito import incognito
 from kanon_sql.strategies.kgen import kgen
 from kanon_sql.strategies.local_search import local_search
@@ -32,6 +34,7 @@ class Strategy:
     """A named search, and what it returns when it may run to its end.
 
     `monotone_only`: it concludes from a node what holds above and below it, so it needs a monotone privacy model.
+    `one_hierarchy`: it needs the same hierarchy, between the same levels, for all quasi-identifiers.
     """
 
     name: str
@@ -39,11 +42,18 @@ class Strategy:
     promise: str
     default_seconds: float | None = None
     monotone_only: bool = False
+    one_hierarchy: bool = False
 
     def __call__(self, space: Space) -> Search:
-        """Start the search; SpecError if the privacy model is not for it."""
+        """Start the search; SpecError if the privacy model or the hierarchies are not for it."""
         self.check(space.monotone_model)
+        self.check_hierarchies(space.lattice, space.costs)
         return self.search(space)
+
+    def check_hierarchies(self, lattice: Lattice, costs: Costs) -> None:
+        """Refuse hierarchies, or bounds of their levels, that differ and may not."""
+        if self.one_hierarchy:
+            check_identical(lattice, costs, self.name)
 
     def check(self, monotone_model: bool, which: str = "") -> None:
         """Refuse a privacy model that the search cannot work with; `which` says why it is not monotone.
@@ -71,8 +81,8 @@ STRATEGIES = {
         Strategy("ola", ola, _BEST_MINIMAL, monotone_only=True),
         Strategy("incognito", incognito, _BEST_MINIMAL, monotone_only=True),
         Strategy("samarati", samarati, _BEST_LOWEST, monotone_only=True),
-        Strategy("optimal_igh", optimal_igh, _BEST_LOWEST, monotone_only=True),
-        Strategy("extended_igh", extended_igh, _BEST_LOWEST, monotone_only=True),
+        Strategy("optimal_igh", optimal_igh, _BEST_LOWEST, monotone_only=True, one_hierarchy=True),
+        Strategy("extended_igh", extended_igh, _BEST_LOWEST, monotone_only=True, one_hierarchy=True),
         Strategy("datafly", datafly, "an anonymous node"),
         Strategy("memetic", memetic, "a good node"),
         Strategy("local_search", local_search, "a good node"),

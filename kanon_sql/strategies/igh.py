@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import cycle
 
 from kanon_sql.errors import SpecError
-from kanon_sql.generalization.lattice import Node
+from kanon_sql.generalization.lattice import Lattice, Node
+from kanon_sql.loss import Costs
 from kanon_sql.strategies.depth_first import walk
 from kanon_sql.strategies.space import Score, Search, Space, Test, in_chunks
 
@@ -23,7 +24,6 @@ def extended_igh(space: Space) -> Search:
     it are left as they are. The bottom is tested first, as in the paper's example: 000, 222, 221, 220. Its listing
     says from the bottom up, which would be pre-order.
     """
-    check_identical(space, "extended_igh")
     return _lowest(space, [1], first=[space.lattice.bottom])
 
 
@@ -34,25 +34,26 @@ def optimal_igh(space: Space) -> Search:
     later paper (2021) says of it: that it performs both orders, not how they are joined. Here they take turns, a
     question each, on common tags, until one of them is through.
     """
-    check_identical(space, "optimal_igh")
     return _lowest(space, [0, len(space.lattice.top)])
 
 
-def check_identical(space: Space, name: str) -> None:
+def check_identical(lattice: Lattice, costs: Costs, name: str) -> None:
     """SpecError if the quasi-identifiers differ in their hierarchies or in the levels allowed."""
-    differing, what = space.costs.differing, "hierarchy"
-    if differing is None:
-        bounds = list(zip(space.lattice.bottom, space.lattice.top, strict=True))
-        differing = next(
-            (c for c, levels in zip(space.costs.columns, bounds, strict=True) if levels != bounds[0]), None
-        )
-        what = "min_level and max_level"
-    if differing is not None:
-        first = space.costs.columns[0]
-        raise SpecError(
-            f"{name} needs the same {what} for all quasi-identifiers, and {differing!r} differs from {first!r}; "
-            "make them the same, or use best_first"
-        )
+    first = costs.columns[0]
+    if costs.differing is not None:
+        raise not_identical(name, "hierarchy", costs.differing, first)
+    bounds = list(zip(lattice.bottom, lattice.top, strict=True))
+    for column, levels in zip(costs.columns, bounds, strict=True):
+        if levels != bounds[0]:
+            raise not_identical(name, "min_level and max_level", column, first)
+
+
+def not_identical(name: str, what: str, column: str, first: str) -> SpecError:
+    """The error that a column has another hierarchy, or other levels, than the first."""
+    return SpecError(
+        f"{name} needs the same {what} for all quasi-identifiers, and {column!r} differs from {first!r}; "
+        "make them the same, or use best_first"
+    )
 
 
 def _lowest(space: Space, orders: list[int], first: Sequence[Node] = ()) -> Search:

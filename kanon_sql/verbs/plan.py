@@ -83,6 +83,7 @@ def make_plan(
     models, suppresses = models_of(spec, source), spec.suppression_limit > 0
     strategy(spec.strategy).check(models.monotone_for(suppresses), models.not_monotone(suppresses))
     problem = count(source, spec, observer, search_in, keep_tuples, models)
+    strategy(spec.strategy).check_hierarchies(problem.lattice, problem.costs)
     observer.stage("Searching the lattice")
     outcome = search(problem, observer)
     pruned_by = problem.judge.model.pruned_by(may_suppress(spec.suppression_limit, problem.costs.rows) > 0)

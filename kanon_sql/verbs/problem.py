@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from kanon_sql.engine import Table
@@ -10,6 +11,7 @@ from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.frequency.fitting import HierarchySource, hierarchy_sources
 from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set, merge_equal_codes, sampled
 from kanon_sql.frequency.judge import Judge, may_suppress
+from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.lattice import Lattice
 from kanon_sql.loss import Costs, metric
 from kanon_sql.privacy import PrivacyModels
@@ -20,7 +22,9 @@ from kanon_sql.release import publish as releases
 from kanon_sql.release.pieces import companion
 from kanon_sql.release.recoding import companion_stems
 from kanon_sql.risk import roles
-from kanon_sql.spec import Spec
+from kanon_sql.spec import Attribute, Spec
+from kanon_sql.strategies import STRATEGIES, strategy
+from kanon_sql.strategies.igh import not_identical
 from kanon_sql.verbs.models import check_asked, check_reachable, check_sizes, check_unit, models_of
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.population import check_population, check_shares, opened_population
@@ -68,6 +72,7 @@ def count(
     check_population(spec, model)
     metric(spec.metric)
     fitted = hierarchy_sources(spec, source.table, source.engine, order_will_do=spec.strategy in RECODERS)
+    _check_identical(spec, fitted)
     local = spec.strategy in RECODERS or shows.asked(spec)
     if spec.target and spec.target.stays_a_query:
         view = source.engine.place(str(spec.target.table))
@@ -148,6 +153,26 @@ def _check_size(spec: Spec, model: PrivacyModels, frequency_set: FrequencySet) -
             f"k is {model.k:,} but {spec.source} has only {rows:,} rows, so that not even one class could hold them; "
             "lower k"
         )
+
+
+def _check_identical(spec: Spec, fitted: Mapping[str, HierarchySource]) -> None:
+    """Refuse hierarchies or levels that differ where the strategy needs one, as far as files and tables tell."""
+    if spec.strategy not in STRATEGIES or not strategy(spec.strategy).one_hierarchy:
+        return
+    (first, its), *others = ((name, source.fixed) for name, source in fitted.items())
+    for name, fixed in others:
+        if its and fixed and its.contradicts(fixed):
+            raise not_identical(spec.strategy, "hierarchy", name, first)
+        if _levels(spec.quasi_identifiers[name], fixed) != _levels(spec.quasi_identifiers[first], fixed):
+            raise not_identical(spec.strategy, "min_level and max_level", name, first)
+
+
+def _levels(asked: Attribute, hierarchy: Hierarchy | None) -> tuple[int, int]:
+    """The levels that a column may have, as far as they are known before its hierarchy is."""
+    most = asked.max_level
+    if hierarchy is None:
+        return asked.min_level, 0
+    return asked.min_level, hierarchy.height if most is None else min(most, hierarchy.height)
 
 
 def _bounded(spec: Spec, frequency_set: FrequencySet) -> Lattice:

@@ -170,8 +170,8 @@ class Run:
             if sorted(self.db.rows(self.db.tables)) != sorted(tables):
                 raise WrongError("something was left behind by a run that failed") from error
             return "refused"
-        if refusal := self.case.refusal():
-            raise WrongError(f"this should have been refused: {refusal}")
+        if self.case.refusal() or self.case.heights_differ():
+            raise WrongError(f"this should have been refused: {self.case.refusal() or 'heights differ'}")
         if self.case.form == "file":
             self.fetch()
         manifest = release.manifest
@@ -203,7 +203,9 @@ class Run:
         refusal = self.case.refusal()
         if refusal and (refusal not in str(error) or stages):
             raise WrongError(f"not refused before any work, as {refusal!r}: {error} {stages}") from error
-        late = isinstance(error, (InfeasibleError, HierarchyError)) or "needs the same hierarchy" in str(error)
+        if self.case.heights_differ() and stages:
+            raise WrongError(f"several heights were refused after the work was begun: {error}") from error
+        late = isinstance(error, (InfeasibleError, HierarchyError))
         if len(stages) > 1 and not late:
             raise WrongError(f"refused after the work was begun: {error} {stages}") from error
 

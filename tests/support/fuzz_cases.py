@@ -132,6 +132,12 @@ class Case:
         """Words of the error with which a case must end, before any work, since what it asks does not go together."""
         return next((words for words, refused in self._refusals() if refused), None)
 
+    def heights_differ(self) -> bool:
+        """Whether a strategy for one hierarchy is given files that are not as high as the first."""
+        heights = [max(1, len(column.lines[0]) - 1) if column.lines else None for column in self.columns]
+        known = heights[0] is not None and self.strategy in ("optimal_igh", "extended_igh")
+        return known and any(height not in (None, heights[0]) for height in heights)
+
     def _refusals(self) -> Iterator[tuple[str, bool]]:
         view, local = self.form == "view", self.strategy in RECODINGS
         yield "needs a monotone privacy model", self.strategy in MONOTONE and self._is_odd()
