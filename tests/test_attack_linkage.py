@@ -132,3 +132,21 @@ def test_people_of_whom_nothing_is_known(people: pandas.DataFrame) -> None:
     release = pandas.DataFrame({"age": ["[20, 30)"], "zip": ["1*"]})
     outcomes = attack(release, auxiliary=people, quasi_identifiers=NAMES, only="linkage").outcomes
     assert [each.people for each in outcomes] == [0] * (2 if len(people) else 0)
+
+
+@pytest.mark.parametrize("show", ["exact-ranges", "bounds", "mean"])
+def test_everybody_fits_what_a_class_shows_of_them(show: str) -> None:
+    people = people_of(random.Random(7), 120)
+    people.loc[:5, "age"] = None
+    spec = {
+        "quasi_identifiers": {"age": None, "zip": {"hierarchy": {"redact": "right"}}},
+        "identifiers": ["person"],
+        "privacy": {"k": 6},
+        "strategy": "mondrian",
+        "show": show,
+    }
+    release = anonymize(people, spec).to_df()
+    tried = attack(release, spec=spec, source=people, auxiliary=people, unit="person", only="linkage")
+    assert tried.outcomes[0].figures["fitting"] == 120
+    assert bool(tried.notes) == (show == "mean")
+    assert all("looks for the nearest class" in note for note in tried.notes)

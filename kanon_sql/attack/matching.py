@@ -90,6 +90,12 @@ def _covered(
     material: Material, column: Column, labels: Sequence[Label], values: Sequence[tuple[Any, str | None]]
 ) -> tuple[list[tuple[Label, Label]], list[str]]:
     """The pairs of a label and a value, as it prints, that it may stand for; and the labels that cannot be read."""
+    if column.name in material.averaged:
+        material.note(
+            f"{column.name} shows a mean, a median or a mode of each class, which is taken to stand for any value; "
+            "somebody who looks for the nearest class learns more"
+        )
+        return [(label, text) for label in labels for _, text in values], []
     known = [value for value, _ in values]
     texts, others = [text for _, text in values], _values_of_others(material, column.name)
     found, unread = covered(labels, known, column.kind, material.hierarchy(column, known), texts, others)

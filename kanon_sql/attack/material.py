@@ -64,7 +64,8 @@ class Material:
     `quasi_identifiers`, `sensitive`: columns of the release, by their names at home; `location`, `time`: those of
     places and times before they were cloaked. `others`: further releases of the same table. `unit`: the column of the
     source, and of an auxiliary table, that tells people apart. `most`: attempts at most, drawn with the `seed`.
-    `hierarchy`: that of a column, made for its values. `note`: takes a sentence about what limits the attacks.
+    `hierarchy`: that of a column, made for its values. `averaged`: the quasi-identifiers of which the release shows a
+    mean, a median or a mode. `note`: takes a sentence about what limits the attacks.
     """
 
     tables: Scratch
@@ -82,6 +83,7 @@ class Material:
     most: int = 2000
     seed: int = 0
     hierarchy: HierarchyOf = lambda _column, _values: None
+    averaged: tuple[str, ...] = ()
     note: Callable[[str], None] = field(default=lambda _: None, compare=False)
 
     @property

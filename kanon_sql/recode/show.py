@@ -28,7 +28,7 @@ from kanon_sql.recode.task import Local
 from kanon_sql.spec import Spec
 
 _EXACT = "exact-"
-_STATISTICS = ("mean", "median", "mode")
+STATISTICS = ("mean", "median", "mode")
 _NUMBERS = ("integer", "decimal", "float")
 
 
@@ -193,7 +193,7 @@ def _can_show(column: Column, how: str) -> bool:
 
 def _shown(tables: Scratch, local: Local, j: int, order: Order, how: str, recipe: object) -> Shown:
     attribute, statistic, bounds = order.attribute, None, None
-    if how in _STATISTICS:
+    if how in STATISTICS:
         members = _members(tables, local, order)
         statistic = tables.make(f"statistic_{j}", f"core/class_{how}", members=members, positions=order.relation)
         tables.drop(members)

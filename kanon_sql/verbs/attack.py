@@ -17,6 +17,7 @@ from kanon_sql.engines.opening import embedded
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.queries import Relation
+from kanon_sql.recode.show import STATISTICS, how_of
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.beside import known_hierarchy, name_of, opened_beside, shown_columns
 from kanon_sql.verbs.observer import Observer
@@ -178,6 +179,7 @@ def _material(
         attempts,
         spec.seed,
         partial(known_hierarchy, spec, opened["release"].engine),
+        tuple(name for name in spec.quasi_identifiers if how_of(spec, release, name) in STATISTICS),
         note,
     )
 

@@ -341,7 +341,7 @@ CASES = [
         "attack/ranged",
         {"copied": _RELEASE, "low": {"c2": "c0"}, "high": {"c2": "c1"}},
         ["row_id", "c0", "c1", "c2"],
-        [(1, "2", "5", "[2, 5]"), (2, "2", None, None)],
+        [(1, "2", "5", "[2, 5]"), (2, "2", None, "*")],
         relation("release", "row_id c0 c1", (1, "2", "5"), (2, "2", None), **_TEXT),
     ),
     Case(
