@@ -10,6 +10,7 @@ import pytest
 import kanon_sql
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
+from kanon_sql.errors import SpecError
 from kanon_sql.privacy import delta_presence, k_map, t_closeness
 
 
@@ -93,3 +94,73 @@ def test_a_file_is_compared_with_the_values_of_its_source(tmp_path: Path, column
     where: dict[str, Any] = {"output": tmp_path / "anon.parquet", "connection": engine.connection}
     release = kanon_sql.anonymize("people", asked, privacy=[t_closeness("due", 0.1)], **where)
     assert release.manifest["privacy"][0]["achieved"] == 0
+
+
+LARGE = ["170141183460469231731687303715884105727", "170141183460469231731687303715884105726", "1"]
+OTHERWISE = {
+    "letter case": ("csv", "VARCHAR COLLATE NOCASE", ["Ann", "ann", "bob"], "are equal in the source and differ"),
+    "an accent": ("parquet", "VARCHAR COLLATE NOACCENT", ["rene", "rené", "bob"], "are equal in the source and differ"),
+    "-0": ("csv", "DOUBLE", ["0", "-0", "1"], "are equal in the source and differ in a csv file"),
+    "a month": ("csv", "INTERVAL", ["1 month", "30 days", "1 day"], "are equal in the source and differ"),
+    "a zone": ("parquet", "TIMETZ", ["12:00:00+02", "11:00:00+01", "9:00:00+00"], "are equal in a parquet file"),
+    "39 digits": ("parquet", "HUGEINT", LARGE, "differ in the source and are equal in a parquet file"),
+}
+
+VIEWS = {
+    "letter case": "LOWER(ill)",
+    "an accent": "STRIP_ACCENTS(ill)",
+    "-0": "CAST(ROUND(ill) AS INTEGER)",
+    "a month": "EXTRACT(EPOCH FROM ill)",
+    "a zone": "CAST(ill AS VARCHAR)",
+    "39 digits": "CAST(ill AS VARCHAR)",
+}
+
+
+def ill(engine: DuckDB | PostgreSQL, column_type: str, values: list[str]) -> dict[str, Any]:
+    engine.run(f"CREATE TABLE people (age INTEGER, ill {column_type})")
+    for number in range(12):
+        engine.run(f"INSERT INTO people VALUES ({number // 6}, '{values[number % 3]}')")
+    return {"quasi_identifiers": {"age": {"hierarchy": "suppress"}}, "sensitive": ["ill"]}
+
+
+@pytest.mark.parametrize("case", OTHERWISE)
+def test_values_that_a_file_has_otherwise_are_refused_before_the_work(tmp_path: Path, case: str) -> None:
+    ending, column_type, values, why = OTHERWISE[case]
+    engine, stages = DuckDB(), list[str]()
+    asked, models = ill(engine, column_type, values), [t_closeness("ill", 0.1)]
+    where: dict[str, Any] = {"connection": engine.connection, "observer": kanon_sql.Observer(stage=stages.append)}
+    with pytest.raises(SpecError, match=f"'ill' has values that .*{why}.*; release a table, or read a view that"):
+        kanon_sql.anonymize("people", asked, output=tmp_path / f"anon.{ending}", privacy=models, **where)
+    assert stages == []
+    assert kanon_sql.anonymize("people", asked, into="anon", privacy=models, **where).manifest["node"] == {"age": 0}
+    engine.run(f"CREATE VIEW patients AS SELECT age, {VIEWS[case]} AS ill FROM people")
+    kanon_sql.anonymize("patients", asked, output=tmp_path / f"anon.{ending}", privacy=models, **where)
+
+
+@pytest.mark.parametrize(
+    ("ending", "column_type", "values"),
+    [
+        ("csv", "HUGEINT", LARGE),
+        ("csv", "TIMETZ", ["12:00:00+02", "11:00:00+01", "9:00:00+00"]),
+        ("parquet", "DOUBLE", ["0", "-0", "1"]),
+        ("parquet", "INTERVAL", ["1 month", "30 days", "1 day"]),
+        ("parquet", "VARCHAR COLLATE NOCASE", ["Ann", "Ann", "bob"]),
+    ],
+)
+def test_values_that_a_file_keeps_apart_as_the_source_does_are_released(
+    tmp_path: Path, ending: str, column_type: str, values: list[str]
+) -> None:
+    engine = DuckDB()
+    asked = ill(engine, column_type, values)
+    where: dict[str, Any] = {"connection": engine.connection, "output": tmp_path / f"anon.{ending}"}
+    release = kanon_sql.anonymize("people", asked, privacy=[t_closeness("ill", 0.1)], **where)
+    assert release.manifest["privacy"][0]["achieved"] == 0
+
+
+def test_numbers_that_a_server_writes_in_two_ways_are_refused_before_the_work(
+    postgres: PostgreSQL, tmp_path: Path
+) -> None:
+    asked = ill(postgres, "NUMERIC", ["1.5", "1.50", "NaN"])
+    where: dict[str, Any] = {"connection": postgres.connection, "output": tmp_path / "anon.parquet"}
+    with pytest.raises(SpecError, match="are equal in the source and differ in a parquet file"):
+        kanon_sql.anonymize("people", asked, privacy=[t_closeness("ill", 0.1)], **where)

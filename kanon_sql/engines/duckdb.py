@@ -28,17 +28,7 @@ from kanon_sql.staging import NewFile, PrivateFolder
 SOURCE_VIEW = queries.scratch("kanon_source")
 _LINES = queries.scratch("kanon_lines")  # of CSV files: each query of a file would parse all of it twice
 _KINDS = {
-    "integer": (
-        "TINYINT",
-        "SMALLINT",
-        "INTEGER",
-        "BIGINT",
-        "HUGEINT",
-        "UTINYINT",
-        "USMALLINT",
-        "UINTEGER",
-        "UBIGINT",
-    ),
+    "integer": ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"),
     "float": ("FLOAT", "DOUBLE", "REAL"),
     "boolean": ("BOOLEAN",),
     "date": ("DATE",),
@@ -51,6 +41,7 @@ _SENT = queries.scratch("kanon_sent")
 _TIMES = "DATE", "INTERVAL", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE"
 _STREAMED = frozenset(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE", "BOOLEAN", "VARCHAR", *_TIMES))
 _PORTABLE = {"integer": "BIGINT", "float": "DOUBLE PRECISION", "text": "VARCHAR"}
+_WIDE = ("HUGEINT", "UBIGINT")  # too wide for a BIGINT
 
 
 def kind_of(type_name: str) -> str:
@@ -63,6 +54,13 @@ def kind_of(type_name: str) -> str:
     if base.startswith(("TIMESTAMP", "DATETIME")):
         return "timestamp"
     return next((kind for kind, bases in _KINDS.items() if base in bases), "other")
+
+
+def _portable(type_name: str, wide: str | None) -> str:
+    """The type in which another engine takes values of a type; `wide`: that of the widest integers, if not its own."""
+    if type_name in _WIDE:
+        return wide or type_name
+    return _PORTABLE.get(kind_of(type_name), type_name)
 
 
 @dataclass(frozen=True)
@@ -276,7 +274,8 @@ class DuckDB:
         if isinstance(target, DuckDB) and _STREAMED.issuperset(described.values()):
             target._receive(_Stream(self.connection.sql(query)), relation)
         else:
-            types = {name: _PORTABLE.get(kind_of(type_name), type_name) for name, type_name in described.items()}
+            wide = None if isinstance(target, DuckDB) else "NUMERIC"
+            types = {name: _portable(type_name, wide) for name, type_name in described.items()}
             target.load(relation, types, list(zip(*self.rows(query), strict=True)))
 
     def _receive(self, stream: _Stream, relation: Relation) -> None:

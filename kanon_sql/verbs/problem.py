@@ -17,7 +17,7 @@ from kanon_sql.loss import Costs, metric
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.recode import RECODERS
 from kanon_sql.recode import show as shows
-from kanon_sql.release import anatomy, perturb, tables
+from kanon_sql.release import anatomy, as_written, perturb, tables
 from kanon_sql.release import publish as releases
 from kanon_sql.release.pieces import companion
 from kanon_sql.release.recoding import companion_stems
@@ -69,6 +69,7 @@ def count(
     perturb.check(source.engine, source.table, spec)
     check_asked(model, spec, source.table)
     check_unit(model, source)
+    as_written.check(source.engine, source.table, spec.target, [model.sensitive[name] for name in model.compared])
     check_population(spec, model)
     metric(spec.metric)
     fitted = hierarchy_sources(spec, source.table, source.engine, order_will_do=spec.strategy in RECODERS)

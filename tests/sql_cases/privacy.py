@@ -118,6 +118,25 @@ CASES = [
     _whole(all_of(k_anonymity(2), unit="person"), 0, 2, _VISITS),
     _whole(all_of(k_anonymity(3), unit="person"), 1, 2, _VISITS),
     Case(
+        "privacy/written_values",
+        {"source": Relation("people"), "value": ["ill"]},
+        ["code", "value"],
+        [(1, "flu"), (2, "gout"), (3, None)],
+        {"people": ({"ill": "VARCHAR(9)"}, [("flu",), ("gout",), ("flu",), (None,)])},
+    ),
+    Case(
+        "privacy/mixed_values",
+        {"written": Relation("written")},
+        ["parted", "joined"],
+        [(1, 2)],
+        {
+            "written": (
+                {"code": "INTEGER", "value": "VARCHAR(9)"},
+                [(1, "Ann"), (1, "ann"), (2, "x"), (3, "x"), (4, None), (5, "y"), (6, "y"), (7, "z")],
+            )
+        },
+    ),
+    Case(
         "privacy/unknown_units",
         {"source": Relation("visits"), "unit": ["a person"]},
         ["rows"],

@@ -201,7 +201,8 @@ class Run:
         if "\n" in str(error) or str(error).endswith(".") or not str(error):
             raise WrongError(f"an error that is not one sentence: {error}") from error
         refusal = self.case.refusal()
-        if refusal and (refusal not in str(error) or stages):
+        unreadable = isinstance(error, HierarchyError) and not stages  # of two things that are wrong either may be said
+        if refusal and not unreadable and (refusal not in str(error) or stages):
             raise WrongError(f"not refused before any work, as {refusal!r}: {error} {stages}") from error
         if self.case.heights_differ() and stages:
             raise WrongError(f"several heights were refused after the work was begun: {error}") from error

@@ -1,0 +1,58 @@
+"""Sensitive values as the reader of a file finds them: equal ones may differ there, and different ones be equal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from kanon_sql import queries
+from kanon_sql.engine import Engine, Table
+from kanon_sql.engines.files import file_format
+from kanon_sql.engines.opening import embedded
+from kanon_sql.errors import SpecError
+from kanon_sql.release.pieces import Piece
+from kanon_sql.release.publish import write_file
+from kanon_sql.spec import Target
+
+_SENTENCE = "Write the values of a sensitive column."
+
+
+def check(engine: Engine, table: Table, target: Target | None, compared: Sequence[str]) -> None:
+    """SpecError if a column that models compare with the whole table has other values in the file to be released.
+
+    Classes are judged by the values of the source, and checked by those of the file.
+    """
+    if target is None or target.file is None:
+        return
+    written_as = file_format(target.file)
+    for name in compared:
+        parted, joined = _mixed(engine, table, name, written_as)
+        if parted or joined:
+            raise SpecError(
+                f"column {name!r} has values that {_how(parted, joined, written_as)}, so that a privacy model that "
+                "compares its classes with the whole table would compare other values; release a table, or read a view "
+                f"that {_view(parted)}"
+            )
+
+
+def _how(parted: int, joined: int, written_as: str) -> str:
+    if parted:
+        return f"are equal in the source and differ in a {written_as} file ({parted:,})"
+    return f"differ in the source and are equal in a {written_as} file ({joined:,})"
+
+
+def _view(parted: int) -> str:
+    return "writes equal values in one way, by LOWER or ROUND, say" if parted else "casts the column to text"
+
+
+def _mixed(engine: Engine, table: Table, name: str, written_as: str) -> tuple[int, int]:
+    """How many values are several in a file, and how many of a file are several here."""
+    query = queries.text("privacy/written_values", engine.dialect, source=table.relation, value=[name])
+    with TemporaryDirectory(prefix="kanon_values_") as folder, closing(embedded()) as reader:
+        file = Path(folder) / "values"
+        write_file(engine, Piece("values", _SENTENCE, query), file, written_as)
+        written = reader.read_written(file, written_as)
+        ((parted, joined),) = reader.rows(queries.text("privacy/mixed_values", reader.dialect, written=written))
+    return int(parted), int(joined)
