@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.risks import Risks, risks
     from kanon_sql.verbs.search import Search, search
     from kanon_sql.verbs.statement import anonymize_sql
+    from kanon_sql.verbs.utility import Utility, utility
     from kanon_sql.verbs.verify import Verification, verify
 
 _HOMES = {
@@ -46,6 +47,7 @@ _HOMES = {
     "Risks": "verbs.risks",
     "Search": "verbs.search",
     "Spec": "spec",
+    "Utility": "verbs.utility",
     "Verification": "verbs.verify",
     "anatomize": "verbs.anatomize",
     "anonymize": "verbs.anonymize",
@@ -59,6 +61,7 @@ _HOMES = {
     "refresh": "verbs.refresh",
     "risks": "verbs.risks",
     "search": "verbs.search",
+    "utility": "verbs.utility",
     "verify": "verbs.verify",
 }
 
@@ -77,6 +80,7 @@ __all__ = [
     "Risks",
     "Search",
     "Spec",
+    "Utility",
     "Verification",
     "anatomize",
     "anonymize",
@@ -91,6 +95,7 @@ __all__ = [
     "refresh",
     "risks",
     "search",
+    "utility",
     "verify",
 ]
 

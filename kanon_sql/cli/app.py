@@ -25,6 +25,8 @@ COMMANDS = {
     "verify": "Check any table or file: exit code 0 if every class has at least k rows, 1 if not.",
     "attack": "Try what an attacker could do with a release, and say how many people it succeeds with.",
     "risk": "Measure how far people are at risk in a table, or before and after in a source and its release.",
+    "utility": "Measure what a release is still good for: how far its columns, pairs of columns, counts and models are "
+    "from those of its source.",
     "refresh": "Refill a materialized release from its source, and verify it; if it does not hold, the old one stays.",
     "profile": "Look at a table before anonymizing it: types, distinct counts, and how unique columns and sets of "
     "them are.",

@@ -1,0 +1,30 @@
+"""What a release is still good for: its marginals, associations, count queries and models beside those of its source.
+
+All measures take one view of a generalized cell, see `kanon_sql.utility.attribute`; aggregates only come out.
+"""
+
+from kanon_sql.utility.alignment import Drawn, drawn_rows
+from kanon_sql.utility.attribute import Attribute, Cells, attribute
+from kanon_sql.utility.counts import Counts
+from kanon_sql.utility.marginals import Marginal, marginal
+from kanon_sql.utility.models import Learned, is_installed, learned, why_not
+from kanon_sql.utility.pairs import Association
+from kanon_sql.utility.sides import Sides, coded
+
+__all__ = [
+    "Association",
+    "Attribute",
+    "Cells",
+    "Counts",
+    "Drawn",
+    "Learned",
+    "Marginal",
+    "Sides",
+    "attribute",
+    "coded",
+    "drawn_rows",
+    "is_installed",
+    "learned",
+    "marginal",
+    "why_not",
+]

@@ -1,0 +1,107 @@
+"""Which released row each row of the source may have become: one whose labels may all stand for the row's values.
+
+A release does not say whose rows are whose, and need not. Where classes do not overlap, the source tells; where they
+do, one of those that fit is drawn by how likely the row is in it under the uniform spread.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kanon_sql.queries import Relation
+from kanon_sql.utility.attribute import Attribute, Floats, Integers
+from kanon_sql.utility.sides import Sides, column_of
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Rows drawn from a source, by a seed: their codes, and those of the released row that each may have become.
+
+    `has_released`: whether there is one; the row is suppressed else.
+    """
+
+    exact: Integers
+    released: Integers
+    has_released: np.ndarray
+
+    @property
+    def unreleased(self) -> float:
+        """The share of the drawn rows that no released row fits."""
+        return float(1 - self.has_released.mean())
+
+
+def drawn_rows(sides: Sides, most: int, seed: int) -> Drawn:
+    """At most so many rows of the source, in an order that tells their content and the seed only."""
+    tuples, n = sides.rows(sides.source)
+    random = np.random.default_rng(seed)
+    kept = np.sort(random.permutation(int(n.sum()))[:most])
+    exact = tuples[np.searchsorted(np.cumsum(n), kept, "right")]
+    exact = exact[random.permutation(len(exact))]
+    distinct, whose = np.unique(exact, axis=0, return_inverse=True)
+    classes, rows = sides.rows(sides.release)
+    target, fitting = _fitting(sides, distinct)
+    likely = _likelihoods(sides, distinct[target], classes[fitting]) * rows[fitting]
+    chosen = _chosen(target, likely, whose.ravel(), random)
+    has_released = chosen >= 0
+    return Drawn(exact, classes[fitting[chosen]] if len(fitting) else exact * 0, has_released)
+
+
+def _fitting(sides: Sides, tuples: Integers) -> tuple[Integers, Integers]:
+    """The pairs of a tuple and a distinct released row that fit, by their places, in the tuples' order.
+
+    The columns are joined one by one over the prefixes of the released rows, as those of an attack by linkage are.
+    Columns with values that the source lacks, such as noise, do not count.
+    """
+    tables = sides.tables
+    columns = {number: each for number, each in enumerate(sides.attributes) if not each.nearby.sum() + each.lost}
+    names = [column_of(number) for number in range(len(sides.attributes))]
+    classes = tables.make("classes", "attack/classes", release=sides.release, labels=names)
+    types = {"target": "INTEGER", **dict.fromkeys(names, "INTEGER")}
+    targets = tables.load("targets", types, [range(len(tuples)), *tuples.T.tolist()])
+    tables.make("places", "attack/first_places", classes=classes)
+    tables.make("fitting", "attack/first_fitting", targets=targets)
+    for number in sorted(columns, key=lambda number: columns[number].generalized):
+        name = [column_of(number)]
+        covers = _covers(sides, columns[number])
+        tables.make("next_places", "attack/next_places", places=tables["places"], classes=classes, label=name)
+        relations = {"fitting": tables["fitting"], "places": tables["next_places"], "covers": covers}
+        tables.make("next_fitting", "attack/next_fitting", targets=targets, value=name, **relations)
+        tables.rename("next_places", "places")
+        tables.rename("next_fitting", "fitting")
+    fits = tables.make("fits", "attack/fits", fitting=tables["fitting"], places=tables["places"])
+    frame = tables.engine.frame(fits)
+    target, fitting = frame["target"].to_numpy(np.int64), frame["class"].to_numpy(np.int64) - 1
+    order = np.lexsort((fitting, target))
+    return target[order], fitting[order]
+
+
+def _covers(sides: Sides, each: Attribute) -> Relation:
+    """The groups of values that each code may stand for, as keys."""
+    pairs = [[f"={number}" for number in side.tolist()] for side in np.nonzero(each.weights)]
+    return sides.tables.load("covers", {"label": "VARCHAR", "value": "VARCHAR"}, pairs)
+
+
+def _likelihoods(sides: Sides, exact: Integers, released: Integers) -> Floats:
+    """How likely each released row is to be each exact row beside it."""
+    likely = np.ones(len(exact))
+    for number, each in enumerate(sides.attributes):
+        if not each.nearby.sum() + each.lost:
+            likely *= each.weights[released[:, number], exact[:, number]]
+    return likely
+
+
+def _chosen(target: Integers, likely: Floats, whose: Integers, random: np.random.Generator) -> Integers:
+    """For each row, by its tuple `whose`, the place of one of its tuple's pairs; -1 where there is none."""
+    tuples = int(whose.max()) + 1
+    sums = np.bincount(target, likely, tuples)
+    up_to = target + np.cumsum(likely / sums[target]) - _before(target, likely / sums[target], tuples)
+    places = np.searchsorted(up_to, whose + random.random(len(whose)) * (1 - 1e-9), "left")
+    return np.where(np.isin(whose, target), np.minimum(places, max(0, len(target) - 1)), -1)
+
+
+def _before(target: Integers, shares: Floats, tuples: int) -> Floats:
+    """The sum of the shares of all earlier tuples."""
+    of_tuple = np.bincount(target, shares, tuples)
+    return (np.cumsum(of_tuple) - of_tuple)[target].astype(float)

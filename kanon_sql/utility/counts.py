@@ -1,0 +1,105 @@
+"""Range-count queries: how far an answer from a release is from the answer of its source.
+
+Each query counts the rows within a range of values (of a column without an order, in a set of values) of two or three
+columns at once. As in X. Xiao, Y. Tao, "Anatomy", VLDB 2006, section 6, each column takes part so that the wanted share
+of the rows may be expected if the columns were independent; here parts are measured in rows of the source, not in
+values, so that skewed columns come near it too. The relative error is over the exact answer, or a sanity bound of .1 %
+of the rows where that is larger (X. Xiao, G. Wang, J. Gehrke, "Differential privacy via wavelet transforms", ICDE 2010,
+section 7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from random import Random
+
+import numpy as np
+
+from kanon_sql.utility.attribute import Attribute, Floats
+
+SELECTIVITY = 0.1
+SANITY_BOUND = 0.001
+_SUBSETS = 60  # of columns, at most
+
+
+@dataclass(frozen=True)
+class Query:
+    """A count of the rows whose columns are in some groups of values: `groups` per number of a column."""
+
+    subset: tuple[int, ...]
+    groups: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The relative errors of `queries` count queries.
+
+    `selectivity`: the median share of the source's rows that they count.
+    """
+
+    queries: int
+    median: float
+    percentile_95: float
+    selectivity: float
+
+
+def drawn(attributes: Sequence[Attribute], many: int, seed: int) -> list[Query]:
+    """So many queries of 2 or 3 columns that have more than one group of values (of one where there is but one)."""
+    random = Random(f"queries {seed}")
+    columns = [number for number, each in enumerate(attributes) if np.count_nonzero(each.group_rows) > 1]
+    sizes = sorted({min(size, len(columns)) for size in (2, 3)})
+    subsets = [subset for size in sizes if size for subset in combinations(columns, size)]
+    if not subsets:
+        return []
+    kept = random.sample(subsets, min(_SUBSETS, len(subsets)))
+    return [_query(attributes, kept[number % len(kept)], random) for number in range(many)]
+
+
+def _query(attributes: Sequence[Attribute], subset: tuple[int, ...], random: Random) -> Query:
+    """A query of some columns: what a column of large groups takes too much of, the later ones make up for."""
+    wanted, groups = SELECTIVITY, {}
+    coarse_first = sorted(subset, key=lambda number: -_shares(attributes[number]).max())
+    for left, number in zip(range(len(subset), 0, -1), coarse_first, strict=True):
+        groups[number] = tuple(_some_groups(attributes[number], min(1.0, wanted ** (1 / left)), random))
+        wanted /= _shares(attributes[number])[list(groups[number])].sum()
+    return Query(subset, tuple(groups[number] for number in subset))
+
+
+def _shares(each: Attribute) -> Floats:
+    shares: Floats = each.group_rows / each.group_rows.sum()
+    return shares
+
+
+def _some_groups(each: Attribute, wanted: float, random: Random) -> Iterator[int]:
+    """Groups with about this share of the rows, one at least: a range where there is an order, NULL in none."""
+    shares, taken = _shares(each), 0.0
+    order = list(range(len(shares)))
+    if each.ordered:
+        order = [group for group in order if group != each.null_group] or order
+        order = order[_start(shares[order], wanted, random) :]
+    else:
+        random.shuffle(order)
+    for group in order:
+        yield group
+        taken += shares[group]
+        if taken >= wanted:
+            return
+
+
+def _start(shares: Floats, wanted: float, random: Random) -> int:
+    """A place to begin a range, so that enough rows follow."""
+    before = np.cumsum(shares) - shares
+    room = max(0.0, shares.sum() - wanted)
+    return int(np.searchsorted(before, random.random() * room, "right")) - 1
+
+
+def errors(queries: Sequence[Query], rows: int, exact: Mapping[int, float], estimated: Mapping[int, float]) -> Counts:
+    """How far the estimates are off; `exact`, `estimated`: answers by the query's number, 0 where there is none."""
+    answers = np.array([exact.get(number, 0.0) for number in range(len(queries))])
+    guesses = np.array([estimated.get(number, 0.0) for number in range(len(queries))])
+    relative = np.abs(guesses - answers) / np.maximum(answers, SANITY_BOUND * rows)
+    median, high = np.percentile(relative, [50, 95])
+    figures = (float(median), float(high), float(np.median(answers) / rows))
+    return Counts(len(queries), *(round(figure, 9) for figure in figures))

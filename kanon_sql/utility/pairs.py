@@ -1,0 +1,92 @@
+"""How far the associations between columns in a release are from those in its source."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from kanon_sql.utility.attribute import Attribute, Floats, Integers
+
+_AT_ONCE = 20_000  # pairs of codes
+Pairs = tuple[Integers, Integers, Floats]
+
+
+@dataclass(frozen=True)
+class Association:
+    """How strongly two columns go together in each table.
+
+    `measure`: `correlation` (Pearson's) of two columns of numbers, dates or times, over the rows that have both; else
+    `cramers_v`, with NULL as a value and the bias corrected (W. Bergsma, Journal of the Korean Statistical Society
+    42(3), 2013). `source`, `release`: None where one column has one value only, and nothing can be said.
+    """
+
+    columns: tuple[str, str]
+    measure: Literal["correlation", "cramers_v"]
+    source: float | None
+    release: float | None
+
+    @property
+    def error(self) -> float:
+        """The absolute difference, where nothing can be said of one as from 0."""
+        return abs((self.source or 0.0) - (self.release or 0.0))
+
+
+def association(one: Attribute, other: Attribute, source: Pairs, release: Pairs) -> Association:
+    """The association of two columns; `source` and `release`: their pairs of codes, each with its rows."""
+    tables = [_table(one, other, pairs) for pairs in (source, release)]
+    names = (one.name, other.name)
+    if one.is_number and other.is_number:
+        return Association(names, "correlation", *(_correlation(each, one.numbers, other.numbers) for each in tables))
+    return Association(names, "cramers_v", *map(cramers_v, tables))
+
+
+def _table(one: Attribute, other: Attribute, pairs: Pairs) -> Floats:
+    """The rows per group of the one and of the other, each row spread over all that it may stand for."""
+    table = np.zeros((len(one.numbers), len(other.numbers)))
+    for start in range(0, len(pairs[2]), _AT_ONCE):
+        first, second, rows = (each[start : start + _AT_ONCE] for each in pairs)
+        table += (one.weights[first] * rows[:, None]).T @ other.weights[second]
+    return table
+
+
+def _correlation(table: Floats, first: Floats, second: Floats) -> float | None:
+    """Pearson's correlation over the groups that have a number on both sides."""
+    rows, columns = np.isfinite(first), np.isfinite(second)
+    table, first, second = table[np.ix_(rows, columns)], first[rows], second[columns]
+    total = table.sum()
+    if not total:
+        return None
+    first = first - table.sum(axis=1) @ first / total
+    second = second - table.sum(axis=0) @ second / total
+    spreads = float(table.sum(axis=1) @ first**2) * float(table.sum(axis=0) @ second**2)
+    if spreads <= 0:
+        return None
+    return _rounded(float(first @ table @ second) / spreads**0.5)
+
+
+def cramers_v(table: Floats) -> float | None:
+    """Cramér's V of a contingency table, its bias corrected; None where one side has one value.
+
+    >>> cramers_v(np.array([[5.0, 0.0], [0.0, 5.0]]))
+    1.0
+    """
+    total = table.sum()
+    table = table[table.sum(axis=1) > _NONE][:, table.sum(axis=0) > _NONE]
+    if min(table.shape) < 2 or total <= 1:
+        return None
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / total
+    squared = float(((table - expected) ** 2 / expected).sum()) / total
+    rows, columns = table.shape
+    by_chance = (rows - 1) * (columns - 1) / (total - 1)
+    least = min(size - (size - 1) ** 2 / (total - 1) for size in (rows, columns)) - 1
+    return _rounded((max(0.0, squared - by_chance) / least) ** 0.5) if least > 0 else None
+
+
+_NONE = 1e-9  # rows
+
+
+def _rounded(figure: float) -> float:
+    """Without the last digits, in which equal sums may differ."""
+    return round(figure, 12)

@@ -1,0 +1,140 @@
+"""The source and its release in codes, beside each other in one engine: what all queries of theirs ask."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+
+import numpy as np
+
+from kanon_sql import queries
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.generalization.values import Label
+from kanon_sql.queries import Coded, Relation
+from kanon_sql.utility.attribute import Attribute, Integers
+from kanon_sql.utility.counts import Counts, Query, drawn, errors
+from kanon_sql.utility.pairs import Association, Pairs, association
+
+_NOTHING = "nothing"
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The coded tuples of two tables: a column of codes per attribute, `nothing`, and n."""
+
+    tables: Scratch
+    attributes: Sequence[Attribute]
+    source: Relation
+    release: Relation
+
+    def associations(self, columns: Sequence[int]) -> list[Association]:
+        """How every two of some columns go together in both."""
+        numbers = list(combinations(columns, 2))
+        one, other = (self._pairs(numbers, coded) for coded in (self.source, self.release))
+        both = zip(numbers, one, other, strict=True)
+        return [association(self.attributes[i], self.attributes[j], *pairs) for (i, j), *pairs in both]
+
+    def _pairs(self, numbers: Sequence[tuple[int, ...]], coded: Relation) -> list[Pairs]:
+        """The pairs of codes of every two columns, each with its rows."""
+        if not numbers:
+            return []
+        frame = self.tables.engine.frame(self._combined("pairs", numbers, coded))
+        columns = [frame[name].to_numpy(np.int64) for name in ("subset", "first", "second", "n")]
+        order = np.lexsort(columns[::-1])
+        subset, first, second, n = (column[order] for column in columns)
+        parts = [slice(*ends) for ends in pairwise(np.searchsorted(subset, range(len(numbers) + 1)))]
+        return [(first[part], second[part], n[part].astype(float)) for part in parts]
+
+    def _combined(self, stem: str, subsets: Sequence[tuple[int, ...]], coded: Relation) -> Relation:
+        """The combinations of codes of some columns, each with its rows, by the number of the subset."""
+        places = ("first", "second", "third")
+        texts = []
+        for number, subset in enumerate(subsets):
+            names = [column_of(each) for each in subset] + [_NOTHING] * (len(places) - len(subset))
+            holes = {place: [name] for place, name in zip(places, names, strict=True)}
+            texts.append(self.tables.text("utility/combined", coded=coded, subset=number, **holes))
+        return self.tables.make_as(stem, queries.union_all(texts), "utility/combined")
+
+    def counts(self, many: int, seed: int, rows: int) -> Counts | None:
+        """How far the answers of so many count queries are off; None where there is nothing to ask."""
+        asked = drawn(self.attributes, many, seed)
+        if not asked:
+            return None
+        subsets = sorted({query.subset for query in asked})
+        self._load(asked, subsets)
+        relations = {"predicates": self.tables["predicates"], "chances": self.tables["chances"]}
+        self.tables.make("weights", "utility/weights", **relations)
+        exact, estimated = (self._answers(subsets, coded) for coded in (self.source, self.release))
+        return errors(asked, rows, exact, estimated)
+
+    def _load(self, asked: Sequence[Query], subsets: Sequence[tuple[int, ...]]) -> None:
+        numbers = [subsets.index(query.subset) for query in asked]
+        self.tables.load("asked", _integers("query", "subset"), [range(len(asked)), numbers])
+        predicates = [row for number, query in enumerate(asked) for row in _predicates(number, query)]
+        self.tables.load(
+            "predicates", _integers("query", "place", "attribute", "part"), list(zip(*predicates, strict=True))
+        )
+        chances: list[list[float]] = [[-1], [0], [0], [1.0]]
+        for number, each in enumerate(self.attributes):
+            codes, parts = np.nonzero(each.weights)
+            for column, added in zip(
+                chances, ([number] * len(codes), codes, parts, each.weights[codes, parts]), strict=True
+            ):
+                column.extend(np.asarray(added).tolist())
+        self.tables.load("chances", {**_integers("attribute", "code", "part"), "chance": "DOUBLE"}, chances)
+
+    def _answers(self, subsets: Sequence[tuple[int, ...]], coded: Relation) -> Mapping[int, float]:
+        holes = {"asked": self.tables["asked"], "weights": self.tables["weights"]}
+        combined = self._combined("combined", subsets, coded)
+        return {int(query): float(n) for query, n in self.tables.rows("utility/answers", combined=combined, **holes)}
+
+    def rows(self, coded: Relation) -> tuple[Integers, Integers]:
+        """The distinct tuples of codes, in order, a row each, and how many rows of the table each is."""
+        names = [column_of(number) for number in range(len(self.attributes))]
+        frame = self.tables.engine.frame(coded)
+        tuples = np.column_stack([frame[name].to_numpy(np.int64) for name in names])
+        distinct, whose = np.unique(tuples, axis=0, return_inverse=True)
+        rows = np.bincount(whose.ravel(), frame["n"].to_numpy(np.int64), len(distinct))
+        return distinct, rows.astype(np.int64)
+
+
+def coded(
+    tables: Scratch, stem: str, copied: Relation, cells: Sequence[str], codes: Sequence[Mapping[Label, int]]
+) -> Relation:
+    """The tuples of a copy in codes. `cells`: its columns; `codes`: per column the code of each cell."""
+    tuples = tables.make(
+        f"{stem}_tuples",
+        "utility/tuples",
+        copied=copied,
+        cells=dict(zip(map(_stem, range(len(cells))), cells, strict=True)),
+    )
+    mapped = [_mapped(tables, f"{stem}_{number}", number, each) for number, each in enumerate(codes)]
+    text = queries.frequency_set(tuples, mapped, tables.engine.dialect, [_NOTHING])
+    return tables.make_as(f"{stem}_coded", text)
+
+
+def _mapped(tables: Scratch, stem: str, number: int, codes: Mapping[Label, int]) -> Coded:
+    known = [(text, code) for text, code in codes.items() if text is not None]
+    mapping = tables.load(stem, {"value": "VARCHAR", "code_0": "INTEGER"}, list(zip(*known, strict=True)) or [[], []])
+    nulls = {"code_0": codes[None]} if None in codes else None
+    return Coded(_stem(number), mapping, 0, (), nulls)
+
+
+def _stem(number: int) -> str:
+    return f"a{number}"
+
+
+def column_of(number: int) -> str:
+    """The column of an attribute's codes."""
+    return f"{_stem(number)}_0"
+
+
+def _predicates(number: int, query: Query) -> list[tuple[int, int, int, int]]:
+    """What a query asks: query, place, attribute, group of values; nothing of the places that it leaves out."""
+    asked = [*zip(query.subset, query.groups, strict=True), *[(-1, (0,))] * (3 - len(query.subset))]
+    return [(number, place, of, group) for place, (of, groups) in enumerate(asked, start=1) for group in groups]
+
+
+def _integers(*names: str) -> dict[str, str]:
+    return dict.fromkeys(names, "INTEGER")
