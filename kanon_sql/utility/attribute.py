@@ -125,6 +125,7 @@ class _Domain:
         self.rows: Floats = counted
         numbers = [_number(value) if column.ordered else None for value in self.values]
         self.numbers: Floats = np.array([np.nan if each is None else each for each in numbers], dtype=float)
+        self.finite = np.flatnonzero(np.isfinite(self.numbers))
 
     def literal(self, label: str) -> tuple[int, bool] | None:
         """The place of a label that is no more than a value, or the next place to it, and whether it is foreign."""
@@ -133,10 +134,14 @@ class _Domain:
             value = _value(label, "decimal")
         if key(value) in self.by_key:
             return self.by_key[key(value)], False
-        number, known = _number(value), np.flatnonzero(np.isfinite(self.numbers))
+        number, known = _number(value), self.numbers[self.finite]
         if number is None or not len(known):
             return None
-        return int(known[np.abs(self.numbers[known] - number).argmin()]), True
+        after = int(np.searchsorted(known, number))
+        near = min(
+            (place for place in (after - 1, after) if 0 <= place < len(known)), key=lambda i: abs(known[i] - number)
+        )
+        return int(self.finite[near]), True
 
 
 class _Covers:
@@ -152,18 +157,20 @@ class _Covers:
         rest = [label for label in labels if label not in found]
         others, unread = covered(rest, domain.values, domain.kind, hierarchy, domain.texts) if rest else ({}, [])
         found.update(others)
-        self.size, self.unread = len(domain.values), 0
+        self.size = len(domain.values)
         self.foreign = np.zeros(len(labels), dtype=bool)
         if None in found and not domain.nullable:  # in a column that keeps its type it stands for *
             found[None] = list(range(self.size))
         numbers = {label: number for number, label in enumerate(labels)}
-        for label in unread:
+        never_read = {label for label in unread if domain.literal(label) is None}
+        self.unread = len(never_read)
+        in_doubt = {*unread, *(label for label in rest if label is not None and not found[label])}
+        for label in sorted(in_doubt):
             literal = domain.literal(label)
             if literal:
                 found[label] = [literal[0]]
                 self.foreign[numbers[label]] = literal[1]
-            else:
-                self.unread += 1
+            elif label in never_read:
                 found[label] = found[label] if as_any else []
         self.counts = np.array([len(found[label]) for label in labels], dtype=np.int64)
         self.places = np.array([place for label in labels for place in found[label]], dtype=np.int64)

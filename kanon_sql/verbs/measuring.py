@@ -149,13 +149,13 @@ class Measuring:
         if made.unread:
             stand = "any value" if self._may_be_generalized(made.name) else "none"
             self.notes.append(
-                f"{made.unread:,} labels of {made.name} cannot be read, and are taken to stand for {stand}; name the "
+                f"labels of {made.name} that cannot be read ({made.unread:,}) are taken to stand for {stand}; name the "
                 "quasi-identifiers and their hierarchies"
             )
 
     def _may_be_generalized(self, name: str) -> bool:
-        """Whether a label that nobody can read may stand for anything; where no roles are told, of any column."""
-        return name in self.spec.quasi_identifiers or not self.spec.quasi_identifiers
+        """Whether a label that nobody can read may stand for anything."""
+        return name in self.spec.quasi_identifiers
 
     def _coded(self, side: str, attributes: Sequence[Attribute]) -> Relation:
         plain = [_plain(number) for number in range(len(attributes))]
@@ -172,7 +172,7 @@ class Measuring:
 
     def _learned(self, sides: Sides, most: int) -> Iterator[Learned]:
         if not self.targets:
-            self.skipped.append(("models", "name the columns to predict with `predict`, or sensitive ones"))
+            self.skipped.append(("models", "name the columns to predict, or sensitive ones"))
         elif not is_installed():
             self.skipped.append(("models", "they take scikit-learn; install it with pip install 'kanon_sql[utility]'"))
         else:

@@ -158,22 +158,23 @@ class AttackOptions(TypedDict, total=False):
     seed: int | None
 
 
-<<<<<<< HEAD
 class RiskOptions(PrivacyOptions, total=False):
     """What the measures of risk are told of a table."""
-=======
-class UtilityOptions(TypedDict, total=False):
-    """What is told of a release that is measured beside its source."""
->>>>>>> 15fa4be (Measure what a release is still good for: kanon utility)
 
     database: Place | None
     quasi_identifiers: Columns | Mapping[str, Any] | None
     sensitive: Columns | None
     hierarchies: Place | None
-<<<<<<< HEAD
-=======
+
+
+class UtilityOptions(TypedDict, total=False):
+    """What is told of a release that is measured beside its source."""
+
+    database: Place | None
+    quasi_identifiers: Columns | Mapping[str, Any] | None
+    sensitive: Columns | None
+    hierarchies: Place | None
     seed: int | None
->>>>>>> 15fa4be (Measure what a release is still good for: kanon utility)
 
 
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])

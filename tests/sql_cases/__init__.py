@@ -17,6 +17,7 @@ from sql_cases import (
     quality,
     refine,
     risk,
+    utility,
     wildcard,
 )
 
@@ -36,6 +37,7 @@ FOLDERS = {
     "quality": quality.CASES,
     "refine": refine.CASES,
     "risk": risk.CASES,
+    "utility": utility.CASES,
     "wildcard": wildcard.CASES,
 }
 CASES = [case for cases in FOLDERS.values() for case in cases]
