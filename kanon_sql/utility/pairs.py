@@ -81,7 +81,7 @@ def cramers_v(table: Floats) -> float | None:
     rows, columns = table.shape
     by_chance = (rows - 1) * (columns - 1) / (total - 1)
     least = min(size - (size - 1) ** 2 / (total - 1) for size in (rows, columns)) - 1
-    return _rounded((max(0.0, squared - by_chance) / least) ** 0.5) if least > 0 else None
+    return _rounded(float(max(0.0, squared - by_chance) / least) ** 0.5) if least > 0 else None
 
 
 _NONE = 1e-9  # rows
