@@ -6,11 +6,13 @@ whether a guess is right. Everything is counted in an embedded engine, and only 
 
 from kanon_sql.attack.attributes import ATTRIBUTES
 from kanon_sql.attack.background import BACKGROUND
+from kanon_sql.attack.downcoding import DOWNCODING
 from kanon_sql.attack.homogeneity import HOMOGENEITY
 from kanon_sql.attack.inference import INFERENCE
 from kanon_sql.attack.linkability import LINKABILITY
 from kanon_sql.attack.linkage import LINKAGE
 from kanon_sql.attack.material import Attack, Copy, Material, Need
+from kanon_sql.attack.minimality import MINIMALITY
 from kanon_sql.attack.model_inference import MODEL_INFERENCE
 from kanon_sql.attack.order import ORDER
 from kanon_sql.attack.outcome import Outcome, interval
@@ -24,6 +26,8 @@ ATTACKS: tuple[Attack, ...] = (
     BACKGROUND,
     SKEWNESS,
     SIMILARITY,
+    MINIMALITY,
+    DOWNCODING,
     ATTRIBUTES,
     LINKAGE,
     SINGLING_OUT,

@@ -11,6 +11,7 @@ from kanon_sql.attack.outcome import Outcome
 from kanon_sql.engine import Column
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.generalization.hierarchy import Hierarchy
+from kanon_sql.privacy import PrivacyModels
 from kanon_sql.queries import Relation
 
 Need = Literal[
@@ -63,9 +64,10 @@ class Material:
 
     `quasi_identifiers`, `sensitive`: columns of the release, by their names at home; `location`, `time`: those of
     places and times before they were cloaked. `others`: further releases of the same table. `unit`: the column of the
-    source, and of an auxiliary table, that tells people apart. `most`: attempts at most, drawn with the `seed`.
-    `hierarchy`: that of a column, made for its values. `averaged`: the quasi-identifiers of which the release shows a
-    mean, a median or a mode. `note`: takes a sentence about what limits the attacks.
+    source, and of an auxiliary table, that tells people apart. `privacy`: the models that the release was made for.
+    `most`: attempts at most, drawn with the `seed`. `hierarchy`: that of a column, made for its values. `averaged`: the
+    quasi-identifiers of which the release shows a mean, a median or a mode. `note`: takes a sentence about what limits
+    the attacks.
     """
 
     tables: Scratch
@@ -80,6 +82,7 @@ class Material:
     others: tuple[Copy, ...] = ()
     unit: str | None = None
     k: int | None = None
+    privacy: PrivacyModels | None = None
     most: int = 2000
     seed: int = 0
     hierarchy: HierarchyOf = lambda _column, _values: None

@@ -20,6 +20,7 @@ from kanon_sql.queries import Relation
 from kanon_sql.recode.show import STATISTICS, how_of
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.beside import known_hierarchy, name_of, opened_beside, shown_columns
+from kanon_sql.verbs.models import models_of
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import AttackOptions, spelled_out, taken
 from kanon_sql.verbs.result import Result
@@ -176,6 +177,7 @@ def _material(
         tuple(copy for role, copy in copies.items() if role.startswith(_OTHER)),
         spec.unit,
         spec.privacy.k,
+        models_of(spec, opened["source"]) if "source" in opened else None,
         attempts,
         spec.seed,
         partial(known_hierarchy, spec, opened["release"].engine),

@@ -1,7 +1,7 @@
 """Given and expected rows of `sql/attack`."""
 
 from kanon_sql.queries import Relation
-from sql_cases.case import Case, relation
+from sql_cases.case import AT_MOST_75, Case, relation
 
 _RELEASE, _CLASSES, _TARGETS = Relation("release"), Relation("classes"), Relation("targets")
 _TEXT = {"c0": "VARCHAR", "c1": "VARCHAR", "label": "VARCHAR", "value": "VARCHAR"}
@@ -314,6 +314,203 @@ _VALUES_OF_CLASSES = [
     ),
 ]
 
+_PLACED = relation("placed", "row_id home", (1, ",0"), (2, ",0"), (3, ",0"), (4, ",1"), home="VARCHAR")
+_MAPPING = relation("mapping", "value own below", ("=1*", 0, 5), ("", 1, 6), value="VARCHAR")
+_PARTS = relation("parts", "row_id home part", (1, "a", 1), (2, "a", 1), (3, "a", 2), (4, "b", 1), home="VARCHAR")
+_MAPPED = {"placed": Relation("placed"), "mapping": Relation("mapping"), "copied": _RELEASE, "value": ["c0"]}
+_SEATS = relation("seats", "world row_id slot", (7, 1, 1), (7, 2, 3), (7, 3, 2), (7, 4, 1))
+_SLOTS = relation("slots", "home slot ill", ("a", 1, 8), ("a", 2, 8), ("a", 3, 9), ("b", 1, 8), home="VARCHAR")
+_COUNTED_PARTS = relation(
+    "counted", "world home part zip_0 n", (1, "a", 1, 8, 2), (1, "a", 2, 8, 1), (1, "a", 2, 9, 1), home="VARCHAR"
+)
+_UNSAFE = relation("unsafe", "world home part", (1, "a", 1), (1, "a", 2), (2, "a", 1), (2, "b", 1), home="VARCHAR")
+_MINIMALITY = [
+    Case("attack/unplaced", {"copied": _RELEASE}, ["row_id", "home"], [(i, "") for i in range(1, 6)], _RELEASED),
+    Case(
+        "attack/placed",
+        _MAPPED,
+        ["row_id", "home"],
+        [(1, ",0,0"), (2, ",0,0"), (3, ",0,0"), (4, ",1,1")],
+        {**_PLACED, **_MAPPING, **_RELEASED},
+    ),
+    Case(
+        "attack/parts",
+        _MAPPED,
+        ["row_id", "home", "part"],
+        [(1, ",0", 5), (2, ",0", 5), (3, ",0", 5), (4, ",1", 6)],
+        {**_PLACED, **_MAPPING, **_RELEASED},
+    ),
+    Case(
+        "attack/other_places",
+        {"placed": Relation("placed"), "others": Relation("others")},
+        ["places"],
+        [(2,)],
+        {**_PLACED, **relation("others", "row_id home", (1, ",0"), (2, ",0"), (3, ",0"), (4, ",2"), home="VARCHAR")},
+    ),
+    Case("attack/smallest_part", {"parts": Relation("parts")}, ["size"], [(1,)], _PARTS),
+    Case(
+        "attack/sensitive_slots",
+        {"placed": Relation("placed"), "copied": _RELEASE, "columns": {"ill": "c3"}},
+        ["home", "slot", "ill"],
+        [(",0", 1, 1), (",0", 2, 2), (",0", 3, 3), (",1", 1, 3)],
+        {**_PLACED, **_RELEASED},
+    ),
+    # By MD5 of "row,world0": 4 is alone, and 1, 3, 2 is the order of the others.
+    Case(
+        "attack/seats",
+        {"placed": Relation("placed"), "worlds": Relation("worlds"), "seed": "0"},
+        ["world", "row_id", "slot"],
+        [(1, 1, 1), (1, 2, 3), (1, 3, 2), (1, 4, 1)],
+        {**_PLACED, **relation("worlds", "world", (1,))},
+    ),
+    Case(
+        "attack/world_values",
+        {"parts": Relation("parts"), "seats": Relation("seats"), "slots": Relation("slots"), "columns": ["ill"]},
+        ["world", "home", "part", "ill", "n"],
+        [(7, "a", 1, 8, 1), (7, "a", 1, 9, 1), (7, "a", 2, 8, 1), (7, "b", 1, 8, 1)],
+        {**_PARTS, **_SEATS, **_SLOTS},
+    ),
+    Case(
+        "attack/true_values",
+        {"parts": Relation("parts"), "copied": _RELEASE, "names": ["c2"], "columns": {"ill": "c2"}},
+        ["world", "home", "part", "ill", "n"],
+        [(0, "a", 1, 7, 2), (0, "a", 2, 7, 1), (0, "b", 1, None, 1)],
+        {**_PARTS, **_RELEASED},
+    ),
+    Case(
+        "attack/unsafe_parts",
+        {"counted": Relation("counted"), "safe": AT_MOST_75},
+        ["world", "home", "part"],
+        [(1, "a", 1)],
+        _COUNTED_PARTS,
+    ),
+    Case("attack/unsafe_worlds", {"unsafe": Relation("unsafe")}, ["home", "worlds"], [("a", 2), ("b", 1)], _UNSAFE),
+    # In one of two worlds some part is unsafe, and there the value 8 is certain in part 1.
+    Case(
+        "attack/told_people",
+        {
+            "truth": Relation("truth"),
+            "counted": Relation("counted"),
+            "unsafe": Relation("unsafe"),
+            "chances": Relation("chances"),
+            "value": ["zip_0"],
+            "worlds": 2,
+            "none": 0.5,
+            "margin": 0.0625,
+            "bound": 0.5,
+        },
+        ["people", "certain", "worst"],
+        [(2, 2, 0.25)],
+        {
+            **_COUNTED_PARTS,
+            **relation("truth", "home part zip_0 n", ("a", 1, 8, 2), ("a", 2, 8, 1), ("a", 2, 9, 1), home="VARCHAR"),
+            **relation("unsafe", "world home part", (1, "a", 1), home="VARCHAR"),
+            **relation("chances", "home others", ("a", 1.0), home="VARCHAR", others="REAL"),
+        },
+    ),
+]
+
+_KEYS = {"label": "VARCHAR", "value": "VARCHAR", "line": "VARCHAR", "share": "REAL"}
+_COVERS = relation("covers", "label value", ("=1*", "=11"), ("=1*", "=12"), ("=2*", "=21"), ("", ""), **_KEYS)
+_SIZES = relation("sizes", "label value size", ("=1*", "=11", 2), ("=2*", "=21", 1), ("", "", 1), **_KEYS)
+_OF_LINES = relation(
+    "lines", "class line hole several", (1, "#", 1, 1), (2, "#", 1, 0), (2, ",=21", 0, 0), (3, "x#", 1, 0), **_KEYS
+)
+_LABELLED = {"classes": _CLASSES, "sizes": Relation("sizes"), "value": ["c0"]}
+_DOWNCODING = [
+    Case(
+        "attack/everybody",
+        {"copied": Relation("people"), "columns": ["c3"]},
+        ["target", "c3"],
+        [(1, 1), (2, 2), (3, 2), (4, None)],
+        _KNOWN,
+    ),
+    Case(
+        "attack/label_shares",
+        {"covers": Relation("covers"), "targets": _TARGETS, "value": ["c0"]},
+        ["label", "value", "raw", "share"],
+        [("=1*", "=11", 11, 1.0), ("", "", None, 1.0)],
+        {**_COVERS, **_OF_TARGETS},
+    ),
+    # Of class 1 the people 7 and 9 have 11, of class 3 the one person has no value, though 12 is claimed.
+    Case(
+        "attack/claims_right",
+        {
+            "classes": _CLASSES,
+            "claims": Relation("claims"),
+            "fits": Relation("fits"),
+            "targets": _TARGETS,
+            "value": ["c0"],
+        },
+        ["claims", "correct", "expected"],
+        [(3, 1, 0.75 + 0.4375 + 0.25)],
+        {
+            **_OF_CLASSES,
+            **_OF_TARGETS,
+            **relation(
+                "claims", "label value share", ("=1*", "=11", 0.5), ("=1*", "=12", 0.25), ("", "=12", 0.25), **_KEYS
+            ),
+            **relation("fits", "target class", (7, 1), (9, 1), (8, 3)),
+        },
+    ),
+    Case(
+        "attack/label_sizes",
+        {"covers": Relation("covers")},
+        ["label", "value", "size"],
+        [("=1*", "=11", 2), ("=2*", "=21", 1), ("", "", 1)],
+        _COVERS,
+    ),
+    Case("attack/hidden_cells", _LABELLED, ["rows"], [(3,)], {**_OF_CLASSES, **_SIZES}),
+    Case(
+        "attack/first_lines",
+        {"classes": _CLASSES},
+        ["class", "line", "hole", "several"],
+        [(i, "", 0, 0) for i in range(1, 5)],
+        _OF_CLASSES,
+    ),
+    Case(
+        "attack/next_lines",
+        {**_LABELLED, "lines": Relation("lines"), "number": 2},
+        ["class", "line", "hole", "several"],
+        [(2, "#,=21", 1, 0), (2, ",=21,=21", 0, 0), (3, "x#,", 1, 0), (2, ",=21#", 2, 0)],
+        {**_OF_CLASSES, **_SIZES, **_OF_LINES},
+    ),
+    Case(
+        "attack/exact_classes",
+        {"classes": _CLASSES, "lines": Relation("lines"), "labels": ["c0"]},
+        ["class", "c0", "n"],
+        [(2, "2*", 1)],
+        {**_OF_CLASSES, **_OF_LINES},
+    ),
+    Case(
+        "attack/whole_classes",
+        {"classes": _CLASSES, "fits": Relation("fits")},
+        ["class"],
+        [(1,), (4,)],
+        {**_OF_CLASSES, **relation("fits", "target class", (7, 1), (9, 1), (8, 3), (9, 4), (7, 2), (8, 2))},
+    ),
+    # Class 1 may stand for 11 and 12, of which class 2 has all of 12.
+    Case(
+        "attack/narrowed_labels",
+        {
+            **_LABELLED,
+            "lines": Relation("lines"),
+            "whole": Relation("whole"),
+            "covers": Relation("covers"),
+            "number": 1,
+        },
+        ["rows", "certain"],
+        [(2, 2)],
+        {
+            **_OF_CLASSES,
+            **_OF_LINES,
+            **relation("whole", "class", (2,), (3,)),
+            **relation("covers", "label value", ("=1*", "=11"), ("=1*", "=12"), ("=2*", "=12"), **_KEYS),
+            **relation("sizes", "label value size", ("=1*", "=11", 2), ("=2*", "=12", 1), **_KEYS),
+        },
+    ),
+]
+
 CASES = [
     Case("attack/people", {"copied": _RELEASE, "unit": ["c3"]}, ["people"], [(4,)], _RELEASED),
     Case(
@@ -419,4 +616,6 @@ CASES = [
     *_GUIDANCE,
     *_MODEL,
     *_VALUES_OF_CLASSES,
+    *_MINIMALITY,
+    *_DOWNCODING,
 ]

@@ -1,0 +1,128 @@
+"""Downcoding: what a label gives away beyond what it says, to somebody who knows how labels are made.
+
+Source: A. Cohen, "Attacks on deidentification's defenses", USENIX Security 2022: releases that are as exact as their
+rules allow can be made more exact by who knows the rules.
+
+The attacker knows which values occur, and claims two things. Labels are tight: the least and the largest value that a
+label stands for, and both of two values, are values of somebody in the class. And equal rows stay together: if a class
+shows one value of every attribute, nobody in another class is like them, so that labels of others stand for less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from kanon_sql.attack.matching import classes_of, fitting, load_covers
+from kanon_sql.attack.material import Attack, Copy, Material
+from kanon_sql.attack.outcome import Outcome
+from kanon_sql.queries import Relation
+
+_ORDERED = ("integer", "decimal", "float", "date", "timestamp", "time")
+
+
+def _downcoding(material: Material) -> Iterator[Outcome]:
+    source, tables = material.source, material.tables
+    assert source
+    columns = source.plain(material.quasi_identifiers)
+    everybody = tables.make("everybody", "attack/everybody", copied=source.relation, columns=columns)
+    classes = classes_of(material, material.release)
+    yield from _tight(material, source, everybody, classes)
+    yield _excluded(material, source, everybody, classes)
+
+
+def _tight(material: Material, source: Copy, everybody: Relation, classes: Relation) -> Iterator[Outcome]:
+    """Claim of drawn classes that somebody has each end of a range, and each of two values."""
+    tables, labels = material.tables, source.plain(material.quasi_identifiers)
+    holes: dict[str, Any] = {"classes": classes, "labels": labels, "seed": str(material.seed), "most": material.most}
+    drawn = tables.make("drawn", "attack/drawn_classes", **holes)
+    part = tables.count(drawn) / tables.count(classes)
+    fits = fitting(material, everybody, source, drawn)
+    for name in material.quasi_identifiers:
+        holes = _label_tables(material, source, everybody, drawn, name)
+        ((hidden,),) = tables.rows("attack/hidden_cells", **holes)
+        covers, value = tables["covers"], source.plain([name])
+        shares = tables.rows("attack/label_shares", covers=covers, targets=everybody, value=value)
+        claims = list(_claims(shares, source.kinds[name] in _ORDERED))
+        types = {"label": "VARCHAR", "value": "VARCHAR", "share": "DOUBLE"}
+        made = tables.load("claims", types, list(zip(*claims, strict=True)) or [[], [], []])
+        relations: dict[str, Any] = {"classes": drawn, "claims": made, "fits": fits, "targets": everybody}
+        ((count, correct, expected),) = tables.rows("attack/claims_right", value=value, **relations)
+        if count:
+            yield _ends(name, int(hidden), int(count), int(correct), float(expected), part)
+
+
+def _claims(shares: Sequence[tuple[Any, ...]], in_order: bool) -> Iterator[tuple[str, str, float]]:
+    """The ends of what each label stands for, or both of two values: label, value, its share."""
+    for label, rows in groupby(sorted(shares, key=lambda row: row[0]), key=lambda row: row[0]):
+        known = [row for row in rows if row[2] is not None]
+        if in_order and len(known) > 1:
+            known = [min(known, key=lambda row: row[2]), max(known, key=lambda row: row[2])]
+        if len(known) == 2:
+            yield from ((label, value, share) for _, value, _, share in known)
+
+
+def _ends(name: str, hidden: int, claims: int, correct: int, expected: float, part: float) -> Outcome:
+    always = "always, so that they are known of each class" if correct == claims else "but not always"
+    return Outcome(
+        "downcoding",
+        f"Of {hidden:,} cells with a generalized {name}, {claims:,} are claimed to have their label's least or largest "
+        f"value, or one of its two; that is right of {correct:,}, {always}.",
+        attempts=hidden,
+        successes=correct,
+        people=round(correct / part),
+        baseline=expected / hidden,
+        column=name,
+        sampled=part < 1,
+        figures={"claims": claims, "always": int(correct == claims)},
+        avoid=f"show `ranges` of {name}, which are rounded, or `labels`, or search the lattice (`strategy: auto`)",
+    )
+
+
+def _excluded(material: Material, source: Copy, everybody: Relation, classes: Relation) -> Outcome:
+    """Take from the labels of a class what others show exactly that are equal but for one attribute."""
+    tables, labels = material.tables, source.plain(material.quasi_identifiers)
+    lines, hidden = tables.make("lines", "attack/first_lines", classes=classes), 0
+    for number, name in enumerate(material.quasi_identifiers, start=1):
+        holes = _label_tables(material, source, everybody, classes, name)
+        hidden += int(tables.rows("attack/hidden_cells", **holes)[0][0])
+        tables.make("next_lines", "attack/next_lines", lines=lines, number=number, **holes)
+        tables.rename("next_lines", "lines")
+    exact = tables.make("exact", "attack/exact_classes", classes=classes, lines=lines, labels=labels)
+    whole = tables.make(
+        "whole", "attack/whole_classes", classes=exact, fits=fitting(material, everybody, source, exact)
+    )
+    narrowed = certain = 0
+    for number, name in enumerate(material.quasi_identifiers, start=1):
+        holes = _label_tables(material, source, everybody, classes, name) | {"covers": tables["covers"]}
+        ((rows, one),) = tables.rows("attack/narrowed_labels", lines=lines, whole=whole, number=number, **holes)
+        narrowed, certain = narrowed + int(rows), certain + int(one)
+    return Outcome(
+        "exclusion",
+        f"{narrowed:,} of {hidden:,} generalized cells stand for fewer values than their labels say, since other "
+        f"classes show the rest exactly; {certain:,} for one value only.",
+        attempts=hidden,
+        successes=narrowed,
+        people=narrowed,
+        baseline=0.0,
+        figures={"certain": certain},
+        avoid="search the lattice (`strategy: auto`), whose labels never lie within each other",
+    )
+
+
+def _label_tables(
+    material: Material, source: Copy, everybody: Relation, classes: Relation, name: str
+) -> dict[str, Any]:
+    """What the labels of one attribute stand for: the holes of the queries that ask it."""
+    covers = load_covers(material, everybody, classes, name, source)
+    sizes = material.tables.make("sizes", "attack/label_sizes", covers=covers)
+    return {"classes": classes, "sizes": sizes, "value": source.plain([name])}
+
+
+DOWNCODING = Attack(
+    "downcoding",
+    "Make labels more exact than they are, knowing that they are tight, and that equal rows stay together.",
+    _downcoding,
+    ("source",),
+)

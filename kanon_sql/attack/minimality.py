@@ -1,0 +1,184 @@
+"""Minimality: who knows that the release is no more general than it must be knows that a less general one was unsafe.
+
+Source: R. Wong, A. Fu, K. Wang, J. Pei, "Minimality attack in privacy preserving data publishing", VLDB 2007.
+
+The attacker has the quasi-identifiers of everybody, the hierarchies and the privacy models, and asks of each node one
+level lower: had it been safe, it would have been released; so some part of some class has too few values, or too many
+rows of one. Of all ways to give the people of each class its sensitive values only those are left where that is so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import exp, log
+from typing import Any
+
+from kanon_sql import queries
+from kanon_sql.attack.levels import Shown, placed, shown_levels
+from kanon_sql.attack.material import Attack, Copy, Material
+from kanon_sql.attack.outcome import Outcome
+from kanon_sql.privacy import Predicate, PrivacyModels, Reference
+from kanon_sql.queries import Relation
+
+_WORLDS, _FEWEST, _DRAWN = 400, 5, 1_000_000  # of so many people in all
+_TOLD = 0.01  # where it is less probable than this that all parts are safe, knowing that they are not tells nothing
+_MARGIN = 0.05  # of a probability: what the draws may be off by
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What the failure of one lower node tells of a column: of how many people, for certain of how many, the most."""
+
+    people: int = 0
+    certain: int = 0
+    worst: float = 0.0
+
+
+def _minimality(material: Material) -> Iterator[Outcome]:
+    models, source = material.privacy, material.source
+    assert source
+    asked = {} if models is None else {c: name for name, c in models.sensitive.items() if c in source.columns}
+    for column in material.sensitive:
+        if column not in asked:
+            yield _outcome(material, column, [], 0)
+    if not asked or models is None:
+        return
+    if models.unit or models.of_release:
+        material.note("minimality is tried where every class is judged by its rows, not by people or by all classes")
+        return
+    yield from _of_models(material, source, models, asked)
+
+
+def _of_models(material: Material, source: Copy, models: PrivacyModels, asked: Mapping[str, str]) -> Iterator[Outcome]:
+    shown = shown_levels(material, source)
+    if shown is None:
+        material.note("minimality is tried on releases that show one level of each column, with their hierarchies")
+        return
+    people = placed(material, source, shown, "people")
+    rows = placed(material, material.release, shown, "rows", released=True)
+    ((others,),) = material.tables.rows("attack/other_places", placed=people, others=rows)
+    if others:
+        material.note("minimality is tried where no row was suppressed, so that every class has all of its people")
+        return
+    worlds = _draw(material, people, rows, models)
+    safe = models.referring(_references(material, models)).safe
+    lower = [each for each in shown if each.level]
+    told = [_told_by(material, source, each, models, safe, worlds) for each in lower]
+    for column, name in asked.items():
+        if column in material.sensitive:
+            yield _outcome(material, column, [each[name] for each in told if each], len(lower))
+
+
+def _draw(material: Material, people: Relation, rows: Relation, models: PrivacyModels) -> int:
+    """Draw worlds: in each, the people of a class have its values in another order. How many."""
+    tables, release = material.tables, material.release
+    columns = {name: release.columns[column] for name, column in models.sensitive.items()}
+    tables.make("slots", "attack/sensitive_slots", placed=rows, copied=release.relation, columns=columns)
+    count = min(_WORLDS, max(_FEWEST, _DRAWN // release.rows))
+    worlds = tables.load("worlds", {"world": "BIGINT"}, [list(range(1, count + 1))])
+    tables.make("seats", "attack/seats", placed=people, worlds=worlds, seed=str(material.seed))
+    return count
+
+
+def _references(material: Material, models: PrivacyModels) -> dict[str, Reference]:
+    """What the models compare with: the values in the whole release, which has all rows."""
+    references = {}
+    for name in models.compared:
+        value = material.release.columns[models.sensitive[name]]
+        whole, groups = material.release.relation, models.groups.get(name, ())
+        dialect = material.tables.engine.dialect
+        query = queries.reference(whole, value, value, Predicate("COUNT(*)"), dialect, groups)
+        references[name] = Reference(material.tables.make_as(f"reference{name}", query), True, groups)
+    return references
+
+
+def _told_by(
+    material: Material, source: Copy, lower: Shown, models: PrivacyModels, safe: Predicate, worlds: int
+) -> dict[str, _Told] | None:
+    """What it tells that the release does not show one column a level lower; None where that was no better."""
+    tables, value = material.tables, source.plain([lower.name])
+    holes: dict[str, Any] = {"copied": source.relation, "mapping": lower.mapping, "value": value}
+    parts = tables.make("parts", "attack/parts", placed=tables["people"], **holes)
+    ((smallest,),) = tables.rows("attack/smallest_part", parts=parts)
+    if int(smallest) < models.k:  # everybody sees that without a sensitive value
+        return dict.fromkeys(models.sensitive, _Told())
+    of = {name: source.columns[column] for name, column in models.sensitive.items()}
+    truth: dict[str, Any] = {"parts": parts, "copied": source.relation, "names": list(of.values()), "columns": of}
+    tables.make("truth", "attack/true_values", **truth)
+    if not tables.count(tables.make("failing", "attack/unsafe_parts", counted=tables["truth"], safe=safe)):
+        return None
+    relations: dict[str, Any] = {"parts": parts, "seats": tables["seats"], "slots": tables["slots"]}
+    tables.make("counted", "attack/world_values", columns=list(of), **relations)
+    tables.make("unsafe", "attack/unsafe_parts", counted=tables["counted"], safe=safe)
+    return _posteriors(material, models, worlds)
+
+
+def _posteriors(material: Material, models: PrivacyModels, worlds: int) -> dict[str, _Told]:
+    """Whose value becomes how much more probable, by Bayes' rule: classes are independent of each other."""
+    tables = material.tables
+    failed = {home: int(n) / worlds for home, n in tables.rows("attack/unsafe_worlds", unsafe=tables["unsafe"])}
+    certain = [home for home, share in failed.items() if share == 1]
+    none = 0.0 if certain else exp(sum(log(1 - share) for share in failed.values()))
+    if not failed or none < _TOLD:
+        return dict.fromkeys(models.sensitive, _Told())
+    chances = [[*failed], [none / (1 - share) for share in failed.values()]]
+    tables.load("chances", {"home": "VARCHAR", "others": "DOUBLE"}, chances)
+    return {name: _exposed(material, models, name, none, worlds) for name in models.sensitive}
+
+
+def _exposed(material: Material, models: PrivacyModels, name: str, none: float, worlds: int) -> _Told:
+    tables = material.tables
+    relations = {stem: tables[stem] for stem in ("truth", "counted", "unsafe", "chances")}
+    numbers: dict[str, Any] = {
+        "worlds": worlds,
+        "none": none,
+        "margin": _MARGIN,
+        "bound": _bound(models, models.sensitive[name]),
+    }
+    ((people, certain, worst),) = tables.rows("attack/told_people", value=[name], **relations, **numbers)
+    return _Told(int(people), int(certain), float(worst))
+
+
+def _bound(models: PrivacyModels, column: str) -> float:
+    """What the models promise of the probability of a value: 1 / l, or α; 0 where they name no such figure."""
+    bounds = [0.0]
+    for model in models.models:
+        if model.sensitive == column:
+            least, most = model.parameters.get("l"), model.parameters.get("alpha")
+            bounds += [1 / float(least)] if isinstance(least, (int, float)) else []
+            bounds += [float(most)] if isinstance(most, (int, float)) else []
+    return max(bounds)
+
+
+def _outcome(material: Material, column: str, told: Sequence[_Told], lower: int) -> Outcome:
+    people, rows = max((each.people for each in told), default=0), material.release.rows
+    what = (
+        f"a less general release must have been unsafe, which makes the {column} of {people:,} of {rows:,} "
+        f"{material.who} more probable than its share of their class"
+        if people
+        else f"that nothing less general was released tells nobody's {column}"
+    )
+    return Outcome(
+        "minimality",
+        f"To somebody who knows everybody's quasi-identifiers and how the release was made, {what}.",
+        attempts=rows,
+        successes=people,
+        people=people,
+        column=column,
+        figures={
+            "lower_nodes": lower,
+            "unsafe_lower_nodes": len(told),
+            "certain": max((each.certain for each in told), default=0),
+            "worst_gain": max((each.worst for each in told), default=0.0),
+        },
+        avoid="release a more general node than the optimum (`min_level`), or ask for t-closeness",
+    )
+
+
+MINIMALITY = Attack(
+    "minimality",
+    "Ask why nothing less general was released, and what that tells of the sensitive values.",
+    _minimality,
+    ("sensitive", "source"),
+)
