@@ -50,7 +50,7 @@ def test_null_is_a_label_and_a_value() -> None:
     assert found(homogeneity(release)) == [("ill", 2, 4)]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_homogeneity_by_chance_is_no_finding(seed: int) -> None:
     draw = random.Random(seed)
     rows = [(str(i // 3), draw.choice("xxxy")) for i in range(900)]

@@ -9,7 +9,7 @@ import pandas
 import pytest
 
 from kanon_sql import attack
-from kanon_sql.attack import Outcome
+from kanon_sql.attack import Outcome, attributes
 
 
 def known(release: pandas.DataFrame, names: Sequence[str], **more: Any) -> list[Outcome]:
@@ -23,7 +23,7 @@ def rows_of(draw: random.Random, columns: int, rows: int) -> pandas.DataFrame:
     return pandas.DataFrame(drawn, columns=[*names, "ill"])
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_every_set_is_tried_and_counted_as_by_hand(seed: int) -> None:
     release = rows_of(random.Random(seed), 3, 25)
     names = ["q0", "q1", "q2"]
@@ -62,7 +62,7 @@ def test_a_k_anonymous_release_has_nobody_below_k() -> None:
     assert few.excess == 0
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_values_dealt_at_random_are_no_finding(seed: int) -> None:
     draw = random.Random(seed)
     release = pandas.DataFrame([(str(i // 3 % 50), str(i % 3), draw.choice("xyz")) for i in range(600)])
@@ -70,13 +70,14 @@ def test_values_dealt_at_random_are_no_finding(seed: int) -> None:
     assert alike.excess == 0
 
 
-def test_many_attributes_are_drawn_the_same_with_the_same_seed() -> None:
-    release = rows_of(random.Random(1), 12, 40)
-    names = [f"q{i}" for i in range(12)]
-    first, again = (known(release, names, seed=4)[0].figures for _ in range(2))
-    assert first == again
-    assert [f"worst_of_{size}" in first for size in range(1, 13)] == [True] * 12
-    assert all(first[f"worst_of_{size}"] >= first[f"mean_of_{size}"] for size in range(1, 13))
+def test_of_many_attributes_some_sets_of_each_size_are_drawn_the_same_with_the_same_seed() -> None:
+    names = tuple(f"q{i}" for i in range(12))
+    first, again, other = (list(attributes._sets(names, random.Random(seed))) for seed in (4, 4, 5))
+    assert first == again != other
+    assert len(set(first)) == len(first) <= 300
+    assert {len(each) for each in first} == set(range(1, 13))
+    assert names in first
+    assert set(first[:12]) == {(name,) for name in names}
 
 
 def test_a_release_without_a_sensitive_column_is_tried_too() -> None:

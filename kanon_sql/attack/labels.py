@@ -112,9 +112,9 @@ class _Domain:
         """The values in order with their places; None where they have no order."""
         try:
             pairs = sorted((value, place) for place, value in enumerate(self.values) if value is not None)
-        except TypeError:
+        except (TypeError, ArithmeticError):  # a NaN among decimals has no order
             return None
-        if any(value != value for value, _ in pairs):  # NaN
+        if any(value != value for value, _ in pairs):
             return None
         return [value for value, _ in pairs], [place for _, place in pairs]
 
@@ -148,7 +148,7 @@ class _Between:
         """NULL is in no range, nor is what cannot be compared with its ends."""
         try:
             return value is not None and not (self._is_below(value) or self._is_above(value))
-        except TypeError:
+        except (TypeError, ArithmeticError):
             return False
 
     def _is_below(self, value: Value) -> bool:
@@ -164,7 +164,7 @@ class _Between:
             last = len(values)
             if self.high is not None:
                 last = (bisect_left if self.high_open else bisect_right)(values, self.high)
-        except TypeError:
+        except (TypeError, ArithmeticError):
             return []
         return sorted(places[first:last])
 

@@ -96,8 +96,8 @@ def _covered(
             "somebody who looks for the nearest class learns more"
         )
         return [(label, text) for label in labels for _, text in values], []
-    known = [value for value, _ in values]
     texts, others = [text for _, text in values], _values_of_others(material, column.name)
+    known = texts if column.kind == "other" else [value for value, _ in values]
     found, unread = covered(labels, known, column.kind, material.hierarchy(column, known), texts, others)
     return [(label, values[place][1]) for label, places in found.items() for place in places], unread
 
