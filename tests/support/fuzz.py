@@ -259,10 +259,14 @@ class Run:
     def check_population(self, population: Population, classes: Sequence[Sequence[int]], sizes: Sequence[int]) -> None:
         """Every class is safe beside the rows of the population that are generalized to it."""
         keys = self.keys(population, classes)
-        for size, people in zip(sizes, population.standing_for(keys, self.node), strict=True):
+        pairs = list(zip(sizes, population.standing_for(keys, self.node), strict=True))
+        for size, people in pairs:
             for each in self.case.populated:
                 if not each.is_safe(size, people):
                     raise WrongError(f"a class of {size} that stands for {people} is not safe by {each}")
+        for each in self.case.populated if pairs else ():
+            if each.figure and each.figure(pairs) > each.highest:
+                raise WrongError(f"classes of {pairs} are not safe by {each}: {float(each.figure(pairs))}")
         if self.case.least and (rest := population.others(keys, self.node)):
             raise WrongError(f"of these of the population nobody is released: {rest}")
 

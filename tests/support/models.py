@@ -136,13 +136,16 @@ DEFINED: Sequence[Defined] = [
 class Populated:
     """A model beside a population: what its classes need, by the rows (or people) released and those of the population.
 
-    `least` and `most`: bounds of the share; `size`: the rows of the population that a class stands for.
+    `least` and `most`: bounds of the share; `size`: the rows of the population that a class stands for. Of all classes
+    together, by the rows of each and those of the population: a `figure`, and the `highest` that it may be.
     """
 
-    make: Callable[[Any], PrivacyModel]
+    make: Callable[[Any], PrivacyModel | ReleaseModel]
     size: int = 1
     least: Fraction = Fraction(0)
     most: Fraction = Fraction(1)
+    figure: Callable[[Sequence[tuple[int, int]]], Fraction] | None = None
+    highest: Fraction = Fraction(1)
 
     def __str__(self) -> str:
         return f"{self.make('a population').name} {self.make('a population').required}"
@@ -153,6 +156,8 @@ class Populated:
 
     def achieved(self, classes: Sequence[tuple[int, int]]) -> float:
         """Of the classes' rows and people; the worst of what is asked."""
+        if self.figure:
+            return float(self.figure(classes))
         name = self.make("a population").name
         if name == "k-map":
             return min(people for _, people in classes)
@@ -162,10 +167,45 @@ class Populated:
         return float(max(shares) if self.most < 1 else min(shares))
 
 
+def mean_in_population(classes: Sequence[tuple[int, int]]) -> Fraction:
+    """The mean of 1 / people over rows, or over the people whom the classes stand for, if that is more."""
+    of_rows = sum(Fraction(rows, people) for rows, people in classes) / sum(rows for rows, _ in classes)
+    return max(of_rows, Fraction(len(classes), sum(people for _, people in classes)))
+
+
+def above_in_population(threshold: Fraction) -> Callable[[Sequence[tuple[int, int]]], Fraction]:
+    """The share of rows that are found among so few people that the risk is above a threshold."""
+
+    def share_of(classes: Sequence[tuple[int, int]]) -> Fraction:
+        above = sum(rows for rows, people in classes if Fraction(1, people) > threshold)
+        return Fraction(above, sum(rows for rows, _ in classes))
+
+    return share_of
+
+
+def _mean_risk(most: Fraction) -> Populated:
+    return Populated(
+        lambda population: journalist_risk(mean=float(most), population=population)[0],
+        figure=mean_in_population,
+        highest=most,
+    )
+
+
+def _above_risk(threshold: Fraction, share: Fraction) -> Populated:
+    return Populated(
+        lambda population: journalist_risk(above=float(threshold), share=float(share), population=population)[0],
+        figure=above_in_population(threshold),
+        highest=share,
+    )
+
+
 POPULATED: Sequence[Populated] = [
     Populated(lambda population: k_map(2, population), size=2),
     Populated(lambda population: k_map(5, population), size=5),
     Populated(lambda population: journalist_risk(0.3, population)[0], size=4),
+    _mean_risk(Fraction(3, 10)),
+    _mean_risk(Fraction(1, 5)),
+    _above_risk(Fraction(1, 4), Fraction(2, 5)),
     Populated(lambda population: delta_presence(0, 0.5, population), most=Fraction(1, 2)),
     Populated(lambda population: delta_presence(0, 0.75, population), most=Fraction(3, 4)),
     Populated(lambda population: delta_presence(0.25, 1, population), least=Fraction(1, 4)),
