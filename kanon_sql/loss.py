@@ -11,7 +11,14 @@ here only divides them.
 - `average_class_size`: rows / (classes * k), the C_avg of LeFevre et al. 2006.
 - `distortion`: mean weighted hierarchical distance between a cell and what is released of it, 1 for a suppressed row
   and for a value that no hierarchy holds (J. Li, R. Wong, A. Fu, J. Pei, TKDE 20(9), 2008, whose table's distortion
-  is this times rows and attributes).
+  is this times rows and attributes). `intensity`: the same where all steps weigh alike, the mean of level / height.
+- `entropy`: bits lost over the bits there were, -log2 of a value's share of the rows with its label, summed over the
+  source rows; the bits that suppressed rows had left are theirs among the suppressed (non-uniform entropy: A. Gionis,
+  T. Tassa, TKDE 21(2), 2009; F. Prasser, R. Bild, K. Kuhn, Stud. Health Technol. Inform. 228, 2016; ARX).
+- `granularity`: mean share of the leaves under a label, from 1 leaf (0) to all (1): `loss` where the attributes weigh
+  as much as they can lose in leaves, so that an attribute's is its `loss` (ARX; Bampoulidis et al. 2019).
+- `ncp`: mean share of the leaves under a label, 0 for one leaf, 1 for a suppressed row: the normalized certainty
+  penalty (J. Xu et al., KDD 2006), of numbers too by the leaves of their hierarchy.
 
 Attributes may have weights; every mean over attributes is then a weighted one.
 """
@@ -28,7 +35,10 @@ from typing import Any, Literal
 from kanon_sql.errors import SpecError
 from kanon_sql.generalization.lattice import Node
 
-Part = Literal["node", "precisions", "losses", "distances", "classes", "released_rows", "squares"]
+Part = Literal[
+    "node", "precisions", "losses", "distances", "intensities", "bits", "generalized", "classes", "released_rows",
+    "squares",
+]  # fmt: skip
 Question = Literal["levels", "losses", "classes"]
 LevelParts = tuple[tuple[float, ...], ...]
 
@@ -40,7 +50,9 @@ class Costs:
     `level_losses[j][l]`: the mean loss of attribute j on level l over all rows, nothing suppressed (0 to 1).
     `distinct[j][l]`: how many labels it has there in the data. `differing`: the first column whose hierarchy is not
     the first column's, None where all are identical. `weights`: one per attribute, empty where all are alike.
-    `beta`: of the weighted hierarchical distance, see `hierarchical_distances`.
+    `beta`: of the weighted hierarchical distance, see `hierarchical_distances`. `leaves[j]`: the leaves of attribute j.
+    `level_bits[j][l]` and `level_generalized[j][l]`: the bits that all rows lose there, and the share of them whose
+    label stands for several leaves; empty until a metric needs them.
     """
 
     rows: int
@@ -51,6 +63,9 @@ class Costs:
     differing: str | None = None
     weights: tuple[float, ...] = ()
     beta: float = 0.0
+    leaves: tuple[int, ...] = ()
+    level_bits: LevelParts = ()
+    level_generalized: LevelParts = ()
 
     @cached_property
     def heights(self) -> tuple[int, ...]:
@@ -60,8 +75,7 @@ class Costs:
     @cached_property
     def shares(self) -> tuple[float, ...]:
         """Each attribute's part in a mean over the attributes; they add up to 1."""
-        weights = self.weights or (1.0,) * len(self.level_losses)
-        return tuple(weight / sum(weights) for weight in weights)
+        return _shared_out(self.weights or (1.0,) * len(self.level_losses))
 
     @property
     def starred(self) -> tuple[float, ...]:
@@ -73,6 +87,27 @@ class Costs:
         """Each attribute's weighted hierarchical distance from the value to its label on every level."""
         return tuple(hierarchical_distances(height, self.beta) for height in self.heights)
 
+    @cached_property
+    def steps(self) -> tuple[tuple[float, ...], ...]:
+        """Each attribute's level over its height on every level: the distances where all steps weigh alike."""
+        return tuple(hierarchical_distances(height) for height in self.heights)
+
+    @cached_property
+    def most_bits(self) -> tuple[float, ...]:
+        """Each attribute's bits of all rows: what is lost on its top."""
+        return tuple(bits[-1] for bits in self.level_bits)
+
+    @cached_property
+    def leaf_shares(self) -> tuple[float, ...]:
+        """Each attribute's part in granularity: its share times 1 - 1 / leaves, all that its rows can lose."""
+        return _shared_out([share * (1 - 1 / most) for share, most in zip(self.shares, self.leaves, strict=True)])
+
+    @cached_property
+    def bit_shares(self) -> tuple[float, ...]:
+        """Each attribute's part in entropy per bit that it loses."""
+        most = sum(map(mul, self.shares, self.most_bits))
+        return tuple(share / most if most else 0.0 for share in self.shares)
+
 
 @dataclass(frozen=True)
 class Figures:
@@ -80,7 +115,9 @@ class Figures:
 
     Per attribute: `losses`, the mean loss over all source rows, suppressed rows counting 1; `starred`, the share of all
     source rows that are released with a value that no hierarchy holds, None where all of them are; `precisions` and
-    `distances`, the mean level over its height and the mean weighted hierarchical distance, None where the node tells.
+    `distances`, the mean level over its height and the mean weighted hierarchical distance, None where the node tells;
+    `intensities`, that distance where all steps weigh alike. `bits`, those that the rows lose; `generalized`, the share
+    of all source rows whose cell stands for several leaves or is suppressed.
     """
 
     node: Node | None
@@ -93,13 +130,18 @@ class Figures:
     starred: tuple[float, ...] | None = None
     precisions: tuple[float, ...] | None = None
     distances: tuple[float, ...] | None = None
+    intensities: tuple[float, ...] | None = None
+    bits: tuple[float, ...] | None = None
+    generalized: tuple[float, ...] | None = None
 
     def part(self, name: Part, costs: Costs) -> Any:
         """One part of the figures by its name, None where it is not known."""
         if name == "precisions" and self.precisions is None and self.node is not None:
             return precisions(costs, self.node)
         if name == "distances" and self.distances is None and self.node is not None:
-            return distances_of(costs, self)
+            return distances_of(costs, self, costs.distances)
+        if name == "intensities" and self.intensities is None and self.node is not None:
+            return distances_of(costs, self, costs.steps)
         return getattr(self, name)
 
 
@@ -128,12 +170,17 @@ class Metric:
         """What has to be asked of a node before it can be scored; of its classes if of anything in them."""
         if any(part in ("classes", "released_rows", "squares") for part in self.needs):
             return "classes"
-        return "losses" if self.needs_losses else "levels"
+        return "losses" if self.needs_losses or self.needs_cells else "levels"
 
     @property
     def needs_losses(self) -> bool:
         """Whether the losses of a node's attributes are needed, be it beside its classes."""
-        return any(part in ("losses", "distances") for part in self.needs)
+        return any(part in ("losses", "distances", "intensities") for part in self.needs)
+
+    @property
+    def needs_cells(self) -> bool:
+        """Whether more of a node's cells is needed than what they lose: their bits, or how many are generalized."""
+        return any(part in ("bits", "generalized") for part in self.needs)
 
     def score(self, costs: Costs, figures: Figures) -> float:
         """The score of what the figures describe; ValueError where a part that it needs is not known."""
@@ -158,6 +205,8 @@ class Metric:
             return inf
         if self.question == "levels":
             return bound
+        if "bits" in self.needs:
+            return 1.0  # what suppressed rows had left has no bound of its own, and no row loses more than it had
         # Suppression adds at most its share to each attribute's loss, and (1 + x + s) <= (1 + x)(1 + s).
         return (1 + bound) * (1 + suppressed) - 1
 
@@ -166,9 +215,14 @@ class Metric:
         return self.always_monotone or may_suppress == 0
 
 
-def unsuppressed_losses(costs: Costs, node: Node) -> tuple[float, ...]:
-    """Each attribute's mean loss at a node before any row is suppressed."""
-    return tuple(losses[level] for losses, level in zip(costs.level_losses, node, strict=True))
+def unsuppressed(costs: Costs, node: Node) -> Figures:
+    """What each attribute loses at a node before any row is suppressed, as far as the costs know it."""
+
+    def of_levels(parts: LevelParts) -> tuple[float, ...] | None:
+        return tuple(map(getitem, parts, node)) if parts else None
+
+    bits, generalized = of_levels(costs.level_bits), of_levels(costs.level_generalized)
+    return Figures(node, None, of_levels(costs.level_losses), bits=bits, generalized=generalized)
 
 
 def precisions(costs: Costs, node: Node) -> tuple[float, ...]:
@@ -213,12 +267,12 @@ def _mean(costs: Costs, of_attributes: Sequence[float]) -> float:
     return arithmetic(of_attributes, costs.shares)
 
 
-def distances_of(costs: Costs, figures: Figures) -> tuple[float, ...]:
-    """Each attribute's mean weighted hierarchical distance over all source rows at a node."""
+def distances_of(costs: Costs, figures: Figures, of_levels: LevelParts) -> tuple[float, ...]:
+    """Each attribute's mean distance over all source rows at a node, by the distance of each level."""
     suppressed = (figures.rows_at_risk or 0) / costs.rows
     starred = costs.starred if figures.starred is None else figures.starred
     lost = [suppressed + share for share in starred]
-    levels = zip(costs.distances, figures.node or (), lost, strict=True)
+    levels = zip(of_levels, figures.node or (), lost, strict=True)
     return tuple(_with_lost(distances[level], x) for distances, level, x in levels)
 
 
@@ -228,13 +282,66 @@ def _with_lost(distance: float, lost: float) -> float:
 
 
 def _distortion_parts(costs: Costs) -> LevelParts:
-    pairs = zip(costs.distances, costs.starred, strict=True)
+    return _distance_parts(costs, costs.distances)
+
+
+def _intensity_parts(costs: Costs) -> LevelParts:
+    return _distance_parts(costs, costs.steps)
+
+
+def _distance_parts(costs: Costs, of_levels: LevelParts) -> LevelParts:
+    pairs = zip(of_levels, costs.starred, strict=True)
     return _shared(costs, tuple(tuple(_with_lost(x, lost) for x in levels) for levels, lost in pairs))
+
+
+def _entropy(costs: Costs, bits: Sequence[float]) -> float:
+    return arithmetic(bits, costs.bit_shares)
+
+
+def _granularity(costs: Costs, losses: Sequence[float]) -> float:
+    return arithmetic(losses, costs.leaf_shares)
+
+
+def _ncp(costs: Costs, losses: Sequence[float], generalized: Sequence[float]) -> float:
+    return arithmetic(penalties(costs, losses, generalized), costs.shares)
+
+
+def penalties(costs: Costs, losses: Sequence[float], generalized: Sequence[float]) -> tuple[float, ...]:
+    """Each attribute's mean share of the leaves under a label, 0 for one leaf: of M leaves, M - 1 are its loss."""
+    return tuple(map(_penalty, losses, generalized, costs.leaves))
+
+
+def _penalty(loss: float, generalized: float, leaves: int) -> float:
+    return (loss * (leaves - 1) + generalized) / leaves
+
+
+def _entropy_parts(costs: Costs) -> LevelParts:
+    return _weighted(costs.bit_shares, costs.level_bits)
+
+
+def _granularity_parts(costs: Costs) -> LevelParts:
+    return _weighted(costs.leaf_shares, costs.level_losses)
+
+
+def _ncp_parts(costs: Costs) -> LevelParts:
+    levels = zip(costs.level_losses, costs.level_generalized, costs.leaves, strict=True)
+    return _shared(
+        costs, tuple(tuple(_penalty(*each, leaves) for each in zip(x, y, strict=True)) for x, y, leaves in levels)
+    )
+
+
+def _weighted(weights: Sequence[float], of_level: LevelParts) -> LevelParts:
+    return tuple(tuple(x * weight for x in levels) for levels, weight in zip(of_level, weights, strict=True))
+
+
+def _shared_out(weights: Sequence[float]) -> tuple[float, ...]:
+    whole = sum(weights)
+    return tuple(weight / whole if whole else 0.0 for weight in weights)
 
 
 def _shared(costs: Costs, of_level: LevelParts) -> LevelParts:
     """Each attribute's figures times its part in the mean."""
-    return tuple(tuple(x * share for x in levels) for levels, share in zip(of_level, costs.shares, strict=True))
+    return _weighted(costs.shares, of_level)
 
 
 def _precision_parts(costs: Costs) -> LevelParts:
@@ -281,6 +388,10 @@ METRICS = {
         ),
         Metric("discernibility", ("squares", "released_rows"), _discernibility, _squares_parts, False, exp, log),
         Metric("distortion", ("distances",), _mean, _distortion_parts),
+        Metric("intensity", ("intensities",), _mean, _intensity_parts),
+        Metric("entropy", ("bits",), _entropy, _entropy_parts),
+        Metric("granularity", ("losses",), _granularity, _granularity_parts),
+        Metric("ncp", ("losses", "generalized"), _ncp, _ncp_parts),
         Metric("average_class_size", ("classes",), _average_class_size, _size_parts, False, exp, log),
     )
 }

@@ -139,7 +139,7 @@ FIGURES: list[tuple[str, Files, str]] = [
         (f"{FILE} --suppression-limit {limit} {OUT}", {}, "suppression_limit: give a fraction of the rows from 0 to 1")
         for limit in ("1.01", "-0.01", "2", "nan", "inf")
     ),
-    (f"{FILE} --metric entropy {OUT}", {}, "metric: give one of precision, height, loss"),
+    (f"{FILE} --metric cost {OUT}", {}, "metric: give one of precision, height, loss"),
     (
         f"{FILE} --strategy refine --trace t.jsonl {OUT}",
         {},
@@ -258,7 +258,7 @@ COMMANDS: list[tuple[str, Files, str]] = [
     (f"compare nope.csv {QI}", {}, "there is no file nope.csv; check the path"),
     (f"lattice people.csv {QI} --strategy magic", {}, "'magic' is not a strategy; choose one of auto"),
     (f"lattice people.csv {QI} --strategy refine", {}, "refine is a local recoding, which has no lattice to look at"),
-    (f"compare people.csv {QI} --strategies kaca", {}, "kaca is a local recoding and has no node to compare"),
+    (f"compare people.csv {QI} --strategies kaca --k 3,x", {}, "--k takes whole numbers separated by commas"),
     (f"lattice people.csv {QI} --output lattice.png", {}, "lattice.png does not end in .svg; name such a file"),
     (f"lattice people.csv {QI}", {"lattice.svg": "old"}, "the file lattice.svg exists already; give --overwrite"),
     (f"lattice people.csv {QI} --output no/lattice.svg", {}, "there is no folder no for lattice.svg; make it first"),

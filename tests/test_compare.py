@@ -116,6 +116,93 @@ def test_a_comparison_leaves_nothing_in_the_session(monkeypatch: pytest.MonkeyPa
         assert listed == [("people",), ("end",)]
 
 
+# Local recodings and several k
+
+MANY: dict[str, Any] = {"strategies": ["exhaustive", "mondrian"], "k": [9, 3]}
+MADE = ("classes", "smallest_class", "suppressed_rows", "loss_per_attribute")
+
+
+def test_local_recodings_and_sizes_are_those_that_anonymize_releases(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = []
+    build = problem.build_frequency_set
+    monkeypatch.setattr(problem, "build_frequency_set", lambda *a, **k: counted.append(1) or build(*a, **k))
+    together = compare(PEOPLE, SPEC, **MANY)
+    assert len(counted) == 1
+    every = [(name, k) for k in (3, 9) for name in MANY["strategies"]]
+    assert [(each.strategy, each.k) for each in together.searches] == every
+    for each in together.searches:
+        alone = anonymize(PEOPLE, SPEC, strategy=each.strategy, k=each.k)
+        said = alone.manifest
+        assert {name: getattr(each, name) for name in MADE} == {name: said[name] for name in MADE}
+        lost = dict(said["information_loss"])
+        assert (each.score, each.node) == (said["score"], said["node"])
+        assert each.information_loss == pytest.approx({name: lost[name] for name in each.information_loss})
+        sizes = alone.to_df().groupby(NAMES, dropna=False).size()
+        assert each.risk_highest == pytest.approx(1 / sizes.min())
+        assert each.risk_mean == pytest.approx(sum(size * (1 / size) for size in sizes) / sizes.sum())
+
+
+def test_each_k_has_an_optimum_of_its_own() -> None:
+    together = compare(PEOPLE, SPEC, strategies=["exhaustive"], k=MANY["k"])
+    for each in together.by_k:
+        alone = compare(PEOPLE, SPEC, k=each.k, strategies=["exhaustive"])
+        assert (each.proven_score, each.lower_bound) == (alone.proven_score, alone.lower_bound)
+        assert (each.minimal_nodes, each.minimal_nodes_complete) == (alone.minimal_nodes, True)
+    first = together.by_k[0]
+    assert (together.k, together.proven_score, together.minimal_nodes) == (3, first.proven_score, first.minimal_nodes)
+    assert [list(each.values()) for each in json.loads(json.dumps(together.to_dict()))["by_k"]] == [
+        list(vars(each).values()) for each in together.by_k
+    ]
+
+
+def test_what_makes_the_same_release_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    register(monkeypatch, "lazy", lazy)
+    same = compare(PEOPLE, SPEC, strategies=["exhaustive", "ola", "lazy"], k=[3, 4], metric="height")
+    repeated = _repeated(same)
+    assert {(each.strategy, each.k): each.same_as for each in same.searches if each.same_as} == repeated
+    assert repeated[("lazy", 4)] == ("lazy", 3), "the top is the same for every k"
+
+
+def _repeated(compared: Comparison) -> dict[tuple[str, int], tuple[str, int]]:
+    """Which searches release the same rows as one before them."""
+    seen: dict[str, tuple[str, int]] = {}
+    for each in compared.searches:
+        seen.setdefault(_released(each), (each.strategy, each.k))
+    firsts = {(each.strategy, each.k): seen[_released(each)] for each in compared.searches}
+    return {run: first for run, first in firsts.items() if first != run}
+
+
+def _released(search: Any) -> str:
+    node, asked = tuple(search.node.values()), Problem(ROWS, PROBLEM.columns, search.k, PROBLEM.limit)
+    released = asked.released(node)
+    return str([asked.labels(row, node) if asked.labels(row, node) in released else None for row in ROWS])
+
+
+def test_a_local_recoding_of_the_classes_of_a_node_makes_its_release() -> None:
+    """Four values of two columns each: what Mondrian cuts are the classes of the only node but the top."""
+    rows = [(f"{i % 2}{j}", "x") for i in range(2) for j in range(2) for _ in range(3)]
+    people = pandas.DataFrame(rows, columns=["zip", "other"])
+    recipes = {"zip": {"hierarchy": {"redact": "right"}}, "other": {"hierarchy": "suppress"}}
+    compared = compare(people, {"quasi_identifiers": recipes}, strategies=["exhaustive", "mondrian"], k=[3, 6])
+    assert [each.same_as for each in compared.searches] == [None, ("exhaustive", 3), None, ("exhaustive", 6)]
+
+
+def test_a_local_recoding_alone_proves_nothing_and_may_be_refused() -> None:
+    compared = compare(PEOPLE, SPEC, strategies=["mondrian"])
+    assert (compared.proven_score, compared.lower_bound, compared.minimal_nodes) == (None, 0.0, 0)
+    levels = {name: {"hierarchy": {"redact": "right"}, "max_level": 2} for name in NAMES}
+    bounded: dict[str, Any] = {"quasi_identifiers": levels, "suppression_limit": 0.5}
+    kaca, ola = compare(PEOPLE, bounded, strategies=["kaca", "ola"], k=3).searches
+    assert kaca.refused == "kaca knows no levels, so min_level and max_level of 'one' cannot hold; leave them out"
+    assert ola.refused is None
+
+
+@pytest.mark.parametrize("k", [[], "5", [3, "x"], [2.5]])
+def test_sizes_are_whole_numbers(k: Any) -> None:
+    with pytest.raises(SpecError, match="k"):
+        compare(PEOPLE, SPEC, strategies=["ola"], k=k)
+
+
 # Those that cannot
 
 
@@ -124,7 +211,9 @@ def test_a_strategy_that_refuses_says_why_and_the_others_go_on(monkeypatch: pyte
     comparison = compare(PEOPLE, SPEC, strategies=["never", "ola"])
     refused, searched = comparison.searches
     assert (refused.refused, refused.promise) == ("never needs a lattice without nodes", "nothing")
-    assert {value for name, value in vars(refused).items() if name not in ("strategy", "promise", "refused")} == {None}
+    assert {value for name, value in vars(refused).items() if name not in ("strategy", "promise", "refused", "k")} == {
+        None
+    }
     assert searched.refused is None
     assert searched.node == dict(zip(NAMES, Run(PROBLEM, "ola", "loss").outcome.node, strict=True))
     with pytest.raises(SpecError, match="never needs a lattice"):

@@ -56,7 +56,7 @@ def test_a_metric_of_one_line_is_scored_in_every_kind_of_release(
 
 
 COSTS = Costs(10, 2, ((0.0, 0.5, 1.0), (0.0, 1.0)), ((4, 2, 1), (3, 1)))
-EVERY = Figures((1, 0), 2, (0.6, 0.2), 3, 8, 2, 30, (0.0, 0.0))
+EVERY = Figures((1, 0), 2, (0.6, 0.2), 3, 8, 2, 30, (0.0, 0.0), bits=(3.0, 1.0), generalized=(0.7, 0.2))
 
 
 @pytest.mark.parametrize("name", METRICS)

@@ -3,6 +3,7 @@
 import csv
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,12 @@ import pytest
 from kanon_sql import spec as specs
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.scratch import Scratch
-from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set
+from kanon_sql.frequency.frequency_set import Attribute, FrequencySet, build_frequency_set
+from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization import hierarchy as h
 from kanon_sql.generalization import recipes
+from kanon_sql.loss import METRICS, Costs, Figures
+from kanon_sql.privacy import all_of, k_anonymity
 from kanon_sql.queries import Relation
 from kanon_sql.recode import RECODERS, quality
 from support.data import DATA, needs
@@ -75,10 +79,23 @@ def test_the_published_quality(experiment: int, k: int) -> None:
     with Scratch(frequency_set.engine) as tables:
         made = _load(tables, frequency_set, read_rows(DATA / "prioprivacy" / "adult_9.csv"), published)
         table, columns = quality.measure(frequency_set.engine, frequency_set.attributes, *made)
+        bits = quality.lost_bits(frequency_set, *made)
     expected = {row["attribute"]: row for row in _results("attribute", experiment, k)}
     for name in COLUMNS:
         assert _figures(columns[name]) == pytest.approx(_expected(expected[name]), abs=1e-9)
+    costs = Judge(frequency_set, all_of(k_anonymity(k))).with_cells(Costs(30_162, k, (), ()))
+    lost = dict(zip(COLUMNS, zip(bits, costs.most_bits, strict=True), strict=True))
+    for name, (of, most) in lost.items():
+        assert 1 - of / most == pytest.approx(float(expected[name]["n.u. entropy"]), abs=1e-9)
     (row,) = _results("dataset", experiment, k)
+    scored = METRICS["entropy"].score(replace(costs, level_losses=costs.level_bits), Figures(None, bits=bits))
+    assert 1 - scored == pytest.approx(float(row["n.u. entropy"]), abs=1e-9)
+    losses = tuple(1 - columns[name].granularity for name in COLUMNS)
+    leaves = tuple(a.hierarchy.leaf_count for a in frequency_set.attributes)
+    granularity = METRICS["granularity"].score(
+        replace(costs, level_losses=costs.level_bits, leaves=leaves), Figures(None, losses=losses)
+    )
+    assert 1 - granularity == pytest.approx(float(row["granularity"]), abs=1e-9)
     assert _figures(table) == pytest.approx(_expected(row), abs=1e-9)
     rows = read_rows(DATA / "prioprivacy" / "adult_9.csv")
     before, after = (Counter(Counter(given).values()).items() for given in (rows, published))
@@ -99,8 +116,20 @@ def _load(
     types = dict.fromkeys([*names, "n", "class"], "INTEGER")
     columns = [*cells, [1] * len(rows), [classes[labels] for labels in shown]]
     assignment = tables.load("assignment", types, columns)
-    labels = {"class": "INTEGER", **{f"label_{j}": "VARCHAR" for j in range(len(names))}}
-    return assignment, tables.load("classes", labels, [list(classes.values()), *zip(*classes, strict=True)])
+    shows = {f"label_{j}": "VARCHAR" for j in range(len(names))} | {f"level_{j}": "INTEGER" for j in range(len(names))}
+    levels = [
+        [_level(a, label) for label in of]
+        for a, of in zip(frequency_set.attributes, zip(*classes, strict=True), strict=True)
+    ]
+    columns = [list(classes.values()), *zip(*classes, strict=True), *levels]
+    return assignment, tables.load("classes", {"class": "INTEGER", **shows}, columns)
+
+
+def _level(attribute: Attribute, label: str) -> int:
+    """The lowest level that has a label; a star is the top."""
+    hierarchy = attribute.hierarchy
+    levels = ([str(each) for each in hierarchy.labels(level)] for level in range(hierarchy.height + 1))
+    return next((level for level, labels in enumerate(levels) if label in labels), hierarchy.height)
 
 
 def _results(of: str, experiment: int, k: int) -> list[dict[str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +89,7 @@ def anonymize(
 
 def show_release(manifest: dict[str, Any]) -> None:
     """Show what was released: the node or what classes show, its cost, the promise, and where it is."""
-    out.print(_node_table(manifest) if manifest["node"] else _shown_table(manifest))
+    out.print(_damage_table(manifest))
     suppressed = manifest["suppressed_rows"]
     masked = " (shown as *)" if manifest["masked_rows"] else ""
     out.print(
@@ -118,24 +119,34 @@ def show_cloaked(manifest: dict[str, Any]) -> None:
     warn(manifest["warnings"])
 
 
-def _node_table(manifest: dict[str, Any]) -> Table:
-    table = Table("quasi-identifier", "level", "of", "loss", box=None, pad_edge=False)
-    for column in ("level", "of", "loss"):
-        next(c for c in table.columns if c.header == column).justify = "right"
-    for name, level in manifest["node"].items():
-        loss = manifest["loss_per_attribute"][name]
-        table.add_row(escape(name), str(level), str(manifest["heights"][name]), f"{loss:.3f}")
+def _damage_table(manifest: dict[str, Any]) -> Table:
+    """What became of each quasi-identifier; a column that says nothing of any of them is left out."""
+    damage, shown = manifest["damage"], manifest["shown"]
+    weighted, numbers = bool(manifest["weights"]), any(each["squared_error"] is not None for each in damage)
+    columns: list[tuple[str, Callable[[dict[str, Any]], str]]] = [
+        *([("shows", lambda each: escape(shown[each["column"]]))] if shown else []),
+        ("level", lambda each: _level(each["level"])),
+        ("of", lambda each: str(each["height"])),
+        *([("weight", lambda each: f"{each['weight']:.3g}")] if weighted else []),
+        ("unchanged", lambda each: f"{each['unchanged'] / manifest['rows']:.0%}"),
+        ("loss", lambda each: f"{each['loss']:.3f}"),
+        ("entropy", lambda each: _share(each["entropy_kept"])),
+        *([("error", lambda each: _share(each["squared_error"]))] if numbers else []),
+    ]
+    table = Table("quasi-identifier", box=None, pad_edge=False)
+    for header, _ in columns:
+        table.add_column(header, justify="left" if header == "shows" else "right", no_wrap=True)
+    for each in damage:
+        table.add_row(escape(each["column"]), *(said(each) for _, said in columns))
     return table
 
 
-def _shown_table(manifest: dict[str, Any]) -> Table:
-    table = Table("quasi-identifier", "shows", "unchanged", "loss", box=None, pad_edge=False)
-    for column in table.columns[2:]:
-        column.justify = "right"
-    for name, how in manifest["shown"].items():
-        loss, modified = manifest["loss_per_attribute"][name], manifest["modification_per_attribute"][name]
-        table.add_row(escape(name), how, f"{1 - modified:.0%}", f"{loss:.3f}")
-    return table
+def _level(level: float) -> str:
+    return str(level) if isinstance(level, int) else f"{level:.2f}"
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else f"{value:.0%}"
 
 
 def _proof(manifest: dict[str, Any]) -> str:

@@ -34,6 +34,18 @@ def names(text: str) -> list[str]:
     return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), []) if name.strip()]
 
 
+def sizes(text: str) -> int | list[int]:
+    """Read one k, or several.
+
+    >>> sizes("5"), sizes("3, 5")
+    (5, [3, 5])
+    """
+    parts = names(text)
+    if not parts or not all(part.isdecimal() for part in parts):
+        raise SpecError(f"--k takes whole numbers separated by commas, such as 3,5,10; got {text!r}")
+    return int(parts[0]) if len(parts) == 1 else [int(part) for part in parts]
+
+
 def perturbations(text: str) -> dict[str, dict[str, dict[str, float]]]:
     """Read `salary=noise:100,city=pram:0.8` as the spec writes it."""
     parameters = {"noise": "scale", "swap": "within", "pram": "keep"}

@@ -215,19 +215,20 @@ def _reference(frequency_set: FrequencySet, name: str, groups: Groups) -> Relati
     return tables.make_as(f"reference{name}", query)
 
 
-def merge_equal_codes(frequency_set: FrequencySet) -> FrequencySet:
+def merge_equal_codes(frequency_set: FrequencySet, drop: bool = True) -> FrequencySet:
     """The frequency set with one row per combination of codes: values in no hierarchy share one.
 
-    A node does not mind such rows, since it adds up; who names a tuple by its codes does.
+    A node does not mind such rows, since it adds up; who names a tuple by its codes does. `drop`: the one that it is
+    made of, which nobody reads any more.
     """
     if not any(attribute.hierarchy.starred for attribute in frequency_set.attributes):
         return frequency_set
-    merged = _one_row_per_tuple(frequency_set)
+    merged = _one_row_per_tuple(frequency_set, drop)
     ((tuples,),) = merged.tables.rows("core/distinct_count", columns=merged.keys, relation=merged.relation)
     return replace(merged, tuples=int(tuples))
 
 
-def _one_row_per_tuple(frequency_set: FrequencySet) -> FrequencySet:
+def _one_row_per_tuple(frequency_set: FrequencySet, drop: bool = True) -> FrequencySet:
     """The frequency set with one row per combination of codes and of what is counted apart."""
     tables = frequency_set.tables
     names = [column.name for column in frequency_set.engine.table(frequency_set.relation).columns]
@@ -235,7 +236,8 @@ def _one_row_per_tuple(frequency_set: FrequencySet) -> FrequencySet:
     levels = [name for name in names if name not in (*keys, *sums)]
     holes: dict[str, Hole] = {"keys": keys, "levels": levels, "sums": sums}
     merged = tables.make("merged", "core/rollup", frequency_set=frequency_set.relation, **holes)
-    tables.drop(frequency_set.relation)
+    if drop:
+        tables.drop(frequency_set.relation)
     return replace(frequency_set, relation=merged)
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from copy import copy
+from dataclasses import replace
 from decimal import Decimal
 from functools import cache, lru_cache
-from math import floor
+from math import floor, log
 from typing import Any
 
 from kanon_sql import queries
@@ -15,7 +16,7 @@ from kanon_sql.frequency.rollups import Rollups
 from kanon_sql.frequency.spread import spread
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.lattice import Node
-from kanon_sql.loss import Costs, Figures
+from kanon_sql.loss import Costs, Figures, Part
 from kanon_sql.privacy import Alike, Least, PrivacyModels, Reference
 from kanon_sql.queries import PerNode
 
@@ -75,7 +76,7 @@ class Judge:
     def costs(self) -> Costs:
         """What each level of each attribute costs before any node is judged: one query."""
         counted = self.frequency_set
-        columns = [a.coded.loss_column(level) for a in counted.attributes for level in a.coded.loss_levels]
+        columns = self._all_loss_columns
         query = queries.text(
             "core/level_losses", counted.engine.dialect, frequency_set=counted.relation, losses=columns
         )
@@ -93,6 +94,33 @@ class Judge:
             tuple(a.distinct for a in counted.attributes),
             tuple(a.column.name for a in counted.attributes),
             next((a.column.name for a in counted.attributes if not first.agrees_with(a.hierarchy)), None),
+            leaves=tuple(a.hierarchy.leaf_count for a in counted.attributes),
+        )
+
+    def with_cells(self, costs: Costs) -> Costs:
+        """The costs with what metrics of bits and of generalized cells need, one query per attribute."""
+        if costs.level_bits:
+            return costs
+        bits = tuple(map(self._level_bits, self.frequency_set.attributes))
+        return replace(costs, level_bits=bits, level_generalized=self._level_generalized())
+
+    def _level_bits(self, attribute: Attribute) -> tuple[float, ...]:
+        """What all rows lose on each level: n ln n of its labels less that of the values."""
+        levels = [attribute.coded.code_column(level) for level in range(attribute.hierarchy.height + 1)]
+        holes: dict[str, Any] = {"frequency_set": self.frequency_set.relation, "labels": levels}
+        (sums,) = self.frequency_set.tables.rows("core/level_bits", **holes)
+        return tuple(max(0.0, float(each) - float(sums[0])) / log(2) for each in sums)
+
+    def _level_generalized(self) -> tuple[tuple[float, ...], ...]:
+        """The share of all rows whose label stands for several leaves, on each level of each attribute."""
+        counted, columns = self.frequency_set, self._all_loss_columns
+        holes: dict[str, Any] = {"frequency_set": counted.relation, "losses": columns}
+        (rows, *sums), *_ = counted.tables.rows("core/level_generalized", **holes)
+        several = dict(zip(columns, sums, strict=True))
+        pairs = zip(counted.attributes, counted.heights, strict=True)
+        return tuple(
+            tuple(_several(a, level, several, int(rows)) / int(rows) for level in range(height + 1))
+            for a, height in pairs
         )
 
     def rows_at_risk(self, nodes: Sequence[Node]) -> list[int]:
@@ -154,6 +182,40 @@ class Judge:
             for of, attribute, name in zip(costs.starred, attributes, starred, strict=True)
         )
         return Figures(node, at_risk, losses, starred=shares)
+
+    def cells(self, node: Node, costs: Costs, needs: Collection[Part]) -> Figures:
+        """What `losses` says if it is needed, and the bits and the generalized cells of a node, as far as they are."""
+        lost = {part for part in needs if part not in ("bits", "generalized")}
+        figures = self.losses(node, costs) if lost else Figures(node)
+        bits = self._bits(node, costs) if "bits" in needs else None
+        generalized = self._generalized(node, costs) if "generalized" in needs else None
+        return replace(figures, bits=bits, generalized=generalized)
+
+    def _bits(self, node: Node, costs: Costs) -> tuple[float, ...]:
+        """The bits that each attribute loses: what all rows do on its level, and suppressed ones then to the top."""
+        names, (relation,) = self._levels(node), self._rollups().relations([node])
+        safe = self._tested.at_least(self._least_size(node)).safe
+        text = queries.text(
+            "core/node_bits", self.frequency_set.engine.dialect, frequency_set=relation, labels=names, safe=safe
+        )
+        self.queries += 1
+        ((at_risk, *sums),) = self.frequency_set.tables.rows_as(text, "core/node_bits")
+        whole = float(at_risk) * log(float(at_risk)) if at_risk else 0.0
+        left = {name: max(0.0, whole - float(each)) / log(2) for name, each in zip(names, sums, strict=True)}
+        triples = zip(self.frequency_set.attributes, node, costs.level_bits, strict=True)
+        return tuple(bits[level] + left.get(a.coded.code_column(level), 0.0) for a, level, bits in triples)
+
+    def _generalized(self, node: Node, costs: Costs) -> tuple[float, ...]:
+        """Each attribute's share of all rows whose cell stands for several leaves, or is suppressed."""
+        columns = self._loss_columns(node)
+        prepared = self._prepared("core/node_generalized", self._least_size(node), losses=columns)
+        (_, at_risk, *sums) = self._ask("core/node_generalized", self._fill(prepared, [node]))[0]
+        several = dict(zip(columns, sums, strict=True))
+        triples = zip(self.frequency_set.attributes, node, costs.level_generalized, strict=True)
+        return tuple(
+            shares[level] + (at_risk - _several(a, level, several, at_risk)) / costs.rows
+            for a, level, shares in triples
+        )
 
     def classes(self, node: Node) -> Figures:
         """The classes that a node would release: how many, the smallest, their sizes squared."""
@@ -244,6 +306,11 @@ class Judge:
     def _levels(self, node: Node) -> list[str]:
         return self.frequency_set.level_columns(node)
 
+    @property
+    def _all_loss_columns(self) -> list[str]:
+        attributes = self.frequency_set.attributes
+        return [a.coded.loss_column(level) for a in attributes for level in a.coded.loss_levels]
+
     def _loss_columns(self, node: Node) -> tuple[str, ...]:
         pairs = zip(self.frequency_set.attributes, node, strict=True)
         return tuple(a.coded.loss_column(level) for a, level in pairs if level in a.coded.loss_levels)
@@ -279,6 +346,13 @@ class Judge:
         answers = self.frequency_set.tables.rows_as(queries.union_all(texts), query)
         whole = [tuple(None if value is None else int(value) for value in row) for row in answers]
         return sorted(whole)
+
+
+def _several(attribute: Attribute, level: int, sums: dict[str, int], rows: int) -> int:
+    """How many of so many rows show a label of several leaves, which all of an attribute's top does."""
+    if level in attribute.coded.loss_levels:
+        return int(sums[attribute.coded.loss_column(level)])
+    return rows if level == attribute.hierarchy.height and attribute.hierarchy.leaf_count > 1 else 0
 
 
 def _kept_codes(hierarchy: Hierarchy, level: int) -> set[int]:

@@ -348,6 +348,30 @@ def assigned(
     return t.printed(query.join(t.table(assignment, "a"), on=same).where(t.is_not_null(group)), dialect)
 
 
+def cells_of_node(assignment: Relation, keys: Sequence[str], leaves: Sequence[str | int], dialect: str) -> str:
+    """The query of a node's cells: the keys, n, class, and per attribute leaves_j.
+
+    `leaves`: a column of the assignment with n times (leaves - 1), or the leaves where all its cells have as many.
+    """
+    rows = t.column("n", "a")
+    query = exp.select(*(t.column(name, "a") for name in (*keys, "n", "class"))).from_(t.table(assignment, "a"))
+    for j, each in enumerate(leaves):
+        share: exp.Expr = t.literal(each)
+        if isinstance(each, str):
+            more = exp.cast(exp.Div(this=t.column(each, "a"), expression=rows.copy()), "BIGINT")
+            share = exp.Add(this=more, expression=exp.Literal.number(1))
+        query = query.select(exp.alias_(share, f"leaves_{j}", quoted=True), copy=False)
+    return t.printed(query, dialect)
+
+
+def cells_of_classes(assignment: Relation, classes: Relation, keys: Sequence[str], count: int, dialect: str) -> str:
+    """The query of the cells of a local recoding: the keys, n, class, and per attribute leaves_j."""
+    columns = [t.column(name, "a") for name in (*keys, "n", "class")]
+    query = exp.select(*columns, *(t.column(f"leaves_{j}", "k") for j in range(count))).from_(t.table(assignment, "a"))
+    same = exp.EQ(this=t.column("class", "k"), expression=t.column("class", "a"))
+    return t.printed(query.join(t.table(classes, "k"), on=same), dialect)
+
+
 def nearest(name: str, distances: Mapping[str, t.Hole], dialect: str, **holes: t.Hole) -> str:
     """The query `name` of distances that it works out itself; `distances`: the holes of `kaca/distances`."""
     query, made = t.tree(name, distances=_DISTANCES, **holes), t.tree("kaca/distances", **distances)

@@ -277,7 +277,7 @@ _RELATION_MARK = "kanon_relation_here"
 _NODE_MARK = 918273645918273645
 _NODE_MARK_TEXT = str(_NODE_MARK)
 _COLUMNS = (Mapping, list, tuple)
-_LISTS = (exp.Select, exp.Group, exp.Order, exp.Array, exp.Window)
+_LISTS = (exp.GroupingSets, exp.Select, exp.Group, exp.Order, exp.Array, exp.Window)
 
 
 @cache

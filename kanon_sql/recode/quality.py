@@ -15,12 +15,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import HierarchyError
-from kanon_sql.frequency.frequency_set import Attribute
+from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
 from kanon_sql.generalization.hierarchy import STAR, Hierarchy
-from kanon_sql.queries import Relation
+from kanon_sql.generalization.lattice import Node
+from kanon_sql.privacy import Predicate
+from kanon_sql.queries import Hole, Relation
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,74 @@ def measure(
     return _quality(list(columns.values())), {name: parts.quality for name, parts in columns.items()}
 
 
+def lost_bits(frequency_set: FrequencySet, assignment: Relation, classes: Relation) -> tuple[float, ...]:
+    """The bits that each attribute loses by non-uniform entropy, in classes that say the level of each cell (level_j).
+
+    A tuple without a class, or whose class is NULL, counts as suppressed.
+    """
+    with Scratch(frequency_set.engine, "quality") as tables:
+        made = {"frequency_set": frequency_set.relation, "assignment": assignment, "classes": classes}
+        return tuple(_lost_bits(tables, a, j, made) for j, a in enumerate(frequency_set.attributes))
+
+
+def _lost_bits(tables: Scratch, attribute: Attribute, j: int, made: dict[str, Relation]) -> float:
+    value, height = [attribute.coded.code_column(0)], attribute.hierarchy.height
+    holes: dict[str, Hole] = {**made, "value": value, "level": [f"level_{j}"], "height": height}
+    levels = tables.make("levels", "quality/cell_levels", **holes)
+    present = tables.rows("core/column_values", column=["level"], tuples=levels)
+    return _bits_through(tables, attribute, sorted(int(level) for level, _ in present))
+
+
+def generalized_rows(engine: Engine, classes: Relation, count: int) -> tuple[int, ...]:
+    """How many released rows have a cell of each attribute that stands for several leaves (leaves_j)."""
+    query = queries.text(
+        "quality/generalized", engine.dialect, classes=classes, leaves=[f"leaves_{j}" for j in range(count)]
+    )
+    (rows,) = engine.rows(query)
+    return tuple(map(int, rows))
+
+
+def checksum(frequency_set: FrequencySet, assignment: Relation, classes: Relation) -> str | None:
+    """A text that two recodings share if the same rows are in the same classes, and each cell may be as many values."""
+    keys, dialect = frequency_set.keys, frequency_set.engine.dialect
+    return _checksum(
+        frequency_set, queries.cells_of_classes(assignment, classes, keys, len(frequency_set.attributes), dialect)
+    )
+
+
+def checksum_of_node(frequency_set: FrequencySet, safe: Predicate, node: Node) -> str | None:
+    """The checksum of a node's release."""
+    pairs = list(zip(frequency_set.attributes, node, strict=True))
+    leaves = [_leaves_of(attribute, level) for attribute, level in pairs]
+    keys, tables = frequency_set.keys, frequency_set.tables
+    assignment = tables.make(
+        "node_assignment",
+        "core/node_assignment",
+        frequency_set=frequency_set.relation,
+        keys=[*keys, *(name for name in leaves if isinstance(name, str))],
+        levels=frequency_set.level_columns(node),
+        sensitive=frequency_set.counted,
+        safe=safe,
+    )
+    made = _checksum(frequency_set, queries.cells_of_node(assignment, keys, leaves, tables.engine.dialect))
+    tables.drop(assignment)
+    return made
+
+
+def _leaves_of(attribute: Attribute, level: int) -> str | int:
+    if level in attribute.coded.loss_levels:
+        return attribute.coded.loss_column(level)
+    return attribute.hierarchy.leaf_count if level == attribute.hierarchy.height else 1
+
+
+def _checksum(frequency_set: FrequencySet, cells: str) -> str | None:
+    leaves = [f"leaves_{j}" for j, _ in enumerate(frequency_set.attributes)]
+    with Scratch(frequency_set.engine, "checksum") as tables:
+        made = tables.make_as("cells", cells)
+        ((text,),) = tables.rows("quality/checksum", cells=made, keys=frequency_set.keys, leaves=leaves)
+    return None if text is None else str(text)
+
+
 def normalized(value: float, least: float, most: float) -> float:
     """1 where a figure is that of the source, 0 where it is the largest there can be.
 
@@ -104,15 +175,20 @@ def _parts(tables: Scratch, attribute: Attribute, j: int, assignment: Relation, 
             "cannot be measured; show labels, or give the hierarchy that they come from"
         )
     rows = sum(int(n) for _, n, _ in sums)
-    present = [0, *(int(level) for level, *_ in sums if level)]
     return _Parts(
         rows,
-        sum(_bits(tables, attribute, fine, coarse, coarse) for fine, coarse in pairwise(present)),
+        _bits_through(tables, attribute, [int(level) for level, *_ in sums]),
         _bits(tables, attribute, 0, hierarchy.height, 0),
         sum(int(level) * int(n) for level, n, _ in sums) / hierarchy.height,
         sum(int(leaves) for *_, leaves in sums) / hierarchy.leaf_count,
         1 / hierarchy.leaf_count,
     )
+
+
+def _bits_through(tables: Scratch, attribute: Attribute, present: Sequence[int]) -> float:
+    """What rows lose from each level that some cells are on to the next such level."""
+    steps = pairwise([0, *(level for level in present if level)])
+    return sum(_bits(tables, attribute, fine, coarse, coarse) for fine, coarse in steps)
 
 
 def _bits(tables: Scratch, attribute: Attribute, fine: int, coarse: int, level: int) -> float:

@@ -19,7 +19,6 @@ from kanon_sql.engine import Column, Engine, Table
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
 from kanon_sql.frequency.frequency_set import FrequencySet
-from kanon_sql.loss import Costs
 from kanon_sql.queries import Relation, Shown
 from kanon_sql.recode import order as orders
 from kanon_sql.recode import rounding
@@ -148,11 +147,11 @@ def precisions(figures: LocalFigures) -> tuple[float, ...]:
     return tuple(_mean_over(levels, [x / (len(levels) - 1) for x in range(len(levels))]) for levels in figures.levels)
 
 
-def distortions(figures: LocalFigures, costs: Costs) -> tuple[float, ...]:
-    """Each attribute's mean weighted hierarchical distance over all rows, suppressed ones counting 1."""
+def distances(figures: LocalFigures, of_levels: Sequence[Sequence[float]]) -> tuple[float, ...]:
+    """Each attribute's mean distance over all rows, by the distance of each level, suppressed ones counting 1."""
     gone = (figures.rows - figures.released_rows) / figures.rows
-    pairs = zip(figures.levels, costs.distances, strict=True)
-    return tuple(_mean_over(levels, distances) * (1 - gone) + gone for levels, distances in pairs)
+    pairs = zip(figures.levels, of_levels, strict=True)
+    return tuple(_mean_over(levels, of) * (1 - gone) + gone for levels, of in pairs)
 
 
 def _mean_over(levels: Sequence[int], values: Sequence[float]) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from bisect import insort
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from math import inf
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from kanon_sql import interrupts
 from kanon_sql.errors import InfeasibleError
 from kanon_sql.generalization.lattice import Lattice, Node
-from kanon_sql.loss import METRICS, Costs, Figures, Metric, unsuppressed_losses
+from kanon_sql.loss import METRICS, Costs, Figures, Metric, Part, unsuppressed
 from kanon_sql.strategies.proof import Proof
 from kanon_sql.strategies.space import Score, Search, Space, Test, beats
 from kanon_sql.strategies.tags import DenseTags, SparseTags, Tags, tags_for
@@ -45,6 +45,9 @@ class Judge(Protocol):
 
     def losses(self, node: Node, costs: Costs) -> Figures:
         """Rows at risk of a node, and each attribute's mean loss with those rows suppressed."""
+
+    def cells(self, node: Node, costs: Costs, needs: Collection[Part]) -> Figures:
+        """What is needed of a node's cells, with those rows suppressed."""
 
     def classes(self, node: Node) -> Figures:
         """The classes that a node would release."""
@@ -341,8 +344,10 @@ class Driver:
             lost = self.judge.losses(node, self.costs)
             return replace(classes, losses=lost.losses, starred=lost.starred)
         if self.metric.question == "losses" and self.may_suppress > 0:
+            if self.metric.needs_cells:
+                return self.judge.cells(node, self.costs, self.metric.needs)
             return self.judge.losses(node, self.costs)
-        return Figures(node, None, unsuppressed_losses(self.costs, node))
+        return unsuppressed(self.costs, node)
 
     def _require_top(self) -> None:
         """No node is anonymous if the most general one is not; where that shows only `*`, it is."""

@@ -1,45 +1,51 @@
-"""Several strategies on one frequency set: what each found, what it proved, and what it asked for."""
+"""Strategies and sizes of k on one frequency set: what each releases, what it proved, and what it asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import InfeasibleError, KanonError, SpecError
-from kanon_sql.frequency.judge import Judge
+from kanon_sql.frequency.frequency_set import FrequencySet, merge_equal_codes, sampled
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.loss import Figures
-from kanon_sql.recode import RECODERS
+from kanon_sql.recode import RECODERS, quality
 from kanon_sql.spec import SearchIn, Spec, check
 from kanon_sql.strategies import STRATEGIES, Outcome, strategy
 from kanon_sql.strategies.accuracy import accuracy, level_of_generalization
 from kanon_sql.strategies.space import beats
+from kanon_sql.verbs import manifest as manifests
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import CompareOptions, spelled_out, taken
-from kanon_sql.verbs.plan import search
-from kanon_sql.verbs.problem import Problem, count
+from kanon_sql.verbs.plan import LocalPlan, Plan, check_shown, planned, recode, search
+from kanon_sql.verbs.problem import Problem, count, posed_again
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.source import opened, settle_spec
 
 if TYPE_CHECKING:
     import pandas
 
-SECONDS = 60.0  # for each search, where nobody says
+SECONDS = 60.0  # for each strategy, where nobody says
 
 
 @dataclass(frozen=True)
 class StrategyResult:
-    """What one strategy found, in the manifest's words; only `promise` and `refused` where it could not run.
+    """What one strategy made for one k, in the manifest's words; only `promise` and `refused` where it could not run.
 
-    `equals_best_proven`: its score is the proven optimum, whoever proved it. `log`: mean of level / height.
-    `los`: suppressed rows / rows. `accuracy`: see `kanon_sql.strategies.accuracy`.
+    A local recoding has no node, proves nothing and asks for no nodes. `equals_best_proven`: its score is the proven
+    optimum of this k, whoever proved it. `log`: mean of level / height. `los`: suppressed rows / rows. `accuracy`: see
+    `kanon_sql.strategies.accuracy`. `risk_highest`, `risk_mean`: the prosecutor's, 1 / rows of the class, at most and
+    over the released rows; 0 where none is. `same_as`: the first before it with the same release, as (strategy, k).
     """
 
     strategy: str
     promise: str
     refused: str | None = None
+    k: int | None = None
     score: float | None = None
     proven_optimal: bool | None = None
     equals_best_proven: bool | None = None
@@ -57,15 +63,36 @@ class StrategyResult:
     los: float | None = None
     loss_per_attribute: dict[str, float] | None = None
     accuracy: float | None = None
+    information_loss: dict[str, float | None] | None = None
+    classes: int | None = None
+    smallest_class: int | None = None
+    risk_highest: float | None = None
+    risk_mean: float | None = None
+    same_as: tuple[str, int] | None = None
+
+
+@dataclass(frozen=True)
+class Proven:
+    """What the searches for one k tell together.
+
+    `proven_score`: the optimum, None where no search proved it. `lower_bound`: the highest that any search proved, 0
+    without a search. `minimal_nodes`: how many nodes are known to be k-minimal, which the accuracies refer to; there
+    are no others if `minimal_nodes_complete`.
+    """
+
+    k: int
+    proven_score: float | None
+    lower_bound: float
+    minimal_nodes: int
+    minimal_nodes_complete: bool
 
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Result):
-    """Searches of one table, side by side.
+    """Searches and local recodings of one table, side by side, for one k or several.
 
-    `proven_score`: the optimum, None where no search proved it. `lower_bound`: the highest that any search proved.
-    `minimal_nodes`: how many nodes are known to be k-minimal, which the accuracies refer to; there are no others
-    if `minimal_nodes_complete`.
+    `by_k`: what the searches proved together, k by k; `k`, `privacy`, `proven_score`, `lower_bound`, `minimal_nodes`
+    and `minimal_nodes_complete` are those of the first k. `searches`: what each strategy made, in the order of k.
     """
 
     source: str
@@ -85,6 +112,7 @@ class Comparison(Result):
     lower_bound: float
     minimal_nodes: int
     minimal_nodes_complete: bool
+    by_k: tuple[Proven, ...]
     searches: tuple[StrategyResult, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -92,18 +120,27 @@ class Comparison(Result):
         return asdict(self)
 
     def to_df(self) -> pandas.DataFrame:
-        """One row per strategy."""
+        """One row per strategy and k."""
         import pandas
 
         return pandas.DataFrame([asdict(search) for search in self.searches])
+
+    def name_of(self, search: StrategyResult) -> str:
+        """A strategy's name, with its k where there are several."""
+        return search.strategy if len(self.by_k) == 1 else f"{search.strategy}, k {search.k}"
 
     def _lines(self) -> list[tuple[str, str]]:
         proven = "not proven" if self.proven_score is None else f"{self.proven_score:.4f}, proven"
         return [
             ("source", f"{self.source}, {self.rows:,} rows"),
             ("optimum", f"{self.metric} {proven}"),
-            *((each.strategy, each.refused or f"{each.score:.4f} in {each.seconds:.2f} s") for each in self.searches),
+            *((self.name_of(each), each.refused or _said(each)) for each in self.searches),
         ]
+
+
+def _said(search: StrategyResult) -> str:
+    score = "no score" if search.score is None else f"{search.score:.4f}"
+    return f"{score} in {search.seconds:.2f} s"
 
 
 @spelled_out(CompareOptions)
@@ -117,12 +154,13 @@ def compare(
     search_in: SearchIn = "embedded",
     **options: Unpack[CompareOptions],
 ) -> Comparison:
-    """Run several strategies on one frequency set; nothing is written.
+    """Run several strategies, for one k or several, on one frequency set; nothing is written.
 
-    `strategies`: their names; left out, all but `auto`, which is made of them. The other arguments are those of
-    `anonymize`. Every search has the same time limit (60 seconds unless said otherwise), the same seed, a judge of
-    its own, and so counts of its own. A strategy that cannot search this lattice, or finds no node in its time,
-    says why in `refused`; if none of them finds a node, the first one's error is raised.
+    `strategies`: the names of searches and local recodings; left out, all searches but `auto`, which is made of them.
+    `k`: a number or a list of them. The other arguments are those of `anonymize`. Every strategy has the same time
+    limit (60 seconds unless said otherwise), the same seed, a judge of its own, and so counts of its own. One that
+    cannot run here, or finds nothing in its time, says why in `refused`; if none of them finds anything, the first
+    one's error is raised.
 
     >>> import pandas
     >>> people = pandas.DataFrame({"zip": ["12", "13", "21", "22"], "sex": list("ffmm")})
@@ -130,16 +168,36 @@ def compare(
     >>> side_by_side = compare(people, {"quasi_identifiers": recipes}, strategies=["ola", "exhaustive"], k=2)
     >>> [(each.strategy, each.node, each.proven_optimal) for each in side_by_side.searches]
     [('ola', {'zip': 1, 'sex': 0}, True), ('exhaustive', {'zip': 1, 'sex': 0}, True)]
+    >>> both = compare(people, {"quasi_identifiers": recipes}, strategies=["auto", "mondrian"], k=[2, 4])
+    >>> [(each.strategy, each.k, each.classes, each.risk_highest, each.same_as) for each in both.searches[:2]]
+    [('auto', 2, 2, 0.5, None), ('mondrian', 2, 2, 0.5, ('auto', 2))]
     """
-    names = chosen(strategies)
-    settled = settle_spec(source, spec, taken(CompareOptions, options))
+    names, given = chosen(strategies), taken(CompareOptions, options)
+    specs = [_settled(source, spec, asked) for asked in _sizes(given)]
+    observer = observer or Observer()
+    with opened(source, specs[0], connection) as data, data.engine.transaction(), data.scratches:
+        problem = count(data, specs[0], observer, search_in, order_will_do=all(name in RECODERS for name in names))
+        if any(name in RECODERS for name in names):
+            check_shown(data, specs[0], search_in)
+        runs = list(_runs(problem, specs, names, observer))
+    return _side_by_side(problem, runs)
+
+
+def _settled(source: Any, spec: Any, options: dict[str, Any]) -> Spec:
+    settled = settle_spec(source, spec, options)
     settled = settled.model_copy(update={"target": None, "time_limit": _limit(settled)})
     check(settled, "compare")
-    observer = observer or Observer()
-    with opened(source, settled, connection) as data, data.engine.transaction(), data.scratches:
-        problem = count(data, settled, observer, search_in)
-        runs = list(_runs(problem, names, observer))
-    return _side_by_side(problem, runs)
+    return settled
+
+
+def _sizes(options: dict[str, Any]) -> list[dict[str, Any]]:
+    """The options for each k, as they are where k is no list."""
+    sizes = options.get("k")
+    if sizes is None or isinstance(sizes, int):
+        return [options]
+    if not sizes or isinstance(sizes, str) or not all(isinstance(k, int) for k in sizes):
+        raise SpecError(f"k is a whole number or a list of them, not {sizes!r}; write k=[3, 5, 10]")
+    return [{**options, "k": k} for k in sorted(set(sizes))]
 
 
 def chosen(strategies: Iterable[str] | None) -> list[str]:
@@ -147,51 +205,105 @@ def chosen(strategies: Iterable[str] | None) -> list[str]:
     if isinstance(strategies, str):
         raise SpecError(f"strategies is a list of names, not {strategies!r}; write [{strategies!r}]")
     names = [name for name in STRATEGIES if name != "auto"] if strategies is None else list(dict.fromkeys(strategies))
+    known = (*STRATEGIES, *RECODERS)
     for name in names:
-        if name in RECODERS:
-            raise SpecError(f"{name} is a local recoding and has no node to compare; release by it, and see its loss")
-        strategy(name)
+        if name not in known:
+            raise SpecError(f"{name!r} is not a strategy; choose one of {', '.join(known)}")
     if not names:
-        raise SpecError(f"no strategy is named; choose one or more of {', '.join(STRATEGIES)}")
+        raise SpecError(f"no strategy is named; choose one or more of {', '.join(known)}")
     return names
 
 
 @dataclass(frozen=True)
 class _Run:
-    """One strategy's end: an outcome with its node's figures and the k-minimal nodes it knows, or why there is none."""
+    """One strategy's end for one k: what it made, with the k-minimal nodes that it knows, or why there is nothing."""
 
     strategy: str
+    k: int = 0
     outcome: Outcome | None = None
-    figures: Figures | None = None
+    made: _Made | None = None
     minimal: tuple[Node, ...] = ()
     refused: str | None = None
 
 
-def _runs(problem: Problem, names: Sequence[str], observer: Observer) -> Iterator[_Run]:
-    """One search after the other; an error that every one of them meets is raised."""
+@dataclass(frozen=True)
+class _Made:
+    """What a release would be: its figures, its scores, what it took, and a checksum of its classes."""
+
+    figures: Figures
+    scores: dict[str, float | None]
+    seconds: float
+    ended: str
+    checksum: str | None
+
+
+def _runs(problem: Problem, specs: Sequence[Spec], names: Sequence[str], observer: Observer) -> Iterator[_Run]:
+    """One strategy after the other for each k; an error that every one of them meets is raised."""
     errors: list[KanonError] = []
-    for number, name in enumerate(names, start=1):
-        observer.stage(f"{name}, {number} of {len(names)}")
+    of_all = [(spec, name) for spec in specs for name in names]
+    problem = replace(problem, costs=problem.judge.with_cells(problem.costs))
+    with Scratch(problem.frequency_set.engine, "compared") as tables:
+        prepared = _Prepared(problem, tables)
+        for number, (spec, name) in enumerate(of_all, start=1):
+            k = spec.privacy.k if len(specs) > 1 else problem.judge.model.k
+            observer.stage(f"{name}{f', k {k}' if len(specs) > 1 else ''}, {number} of {len(of_all)}")
+            try:
+                yield replace(prepared.run(spec.model_copy(update={"strategy": name}), observer), k=k)
+            except (SpecError, InfeasibleError) as error:
+                errors.append(error)
+                if len(errors) == len(of_all):
+                    raise errors[0] from None
+                yield _Run(name, k, refused=str(error))
+
+
+@dataclass
+class _Prepared:
+    """What is counted once, for searches and for local recodings, each run with tables and a judge of its own.
+
+    One search's roll-ups would save the next one its queries.
+    """
+
+    problem: Problem
+    tables: Scratch
+
+    @cached_property
+    def local(self) -> FrequencySet:
+        """The frequency set as local recodings name its tuples."""
+        counted = sampled(self.problem.frequency_set)
+        return merge_equal_codes(counted, drop=counted is not self.problem.frequency_set)
+
+    def run(self, spec: Spec, observer: Observer) -> _Run:
+        """One strategy for one k."""
+        if spec.strategy in RECODERS:
+            return self._recode(spec, observer)
+        problem = posed_again(self.problem, spec, self.problem.frequency_set)
         try:
-            yield _run(problem, name, observer)
-        except (SpecError, InfeasibleError) as error:
-            errors.append(error)
-            if len(errors) == len(names):
-                raise errors[0] from None
-            yield _Run(name, refused=str(error))
+            return _search(problem, observer)
+        finally:
+            problem.judge.drop()
+
+    def _recode(self, spec: Spec, observer: Observer) -> _Run:
+        check(spec, "anonymize")
+        with Scratch(self.tables.engine, spec.strategy) as tables:
+            problem = posed_again(self.problem, spec, replace(self.local, tables=tables))
+            plan = recode(problem, observer)
+            local, classes = plan.recoding.local.assignment, plan.recoding.classes
+            text = quality.checksum(problem.frequency_set, local, classes)
+            return _Run(spec.strategy, made=_made(plan, text))
 
 
-def _run(problem: Problem, name: str, observer: Observer) -> _Run:
-    """Search with a judge of its own, for one search's roll-ups would save the next one its queries."""
-    judge = Judge(problem.frequency_set, problem.judge.model)
-    spec = problem.spec.model_copy(update={"strategy": name})
-    try:
-        outcome = search(replace(problem, spec=spec, judge=judge), observer)
-        figures = judge.losses(outcome.node, problem.costs)
-    finally:
-        judge.drop()
-    known = _minimal(problem, outcome)
-    return _Run(name, replace(outcome, tags=None), figures, known)  # the tags of a large lattice are large
+def _search(problem: Problem, observer: Observer) -> _Run:
+    outcome = search(problem, observer)
+    plan = planned(problem, outcome)
+    known, safe = _minimal(problem, outcome), plan.judge.model.safe
+    made = _made(plan, quality.checksum_of_node(problem.frequency_set, safe, outcome.node))
+    slim = replace(outcome, tags=None)  # those of a large lattice are large
+    return _Run(problem.spec.strategy, outcome=slim, made=made, minimal=known)
+
+
+def _made(plan: Plan | LocalPlan, checksum: str | None) -> _Made:
+    figures = manifests.figures_of(plan)
+    return _Made(figures, manifests.scores(plan, figures), plan.search_seconds, plan.ended, checksum)
 
 
 def _minimal(problem: Problem, outcome: Outcome) -> tuple[Node, ...]:
@@ -205,14 +317,14 @@ def _minimal(problem: Problem, outcome: Outcome) -> tuple[Node, ...]:
 def _side_by_side(problem: Problem, runs: Sequence[_Run]) -> Comparison:
     """What only all of them together tell: which found the optimum, and how near they came to the minimal nodes."""
     spec, lattice = problem.spec, problem.lattice
-    outcomes = [run.outcome for run in runs if run.outcome]
-    proven = min((outcome.score for outcome in outcomes if outcome.proven_optimal), default=None)
-    minimal = sorted({node for run in runs for node in run.minimal})
+    of_k = {k: [run for run in runs if run.k == k] for k in dict.fromkeys(run.k for run in runs)}
+    proven = tuple(_proven(k, of, lattice.size) for k, of in of_k.items())
+    first = proven[0]
     return Comparison(
         source=spec.source,
         rows=problem.frequency_set.rows,
         distinct_tuples=problem.frequency_set.tuples,
-        k=problem.judge.model.k,
+        k=first.k,
         privacy=tuple({"model": each.name, "required": each.required} for each in problem.judge.model.asked),
         suppression_limit=spec.suppression_limit,
         metric=spec.metric,
@@ -222,48 +334,101 @@ def _side_by_side(problem: Problem, runs: Sequence[_Run]) -> Comparison:
         seed=spec.seed,
         evaluations=spec.evaluations,
         frequency_seconds=problem.frequency_seconds,
-        proven_score=proven,
-        lower_bound=max(outcome.lower_bound for outcome in outcomes),
-        minimal_nodes=len(minimal),
-        minimal_nodes_complete=any(_settled(outcome) == lattice.size for outcome in outcomes),
-        searches=tuple(_found(problem, run, proven, minimal) for run in runs),
+        proven_score=first.proven_score,
+        lower_bound=first.lower_bound,
+        minimal_nodes=first.minimal_nodes,
+        minimal_nodes_complete=first.minimal_nodes_complete,
+        by_k=proven,
+        searches=tuple(
+            _found(problem, run, each, _known_minimal(of_k[each.k]), _same(run, runs))
+            for each in proven
+            for run in of_k[each.k]
+        ),
     )
+
+
+def _proven(k: int, runs: Sequence[_Run], size: int) -> Proven:
+    outcomes = [run.outcome for run in runs if run.outcome]
+    return Proven(
+        k,
+        min((outcome.score for outcome in outcomes if outcome.proven_optimal), default=None),
+        max((outcome.lower_bound for outcome in outcomes), default=0.0),
+        len(_known_minimal(runs)),
+        any(_settled_nodes(outcome) == size for outcome in outcomes),
+    )
+
+
+def _known_minimal(runs: Sequence[_Run]) -> list[Node]:
+    return sorted({node for run in runs for node in run.minimal})
+
+
+def _same(run: _Run, runs: Sequence[_Run]) -> tuple[str, int] | None:
+    """The first run before this one that makes the same release."""
+    text = run.made and run.made.checksum
+    first = next((each for each in runs if text and each.made and each.made.checksum == text), run)
+    return None if first is run else (first.strategy, first.k)
 
 
 def _limit(spec: Spec) -> float:
     return SECONDS if spec.time_limit is None else spec.time_limit
 
 
-def _settled(outcome: Outcome) -> int | None:
+def _settled_nodes(outcome: Outcome) -> int | None:
     return None if outcome.nodes_tagged is None else outcome.nodes_checked + outcome.nodes_tagged
 
 
-def _found(problem: Problem, run: _Run, proven: float | None, minimal: Sequence[Node]) -> StrategyResult:
-    promise = strategy(run.strategy).promise
-    if run.outcome is None or run.figures is None:
-        return StrategyResult(run.strategy, promise, run.refused)
-    outcome, columns = run.outcome, problem.columns
-    suppressed = run.figures.rows_at_risk or 0
-    return StrategyResult(
+def _promise(name: str) -> str:
+    return RECODERS[name].promise if name in RECODERS else strategy(name).promise
+
+
+def _found(
+    problem: Problem, run: _Run, proven: Proven, minimal: Sequence[Node], same: tuple[str, int] | None
+) -> StrategyResult:
+    made = run.made
+    if made is None:
+        return StrategyResult(run.strategy, _promise(run.strategy), run.refused, run.k)
+    figures = made.figures
+    suppressed, columns = figures.rows_at_risk or 0, problem.columns
+    released, classes = figures.released_rows or 0, figures.classes or 0
+    result = StrategyResult(
         run.strategy,
-        promise,
+        _promise(run.strategy),
+        k=run.k,
+        score=made.scores[problem.spec.metric],
+        seconds=made.seconds,
+        ended=made.ended,
+        suppressed_rows=suppressed,
+        los=suppressed / problem.costs.rows,
+        loss_per_attribute=dict(zip(columns, figures.losses or (), strict=True)),
+        information_loss=made.scores,
+        classes=classes,
+        smallest_class=figures.smallest_class,
+        risk_highest=1 / figures.smallest_class if figures.smallest_class else 0.0,
+        risk_mean=classes / released if released else 0.0,
+        same_as=same,
+    )
+    return _searched(problem, result, run.outcome, proven, minimal) if run.outcome else result
+
+
+def _searched(
+    problem: Problem, result: StrategyResult, outcome: Outcome, proven: Proven, minimal: Sequence[Node]
+) -> StrategyResult:
+    """The result with what only a search has: its node, what it asked for, and what it proved."""
+    best = proven.proven_score
+    return replace(
+        result,
         score=outcome.score,
         proven_optimal=outcome.proven_optimal,
-        equals_best_proven=None if proven is None else not beats(proven, outcome.score),
+        equals_best_proven=None if best is None else not beats(best, outcome.score),
         lower_bound=outcome.lower_bound,
         gap=outcome.gap,
         nodes_checked=outcome.nodes_checked,
         nodes_tagged=outcome.nodes_tagged,
         queries=outcome.queries,
-        seconds=outcome.seconds,
-        ended=outcome.ended,
         found_by=outcome.found_by,
-        node=dict(zip(columns, outcome.node, strict=True)),
-        suppressed_rows=suppressed,
+        node=dict(zip(problem.columns, outcome.node, strict=True)),
         log=level_of_generalization(outcome.node, problem.costs.heights),
-        los=suppressed / problem.costs.rows,
-        loss_per_attribute=dict(zip(columns, run.figures.losses or (), strict=True)),
-        accuracy=None if proven is None else _accuracy(problem, outcome, minimal),
+        accuracy=None if best is None else _accuracy(problem, outcome, minimal),
     )
 
 

@@ -9,8 +9,9 @@ from math import isfinite
 from typing import Any
 
 from kanon_sql import queries
-from kanon_sql.loss import METRICS, Figures, distances_of, precisions
+from kanon_sql.loss import METRICS, Figures
 from kanon_sql.privacy import Finding
+from kanon_sql.recode import quality
 from kanon_sql.recode import show as shows
 from kanon_sql.release import anatomy, perturb
 from kanon_sql.release.findings import Homogeneous, Summary
@@ -18,6 +19,7 @@ from kanon_sql.release.publish import Published
 from kanon_sql.release.recoding import FullDomain, LocalRecoding
 from kanon_sql.resources import package_version
 from kanon_sql.spec import Spec
+from kanon_sql.verbs.damage import damage
 from kanon_sql.verbs.models import class_by_class
 from kanon_sql.verbs.plan import LocalPlan, Plan
 from kanon_sql.verbs.problem import Problem
@@ -82,9 +84,9 @@ def measure(plan: Plan | LocalPlan) -> dict[str, Any]:
 
 def _searched(plan: Plan) -> dict[str, Any]:
     """What a search of the lattice found, and what it costs."""
+    plan = replace(plan, costs=plan.judge.with_cells(plan.costs))
     outcome, node = plan.outcome, plan.outcome.node
-    figures, kept = _figures(plan), plan.judge.kept_rows(node)
-    distances = distances_of(plan.costs, figures)
+    figures, kept = figures_of(plan), plan.judge.kept_rows(node)
     return {
         "node": dict(zip(plan.columns, node, strict=True)),
         "shown": None,
@@ -92,7 +94,7 @@ def _searched(plan: Plan) -> dict[str, Any]:
         "nodes_checked": outcome.nodes_checked,
         "queries": outcome.queries,
         "score": outcome.score,
-        **_costs(plan, _scores(plan, figures), figures.losses or (), precisions(plan.costs, node), distances, kept),
+        **_costs(plan, figures, node, kept),
         "lower_bound": outcome.lower_bound,
         "gap": outcome.gap,
         "proven_optimal": outcome.proven_optimal,
@@ -105,28 +107,18 @@ def _searched(plan: Plan) -> dict[str, Any]:
 
 def _recoded(plan: LocalPlan) -> dict[str, Any]:
     """What a local recoding made, and what it costs; nothing is proven of it but that it holds."""
-    recoding, costs, local = plan.recoding, plan.costs, plan.recoding.figures
-    levels, distances = shows.precisions(local), shows.distortions(local, costs)
-    figures = Figures(
-        None,
-        recoding.rows_at_risk,
-        local.losses,
-        local.classes,
-        local.released_rows,
-        local.smallest_class,
-        local.squares,
-        precisions=levels,
-        distances=distances,
-    )
-    scores = _scores(plan, figures)
+    plan = replace(plan, costs=plan.judge.with_cells(plan.costs))
+    recoding, local, precision = plan.recoding, plan.recoding.figures, shows.precisions(plan.recoding.figures)
+    levels = [share * height for share, height in zip(precision, plan.costs.heights, strict=True)]
+    costs = _costs(plan, figures_of(plan), levels, local.kept)
     return {
         "node": None,
         "shown": dict(zip(plan.columns, recoding.hows, strict=True)),
         "lattice_size": None,
         "nodes_checked": None,
         "queries": None,
-        "score": scores[plan.spec.metric],
-        **_costs(plan, scores, local.losses, levels, distances, local.kept),
+        "score": costs["information_loss"][plan.spec.metric],
+        **costs,
         "lower_bound": None,
         "gap": None,
         "proven_optimal": False,
@@ -137,32 +129,51 @@ def _recoded(plan: LocalPlan) -> dict[str, Any]:
     }
 
 
-def _scores(plan: Problem, figures: Figures) -> dict[str, float | None]:
+def figures_of(plan: Plan | LocalPlan) -> Figures:
+    """All figures of what is to be released, for every metric that it has one by; its costs know their cells."""
+    return _local_figures(plan) if isinstance(plan, LocalPlan) else _figures(plan)
+
+
+def _local_figures(plan: LocalPlan) -> Figures:
+    """All figures of the classes of a local recoding, for every metric that needs no node."""
+    recoding, costs, local = plan.recoding, plan.costs, plan.recoding.figures
+    several = quality.generalized_rows(plan.frequency_set.engine, recoding.classes, len(costs.heights))
+    return Figures(
+        None,
+        recoding.rows_at_risk,
+        local.losses,
+        local.classes,
+        local.released_rows,
+        local.smallest_class,
+        local.squares,
+        precisions=shows.precisions(local),
+        distances=shows.distances(local, costs.distances),
+        intensities=shows.distances(local, costs.steps),
+        bits=quality.lost_bits(plan.frequency_set, recoding.local.assignment, recoding.classes),
+        generalized=tuple((rows + recoding.rows_at_risk) / costs.rows for rows in several),
+    )
+
+
+def scores(plan: Problem, figures: Figures) -> dict[str, float | None]:
     """The score by every metric; None where a recoding has none, or none that is finite."""
-    scores = {name: metric.score_if_known(plan.costs, figures) for name, metric in METRICS.items()}
-    return {name: None if score is None else _finite(score) for name, score in scores.items()}
+    known = {name: metric.score_if_known(plan.costs, figures) for name, metric in METRICS.items()}
+    return {name: None if score is None else _finite(score) for name, score in known.items()}
 
 
-def _costs(
-    plan: Problem,
-    scores: dict[str, float | None],
-    losses: Sequence[float],
-    levels: Sequence[float],
-    distances: Sequence[float],
-    kept: Sequence[int],
-) -> dict[str, Any]:
+def _costs(plan: Problem, figures: Figures, levels: Sequence[float], kept: Sequence[int]) -> dict[str, Any]:
     """The metrics of the table and of each attribute; `kept`: rows whose cell is released as it was."""
     modified = [1 - rows / plan.costs.rows for rows in kept]
-
-    def per_attribute(values: Sequence[float]) -> dict[str, float]:
-        return dict(zip(plan.columns, values, strict=True))
-
+    lost = {**scores(plan, figures), "modification_rate": sum(modified) / len(modified)}
+    of_attributes = {
+        "loss_per_attribute": figures.part("losses", plan.costs),
+        "precision_per_attribute": figures.part("precisions", plan.costs),
+        "distortion_per_attribute": figures.part("distances", plan.costs),
+        "modification_per_attribute": modified,
+    }
     return {
-        "information_loss": {**scores, "modification_rate": sum(modified) / len(modified)},
-        "loss_per_attribute": per_attribute(losses),
-        "precision_per_attribute": per_attribute(levels),
-        "distortion_per_attribute": per_attribute(distances),
-        "modification_per_attribute": per_attribute(modified),
+        "information_loss": lost,
+        **{name: dict(zip(plan.columns, values, strict=True)) for name, values in of_attributes.items()},
+        "damage": damage(plan.costs, figures, levels, kept, [None for _ in kept]),
     }
 
 
@@ -226,9 +237,9 @@ def _not_found(plan: Plan | LocalPlan) -> list[str]:
 def _figures(plan: Plan) -> Figures:
     """All figures of the released node, for every metric."""
     node = plan.outcome.node
-    classes, losses = plan.judge.classes(node), plan.judge.losses(node, plan.costs)
+    classes, cells = plan.judge.classes(node), plan.judge.cells(node, plan.costs, ("losses", "bits", "generalized"))
     starred = tuple(rows / plan.costs.rows for rows in plan.judge.starred_rows(node))
-    return replace(classes, losses=losses.losses, starred=starred)
+    return replace(classes, losses=cells.losses, bits=cells.bits, generalized=cells.generalized, starred=starred)
 
 
 def _seconds(plan: Plan | LocalPlan, published: Published[Summary], started: float) -> dict[str, float]:

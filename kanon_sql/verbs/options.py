@@ -44,10 +44,9 @@ class RoleOptions(TypedDict, total=False):
     keep: Columns | Literal["*"] | None
 
 
-class PrivacyOptions(TypedDict, total=False):
-    """What must hold of every class."""
+class OtherPrivacyOptions(TypedDict, total=False):
+    """What must hold of every class, beside k."""
 
-    k: int | None
     unit: str | None
     l_diversity: Mapping[str, Any] | None
     t_closeness: Mapping[str, Any] | None
@@ -61,8 +60,14 @@ class PrivacyOptions(TypedDict, total=False):
     privacy: Sequence[PrivacyModel | ReleaseModel | tuple[PrivacyModel | ReleaseModel, ...]] | Mapping[str, Any] | None
 
 
-class ModelOptions(PrivacyOptions, total=False):
-    """How the values may be generalized, what must hold then, and what it costs."""
+class PrivacyOptions(OtherPrivacyOptions, total=False):
+    """What must hold of every class."""
+
+    k: int | None
+
+
+class CostOptions(TypedDict, total=False):
+    """How the values may be generalized, and what it costs."""
 
     hierarchies: Place | None
     unmapped: Unmapped | None
@@ -70,6 +75,10 @@ class ModelOptions(PrivacyOptions, total=False):
     metric: Metric | None
     beta: float | None
     priorities: Mapping[str, int] | None
+
+
+class ModelOptions(PrivacyOptions, CostOptions, total=False):
+    """How the values may be generalized, what must hold then, and what it costs."""
 
 
 class SearchOptions(RoleOptions, ModelOptions, total=False):
@@ -85,9 +94,10 @@ class SearchOptions(RoleOptions, ModelOptions, total=False):
     seed: int | None
 
 
-class CompareOptions(RoleOptions, ModelOptions, total=False):
-    """What several searches side by side are told."""
+class CompareOptions(RoleOptions, OtherPrivacyOptions, CostOptions, total=False):
+    """What several searches and local recodings side by side are told."""
 
+    k: int | Sequence[int] | None
     time_limit: float | None
     evaluations: int | None
     kgen: Mapping[str, Any] | None

@@ -85,7 +85,12 @@ def make_plan(
     problem = count(source, spec, observer, search_in, keep_tuples, models)
     strategy(spec.strategy).check_hierarchies(problem.lattice, problem.costs)
     observer.stage("Searching the lattice")
-    outcome = search(problem, observer)
+    return planned(problem, search(problem, observer))
+
+
+def planned(problem: Problem, outcome: Outcome) -> Plan:
+    """A finished search as a plan of its release."""
+    spec, source = problem.spec, problem.source
     pruned_by = problem.judge.model.pruned_by(may_suppress(spec.suppression_limit, problem.costs.rows) > 0)
     problem = replace(problem, judge=problem.judge.settled(outcome.node))
     at_risk = problem.judge.rows_at_risk([outcome.node])[0]
@@ -119,7 +124,7 @@ def search(problem: Problem, observer: Observer) -> Outcome:
 
 def _shown_otherwise(source: Source, spec: Spec, observer: Observer, search_in: str, keep_tuples: bool) -> LocalPlan:
     """A search whose classes show something else than the node's labels, such as their mean."""
-    _check_shown(source, spec, search_in)
+    check_shown(source, spec, search_in)
     plan = make_plan(source, spec, observer, search_in, keep_tuples)
     local = from_node(plan.frequency_set, plan.judge.model, plan.outcome.node)
     problem = {each.name: getattr(plan, each.name) for each in fields(Problem)}
@@ -131,10 +136,15 @@ def make_local_plan(
     source: Source, spec: Spec, observer: Observer, search_in: str = "embedded", keep_tuples: bool = False
 ) -> LocalPlan:
     """Everything up to the release of a local recoding: check, count, recode."""
-    recoder = RECODERS[spec.strategy]
-    _check_shown(source, spec, search_in)
+    check_shown(source, spec, search_in)
     problem = count(source, spec, observer, search_in, keep_tuples)
     observer.stage("Recoding")
+    return recode(problem, observer)
+
+
+def recode(problem: Problem, observer: Observer) -> LocalPlan:
+    """Run the local recoding of the spec on what is counted, within its time limit."""
+    spec, source, recoder = problem.spec, problem.source, RECODERS[problem.spec.strategy]
     started = time.monotonic()
     limit = recoder.default_seconds if spec.time_limit is None else spec.time_limit
     clock = Clock(limit, observer.recode)
@@ -169,7 +179,7 @@ def _task(problem: Problem, clock: Clock, observer: Observer) -> Task:
     return Task(problem.frequency_set, problem.judge.model, problem.spec, weights, clock, *args, optimum)
 
 
-def _check_shown(source: Source, spec: Spec, search_in: str) -> None:
+def check_shown(source: Source, spec: Spec, search_in: str) -> None:
     """Refuse what a release by classes cannot do."""
     if search_in == "engine" and not source.engine.is_embedded:
         raise SpecError(

@@ -57,10 +57,12 @@ def count(
     search_in: str = "embedded",
     keep_tuples: bool = False,
     model: PrivacyModels | None = None,
+    order_will_do: bool | None = None,
 ) -> Problem:
     """Everything up to the search: check what is asked for, and count the distinct tuples.
 
-    `model`: what the spec asks for, where that is worked out.
+    `model`: what the spec asks for, where that is worked out. `order_will_do`: whether a column in order needs no
+    hierarchy, which is so for local recodings.
     """
     check_roles(spec, source.table)
     model = model or models_of(spec, source)
@@ -72,7 +74,8 @@ def count(
     as_written.check(source.engine, source.table, spec.target, [model.sensitive[name] for name in model.compared])
     check_population(spec, model)
     metric(spec.metric)
-    fitted = hierarchy_sources(spec, source.table, source.engine, order_will_do=spec.strategy in RECODERS)
+    order_will_do = spec.strategy in RECODERS if order_will_do is None else order_will_do
+    fitted = hierarchy_sources(spec, source.table, source.engine, order_will_do=order_will_do)
     _check_identical(spec, fitted)
     local = spec.strategy in RECODERS or shows.asked(spec)
     if spec.target and spec.target.stays_a_query:
@@ -100,12 +103,26 @@ def count(
     if local:
         frequency_set = merge_equal_codes(sampled(frequency_set))
     seconds = time.monotonic() - started
+    judge = _judge(spec, model, frequency_set)
+    costs = replace(judge.costs(), weights=weights_of(spec), beta=spec.beta)
+    costs = judge.with_cells(costs) if metric(spec.metric).needs_cells else costs
+    return Problem(spec, source, fitted, frequency_set, judge, costs, _bounded(spec, frequency_set), seconds)
+
+
+def _judge(spec: Spec, model: PrivacyModels, frequency_set: FrequencySet) -> Judge:
+    """The judge of what is asked for, if it can be reached at all."""
     _check_size(spec, model, frequency_set)
     check_shares(spec, model, frequency_set)
     judge = Judge(frequency_set, model)
     check_reachable(judge.model, frequency_set, may_suppress(spec.suppression_limit, frequency_set.rows))
-    costs = replace(judge.costs(), weights=weights_of(spec), beta=spec.beta)
-    return Problem(spec, source, fitted, frequency_set, judge, costs, _bounded(spec, frequency_set), seconds)
+    return judge
+
+
+def posed_again(problem: Problem, spec: Spec, frequency_set: FrequencySet) -> Problem:
+    """The problem of another spec of the same table, whose columns are counted in this frequency set already."""
+    judge = _judge(spec, models_of(spec, problem.source), frequency_set)
+    costs = replace(problem.costs, k=judge.model.k)
+    return replace(problem, spec=spec, frequency_set=frequency_set, judge=judge, costs=costs)
 
 
 def settle_roles(source: Source, spec: Spec) -> Source:

@@ -83,6 +83,12 @@ class Release(Result):
             frame: pandas.DataFrame = source.engine.frame(source.table.relation)
             return frame
 
+    def damage_to_df(self) -> pandas.DataFrame:
+        """The manifest's table of damage: what became of each quasi-identifier, one row each."""
+        import pandas
+
+        return pandas.DataFrame(self.manifest.get("damage", []))
+
     def verify(self) -> Verification:
         """Check the release where it is now, by an independent query of it; see `kanon_sql.verify`.
 

@@ -1,6 +1,7 @@
 """Given and expected rows of `sql/core`."""
 
 from decimal import Decimal
+from math import log
 from typing import Any
 
 import pytest
@@ -29,6 +30,7 @@ HELD_VALUES = {
         [(0, Decimal("1.23"), "1.23"), (1, Decimal("1.23"), "1.234"), (2, Decimal(5), "5.00"), (3, None, None)],
     )
 }
+_AT_LEAST_4 = Predicate("SUM(n) >= 4")
 _PEOPLE = {"columns": {"age": "Age", "zip": 'a "zip"; n'}, "source": Relation("odd people")}
 
 
@@ -120,6 +122,56 @@ CASES = [
         {"frequency_set": COUNTED, "losses": ["zip_0_loss"]},
         ["rows", "zip_0_loss"],
         [(0, 0)],
+        NO_ROWS,
+    ),
+    Case(  # n ln n of zip_0: 5 and 3 rows; of age_1: 4 and 4
+        "core/level_bits",
+        {"frequency_set": COUNTED, "labels": ["zip_0", "age_1"]},
+        ["zip_0", "age_1"],
+        [(5 * log(5) + 3 * log(3), 8 * log(4))],
+        FREQUENCY_SET,
+    ),
+    Case("core/level_bits", {"frequency_set": COUNTED, "labels": ["zip_0"]}, ["zip_0"], [(0,)], NO_ROWS),
+    Case(  # two tuples of 2 and 1 rows are alone in their classes: with zip_0 = 1, and age_0 0 and 1
+        "core/node_bits",
+        {"frequency_set": COUNTED, "labels": ["age_0", "zip_0"], "safe": _AT_LEAST_4},
+        ["rows_at_risk", "age_0", "zip_0"],
+        [(4, 3 * log(3), 3 * log(3))],
+        FREQUENCY_SET,
+    ),
+    Case(
+        "core/node_bits",
+        {"frequency_set": COUNTED, "labels": ["age_0"], "safe": AT_LEAST_2},
+        ["rows_at_risk", "age_0"],
+        [(0, 0)],
+        NO_ROWS,
+    ),
+    Case(
+        "core/level_generalized",
+        {"frequency_set": COUNTED, "losses": ["zip_0_loss", "age_1"]},
+        ["rows", "zip_0_loss", "age_1"],
+        [(8, 6, 4)],
+        FREQUENCY_SET,
+    ),
+    Case(
+        "core/level_generalized",
+        {"frequency_set": COUNTED, "losses": ["zip_0_loss"]},
+        ["rows", "zip_0_loss"],
+        [(0, 0)],
+        NO_ROWS,
+    ),
+    Case(
+        "core/node_generalized",
+        on_node(_AT_LEAST_4, ["age_0", "zip_0"], 7, losses=["zip_0_loss"]),
+        (*_AT_RISK, "zip_0_loss"),
+        [(7, 4, 2)],
+        FREQUENCY_SET,
+    ),
+    Case(
+        "core/node_generalized",
+        on_node(AT_LEAST_2, ["age_0"], 7, losses=["zip_0_loss"]),
+        (*_AT_RISK, "zip_0_loss"),
+        [(7, 0, 0)],
         NO_ROWS,
     ),
     Case(

@@ -9,14 +9,17 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
-from math import inf, prod
+from math import inf, log2, prod
 from typing import Any
 
 from hypothesis import strategies as st
 
 Node = tuple[int, ...]
 Row = tuple[Any, ...]
-METRICS = ("precision", "height", "loss", "loss_geometric", "discernibility", "distortion", "average_class_size")
+METRICS = (
+    *("precision", "height", "loss", "loss_geometric", "discernibility", "distortion", "average_class_size"),
+    *("intensity", "entropy", "granularity", "ncp"),
+)
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,12 @@ class Column:
         """The leaves, and their labels level by level from level 1: what a Hierarchy is made of."""
         leaves, *levels = zip(*self.leaves.values(), strict=True)
         return leaves, tuple(levels)
+
+    def under(self, value: Any, level: int) -> int:
+        """How many leaves have the label of a value; `*` stands for all of them."""
+        if value not in self.leaves:
+            return len(self.leaves)
+        return sum(labels[level] == self.label(value, level) for labels in self.leaves.values())
 
     def loss(self, value: Any, level: int) -> Fraction:
         """(M - 1) / (|A| - 1) of one cell: M leaves have its label, |A| there are."""
@@ -124,6 +133,47 @@ class Problem:
                 sums[j] += Fraction(node[j], column.height) if kept and not stray else 1
         return tuple(float(total / len(self.rows)) for total in sums)
 
+    def cells(self, node: Node) -> list[tuple[int, ...]]:
+        """Each column's cells by how many leaves they stand for: all of them where the row is suppressed."""
+        released = self.released(node)
+        kept = [self.labels(row, node) in released for row in self.rows]
+        every = zip(self.columns, node, zip(*self.rows, strict=True), strict=True)
+        return [
+            tuple(c.under(value, level) if stays else 0 for value, stays in zip(values, kept, strict=True))
+            for c, level, values in every
+        ]
+
+    def several(self, node: Node) -> tuple[float, ...]:
+        """Each column's share of rows whose cell stands for several leaves, or is suppressed."""
+        return tuple(sum(m != 1 for m in cells) / len(self.rows) for cells in self.cells(node))
+
+    def bits(self, node: Node) -> tuple[float, ...]:
+        """Each column's bits that the rows lose: all on their way to the node, the suppressed ones then on to `*`."""
+        released = self.released(node)
+        gone = [row for row in self.rows if self.labels(row, node) not in released]
+        pairs = zip(self.level_bits(), node, strict=True)
+        left = (_lost(self._labels(gone, j, level), ["*"] * len(gone)) for j, level in enumerate(node))
+        return tuple(bits[level] + lost for (bits, level), lost in zip(pairs, left, strict=True))
+
+    def _labels(self, rows: Sequence[Row], j: int, level: int) -> list[Any]:
+        return [self.columns[j].label(row[j], level) for row in rows]
+
+    def level_bits(self) -> tuple[tuple[float, ...], ...]:
+        """Each column's bits lost on each level, nothing suppressed."""
+        if "bits" not in self._memo:
+            self._memo["bits"] = tuple(
+                tuple(_lost(self._labels(self.rows, j, 0), self._labels(self.rows, j, x)) for x in range(c.height + 1))
+                for j, c in enumerate(self.columns)
+            )
+        return self._memo["bits"]
+
+    def level_several(self) -> tuple[tuple[float, ...], ...]:
+        """Each column's share of rows whose label stands for several leaves on each level."""
+        return tuple(
+            tuple(sum(c.under(row[j], x) > 1 for row in self.rows) / len(self.rows) for x in range(c.height + 1))
+            for j, c in enumerate(self.columns)
+        )
+
     def level_losses(self) -> tuple[tuple[float, ...], ...]:
         """Each column's mean loss on each level, nothing suppressed."""
         return tuple(
@@ -155,8 +205,19 @@ class Problem:
         if ("scores", node) in self._memo:
             return self._memo["scores", node]
         sizes, rows, count = list(self.released(node).values()), len(self.rows), len(self.columns)
-        losses = self.column_losses(node)
+        losses, bits, cells = self.column_losses(node), self.bits(node), self.cells(node)
+        most, leaves = sum(each[-1] for each in self.level_bits()), [len(column.leaves) for column in self.columns]
+        shares = [[(m or of) / of for m in each] for each, of in zip(cells, leaves, strict=True)]
+        penalties = [
+            [x if m != 1 else 0.0 for x, m in zip(*each, strict=True)] for each in zip(shares, cells, strict=True)
+        ]
+        least = sum(1 / of for of in leaves)
+        granularity = (sum(map(sum, shares)) / rows - least) / (count - least) if least < count else 0.0
         scores = {
+            "intensity": sum(self.distances(node)) / count,
+            "entropy": sum(bits) / most if most else 0.0,
+            "granularity": granularity,
+            "ncp": sum(map(sum, penalties)) / rows / count,
             "distortion": sum(self.distances(node)) / count,
             "precision": float(sum(Fraction(le, h) for le, h in zip(node, self.heights, strict=True)) / count),
             "height": float(sum(node)),
@@ -169,6 +230,12 @@ class Problem:
 
     def optimum(self, metric: str) -> float:
         return min(self.scores(node)[metric] for node in self.anonymous_nodes)
+
+
+def _lost(before: Sequence[Any], after: Sequence[Any]) -> float:
+    """-log2 of the share of rows with a label that had the row's own, added up over the rows."""
+    fine, coarse = Counter(before), Counter(after)
+    return sum(log2(coarse[b] / fine[a]) for a, b in zip(before, after, strict=True))
 
 
 def _leq(lower: Node, upper: Node) -> bool:

@@ -1,6 +1,7 @@
 """Searches without a database: judges that look answers up, and what holds of any search, by brute force."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from math import inf
 from typing import Any
 
@@ -43,6 +44,10 @@ class Table:
         )
         return Figures(node, problem.rows_at_risk(node), problem.column_losses(node), starred=starred)
 
+    def cells(self, node: Node, costs: Costs, _: Collection[str]) -> Figures:
+        bits, generalized = self.problem.bits(node), self.problem.several(node)
+        return replace(self.losses(node, costs), bits=bits, generalized=generalized)
+
     def classes(self, node: Node) -> Figures:
         self._ask()
         sizes, at_risk = self.problem.released(node).values(), self.problem.rows_at_risk(node)
@@ -72,7 +77,12 @@ class Threshold:
 
 def costs_of(problem: Problem) -> Costs:
     """What the judge counts before any node, by brute force."""
-    return Costs(len(problem.rows), problem.k, problem.level_losses(), problem.distinct(), problem.names, problem.odd)
+    return Costs(
+        *(len(problem.rows), problem.k, problem.level_losses(), problem.distinct(), problem.names, problem.odd),
+        leaves=tuple(len(column.leaves) for column in problem.columns),
+        level_bits=problem.level_bits(),
+        level_generalized=problem.level_several(),
+    )
 
 
 def lattice_of(problem: Problem) -> Lattice:
