@@ -3,7 +3,8 @@
 import random
 from collections import Counter
 from collections.abc import Sequence
-from math import log2
+from itertools import product as product_of
+from math import log2, prod
 from typing import Any
 
 import pandas
@@ -147,7 +148,50 @@ def test_what_is_lost_is_what_the_rows_say(tmp_path: Any, options: dict[str, Any
         assert score["entropy"] == pytest.approx(
             _dot([x for x, _ in bits], weights) / _dot([x for _, x in bits], weights)
         )
+    far = dict(zip(NAMES, (each["squared_error"] for each in said["damage"]), strict=True))
+    assert (far["zip"], far["sex"]) == (None, None)
+    assert far["age"] == pytest.approx(squared_error(columns[1], [str(row[1]) for row in rows], shown))
+    if not seed:
+        assert score["ambiguity"] == pytest.approx(sum(map(prod, stands_for(columns))) / len(rows))
+        assert score["divergence"] == pytest.approx(divergence(columns, rows, shown))
     assert made.damage_to_df().to_dict("records")[0]["column"] == "zip"
+
+
+def stands_for(columns: Sequence[Column]) -> list[tuple[int, ...]]:
+    """For how many leaves each cell stands, row by row; a suppressed one for all."""
+    cells = [[c.leaves if gone else m for m, gone in c._cells] for c in columns]
+    return list(zip(*cells, strict=True))
+
+
+def squared_error(column: Column, ages: Sequence[str], shown: Rows) -> float:
+    """The error of the middle of what a label stands for, and of the mean for all, over that of the mean alone."""
+    numbers = [int(age) for age in ages]
+    mean = sum(numbers) / len(numbers)
+    said = []
+    for labels, number, level in zip(shown, numbers, column.levels, strict=True):
+        under = [int(age) for age, row in column.ladder.items() if row[level] == column.ladder[str(number)][level]]
+        whole = labels is None or len(under) == column.leaves
+        said.append(mean if whole else (min(under) + max(under)) / 2)
+    wrong = sum((number - each) ** 2 for number, each in zip(numbers, said, strict=True))
+    return wrong / sum((number - mean) ** 2 for number in numbers)
+
+
+def divergence(columns: Sequence[Column], rows: Rows, shown: Rows) -> float:
+    """Bits from the source's distribution to the release's, each released row spread over all that it may stand for."""
+    spread: Counter[Any] = Counter()
+    for i, labels in enumerate(shown):
+        covers = [
+            [
+                leaf
+                for leaf in c.ladder
+                if labels is None or c.label(leaf, c.levels[i]) == c.label(c.values[i], c.levels[i])
+            ]
+            for c in columns
+        ]
+        for each in product_of(*covers):
+            spread[each] += 1 / (prod(map(len, covers)) * len(rows))
+    own = Counter(rows)
+    return sum(n / len(rows) * log2(n / len(rows) / spread[row]) for row, n in own.items())
 
 
 def _dot(values: Sequence[float], weights: Sequence[float]) -> float:

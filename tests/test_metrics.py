@@ -52,7 +52,7 @@ def test_a_metric_of_one_line_is_scored_in_every_kind_of_release(
     assert made["information_loss"]["worst"] == pytest.approx(worst)
     mixed_score = worst + made["classes"] + max(made["distortion_per_attribute"].values())
     assert made["information_loss"]["mixed"] == pytest.approx(mixed_score)
-    assert [*made["information_loss"]] == [*METRICS, "modification_rate"]
+    assert [*made["information_loss"]] == [*METRICS, "modification_rate", "ambiguity", "divergence"]
 
 
 COSTS = Costs(10, 2, ((0.0, 0.5, 1.0), (0.0, 1.0)), ((4, 2, 1), (3, 1)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from decimal import Decimal
@@ -253,6 +253,23 @@ class Judge:
         )
         tables.drop(kept)
         return int(rows)
+
+    def released_sum(self, node: Node, attribute: Attribute, weights: Mapping[int, float]) -> float:
+        """A weight of an attribute's value, by its code, added up over the rows that a node releases."""
+        tables = self.frequency_set.tables
+        types = {"weighed_code": "INTEGER", "weight": "FLOAT8"}
+        weighed = tables.load("weights", types, [list(weights), list(weights.values())])
+        ((total,),) = tables.rows(
+            "core/released_sum",
+            frequency_set=self.frequency_set.relation,
+            weights=weighed,
+            code={"code": attribute.coded.code_column(0)},
+            levels=self._levels(node),
+            sensitive=self.frequency_set.counted,
+            safe=self.model.at_least(self._least_size(node)).safe,
+        )
+        tables.drop(weighed)
+        return float(total)
 
     def may_mask(self, node: Node, rows_at_risk: int) -> bool:
         """Whether the rows at risk of a node, all masked alike, are a class that meets the model.

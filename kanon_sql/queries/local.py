@@ -348,28 +348,78 @@ def assigned(
     return t.printed(query.join(t.table(assignment, "a"), on=same).where(t.is_not_null(group)), dialect)
 
 
-def cells_of_node(assignment: Relation, keys: Sequence[str], leaves: Sequence[str | int], dialect: str) -> str:
-    """The query of a node's cells: the keys, n, class, and per attribute leaves_j.
+def cells_of_node(
+    assignment: Relation, keys: Sequence[str], leaves: Sequence[str | int], most: Sequence[int], dialect: str
+) -> str:
+    """The query of a node's cells: the keys, n, class, per attribute leaves_j, and share.
 
     `leaves`: a column of the assignment with n times (leaves - 1), or the leaves where all its cells have as many.
+    `most`: all leaves of each attribute; `share` is the logarithm of the part of all their combinations.
     """
-    rows = t.column("n", "a")
     query = exp.select(*(t.column(name, "a") for name in (*keys, "n", "class"))).from_(t.table(assignment, "a"))
-    for j, each in enumerate(leaves):
-        share: exp.Expr = t.literal(each)
-        if isinstance(each, str):
-            more = exp.cast(exp.Div(this=t.column(each, "a"), expression=rows.copy()), "BIGINT")
-            share = exp.Add(this=more, expression=exp.Literal.number(1))
-        query = query.select(exp.alias_(share, f"leaves_{j}", quoted=True), copy=False)
-    return t.printed(query, dialect)
+    return _with_leaves(query, [_leaves(each) for each in leaves], most, dialect)
 
 
-def cells_of_classes(assignment: Relation, classes: Relation, keys: Sequence[str], count: int, dialect: str) -> str:
-    """The query of the cells of a local recoding: the keys, n, class, and per attribute leaves_j."""
-    columns = [t.column(name, "a") for name in (*keys, "n", "class")]
-    query = exp.select(*columns, *(t.column(f"leaves_{j}", "k") for j in range(count))).from_(t.table(assignment, "a"))
+def _leaves(said: str | int) -> exp.Expr:
+    if not isinstance(said, str):
+        return t.literal(said)
+    more = exp.cast(exp.Div(this=t.column(said, "a"), expression=t.column("n", "a")), "BIGINT")
+    return exp.Add(this=more, expression=exp.Literal.number(1))
+
+
+def cells_of_classes(
+    assignment: Relation, classes: Relation, keys: Sequence[str], most: Sequence[int], dialect: str
+) -> str:
+    """The query of the cells of a local recoding: the keys, n, class, per attribute leaves_j, and share."""
+    query = exp.select(*(t.column(name, "a") for name in (*keys, "n", "class"))).from_(t.table(assignment, "a"))
     same = exp.EQ(this=t.column("class", "k"), expression=t.column("class", "a"))
-    return t.printed(query.join(t.table(classes, "k"), on=same), dialect)
+    leaves = [t.column(f"leaves_{j}", "k") for j, _ in enumerate(most)]
+    return _with_leaves(query.join(t.table(classes, "k"), on=same), leaves, most, dialect)
+
+
+def _with_leaves(query: exp.Select, leaves: Sequence[exp.Expr], most: Sequence[int], dialect: str) -> str:
+    named = (exp.alias_(each.copy(), f"leaves_{j}", quoted=True) for j, each in enumerate(leaves))
+    return t.printed(query.select(*named, exp.alias_(_log_share(leaves, most), "share")), dialect)
+
+
+def _log_share(leaves: Sequence[exp.Expr], most: Sequence[int]) -> exp.Expr:
+    """The logarithm of the part that leaves are of all combinations, which no product could hold of many columns."""
+    total: exp.Expr = exp.cast(exp.Literal.number(0), "DOUBLE")
+    for each, every in zip(leaves, most, strict=True):
+        share = exp.Div(this=exp.cast(exp.paren(each.copy()), "DOUBLE"), expression=t.literal(every))
+        total = exp.Add(this=total, expression=exp.Ln(this=share))
+    return total
+
+
+def covered(
+    frequency_set: Relation, classes: Relation, keys: Sequence[str], positions: Sequence[Relation], most: Sequence[int],
+    dialect: str,
+) -> str:  # fmt: skip
+    """The query of which tuples the classes of a local recoding may stand for: tuple, n, mass; mass NULL of none.
+
+    `classes` with leaves_j, first_j and last_j; mass is the class's rows over its part of all combinations of leaves.
+    """
+    # What no hierarchy holds has the place behind the leaves, and is shown as all of them.
+    held = [exp.func("LEAST", t.column("position", f"p{j}"), t.literal(every - 1)) for j, every in enumerate(most)]
+    places = [exp.alias_(place, f"place_{j}") for j, place in enumerate(held)]
+    group = [place.this for place in places]
+    rows = exp.alias_(exp.func("SUM", t.column("n", "f")), "n")
+    in_order = exp.Order(expressions=[place.copy() for place in group])
+    number = exp.alias_(exp.Window(this=exp.RowNumber(), order=in_order), "tuple")
+    tuples = exp.select(number, rows, *places).from_(t.table(frequency_set, "f"), copy=False)
+    for j, (key, relation) in enumerate(zip(keys, positions, strict=True)):
+        equal = exp.EQ(this=t.column("code_0", f"p{j}"), expression=t.column(key, "f"))
+        tuples = tuples.join(t.table(relation, f"p{j}"), on=equal, copy=False)
+    tuples = tuples.group_by(*(each.copy() for each in group), copy=False)
+    inside = [
+        exp.Between(this=t.column(f"place_{j}", "t"), low=t.column(f"first_{j}", "k"), high=t.column(f"last_{j}", "k"))
+        for j, _ in enumerate(keys)
+    ]
+    share = _log_share([t.column(f"leaves_{j}", "k") for j, _ in enumerate(keys)], most)
+    mass = exp.Div(this=t.column("n", "k"), expression=exp.Exp(this=share))
+    query = exp.select(t.column("tuple", "t"), t.column("n", "t"), exp.alias_(mass, "mass"))
+    query = query.from_(tuples.subquery("t")).join(t.table(classes, "k"), on=exp.and_(*inside), join_type="LEFT")
+    return t.printed(query, dialect)
 
 
 def nearest(name: str, distances: Mapping[str, t.Hole], dialect: str, **holes: t.Hole) -> str:
@@ -452,7 +502,10 @@ def _reached(boxes: Relation, shown: Sequence[Shown]) -> exp.Expr:
 
 
 def local_classes(boxes: Relation, cuts: Relation | None, shown: Sequence[Shown], dialect: str) -> str:
-    """The query of released classes: class, n, and per attribute label_j (high_j), leaves_j, level_j."""
+    """The query of released classes: class, n, and per attribute label_j (high_j), leaves_j, level_j, first_j, last_j.
+
+    The last two are the first and the last position of the leaves that a cell may stand for.
+    """
     query = exp.select(t.column("class", "b"), t.column("n", "b")).from_(_reached(boxes, shown), copy=False)
     if cuts:
         query = query.join(
@@ -484,6 +537,8 @@ def _shown(each: Shown, j: int) -> list[exp.Expr]:
     if each.how == "bounds":
         columns.append(exp.alias_(_bound(each, j, 1, single, not_a_range), f"high_{j}", quoted=True))
     leaves, levels = _common(each, j, lambda level: t.column(f"leaves_{level}", low)), _common(each, j, t.literal)
+    first = _common(each, j, lambda level: t.column(f"first_{level}", low))
+    last: exp.Expr = exp.Sub(this=exp.Add(this=first.copy(), expression=leaves.copy()), expression=t.literal(1))
     whole: exp.Expr = t.column("starred", high)
     if each.how in _RANGES:
         width = exp.Sub(this=t.column("position", high), expression=t.column("position", low))
@@ -493,9 +548,13 @@ def _shown(each: Shown, j: int) -> list[exp.Expr]:
             .when(not_a_range.copy(), t.literal(each.leaf_count))
         )
         leaves = spread.else_(exp.Add(this=width, expression=exp.Literal.number(1)))
+        first, last = t.column("position", low), t.column("position", high)
         whole = exp.or_(whole, not_a_range.copy())
-    levels = exp.Case().when(whole, t.literal(each.height)).else_(levels)
-    return [*columns, exp.alias_(leaves, f"leaves_{j}", quoted=True), exp.alias_(levels, f"level_{j}", quoted=True)]
+    levels = exp.Case().when(whole.copy(), t.literal(each.height)).else_(levels)
+    first = exp.Case().when(whole.copy(), t.literal(0)).else_(first)
+    last = exp.Case().when(whole.copy(), t.literal(each.leaf_count - 1)).else_(last)
+    named = {"leaves": leaves, "level": levels, "first": first, "last": last}
+    return [*columns, *(exp.alias_(of, f"{name}_{j}", quoted=True) for name, of in named.items())]
 
 
 def _ends(each: Shown, j: int) -> tuple[exp.Expr, exp.Expr]:

@@ -32,10 +32,10 @@ class Order:
 
     The relation holds `position` (0 up, without gaps), `number` (of a numeric value; days of a date, seconds of a
     timestamp or time; else NULL), `value`, and per level of the hierarchy `code_l`, `label_l`, `leaves_l` (how many
-    leaves have the label). Numeric values are in the order of their numbers, NULL before them; others are in the
-    order of the hierarchy's rows, as far as each of its nodes stays in one piece. Values that no hierarchy holds are
-    the last position. `nested`: every hierarchy node is in one piece; else only a range describes a class.
-    `relation`: where `load` has put it.
+    leaves have the label), `first_l` (the first position that has it). Numeric values are in the order of their
+    numbers, NULL before them; others are in the order of the hierarchy's rows, as far as each of its nodes stays in
+    one piece. Values that no hierarchy holds are the last position. `nested`: every hierarchy node is in one piece;
+    else only a range describes a class. `relation`: where `load` has put it.
     """
 
     attribute: Attribute
@@ -179,10 +179,17 @@ def _columns(order: Order) -> dict[str, list[Any]]:
         codes, leaves = hierarchy.codes(level), hierarchy.leaves(level)
         columns[f"code_{level}"] = [codes[row] for row in rows]
         columns[f"leaves_{level}"] = [leaves[codes[row]] for row in rows]
+        columns[f"first_{level}"] = _firsts([codes[row] for row in rows])
         if level:
             columns[f"label_{level}"] = [hierarchy.labels(level)[row] for row in rows]
     columns["starred"] = [row >= hierarchy.leaf_count for row in rows]
     return columns
+
+
+def _firsts(codes: Sequence[int]) -> list[int]:
+    """The first position with the code of each."""
+    first: dict[int, int] = {}
+    return [first.setdefault(code, position) for position, code in enumerate(codes)]
 
 
 def _type(engine: Engine, order: Order, name: str, values: Sequence[Any]) -> str:

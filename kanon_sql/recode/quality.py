@@ -21,8 +21,6 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import HierarchyError
 from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
 from kanon_sql.generalization.hierarchy import STAR, Hierarchy
-from kanon_sql.generalization.lattice import Node
-from kanon_sql.privacy import Predicate
 from kanon_sql.queries import Hole, Relation
 
 
@@ -97,47 +95,6 @@ def generalized_rows(engine: Engine, classes: Relation, count: int) -> tuple[int
     )
     (rows,) = engine.rows(query)
     return tuple(map(int, rows))
-
-
-def checksum(frequency_set: FrequencySet, assignment: Relation, classes: Relation) -> str | None:
-    """A text that two recodings share if the same rows are in the same classes, and each cell may be as many values."""
-    keys, dialect = frequency_set.keys, frequency_set.engine.dialect
-    return _checksum(
-        frequency_set, queries.cells_of_classes(assignment, classes, keys, len(frequency_set.attributes), dialect)
-    )
-
-
-def checksum_of_node(frequency_set: FrequencySet, safe: Predicate, node: Node) -> str | None:
-    """The checksum of a node's release."""
-    pairs = list(zip(frequency_set.attributes, node, strict=True))
-    leaves = [_leaves_of(attribute, level) for attribute, level in pairs]
-    keys, tables = frequency_set.keys, frequency_set.tables
-    assignment = tables.make(
-        "node_assignment",
-        "core/node_assignment",
-        frequency_set=frequency_set.relation,
-        keys=[*keys, *(name for name in leaves if isinstance(name, str))],
-        levels=frequency_set.level_columns(node),
-        sensitive=frequency_set.counted,
-        safe=safe,
-    )
-    made = _checksum(frequency_set, queries.cells_of_node(assignment, keys, leaves, tables.engine.dialect))
-    tables.drop(assignment)
-    return made
-
-
-def _leaves_of(attribute: Attribute, level: int) -> str | int:
-    if level in attribute.coded.loss_levels:
-        return attribute.coded.loss_column(level)
-    return attribute.hierarchy.leaf_count if level == attribute.hierarchy.height else 1
-
-
-def _checksum(frequency_set: FrequencySet, cells: str) -> str | None:
-    leaves = [f"leaves_{j}" for j, _ in enumerate(frequency_set.attributes)]
-    with Scratch(frequency_set.engine, "checksum") as tables:
-        made = tables.make_as("cells", cells)
-        ((text,),) = tables.rows("quality/checksum", cells=made, keys=frequency_set.keys, leaves=leaves)
-    return None if text is None else str(text)
 
 
 def normalized(value: float, least: float, most: float) -> float:

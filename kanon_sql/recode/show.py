@@ -28,7 +28,7 @@ from kanon_sql.spec import Spec
 
 _EXACT = "exact-"
 STATISTICS = ("mean", "median", "mode")
-_NUMBERS = ("integer", "decimal", "float")
+NUMBERS = ("integer", "decimal", "float")
 
 
 @dataclass(frozen=True)
@@ -172,13 +172,14 @@ def _levels(tables: Scratch, classes: Relation, j: int, height: int) -> tuple[in
 
 def _kept(tables: Scratch, local: Local, classes: Relation, order: Order, labels: Sequence[str]) -> int:
     """The rows whose cell of an attribute is released as it was; two labels are bounds."""
-    holes = {"members": _members(tables, local, order), "positions": order.relation, "classes": classes}
+    holes = {"members": class_members(tables, local, order), "positions": order.relation, "classes": classes}
     ((rows,),) = tables.rows("core/local_kept", ends={"lower": labels[0], "upper": labels[-1]}, **holes)
     tables.drop("members")
     return int(rows)
 
 
-def _members(tables: Scratch, local: Local, order: Order) -> Relation:
+def class_members(tables: Scratch, local: Local, order: Order) -> Relation:
+    """The values of one attribute in every class, as a scratch table: class, position, n."""
     key = order.attribute.coded.code_column(0)
     query = queries.members(local.assignment, key, order.relation, tables.engine.dialect)
     return tables.make_as("members", query)
@@ -186,14 +187,14 @@ def _members(tables: Scratch, local: Local, order: Order) -> Relation:
 
 def _can_show(column: Column, how: str) -> bool:
     if how == "mean":
-        return column.kind in _NUMBERS
+        return column.kind in NUMBERS
     return how in ("labels", "common", "mode") or column.ordered
 
 
 def _shown(tables: Scratch, local: Local, j: int, order: Order, how: str, recipe: object) -> Shown:
     attribute, statistic, bounds = order.attribute, None, None
     if how in STATISTICS:
-        members = _members(tables, local, order)
+        members = class_members(tables, local, order)
         statistic = tables.make(f"statistic_{j}", f"core/class_{how}", members=members, positions=order.relation)
         tables.drop(members)
     if form_of(how) in ("ranges", "bounds"):

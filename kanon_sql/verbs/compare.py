@@ -13,7 +13,7 @@ from kanon_sql.errors import InfeasibleError, KanonError, SpecError
 from kanon_sql.frequency.frequency_set import FrequencySet, merge_equal_codes, sampled
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.loss import Figures
-from kanon_sql.recode import RECODERS, quality
+from kanon_sql.recode import RECODERS, joint
 from kanon_sql.spec import SearchIn, Spec, check
 from kanon_sql.strategies import STRATEGIES, Outcome, strategy
 from kanon_sql.strategies.accuracy import accuracy, level_of_generalization
@@ -287,16 +287,16 @@ class _Prepared:
         with Scratch(self.tables.engine, spec.strategy) as tables:
             problem = posed_again(self.problem, spec, replace(self.local, tables=tables))
             plan = recode(problem, observer)
-            local, classes = plan.recoding.local.assignment, plan.recoding.classes
-            text = quality.checksum(problem.frequency_set, local, classes)
-            return _Run(spec.strategy, made=_made(plan, text))
+            with joint.of_classes(problem.frequency_set, plan.recoding.local, plan.recoding.classes) as cells:
+                return _Run(spec.strategy, made=_made(plan, cells.checksum))
 
 
 def _search(problem: Problem, observer: Observer) -> _Run:
     outcome = search(problem, observer)
     plan = planned(problem, outcome)
-    known, safe = _minimal(problem, outcome), plan.judge.model.safe
-    made = _made(plan, quality.checksum_of_node(problem.frequency_set, safe, outcome.node))
+    known = _minimal(problem, outcome)
+    with joint.of_node(problem.frequency_set, plan.judge.model.safe, outcome.node) as cells:
+        made = _made(plan, cells.checksum)
     slim = replace(outcome, tags=None)  # those of a large lattice are large
     return _Run(problem.spec.strategy, outcome=slim, made=made, minimal=known)
 

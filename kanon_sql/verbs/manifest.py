@@ -11,7 +11,7 @@ from typing import Any
 from kanon_sql import queries
 from kanon_sql.loss import METRICS, Figures
 from kanon_sql.privacy import Finding
-from kanon_sql.recode import quality
+from kanon_sql.recode import errors, joint, quality
 from kanon_sql.recode import show as shows
 from kanon_sql.release import anatomy, perturb
 from kanon_sql.release.findings import Homogeneous, Summary
@@ -94,7 +94,7 @@ def _searched(plan: Plan) -> dict[str, Any]:
         "nodes_checked": outcome.nodes_checked,
         "queries": outcome.queries,
         "score": outcome.score,
-        **_costs(plan, figures, node, kept),
+        **_costs(plan, figures, node, kept, errors.of_node(plan.judge, node), _of_tuples(plan)),
         "lower_bound": outcome.lower_bound,
         "gap": outcome.gap,
         "proven_optimal": outcome.proven_optimal,
@@ -110,7 +110,9 @@ def _recoded(plan: LocalPlan) -> dict[str, Any]:
     plan = replace(plan, costs=plan.judge.with_cells(plan.costs))
     recoding, local, precision = plan.recoding, plan.recoding.figures, shows.precisions(plan.recoding.figures)
     levels = [share * height for share, height in zip(precision, plan.costs.heights, strict=True)]
-    costs = _costs(plan, figures_of(plan), levels, local.kept)
+    made = recoding.local, recoding.classes, recoding.orders, recoding.hows
+    far = errors.of_classes(plan.frequency_set, *made)
+    costs = _costs(plan, figures_of(plan), levels, local.kept, far, _of_local_tuples(plan))
     return {
         "node": None,
         "shown": dict(zip(plan.columns, recoding.hows, strict=True)),
@@ -127,6 +129,20 @@ def _recoded(plan: LocalPlan) -> dict[str, Any]:
         "pruned_by": None,
         "recoding": dict(recoding.local.facts),
     }
+
+
+def _of_tuples(plan: Plan) -> dict[str, float | None]:
+    """What is said of a node's rows as whole tuples."""
+    with joint.of_node(plan.frequency_set, plan.judge.model.safe, plan.outcome.node) as cells:
+        return {"ambiguity": cells.ambiguity, "divergence": cells.divergence_apart()}
+
+
+def _of_local_tuples(plan: LocalPlan) -> dict[str, float | None]:
+    """The same of classes; no divergence where labels of rules make them, which may stand for any values."""
+    recoding = plan.recoding
+    with joint.of_classes(plan.frequency_set, recoding.local, recoding.classes) as cells:
+        far = None if recoding.local.classes else cells.divergence(recoding.classes, recoding.orders)
+        return {"ambiguity": cells.ambiguity, "divergence": far}
 
 
 def figures_of(plan: Plan | LocalPlan) -> Figures:
@@ -160,10 +176,17 @@ def scores(plan: Problem, figures: Figures) -> dict[str, float | None]:
     return {name: None if score is None else _finite(score) for name, score in known.items()}
 
 
-def _costs(plan: Problem, figures: Figures, levels: Sequence[float], kept: Sequence[int]) -> dict[str, Any]:
+def _costs(
+    plan: Problem,
+    figures: Figures,
+    levels: Sequence[float],
+    kept: Sequence[int],
+    errors: Sequence[float | None],
+    of_tuples: dict[str, float | None],
+) -> dict[str, Any]:
     """The metrics of the table and of each attribute; `kept`: rows whose cell is released as it was."""
     modified = [1 - rows / plan.costs.rows for rows in kept]
-    lost = {**scores(plan, figures), "modification_rate": sum(modified) / len(modified)}
+    lost = {**scores(plan, figures), "modification_rate": sum(modified) / len(modified), **of_tuples}
     of_attributes = {
         "loss_per_attribute": figures.part("losses", plan.costs),
         "precision_per_attribute": figures.part("precisions", plan.costs),
@@ -173,7 +196,7 @@ def _costs(plan: Problem, figures: Figures, levels: Sequence[float], kept: Seque
     return {
         "information_loss": lost,
         **{name: dict(zip(plan.columns, values, strict=True)) for name, values in of_attributes.items()},
-        "damage": damage(plan.costs, figures, levels, kept, [None for _ in kept]),
+        "damage": damage(plan.costs, figures, levels, kept, errors),
     }
 
 

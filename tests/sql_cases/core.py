@@ -174,6 +174,18 @@ CASES = [
         [(7, 0, 0)],
         NO_ROWS,
     ),
+    Case(  # age_0 = 1 has one row, too few; of the others 5 and 2 rows have a weight
+        "core/released_sum",
+        {
+            **on_node(AT_LEAST_2, ["age_0"]),
+            "weights": Relation("weights"),
+            "code": {"code": "zip_0"},
+            "sensitive": [],
+        },
+        ["total"],
+        [(5 * 0.5 + 2 * -2,)],
+        {**FREQUENCY_SET, "weights": ({"weighed_code": "INTEGER", "weight": "FLOAT8"}, [(0, 0.5), (1, -2.0)])},
+    ),
     Case(
         "core/rollup",
         {"frequency_set": COUNTED, "keys": ["age_0"], "levels": ["age_1"], "sums": ["zip_0_loss", "n"]},

@@ -1,11 +1,28 @@
 """Given and expected rows of `sql/quality`."""
 
 from hashlib import md5
+from math import log
+from typing import Any
 
 from kanon_sql.queries import Relation
 from sql_cases.case import Case, relation
 
 _HIERARCHY = relation("map", "value code_0 code_1", ("a", 0, 0), ("b", 1, 0), ("c", 2, 1), value="VARCHAR")
+_CELLS = relation("cells", "n class share", (2, 7, 0.0), (1, 8, log(0.25)), (2, 8, log(0.25)), share="FLOAT8")
+_NO_CELLS = relation("cells", "n class share", share="FLOAT8")
+_ERRORS = {
+    **relation("members", "class position n", (7, 1, 1), (7, 2, 2), (8, 0, 4), (8, 2, 1)),
+    **relation("positions", "position number", (0, None), (1, 2.0), (2, 8.0), number="FLOAT8"),
+    **relation(
+        "classes", "class label_1 first_1 last_1 leaves_1", (7, "6", 1, 2, 2), (8, "3", 0, 2, 3), label_1="VARCHAR"
+    ),
+}
+
+
+def _errors(statistic: bool) -> dict[str, Any]:
+    cells = {name: f"{name}_1" for name in ("label", "first", "last", "leaves")}
+    relations = {name: Relation(name) for name in ("members", "positions", "classes")}
+    return {**relations, "cells": cells, "statistic": statistic, "leaves": 3, "mean": 4.0}
 
 
 def _checksum(*lines: str) -> str:
@@ -48,6 +65,67 @@ CASES = [
             **relation("assignment", "a_0 n class", (0, 1, 7), (0, 2, 7), (1, 1, 8), (1, 5, None)),
             **relation("classes", "class level_1", (7, 1), (8, 0)),
         },
+    ),
+    Case(
+        "quality/number_spread",
+        {"frequency_set": Relation("frequency_set"), "value": ["a_0"], "numbers": Relation("numbers")},
+        ["mean", "squares"],
+        [(4, 2 * 4 + 1 * 16)],  # 2, 2 and 8; what is no number is left out
+        {
+            **relation("frequency_set", "a_0 n", (0, 2), (1, 1), (2, 9)),
+            **relation("numbers", "code_0 number", (0, 2.0), (1, 8.0), (2, None), number="FLOAT8"),
+        },
+    ),
+    Case(
+        "quality/errors",
+        _errors(statistic=False),
+        ["difference"],
+        # class 7 shows the middle of 2 and 8, 5; class 8 stands for all leaves, and shows the mean, 4
+        [((2 - 5) ** 2 - (2 - 4) ** 2 + 2 * ((8 - 5) ** 2 - (8 - 4) ** 2),)],
+        _ERRORS,
+    ),
+    Case(
+        "quality/errors",
+        _errors(statistic=True),
+        ["difference"],
+        [((2 - 6) ** 2 - (2 - 4) ** 2 + 2 * ((8 - 6) ** 2 - (8 - 4) ** 2) + (8 - 3) ** 2 - (8 - 4) ** 2,)],
+        _ERRORS,
+    ),
+    Case(
+        "quality/tuple_bits",
+        {"frequency_set": Relation("frequency_set"), "keys": ["a_0", "b_0"]},
+        ["bits"],
+        [(3 * log(3) + 2 * log(2),)],
+        relation("frequency_set", "a_0 b_0 n", (0, 0, 1), (0, 0, 2), (0, 1, 2), (1, 1, 0), (1, 2, 1)),
+    ),
+    Case(
+        "quality/ambiguity",
+        {"cells": Relation("cells")},
+        ["released_rows", "shares"],
+        [(5, 2 * 1.0 + 3 * 0.25)],
+        _CELLS,
+    ),
+    Case("quality/ambiguity", {"cells": Relation("cells")}, ["released_rows", "shares"], [(0, 0)], _NO_CELLS),
+    Case(
+        "quality/apart_density",
+        {"cells": Relation("cells"), "rows": 10, "suppressed": 5},
+        ["logarithms"],
+        [(2 * log((2 + 5) / 10) + 3 * log((3 * 4 + 5) / 10),)],
+        _CELLS,
+    ),
+    Case(
+        "quality/covered_density",
+        {"covered": Relation("covered"), "rows": 10, "suppressed": 2},
+        ["logarithms"],
+        [(3 * log((4 + 1 + 2) / 10) + 5 * log(2 / 10),)],  # the second tuple is suppressed
+        relation("covered", "tuple n mass", (1, 3, 4.0), (1, 3, 1.0), (2, 5, None), mass="FLOAT8"),
+    ),
+    Case(
+        "quality/covered_density",
+        {"covered": Relation("covered"), "rows": 10, "suppressed": 0},
+        ["logarithms"],
+        [(None,)],
+        relation("covered", "tuple n mass", (1, 3, 4.0), (2, 5, None), mass="FLOAT8"),
     ),
     Case(
         "quality/generalized",

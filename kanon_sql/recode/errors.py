@@ -1,0 +1,96 @@
+"""Squared errors: how far what a release shows of numbers is from them, over how far their mean is.
+
+A range or label of numbers is taken for the middle of the smallest and the largest leaf that it stands for, a statistic
+for itself (J. Domingo-Ferrer, J. Mateo-Sanz, TKDE 14(1), 2002: SSE / SST). What stands for all leaves, as a suppressed
+cell does, is taken for the column's mean: 0 is unchanged, 1 no better than the mean. Rows without a number, NULL and
+values that no hierarchy holds, are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
+from kanon_sql.frequency.judge import Judge
+from kanon_sql.generalization.lattice import Node
+from kanon_sql.queries import Hole, Relation
+from kanon_sql.recode.order import Order, number_of
+from kanon_sql.recode.show import NUMBERS, STATISTICS, class_members
+from kanon_sql.recode.task import Local
+
+
+def of_node(judge: Judge, node: Node) -> list[float | None]:
+    """Each column's squared error at a node; None for what is no number, and where all numbers are one."""
+    pairs = zip(judge.frequency_set.attributes, node, strict=True)
+    return [_of_level(judge, node, attribute, level) if _is_number(attribute) else None for attribute, level in pairs]
+
+
+def of_classes(
+    frequency_set: FrequencySet, local: Local, classes: Relation, orders: Sequence[Order], hows: Sequence[str]
+) -> list[float | None]:
+    """Each column's squared error of a local recoding; None also where it makes labels of its own."""
+    if local.classes is not None:
+        return [None for _ in orders]
+    with Scratch(frequency_set.engine, "errors") as tables:
+        return [
+            _of_class(tables, frequency_set, j, local, classes, order, how) if _is_number(order.attribute) else None
+            for j, (order, how) in enumerate(zip(orders, hows, strict=True))
+        ]
+
+
+def _is_number(attribute: Attribute) -> bool:
+    return attribute.column.kind in NUMBERS
+
+
+def _of_level(judge: Judge, node: Node, attribute: Attribute, level: int) -> float | None:
+    hierarchy, leaves = attribute.hierarchy, attribute.hierarchy.leaves(level)
+    codes, labels = hierarchy.codes(0), hierarchy.codes(level)
+    numbers = [number_of(value) for value in hierarchy.values]
+    with Scratch(judge.frequency_set.engine, "errors") as tables:
+        types = {"code_0": "INTEGER", "number": "FLOAT8"}
+        known = tables.load("numbers", types, [codes[: len(numbers)], numbers])
+        mean, squares = _spread(tables, judge.frequency_set, attribute, known)
+    if mean is None or squares == 0:
+        return None
+    of_label: dict[int, list[float]] = {}
+    for number, label in zip(numbers, labels, strict=False):
+        if number is not None:
+            of_label.setdefault(label, []).append(number)
+    whole = [of == hierarchy.leaf_count for of in leaves]
+    shown = {label: mean if whole[label] else (min(of) + max(of)) / 2 for label, of in of_label.items()}
+    differences = {
+        code: (number - shown[label]) ** 2 - (number - mean) ** 2
+        for code, number, label in zip(codes, numbers, labels, strict=False)
+        if number is not None
+    }
+    return _ratio(judge.released_sum(node, attribute, differences), squares)
+
+
+def _of_class(
+    tables: Scratch, frequency_set: FrequencySet, j: int, local: Local, classes: Relation, order: Order, how: str
+) -> float | None:
+    mean, squares = _spread(tables, frequency_set, order.attribute, order.relation)
+    if mean is None or squares == 0:
+        return None
+    cells = {name: f"{name}_{j}" for name in ("label", "leaves", "first", "last")}
+    made: dict[str, Hole] = {
+        "members": class_members(tables, local, order),
+        "positions": order.relation,
+        "classes": classes,
+    }
+    said: dict[str, Hole] = {"statistic": how in STATISTICS, "leaves": order.leaf_count, "mean": mean}
+    ((difference,),) = tables.rows("quality/errors", cells=cells, **made, **said)
+    return _ratio(float(difference), squares)
+
+
+def _spread(
+    tables: Scratch, frequency_set: FrequencySet, attribute: Attribute, numbers: Relation
+) -> tuple[float | None, float]:
+    holes: dict[str, Hole] = {"frequency_set": frequency_set.relation, "numbers": numbers}
+    ((mean, squares),) = tables.rows("quality/number_spread", value=[attribute.coded.code_column(0)], **holes)
+    return None if mean is None else float(mean), float(squares)
+
+
+def _ratio(difference: float, squares: float) -> float:
+    return max(0.0, (difference + squares) / squares)

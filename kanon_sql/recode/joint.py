@@ -1,0 +1,135 @@
+"""What a release says of its rows as whole tuples: a checksum, ambiguity, and divergence from the source.
+
+All are asked of the released cells: of each tuple its class, and per attribute how many leaves its cell may stand for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import exp, log
+
+from kanon_sql import queries
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
+from kanon_sql.generalization.lattice import Node
+from kanon_sql.privacy import Predicate
+from kanon_sql.queries import Hole, Relation
+from kanon_sql.recode.order import Order
+from kanon_sql.recode.task import Local
+
+_MOST_PAIRS = 50_000_000  # of a tuple and a class that may cover it: about a second
+_MOST_LOG = 600.0  # of all combinations of leaves, beyond which their inverse is no number
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The released cells, as a relation of keys, n, class, leaves_j and share; see `queries.cells_of_node`."""
+
+    frequency_set: FrequencySet
+    tables: Scratch
+    relation: Relation
+
+    @property
+    def checksum(self) -> str | None:
+        """What two releases share if the same rows are in the same classes, and each cell may be as many values."""
+        leaves = [f"leaves_{j}" for j, _ in enumerate(self.frequency_set.attributes)]
+        holes: dict[str, Hole] = {"cells": self.relation, "keys": self.frequency_set.keys, "leaves": leaves}
+        ((text,),) = self.tables.rows("quality/checksum", **holes)
+        return None if text is None else str(text)
+
+    @property
+    def ambiguity(self) -> float | None:
+        """How many combinations of leaves a row may stand for, a suppressed one for all; None if that is no number.
+
+        The mean over the source's rows (J. Goldberger, T. Tassa, Transactions on Data Privacy 3(2), 2010).
+        """
+        ((rows, shares),) = self.tables.rows("quality/ambiguity", cells=self.relation)
+        mean = (float(shares) + self.frequency_set.rows - int(rows)) / self.frequency_set.rows
+        combinations = combined(self.frequency_set)
+        return mean * exp(combinations) if combinations < _MOST_LOG else None
+
+    def divergence_apart(self) -> float:
+        """The divergence where no two classes may stand for the same values, as those of a node."""
+        rows, suppressed = self.frequency_set.rows, self._suppressed
+        holes: dict[str, Hole] = {"cells": self.relation, "rows": rows, "suppressed": suppressed}
+        ((released,),) = self.tables.rows("quality/apart_density", **holes)
+        # A suppressed row is where no class is.
+        gone = suppressed * log(suppressed / rows) if suppressed else 0.0
+        return _divergence(self.frequency_set, self.tables, float(released) + gone)
+
+    def divergence(self, classes: Relation, orders: Sequence[Order]) -> float | None:
+        """The divergence of a local recoding, any of whose classes may stand for a tuple; None if that is too much."""
+        tuples, counted = self.frequency_set.tuples, self.tables.count(classes)
+        if tuples * counted > _MOST_PAIRS or combined(self.frequency_set) > _MOST_LOG:
+            return None
+        made = [order.relation for order in orders]
+        most = [a.hierarchy.leaf_count for a in self.frequency_set.attributes]
+        query = queries.covered(
+            self.frequency_set.relation, classes, self.frequency_set.keys, made, most, self.tables.engine.dialect
+        )
+        pairs = self.tables.make_as("covered", query)
+        holes: dict[str, Hole] = {"covered": pairs, "rows": self.frequency_set.rows, "suppressed": self._suppressed}
+        ((logarithms,),) = self.tables.rows("quality/covered_density", **holes)
+        return None if logarithms is None else _divergence(self.frequency_set, self.tables, float(logarithms))
+
+    @property
+    def _suppressed(self) -> int:
+        ((rows, _),) = self.tables.rows("quality/ambiguity", cells=self.relation)
+        return self.frequency_set.rows - int(rows)
+
+
+@contextmanager
+def of_node(frequency_set: FrequencySet, safe: Predicate, node: Node) -> Iterator[Cells]:
+    """The cells of a node, with only the classes that hold."""
+    leaves = [_leaves_of(*each) for each in zip(frequency_set.attributes, node, strict=True)]
+    keys, dialect = frequency_set.keys, frequency_set.engine.dialect
+    with Scratch(frequency_set.engine, "joint") as tables:
+        assignment = tables.make(
+            "assignment",
+            "core/node_assignment",
+            frequency_set=frequency_set.relation,
+            keys=[*keys, *(name for name in leaves if isinstance(name, str))],
+            levels=frequency_set.level_columns(node),
+            sensitive=frequency_set.counted,
+            safe=safe,
+        )
+        query = queries.cells_of_node(assignment, keys, leaves, _most(frequency_set), dialect)
+        yield Cells(frequency_set, tables, tables.make_as("cells", query))
+
+
+@contextmanager
+def of_classes(frequency_set: FrequencySet, local: Local, classes: Relation) -> Iterator[Cells]:
+    """The cells of a local recoding."""
+    keys, dialect = frequency_set.keys, frequency_set.engine.dialect
+    with Scratch(frequency_set.engine, "joint") as tables:
+        query = queries.cells_of_classes(local.assignment, classes, keys, _most(frequency_set), dialect)
+        yield Cells(frequency_set, tables, tables.make_as("cells", query))
+
+
+def combined(frequency_set: FrequencySet) -> float:
+    """The logarithm of how many combinations of leaves there are."""
+    return sum(log(most) for most in _most(frequency_set))
+
+
+def _most(frequency_set: FrequencySet) -> list[int]:
+    return [attribute.hierarchy.leaf_count for attribute in frequency_set.attributes]
+
+
+def _leaves_of(attribute: Attribute, level: int) -> str | int:
+    if level in attribute.coded.loss_levels:
+        return attribute.coded.loss_column(level)
+    return attribute.hierarchy.leaf_count if level == attribute.hierarchy.height else 1
+
+
+def _divergence(frequency_set: FrequencySet, tables: Scratch, logarithms: float) -> float:
+    """Bits: the mean over rows of log2 of the source's share of their tuple over the release's density there.
+
+    `logarithms`: of the density times all combinations of leaves, added up over the rows.
+    """
+    holes: dict[str, Hole] = {"frequency_set": frequency_set.relation, "keys": frequency_set.keys}
+    ((own,),) = tables.rows("quality/tuple_bits", **holes)
+    rows = frequency_set.rows
+    bits = (float(own) - logarithms) / rows - log(rows) + combined(frequency_set)
+    return max(0.0, bits / log(2))
