@@ -272,11 +272,13 @@ def test_a_table_is_compared_wherever_it_is_searched(database: str) -> None:
     options = ["people", "--database", database, *ASK, "--k", 12, "--strategies", "ola,exhaustive", "--json"]
     before = tables(database)
     printed = [json.loads(done("compare", *options, "--search-in", where)) for where in ("embedded", "engine")]
+    lost = [[search.pop("information_loss") for search in each["searches"]] for each in printed]
     for each in printed:
         del each["frequency_seconds"]
         for search in each["searches"]:
             del search["seconds"]
     assert printed[0] == printed[1]
+    assert list(map(pytest.approx, lost[0])) == lost[1], "each engine has logarithms of its own"
     assert tables(database) == before
 
 
