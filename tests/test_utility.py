@@ -15,13 +15,14 @@ import pytest
 
 import kanon_sql
 from kanon_sql import Utility, anonymize, utility
-from kanon_sql.engine import Column
+from kanon_sql.engine import Column, Engine
 from kanon_sql.errors import KanonError, SourceError, SpecError
 from kanon_sql.utility import attribute
 from kanon_sql.utility.counts import SANITY_BOUND, drawn
 from kanon_sql.verbs.observer import Observer
 from support.command_line import done, kanon
 from support.data import DATA, needs_adult
+from support.database import create_table
 
 CITIES = {"Bern": "CH", "Thun": "CH", "Graz": "AT", "Linz": "AT", "Wien": "AT"}
 Row = tuple[Any, ...]
@@ -377,6 +378,22 @@ def test_a_source_without_rows_and_columns_of_one_value() -> None:
     measured = utility(one, one, predict="sex", quasi_identifiers=["sex"])
     assert [name for name, _ in measured.skipped] == ["count queries", "model of sex"]
     assert (measured.associations, measured.association_error, measured.counts) == ((), None, None)
+
+
+def test_tables_of_a_database_are_measured_as_data_in_memory_are(engine: Engine) -> None:
+    days = pandas.date_range("2025-01-01", periods=59)
+    source = pandas.DataFrame({"day": days, "pay": [i % 7 / 4 for i in range(59)], "ill": [*"xyz" * 19, "x", "y"]})
+    release = source.assign(day=[f"{day:%Y-%m}" for day in days])
+    kept = {"pay": "DOUBLE PRECISION", "ill": "VARCHAR"}
+    create_table(
+        engine, "people", {"day": "DATE", **kept}, [(row.day.date(), row.pay, row.ill) for row in source.itertuples()]
+    )
+    create_table(engine, "released", {"day": "VARCHAR", **kept}, [*release.itertuples(index=False, name=None)])
+    asked: dict[str, Any] = {"quasi_identifiers": ["day"], "queries": 50}
+    of_tables = utility("people", "released", connection=engine.connection, **asked)  # type: ignore[attr-defined]
+    in_memory = utility(source, release, **asked)
+    assert {**of_tables.to_dict(), "source": "", "release": ""} == {**in_memory.to_dict(), "source": "", "release": ""}
+    assert of_tables.marginals[0].generalized == 1
 
 
 def test_the_results_are_a_table_and_json_and_say_what_they_are() -> None:

@@ -247,3 +247,8 @@ def _number(value: Value) -> float | None:
         return None
     number = float(value)
     return number if isfinite(number) else None
+
+
+def rounded(figure: float) -> float:
+    """A figure without its last digits, in which equal sums may differ; 0 without a sign."""
+    return round(float(figure), 12) + 0.0

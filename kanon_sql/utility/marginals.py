@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kanon_sql.utility.attribute import Attribute, Floats
+from kanon_sql.utility.attribute import Attribute, Floats, rounded
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ def marginal(each: Attribute) -> Marginal:
     elsewhere = each.nearby.sum() + each.lost
     differences = np.abs(_shares(each.rows, each.rows.sum()) - _shares(each.released, released)).sum()
     total_variation = (differences + elsewhere / (released or 1.0)) / 2
-    return Marginal(each.name, _rounded(total_variation), _earth_mover(each), each.generalized)
+    return Marginal(each.name, rounded(total_variation), _earth_mover(each), each.generalized)
 
 
 def _earth_mover(each: Attribute) -> float | None:
@@ -40,14 +40,9 @@ def _earth_mover(each: Attribute) -> float | None:
     if not each.ordered or not source.sum() or not released.sum():
         return None
     moved = np.cumsum(_shares(source, source.sum()) - _shares(released, released.sum()))
-    return _rounded(np.abs(moved).sum() / max(1, known - 1))
+    return rounded(np.abs(moved).sum() / max(1, known - 1))
 
 
 def _shares(rows: Floats, total: float) -> Floats:
     shares: Floats = rows / (total or 1.0)
     return shares
-
-
-def _rounded(error: float) -> float:
-    """Without the last digits, in which equal sums may differ."""
-    return round(float(error), 12)

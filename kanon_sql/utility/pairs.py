@@ -7,9 +7,10 @@ from typing import Literal
 
 import numpy as np
 
-from kanon_sql.utility.attribute import Attribute, Floats, Integers
+from kanon_sql.utility.attribute import Attribute, Floats, Integers, rounded
 
 _AT_ONCE = 20_000  # pairs of codes
+_NONE = 1e-9  # rows
 Pairs = tuple[Integers, Integers, Floats]
 
 
@@ -63,7 +64,7 @@ def _correlation(table: Floats, first: Floats, second: Floats) -> float | None:
     spreads = float(table.sum(axis=1) @ first**2) * float(table.sum(axis=0) @ second**2)
     if spreads <= 0:
         return None
-    return _rounded(float(first @ table @ second) / spreads**0.5)
+    return rounded(float(first @ table @ second) / spreads**0.5)
 
 
 def cramers_v(table: Floats) -> float | None:
@@ -81,12 +82,4 @@ def cramers_v(table: Floats) -> float | None:
     rows, columns = table.shape
     by_chance = (rows - 1) * (columns - 1) / (total - 1)
     least = min(size - (size - 1) ** 2 / (total - 1) for size in (rows, columns)) - 1
-    return _rounded(float(max(0.0, squared - by_chance) / least) ** 0.5) if least > 0 else None
-
-
-_NONE = 1e-9  # rows
-
-
-def _rounded(figure: float) -> float:
-    """Without the last digits, in which equal sums may differ."""
-    return round(figure, 12)
+    return rounded(float(max(0.0, squared - by_chance) / least) ** 0.5) if least > 0 else None
