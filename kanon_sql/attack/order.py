@@ -7,7 +7,7 @@ tells which row is whose, whatever its labels hide.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
@@ -17,6 +17,10 @@ from kanon_sql.attack.outcome import Outcome
 from kanon_sql.queries import Hole, Relation
 
 _CHANCES = 20  # other rows that each row is paired with
+_AVOID = (
+    "release the rows in an order of their own, sorted by what is released or by a seeded hash of it (`shuffle`), not "
+    "in the order of the table"
+)
 _LEADING = 8  # columns by each of which the rows of a class are sorted, at most
 
 
@@ -24,7 +28,9 @@ def _by_order(material: Material) -> Iterator[Outcome]:
     for other in (*material.all_others, *filter(None, (material.source,))):
         yield _by_place(material, other)
     if material.source:
-        yield _within_classes(material, material.source)
+        rows = _Rows.of(material, material.source)
+        yield _place_within_classes(material, rows)
+        yield _order_within_classes(material, rows, material.kept_with(material.source))
 
 
 # Rows at the same place
@@ -51,8 +57,7 @@ def _by_place(material: Material, other: Copy) -> Outcome:
         people=0,
         baseline=chance,
         sampled=own < rows,
-        avoid="release the rows in an order of their own, sorted by what is released or by a seeded hash of it "
-        "(`shuffle`), not in the order of the table",
+        avoid=_AVOID,
     )
     return replace(outcome, people=round(outcome.share * rows) if outcome.excess else 0)
 
@@ -110,15 +115,67 @@ def _counts(material: Material, pairs: Relation) -> dict[str, int]:
 # Within classes
 
 
-def _within_classes(material: Material, source: Copy) -> Outcome:
+@dataclass(frozen=True)
+class _Rows:
+    """Rows of the source (row_id, target, value), the classes that fit them, and what the classes look like."""
+
+    people: Relation
+    fits: Relation
+    classes: Relation
+    released: Relation
+    shapes: Relation
+
+    @classmethod
+    def of(cls, material: Material, source: Copy) -> _Rows:
+        tables, release = material.tables, material.release
+        names = [name for name in material.quasi_identifiers if name in source.columns]
+        known, kept = source.plain(names), release.plain(material.kept_with(source))
+        classes = classes_of(material, release)
+        tuples = tables.make("tuples", "attack/known_values", people=source.relation, columns=known)
+        fits = fitting(material, tuples, source, classes, names)
+        people = tables.make("people", "attack/valued_rows", people=source.relation, columns=known, values=kept)
+        labels = release.plain(material.quasi_identifiers)
+        numbered = tables.make("numbered", "attack/numbered", release=release.relation, labels=labels, kept=kept)
+        released = tables.make("released", "attack/released_values", numbered=numbered, values=kept)
+        shapes = tables.make("shapes", "attack/shapes", numbered=numbered, values=kept)
+        return cls(people, fits, classes, released, shapes)
+
+
+def _place_within_classes(material: Material, rows: _Rows) -> Outcome:
+    """See whether the rows of a class look like those of the source, one after the other, where all of them are known.
+
+    Chance is what any order gives, or sorting the rows by what they show, as anyone can.
+    """
+    tables, sides = material.tables, {"people": rows.people, "fits": rows.fits}
+    whole = tables.make("whole", "attack/settled_classes", classes=rows.classes, **sides)
+    ((expected,),) = tables.rows("attack/same_by_chance", whole=whole, shapes=rows.shapes)
+    ((tried, same),), ((_, by_value),) = (
+        tables.rows("attack/same_places", whole=whole, released=rows.released, order=order, **sides)
+        for order in (["row_id"], ["value", "row_id"])
+    )
+    chance = max(expected, by_value) / tried if tried else 0.0
+    outcome = Outcome(
+        "place within classes",
+        f"{same:,} of {tried:,} rows look like the row at the same place of their class in the source; by chance "
+        f"{chance:.1%} would.",
+        attempts=int(tried),
+        successes=int(same),
+        people=0,
+        baseline=chance,
+        avoid=_AVOID,
+    )
+    return replace(outcome, people=int(same) if outcome.excess else 0)
+
+
+def _order_within_classes(material: Material, rows: _Rows, kept: Sequence[str]) -> Outcome:
     """See whether the rows of a class come in the source's order, where it is certain which row is which.
 
     Chance is one half, or what sorting the rows by what they show gives, as anyone can.
     """
-    sure = _sure_rows(material, source)
+    sure = material.tables.make("sure", "attack/sure_rows", people=rows.people, fits=rows.fits, shapes=rows.shapes)
     neighbours, ordered = _in_order(material, sure, ["row_id"])
-    kept = material.release.plain(material.kept_with(source))
-    orders = [kept, *([one, *(name for name in kept if name != one)] for one in kept[1:_LEADING])] if kept else []
+    plain = material.release.plain(kept)
+    orders = [[one, *(name for name in plain if name != one)] for one in plain[:_LEADING]]
     shares = [_in_order(material, sure, order)[1] / neighbours for order in orders if neighbours]
     outcome = Outcome(
         "order within classes",
@@ -127,33 +184,18 @@ def _within_classes(material: Material, source: Copy) -> Outcome:
         attempts=neighbours,
         successes=ordered,
         people=0,
-        baseline=max(0.5, *shares) if shares else 0.5,
-        avoid="release the rows in an order of their own, sorted by what is released or by a seeded hash of it "
-        "(`shuffle`), not in the order of the table",
+        baseline=max([0.5, *shares]),
+        avoid=_AVOID,
     )
     return replace(outcome, people=ordered if outcome.excess else 0)
 
 
 def _in_order(material: Material, sure: Relation, order: Sequence[str]) -> tuple[int, int]:
     """The neighbours within classes in an order, and those of them that come as in the source."""
-    release = material.release.relation
-    ((neighbours, ordered),) = material.tables.rows("attack/in_order", sure=sure, release=release, order=order)
+    ((neighbours, ordered),) = material.tables.rows(
+        "attack/in_order", sure=sure, release=material.release.relation, order=order
+    )
     return int(neighbours), int(ordered)
-
-
-def _sure_rows(material: Material, source: Copy) -> Relation:
-    """The rows of the release that can only be one row of the source: shown, class, place."""
-    tables, release = material.tables, material.release
-    names = [name for name in material.quasi_identifiers if name in source.columns]
-    known, kept = source.plain(names), release.plain(material.kept_with(source))
-    classes = classes_of(material, release)
-    tuples = tables.make("tuples", "attack/known_values", people=source.relation, columns=known)
-    fits = fitting(material, tuples, source, classes, names)
-    labels = release.plain(material.quasi_identifiers)
-    numbered = tables.make("numbered", "attack/numbered", release=release.relation, labels=labels, kept=kept)
-    shapes = tables.make("shapes", "attack/shapes", numbered=numbered, values=kept)
-    people = tables.make("people", "attack/valued_rows", people=source.relation, columns=known, values=kept)
-    return tables.make("sure", "attack/sure_rows", people=people, fits=fits, shapes=shapes)
 
 
 ORDER = Attack(

@@ -113,7 +113,7 @@ class _Two:
         """The values of columns, taken together, in the classes of either release: class, value, n."""
         plain, tables = self.material.release.plain(columns), self.material.tables
         first, second = (
-            tables.make(f"{stem}_values", "attack/counted_values", numbered=rows, values=plain)
+            tables.make(f"{stem}_values", "attack/shapes", numbered=rows, values=plain)
             for stem, rows in zip(("first", "second"), self.numbered, strict=True)
         )
         return first, second
@@ -269,18 +269,18 @@ def _groups(two: _Two, overlaps: Relation) -> Relation:
 def _held_together(material: Material) -> Iterator[Outcome]:
     for other in material.all_others:
         comparison = compared(material, other)
-        yield _intersection(comparison, other, bool(material.source))
+        yield _intersection(material, comparison, other)
         for column, told in comparison.composed.items():
-            yield _composition(told, other, column, bool(material.source))
+            yield _composition(material, told, other, column)
         if other is material.previous and comparison.changes:
             yield from _differencing(comparison.changes, comparison.k)
 
 
-def _intersection(comparison: Comparison, other: Copy, exact: bool) -> Outcome:
+def _intersection(material: Material, comparison: Comparison, other: Copy) -> Outcome:
     below = comparison.below_k
     return Outcome(
         "intersection",
-        f"{_counted(below, exact)} stand among fewer than {comparison.k:,} in the release and {other.name} together, "
+        f"{_counted(material, below)} stand among fewer than {comparison.k:,} in the release and {other.name} together, "
         f"though in neither alone; {below.alone:,} of them stand alone.",
         attempts=below.people,
         successes=below.found,
@@ -291,10 +291,10 @@ def _intersection(comparison: Comparison, other: Copy, exact: bool) -> Outcome:
     )
 
 
-def _composition(told: Intersection, other: Copy, column: str, exact: bool) -> Outcome:
+def _composition(material: Material, told: Intersection, other: Copy, column: str) -> Outcome:
     return Outcome(
         "composition",
-        f"{_counted(told, exact)} have a value of {column} that the release and {other.name} tell together and "
+        f"{_counted(material, told)} have a value of {column} that the release and {other.name} tell together and "
         "neither tells alone: it is the only one in both of their classes.",
         attempts=told.people,
         successes=told.found,
@@ -306,9 +306,12 @@ def _composition(told: Intersection, other: Copy, column: str, exact: bool) -> O
     )
 
 
-def _counted(found: Intersection, exact: bool) -> str:
-    of = f"of {found.people:,} people"
-    return f"{found.found:,} {of}" if exact else f"At least {found.found:,} and at most {found.at_most:,} {of}"
+def _counted(material: Material, found: Intersection) -> str:
+    """Rows are counted, which may be fewer people where a column tells these apart."""
+    of = f"of {found.people:,} {'rows' if material.unit else 'people'}"
+    return (
+        f"{found.found:,} {of}" if material.source else f"At least {found.found:,} and at most {found.at_most:,} {of}"
+    )
 
 
 def _differencing(changes: Changes, k: int) -> Iterator[Outcome]:

@@ -1,5 +1,5 @@
 -- name: attack/own_values
--- Count the rows of a table by what is known of them and by their value, as attack/counted_values prints it.
+-- Count the rows of a table by what is known of them and by their value, as attack/shapes prints it.
 -- reads: people (a copy of a table)
 -- holes: $people relation, $columns columns, $values columns
 -- gives: target (as in attack/known_values), value, n

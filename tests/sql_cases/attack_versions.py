@@ -52,13 +52,6 @@ _VERSIONS = [
     ),
     _case("known_values", "target c1 n", [(1, "x", 2), (2, None, 1), (4, "y", 1)], {"people": _ROWS}, columns=["c1"]),
     _case(
-        "counted_values",
-        "class value n",
-        [(2, "['=x', '=7']", 2), (1, "['', '=7']", 1), (1, "['', '=8']", 1)],
-        {"numbered": _NUMBERED},
-        values=["c1", "c2"],
-    ),
-    _case(
         "class_targets",
         "target c0",
         [(1, "1*"), (2, None)],
@@ -223,6 +216,7 @@ _VERSIONS = [
 ]
 
 _PAIRED = ("way row_id other", [("place", 1, 1), ("place", 2, 2), ("chance", 1, 2)])
+_SEEN = ("row_id target value", [(1, 1, "a"), (2, 2, "b"), (3, 3, "c"), (4, 4, "d")])
 _HERE = ("row_id c0", [(1, "1*"), (2, None)])
 _ORDER = [
     _case("drawn_rows", "row_id", [(2,), (1,)], {"copied": _ROWS}, rows=2, seed="0", most=5),
@@ -287,6 +281,47 @@ _ORDER = [
         {"people": _ROWS},
         columns=["c0"],
         values=["c2"],
+    ),
+    _case(
+        "released_values",
+        "row_id class value",
+        [(1, 2, "['=x']"), (2, 1, "['']"), (3, 2, "['=x']"), (4, 1, "['']")],
+        {"numbered": _NUMBERED},
+        values=["c1"],
+    ),
+    _case(
+        "settled_classes",
+        "class",
+        [(1,)],
+        {
+            "classes": ("class n", [(1, 2), (2, 2), (3, 1), (4, 1)]),
+            "people": _SEEN,
+            "fits": ("target class", [(1, 1), (2, 1), (3, 2), (4, 3), (4, 4)]),
+        },
+    ),
+    *(
+        _case(
+            "same_places",
+            "rows same",
+            [(3, same)],
+            {
+                "whole": ("class", [(1,)]),
+                "released": ("row_id class value", [(5, 1, "a"), (4, 1, "b"), (6, 1, "b"), (7, 2, "b")]),
+                "people": ("row_id target value", [(1, 1, "b"), (2, 2, "b"), (3, 1, "a"), (4, 3, "b")]),
+                "fits": ("target class", [(1, 1), (2, 1), (3, 2)]),
+            },
+            order=order,
+        )
+        for order, same in ((["row_id"], 1), (["value"], 1))
+    ),
+    _case(
+        "same_by_chance",
+        "expected",
+        [(1.8 + 1.0,)],
+        {
+            "whole": ("class", [(1,), (2,)]),
+            "shapes": (_VALUES, [(1, "a", 2), (1, "b", 1), (1, "c", 2), (2, "a", 1), (3, "a", 9)]),
+        },
     ),
     _case(
         "sure_rows",
