@@ -10,6 +10,7 @@ import pytest
 from kanon_sql import Attacks, anonymize, attack
 from kanon_sql.attack import Outcome
 from kanon_sql.engine import Engine
+from kanon_sql.engines.duckdb import DuckDB
 from support.command_line import kanon
 from support.database import create_table
 
@@ -138,6 +139,29 @@ def test_no_target_keeps_the_order_of_the_source(engine: Engine, form: str) -> N
     tried = order("released", source=SOURCE, sensitive=["weight"], connection=engine.connection)
     assert tried.worst == 0
     assert named(tried, "order within classes").attempts > 20
+
+
+LOOKS = ["zero", "name"]  # columns of values that are equal and look different
+
+
+@pytest.mark.parametrize("column", LOOKS)
+@pytest.mark.parametrize("asked", [{}, {"strategy": "kaca"}], ids=["auto", "kaca"])
+def test_equal_values_that_look_different_do_not_keep_the_order_of_the_source(
+    embedded: DuckDB, column: str, asked: dict[str, str]
+) -> None:
+    draw, connection = random.Random(1), embedded.connection
+    connection.execute("CREATE TABLE people (age BIGINT, zero DOUBLE, name VARCHAR COLLATE NOCASE)")
+    looks = [(draw.randrange(40), draw.choice([0.0, -0.0]), draw.choice(["Doe", "doe"])) for _ in range(6000)]
+    drawn = pandas.DataFrame(looks, columns=["age", *LOOKS])
+    connection.register("drawn", drawn)
+    connection.execute("INSERT INTO people FROM drawn")
+    others = {"identifiers": [each for each in LOOKS if each != column], "keep": [column]}
+    spec = {"quasi_identifiers": {"age": {"hierarchy": {"ranges": [20]}}}, **others}
+    anonymize("people", spec, k=500, connection=connection, into="released", **asked)
+    only = {"quasi_identifiers": ["age"], "sensitive": [column], "only": ["order"]}
+    tried = attack("released", source="people", connection=connection, **only)
+    assert tried.worst == 0
+    assert named(tried, "place within classes").attempts == 6000
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])

@@ -280,8 +280,8 @@ def _intersection(material: Material, comparison: Comparison, other: Copy) -> Ou
     below = comparison.below_k
     return Outcome(
         "intersection",
-        f"{_counted(material, below)} stand among fewer than {comparison.k:,} in the release and {other.name} together, "
-        f"though in neither alone; {below.alone:,} of them stand alone.",
+        f"{_counted(material, below)} stand among fewer than {comparison.k:,} in the release and {other.name} "
+        f"together, though in neither alone; {below.alone:,} of them stand alone.",
         attempts=below.people,
         successes=below.found,
         people=below.found,

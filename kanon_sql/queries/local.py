@@ -335,7 +335,8 @@ def _local_order(release: LocalReleaseQuery) -> list[exp.Expr]:
         for i in places
         for j in range(len(_shows(release.cells[i])))
     ]
-    return ordered(columns, release.seed if release.shuffle else None)
+    kept = [t.column(f"o{i}_0", RECODED) for i in places if release.cells[i].mapping is None]
+    return ordered(columns, kept, release.seed if release.shuffle else None)
 
 
 def assigned(

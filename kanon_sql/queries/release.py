@@ -267,14 +267,20 @@ def _order(release: ReleaseQuery) -> list[exp.Expr]:
     places = sorted(range(len(release.cells)), key=lambda i: not release.cells[i].recoded)
     # By their table too: a released column may be called o1 itself.
     columns: list[tuple[exp.Expr, bool]] = [(t.column(f"o{i}", RECODED), release.cells[i].sortable) for i in places]
-    return ordered(columns, release.shuffle_seed)
+    kept = [t.column(f"o{i}", RECODED) for i in places if not release.cells[i].recoded]
+    return ordered(columns, kept, release.shuffle_seed)
 
 
-def ordered(columns: Sequence[tuple[exp.Expr, bool]], shuffle_seed: int | None) -> list[exp.Expr]:
-    """By the columns, each with whether it can be sorted, or by a seeded hash of them all."""
+def ordered(
+    columns: Sequence[tuple[exp.Expr, bool]], kept: Sequence[exp.Expr], shuffle_seed: int | None
+) -> list[exp.Expr]:
+    """By the columns, each with whether it can be sorted, or by a seeded hash of them all.
+
+    Equal values that are kept as they are may look different (-0, a collation that ignores case): then by their looks.
+    """
     by_value = [column if sortable else exp.cast(column, "TEXT") for column, sortable in columns]
     if shuffle_seed is None:
-        return by_value
+        return [*by_value, *([exp.func("MD5", concatenated("", kept))] if kept else [])]
     return [exp.func("MD5", concatenated(str(shuffle_seed), [column for column, _ in columns])), *by_value]
 
 

@@ -3,4 +3,4 @@
 -- reads: grouped (the released rows; group_id = number of the class)
 -- holes: $columns columns, $sorted columns, $grouped relation
 -- gives: group_id, the columns; in their own order, which owes nothing to the sensitive values
-SELECT g.group_id, $columns FROM $grouped AS g ORDER BY group_id, CAST($sorted AS TEXT)
+SELECT g.group_id, $columns FROM $grouped AS g ORDER BY group_id, CAST($sorted AS TEXT), MD5(CAST($sorted AS TEXT))
