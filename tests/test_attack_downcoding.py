@@ -40,7 +40,7 @@ def test_the_ends_of_exact_ranges_are_always_somebodys() -> None:
     assert (outcome.excess, outcome.people < 2 * len(ranges)) == (0, True)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_rounded_ranges_and_levels_of_the_lattice_stand(seed: int) -> None:
     source = people(seed)
     local = anonymize(source, {"quasi_identifiers": {"age": {}}}, k=5, strategy="mondrian").to_df()

@@ -95,7 +95,7 @@ def test_null_is_a_value_that_is_near_none() -> None:
     assert of(tried(release, "background"), "ruling_out", "pay").people == 8
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_values_by_chance_are_no_finding(seed: int) -> None:
     draw = random.Random(seed)
     rows = [(str(i // 4), draw.choice("abcfff"), draw.randrange(40)) for i in range(800)]
