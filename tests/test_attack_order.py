@@ -55,7 +55,7 @@ SOURCE = people()
 
 def test_a_release_in_the_order_of_its_source_falls() -> None:
     tried = order(recoded(SOURCE), source=SOURCE)
-    place, within = named(tried, "unsorted matching"), named(tried, "order within classes")
+    place, within = named(tried, "unsorted_matching"), named(tried, "order_within_classes")
     assert (place.successes, place.attempts, place.people, place.excess) == (240, 240, 240, 1)
     assert within.successes == within.attempts == within.people > 80
     assert within.excess == 1
@@ -64,7 +64,7 @@ def test_a_release_in_the_order_of_its_source_falls() -> None:
 def test_it_falls_where_rows_were_suppressed_or_classes_sorted_too() -> None:
     release = recoded(SOURCE)
     for kept in (release[release.index % 7 > 0], release.sort_values(["age", "zip"], kind="stable")):
-        assert named(order(kept, source=SOURCE), "order within classes").excess == 1
+        assert named(order(kept, source=SOURCE), "order_within_classes").excess == 1
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -75,26 +75,26 @@ def test_a_release_that_is_sorted_or_shuffled_stands(seed: int) -> None:
     tried = order(stands, recoded(source).sample(frac=1, random_state=7), source=source, seed=seed)
     assert tried.worst == 0
     assert {each.people for each in tried.outcomes} == {0}
-    assert named(tried, "place within classes").attempts == 240
+    assert named(tried, "place_within_classes").attempts == 240
 
 
 @pytest.mark.parametrize("by", [["age", "zip", "ill", "weight"], ["weight"]])
 def test_a_source_that_is_sorted_itself_is_no_finding(by: list[str]) -> None:
     source = SOURCE.sort_values(by)
     release = recoded(source).sort_values([*SOURCE])
-    assert named(order(release, source=source), "order within classes").excess == 0
+    assert named(order(release, source=source), "order_within_classes").excess == 0
 
 
 def test_rows_need_not_be_unique_to_come_in_the_order_of_the_source() -> None:
     source = SOURCE.drop(columns="weight")
-    place = named(order(recoded(source), source=source), "place within classes")
+    place = named(order(recoded(source), source=source), "place_within_classes")
     assert (place.successes, place.attempts, place.people, place.excess) == (240, 240, 240, 1)
     stands = recoded(source).sort_values([*source])
-    assert named(order(stands, source=source), "place within classes").excess == 0
+    assert named(order(stands, source=source), "place_within_classes").excess == 0
 
 
 def test_attempts_are_drawn() -> None:
-    place = named(order(recoded(SOURCE), source=SOURCE, attempts=50), "unsorted matching")
+    place = named(order(recoded(SOURCE), source=SOURCE, attempts=50), "unsorted_matching")
     assert (place.attempts, place.people, place.sampled) == (50, 240, True)
 
 
@@ -126,7 +126,7 @@ def test_no_strategy_keeps_the_order_of_the_source(strategy: str) -> None:
     release = anonymize(SOURCE, SPEC, k=4, strategy=strategy, shuffle=shuffle).to_df()
     tried = order(release, source=SOURCE)
     assert tried.worst == 0
-    assert named(tried, "order within classes").attempts > 20
+    assert named(tried, "order_within_classes").attempts > 20
 
 
 @pytest.mark.parametrize("form", ["table", "view", "materialized", "anatomy"])
@@ -138,7 +138,7 @@ def test_no_target_keeps_the_order_of_the_source(engine: Engine, form: str) -> N
     anonymize("people", SPEC, k=4, connection=engine.connection, into="released", form=form)
     tried = order("released", source=SOURCE, sensitive=["weight"], connection=engine.connection)
     assert tried.worst == 0
-    assert named(tried, "order within classes").attempts > 20
+    assert named(tried, "order_within_classes").attempts > 20
 
 
 LOOKS = ["zero", "name"]  # columns of values that are equal and look different
@@ -161,7 +161,7 @@ def test_equal_values_that_look_different_do_not_keep_the_order_of_the_source(
     only = {"quasi_identifiers": ["age"], "sensitive": [column], "only": ["order"]}
     tried = attack("released", source="people", connection=connection, **only)
     assert tried.worst == 0
-    assert named(tried, "place within classes").attempts == 6000
+    assert named(tried, "place_within_classes").attempts == 6000
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])

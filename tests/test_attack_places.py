@@ -92,7 +92,7 @@ def test_cloaked_places_stand(method: dict[str, Any]) -> None:
 
 def test_without_times_nobody_was_seen() -> None:
     tried = places(RELEASE, HOMES)
-    assert [each.name for each in tried.outcomes] == ["restricted-space identification"]
+    assert [each.name for each in tried.outcomes] == ["restricted_space"]
     (note,) = tried.notes
     assert note.startswith("the auxiliary table has no column 'ts'")
 

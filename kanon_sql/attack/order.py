@@ -49,7 +49,7 @@ def _by_place(material: Material, other: Copy) -> Outcome:
     shares = {way: fitted.get(way, 0) / count for way, count in tried.items()}
     own, chance = tried.get("place", 0), max((share for way, share in shares.items() if way != "place"), default=0.0)
     outcome = Outcome(
-        "unsorted matching",
+        "unsorted_matching",
         f"{fitted.get('place', 0):,} of {own:,} rows of the release fit the row at the same place of {other.name}; "
         f"of rows that do not belong together {chance:.1%} do.",
         attempts=own,
@@ -155,7 +155,7 @@ def _place_within_classes(material: Material, rows: _Rows) -> Outcome:
     )
     chance = max(expected, by_value) / tried if tried else 0.0
     outcome = Outcome(
-        "place within classes",
+        "place_within_classes",
         f"{same:,} of {tried:,} rows look like the row at the same place of their class in the source; by chance "
         f"{chance:.1%} would.",
         attempts=int(tried),
@@ -178,9 +178,11 @@ def _order_within_classes(material: Material, rows: _Rows, kept: Sequence[str]) 
     orders = [[one, *(name for name in plain if name != one)] for one in plain[:_LEADING]]
     shares = [_in_order(material, sure, order)[1] / neighbours for order in orders if neighbours]
     outcome = Outcome(
-        "order within classes",
+        "order_within_classes",
         f"{ordered:,} of {neighbours:,} neighbours within a class whose rows in the source are certain come in the "
-        "source's order.",
+        "source's order."
+        if neighbours
+        else "Of no two neighbours within a class is it certain which rows of the source they are.",
         attempts=neighbours,
         successes=ordered,
         people=0,

@@ -42,7 +42,7 @@ def _restricted_space(material: Material, people: Copy, boxes: Relation) -> Outc
     where = _columns(material, people, "owner", "x", "y")
     guesses = tables.make("guesses", "attack/owned_boxes", boxes=tried, people=people.relation, **where)
     owned, count = tables.count(guesses), tables.count(boxes)
-    outcome = _guessed(material, boxes, guesses, "restricted-space identification")
+    outcome = _guessed(material, boxes, guesses, "restricted_space")
     return replace(
         outcome,
         sentence=f"{owned:,} of {min(count, material.most):,} boxes hold the place of one owner only; whoever takes "
@@ -61,7 +61,7 @@ def _observation(material: Material, people: Copy, boxes: Relation) -> Outcome:
     )
     guesses = tables.make("guesses", "attack/observed_boxes", observations=seen, boxes=boxes)
     ((below, alone),) = tables.rows("attack/observed", guesses=guesses, k=material.k or 2)
-    outcome = _guessed(material, boxes, guesses, "observation identification")
+    outcome = _guessed(material, boxes, guesses, "observation")
     return replace(
         outcome,
         sentence=f"{outcome.attempts:,} of {tables.count(seen):,} observations lie in a released box and interval, "

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Argument, Option, takes
+from kanon_sql.cli.flags import in_flags
 from kanon_sql.cli.show import out, warn, watching
 from kanon_sql.verbs.attack import Attacks
 from kanon_sql.verbs.attack import attack as run
@@ -89,5 +90,12 @@ def _show(tried: Attacks) -> None:
         if each.avoid and each.excess:
             out.print(f"  [cyan]To avoid it[/cyan]: {escape(each.avoid)}.")
     for name, needs in tried.skipped:
-        out.print(f"\nNot tried: {escape(name)}; it needs {escape(needs)}.")
+        out.print(f"\nNot tried: {escape(name)}; it needs {escape(_flagged(needs))}.")
     warn(tried.notes)
+
+
+def _flagged(needs: str) -> str:
+    """What an attack needs, with the flags of this command too."""
+    for option in (SOURCE, AUXILIARY, PREVIOUS):
+        needs = needs.replace(f"`{option.name}`", option.spelled)
+    return in_flags(needs)
