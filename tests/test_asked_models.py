@@ -1,6 +1,6 @@
 """How a user asks for privacy models, in a spec, in flags and in Python, and what is said of them."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
@@ -264,6 +264,14 @@ def homogeneous(rows: Sequence[tuple[Any, ...]], value: int) -> tuple[int, int, 
     return len(classes), len(same), sum(map(len, same)), len({row[2] for members in same for row in members})
 
 
+def frequent(rows: Sequence[tuple[Any, ...]]) -> int:
+    """Of rows (class, disease, …): those with the most frequent disease of their class."""
+    classes: dict[Any, list[Any]] = defaultdict(list)
+    for row in rows:
+        classes[row[0]].append(row[1])
+    return sum(Counter(values).most_common(1)[0][1] for values in classes.values())
+
+
 def patients(rows: int = 240) -> list[tuple[Any, ...]]:
     """Age, disease, ward, patient and the row's number; the disease goes mostly by the age, the oldest have none."""
     random = Random(3)
@@ -299,6 +307,7 @@ def test_classes_with_one_sensitive_value_are_told(engine: Engine, form: str, st
     written = [(label, ill, patient[visit]) for label, ill, visit in released]
     classes, same, their_rows, people = homogeneous(written, 1)
     assert 0 < same < classes
+    assert release.manifest["classification"]["disease"] == pytest.approx(1 - frequent(written) / len(rows))
     whose = f" of {people:,} people" if unit else ""
     assert [each for each in release.manifest["warnings"] if "'visit'" not in each] == [
         f"in {same} of {classes} classes, with {their_rows} rows{whose}, all have the same 'disease', so k-anonymity "

@@ -21,7 +21,7 @@ def _of_column(material: Material, column: str) -> Outcome:
     tables, release = material.tables, material.release
     plain, value, relation = release.plain(material.quasi_identifiers), release.plain([column]), release.relation
     holes: dict[str, Any] = {"release": relation, "quasi_identifiers": plain}
-    ((classes, rows),) = tables.rows("privacy/homogeneous", names=plain, value=value, **holes)
+    ((classes, rows, _),) = tables.rows("privacy/homogeneous", names=plain, value=value, **holes)
     people = _people(material, column) if release.unit else int(rows)
     return Outcome(
         "homogeneity",

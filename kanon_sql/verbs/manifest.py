@@ -45,6 +45,7 @@ def describe(
         "weights": dict(zip(plan.columns, plan.costs.weights, strict=False)),
         "metric": spec.metric,
         **costs,
+        "classification": classification(plan, summary),
         "strategy": spec.strategy,
         "seed": spec.seed,
         "seconds": _seconds(plan, published, started),
@@ -68,6 +69,17 @@ def describe(
         **perturb.described(spec),
         **anatomy.described(spec, published, plan.source.engine.dialect),
     }
+
+
+def classification(plan: Plan | LocalPlan, summary: Summary) -> dict[str, float]:
+    """The classification metric, by sensitive column: the share of the source's rows that their class does not tell.
+
+    Those are the rows that have another value than the most frequent one of their class, and the suppressed ones
+    (V. Iyengar, KDD 2002, section 3.2). It is known of columns that no model is about.
+    """
+    frequent = {each.column: each.frequent for each in summary.homogeneous if each.column in plan.spec.sensitive}
+    rows = plan.frequency_set.rows
+    return {column: (rows - released) / rows for column, released in frequent.items()}
 
 
 def finding(each: Finding) -> dict[str, Any]:

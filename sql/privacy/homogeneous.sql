@@ -1,11 +1,14 @@
 -- name: privacy/homogeneous
--- Count the classes of a release in which every row has the same sensitive value, and their rows; NULL is a value.
--- reads: release (any relation that holds the columns)
+-- Count the classes of one sensitive value, their rows, and all rows with the most frequent value of their class.
+-- reads: release (any relation that holds the columns; NULL is a value)
 -- holes: $release relation, $quasi_identifiers columns, $names columns, $value columns
--- gives: classes, rows
-SELECT COUNT(*) AS classes, COALESCE(SUM(homogeneous.size), 0) AS rows
+-- gives: classes, rows, frequent
+SELECT
+  COALESCE(SUM(CASE WHEN of_class.different = 1 THEN 1 ELSE 0 END), 0) AS classes,
+  COALESCE(SUM(CASE WHEN of_class.different = 1 THEN of_class.most ELSE 0 END), 0) AS rows,
+  COALESCE(SUM(of_class.most), 0) AS frequent
 FROM (
-  SELECT SUM(of_value.n) AS size
+  SELECT COUNT(*) AS different, MAX(of_value.n) AS most
   FROM (SELECT $quasi_identifiers, COUNT(*) AS n FROM $release AS r GROUP BY $quasi_identifiers, $value) AS of_value
-  GROUP BY $names HAVING COUNT(*) = 1
-) AS homogeneous
+  GROUP BY $names
+) AS of_class

@@ -147,15 +147,15 @@ CASES = [
     Case(
         "privacy/homogeneous",
         {**_SAME, "quasi_identifiers": {"q_0": "a", "q_1": "b"}, "names": ["q_0", "q_1"]},
-        ["classes", "rows"],
-        [(2, 5)],
+        ["classes", "rows", "frequent"],
+        [(2, 5, 7)],
         _ILL,
     ),
     Case(
         "privacy/homogeneous",
         {**_SAME, "quasi_identifiers": {"q_0": "a"}, "names": ["q_0"]},
-        ["classes", "rows"],
-        [(0, 0)],
+        ["classes", "rows", "frequent"],
+        [(0, 0, 1)],
         relation("release", "a ill", (1, 1), (1, None)),
     ),
     Case(
