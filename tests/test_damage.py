@@ -200,3 +200,13 @@ def _dot(values: Sequence[float], weights: Sequence[float]) -> float:
 
 def _mean(values: Sequence[float], weights: Sequence[float]) -> float:
     return _dot(values, weights) / sum(weights)
+
+
+@pytest.mark.parametrize("strategy", ["auto", "mondrian"])
+def test_numbers_whose_squares_are_too_large_have_no_squared_error(strategy: str) -> None:
+    numbers = pandas.DataFrame({"n": [0.5, 1e300, -1e300, 2.0] * 2, "m": [1.0, 2.0] * 4})
+    spec = {"quasi_identifiers": {name: {"hierarchy": "suppress"} for name in numbers}}
+    listed = anonymize(numbers, spec, k=2, strategy=strategy).manifest["damage"]
+    damage = {each["column"]: each for each in listed}
+    assert damage["n"]["squared_error"] is None
+    assert damage["m"]["squared_error"] is not None

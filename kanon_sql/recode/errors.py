@@ -21,7 +21,7 @@ from kanon_sql.recode.task import Local
 
 
 def of_node(judge: Judge, node: Node) -> list[float | None]:
-    """Each column's squared error at a node; None for what is no number, and where all numbers are one."""
+    """Each column's squared error at a node; None for what is no number, too large, and where all numbers are one."""
     pairs = zip(judge.frequency_set.attributes, node, strict=True)
     return [_of_level(judge, node, attribute, level) if _is_number(attribute) else None for attribute, level in pairs]
 
@@ -40,7 +40,14 @@ def of_classes(
 
 
 def _is_number(attribute: Attribute) -> bool:
-    return attribute.column.kind in NUMBERS
+    """Whether a column holds numbers whose squares can be added up."""
+    if attribute.column.kind not in NUMBERS:
+        return False
+    numbers = map(number_of, attribute.hierarchy.values)
+    return all(number is None or abs(number) < _TOO_LARGE for number in numbers)
+
+
+_TOO_LARGE = 1e140
 
 
 def _of_level(judge: Judge, node: Node, attribute: Attribute, level: int) -> float | None:
