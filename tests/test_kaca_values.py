@@ -116,7 +116,7 @@ def interrupted_after(rounds: int | None) -> Iterator[None]:
         yield
 
 
-@settings(EXAMPLES, max_examples=24, phases=[p for p in settings().phases if p.name != "shrink"])
+@settings(EXAMPLES, max_examples=12, phases=[p for p in settings().phases if p.name != "shrink"])
 @given(
     rows=staff(),
     names=st.lists(st.sampled_from(list(MODELS)), min_size=1, max_size=3, unique=True),

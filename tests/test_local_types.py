@@ -53,7 +53,6 @@ SAFE_CLASSES = {
     },
 }
 TYPES_HELD = [(engine, name) for engine, types in SAFE_CLASSES.items() for name in types]
-SHOWS = [None, *get_args(Show)]
 
 
 def cannot(engine: Engine, strategy: str, hierarchy: str | None, show: str | None) -> bool:
@@ -81,7 +80,7 @@ def test_every_type_is_released_or_refused_in_a_sentence(
         {"x": type_name, "n": "INTEGER"},
         [(values[i % 4], i) for i in range(12)] + [(None, 12), (None, 13)],
     )
-    runs = [("mondrian", None, show) for show in SHOWS] + [
+    runs = [("mondrian", None, show) for show in (None, "ranges", "exact-bounds", "mean", "mode")] + [
         ("exhaustive", "suppress", show) for show in ("bounds", "mean", "mode")
     ]
     runs += [(strategy, "suppress", None) for strategy in RECODERS]

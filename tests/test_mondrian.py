@@ -175,7 +175,7 @@ class RelaxedOracle(Oracle):
 
 # Random tables
 
-FEW = examples(30)
+FEW = examples(15)
 rules = st.builds(Rule, choose=st.sampled_from(["gain", "width"]), median_only=st.booleans(), leftover=st.booleans())
 weightings = st.lists(st.sampled_from([1.0, 0.5, 0.3]), min_size=4, max_size=4)
 

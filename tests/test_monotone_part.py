@@ -138,7 +138,7 @@ def asked(draw: st.DrawFn, odd: Sequence[Defined] = ODD, units: bool = True) -> 
 # What a verdict tells
 
 
-@settings(EXAMPLES, max_examples=40)
+@settings(EXAMPLES, max_examples=20)
 @given(problem=asked())
 def test_so_many_rows_stay_at_risk_in_every_node_below(problem: Asked) -> None:
     nodes = problem.nodes[:: 1 + len(problem.nodes) // 40]
