@@ -85,6 +85,14 @@ def test_a_source_that_is_sorted_itself_is_no_finding(by: list[str]) -> None:
     assert named(order(release, source=source), "order_within_classes").excess == 0
 
 
+def test_a_release_sorted_by_numbers_tells_nothing_of_a_source_that_rises_with_them() -> None:
+    """Sorted by how they print, 10 comes before 9: chance is what sorting by the numbers themselves gives."""
+    source = pandas.DataFrame({"age": [30] * 60, "zip": ["10"] * 60, "ill": ["a"] * 60, "weight": range(5, 65)})
+    release = recoded(source).sort_values(["ill", "weight"])
+    place = named(order(release, source=source), "place_within_classes")
+    assert (place.successes, place.excess) == (60, 0)
+
+
 def test_rows_need_not_be_unique_to_come_in_the_order_of_the_source() -> None:
     source = SOURCE.drop(columns="weight")
     place = named(order(recoded(source), source=source), "place_within_classes")

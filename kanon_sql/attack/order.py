@@ -29,8 +29,9 @@ def _by_order(material: Material) -> Iterator[Outcome]:
         yield _by_place(material, other)
     if material.source:
         rows = _Rows.of(material, material.source)
-        yield _place_within_classes(material, rows)
-        yield _order_within_classes(material, rows, material.kept_with(material.source))
+        plain = material.release.plain(material.kept_with(material.source))
+        yield _place_within_classes(material, rows, plain)
+        yield _order_within_classes(material, rows, plain)
 
 
 # Rows at the same place
@@ -141,7 +142,7 @@ class _Rows:
         return cls(people, fits, classes, released, shapes)
 
 
-def _place_within_classes(material: Material, rows: _Rows) -> Outcome:
+def _place_within_classes(material: Material, rows: _Rows, plain: Sequence[str]) -> Outcome:
     """See whether the rows of a class look like those of the source, one after the other, where all of them are known.
 
     Chance is what any order gives, or sorting the rows by what they show, as anyone can.
@@ -149,11 +150,12 @@ def _place_within_classes(material: Material, rows: _Rows) -> Outcome:
     tables, sides = material.tables, {"people": rows.people, "fits": rows.fits}
     whole = tables.make("whole", "attack/settled_classes", classes=rows.classes, **sides)
     ((expected,),) = tables.rows("attack/same_by_chance", whole=whole, shapes=rows.shapes)
-    ((tried, same),), ((_, by_value),) = (
-        tables.rows("attack/same_places", whole=whole, released=rows.released, order=order, **sides)
-        for order in (["row_id"], ["value", "row_id"])
+    orders = [["row_id"], ["value"], *_sortings(plain)]
+    (tried, same), *by_value = (
+        tables.rows("attack/same_places", whole=whole, released=rows.released, order=order, **sides)[0]
+        for order in orders
     )
-    chance = max(expected, by_value) / tried if tried else 0.0
+    chance = max(expected, *(alike for _, alike in by_value)) / tried if tried else 0.0
     outcome = Outcome(
         "place_within_classes",
         f"{same:,} of {tried:,} rows look like the row at the same place of their class in the source; by chance "
@@ -167,16 +169,14 @@ def _place_within_classes(material: Material, rows: _Rows) -> Outcome:
     return replace(outcome, people=int(same) if outcome.excess else 0)
 
 
-def _order_within_classes(material: Material, rows: _Rows, kept: Sequence[str]) -> Outcome:
+def _order_within_classes(material: Material, rows: _Rows, plain: Sequence[str]) -> Outcome:
     """See whether the rows of a class come in the source's order, where it is certain which row is which.
 
     Chance is one half, or what sorting the rows by what they show gives, as anyone can.
     """
     sure = material.tables.make("sure", "attack/sure_rows", people=rows.people, fits=rows.fits, shapes=rows.shapes)
     neighbours, ordered = _in_order(material, sure, ["row_id"])
-    plain = material.release.plain(kept)
-    orders = [[one, *(name for name in plain if name != one)] for one in plain[:_LEADING]]
-    shares = [_in_order(material, sure, order)[1] / neighbours for order in orders if neighbours]
+    shares = [_in_order(material, sure, order)[1] / neighbours for order in _sortings(plain) if neighbours]
     outcome = Outcome(
         "order_within_classes",
         f"{ordered:,} of {neighbours:,} neighbours within a class whose rows in the source are certain come in the "
@@ -190,6 +190,11 @@ def _order_within_classes(material: Material, rows: _Rows, kept: Sequence[str]) 
         avoid=_AVOID,
     )
     return replace(outcome, people=ordered if outcome.excess else 0)
+
+
+def _sortings(plain: Sequence[str]) -> list[list[str]]:
+    """The ways to sort by columns that begin with another one each."""
+    return [[one, *(name for name in plain if name != one)] for one in plain[:_LEADING]]
 
 
 def _in_order(material: Material, sure: Relation, order: Sequence[str]) -> tuple[int, int]:

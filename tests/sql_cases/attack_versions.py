@@ -284,8 +284,8 @@ _ORDER = [
     ),
     _case(
         "released_values",
-        "row_id class value",
-        [(1, 2, "['=x']"), (2, 1, "['']"), (3, 2, "['=x']"), (4, 1, "['']")],
+        "row_id class c1 value",
+        [(1, 2, "x", "['=x']"), (2, 1, None, "['']"), (3, 2, "x", "['=x']"), (4, 1, None, "['']")],
         {"numbered": _NUMBERED},
         values=["c1"],
     ),
