@@ -16,7 +16,6 @@ from kanon_sql.engine import Engine, Statement
 from kanon_sql.errors import KanonError
 from kanon_sql.queries import Hole, Relation
 
-_MOST_TEXTS = 512  # filled queries kept, of a few thousand characters each
 _LOCK, _TAKEN = threading.Lock(), set[str]()
 
 
@@ -43,7 +42,6 @@ class Scratch:
         self._prefix = _take_prefix(f"kanon_{name}" if name else "kanon")
         self._give_back = weakref.finalize(self, _TAKEN.discard, self._prefix)
         self._made: dict[Relation, None] = {}
-        self._texts: dict[str, str] = {}
 
     def __enter__(self) -> Scratch:
         return self
@@ -129,13 +127,8 @@ class Scratch:
             self._made.pop(relation, None)
 
     def text(self, query: str, /, **holes: Hole) -> str:
-        """The text of `sql/<query>.sql`; it is kept, since filling holes takes as long as a small query itself."""
-        key = f"{query} {holes}"
-        if key not in self._texts:
-            if len(self._texts) >= _MOST_TEXTS:
-                self._texts.clear()
-            self._texts[key] = queries.text(query, self.engine.dialect, **holes)
-        return self._texts[key]
+        """The text of `sql/<query>.sql` in the engine's dialect."""
+        return queries.text(query, self.engine.dialect, **holes)
 
     def _make(self, table: str | Relation, text: str, query: str = "", sentence: str = "") -> Relation:
         relation = self._to_make(table)

@@ -35,6 +35,7 @@ class Coded:
         return f"{self.stem}_{level}_loss"
 
 
+@t.remembered
 def tuples(
     columns: Mapping[str, str],
     sensitive: Mapping[str, str],
@@ -63,6 +64,7 @@ def raw_column(name: str) -> str:
     return f"_raw{name}"
 
 
+@t.remembered
 def frequency_set(tuples: Relation, attributes: Sequence[Coded], dialect: str, sensitive: Sequence[str] = ()) -> str:
     """The query that codes the distinct tuples: one integer column per attribute and level, and n."""
     n = exp.column("n", table="t")

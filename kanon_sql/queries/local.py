@@ -24,6 +24,7 @@ from kanon_sql.queries.release import (
 from kanon_sql.relation import Relation
 
 
+@t.remembered
 def regions(relation: Relation, last: Sequence[int], dialect: str) -> str:
     """The query of what every class was cut to, one row per class: class, low_0, high_0, low_1, …
 
@@ -43,6 +44,7 @@ def regions(relation: Relation, last: Sequence[int], dialect: str) -> str:
 _SHOWN = ("label", "leaves", "level")
 
 
+@t.remembered
 def labelled(
     tuples: Relation,
     recoded: Relation,
@@ -73,6 +75,7 @@ def labelled(
     return t.printed(in_pieces(query, [f"a{j}" for j, _ in enumerate(levels)]), dialect)
 
 
+@t.remembered
 def readings(classes: Relation, labels: Relation, count: int, dialect: str) -> str:
     """The query of what the labels of classes stand for: class, and per attribute level_j and code_j.
 
@@ -339,6 +342,7 @@ def _local_order(release: LocalReleaseQuery) -> list[exp.Expr]:
     return ordered(columns, kept, release.seed if release.shuffle else None)
 
 
+@t.remembered
 def assigned(
     frequency_set: Relation, assignment: Relation, keys: Sequence[str], columns: Sequence[str], dialect: str
 ) -> str:
@@ -349,6 +353,7 @@ def assigned(
     return t.printed(query.join(t.table(assignment, "a"), on=same).where(t.is_not_null(group)), dialect)
 
 
+@t.remembered
 def cells_of_node(
     assignment: Relation, keys: Sequence[str], leaves: Sequence[str | int], most: Sequence[int], dialect: str
 ) -> str:
@@ -368,6 +373,7 @@ def _leaves(said: str | int) -> exp.Expr:
     return exp.Add(this=more, expression=exp.Literal.number(1))
 
 
+@t.remembered
 def cells_of_classes(
     assignment: Relation, classes: Relation, keys: Sequence[str], most: Sequence[int], dialect: str
 ) -> str:
@@ -392,6 +398,7 @@ def _log_share(leaves: Sequence[exp.Expr], most: Sequence[int]) -> exp.Expr:
     return total
 
 
+@t.remembered
 def covered(
     frequency_set: Relation, classes: Relation, keys: Sequence[str], positions: Sequence[Relation], most: Sequence[int],
     dialect: str,
@@ -411,7 +418,9 @@ def covered(
     for j, (key, relation) in enumerate(zip(keys, positions, strict=True)):
         equal = exp.EQ(this=t.column("code_0", f"p{j}"), expression=t.column(key, "f"))
         tuples = tuples.join(t.table(relation, f"p{j}"), on=equal, copy=False)
-    tuples = tuples.group_by(*(each.copy() for each in group), copy=False)
+    tuples = in_pieces(
+        tuples.group_by(*(each.copy() for each in group), copy=False), {f"p{j}" for j, _ in enumerate(keys)}
+    )
     inside = [
         exp.Between(this=t.column(f"place_{j}", "t"), low=t.column(f"first_{j}", "k"), high=t.column(f"last_{j}", "k"))
         for j, _ in enumerate(keys)
@@ -434,6 +443,7 @@ def nearest(name: str, distances: Mapping[str, t.Hole], dialect: str, **holes: t
 _DISTANCES = Relation("kaca_distances")
 
 
+@t.remembered
 def members(assignment: Relation, key: str, positions: Relation, dialect: str) -> str:
     """The query of one attribute's values in every class: class, position, n."""
     place, group = t.column("position", "p"), t.column("class", "a")
@@ -443,6 +453,7 @@ def members(assignment: Relation, key: str, positions: Relation, dialect: str) -
     return t.printed(query.where(t.is_not_null(group)).group_by(group.copy(), place.copy()), dialect)
 
 
+@t.remembered
 def boxes(assignment: Relation, keys: Sequence[str], positions: Sequence[Relation], dialect: str) -> str:
     """The query of the range of positions that every class fills: class, n, low_0, high_0, low_1, …
 
@@ -502,6 +513,7 @@ def _reached(boxes: Relation, shown: Sequence[Shown]) -> exp.Expr:
     return in_pieces(query, joined).subquery("b", copy=False)
 
 
+@t.remembered
 def local_classes(boxes: Relation, cuts: Relation | None, shown: Sequence[Shown], dialect: str) -> str:
     """The query of released classes: class, n, and per attribute label_j (high_j), leaves_j, level_j, first_j, last_j.
 

@@ -36,6 +36,7 @@ class GeneralizationSteps:
         return t.column(f"{self.coded.stem}_{level}_cost", table)
 
 
+@t.remembered
 def refine_tuples(frequency_set: Relation, attributes: Sequence[GeneralizationSteps], dialect: str) -> str:
     """The query of the tuples that `refine` works on: id, n, and per attribute and level the code and its cost.
 
@@ -56,6 +57,7 @@ def refine_tuples(frequency_set: Relation, attributes: Sequence[GeneralizationSt
     return t.printed(in_pieces(query, [f"c{index}" for index, _ in enumerate(attributes)]), dialect)
 
 
+@t.remembered
 def refine_generalizations(tuples: Relation, attributes: Sequence[GeneralizationSteps], most: int, dialect: str) -> str:
     """The query of all generalizations of every tuple on some attributes that cost at most so much.
 
@@ -82,6 +84,7 @@ def _one_more(inner: exp.Select, attribute: GeneralizationSteps, codes: Sequence
     return query.from_(inner.subquery("t")).join(t.table(attribute.levels, "m"), on=exp.and_(*conditions))
 
 
+@t.remembered
 def refine_classes(
     state: Relation, tuples: Relation, dirty: Relation, attributes: Sequence[GeneralizationSteps], dialect: str
 ) -> str:
@@ -120,6 +123,7 @@ def refine_classes(
     return t.printed(query.group_by(t.column("class", "s")), dialect)
 
 
+@t.remembered
 def refine_rests(
     state: Relation, tuples: Relation, classes: Relation, attributes: Sequence[GeneralizationSteps], dialect: str
 ) -> str:
@@ -164,6 +168,7 @@ def _rest_cost(attribute: GeneralizationSteps, members: exp.Expr) -> exp.Expr:
     return case.else_(last) if top else last
 
 
+@t.remembered
 def refine_gains(
     movers: Relation,
     tuples: Relation,

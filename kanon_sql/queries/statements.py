@@ -14,17 +14,17 @@ def create_as(relation: Relation, query: str, dialect: str, form: str = "table",
     """The statement that makes a table or view of a complete query."""
     kind = f"{'TEMPORARY ' if temporary else ''}{_kind(form)}"
     option = _VIEW_OPTIONS.get(dialect, "") if form == "view" else ""
-    return f"CREATE {kind} {t.printed(t.table(relation), dialect)}{option} AS {query}"
+    return f"CREATE {kind} {t.named(relation, dialect)}{option} AS {query}"
 
 
 def insert(relation: Relation, query: str, dialect: str) -> str:
     """The statement that adds the rows of a complete query to a table."""
-    return f"INSERT INTO {t.printed(t.table(relation), dialect)} {query}"
+    return f"INSERT INTO {t.named(relation, dialect)} {query}"
 
 
 def rename(relation: Relation, name: str, dialect: str, form: str = "table") -> str:
     """The statement that gives a table or view another name, where there is none of that name."""
-    return f"ALTER {_kind(form)} {t.printed(t.table(relation), dialect)} RENAME TO {t.identifier(name, dialect)}"
+    return f"ALTER {_kind(form)} {t.named(relation, dialect)} RENAME TO {t.identifier(name, dialect)}"
 
 
 def declare_key(relation: Relation, column: str, dialect: str) -> str:
@@ -32,17 +32,17 @@ def declare_key(relation: Relation, column: str, dialect: str) -> str:
     # PostgreSQL's B-trees take no long text.
     kind = "EXCLUDE USING hash ({} WITH =)" if dialect == "postgres" else "PRIMARY KEY ({})"
     key = kind.format(t.identifier(column, dialect))
-    return f"ALTER TABLE {t.printed(t.table(relation), dialect)} ADD {key}"
+    return f"ALTER TABLE {t.named(relation, dialect)} ADD {key}"
 
 
 def drop(relation: Relation, dialect: str, form: str = "table") -> str:
     """The statement that drops a table or view, if it is there."""
-    return f"DROP {_kind(form)} IF EXISTS {t.printed(t.table(relation), dialect)}"
+    return f"DROP {_kind(form)} IF EXISTS {t.named(relation, dialect)}"
 
 
 def comment(relation: Relation, text: str, dialect: str, form: str = "table") -> str:
     """The statement that says something of a table or view."""
-    return f"COMMENT ON {_kind(form)} {t.printed(t.table(relation), dialect)} IS {t.printed(t.literal(text), dialect)}"
+    return f"COMMENT ON {_kind(form)} {t.named(relation, dialect)} IS {t.printed(t.literal(text), dialect)}"
 
 
 def grant(
@@ -50,23 +50,23 @@ def grant(
 ) -> str:
     """The statement that gives somebody (None: everybody) a right to a table or view, or to a column of it."""
     right = f"{privilege} ({t.identifier(column, dialect)})" if column else privilege
-    given = f"GRANT {right} ON TABLE {t.printed(t.table(relation), dialect)} TO {_role(grantee, dialect)}"
+    given = f"GRANT {right} ON TABLE {t.named(relation, dialect)} TO {_role(grantee, dialect)}"
     return f"{given} WITH GRANT OPTION" if may_grant else given
 
 
 def revoke(relation: Relation, grantee: str | None, dialect: str) -> str:
     """The statement that takes all rights to a table or view from somebody (None: everybody)."""
-    return f"REVOKE ALL ON TABLE {t.printed(t.table(relation), dialect)} FROM {_role(grantee, dialect)}"
+    return f"REVOKE ALL ON TABLE {t.named(relation, dialect)} FROM {_role(grantee, dialect)}"
 
 
 def set_owner(relation: Relation, owner: str, dialect: str, form: str = "table") -> str:
     """The statement that gives a table or view to another owner."""
-    return f"ALTER {_kind(form)} {t.printed(t.table(relation), dialect)} OWNER TO {t.identifier(owner, dialect)}"
+    return f"ALTER {_kind(form)} {t.named(relation, dialect)} OWNER TO {t.identifier(owner, dialect)}"
 
 
 def refresh(relation: Relation, dialect: str) -> str:
     """The statement that fills a materialized view anew."""
-    return f"REFRESH MATERIALIZED VIEW {t.printed(t.table(relation), dialect)}"
+    return f"REFRESH MATERIALIZED VIEW {t.named(relation, dialect)}"
 
 
 def _role(name: str | None, dialect: str) -> str:
@@ -92,7 +92,7 @@ def select_all(relation: Relation, dialect: str) -> str:
 def insert_lists(relation: Relation, types: Mapping[str, str], dialect: str) -> str:
     """The statement that fills a table from one list parameter per column (DuckDB)."""
     values = ", ".join(f"CAST(UNNEST(?) AS {type_name})" for type_name in types.values())
-    return f"INSERT INTO {t.printed(t.table(relation), dialect)} SELECT {values}"
+    return f"INSERT INTO {t.named(relation, dialect)} SELECT {values}"
 
 
 def no_values(source: Relation, column: str, type_name: str, types: Mapping[str, str], dialect: str) -> str:
@@ -125,7 +125,7 @@ def insert_castable(
         value = "text" if type_name.startswith("character") else f"CAST(text AS {type_name})"
         held = f"pg_input_is_valid(text, {t.printed(t.literal(type_name), dialect)})"
     where = f"row >= {rows[0]} AND row < {rows[1]}" if rows else f"text IS NULL OR {held}"
-    into, source = (t.printed(t.table(relation), dialect) for relation in (values, written))
+    into, source = (t.named(relation, dialect) for relation in (values, written))
     names = ", ".join(t.identifier(name, dialect) for name in columns)
     return f"INSERT INTO {into} (value, {names}) SELECT {value}, {names} FROM {source} WHERE {where}"
 
@@ -150,7 +150,7 @@ def load_files(relation: Relation, types: Mapping[str, str], paths: Sequence[str
     columns = [exp.ColumnDef(this=exp.to_identifier(n, quoted=True), kind=exp.Var(this=k)) for n, k in types.items()]
     made = f"CREATE TABLE {t.printed(exp.Schema(this=t.table(relation), expressions=columns), dialect)}"
     copy, options = (r"\copy", " CSV HEADER") if dialect == "postgres" else ("COPY", "")
-    into = f"{copy} {t.printed(t.table(relation), dialect)} FROM"
+    into = f"{copy} {t.named(relation, dialect)} FROM"
     return [made, *(f"{into} {t.printed(t.literal(path), dialect)}{options}" for path in paths)]
 
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, wraps
+from typing import ParamSpec
 
 import sqlglot
 from sqlglot import exp
@@ -64,7 +65,31 @@ class Steps:
 Columns = Sequence[str] | Mapping[str, str]
 Hole = Relation | Predicate | Columns | Steps | str | int | float | None
 
+Asked = ParamSpec("Asked")
+_texts: dict[str, str] = {}
+_MOST_TEXTS = 2048  # of a few thousand characters each
 
+
+def remembered(query: Callable[Asked, str]) -> Callable[Asked, str]:
+    """The same function, which builds and prints a query once: that takes as long as a small query itself.
+
+    What it is called with must say all that it is by its `repr`.
+    """
+
+    @wraps(query)
+    def again(*args: Asked.args, **kwargs: Asked.kwargs) -> str:
+        key = f"{query.__module__}.{query.__qualname__} {args} {kwargs}"
+        if key not in _texts:
+            made = query(*args, **kwargs)
+            if len(_texts) >= _MOST_TEXTS:
+                _texts.clear()
+            _texts[key] = made
+        return _texts[key]
+
+    return again
+
+
+@remembered
 def text(name: str, dialect: str, **holes: Hole) -> str:
     """Print the query `sql/<name>.sql` in `dialect`, its holes filled.
 
@@ -87,8 +112,7 @@ PerNode = Callable[[int, Relation, Iterable[str]], str]
 def per_node(name: str, dialect: str, **holes: Hole) -> PerNode:
     """Fill a query's holes but `$node`, `$frequency_set` and `$levels`; return the function that fills those.
 
-    Filling and printing a tree costs about a millisecond, as much as a small query itself; here it is
-    paid once. The level columns must have plain names (letters, digits, underscores).
+    Filling and printing a tree is paid once. The level columns must have plain names (letters, digits, underscores).
 
     >>> query = per_node("core/released_classes", "duckdb", safe=Predicate("SUM(n) >= 2"))
     >>> query(0, Relation("f"), ["age_1", "zip_0"])
@@ -100,7 +124,7 @@ def per_node(name: str, dialect: str, **holes: Hole) -> PerNode:
 
     def fill(node: int, relation: Relation, names: Iterable[str]) -> str:
         levels = ", ".join(_plain(name, dialect) for name in names)
-        filled = levels.join(pieces).replace(_RELATION_MARK, _relation(relation, dialect))
+        filled = levels.join(pieces).replace(_RELATION_MARK, named(relation, dialect))
         return filled.replace(_NODE_MARK_TEXT, str(node))
 
     return fill
@@ -370,6 +394,12 @@ def table(relation: Relation, alias: str | None = None) -> exp.Table:
     return named
 
 
+@cache
+def named(relation: Relation, dialect: str) -> str:
+    """A relation's name as text."""
+    return printed(table(relation), dialect)
+
+
 def column(name: str, table: str | None = None) -> exp.Column:
     """A column, of the table of that alias."""
     return exp.column(exp.to_identifier(name, quoted=True), table=table)
@@ -388,11 +418,6 @@ def opened(expression: exp.Expr, type_name: str | None) -> exp.Expr:
 def typed(text: str, type_name: str, dialect: str) -> exp.Expr:
     """A text as a value of a type, named as an engine names it."""
     return exp.cast(exp.Literal.string(text), exp.DataType.build(type_name, dialect=dialect, udt=True))
-
-
-@cache
-def _relation(relation: Relation, dialect: str) -> str:
-    return printed(table(relation), dialect)
 
 
 @cache
