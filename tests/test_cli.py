@@ -90,7 +90,8 @@ MANIFEST = {
     *("rows", "released_rows", "suppressed_rows", "masked_rows", "suppression_limit", "distinct_tuples"),
     *("classes", "smallest_class", "average_class", "node", "heights", "lattice_size", "nodes_checked", "queries"),
     *("metric", "score", "information_loss", "loss_per_attribute", "precision_per_attribute"),
-    *("distortion_per_attribute", "modification_per_attribute", "damage", "weights", "shown", "recoding"),
+    *("distortion_per_attribute", "modification_per_attribute", "damage", "classification"),
+    *("weights", "shown", "recoding"),
     *("lower_bound", "gap", "proven_optimal", "strategy", "search_ended", "found_by", "pruned_by", "seed", "seconds"),
     *("verified", "privacy", "roles", "source", "target", "engine", "hierarchies", "sql", "warnings", "version"),
 }

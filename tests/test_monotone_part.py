@@ -105,7 +105,7 @@ class Asked(Problem):
         judge, models = self.judge(), self.models
         driver = Driver(
             Lattice((0,) * len(self.columns), self.heights),
-            judge.costs(),
+            judge.with_cells(judge.costs()),
             metric(by),
             judge,
             self.may_suppress,

@@ -178,9 +178,9 @@ def test_unknown_keys(text: str, message: str) -> None:
         ("mask: 1", "mask: give true or false, not 1"),
         ("unmapped: warn", "unmapped: give error or top, not 'warn'"),
         (
-            "metric: entropy",
-            "metric: give one of precision, height, loss, loss_geometric, discernibility, distortion, "
-            "average_class_size, not 'entropy'",
+            "metric: divergence",
+            "metric: give one of precision, height, loss, loss_geometric, discernibility, distortion, intensity, "
+            "entropy, granularity, ncp, average_class_size, not 'divergence'",
         ),
         ("strategy: ''", "strategy: give the name of a search strategy, not ''"),
         ("source: 5", "source: give the name of a table or the path of a file, not 5"),

@@ -187,12 +187,16 @@ class Judge:
         """What `losses` says if it is needed, and the bits and the generalized cells of a node, as far as they are."""
         lost = {part for part in needs if part not in ("bits", "generalized")}
         figures = self.losses(node, costs) if lost else Figures(node)
-        bits = self._bits(node, costs) if "bits" in needs else None
-        generalized = self._generalized(node, costs) if "generalized" in needs else None
-        return replace(figures, bits=bits, generalized=generalized)
+        if "bits" in needs:
+            at_risk, bits = self._bits(node, costs)
+            figures = replace(figures, rows_at_risk=at_risk, bits=bits)
+        if "generalized" in needs:
+            at_risk, generalized = self._generalized(node, costs)
+            figures = replace(figures, rows_at_risk=at_risk, generalized=generalized)
+        return figures
 
-    def _bits(self, node: Node, costs: Costs) -> tuple[float, ...]:
-        """The bits that each attribute loses: what all rows do on its level, and suppressed ones then to the top."""
+    def _bits(self, node: Node, costs: Costs) -> tuple[int, tuple[float, ...]]:
+        """Rows at risk, and each attribute's lost bits: of all rows on its level, and of suppressed ones to the top."""
         names, (relation,) = self._levels(node), self._rollups().relations([node])
         safe = self._tested.at_least(self._least_size(node)).safe
         text = queries.text(
@@ -203,19 +207,18 @@ class Judge:
         whole = float(at_risk) * log(float(at_risk)) if at_risk else 0.0
         left = {name: max(0.0, whole - float(each)) / log(2) for name, each in zip(names, sums, strict=True)}
         triples = zip(self.frequency_set.attributes, node, costs.level_bits, strict=True)
-        return tuple(bits[level] + left.get(a.coded.code_column(level), 0.0) for a, level, bits in triples)
+        lost = tuple(bits[level] + left.get(a.coded.code_column(level), 0.0) for a, level, bits in triples)
+        return int(at_risk), lost
 
-    def _generalized(self, node: Node, costs: Costs) -> tuple[float, ...]:
-        """Each attribute's share of all rows whose cell stands for several leaves, or is suppressed."""
+    def _generalized(self, node: Node, costs: Costs) -> tuple[int, tuple[float, ...]]:
+        """Rows at risk, and each attribute's share of all rows whose cell is for several leaves, or is suppressed."""
         columns = self._loss_columns(node)
         prepared = self._prepared("core/node_generalized", self._least_size(node), losses=columns)
         (_, at_risk, *sums) = self._ask("core/node_generalized", self._fill(prepared, [node]))[0]
         several = dict(zip(columns, sums, strict=True))
         triples = zip(self.frequency_set.attributes, node, costs.level_generalized, strict=True)
-        return tuple(
-            shares[level] + (at_risk - _several(a, level, several, at_risk)) / costs.rows
-            for a, level, shares in triples
-        )
+        shares = (of[level] + (at_risk - _several(a, level, several, at_risk)) / costs.rows for a, level, of in triples)
+        return int(at_risk), tuple(shares)
 
     def classes(self, node: Node) -> Figures:
         """The classes that a node would release: how many, the smallest, their sizes squared."""

@@ -38,6 +38,7 @@ def _large(space: Space) -> Search:
     good = improving(space, evaluations)
     if not space.prunes:
         yield from in_turns(space, exhaustive(space), good)
+        space.candidate(inf)  # there is none, which proves the best, and not only to what costs are rounded to
         return
     yield from datafly(space)  # a node to release after some dozens of tests
     monotone = space.metric.monotone(space.may_suppress)  # then the best node is k-minimal, and the proof may be near

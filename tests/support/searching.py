@@ -44,9 +44,17 @@ class Table:
         )
         return Figures(node, problem.rows_at_risk(node), problem.column_losses(node), starred=starred)
 
-    def cells(self, node: Node, costs: Costs, _: Collection[str]) -> Figures:
-        bits, generalized = self.problem.bits(node), self.problem.several(node)
-        return replace(self.losses(node, costs), bits=bits, generalized=generalized)
+    def cells(self, node: Node, costs: Costs, needs: Collection[str]) -> Figures:
+        figures = Figures(node, self.problem.rows_at_risk(node))
+        if set(needs) - {"bits", "generalized"}:
+            figures = self.losses(node, costs)
+        if "bits" in needs:
+            self._ask()
+            figures = replace(figures, bits=self.problem.bits(node))
+        if "generalized" in needs:
+            self._ask()
+            figures = replace(figures, generalized=self.problem.several(node))
+        return figures
 
     def classes(self, node: Node) -> Figures:
         self._ask()
