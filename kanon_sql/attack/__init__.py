@@ -15,7 +15,7 @@ from kanon_sql.attack.material import Attack, Copy, Material, Need
 from kanon_sql.attack.minimality import MINIMALITY
 from kanon_sql.attack.model_inference import MODEL_INFERENCE
 from kanon_sql.attack.order import ORDER
-from kanon_sql.attack.outcome import Outcome, interval
+from kanon_sql.attack.outcome import Control, Outcome, interval
 from kanon_sql.attack.places import PLACES
 from kanon_sql.attack.singling_out import SINGLING_OUT
 from kanon_sql.attack.skewness import SIMILARITY, SKEWNESS
@@ -39,4 +39,4 @@ ATTACKS: tuple[Attack, ...] = (
     PLACES,
 )
 
-__all__ = ["ATTACKS", "Attack", "Comparison", "Copy", "Material", "Need", "Outcome", "compared", "interval"]
+__all__ = ["ATTACKS", "Attack", "Comparison", "Control", "Copy", "Material", "Need", "Outcome", "compared", "interval"]

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kanon_sql.attack.matching import classes_of, drawn, fitting
-from kanon_sql.attack.material import Attack, Copy, Material
-from kanon_sql.attack.outcome import Outcome
+from kanon_sql.attack.matching import Attacked, attack
+from kanon_sql.attack.material import Attack, Material
+from kanon_sql.attack.outcome import Control, Outcome
 from kanon_sql.queries import Relation
 
 
@@ -21,19 +21,32 @@ def _inference(material: Material) -> Iterator[Outcome]:
     source, tables = material.source, material.tables
     assert source is not None
     known = tuple(name for name in material.quasi_identifiers if name in source.columns)
-    targets = drawn(material, source, known)
-    fits = fitting(material, targets, source, classes_of(material, material.release), known)
+    attacked = attack(material, source, known)
+    control = attack(material, material.control, known, "control_") if material.control else None
     for column in material.sensitive:
-        if column in source.columns and tables.count(fits):
-            yield _of_column(material, source, targets, fits, column)
+        if column in source.columns and tables.count(attacked.fits):
+            outcome = _of_column(material, attacked, column)
+            yield outcome.beside(_on_control(material, control, column)) if control else outcome
 
 
-def _of_column(material: Material, source: Copy, targets: Relation, fits: Relation, column: str) -> Outcome:
+def _guesses(material: Material, attacked: Attacked, column: str) -> Relation:
+    """The records that fit people by their value, and which of these is the person's own: target, records, own."""
     tables, release = material.tables, material.release
     labels, value = release.plain(material.quasi_identifiers), release.plain([column])
     values = tables.make("values", "attack/values_of_classes", release=release.relation, labels=labels, value=value)
-    truths = tables.make("truths", "attack/truths", targets=targets, people=source.relation, value=value)
-    guesses = tables.make("guesses", "attack/guesses", fits=fits, values=values, truths=truths)
+    return tables.make("guesses", "attack/guesses", fits=attacked.fits, values=values, truths=attacked.truths(column))
+
+
+def _on_control(material: Material, control: Attacked, column: str) -> Control:
+    """The same guess of people who have no record; whom no record fits, the most common value of all."""
+    guesses, attempts = _guesses(material, control, column), control.attempts
+    ((fitting, right, _),) = material.tables.rows("attack/right_guesses", guesses=guesses, left_out=0)
+    return Control(attempts, round(right + commonest(material, column) * (attempts - fitting)))
+
+
+def _of_column(material: Material, people: Attacked, column: str) -> Outcome:
+    tables, release = material.tables, material.release
+    guesses = _guesses(material, people, column)
     (attacked,), (left_out,) = (tables.rows("attack/right_guesses", guesses=guesses, left_out=own) for own in (0, 1))
     attempts, right, baseline = int(attacked[0]), float(attacked[1]), commonest(material, column)
     control = (float(left_out[1]) + baseline * int(left_out[2])) / attempts

@@ -10,27 +10,26 @@ without the person's own record.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from kanon_sql.attack.matching import classes_of, drawn, fitting
 from kanon_sql.attack.material import Attack, Copy, Material
-from kanon_sql.attack.outcome import Outcome
+from kanon_sql.attack.outcome import Control, Outcome
 from kanon_sql.queries import Relation
 
 
 def _linkability(material: Material) -> Iterator[Outcome]:
-    source, tables, release = material.source, material.tables, material.release
+    source, release = material.source, material.release
     assert source is not None
     known = tuple(name for name in material.quasi_identifiers if name in source.columns)
     one, other = _halves(material, known)
     if not one or not other:
         return
-    targets = drawn(material, source, known)
     halves = {"both": known, "one": one, "other": other}
-    candidates = {stem: _candidates(material, source, targets, names, stem) for stem, names in halves.items()}
-    ((attempts, same, others),) = tables.rows("attack/halves", **candidates)
+    attempts, same, others = _linked(material, source, halves)
     if attempts:
-        yield Outcome(
+        outcome = Outcome(
             "linkability",
             f"Two tables, one with {', '.join(one)} and one with {', '.join(other)}, lead to the same record for "
             f"{same / attempts:.2%} of {int(attempts):,} people, if each takes one that fits.",
@@ -43,6 +42,21 @@ def _linkability(material: Material) -> Iterator[Outcome]:
             figures={"same": float(same)},
             avoid="raise k, or release fewer of these columns together",
         )
+        yield outcome.beside(_on_control(material, material.control, halves)) if material.control else outcome
+
+
+def _linked(material: Material, people: Copy, halves: Mapping[str, tuple[str, ...]]) -> tuple[Any, ...]:
+    """How many people fit, and how often both halves lead to one record, with and without the person's own."""
+    targets = drawn(material, people, halves["both"])
+    candidates = {stem: _candidates(material, people, targets, names, stem) for stem, names in halves.items()}
+    (linked,) = material.tables.rows("attack/halves", **candidates)
+    return linked
+
+
+def _on_control(material: Material, control: Copy, halves: Mapping[str, tuple[str, ...]]) -> Control:
+    """The same for people who have no record of their own; those who fit none are not linked."""
+    _, same, _ = _linked(material, control, halves)
+    return Control(min(material.most, control.people), round(same))
 
 
 def _halves(material: Material, known: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from kanon_sql.attack.matching import classes_of, drawn, fitting
+from kanon_sql.attack.matching import attack, classes_of, drawn, fitting
 from kanon_sql.attack.material import Attack, Copy, Material
-from kanon_sql.attack.outcome import Outcome
+from kanon_sql.attack.outcome import Control, Outcome
 from kanon_sql.queries import Hole, Relation
 
 _AVOID = "raise k, release fewer columns that others have too, or generalize those"
@@ -67,10 +67,11 @@ def _of_people(linked: _Linked) -> Outcome:
     attempts = tables.count(targets)
     fits = fitting(material, targets, people, linked.classes, linked.names)
     candidates = tables.make("candidates", "attack/candidates", fits=fits, classes=linked.classes)
+    control = material.control and _on_control(linked, material.control)
     owned = _owned(linked, targets, fits, candidates)
     (sums,) = tables.rows("attack/linked", candidates=candidates, owned=owned)
     fitted, one_record, one_class, right = int(sums[0]), int(sums[1]), int(sums[2]), float(sums[3])
-    return Outcome(
+    outcome = Outcome(
         "linkage",
         f"{fitted:,} of {attempts:,} people of the auxiliary table fit a record, {one_record:,} of them exactly one: "
         f"whoever picks a record that fits is right about {right / attempts:.1%} of the people, {linked.said}.",
@@ -82,6 +83,18 @@ def _of_people(linked: _Linked) -> Outcome:
         figures={"fitting": fitted, "one_record": one_record, "one_class": one_class, "right": right},
         avoid=_AVOID,
     )
+    return outcome.beside(control) if control else outcome
+
+
+def _on_control(linked: _Linked, control: Copy) -> Control:
+    """How often a record is picked for people of whom none is: as often as it would be right, if one were theirs."""
+    material, tables = linked.material, linked.material.tables
+    attacked = attack(material, control, linked.names, "control_")
+    holes: dict[str, Hole] = {"fits": attacked.fits, "classes": linked.classes}
+    candidates = tables.make("control_candidates", "attack/candidates", **holes)
+    owned = tables.make("control_owned", "attack/one_of_each", linked=candidates)
+    ((*_, right),) = tables.rows("attack/linked", candidates=candidates, owned=owned)
+    return Control(attacked.attempts, round(right))
 
 
 def _owned(linked: _Linked, targets: Relation, fits: Relation, candidates: Relation) -> Relation:

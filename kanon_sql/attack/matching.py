@@ -7,6 +7,7 @@ what still fits.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from kanon_sql.attack.labels import covered
@@ -33,6 +34,36 @@ def drawn(material: Material, people: Copy, names: Sequence[str], stem: str = "t
     holes: dict[str, Hole] = {"people": people.relation, "columns": people.plain(names)}
     holes |= {"one": people.unit or ("row_id",), "seed": str(material.seed), "most": material.most}
     return material.tables.make(stem, "attack/targets", **holes)
+
+
+@dataclass(frozen=True)
+class Attacked:
+    """People of a copy who are attacked, and the classes that they fit; `stem` begins the names of their tables."""
+
+    material: Material
+    people: Copy
+    targets: Relation
+    fits: Relation
+    stem: str = ""
+
+    @property
+    def attempts(self) -> int:
+        """How many were drawn, be it that they fit no class."""
+        return self.material.tables.count(self.targets)
+
+    def truths(self, column: str) -> Relation:
+        """What each of them has in a column: target, value (a key)."""
+        people, tables = self.people, self.material.tables
+        holes: dict[str, Hole] = {"people": people.relation, "value": people.plain([column])}
+        return tables.make(f"{self.stem}truths", "attack/truths", targets=self.targets, **holes)
+
+
+def attack(material: Material, people: Copy, known: Sequence[str], stem: str = "") -> Attacked:
+    """Draw people of a copy, and find the classes that they fit by what is known of them."""
+    classes = classes_of(material, material.release)
+    targets = drawn(material, people, known, f"{stem}targets")
+    fits = fitting(material, targets, people, classes, known, f"{stem}fits")
+    return Attacked(material, people, targets, fits, stem)
 
 
 def fitting(

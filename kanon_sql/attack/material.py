@@ -63,7 +63,8 @@ class Material:
     """All that an attack may use. Tables that it makes go into a scratch of its own on `engine`.
 
     `quasi_identifiers`, `sensitive`: columns of the release, by their names at home; `location`, `time`: those of
-    places and times before they were cloaked. `others`: further releases of the same table. `unit`: the column of the
+    places and times before they were cloaked. `control`: people who are not in the release. `others`: further releases
+    of the same table. `unit`: the column of the
     source, and of an auxiliary table, that tells people apart. `privacy`: the models that the release was made for.
     `most`: attempts at most, drawn with the `seed`. `hierarchy`: that of a column, made for its values. `averaged`: the
     quasi-identifiers of which the release shows a mean, a median or a mode. `note`: takes a sentence about what limits
@@ -78,6 +79,7 @@ class Material:
     time: str | None = None
     source: Copy | None = None
     auxiliary: Copy | None = None
+    control: Copy | None = None
     previous: Copy | None = None
     others: tuple[Copy, ...] = ()
     unit: str | None = None

@@ -16,9 +16,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kanon_sql.attack.inference import commonest
-from kanon_sql.attack.matching import classes_of, drawn, fitting
+from kanon_sql.attack.matching import Attacked, attack, classes_of
 from kanon_sql.attack.material import Attack, Material
-from kanon_sql.attack.outcome import Outcome
+from kanon_sql.attack.outcome import Control, Outcome
 from kanon_sql.generalization.values import Label
 from kanon_sql.queries import Relation
 
@@ -33,17 +33,21 @@ def _inference(material: Material) -> Iterator[Outcome]:
     source, tables = material.source, material.tables
     assert source is not None
     known = tuple(name for name in material.quasi_identifiers if name in source.columns)
-    classes, targets = classes_of(material, material.release), drawn(material, source, known)
-    fits = fitting(material, targets, source, classes, known)
-    features = _features(material, classes)
+    attacked = attack(material, source, known)
+    control = attack(material, material.control, known, "control_") if material.control else None
+    features = _features(material, classes_of(material, material.release))
     for column in material.sensitive:
         if column not in source.columns:
             continue
-        value = source.plain([column])
-        truths = tables.make("truths", "attack/truths", targets=targets, people=source.relation, value=value)
-        asked = tables.make("likeliest", "attack/likeliest", fits=fits, classes=classes, truths=truths)
+        asked = _asked(attacked, column)
         if tables.count(asked) and _can_learn(material, column):
-            yield _of_column(material, column, features, asked)
+            yield _of_column(material, column, features, asked, control)
+
+
+def _asked(attacked: Attacked, column: str) -> Relation:
+    """The class that each target is asked of, and its value in truth: target, class, value, place."""
+    tables, holes = attacked.material.tables, {"fits": attacked.fits, "truths": attacked.truths(column)}
+    return tables.make(f"{attacked.stem}likeliest", "attack/likeliest", classes=tables["classes"], **holes)
 
 
 def _can_learn(material: Material, column: str) -> bool:
@@ -55,12 +59,15 @@ def _can_learn(material: Material, column: str) -> bool:
     return len(values) <= _MOST_VALUES
 
 
-def _of_column(material: Material, column: str, features: dict[int, list[int]], asked: Relation) -> Outcome:
+def _of_column(
+    material: Material, column: str, features: dict[int, list[int]], asked: Relation, control: Attacked | None
+) -> Outcome:
     release, baseline = material.release, commonest(material, column)
-    people = material.tables.rows("core/copy", source=asked, columns=["class", "value", "place"])
-    right, others = _right(_pairs(material, column, asked), people, features, material.seed)
+    people, pairs = _people(material, asked), _pairs(material, column, asked)
+    whole = _learnt(pairs, [int(n) for _, _, n in pairs], features, material.seed)
+    right, others = _hits(whole, people), _right_without_own(pairs, people, features, material.seed)
     attempts = len(people)
-    return Outcome(
+    outcome = Outcome(
         "model_inference",
         f"A model trained on the release gives the right {column} of {right / attempts:.1%} of {attempts:,} people; "
         f"trained without their own record, of {others / attempts:.1%}. By the values' shares alone it would be "
@@ -74,6 +81,22 @@ def _of_column(material: Material, column: str, features: dict[int, list[int]], 
         sampled=attempts < release.people,
         avoid=f"raise k, or ask for l-diversity or t-closeness of {column}",
     )
+    return outcome.beside(_on_control(material, control, column, whole, baseline)) if control else outcome
+
+
+def _on_control(material: Material, control: Attacked, column: str, model: dict[int, str], baseline: float) -> Control:
+    """What the model says of people who have no record; whom no record fits, the most common value of all."""
+    people, attempts = _people(material, _asked(control, column)), control.attempts
+    return Control(attempts, round(_hits(model, people) + baseline * (attempts - len(people))))
+
+
+def _people(material: Material, asked: Relation) -> list[_Row]:
+    return material.tables.rows("core/copy", source=asked, columns=["class", "value", "place"])
+
+
+def _hits(model: dict[int, str], people: Sequence[_Row]) -> int:
+    """Of how many people a model says the right value."""
+    return sum(model.get(number) == value for number, value, _ in people)
 
 
 def _pairs(material: Material, column: str, asked: Relation) -> list[_Row]:
@@ -85,8 +108,8 @@ def _pairs(material: Material, column: str, asked: Relation) -> list[_Row]:
     return tables.rows("attack/training", values=values, likeliest=asked, seed=seed, most=most)
 
 
-def _right(pairs: Sequence[_Row], people: Sequence[_Row], features: dict[int, list[int]], seed: int) -> tuple[int, int]:
-    """How often the model of all records is right, and how often those without the person's own record are.
+def _right_without_own(pairs: Sequence[_Row], people: Sequence[_Row], features: dict[int, list[int]], seed: int) -> int:
+    """How often the models without the person's own record are right.
 
     The records of a pair have places 1, 2, …; the first is that of the first person with this class and value.
     """
@@ -96,13 +119,12 @@ def _right(pairs: Sequence[_Row], people: Sequence[_Row], features: dict[int, li
         row, n = numbered.get((number, value), (0, 0))
         return (row + place) % _PARTS if place <= n else 0
 
-    whole = _learnt(pairs, [int(n) for _, _, n in pairs], features, seed)
-    right, others = sum(whole[number] == value for number, value, _ in people), 0
+    right = 0
     for part in range(_PARTS):
         rest = [int(n) - _in_part(row, int(n), part) for row, (_, _, n) in enumerate(pairs)]
         model = _learnt(pairs, rest, features, seed)
-        others += sum(model.get(each[0]) == each[1] for each in people if part_of(*each) == part)
-    return right, others
+        right += _hits(model, [each for each in people if part_of(*each) == part])
+    return right
 
 
 def _in_part(row: int, n: int, part: int) -> int:

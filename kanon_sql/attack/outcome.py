@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from math import sqrt
+from dataclasses import dataclass, field, replace
+from math import hypot, sqrt
 from typing import Any
 
 _Z = 1.959964  # of a two-sided interval of 95 %
+
+
+@dataclass(frozen=True)
+class Control:
+    """What came of an attack on people who are not in the release: guesses, and how many were right."""
+
+    attempts: int
+    successes: int
+
+    @property
+    def share(self) -> float:
+        """The share of the guesses that were right."""
+        return self.successes / self.attempts if self.attempts else 0.0
 
 
 @dataclass(frozen=True)
@@ -17,8 +30,9 @@ class Outcome:
     `attempts`, `successes`: guesses, and how many were right. `people`: how many of those in the release the attack
     succeeds with (rows, where no column tells people apart); from a sample, an estimate. `baseline`: the share of right
     guesses of somebody who knows no more than the values' shares in the whole table. `control`: the share of right
-    guesses about people who are not in the release. `column`: the sensitive column that was guessed. `figures`: what
-    else there is to know, by name. `sentence`: what was found; `avoid`: what to do about it.
+    guesses about the same people without their own record. `on_control`: what came of it on the rows of a control,
+    which then takes the place of `control`. `column`: the sensitive column that was guessed. `figures`: what else there
+    is to know, by name. `sentence`: what was found; `avoid`: what to do about it.
     """
 
     name: str
@@ -28,6 +42,7 @@ class Outcome:
     people: int
     baseline: float | None = None
     control: float | None = None
+    on_control: Control | None = None
     column: str | None = None
     sampled: bool = False
     figures: Mapping[str, float | int | None] = field(default_factory=dict)
@@ -39,19 +54,49 @@ class Outcome:
         return self.successes / self.attempts if self.attempts else 0.0
 
     @property
+    def beyond(self) -> float | None:
+        """The share of right guesses about people who are not in the release; None where no such thing is known."""
+        return self.on_control.share if self.on_control else self.control
+
+    @property
     def chance(self) -> float:
         """What the share is held against: the better of the baseline and the control."""
-        return max(self.baseline or 0.0, self.control or 0.0)
+        return max(self.baseline or 0.0, self.beyond or 0.0)
 
     @property
     def excess(self) -> float:
         """The share above chance, as a part of what chance leaves: 0 for no better than chance, 1 for always right.
 
-        It is 0 where the interval of the share reaches down to chance.
+        It is 0 where the interval of the share reaches down to chance, or that above the control's rows down to 0.
         """
         if self.chance >= 1 or (self.chance and interval(self.successes, self.attempts)[0] <= self.chance):
             return 0.0
+        if self.on_control and self.above_control[0] <= 0:
+            return 0.0
         return max(0.0, (self.share - self.chance) / (1 - self.chance))
+
+    @property
+    def above_control(self) -> tuple[float, float]:
+        """The 95 % interval of the share above that of the control's rows, the errors of both propagated.
+
+        Giomi et al., PoPETs 2023(2), section 3.1; (0, 0) where the control's guesses are all right.
+        """
+        control = self.on_control or Control(0, 0)
+        if control.share >= 1:
+            return 0.0, 0.0
+        (low, high), (least, most) = (interval(each.successes, each.attempts) for each in (self, control))
+        left, slope = 1 - control.share, (1 - self.share) / (1 - control.share)
+        above = (self.share - control.share) / left
+        below_it = hypot(self.share - low, slope * (most - control.share)) / left
+        return above - below_it, above + hypot(high - self.share, slope * (control.share - least)) / left
+
+    def beside(self, control: Control) -> Outcome:
+        """The same beside what came of the attack on the rows of a control."""
+        said = (
+            f"{self.sentence} On {control.attempts:,} people of the control, who are not in the release, it succeeds "
+            f"in {control.share:.1%}."
+        )
+        return replace(self, on_control=control, sentence=said)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, ready for JSON."""
@@ -63,13 +108,27 @@ class Outcome:
             "share": self.share,
             "interval": list(interval(self.successes, self.attempts)),
             "baseline": self.baseline,
-            "control": self.control,
+            "control": self.beyond,
             "excess": self.excess,
             "people": self.people,
             "sampled": self.sampled,
             "figures": dict(self.figures),
             "sentence": self.sentence,
             "avoid": self.avoid,
+            **({"control_rows": self._beside_control(self.on_control)} if self.on_control else {}),
+        }
+
+    def _beside_control(self, control: Control) -> dict[str, Any]:
+        """The share on the control's rows, and what is left of the share above it, each with its interval."""
+        share = control.share
+        return {
+            "attempts": control.attempts,
+            "successes": control.successes,
+            "share": share,
+            "interval": list(interval(control.successes, control.attempts)),
+            "excess": (self.share - share) / (1 - share) if share < 1 else 0.0,
+            "excess_interval": list(self.above_control),
+            "without_own_record": self.control,
         }
 
 

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kanon_sql.attack.matching import fitting
 from kanon_sql.attack.material import Attack, Copy, Material
-from kanon_sql.attack.outcome import Outcome
+from kanon_sql.attack.outcome import Control, Outcome
+from kanon_sql.queries import Relation
 
 _SETS = 8  # of columns, all of them together among these
 _Names = tuple[str, ...]
@@ -30,11 +31,20 @@ class _Tried:
     unique: int
     attempts: int
     isolating: int
+    of_control: int = 0
 
     @property
     def people(self) -> float:
         """How many people all the unique rows isolate."""
-        return self.unique * self.isolating / self.attempts if self.attempts else 0.0
+        return self._of_all(self.isolating)
+
+    @property
+    def strangers(self) -> float:
+        """How many people of the control they isolate."""
+        return self._of_all(self.of_control)
+
+    def _of_all(self, isolating: int) -> float:
+        return self.unique * isolating / self.attempts if self.attempts else 0.0
 
 
 def _singling_out(material: Material) -> Iterator[Outcome]:
@@ -66,7 +76,7 @@ def _outcome(material: Material, source: Copy, name: str, sets: Sequence[_Names]
     attempts, isolating = (sum(getattr(each, figure) for each in tried) for figure in ("attempts", "isolating"))
     worst, rows = max(tried, key=lambda each: (each.people, each.unique)), material.release.rows
     people = round(worst.people)
-    return Outcome(
+    outcome = Outcome(
         name,
         f"{worst.unique:,} of {rows:,} rows are the only ones of their kind in the release by {by}, and {people:,} of "
         "these descriptions fit one row of the source alone.",
@@ -78,6 +88,14 @@ def _outcome(material: Material, source: Copy, name: str, sets: Sequence[_Names]
         figures={"unique_rows": worst.unique, "descriptions": attempts, "isolating": isolating},
         avoid="drop or generalize the columns that are released as they are",
     )
+    return _beside_control(outcome, worst) if material.control else outcome
+
+
+def _beside_control(outcome: Outcome, tried: _Tried) -> Outcome:
+    """The same descriptions, held against the rows of the control."""
+    control = Control(outcome.attempts, round(tried.strangers))
+    said = f"{outcome.sentence} Descriptions that fit one row of the control alone: {control.successes:,}."
+    return replace(outcome, on_control=control, sentence=said)
 
 
 def _tried(material: Material, source: Copy, names: _Names, most: int) -> _Tried:
@@ -89,10 +107,18 @@ def _tried(material: Material, source: Copy, names: _Names, most: int) -> _Tried
         return _Tried(0, 0, 0)
     seed = str(material.seed)
     predicates = tables.make("predicates", "attack/drawn_classes", classes=unique, labels=plain, seed=seed, most=most)
-    tuples = tables.make("tuples", "attack/tuples", people=source.relation, columns=plain)
-    fits = fitting(material, tuples, source, predicates, names)
+    attempts, isolating = _isolated(material, source, predicates, names)
+    of_control = _isolated(material, material.control, predicates, names)[1] if material.control else 0
+    return _Tried(rows, attempts, isolating, of_control)
+
+
+def _isolated(material: Material, people: Copy, predicates: Relation, names: _Names) -> tuple[int, int]:
+    """How many predicates there are, and how many fit exactly one of the people."""
+    tables = material.tables
+    tuples = tables.make("tuples", "attack/tuples", people=people.relation, columns=people.plain(names))
+    fits = fitting(material, tuples, people, predicates, names)
     ((attempts, isolating),) = tables.rows("attack/isolated", predicates=predicates, fits=fits, tuples=tuples)
-    return _Tried(rows, int(attempts), int(isolating))
+    return int(attempts), int(isolating)
 
 
 def _by_chance(people: int, rows: int) -> float:

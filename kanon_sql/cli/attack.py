@@ -26,6 +26,9 @@ RELEASES = Argument(
 _GIVEN = "Attacker"
 SOURCE = Option("source", "The table that the release was made of: it tells which guesses are right.", _GIVEN)
 AUXILIARY = Option("auxiliary", "A table of people, with their names say, that an attacker may have.", _GIVEN)
+CONTROL = Option(
+    "control", "People like those of the source who are not in the release: what is right of them too.", _GIVEN
+)
 PREVIOUS = Option("previous", "An earlier release of the same table.", _GIVEN)
 ONLY = Option(
     "only", "The attacks to try, such as homogeneity,linkage (default: all that can be).", _GIVEN, read=o.names
@@ -46,6 +49,7 @@ FAIL_ABOVE = Option(
     RELEASES,
     SOURCE,
     AUXILIARY,
+    CONTROL,
     PREVIOUS,
     ONLY,
     ATTEMPTS,
@@ -78,10 +82,13 @@ def attack(
 
 def _show(tried: Attacks) -> None:
     """A line of figures and a sentence per attack."""
-    table = Table("attack", "on", "people", "right", "by chance", "above chance", box=None, pad_edge=False)
+    beside = ["control"] if any(each.on_control for each in tried.outcomes) else []
+    columns = ("attack", "on", "people", "right", *beside, "by chance", "above chance")
+    table = Table(*columns, box=None, pad_edge=False)
     for each in tried.outcomes:
-        chance = "" if each.baseline is None and each.control is None else f"{each.chance:.1%}"
-        cells = (f"{each.people:,}", f"{each.share:.1%}", chance, f"{each.excess:.1%}")
+        chance = "" if each.baseline is None and each.beyond is None else f"{each.chance:.1%}"
+        control = [f"{each.on_control.share:.1%}" if each.on_control else ""] if beside else []
+        cells = (f"{each.people:,}", f"{each.share:.1%}", *control, chance, f"{each.excess:.1%}")
         table.add_row(escape(each.name), escape(each.column or ""), *cells)
     out.print(table)
     for each in tried.outcomes:

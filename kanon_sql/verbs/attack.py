@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from kanon_sql import queries
 from kanon_sql.attack import ATTACKS, Attack, Copy, Material, Outcome
+from kanon_sql.attack.control import check_control
 from kanon_sql.attack.material import NEEDS
 from kanon_sql.cloak.points import box_columns
 from kanon_sql.engines.opening import embedded
@@ -82,6 +83,7 @@ def attack(
     *others: Any,
     source: Any = None,
     auxiliary: Any = None,
+    control: Any = None,
     previous: Any = None,
     spec: Spec | dict[str, Any] | str | Path | None = None,
     only: str | Sequence[str] | None = None,
@@ -93,10 +95,11 @@ def attack(
     """Try the attacks on a release that somebody could try who has it, and say how many people they succeed with.
 
     `release`, `others`: releases of one table, each a file, a table, a DataFrame or an Arrow table; left out, the
-    spec's target. `source`: the table that they were made of, which tells whether a guess is right; with a spec, its
-    source. `auxiliary`: a table of people that an attacker may have. `previous`: an earlier release of the same table.
-    Without `sensitive`, every released column that is no quasi-identifier is attacked. `only`: the names of the attacks
-    to try. `attempts`: people to attack at most, where an attack draws some. Nothing is written; raises KanonError.
+    spec's target. `source`: the table that they were made of, which tells whether a guess is right; with a spec,
+    its source. `auxiliary`: a table of people that an attacker may have. `control`: people like those of the source
+    who are not in the release, attacked beside them. `previous`: an earlier release of the same table. Without
+    `sensitive`, every released column that is no quasi-identifier is attacked. `only`: the names of the attacks to
+    try. `attempts`: people to attack at most, where an attack draws some. Nothing is written; raises KanonError.
 
     >>> import pandas
     >>> release = pandas.DataFrame({"zip": ["1*", "1*", "2*", "2*"], "ill": list("xxyz")})
@@ -114,6 +117,7 @@ def attack(
         **{f"other {number}": each for number, each in enumerate(others, start=1)},
         "source": source if source is not None or settled.source == IN_MEMORY else settled.source,
         "auxiliary": auxiliary,
+        "control": control,
         "previous": previous,
     }
     with contextlib.ExitStack() as stack:
@@ -127,6 +131,7 @@ def attack(
         }
         notes: list[str] = []
         material = _material(tables, opened, settled, attempts, notes.append)
+        check_control(material)
         return _tried(material, chosen, name_of(named["release"]), notes, observer)
 
 
@@ -173,6 +178,7 @@ def _material(
         spec.time,
         copies.get("source"),
         copies.get("auxiliary"),
+        copies.get("control"),
         copies.get("previous"),
         tuple(copy for role, copy in copies.items() if role.startswith(_OTHER)),
         spec.unit,
@@ -216,7 +222,7 @@ def _copied(
     """A table beside us; of a release the quasi-identifiers as text, bounds as the range between them, but boxes as
     they are."""
     kinds = {column.name: column.kind for column in source.table.columns}
-    is_release = role not in ("source", "auxiliary")
+    is_release = role not in ("source", "auxiliary", "control")
     known = {name: (name,) for name in spec.location or shown}
     _check_columns(role, kinds, shown if is_release else known, is_release or bool(spec.location))
     texts = [name for names in shown.values() for name in names] if is_release and not spec.location else []
@@ -259,6 +265,7 @@ _WHO = {
     "release": "the release",
     "source": "the source",
     "auxiliary": "the auxiliary table",
+    "control": "the control",
     "previous": "the previous release",
 }
 

@@ -188,6 +188,16 @@ _LINKAGE = [
         _KNOWN,
     ),
     Case(
+        "attack/shared_rows",
+        {"control": Relation("one"), "people": Relation("two")},
+        ["rows"],
+        [(2,)],
+        {
+            **relation("one", "id key", (7, "a"), (8, "c"), (9, "a"), key="VARCHAR"),
+            **relation("two", "id key", (1, "a"), (2, "b"), (3, "a"), key="VARCHAR"),
+        },
+    ),
+    Case(
         "attack/links_by_key",
         {"targets": Relation("one"), "source": Relation("two")},
         ["target", "row_id"],

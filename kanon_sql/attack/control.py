@@ -1,0 +1,53 @@
+"""A control: people who are not in the release, attacked like those who are.
+
+Source: M. Giomi, F. Boenisch, C. Wehmeyer, B. Tasnádi, "A unified framework for quantifying privacy risk in synthetic
+data", PoPETs 2023(2), section 3.1. What is right of them too is what the release tells of anybody, not of the people in
+it.
+"""
+
+from __future__ import annotations
+
+from kanon_sql.attack.material import Copy, Material
+from kanon_sql.errors import SpecError
+
+
+def check_control(material: Material) -> None:
+    """SpecError if a control cannot be attacked like the people of the source; a note if it has rows of theirs."""
+    control = material.control
+    if control is None:
+        return
+    targets = [copy for copy in (material.source, material.auxiliary) if copy]
+    if material.location or not targets:
+        raise SpecError(_CLOAKED if material.location else _ALONE)
+    if control.rows == 0:
+        raise SpecError("the control has no rows; give people who are not in the release")
+    for people in targets:
+        _check_columns(material, control, people)
+    if material.source:
+        _note_shared(material, control, material.source)
+
+
+_CLOAKED = "cloaked places are attacked without a control; leave it out"
+_ALONE = "a control is held against the people in the release; name their source too, or an auxiliary table"
+
+
+def _check_columns(material: Material, control: Copy, people: Copy) -> None:
+    """SpecError if a control lacks a column of the people that attacks ask for."""
+    for name in (*material.quasi_identifiers, *material.release.columns):
+        if name in people.columns and name not in control.columns and name != material.unit:
+            raise SpecError(f"the control has no column {name!r}; give it the columns of {people.name}")
+
+
+def _note_shared(material: Material, control: Copy, people: Copy) -> None:
+    by_unit = bool(control.unit and people.unit)
+    columns = control.unit if by_unit else control.plain([name for name in control.columns if name in people.columns])
+    tables, asked = material.tables, {"id": ["row_id"], "columns": list(columns)}
+    copies = {"control": control.relation, "people": people.relation}
+    keyed = {role: tables.make(f"keyed_{role}", "attack/keyed", people=copy, **asked) for role, copy in copies.items()}
+    ((shared,),) = tables.rows("attack/shared_rows", **keyed)
+    if shared:
+        alike = f"have a {material.unit}" if by_unit else "agree in all columns with a row"
+        material.note(
+            f"{shared:,} rows of the control {alike} of {people.name}; if they are of people in the release, the "
+            "attacks look weaker than they are, so give a control of others"
+        )
