@@ -128,7 +128,7 @@ def partition(rows: Sequence[Any], picks: Sequence[int], split: bool) -> dict[tu
 @pytest.mark.parametrize(
     "how", ["common", "ranges", "bounds", "exact-ranges", "exact-bounds", "mean", "median", "mode"]
 )
-@examples(25)
+@examples(15)
 @given(rows=people, picks=st.lists(st.integers(0, 2), min_size=14, max_size=14), split=st.booleans())
 def test_classes_show_what_they_should(
     recoder: Given, tmp_path: Path, how: str, rows: list[Any], picks: list[int], split: bool

@@ -4,12 +4,14 @@ import gc
 from collections.abc import Callable
 
 import pytest
+from sqlglot import exp
 
 import kanon_sql
 from kanon_sql import anonymize, queries
 from kanon_sql.engine import Engine
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError
+from kanon_sql.queries import tree
 from kanon_sql.verbs.observer import Observer
 from support.database import MakeTable
 
@@ -162,13 +164,14 @@ def test_the_log_says_what_was_run(engine: Engine) -> None:
 
 def test_a_query_s_text_is_filled_once(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     filled = []
-    text = queries.text
+    fill = tree.tree
 
-    def counting(name: str, dialect: str, **holes: queries.Hole) -> str:
+    def counting(name: str, **holes: queries.Hole) -> exp.Query:
         filled.append(name)
-        return text(name, dialect, **holes)
+        return fill(name, **holes)
 
-    monkeypatch.setattr(queries, "text", counting)
+    monkeypatch.setattr(tree, "tree", counting)
+    monkeypatch.setattr(tree, "_texts", {})
     with Scratch(engine, "example") as tables:
         tables.load("letters", LETTERS, [["a"]])
         assert [tables.count("letters") for _ in range(3)] == [1, 1, 1]
