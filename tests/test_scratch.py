@@ -178,6 +178,15 @@ def test_a_query_s_text_is_filled_once(engine: Engine, monkeypatch: pytest.Monke
     assert filled == ["core/row_count"]
 
 
+def test_a_query_of_what_has_no_repr_of_its_own_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tree, "_texts", {})
+    joined = tree.remembered(lambda words: " ".join(words))
+    assert [joined(iter(words)) for words in (["a"], ["b", "c"])] == ["a", "b c"]
+    assert tree._texts == {}
+    assert [joined(words) for words in (["a"], ["b", "c"], ["a"])] == ["a", "b c", "a"]
+    assert len(tree._texts) == 2
+
+
 def _in_a_transaction(engine: Engine, work: Callable[[], None]) -> None:
     with engine.transaction():
         work()

@@ -73,18 +73,20 @@ _MOST_TEXTS = 2048  # of a few thousand characters each
 def remembered(query: Callable[Asked, str]) -> Callable[Asked, str]:
     """The same function, which builds and prints a query once: that takes as long as a small query itself.
 
-    What it is called with must say all that it is by its `repr`.
+    What it is called with says all that it is by its `repr`; a query of anything that says its address is not kept.
     """
 
     @wraps(query)
     def again(*args: Asked.args, **kwargs: Asked.kwargs) -> str:
         key = f"{query.__module__}.{query.__qualname__} {args} {kwargs}"
-        if key not in _texts:
+        made = _texts.get(key)
+        if made is None:
             made = query(*args, **kwargs)
             if len(_texts) >= _MOST_TEXTS:
                 _texts.clear()
-            _texts[key] = made
-        return _texts[key]
+            if " at 0x" not in key:
+                _texts[key] = made
+        return made
 
     return again
 
