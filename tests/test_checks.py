@@ -115,6 +115,38 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
         "{perturb: {pay: {noise: {scale: 1}}}, target: {table: anon, as: view}}",
         'a view would be perturbed again whenever it is read; give `form="table"`, or leave out `perturb`',
     ),
+    ("minimality", "a view"): (
+        COLUMNS,
+        "{privacy: {minimality: mask}, target: {table: anon, as: view}}",
+        'a view would redraw sensitive values again whenever it is read; give `form="table"`, or leave out '
+        "`minimality`",
+    ),
+    ("minimality", "a location"): (
+        PLACES,
+        "privacy: {minimality: mask}",
+        "places are cloaked without a look at sensitive values, so nothing has to be masked; leave out `minimality`",
+    ),
+    ("minimality", "unit"): (
+        COLUMNS,
+        "{unit: id, privacy: {minimality: mask}}",
+        "`minimality` redraws the values of rows, and with `unit` those of people are counted; leave out one of them",
+    ),
+    ("minimality", "a model about all values"): (
+        COLUMNS,
+        "privacy: {minimality: mask, alpha_k: {ill: {alpha: 0.5, value: flu}}, t_closeness: {pay: 0.2}}",
+        "`minimality` hides one value of a column, and privacy.t_closeness is about all values of 'pay'; ask for "
+        "`alpha_k` with the value to be hidden, or leave out one of the two",
+    ),
+    ("minimality", "explain"): (
+        COLUMNS,
+        "privacy: {minimality: mask}",
+        "the statements would tell how many values were redrawn, and so in which classes; leave out `minimality`",
+    ),
+    ("minimality", "sql"): (
+        COLUMNS,
+        "privacy: {minimality: mask}",
+        "a release with redrawn values takes more than one statement, and a secret; leave out `minimality` or `sql`",
+    ),
     ("form=anatomy", "no sensitive"): (
         COLUMNS,
         "target: {table: anon, as: anatomy}",

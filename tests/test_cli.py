@@ -40,7 +40,7 @@ def test_every_command_has_help(words: str) -> None:
 def test_what_searches_takes_the_options_of_a_search(name: str) -> None:
     ours, others = ({parameter.name for parameter in imported(each).params} for each in (name, "anonymize"))
     written = {"mask", "shuffle", "output", "into", "form", "overwrite", "trace", "as_json", "sql"}
-    written |= {"perturb", "secret", "keep"}
+    written |= {"minimality", "perturb", "secret", "keep"}
     local = {"show", "rules", "suppression_order", "wildcard_suppression"}
     places = {"location", "time", "unit", "cloak"}
     assert others - ours - written - local - places == ({"strategy"} if name == "compare" else set())
@@ -91,7 +91,7 @@ MANIFEST = {
     *("classes", "smallest_class", "average_class", "node", "heights", "lattice_size", "nodes_checked", "queries"),
     *("metric", "score", "information_loss", "loss_per_attribute", "precision_per_attribute"),
     *("distortion_per_attribute", "modification_per_attribute", "damage", "classification"),
-    *("weights", "shown", "recoding"),
+    *("weights", "shown", "recoding", "chosen_by_values"),
     *("lower_bound", "gap", "proven_optimal", "strategy", "search_ended", "found_by", "pruned_by", "seed", "seconds"),
     *("verified", "privacy", "roles", "source", "target", "engine", "hierarchies", "sql", "warnings", "version"),
 }

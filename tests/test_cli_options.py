@@ -31,6 +31,7 @@ OPTIONS: list[tuple[str, str, object]] = [
     ("--l-diversity salary=3:entropy", "privacy.l_diversity", ["salary"]),
     ("--t-closeness salary=0.2:ordered", "privacy.t_closeness", ["salary"]),
     ("--alpha salary=0.5", "privacy.alpha_k", ["salary"]),
+    ("--minimality mask", "privacy.minimality", "mask"),
     ("--beta-likeness salary=2:basic", "privacy.beta_likeness", ["salary"]),
     ("--delta-disclosure salary=1", "privacy.delta_disclosure", ["salary"]),
     ("--risk prosecutor:mean=0.05:highest=0.2", "privacy.risk.mean", 0.05),

@@ -172,7 +172,7 @@ def _outcome(material: Material, column: str, told: Sequence[_Told], lower: int)
             "certain": max((each.certain for each in told), default=0),
             "worst_gain": max((each.worst for each in told), default=0.0),
         },
-        avoid="raise k until its own optimum meets the models, or set `min_level` to a node above the optimum",
+        avoid='release with `minimality="mask"`, or raise k until its own optimum meets the models',
     )
 
 

@@ -33,6 +33,7 @@ from kanon_sql.verbs.statement import anonymize_sql
     o.SUPPRESSION_LIMIT,
     o.MASK,
     o.SHUFFLE,
+    o.MINIMALITY,
     o.PERTURB,
     o.SECRET,
     o.CLOAK_BY,

@@ -17,6 +17,7 @@ from kanon_sql.spec import (
     Form,
     LocalStrategy,
     Metric,
+    Minimality,
     SearchIn,
     SearchStrategy,
     Show,
@@ -293,7 +294,16 @@ PERTURB = Option(
     _PRIVACY,
     read=perturbations,
 )
-SECRET = Option("secret", "A file with the secret that makes a perturbation reproducible.", _PRIVACY, Path)
+MINIMALITY = Option(
+    "minimality",
+    "Choose classes by the quasi-identifiers alone, and redraw the value of --alpha COLUMN=SHARE:VALUE in those that "
+    "then have too much of it.",
+    _PRIVACY,
+    choices=get_args(Minimality),
+)
+SECRET = Option(
+    "secret", "A file with the secret that makes a perturbation, or redrawn values, reproducible.", _PRIVACY, Path
+)
 METRIC = Option("metric", f"What to minimize: {', '.join(get_args(Metric))} (default loss).", _SEARCH)
 STRATEGY = Option("strategy", f"{_SEARCHES} (default auto).", _SEARCH)
 ANY_STRATEGY = replace(

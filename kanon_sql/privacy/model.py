@@ -231,7 +231,8 @@ class PrivacyModels:
     `unit`: the column that tells people apart, where people are counted instead of rows. `references`: the values of
     sensitive columns in the whole table, by the columns' names in our relations. `of_release`: models about all
     released classes together. `populated`: whether the rows of a population, which no release has, stand in the
-    relation that is asked; `population_unit`: whether with their people.
+    relation that is asked; `population_unit`: whether with their people. `redrawn`: models that classes are not chosen
+    by, since they meet them only after their sensitive values have been redrawn.
     """
 
     models: tuple[PrivacyModel, ...]
@@ -240,6 +241,18 @@ class PrivacyModels:
     of_release: tuple[ReleaseModel, ...] = ()
     populated: bool = False
     population_unit: bool = False
+    redrawn: tuple[PrivacyModel, ...] = ()
+
+    @property
+    def before_redrawing(self) -> PrivacyModels:
+        """What classes are chosen by where the models of sensitive values are met by redrawing them."""
+        redrawn = tuple(model for model in self.models if model.sensitive is not None)
+        return replace(self, models=tuple(m for m in self.models if m.sensitive is None), redrawn=redrawn)
+
+    @property
+    def after_redrawing(self) -> PrivacyModels:
+        """All that a release is held to."""
+        return replace(self, models=(*self.models, *self.redrawn), redrawn=()) if self.redrawn else self
 
     @property
     def every(self) -> tuple[PrivacyModel | ReleaseModel, ...]:

@@ -19,7 +19,7 @@ from kanon_sql.queries.local import (
     readings,
     regions,
 )
-from kanon_sql.queries.perturb import Perturbed, grouped_rows, identified_rows, perturbed_rows
+from kanon_sql.queries.perturb import Perturbed, grouped_rows, identified_rows, perturbed_rows, sorted_rows
 from kanon_sql.queries.reference import reference
 from kanon_sql.queries.refine import (
     GeneralizationSteps,
@@ -143,6 +143,7 @@ __all__ = [
     "sentence",
     "set_owner",
     "shown_population",
+    "sorted_rows",
     "spread",
     "text",
     "tuples",

@@ -9,6 +9,7 @@ import sqlglot
 from sqlglot import exp
 
 from kanon_sql.queries import tree as t
+from kanon_sql.queries.release import ordered
 from kanon_sql.relation import Relation
 
 
@@ -92,3 +93,21 @@ def perturbed_rows(rows: Relation, columns: Sequence[Perturbed], dialect: str) -
             shown = exp.Cast(this=t.column("value", alias), to=exp.Var(this=column.type))
         query = query.select(exp.alias_(shown, column.name, quoted=True))
     return t.printed(query, dialect)
+
+
+def sorted_rows(
+    relation: Relation,
+    columns: Mapping[str, bool],
+    quasi_identifiers: Sequence[str],
+    shuffle_seed: int | None,
+    dialect: str,
+) -> str:
+    """The query of a release that is there already, in the order that every release has.
+
+    `columns`: whether each can be sorted, by its name.
+    """
+    places = sorted(columns, key=lambda name: name not in quasi_identifiers)
+    kept = [t.column(name, "r") for name in places if name not in quasi_identifiers]
+    order = ordered([(t.column(name, "r"), columns[name]) for name in places], kept, shuffle_seed)
+    query = exp.select(*(t.column(name, "r") for name in columns)).from_(t.table(relation, "r"))
+    return t.printed(query.order_by(*order), dialect)

@@ -29,12 +29,36 @@ class Homogeneous:
 
 
 @dataclass(frozen=True)
+class Redrawn:
+    """What a release has of a sensitive column whose values were redrawn for a model of one of them.
+
+    `classes`: those that did not meet the model. `alike`, `rows_alike`: the classes that show none of the value, those
+    among them. The rows of `classes` alone would tell by their number which classes they are.
+    """
+
+    model: PrivacyModel
+    classes: int
+    alike: int
+    rows_alike: int
+
+    @property
+    def column(self) -> str:
+        """The sensitive column."""
+        return str(self.model.sensitive)
+
+    def described(self) -> dict[str, Any]:
+        """What the manifest says: counts, and nothing that would tell which classes were redrawn."""
+        counts = {name: value for name, value in vars(self).items() if name != "model"}
+        return {"column": self.column, "required": self.model.parameters["alpha"], **counts}
+
+
+@dataclass(frozen=True)
 class Summary:
     """What an independent query found in a relation; see `sql/core/class_summary.sql`.
 
     `unsafe_classes`, `unsafe_rows`: those of the model that most classes do not meet, equal rows being a class.
     `findings`: of everything that the release is held to. `homogeneous`: of the sensitive columns that no model is
-    about. `statements`: what was asked.
+    about. `redrawn`: what was done to sensitive columns before, if anything. `statements`: what was asked.
     """
 
     rows: int
@@ -44,6 +68,7 @@ class Summary:
     unsafe_rows: int
     findings: tuple[Finding, ...] = ()
     homogeneous: tuple[Homogeneous, ...] = ()
+    redrawn: tuple[Redrawn, ...] = ()
     statements: tuple[Statement, ...] = field(default=(), compare=False, repr=False)
 
     @property
@@ -55,7 +80,8 @@ class Summary:
 
     def to_dict(self) -> dict[str, Any]:
         """What was found, ready for JSON."""
-        return {name: value for name, value in asdict(self).items() if name not in ("homogeneous", "statements")}
+        hidden = ("homogeneous", "redrawn", "statements")
+        return {name: value for name, value in asdict(self).items() if name not in hidden}
 
 
 def summarize(

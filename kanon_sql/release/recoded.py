@@ -14,8 +14,8 @@ from kanon_sql.engines.files import file_format
 from kanon_sql.errors import VerificationError
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.queries import Relation
-from kanon_sql.release import findings, people
-from kanon_sql.release.findings import Summary
+from kanon_sql.release import findings, minimality, people
+from kanon_sql.release.findings import Redrawn, Summary
 from kanon_sql.release.pieces import Piece
 from kanon_sql.release.populated import shown_population
 from kanon_sql.release.publish import Published, Staged, publish
@@ -30,17 +30,22 @@ def release(recoding: Recoding, target: Target | None, staging: Staging) -> Publ
     """Publish a recoding where the spec says; VerificationError if what is there does not hold."""
     started = time.monotonic()
     recoding.prepare()
+    query, redrawn = minimality.mask(recoding) if recoding.redrawn else (None, ())
+    made_of, verify = partial(pieces, recoding, target, query=query), partial(_verify, recoding, redrawn)
     prepared = time.monotonic() - started
-    made = publish(recoding.engine, target, partial(pieces, recoding, target), partial(_verify, recoding), staging)
+    made = publish(recoding.engine, target, made_of, verify, staging)
     statements = (*made.statements, *made.checked.statements)
     return replace(made, statements=statements, write_seconds=made.write_seconds + prepared)
 
 
-def pieces(recoding: Recoding, target: Target | None, place: Relation) -> list[Piece]:
-    """A table or file; or a view, materialized or not, over the source and the tables that it needs."""
+def pieces(recoding: Recoding, target: Target | None, place: Relation, query: str | None = None) -> list[Piece]:
+    """A table or file; or a view, materialized or not, over the source and the tables that it needs.
+
+    `query`: of a table or file, where it is another than the recoding's own.
+    """
     says = promise(recoding.spec, recoding.model, recoding.quasi_identifiers)
     if target is None or not target.stays_a_query:
-        return [Piece("release", SENTENCE, recoding.select_sql(), says=says)]
+        return [Piece("release", SENTENCE, query or recoding.select_sql(), says=says)]
     companions = [
         Piece(stem, _COMPANION, query, stem, says={"is": "a table that the view needs"}, released=False, key="value")
         for stem, query in recoding.companions().items()
@@ -84,7 +89,7 @@ def _unsafe(summary: Summary) -> str:
     return f"{summary.unsafe_rows:,} rows in {summary.unsafe_classes:,} classes that do not meet the privacy model"
 
 
-def _verify(recoding: Recoding, engine: Engine, staged: Staged) -> Summary:
+def _verify(recoding: Recoding, redrawn: Sequence[Redrawn], engine: Engine, staged: Staged) -> Summary:
     """Check what was written, independently: its columns, its rows, every class."""
     relation = staged["release"]
     if [column.name for column in engine.table(relation).columns] != recoding.columns:
@@ -101,6 +106,9 @@ def _verify(recoding: Recoding, engine: Engine, staged: Staged) -> Summary:
             summary = findings.summarize(engine, relation, *asked, once=target is not None and target.stays_a_query)
     if other := recoding.other_finding(engine, relation):
         summary = replace(summary, findings=(other,))
+    if redrawn:
+        masked = minimality.found(engine, relation, recoding.quasi_identifiers, redrawn)
+        summary = replace(summary, findings=(*summary.findings, *masked), redrawn=tuple(redrawn))
     if not summary.holds:
         raise VerificationError(
             f"the written release has {_unsafe(summary)}; nothing was released; run again "

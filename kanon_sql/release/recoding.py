@@ -22,7 +22,7 @@ from kanon_sql.frequency.mapping import Place
 from kanon_sql.generalization.hierarchy import STAR, Hierarchy
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.generalization.values import as_text
-from kanon_sql.privacy import POPULATION_UNIT, Finding, Predicate, PrivacyModels
+from kanon_sql.privacy import POPULATION_UNIT, Finding, Predicate, PrivacyModel, PrivacyModels
 from kanon_sql.queries import Cell, Hole, LocalCell, LocalReleaseQuery, Relation, ReleaseQuery
 from kanon_sql.recode import wildcard
 from kanon_sql.recode.order import Order
@@ -56,6 +56,8 @@ class Recoding(Protocol):
     def attributes(self) -> tuple[Attribute, ...]: ...
     @property
     def model(self) -> PrivacyModels: ...
+    @property
+    def redrawn(self) -> tuple[PrivacyModel, ...]: ...
     @property
     def rows(self) -> int: ...
     @property
@@ -121,7 +123,12 @@ class _Judged:
     @property
     def model(self) -> PrivacyModels:
         """What every class must meet."""
-        return self.judge.model
+        return self.judge.model.after_redrawing
+
+    @property
+    def redrawn(self) -> tuple[PrivacyModel, ...]:
+        """What classes meet only after their sensitive values have been redrawn."""
+        return self.judge.model.redrawn
 
     def _column(self, attribute: Attribute) -> Column:
         return next(column for column in self.table.columns if column.name == attribute.column.name)

@@ -11,6 +11,7 @@ from typing import TypeAlias, get_args
 from kanon_sql.spec.algorithms import BUDGETS, CLOAK_KEYS, Cloak
 from kanon_sql.spec.choices import SearchStrategy
 from kanon_sql.spec.fields import CLOAK, Spec
+from kanon_sql.spec.privacy import AlphaK
 
 Words: TypeAlias = Mapping[str, object]
 
@@ -80,6 +81,16 @@ def counted_otherwise(spec: Spec) -> Words | None:
     said = {column.lower(): role for role, columns in roles.items() for column in columns}
     asked = ((key, column) for key, column, _ in spec.privacy.asked if column.lower() in said)
     return _first({"model": key, "column": column, "role": said[column.lower()]} for key, column in asked)
+
+
+def not_hidden(spec: Spec) -> Words | None:
+    """A model about more values of a column than the one that redrawing hides."""
+    others = (
+        {"model": key, "column": column}
+        for key, column, said in spec.privacy.asked
+        if not (isinstance(said, AlphaK) and said.value is not None)
+    )
+    return _first(others) if spec.privacy.minimality else None
 
 
 def _roles(spec: Spec) -> dict[str, tuple[str, ...]]:

@@ -192,6 +192,14 @@ _TARGETS = (
         ("anonymize",),
     ),
     Conflict(
+        "minimality",
+        "a view",
+        lambda spec: bool(spec.privacy.minimality) and asked.stays_a_query(spec),
+        "a view would redraw sensitive values again whenever it is read",
+        'give `form="table"`, or leave out `minimality`',
+        ("anonymize",),
+    ),
+    Conflict(
         "form=anatomy",
         "no sensitive",
         lambda spec: asked.becomes(spec, "anatomy") and not spec.sensitive,
@@ -224,6 +232,35 @@ _PRIVACY = (
         ),
         "places are cloaked for k alone",
         "leave out the other privacy models",
+    ),
+    Conflict(
+        "minimality",
+        "a location",
+        lambda spec: bool(spec.privacy.minimality and spec.location),
+        "places are cloaked without a look at sensitive values, so nothing has to be masked",
+        "leave out `minimality`",
+    ),
+    Conflict(
+        "minimality",
+        "unit",
+        lambda spec: bool(spec.privacy.minimality and spec.unit),
+        "`minimality` redraws the values of rows, and with `unit` those of people are counted",
+        "leave out one of them",
+    ),
+    Conflict(
+        "minimality",
+        "a model about all values",
+        asked.not_hidden,
+        "`minimality` hides one value of a column, and privacy.{model} is about all values of {column!r}",
+        "ask for `alpha_k` with the value to be hidden, or leave out one of the two",
+    ),
+    Conflict(
+        "minimality",
+        "explain",
+        lambda spec: bool(spec.privacy.minimality),
+        "the statements would tell how many values were redrawn, and so in which classes",
+        "leave out `minimality`",
+        ("explain",),
     ),
 )
 _COLUMNS = (
@@ -334,6 +371,12 @@ _ONE_STATEMENT = tuple(
             lambda spec: bool(spec.perturb),
             "a perturbed release takes more than one statement, and a secret",
             "leave out `perturb` or `sql`",
+        ),
+        (
+            "minimality",
+            lambda spec: bool(spec.privacy.minimality),
+            "a release with redrawn values takes more than one statement, and a secret",
+            "leave out `minimality` or `sql`",
         ),
         (
             "form=anatomy",

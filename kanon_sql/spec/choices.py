@@ -17,6 +17,7 @@ Show: TypeAlias = Literal[
     "ranges", "labels", "common", "bounds", "mean", "median", "mode", "exact-ranges", "exact-bounds"
 ]
 CloakMethod: TypeAlias = Literal["adaptive", "temporal", "both", "clique"]
+Minimality: TypeAlias = Literal["mask"]
 Unmapped: TypeAlias = Literal["error", "top"]
 SuppressionOrder: TypeAlias = Literal["plain", "published"]
 SearchIn: TypeAlias = Literal["embedded", "engine"]

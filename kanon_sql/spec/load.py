@@ -82,7 +82,7 @@ def _merge_privacy(mapping: dict[str, Any], said: dict[str, Any]) -> None:
     mapping["privacy"] = kept
 
 
-_FLAT_PRIVACY = ("k", *SENSITIVE_MODELS, *POPULATION_MODELS, *RELEASE_MODELS)
+_FLAT_PRIVACY = ("k", *SENSITIVE_MODELS, *POPULATION_MODELS, *RELEASE_MODELS, "minimality")
 
 
 def _make_way(mapping: dict[str, Any], said: Mapping[str, Any]) -> None:

@@ -16,6 +16,7 @@ from kanon_sql.privacy.model import PrivacyModel
 from kanon_sql.privacy.release_model import ReleaseModel
 from kanon_sql.privacy.t_closeness import Distance
 from kanon_sql.privacy.uniqueness import Estimator
+from kanon_sql.spec.choices import Minimality
 from kanon_sql.spec.recipes import RECIPES, Recipe, spelled_out
 from kanon_sql.spec.types import Model, Source, Text
 
@@ -259,6 +260,7 @@ class Privacy(Model):
     uniqueness: Uniqueness | None = Field(
         default=None, description="a mapping such as {share: 0.01, sampling_fraction: 0.1}"
     )
+    minimality: Minimality | None = Field(default=None, description=" or ".join(get_args(Minimality)))
 
     @property
     def asked(self) -> Iterator[tuple[str, str, SensitiveModel]]:

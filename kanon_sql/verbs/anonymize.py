@@ -121,7 +121,7 @@ def _made(source: Source, spec: Spec, observer: Observer, search_in: str, stagin
     population = kept_population(plan.recoding, published.relation if live else None)
     trace = plan.outcome.trace if isinstance(plan, Plan) else ()
     names = tuple(plan.recoding.quasi_identifiers)
-    model = None if spec.wildcard_suppression else plan.judge.model
+    model = None if spec.wildcard_suppression else plan.recoding.model
     return released(source, spec, described, published, trace, names, model, population)
 
 

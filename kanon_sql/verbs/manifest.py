@@ -9,11 +9,12 @@ from math import isfinite
 from typing import Any
 
 from kanon_sql import queries
+from kanon_sql.frequency.judge import Judge, may_suppress
 from kanon_sql.loss import METRICS, Figures
 from kanon_sql.privacy import Finding
 from kanon_sql.recode import errors, joint, quality
 from kanon_sql.recode import show as shows
-from kanon_sql.release import anatomy, perturb
+from kanon_sql.release import anatomy, minimality, perturb
 from kanon_sql.release.findings import Homogeneous, Summary
 from kanon_sql.release.publish import Published
 from kanon_sql.release.recoding import FullDomain, LocalRecoding
@@ -64,9 +65,10 @@ def describe(
         "engine": plan.source.engine.name,
         "hierarchies": {name: each.sha256 for name, each in plan.hierarchy_sources.items()},
         "sql": {"frequency_set": list(frequency_set.sql), "release": published.sql},
-        "warnings": warnings(plan, summary),
+        "warnings": warnings(plan, summary) + ([_TELLING] if costs["chosen_by_values"] else []),
         "version": package_version(),
         **perturb.described(spec),
+        **minimality.described(summary.redrawn, spec),
         **anatomy.described(spec, published, plan.source.engine.dialect),
     }
 
@@ -113,8 +115,28 @@ def _searched(plan: Plan) -> dict[str, Any]:
         "search_ended": outcome.ended,
         "found_by": outcome.found_by,
         "pruned_by": plan.pruned_by,
+        "chosen_by_values": _chosen_by_values(plan),
         "recoding": None,
     }
+
+
+def _chosen_by_values(plan: Plan) -> bool:
+    """Whether some node one level lower lacks nothing but a model of sensitive values, where rows are counted."""
+    model = plan.judge.model.before_redrawing
+    if not model.redrawn or model.unit or model.population is not None:
+        return False
+    judge, allowed = Judge(plan.frequency_set, model), may_suppress(plan.spec.suppression_limit, plan.costs.rows)
+    tests = [judge.node_test_sql(lower) for lower in plan.lattice.predecessors(plan.outcome.node)]
+    if not tests:
+        return False
+    at_risk = plan.frequency_set.tables.rows_as(queries.union_all(tests), "core/node_test")
+    return any(rows <= allowed for _, rows in at_risk)
+
+
+_TELLING = (
+    "a less general node failed by its sensitive values alone, so that the choice of this one may itself tell something"
+    ' of them; try `kanon attack --only minimality`, or release with `minimality="mask"`'
+)
 
 
 def _recoded(plan: LocalPlan) -> dict[str, Any]:
@@ -139,6 +161,7 @@ def _recoded(plan: LocalPlan) -> dict[str, Any]:
         "search_ended": plan.ended,
         "found_by": None,
         "pruned_by": None,
+        "chosen_by_values": None,
         "recoding": dict(recoding.local.facts),
     }
 
@@ -229,6 +252,7 @@ def warnings(plan: Plan | LocalPlan, summary: Summary) -> list[str]:
         said.append("every row was suppressed: the release is empty; lower k or suppression_limit")
     said += [_said_of(each, summary) for each in summary.homogeneous if each.classes]
     starred = {a.column.name: len(a.hierarchy.starred) for a in plan.frequency_set.attributes if a.hierarchy.starred}
+    said += minimality.warnings(summary.redrawn, plan.spec)
     said += perturb.warnings(plan.spec) + anatomy.warnings(plan.spec, plan.source.table)
     said += [f"{count} values of {name!r} are in no hierarchy and became *" for name, count in starred.items()]
     return said + plan.source.roles.warnings

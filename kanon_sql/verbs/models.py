@@ -31,6 +31,12 @@ def models_of(spec: Spec, source: Source) -> PrivacyModels:
     return model.of_classes if class_by_class(spec) else model
 
 
+def searched_models(spec: Spec, source: Source) -> PrivacyModels:
+    """The privacy models that classes are chosen by: all, or none of sensitive values where these are redrawn."""
+    model = models_of(spec, source)
+    return model.before_redrawing if spec.privacy.minimality else model
+
+
 def class_by_class(spec: Spec) -> bool:
     """Whether classes are made, shown or counted one by one, so that nobody looks at all of them together."""
     return is_a_query(spec) or spec.strategy in RECODERS or shows.asked(spec)
@@ -81,11 +87,27 @@ def check_asked(model: PrivacyModels, spec: Spec, table: Table) -> None:
     check_models(model, table)
     for column in dict.fromkeys(each.sensitive for each in model.models if each.sensitive):
         _check_counted(column, spec)
+    if spec.privacy.minimality:
+        _check_redrawn(model)
     alone = model.k_alone and not model.of_release
     if not alone and spec.wildcard_suppression:
         raise SpecError(f"a release with wildcards is made for k alone, not for {model.name}; leave out one of them")
     if not alone and spec.target and spec.target.form == "anatomy":
         raise SpecError(f"the groups of an anatomy are made for k alone, not for {model.name}; give `form='table'`")
+
+
+def _check_redrawn(model: PrivacyModels) -> None:
+    """Redrawing takes one value out of classes, so it meets a model of that value, and no other."""
+    asked = [each for each in model.models if each.sensitive is not None]
+    odd = next((each for each in asked if each.parameters.keys() != {"alpha", "value"}), None)
+    columns = [each.sensitive for each in asked]
+    twice = next((each for each in columns if columns.count(each) > 1), None)
+    if odd or twice or not asked:
+        why = f"{odd.name} is about all values" if odd else f"{twice!r} has two" if twice else "no model names one"
+        raise SpecError(
+            f"`minimality` hides one value of a sensitive column, and {why}; ask for one `alpha_k` with a `value` per "
+            "column, or leave out `minimality`"
+        )
 
 
 def _check_counted(column: str, spec: Spec) -> None:

@@ -21,6 +21,7 @@ from kanon_sql.spec import (
     CloakMethod,
     Form,
     Metric,
+    Minimality,
     PrioPrivacy,
     Privacy,
     Show,
@@ -133,6 +134,7 @@ class AnonymizeOptions(RecodingOptions, TargetOptions, total=False):
     cloak: CloakMethod | Mapping[str, Any] | None
     mask: bool | None
     shuffle: bool | None
+    minimality: Minimality | None
     perturb: Mapping[str, Any] | None
     secret: Place | None
     form: Form | None
@@ -240,7 +242,7 @@ def _description(name: str) -> str:
 
 
 _HOMES: dict[str, tuple[Any, str]] = {
-    **{name: (Privacy, name) for name in ("k", *SENSITIVE_MODELS, *POPULATION_MODELS, *RELEASE_MODELS)},
+    **{name: (Privacy, name) for name in ("k", *SENSITIVE_MODELS, *POPULATION_MODELS, *RELEASE_MODELS, "minimality")},
     "output": (Target, "file"),
     "into": (Target, "table"),
     "form": (Target, "form"),

@@ -17,7 +17,7 @@ from kanon_sql.recode.separate import bring_back, separate_database
 from kanon_sql.release.recoding import FullDomain, LocalRecoding
 from kanon_sql.spec import CLOAK, Spec, Verb, check
 from kanon_sql.strategies import STRATEGIES, Driver, Outcome, strategy
-from kanon_sql.verbs.models import models_of
+from kanon_sql.verbs.models import searched_models
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.problem import Problem, check_roles, count, settle_roles
 from kanon_sql.verbs.source import Source
@@ -80,7 +80,7 @@ def make_plan(
 ) -> Plan:
     """Everything up to the release: check, count, search."""
     check_roles(spec, source.table)
-    models, suppresses = models_of(spec, source), spec.suppression_limit > 0
+    models, suppresses = searched_models(spec, source), spec.suppression_limit > 0
     strategy(spec.strategy).check(models.monotone_for(suppresses), models.not_monotone(suppresses))
     problem = count(source, spec, observer, search_in, keep_tuples, models)
     strategy(spec.strategy).check_hierarchies(problem.lattice, problem.costs)

@@ -17,7 +17,7 @@ from kanon_sql.loss import Costs, metric
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.recode import RECODERS
 from kanon_sql.recode import show as shows
-from kanon_sql.release import anatomy, as_written, perturb, tables
+from kanon_sql.release import anatomy, as_written, minimality, perturb, tables
 from kanon_sql.release import publish as releases
 from kanon_sql.release.pieces import companion
 from kanon_sql.release.recoding import companion_stems
@@ -25,7 +25,7 @@ from kanon_sql.risk import roles
 from kanon_sql.spec import Attribute, Spec
 from kanon_sql.strategies import STRATEGIES, strategy
 from kanon_sql.strategies.igh import not_identical
-from kanon_sql.verbs.models import check_asked, check_reachable, check_sizes, check_unit, models_of
+from kanon_sql.verbs.models import check_asked, check_reachable, check_sizes, check_unit, searched_models
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.population import check_population, check_shares, opened_population
 from kanon_sql.verbs.source import Source
@@ -65,13 +65,15 @@ def count(
     hierarchy, which is so for local recodings.
     """
     check_roles(spec, source.table)
-    model = model or models_of(spec, source)
+    model = model or searched_models(spec, source)
+    promised = model.after_redrawing
     releases.check_target(spec.target, source.engine, source.table, source.files)
     anatomy.check(source.engine, source.table, spec)
     perturb.check(source.engine, source.table, spec)
-    check_asked(model, spec, source.table)
+    minimality.check(spec)
+    check_asked(promised, spec, source.table)
     check_unit(model, source)
-    as_written.check(source.engine, source.table, spec.target, [model.sensitive[name] for name in model.compared])
+    as_written.check(source.engine, source.table, spec.target, [promised.sensitive[name] for name in promised.compared])
     check_population(spec, model)
     metric(spec.metric)
     order_will_do = spec.strategy in RECODERS if order_will_do is None else order_will_do
@@ -120,7 +122,7 @@ def _judge(spec: Spec, model: PrivacyModels, frequency_set: FrequencySet) -> Jud
 
 def posed_again(problem: Problem, spec: Spec, frequency_set: FrequencySet) -> Problem:
     """The problem of another spec of the same table, whose columns are counted in this frequency set already."""
-    judge = _judge(spec, models_of(spec, problem.source), frequency_set)
+    judge = _judge(spec, searched_models(spec, problem.source), frequency_set)
     costs = replace(problem.costs, k=judge.model.k)
     return replace(problem, spec=spec, frequency_set=frequency_set, judge=judge, costs=costs)
 

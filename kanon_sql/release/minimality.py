@@ -1,0 +1,179 @@
+"""Masking against the minimality attack: classes are chosen by the quasi-identifiers alone, then made to hold.
+
+Source: R. Wong, A. Fu, K. Wang, J. Pei, "Minimality attack in privacy preserving data publishing", VLDB 2007 (MASK).
+
+Where a value is too frequent in a class, its rows are given other values, so that the class looks like one that never
+had it. Enough classes must be such ones: of those that show none of it, the share that was redrawn is at most α. See
+docs/decisions/0028-mask-against-minimality.md.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from kanon_sql import queries
+from kanon_sql.engine import Engine
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.errors import InfeasibleError, SpecError, VerificationError
+from kanon_sql.privacy import Finding, PrivacyModel
+from kanon_sql.queries import Perturbed, Relation
+from kanon_sql.release import chance
+from kanon_sql.release.findings import Redrawn
+from kanon_sql.release.recoding import Recoding
+from kanon_sql.spec import Spec
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """What a release has of one value; see `sql/minimality/counts.sql`."""
+
+    unsafe_classes: int
+    unsafe_rows: int
+    lacking: int
+    rows_lacking: int
+    found: int
+    others: int
+
+
+def check(spec: Spec) -> None:
+    """Refuse a secret that cannot be read, before any long work."""
+    if spec.privacy.minimality:
+        chance.secret_of(spec)
+
+
+def mask(recoding: Recoding) -> tuple[str, tuple[Redrawn, ...]]:
+    """The query of a release whose classes were made to hold, and what was done to it.
+
+    Its tables are those of the recoding. InfeasibleError if too few classes lack a value to hide those that do not.
+    """
+    tables, columns, dialect = recoding.tables, recoding.columns, recoding.engine.dialect
+    unmasked = tables.make_as("unmasked", recoding.select_sql())
+    plain = queries.plain_names(columns)
+    names = {new: old for old, new in plain.items()}
+    rows = tables.make_as("numbered", queries.identified_rows(unmasked, names, columns, dialect))
+    secret = chance.secret_of(recoding.spec)
+    classes = [plain[name] for name in recoding.quasi_identifiers]
+    made = [_mask(tables, rows, classes, plain, model, secret) for model in recoding.redrawn]
+    values = {each.column: relation for each, relation in made}
+    known = recoding.engine.table(unmasked).columns
+    masked = queries.perturbed_rows(
+        rows, [Perturbed(c.name, plain[c.name], c.type, values.get(c.name)) for c in known], dialect
+    )
+    masked_rows = tables.make_as("masked", masked)
+    _check_rows(tables, unmasked, masked_rows)
+    tables.drop(unmasked, rows, *values.values())
+    shuffle = recoding.spec.seed if recoding.spec.shuffle else None
+    sortable = {column.name: column.kind != "other" for column in known}
+    query = queries.sorted_rows(masked_rows, sortable, recoding.quasi_identifiers, shuffle, dialect)
+    return query, tuple(each for each, _ in made)
+
+
+def found(
+    engine: Engine, release: Relation, quasi_identifiers: Sequence[str], redrawn: Sequence[Redrawn]
+) -> tuple[Finding, ...]:
+    """What a written release says of what was redrawn: of the classes that show none of a value, how many were."""
+    with Scratch(engine, "minimality") as tables:
+        return tuple(_found(tables, release, quasi_identifiers, each) for each in redrawn)
+
+
+def described(redrawn: Sequence[Redrawn], spec: Spec) -> dict[str, Any]:
+    """What the manifest says of the masking; nothing where none was asked for."""
+    if not redrawn:
+        return {}
+    columns = [each.described() for each in redrawn]
+    said = {"columns": columns, "reproducible": spec.secret is not None}
+    return {"minimality": {"method": spec.privacy.minimality, **said}}
+
+
+def warnings(redrawn: Sequence[Redrawn], spec: Spec) -> list[str]:
+    """What a reader of a masked release should know."""
+    said = [
+        f"{each.column!r} is not exact: in {each.classes:,} of the {each.alike:,} classes that show none of the value "
+        f"to be hidden, with {each.rows_alike:,} rows together, that value was redrawn, so that its count is too low"
+        for each in redrawn
+        if each.classes
+    ]
+    if said and spec.secret is None:
+        said.append(
+            "the redrawn values cannot be drawn again, and a second release of these rows would show which they are; "
+            "give a secret to repeat them"
+        )
+    return said
+
+
+def _mask(
+    tables: Scratch,
+    rows: Relation,
+    classes: Sequence[str],
+    plain: dict[str, str],
+    model: PrivacyModel,
+    secret: bytes,
+) -> tuple[Redrawn, Relation]:
+    """The values of one sensitive column, by row_id, in a relation of its own."""
+    value = plain[str(model.sensitive)]
+    counts = _counted(tables, rows, dict(zip(classes, classes, strict=True)), value, model)
+    _check(model, counts)
+    unsafe = counts.unsafe_classes
+    marked = tables.make("marked", "minimality/marked", rows=rows, names=list(classes), **_asked(model, value))
+    purpose = json.dumps(["minimality", model.sensitive, model.parameters], sort_keys=True)
+    key = chance.make_key(tables, secret, purpose)
+    draws = tables.make("draws", "perturb/draws", column=["unsafe"], rows=marked, key=key)
+    holes: dict[str, Any] = {"marked": marked, "draws": draws, "others": counts.others}
+    values = tables.make(f"redrawn_{value}", "minimality/redrawn", **holes)
+    tables.drop(key, draws, marked)
+    return Redrawn(model, unsafe, unsafe + counts.lacking, counts.unsafe_rows + counts.rows_lacking), values
+
+
+def _asked(model: PrivacyModel, column: str) -> dict[str, Any]:
+    """The column of a value, the value, and the largest share that it may have."""
+    return {"value": [column], "asked": model.parameters["value"], "alpha": model.parameters["alpha"]}
+
+
+def _counted(
+    tables: Scratch, release: Relation, quasi_identifiers: dict[str, str], column: str, model: PrivacyModel
+) -> _Counts:
+    """`quasi_identifiers`: by plain names."""
+    holes: dict[str, Any] = {"quasi_identifiers": quasi_identifiers, "names": list(quasi_identifiers)}
+    (counts,) = tables.rows("minimality/counts", release=release, **holes, **_asked(model, column))
+    return _Counts(*map(int, counts))
+
+
+def _check(model: PrivacyModel, counts: _Counts) -> None:
+    """Refuse a value that does not occur, and one that too few classes lack."""
+    if not counts.found:
+        raise SpecError(
+            f"{model.name} names a value that no released row has, so there is nothing to hide; correct it, or leave "
+            "out the model"
+        )
+    unsafe = counts.unsafe_classes
+    if not _hidden(unsafe, unsafe + counts.lacking, model):
+        raise InfeasibleError(
+            f"{unsafe:,} classes do not meet {model.name}, and {counts.lacking:,} have none of the value: too few to "
+            "hide the others among them; raise k or alpha, or leave out `minimality`"
+        )
+
+
+def _hidden(unsafe: int, alike: int, model: PrivacyModel) -> bool:
+    """Whether so few of the classes that look alike had too much of a value that each may be one of the others."""
+    return unsafe <= Fraction(str(model.parameters["alpha"])) * alike
+
+
+def _found(tables: Scratch, release: Relation, quasi_identifiers: Sequence[str], each: Redrawn) -> Finding:
+    plain = {name: column for column, name in queries.plain_names(quasi_identifiers).items()}
+    counts = _counted(tables, release, plain, each.column, each.model)
+    share = each.classes / counts.lacking if counts.lacking else 0.0
+    unsafe = (0, 0) if _hidden(each.classes, counts.lacking, each.model) else (counts.lacking, counts.rows_lacking)
+    name = f"redrawn of {each.model.name.partition(' of ')[2]}"
+    return Finding(name, each.model.parameters["alpha"], share, *unsafe)
+
+
+def _check_rows(tables: Scratch, before: Relation, after: Relation) -> None:
+    rows, masked = tables.count(before), tables.count(after)
+    if rows != masked:
+        raise VerificationError(
+            f"redrawing values turned {rows:,} rows into {masked:,}; nothing was released; report this"
+        )

@@ -1,0 +1,208 @@
+"""Masking against the minimality attack: every world of a tiny table, samples of real data, and what is written."""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations, product
+from pathlib import Path
+from typing import Any
+
+import pandas
+import pytest
+
+from kanon_sql import anonymize, attack, verify
+from kanon_sql.engine import Engine
+from kanon_sql.errors import InfeasibleError, SpecError, VerificationError
+from kanon_sql.privacy import alpha, k_anonymity
+from kanon_sql.release import minimality
+from support.data import DATA, needs_adult
+from support.database import create_table
+
+HALF = {"k": 2, "alpha_k": {"ill": {"alpha": 0.5, "value": "HIV"}}}
+MASK = {**HALF, "minimality": "mask"}
+WARDS = {"quasi_identifiers": {"ward": {"hierarchy": "suppress"}}, "sensitive": ["ill"], "suppression_limit": 0.0}
+Dealing = tuple[int, ...]  # how many of the people of each ward have HIV
+
+
+def wards(dealing: Dealing, sizes: Sequence[int] = (2, 2, 2, 2, 2), other: str = "flu") -> pandas.DataFrame:
+    people = zip(dealing, sizes, strict=False)
+    rows = [(f"w{i}", "HIV" if j < ill else other) for i, (ill, size) in enumerate(people) for j in range(size)]
+    return pandas.DataFrame(rows, columns=["ward", "ill"])
+
+
+def shown(dealing: Dealing, privacy: dict[str, Any], sizes: Sequence[int]) -> str | None:
+    """What somebody sees of a world: the release and all that is said of it; None where there is no release."""
+    try:
+        release = anonymize(wards(dealing, sizes), {**WARDS, "privacy": privacy})
+    except (InfeasibleError, SpecError):
+        return None
+    return json.dumps([release.to_df().values.tolist(), release.manifest.get("minimality")])
+
+
+def beliefs(worlds: Mapping[Dealing, int], privacy: dict[str, Any], sizes: Sequence[int]) -> dict[str, list[Fraction]]:
+    """What somebody who knows everybody's ward and the rules holds of each ward, by Bayes: the chance of HIV there."""
+    seen: dict[str, Counter[Dealing]] = defaultdict(Counter)
+    for dealing, weight in worlds.items():
+        if what := shown(dealing, privacy, sizes):
+            seen[what][dealing] += weight
+    return {
+        what: [
+            sum((Fraction(dealing[ward], size) * n for dealing, n in of.items()), Fraction()) / of.total()
+            for ward, size in enumerate(sizes)
+        ]
+        for what, of in seen.items()
+    }
+
+
+def test_over_all_worlds_nobody_is_believed_to_be_ill_more_than_asked() -> None:
+    """Two people in each of three wards: all 64 worlds, by how many of each ward are ill (one of two in two ways)."""
+    worlds = {dealing: 2 ** dealing.count(1) for dealing in product(range(3), repeat=3)}
+    of_all = beliefs(worlds, MASK, (2, 2, 2))
+    assert len(of_all) > 10
+    assert max(max(each) for each in of_all.values()) <= Fraction(1, 2)
+
+
+def test_whichever_classes_had_too_much_all_of_them_are_as_likely() -> None:
+    """Wards of all sizes: of six worlds, two of four wards ill in each, one release, and its manifest says no more."""
+    sizes = (2, 3, 4, 5)
+    worlds = {tuple(size * (i in ill) for i, size in enumerate(sizes)): 1 for ill in combinations(range(4), 2)}
+    assert [*beliefs(worlds, MASK, sizes).values()] == [[Fraction(1, 2)] * 4]
+
+
+def test_without_the_mask_the_paper_s_two_people_are_known_for_certain() -> None:
+    """Two of seven people are ill: that their wards are not shown tells that they are the two of the first."""
+    of_all = beliefs({(2, 0): 1, (1, 1): 10, (0, 2): 10}, HALF, (2, 5))
+    assert [1, 0] in of_all.values()
+    masked = beliefs({(2, 0): 1}, MASK, (2, 5))
+    assert "*" not in next(iter(masked))
+
+
+SEVERAL = pandas.DataFrame(
+    [(f"w{i}", "HIV", 1) for i in (0, 0, 1)]
+    + [("w0", "flu", 2), ("w1", "gout", 3), ("w1", None, 4)]
+    + [(f"w{i}", ill, i) for i in range(2, 6) for ill in ("flu", "gout", "acne")],
+    columns=["ward", "ill", "n"],
+)
+
+
+def several(target: Path, **more: Any) -> Any:
+    return anonymize(SEVERAL, {**WARDS, "keep": ["n"], "privacy": MASK, **more}, output=target, overwrite=True)
+
+
+@pytest.mark.parametrize("strategy", ["auto", "mondrian"])
+def test_what_is_written_holds_and_only_the_value_was_changed(tmp_path: Path, strategy: str) -> None:
+    (tmp_path / "secret").write_text("a secret of many letters")
+    more = {"secret": str(tmp_path / "secret"), "strategy": strategy}
+    release = several(tmp_path / "out.csv", **more)
+    rows = release.to_df()
+    counted = rows.groupby("ward")["ill"].agg([len, lambda ill: (ill == "HIV").sum()])
+    assert counted.values.tolist() == [[3, 0], [3, 1], *[[3, 0]] * 4]
+    drawn = rows[(rows["ward"] == "w0") & (rows["n"].astype(int) == 1)]
+    assert set(drawn["ill"].dropna()) <= {"flu", "gout", "acne"}
+    others = ~((SEVERAL["ward"] == "w0") & (SEVERAL["ill"] == "HIV"))
+    assert texts(rows.drop(drawn.index)) == texts(SEVERAL[others])
+    assert several(tmp_path / "again.csv", **more).to_df().equals(rows), "the same secret, the same values"
+    asked = {"quasi_identifiers": ["ward"], "k": 2, "alpha_k": HALF["alpha_k"]}
+    assert verify(tmp_path / "out.csv", against=SEVERAL, **asked)
+    assert release.verify()
+
+
+def texts(rows: pandas.DataFrame) -> list[list[str]]:
+    return sorted([str(cell) for cell in row] for row in rows.fillna("NULL").values.tolist())
+
+
+def test_the_manifest_says_what_it_cost_and_not_which_classes(tmp_path: Path) -> None:
+    release = several(tmp_path / "out.parquet")
+    said = release.manifest["minimality"]
+    assert said == {
+        "method": "mask",
+        "columns": [{"column": "ill", "required": 0.5, "classes": 1, "alike": 5, "rows_alike": 15}],
+        "reproducible": False,
+    }
+    assert release.manifest["privacy"][-1] == {"model": "redrawn of ill = HIV", "required": 0.5, "achieved": 0.2}
+    assert [warning for warning in release.manifest["warnings"] if "'ill' is not exact" in warning]
+    assert [warning for warning in release.manifest["warnings"] if "give a secret" in warning]
+
+
+def test_too_few_classes_to_hide_among_are_an_error(tmp_path: Path) -> None:
+    with pytest.raises(InfeasibleError, match=r"2 classes do not meet .* and 1 have none of the value: too few"):
+        anonymize(wards((2, 2, 0)), {**WARDS, "privacy": MASK}, output=tmp_path / "out.csv")
+    assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("models", "said"),
+    [
+        ([k_anonymity(2)], "no model names one"),
+        ([k_anonymity(2), alpha("ill", 0.5)], "α of ill is about all values"),
+        ([alpha("ill", 0.5, "HIV"), alpha("ill", 0.5, "flu")], "'ill' has two"),
+    ],
+)
+def test_models_given_in_python_are_refused_by_name(models: list[Any], said: str) -> None:
+    with pytest.raises(SpecError, match=said):
+        anonymize(wards((2, 0, 0)), WARDS, privacy=models, minimality="mask")
+
+
+def test_a_value_that_nobody_has_is_refused() -> None:
+    with pytest.raises(SpecError, match="nothing to hide"):
+        anonymize(wards((0, 0, 0)), {**WARDS, "privacy": MASK})
+
+
+def test_a_staged_release_without_its_lookalikes_is_not_published(tmp_path: Path, monkeypatch: Any) -> None:
+    """What was planned is not believed: the staged file is asked how many classes show none of the value."""
+    mask = minimality.mask
+
+    def spoilt(recoding: Any) -> Any:
+        query, redrawn = mask(recoding)
+        return query.replace("ORDER BY", "WHERE ward IN ('w0', 'w1') ORDER BY"), redrawn
+
+    monkeypatch.setattr(minimality, "mask", spoilt)
+    with pytest.raises(VerificationError):
+        several(tmp_path / "out.csv")
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_table_of_an_engine_is_masked_alike(engine: Engine) -> None:
+    rows = SEVERAL.astype(object).where(SEVERAL.notna(), None).values.tolist()
+    create_table(engine, "wards", {"ward": "VARCHAR", "ill": "VARCHAR", "n": "INTEGER"}, rows)
+    released = anonymize("wards", {**WARDS, "keep": ["n"], "privacy": MASK}, connection=engine.connection, into="kept")
+    assert released.manifest["minimality"]["columns"][0]["classes"] == 1
+    assert released.verify()
+
+
+def test_a_choice_by_sensitive_values_is_warned_of() -> None:
+    source = wards((2, 0, 0))
+    plain = anonymize(source, {**WARDS, "privacy": HALF}).manifest
+    masked = anonymize(source, {**WARDS, "privacy": MASK}).manifest
+    needless = anonymize(wards((1, 0, 1)), {**WARDS, "privacy": HALF}).manifest
+    of_k = anonymize(source, {**WARDS, "privacy": {"k": 3}}).manifest
+    assert [each["chosen_by_values"] for each in (plain, masked, needless, of_k)] == [True, False, False, False]
+    assert [w for w in plain["warnings"] if "kanon attack --only minimality" in w and 'minimality="mask"' in w]
+    assert not [w for each in (masked, needless, of_k) for w in each["warnings"] if "--only minimality" in w]
+
+
+SEEDS = (0, 7, 9)  # of the five of twelve that fall
+
+
+@needs_adult
+def test_samples_of_adult_fall_without_the_mask_and_not_with_it() -> None:
+    """One of them has no class that could hide another, and is refused."""
+    columns = ["sex", "race", "marital-status"]
+    adult = pandas.read_csv(DATA / "adult" / "adult.csv", sep=";")[[*columns, "salary-class"]]
+    of = {"alpha_k": {"salary-class": {"alpha": 0.5, "value": ">50K"}}, "k": 2}
+    base = {"quasi_identifiers": columns, "hierarchies": str(DATA / "adult" / "hierarchies"), "suppression_limit": 0.0}
+    fallen = {}
+    for seed in SEEDS:
+        sample = adult.sample(60, random_state=seed).reset_index(drop=True)
+        for mask in ({}, {"minimality": "mask"}):
+            asked = {**base, "privacy": {**of, **mask}}
+            try:
+                release = anonymize(sample, asked)
+            except InfeasibleError:
+                fallen[seed, bool(mask)] = -1
+                continue
+            (outcome,) = attack(release.to_df(), source=sample, spec=asked, only=["minimality"]).outcomes
+            fallen[seed, bool(mask)] = outcome.people
+    assert [fallen[seed, False] for seed in SEEDS] == [11, 20, 18]
+    assert [fallen[seed, True] for seed in SEEDS] == [0, -1, 0]
