@@ -243,7 +243,7 @@ _PRIVACY = (
     Conflict(
         "minimality",
         "unit",
-        lambda spec: bool(spec.privacy.minimality and spec.unit),
+        lambda spec: bool(spec.privacy.minimality and spec.unit and not spec.location),
         "`minimality` redraws the values of rows, and with `unit` those of people are counted",
         "leave out one of them",
     ),
