@@ -4,7 +4,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -59,22 +59,26 @@ def test_over_all_worlds_nobody_is_believed_to_be_ill_more_than_asked() -> None:
     """Two people in each of three wards: all 64 worlds, by how many of each ward are ill (one of two in two ways)."""
     worlds = {dealing: 2 ** dealing.count(1) for dealing in product(range(3), repeat=3)}
     of_all = beliefs(worlds, MASK, (2, 2, 2))
-    assert len(of_all) > 10
+    assert len(of_all) == 8
     assert max(max(each) for each in of_all.values()) <= Fraction(1, 2)
 
 
 def test_whichever_classes_had_too_much_all_of_them_are_as_likely() -> None:
-    """Wards of all sizes: of six worlds, two of four wards ill in each, one release, and its manifest says no more."""
-    sizes = (2, 3, 4, 5)
-    worlds = {tuple(size * (i in ill) for i, size in enumerate(sizes)): 1 for ill in combinations(range(4), 2)}
-    assert [*beliefs(worlds, MASK, sizes).values()] == [[Fraction(1, 2)] * 4]
+    """Wards of other sizes, one of them ill: whichever it is, there is one release, and its manifest says no more.
+
+    It is not the largest, which would be conspicuous without the value: that is refused.
+    """
+    worlds = {(2, 0, 0): 1, (0, 3, 0): 1, (0, 0, 9): 1}
+    assert [*beliefs(worlds, MASK, (2, 3, 9)).values()] == [[Fraction(1, 2), Fraction(1, 2), 0]]
+    with pytest.raises(InfeasibleError, match="conspicuous"):
+        anonymize(wards((0, 0, 9), (2, 3, 9)), {**WARDS, "privacy": MASK})
 
 
 def test_without_the_mask_the_paper_s_two_people_are_known_for_certain() -> None:
     """Two of seven people are ill: that their wards are not shown tells that they are the two of the first."""
     of_all = beliefs({(2, 0): 1, (1, 1): 10, (0, 2): 10}, HALF, (2, 5))
     assert [1, 0] in of_all.values()
-    masked = beliefs({(2, 0): 1}, MASK, (2, 5))
+    masked = beliefs({(2, 0, 0): 1}, MASK, (2, 5, 3))
     assert "*" not in next(iter(masked))
 
 
@@ -120,7 +124,7 @@ def test_the_manifest_says_what_it_cost_and_not_which_classes(tmp_path: Path) ->
         "columns": [{"column": "ill", "required": 0.5, "classes": 1, "alike": 5, "rows_alike": 15}],
         "reproducible": False,
     }
-    assert release.manifest["privacy"][-1] == {"model": "redrawn of ill = HIV", "required": 0.5, "achieved": 0.2}
+    assert release.manifest["privacy"][-1] == {"model": "redrawn of ill = HIV", "required": 0.5, "achieved": 0.25}
     assert [warning for warning in release.manifest["warnings"] if "'ill' is not exact" in warning]
     assert [warning for warning in release.manifest["warnings"] if "give a secret" in warning]
 
@@ -182,7 +186,7 @@ def test_a_choice_by_sensitive_values_is_warned_of() -> None:
     assert not [w for each in (masked, needless, of_k) for w in each["warnings"] if "--only minimality" in w]
 
 
-SEEDS = (0, 7, 9)  # of the five of twelve that fall
+SEEDS = (3, 7, 9)  # of the five of twelve that fall
 
 
 @needs_adult
@@ -204,5 +208,5 @@ def test_samples_of_adult_fall_without_the_mask_and_not_with_it() -> None:
                 continue
             (outcome,) = attack(release.to_df(), source=sample, spec=asked, only=["minimality"]).outcomes
             fallen[seed, bool(mask)] = outcome.people
-    assert [fallen[seed, False] for seed in SEEDS] == [11, 20, 18]
+    assert [fallen[seed, False] for seed in SEEDS] == [13, 20, 18]
     assert [fallen[seed, True] for seed in SEEDS] == [0, -1, 0]

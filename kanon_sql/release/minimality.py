@@ -3,8 +3,8 @@
 Source: R. Wong, A. Fu, K. Wang, J. Pei, "Minimality attack in privacy preserving data publishing", VLDB 2007 (MASK).
 
 Where a value is too frequent in a class, its rows are given other values, so that the class looks like one that never
-had it. Enough classes must be such ones: of those that show none of it, the share that was redrawn is at most α. See
-docs/decisions/0028-mask-against-minimality.md.
+had it. Enough classes must be such ones: of those that show none of it, but for the largest, which never was redrawn,
+the share that was is at most α. See docs/decisions/0028-mask-against-minimality.md.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ class _Counts:
     rows_lacking: int
     found: int
     others: int
+    largest_unsafe: int
+    largest_lacking: int
 
 
 def check(spec: Spec) -> None:
@@ -150,6 +152,11 @@ def _check(model: PrivacyModel, counts: _Counts) -> None:
             "out the model"
         )
     unsafe = counts.unsafe_classes
+    if unsafe and counts.largest_unsafe > counts.largest_lacking:
+        raise InfeasibleError(
+            f"{unsafe:,} classes do not meet {model.name}, and one of them has more rows than any class without the "
+            "value, so that it would be conspicuous without; lower k or raise alpha, or leave out `minimality`"
+        )
     if not _hidden(unsafe, unsafe + counts.lacking, model):
         raise InfeasibleError(
             f"{unsafe:,} classes do not meet {model.name}, and {counts.lacking:,} have none of the value: too few to "
@@ -158,14 +165,17 @@ def _check(model: PrivacyModel, counts: _Counts) -> None:
 
 
 def _hidden(unsafe: int, alike: int, model: PrivacyModel) -> bool:
-    """Whether so few of the classes that look alike had too much of a value that each may be one of the others."""
-    return unsafe <= Fraction(str(model.parameters["alpha"])) * alike
+    """Whether so few of the classes that look alike had too much of a value that each may be one of the others.
+
+    The largest of them had not, as everybody knows.
+    """
+    return unsafe <= Fraction(str(model.parameters["alpha"])) * max(alike - 1, 0)
 
 
 def _found(tables: Scratch, release: Relation, quasi_identifiers: Sequence[str], each: Redrawn) -> Finding:
     plain = {name: column for column, name in queries.plain_names(quasi_identifiers).items()}
     counts = _counted(tables, release, plain, each.column, each.model)
-    share = each.classes / counts.lacking if counts.lacking else 0.0
+    share = each.classes / (counts.lacking - 1) if each.classes and counts.lacking > 1 else 0.0
     unsafe = (0, 0) if _hidden(each.classes, counts.lacking, each.model) else (counts.lacking, counts.rows_lacking)
     name = f"redrawn of {each.model.name.partition(' of ')[2]}"
     return Finding(name, each.model.parameters["alpha"], share, *unsafe)

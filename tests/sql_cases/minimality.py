@@ -25,8 +25,17 @@ CASES = [
     Case(
         "minimality/counts",
         {"release": Relation("shown"), "quasi_identifiers": {"zip": "zip"}, **_ASKED},
-        ["unsafe_classes", "unsafe_rows", "lacking", "rows_lacking", "found", "others"],
-        [(2, 4, 1, 2, 4, 4)],
+        [
+            "unsafe_classes",
+            "unsafe_rows",
+            "lacking",
+            "rows_lacking",
+            "found",
+            "others",
+            "largest_unsafe",
+            "largest_lacking",
+        ],
+        [(2, 4, 1, 2, 4, 4, 3, 2)],
         _ROWS,
     ),
     Case(
