@@ -78,7 +78,8 @@ def figure(name: str, counted: Counted) -> exp.Column:
 
 
 def _named_figure(name: str, counted: Counted) -> str:
-    return f"_{name}_of_every{counted.name}" if counted.every else f"_{name}_of{counted.name}"
+    every, people = "_every" if counted.every else "", "_people" if counted.unit else ""
+    return f"_{name}_of{every}{people}{counted.name}"
 
 
 def follows_order(names: Iterable[str]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -58,7 +58,8 @@ class Summary:
 
     `unsafe_classes`, `unsafe_rows`: those of the model that most classes do not meet, equal rows being a class.
     `findings`: of everything that the release is held to. `homogeneous`: of the sensitive columns that no model is
-    about. `redrawn`: what was done to sensitive columns before, if anything. `statements`: what was asked.
+    about. `frequent`: of those that one is about, the rows of all classes that have the most frequent value of their
+    class. `redrawn`: what was done to sensitive columns before, if anything. `statements`: what was asked.
     """
 
     rows: int
@@ -69,6 +70,7 @@ class Summary:
     findings: tuple[Finding, ...] = ()
     homogeneous: tuple[Homogeneous, ...] = ()
     redrawn: tuple[Redrawn, ...] = ()
+    frequent: Mapping[str, int] = field(default_factory=dict)
     statements: tuple[Statement, ...] = field(default=(), compare=False, repr=False)
 
     @property
@@ -80,8 +82,10 @@ class Summary:
 
     def to_dict(self) -> dict[str, Any]:
         """What was found, ready for JSON."""
-        hidden = ("homogeneous", "redrawn", "statements")
-        return {name: value for name, value in asdict(self).items() if name not in hidden}
+        return {name: value for name, value in asdict(self).items() if name not in _NOT_FOUND}
+
+
+_NOT_FOUND = ("homogeneous", "redrawn", "frequent", "statements")
 
 
 def summarize(
@@ -117,7 +121,8 @@ def summarize(
         same = tuple(_homogeneous(tables, relation, quasi_identifiers, each, model.unit) for each in sensitive)
     worst = max(summaries, key=lambda summary: summary.unsafe_classes)
     every = tuple(finding for summary in summaries for finding in summary.findings)
-    return replace(worst, findings=every, homogeneous=same, statements=tables.log)
+    frequent = {column: rows for summary in summaries for column, rows in summary.frequent.items()}
+    return replace(worst, findings=every, homogeneous=same, frequent=frequent, statements=tables.log)
 
 
 def _homogeneous(
@@ -135,11 +140,11 @@ def _homogeneous(
 
 
 def _of_classes(model: PrivacyModel, rows: Sequence[tuple[Any, ...]]) -> Summary:
-    ((*counts, smallest, unsafe_classes, unsafe_rows, achieved),) = rows
-    total, classes = map(int, counts)
+    ((total, classes, smallest, unsafe_classes, unsafe_rows, achieved, *most),) = rows
     unsafe = int(unsafe_classes), int(unsafe_rows)
     finding = Finding(model.name, model.required, _figure(achieved), *unsafe)
-    return Summary(total, classes, _figure(smallest), *unsafe, findings=(finding,))
+    frequent = {model.sensitive: int(most[0] or 0)} if model.sensitive and most else {}
+    return Summary(int(total), int(classes), _figure(smallest), *unsafe, findings=(finding,), frequent=frequent)
 
 
 def _of_release(model: ReleaseModel, rows: Sequence[tuple[Any, ...]]) -> Summary:
@@ -270,6 +275,7 @@ def _summary_sql(
     }
     if each.population is None:
         name = "core/class_summary"
+        holes |= _frequent(model, each)
         return name, queries.text(name, engine.dialect, safe=model.predicate(each), **holes)
     counting: dict[str, Hole] = {
         "population": _given(population, each),
@@ -300,6 +306,15 @@ def _achieved(model: PrivacyModels, each: PrivacyModel) -> dict[str, Predicate |
         return {"achieved": None, "of_class": None}
     achieved, of_class = queries.over_classes(model.predicate(each, each.achieved))
     return {"achieved": achieved, "of_class": of_class}
+
+
+def _frequent(model: PrivacyModels, each: PrivacyModel) -> dict[str, Predicate | None]:
+    """How many rows have the most frequent value of their class, where one of the models counts values: rows, be it
+    that the model counts people."""
+    if each.sensitive is None:
+        return {"frequent": None, "most": None}
+    most = replace(model.predicate(each, "most"), columns={"most": "MAX(c)"}, unit=None)
+    return {"frequent": Predicate("SUM(most)"), "most": most}
 
 
 def _figure(value: Any) -> Any:

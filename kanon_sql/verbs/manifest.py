@@ -77,11 +77,11 @@ def classification(plan: Plan | LocalPlan, summary: Summary) -> dict[str, float]
     """The classification metric, by sensitive column: the share of the source's rows that their class does not tell.
 
     Those are the rows that have another value than the most frequent one of their class, and the suppressed ones
-    (V. Iyengar, KDD 2002, section 3.2). It is known of columns that no model is about.
+    (V. Iyengar, KDD 2002, section 3.2). It is known of columns that are released as they are.
     """
-    frequent = {each.column: each.frequent for each in summary.homogeneous if each.column in plan.spec.sensitive}
+    frequent = {**summary.frequent, **{each.column: each.frequent for each in summary.homogeneous}}
     rows = plan.frequency_set.rows
-    return {column: (rows - released) / rows for column, released in frequent.items()}
+    return {column: (rows - frequent[column]) / rows for column in plan.spec.sensitive if column in frequent}
 
 
 def finding(each: Finding) -> dict[str, Any]:

@@ -1,0 +1,50 @@
+"""The classification metric of sensitive columns, those that a model is about among them, by brute force."""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+import kanon_sql
+from kanon_sql.engine import Engine
+from support.database import create_table
+
+TYPES = dict.fromkeys(["age", "paid", "person", "row"], "INTEGER") | dict.fromkeys(["ill", "ward"], "VARCHAR")
+ROWS = [
+    (20 + i * 7 % 24, i * i % 7, i // 3, i, None if i % 5 == 0 else "abc"[i * i % 3], "xy"[i % 2]) for i in range(180)
+]
+MODELS: dict[str, Any] = {
+    "l_diversity": {"ill": 2},
+    "t_closeness": {"paid": {"t": 0.6, "distance": "ordered"}, "ill": {"t": 0.6}},
+}
+
+
+def told(rows: Sequence[tuple[Any, ...]], column: int) -> int:
+    """Of rows (class, …): those with the most frequent value of their class."""
+    classes: dict[Any, Counter[Any]] = defaultdict(Counter)
+    for row in rows:
+        classes[row[0]][row[column]] += 1
+    return sum(max(values.values()) for values in classes.values())
+
+
+@pytest.mark.parametrize("unit", [None, "person"])
+def test_every_sensitive_column_has_the_metric_without_another_query(engine: Engine, unit: str | None) -> None:
+    create_table(engine, "wards", TYPES, ROWS)
+    spec: dict[str, Any] = {
+        "quasi_identifiers": {"age": {"hierarchy": {"ranges": [2, 6, 12]}}},
+        "sensitive": ["ill", "paid", "ward"],
+        "keep": ["row"],
+        **({"unit": unit} if unit else {"identifiers": ["person"]}),
+    }
+    said = {"k": 3, "suppression_limit": 0.2, "into": "wards_3", "connection": engine.connection}
+    release = kanon_sql.anonymize("wards", spec, **MODELS, **said)
+    written = engine.rows("SELECT age, ill, paid, ward FROM wards_3")
+    assert 0 < len(written) <= len(ROWS)
+    expected = {name: 1 - told(written, place) / len(ROWS) for place, name in enumerate(spec["sensitive"], start=1)}
+    assert release.manifest["classification"] == pytest.approx(expected)
+    assert list(release.manifest["classification"]) == spec["sensitive"]
+    said.pop("into")
+    asked = {each.name: each.times for each in kanon_sql.explain("wards", spec, **MODELS, **said).steps}
+    assert (asked["homogeneous"], asked["class_summary"]) == (1, 4)  # the ward, and one per model
+    engine.run("DROP TABLE wards_3")
