@@ -152,9 +152,27 @@ def test_what_is_lost_is_what_the_rows_say(tmp_path: Any, options: dict[str, Any
     assert (far["zip"], far["sex"]) == (None, None)
     assert far["age"] == pytest.approx(squared_error(columns[1], [str(row[1]) for row in rows], shown))
     if not seed:
-        assert score["ambiguity"] == pytest.approx(sum(map(prod, stands_for(columns))) / len(rows))
+        powers = [weight * len(weights) / sum(weights) for weight in weights]
+        raised = [prod(map(pow, leaves, powers)) for leaves in stands_for(columns)]
+        assert score["ambiguity"] == pytest.approx(sum(raised) / len(rows))
         assert score["divergence"] == pytest.approx(divergence(columns, rows, shown))
     assert made.damage_to_df().to_dict("records")[0]["column"] == "zip"
+
+
+def test_ambiguity_by_weights_with_a_mean_of_1() -> None:
+    """Three ZIP codes under each label, the sexes as they are; with equal weights it is the same to the last digit."""
+    people = pandas.DataFrame({"zip": [f"{i % 4}{i % 3}" for i in range(40)], "sex": ["f", "m"] * 20})
+    recipes = {"zip": {"redact": "right"}, "sex": "suppress"}
+
+    def ambiguity(zips: float, sexes: float) -> Any:
+        weights = {"zip": zips, "sex": sexes}
+        columns = {name: {"hierarchy": recipes[name], "weight": weights[name]} for name in recipes}
+        made = anonymize(people, {"quasi_identifiers": columns}, k=4, strategy="exhaustive").manifest
+        assert made["node"] == {"zip": 1, "sex": 0}
+        return made["information_loss"]["ambiguity"]
+
+    assert ambiguity(1, 1) == ambiguity(0.3, 0.3) == pytest.approx(3)
+    assert ambiguity(0.5, 1) == pytest.approx(3 ** (2 / 3))
 
 
 def stands_for(columns: Sequence[Column]) -> list[tuple[int, ...]]:

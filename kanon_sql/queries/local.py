@@ -355,15 +355,17 @@ def assigned(
 
 @t.remembered
 def cells_of_node(
-    assignment: Relation, keys: Sequence[str], leaves: Sequence[str | int], most: Sequence[int], dialect: str
-) -> str:
-    """The query of a node's cells: the keys, n, class, per attribute leaves_j, and share.
+    assignment: Relation, keys: Sequence[str], leaves: Sequence[str | int], most: Sequence[int],
+    weights: Sequence[float], dialect: str,
+) -> str:  # fmt: skip
+    """The query of a node's cells: the keys, n, class, per attribute leaves_j, share, and with weights `weighted`.
 
     `leaves`: a column of the assignment with n times (leaves - 1), or the leaves where all its cells have as many.
-    `most`: all leaves of each attribute; `share` is the logarithm of the part of all their combinations.
+    `most`: all leaves of each attribute; `share` is the logarithm of the part of all their combinations;
+    `weighted` the same with each attribute's part to the power of its weight.
     """
     query = exp.select(*(t.column(name, "a") for name in (*keys, "n", "class"))).from_(t.table(assignment, "a"))
-    return _with_leaves(query, [_leaves(each) for each in leaves], most, dialect)
+    return _with_leaves(query, [_leaves(each) for each in leaves], most, weights, dialect)
 
 
 def _leaves(said: str | int) -> exp.Expr:
@@ -375,26 +377,34 @@ def _leaves(said: str | int) -> exp.Expr:
 
 @t.remembered
 def cells_of_classes(
-    assignment: Relation, classes: Relation, keys: Sequence[str], most: Sequence[int], dialect: str
-) -> str:
-    """The query of the cells of a local recoding: the keys, n, class, per attribute leaves_j, and share."""
+    assignment: Relation, classes: Relation, keys: Sequence[str], most: Sequence[int], weights: Sequence[float],
+    dialect: str,
+) -> str:  # fmt: skip
+    """The query of the cells of a local recoding, with the columns of `cells_of_node`."""
     query = exp.select(*(t.column(name, "a") for name in (*keys, "n", "class"))).from_(t.table(assignment, "a"))
     same = exp.EQ(this=t.column("class", "k"), expression=t.column("class", "a"))
     leaves = [t.column(f"leaves_{j}", "k") for j, _ in enumerate(most)]
-    return _with_leaves(query.join(t.table(classes, "k"), on=same), leaves, most, dialect)
+    return _with_leaves(query.join(t.table(classes, "k"), on=same), leaves, most, weights, dialect)
 
 
-def _with_leaves(query: exp.Select, leaves: Sequence[exp.Expr], most: Sequence[int], dialect: str) -> str:
+def _with_leaves(
+    query: exp.Select, leaves: Sequence[exp.Expr], most: Sequence[int], weights: Sequence[float], dialect: str
+) -> str:
     named = (exp.alias_(each.copy(), f"leaves_{j}", quoted=True) for j, each in enumerate(leaves))
-    return t.printed(query.select(*named, exp.alias_(_log_share(leaves, most), "share")), dialect)
+    query = query.select(*named, exp.alias_(_log_share(leaves, most), "share"))
+    if weights:
+        query = query.select(exp.alias_(_log_share(leaves, most, weights), "weighted"))
+    return t.printed(query, dialect)
 
 
-def _log_share(leaves: Sequence[exp.Expr], most: Sequence[int]) -> exp.Expr:
+def _log_share(leaves: Sequence[exp.Expr], most: Sequence[int], weights: Sequence[float] = ()) -> exp.Expr:
     """The logarithm of the part that leaves are of all combinations, which no product could hold of many columns."""
     total: exp.Expr = exp.cast(exp.Literal.number(0), "DOUBLE")
-    for each, every in zip(leaves, most, strict=True):
+    for j, (each, every) in enumerate(zip(leaves, most, strict=True)):
         share = exp.Div(this=exp.cast(exp.paren(each.copy()), "DOUBLE"), expression=t.literal(every))
-        total = exp.Add(this=total, expression=exp.Ln(this=share))
+        part: exp.Expr = exp.Ln(this=share)
+        part = exp.Mul(this=part, expression=t.literal(weights[j])) if weights else part
+        total = exp.Add(this=total, expression=part)
     return total
 
 

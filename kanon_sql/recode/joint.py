@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import exp, log
+from operator import mul
 
 from kanon_sql import queries
 from kanon_sql.engines.scratch import Scratch
@@ -25,11 +26,15 @@ _MOST_LOG = 600.0  # of all combinations of leaves, beyond which their inverse i
 
 @dataclass(frozen=True)
 class Cells:
-    """The released cells, as a relation of keys, n, class, leaves_j and share; see `queries.cells_of_node`."""
+    """The released cells, as a relation of keys, n, class, leaves_j and share; see `queries.cells_of_node`.
+
+    `weights`: of the attributes, with mean 1; none where all are alike.
+    """
 
     frequency_set: FrequencySet
     tables: Scratch
     relation: Relation
+    weights: tuple[float, ...] = ()
 
     @property
     def checksum(self) -> str | None:
@@ -43,11 +48,12 @@ class Cells:
     def ambiguity(self) -> float | None:
         """How many combinations of leaves a row may stand for, a suppressed one for all; None if that is no number.
 
-        The mean over the source's rows (J. Goldberger, T. Tassa, Transactions on Data Privacy 3(2), 2010).
+        The mean over the source's rows (J. Goldberger, T. Tassa, Transactions on Data Privacy 3(2), 2010); an attribute
+        counts with its leaves to the power of its weight.
         """
-        ((rows, shares),) = self.tables.rows("quality/ambiguity", cells=self.relation)
-        mean = (float(shares) + self.frequency_set.rows - int(rows)) / self.frequency_set.rows
-        combinations = combined(self.frequency_set)
+        rows, shares = self._sums("weighted" if self.weights else "share")
+        mean = (shares + self.frequency_set.rows - rows) / self.frequency_set.rows
+        combinations = combined(self.frequency_set, self.weights)
         return mean * exp(combinations) if combinations < _MOST_LOG else None
 
     def divergence_apart(self) -> float:
@@ -76,13 +82,17 @@ class Cells:
 
     @property
     def _suppressed(self) -> int:
-        ((rows, _),) = self.tables.rows("quality/ambiguity", cells=self.relation)
-        return self.frequency_set.rows - int(rows)
+        return self.frequency_set.rows - self._sums("share")[0]
+
+    def _sums(self, share: str) -> tuple[int, float]:
+        """The released rows, and the part of all combinations that they may stand for, added up."""
+        ((rows, shares),) = self.tables.rows("quality/ambiguity", cells=self.relation, share=[share])
+        return int(rows), float(shares)
 
 
 @contextmanager
-def of_node(frequency_set: FrequencySet, safe: Predicate, node: Node) -> Iterator[Cells]:
-    """The cells of a node, with only the classes that hold."""
+def of_node(frequency_set: FrequencySet, safe: Predicate, node: Node, weights: Sequence[float] = ()) -> Iterator[Cells]:
+    """The cells of a node, with only the classes that hold; `weights` of the attributes, empty where all are alike."""
     leaves = [_leaves_of(*each) for each in zip(frequency_set.attributes, node, strict=True)]
     keys, dialect = frequency_set.keys, frequency_set.engine.dialect
     with Scratch(frequency_set.engine, "joint") as tables:
@@ -95,22 +105,34 @@ def of_node(frequency_set: FrequencySet, safe: Predicate, node: Node) -> Iterato
             sensitive=frequency_set.counted,
             safe=safe,
         )
-        query = queries.cells_of_node(assignment, keys, leaves, _most(frequency_set), dialect)
-        yield Cells(frequency_set, tables, tables.make_as("cells", query))
+        weights = _with_mean_1(weights)
+        query = queries.cells_of_node(assignment, keys, leaves, _most(frequency_set), weights, dialect)
+        yield Cells(frequency_set, tables, tables.make_as("cells", query), weights)
 
 
 @contextmanager
-def of_classes(frequency_set: FrequencySet, local: Local, classes: Relation) -> Iterator[Cells]:
+def of_classes(
+    frequency_set: FrequencySet, local: Local, classes: Relation, weights: Sequence[float] = ()
+) -> Iterator[Cells]:
     """The cells of a local recoding."""
     keys, dialect = frequency_set.keys, frequency_set.engine.dialect
     with Scratch(frequency_set.engine, "joint") as tables:
-        query = queries.cells_of_classes(local.assignment, classes, keys, _most(frequency_set), dialect)
-        yield Cells(frequency_set, tables, tables.make_as("cells", query))
+        weights = _with_mean_1(weights)
+        query = queries.cells_of_classes(local.assignment, classes, keys, _most(frequency_set), weights, dialect)
+        yield Cells(frequency_set, tables, tables.make_as("cells", query), weights)
 
 
-def combined(frequency_set: FrequencySet) -> float:
-    """The logarithm of how many combinations of leaves there are."""
-    return sum(log(most) for most in _most(frequency_set))
+def _with_mean_1(weights: Sequence[float]) -> tuple[float, ...]:
+    """Weights as powers that leave the size of a product as it is; none where all are alike."""
+    if len(set(weights)) < 2:
+        return ()
+    return tuple(weight * len(weights) / sum(weights) for weight in weights)
+
+
+def combined(frequency_set: FrequencySet, weights: Sequence[float] = ()) -> float:
+    """The logarithm of how many combinations of leaves there are, each attribute's to the power of its weight."""
+    logarithms = [log(most) for most in _most(frequency_set)]
+    return sum(map(mul, weights, logarithms)) if weights else sum(logarithms)
 
 
 def _most(frequency_set: FrequencySet) -> list[int]:

@@ -168,14 +168,14 @@ def _recoded(plan: LocalPlan) -> dict[str, Any]:
 
 def _of_tuples(plan: Plan) -> dict[str, float | None]:
     """What is said of a node's rows as whole tuples."""
-    with joint.of_node(plan.frequency_set, plan.judge.model.safe, plan.outcome.node) as cells:
+    with joint.of_node(plan.frequency_set, plan.judge.model.safe, plan.outcome.node, plan.costs.weights) as cells:
         return {"ambiguity": cells.ambiguity, "divergence": cells.divergence_apart()}
 
 
 def _of_local_tuples(plan: LocalPlan) -> dict[str, float | None]:
     """The same of classes; no divergence where labels of rules make them, which may stand for any values."""
     recoding = plan.recoding
-    with joint.of_classes(plan.frequency_set, recoding.local, recoding.classes) as cells:
+    with joint.of_classes(plan.frequency_set, recoding.local, recoding.classes, plan.costs.weights) as cells:
         far = None if recoding.local.classes else cells.divergence(recoding.classes, recoding.orders)
         return {"ambiguity": cells.ambiguity, "divergence": far}
 

@@ -100,12 +100,18 @@ CASES = [
     ),
     Case(
         "quality/ambiguity",
-        {"cells": Relation("cells")},
+        {"cells": Relation("cells"), "share": ["share"]},
         ["released_rows", "shares"],
         [(5, 2 * 1.0 + 3 * 0.25)],
         _CELLS,
     ),
-    Case("quality/ambiguity", {"cells": Relation("cells")}, ["released_rows", "shares"], [(0, 0)], _NO_CELLS),
+    Case(
+        "quality/ambiguity",
+        {"cells": Relation("cells"), "share": ["share"]},
+        ["released_rows", "shares"],
+        [(0, 0)],
+        _NO_CELLS,
+    ),
     Case(
         "quality/apart_density",
         {"cells": Relation("cells"), "rows": 10, "suppressed": 5},
