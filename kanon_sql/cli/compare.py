@@ -76,7 +76,8 @@ def _show(compared: Comparison) -> None:
     out.print(f"{compared.rows:,} rows, {size}; {escape(asked)}, {limit}, metric {compared.metric}")
     searches = (_found_table, _effort_table) if searched else ()
     of_searches = [table(compared, searched, nodes) for table in searches]
-    for table in (_releases_table(compared, made), *of_searches, *_nodes_tables(compared, searched, nodes)):
+    of_releases = (_releases_table(compared, made), _lost_table(compared, made))
+    for table in (*of_releases, *of_searches, *_nodes_tables(compared, searched, nodes)):
         out.print()
         out.print(table)
     out.print()
@@ -117,16 +118,13 @@ def _place(search: StrategyResult) -> _Place:
 
 def _releases_table(compared: Comparison, made: Sequence[StrategyResult]) -> Table:
     """What each strategy would release: what is lost, what is left out, how great the risk is, and what it took."""
-    several, repeated = len(compared.by_k) > 1, any(each.same_as for each in made)
-    sizes, same = ("k",) if several else (), ("same as",) if repeated else ()
-    table = _right("strategy", *sizes, "loss", "entropy", "LOS", "classes", "risk", "mean", "seconds", *same)
+    repeated = any(each.same_as for each in made)
+    same = ("same as",) if repeated else ()
+    table = _right(*_named(compared), "loss", "entropy", "LOS", "classes", "risk", "mean", "seconds", *same)
     for each in made:
-        losses = each.information_loss or {}
-        shares = (losses["loss"], losses["entropy"])
         table.add_row(
-            escape(each.strategy),
-            *((str(each.k),) if several else ()),
-            *map(_maybe, shares),
+            *_name(compared, each),
+            *_scores(each, "loss", "entropy"),
             _maybe(each.los),
             _maybe(each.classes),
             *map(_maybe, (each.risk_highest, each.risk_mean)),
@@ -134,6 +132,30 @@ def _releases_table(compared: Comparison, made: Sequence[StrategyResult]) -> Tab
             *((_same(each),) if repeated else ()),
         )
     return table
+
+
+def _lost_table(compared: Comparison, made: Sequence[StrategyResult]) -> Table:
+    """What else is lost, of the columns and of the rows as wholes."""
+    table = _right(*_named(compared), *_LOST)
+    for each in made:
+        table.add_row(*_name(compared, each), *_scores(each, *_LOST))
+    return table
+
+
+_LOST = ("granularity", "ncp", "ambiguity", "divergence")
+
+
+def _named(compared: Comparison) -> tuple[str, ...]:
+    return ("strategy", "k") if len(compared.by_k) > 1 else ("strategy",)
+
+
+def _name(compared: Comparison, each: StrategyResult) -> tuple[str, ...]:
+    """A strategy's name, and its k where there are several."""
+    return (escape(each.strategy), str(each.k))[: len(_named(compared))]
+
+
+def _scores(each: StrategyResult, *names: str) -> list[str]:
+    return [_maybe((each.information_loss or {})[name]) for name in names]
 
 
 def _same(each: StrategyResult) -> str:

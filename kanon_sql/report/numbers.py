@@ -30,7 +30,7 @@ def figure(value: float) -> str:
         return count(int(value))
     if abs(value) < 0.001:
         return f"{value:.1g}"
-    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4f}"
+    return count(round(value)) if abs(value) >= 10_000 else f"{value:.4f}"
 
 
 def models(asked: Iterable[tuple[str, object]]) -> str:

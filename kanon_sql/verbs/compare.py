@@ -287,23 +287,25 @@ class _Prepared:
         with Scratch(self.tables.engine, spec.strategy) as tables:
             problem = posed_again(self.problem, spec, replace(self.local, tables=tables))
             plan = recode(problem, observer)
-            with joint.of_classes(problem.frequency_set, plan.recoding.local, plan.recoding.classes) as cells:
-                return _Run(spec.strategy, made=_made(plan, cells.checksum))
+            made = plan.recoding.local, plan.recoding.classes, plan.costs.weights
+            with joint.of_classes(problem.frequency_set, *made) as cells:
+                return _Run(spec.strategy, made=_made(plan, cells, None))
 
 
 def _search(problem: Problem, observer: Observer) -> _Run:
     outcome = search(problem, observer)
     plan = planned(problem, outcome)
     known = _minimal(problem, outcome)
-    with joint.of_node(problem.frequency_set, plan.judge.model.safe, outcome.node) as cells:
-        made = _made(plan, cells.checksum)
+    with joint.of_node(problem.frequency_set, plan.judge.model.safe, outcome.node, plan.costs.weights) as cells:
+        made = _made(plan, cells, cells.divergence_apart())
     slim = replace(outcome, tags=None)  # those of a large lattice are large
     return _Run(problem.spec.strategy, outcome=slim, made=made, minimal=known)
 
 
-def _made(plan: Plan | LocalPlan, checksum: str | None) -> _Made:
+def _made(plan: Plan | LocalPlan, cells: joint.Cells, divergence: float | None) -> _Made:
     figures = manifests.figures_of(plan)
-    return _Made(figures, manifests.scores(plan, figures), plan.search_seconds, plan.ended, checksum)
+    scores = {**manifests.scores(plan, figures), "ambiguity": cells.ambiguity, "divergence": divergence}
+    return _Made(figures, scores, plan.search_seconds, plan.ended, cells.checksum)
 
 
 def _minimal(problem: Problem, outcome: Outcome) -> tuple[Node, ...]:

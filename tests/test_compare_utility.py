@@ -1,0 +1,54 @@
+"""What a comparison says of the rows as wholes: as the manifest of the same release, without a read of the source."""
+
+import pandas
+import pytest
+
+from kanon_sql import anonymize, compare
+from kanon_sql.engines.duckdb import DuckDB
+from support.command_line import done
+
+PEOPLE = pandas.DataFrame({"zip": [f"{i % 5}{i % 3}{i % 2}" for i in range(120)], "sex": ["f", "m", "m"] * 40})
+SPEC = {
+    "quasi_identifiers": {
+        "zip": {"hierarchy": {"redact": "right"}, "weight": 0.5},
+        "sex": {"hierarchy": "suppress", "weight": 1},
+    },
+    "suppression_limit": 0.1,
+}
+
+
+def test_ambiguity_and_divergence_are_those_of_the_release() -> None:
+    compared = compare(PEOPLE, SPEC, strategies=["exhaustive", "mondrian"], k=[3, 9])
+    for each in compared.searches:
+        lost = dict(anonymize(PEOPLE, SPEC, strategy=each.strategy, k=each.k).manifest["information_loss"])
+        assert each.information_loss is not None
+        assert each.information_loss["ambiguity"] == pytest.approx(lost["ambiguity"])
+        expected = None if each.strategy == "mondrian" else pytest.approx(lost["divergence"])
+        assert each.information_loss["divergence"] == expected
+
+
+def test_no_strategy_reads_the_source_again(monkeypatch: pytest.MonkeyPatch, embedded: DuckDB) -> None:
+    embedded.connection.register("people", PEOPLE)
+    asked: list[str] = []
+    rows, run = DuckDB.rows, DuckDB.run
+    monkeypatch.setattr(DuckDB, "rows", lambda self, sql: asked.append(sql) or rows(self, sql))
+    monkeypatch.setattr(DuckDB, "run", lambda self, sql: asked.append(sql) or run(self, sql))
+
+    def reads(strategies: list[str]) -> int:
+        asked.clear()
+        compare("people", SPEC, strategies=strategies, k=3, connection=embedded.connection)
+        return sum('"people"' in sql and not sql.startswith(("DESCRIBE", "EXPLAIN")) for sql in asked)
+
+    assert 0 < reads(["exhaustive", "ola", "kaca"]) == reads(["exhaustive", "kaca"])
+
+
+def test_the_command_line_shows_them_within_80_columns(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    PEOPLE.to_csv(tmp_path / "people.csv", index=False)
+    (tmp_path / "zip.csv").write_text("".join(f"{z};{z[0]}**;*\n" for z in sorted(set(PEOPLE["zip"]))))
+    (tmp_path / "sex.csv").write_text("f;*\nm;*\n")
+    asked = ["--quasi-identifiers", "zip,sex", "--hierarchies", tmp_path, "--strategies", "auto,mondrian", "--k", "3,9"]
+    said = done("compare", tmp_path / "people.csv", *asked)
+    table = next(part for part in said.split("\n\n") if "ambiguity" in part).strip().splitlines()
+    assert table[0].split() == ["strategy", "k", "granularity", "ncp", "ambiguity", "divergence"]
+    assert [len(line.split()) for line in table[1:]] == [6, 5, 6, 5]
