@@ -5,6 +5,7 @@ The attack gives counts; which class it is, and who stands in it, each test work
 """
 
 import pandas
+import pytest
 
 from kanon_sql import attack
 
@@ -42,3 +43,26 @@ def test_table_5_tells_more_than_the_survey_says() -> None:
     ill = ["Liver Disease", "Liver Disease", "Cancer", "Flu", "Heart Disease", "Cancer"]
     release = pandas.DataFrame(classes, columns=["zip", "age"]).assign(disease=ill)
     assert homogeneous(release, ["zip", "age"], "disease") == {("936**", "≤30"): [1, 2]}
+
+
+def test_table_5_tells_what_the_colleague_from_japan_has() -> None:
+    """Who is 32, lives in 93607, and seldom has a heart disease; another colleague of the same class is not told."""
+    classes = [("936**", "≤30")] * 2 + [("9390*", "≥40")] * 2 + [("936**", "3*")] * 2
+    ill = ["Liver Disease", "Liver Disease", "Cancer", "Flu", "Heart Disease", "Cancer"]
+    release = pandas.DataFrame(classes, columns=["zip", "age"]).assign(disease=ill)
+    priors = pandas.DataFrame({"nationality": ["Japanese"], "disease": ["Heart Disease"], "share": [0.01]})
+    colleagues = {"Umeko": "Japanese", "Ann": "American"}
+    asked = {"quasi_identifiers": ["zip", "age"], "sensitive": ["disease"], "hierarchies": None}
+    told = {}
+    for name, nationality in colleagues.items():
+        person = pandas.DataFrame({"zip": ["93607"], "age": [32], "nationality": [nationality]})
+        (outcome,) = attack(release, auxiliary=person, priors=priors, only=["priors"], **asked).outcomes
+        told[name] = (outcome.people, outcome.baseline, outcome.figures["classes"])
+    assert told == {"Umeko": (1, 0, 1), "Ann": (0, 0, 0)}
+    sure = 1 / (1 + 0.01 / (1 / 6))  # of the cancer, in the only class that fits: rows 5 and 6
+    for rows, gain in (([4, 5], 1 / (1 + 0.01 / (1 / 2)) - 1 / 2), (list(range(6)), sure - 1 / 2)):
+        (outcome,) = attack(release.loc[rows], auxiliary=UMEKO, priors=priors, only=["priors"], **asked).outcomes
+        assert outcome.figures["worst_gain"] == pytest.approx(gain)
+
+
+UMEKO = pandas.DataFrame({"zip": ["93607"], "age": [32], "nationality": ["Japanese"]})

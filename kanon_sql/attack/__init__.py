@@ -17,6 +17,7 @@ from kanon_sql.attack.model_inference import MODEL_INFERENCE
 from kanon_sql.attack.order import ORDER
 from kanon_sql.attack.outcome import Control, Outcome, interval
 from kanon_sql.attack.places import PLACES
+from kanon_sql.attack.priors import PRIORS
 from kanon_sql.attack.singling_out import SINGLING_OUT
 from kanon_sql.attack.skewness import SIMILARITY, SKEWNESS
 from kanon_sql.attack.versions import VERSIONS, Comparison, compared
@@ -24,6 +25,7 @@ from kanon_sql.attack.versions import VERSIONS, Comparison, compared
 ATTACKS: tuple[Attack, ...] = (
     HOMOGENEITY,
     BACKGROUND,
+    PRIORS,
     SKEWNESS,
     SIMILARITY,
     MINIMALITY,

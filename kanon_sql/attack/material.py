@@ -15,12 +15,25 @@ from kanon_sql.privacy import PrivacyModels
 from kanon_sql.queries import Relation
 
 Need = Literal[
-    "sensitive", "source", "auxiliary", "previous", "others", "another", "order", "cloaked", "labels", "models"
+    "sensitive",
+    "source",
+    "auxiliary",
+    "people",
+    "priors",
+    "previous",
+    "others",
+    "another",
+    "order",
+    "cloaked",
+    "labels",
+    "models",
 ]
 NEEDS: Mapping[Need, str] = {
     "sensitive": "a sensitive column in the release; name it with `sensitive`",
     "source": "the source that the release was made of; name it with `source`",
     "auxiliary": "a table of people that an attacker may have; name it with `auxiliary`",
+    "people": "the people whom an attacker knows; name them with `auxiliary`, or the source with `source`",
+    "priors": "how common the sensitive values are among people whom an attacker knows; name it with `priors`",
     "previous": "an earlier release of the same table; name it with `previous`",
     "others": "another release of the same table; name it after the first",
     "another": "another release of the same table; name it after the first, or an earlier one with `previous`",
@@ -63,9 +76,10 @@ class Material:
     """All that an attack may use. Tables that it makes go into a scratch of its own on `engine`.
 
     `quasi_identifiers`, `sensitive`: columns of the release, by their names at home; `location`, `time`: those of
-    places and times before they were cloaked. `control`: people who are not in the release. `others`: further releases
-    of the same table. `unit`: the column of the
-    source, and of an auxiliary table, that tells people apart. `privacy`: the models that the release was made for.
+    places and times before they were cloaked. `control`: people who are not in the release. `priors`: how common
+    sensitive values are among people like somebody. `others`: further releases of the same table. `unit`: the column
+    of the source, and of an auxiliary table, that tells people apart. `privacy`: the models that the release was made
+    for.
     `most`: attempts at most, drawn with the `seed`. `hierarchy`: that of a column, made for its values. `averaged`: the
     quasi-identifiers of which the release shows a mean, a median or a mode. `note`: takes a sentence about what limits
     the attacks.
@@ -80,6 +94,7 @@ class Material:
     source: Copy | None = None
     auxiliary: Copy | None = None
     control: Copy | None = None
+    priors: Copy | None = None
     previous: Copy | None = None
     others: tuple[Copy, ...] = ()
     unit: str | None = None
@@ -105,7 +120,7 @@ class Material:
 
     def missing(self, needs: Sequence[Need]) -> list[Need]:
         """What was not given of all that an attack needs; other tables have no labels to match with cloaked boxes."""
-        by_labels = {*needs} & {"source", "auxiliary", "previous", "others", "another", "order"}
+        by_labels = {*needs} & {"source", "auxiliary", "people", "previous", "others", "another", "order"}
         of_places: list[Need] = ["labels"] if self.location and by_labels and "cloaked" not in needs else []
         return of_places or [need for need in needs if not self.has(need)]
 
@@ -114,6 +129,11 @@ class Material:
         release, apart = self.release, {*self.quasi_identifiers, self.unit}
         both = [name for name in release.columns if name in other.columns and name not in apart]
         return tuple(name for name in both if release.kinds[name] == other.kinds[name])
+
+    @property
+    def people(self) -> Copy | None:
+        """Whom an attacker knows: the auxiliary table, or else everybody of the source."""
+        return self.auxiliary or self.source
 
     @property
     def all_others(self) -> tuple[Copy, ...]:

@@ -29,6 +29,7 @@ AUXILIARY = Option("auxiliary", "A table of people, with their names say, that a
 CONTROL = Option(
     "control", "People like those of the source who are not in the release: what is right of them too.", _GIVEN
 )
+PRIORS = Option("priors", "A table of values and the `share` of people, by their other columns, who have it.", _GIVEN)
 PREVIOUS = Option("previous", "An earlier release of the same table.", _GIVEN)
 ONLY = Option(
     "only", "The attacks to try, such as homogeneity,linkage (default: all that can be).", _GIVEN, read=o.names
@@ -50,6 +51,7 @@ FAIL_ABOVE = Option(
     SOURCE,
     AUXILIARY,
     CONTROL,
+    PRIORS,
     PREVIOUS,
     ONLY,
     ATTEMPTS,
@@ -103,6 +105,6 @@ def _show(tried: Attacks) -> None:
 
 def _flagged(needs: str) -> str:
     """What an attack needs, with the flags of this command too."""
-    for option in (SOURCE, AUXILIARY, PREVIOUS):
+    for option in (SOURCE, AUXILIARY, PRIORS, PREVIOUS):
         needs = needs.replace(f"`{option.name}`", option.spelled)
     return in_flags(needs)

@@ -84,6 +84,7 @@ def attack(
     source: Any = None,
     auxiliary: Any = None,
     control: Any = None,
+    priors: Any = None,
     previous: Any = None,
     spec: Spec | dict[str, Any] | str | Path | None = None,
     only: str | Sequence[str] | None = None,
@@ -97,9 +98,10 @@ def attack(
     `release`, `others`: releases of one table, each a file, a table, a DataFrame or an Arrow table; left out, the
     spec's target. `source`: the table that they were made of, which tells whether a guess is right; with a spec,
     its source. `auxiliary`: a table of people that an attacker may have. `control`: people like those of the source
-    who are not in the release, attacked beside them. `previous`: an earlier release of the same table. Without
-    `sensitive`, every released column that is no quasi-identifier is attacked. `only`: the names of the attacks to
-    try. `attempts`: people to attack at most, where an attack draws some. Nothing is written; raises KanonError.
+    who are not in the release, attacked beside them. `priors`: the `share` of sensitive values among people like
+    somebody, by other columns of theirs. `previous`: an earlier release of the same table. Without `sensitive`,
+    every released column that is no quasi-identifier is attacked. `only`: the names of the attacks to try.
+    `attempts`: people to attack at most, where an attack draws some. Nothing is written; raises KanonError.
 
     >>> import pandas
     >>> release = pandas.DataFrame({"zip": ["1*", "1*", "2*", "2*"], "ill": list("xxyz")})
@@ -118,6 +120,7 @@ def attack(
         "source": source if source is not None or settled.source == IN_MEMORY else settled.source,
         "auxiliary": auxiliary,
         "control": control,
+        "priors": priors,
         "previous": previous,
     }
     with contextlib.ExitStack() as stack:
@@ -179,6 +182,7 @@ def _material(
         copies.get("source"),
         copies.get("auxiliary"),
         copies.get("control"),
+        copies.get("priors"),
         copies.get("previous"),
         tuple(copy for role, copy in copies.items() if role.startswith(_OTHER)),
         spec.unit,
@@ -222,9 +226,10 @@ def _copied(
     """A table beside us; of a release the quasi-identifiers as text, bounds as the range between them, but boxes as
     they are."""
     kinds = {column.name: column.kind for column in source.table.columns}
-    is_release = role not in ("source", "auxiliary", "control")
+    is_release = role not in ("source", "auxiliary", "control", "priors")
     known = {name: (name,) for name in spec.location or shown}
-    _check_columns(role, kinds, shown if is_release else known, is_release or bool(spec.location))
+    if role != "priors":
+        _check_columns(role, kinds, shown if is_release else known, is_release or bool(spec.location))
     texts = [name for names in shown.values() for name in names] if is_release and not spec.location else []
     held = {name: plain[name] for name in kinds}
     named = {"texts": {held[name]: name for name in texts}}
@@ -266,6 +271,7 @@ _WHO = {
     "source": "the source",
     "auxiliary": "the auxiliary table",
     "control": "the control",
+    "priors": "the priors",
     "previous": "the previous release",
 }
 

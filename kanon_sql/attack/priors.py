@@ -1,0 +1,119 @@
+"""Background knowledge of values as priors: how common each of them is among people like somebody.
+
+Source: A. Machanavajjhala, D. Kifer, J. Gehrke, M. Venkitasubramaniam, "l-diversity", ACM TKDD 1(1), 2007, sections 2.2
+(the patient from Japan, where heart disease is rare) and 3.1: demographic background knowledge. The attacker knows the
+share of a value among people like somebody, and takes the records that fit that person. By Bayes' theorem a record with
+the value counts as many times as the value is more common among them than in the release. Whose value is then 90 %
+probable is told. By chance: those of whom the records alone tell as much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kanon_sql.attack.background import CERTAIN
+from kanon_sql.attack.matching import Attacked, attack
+from kanon_sql.attack.material import Attack, Copy, Material
+from kanon_sql.attack.outcome import Outcome
+from kanon_sql.errors import SpecError
+from kanon_sql.queries import Hole, Relation
+
+_TRUTHS = {"target": "BIGINT", "value": "VARCHAR"}
+SHARE = "share"  # the column of the priors that says how common a value is
+
+
+def _believed(material: Material) -> Iterator[Outcome]:
+    people, priors = material.people, material.priors
+    assert people is not None
+    assert priors is not None
+    columns = [name for name in material.sensitive if name in priors.columns]
+    if not columns:
+        raise SpecError(
+            f"the priors have no column of {', '.join(material.sensitive)}; give the values whose {SHARE} is known"
+        )
+    known = tuple(name for name in material.quasi_identifiers if name in people.columns)
+    attacked = attack(material, people, known)
+    for column in columns:
+        yield _of_column(material, attacked, column, _like(people, priors, columns))
+
+
+def _like(people: Copy, priors: Copy, columns: Sequence[str]) -> list[str]:
+    """The columns that say whom the priors are about; SpecError if people lack them, or the priors have no share."""
+    like = [name for name in priors.columns if name not in (SHARE, *columns)]
+    missing = [name for name in like if name not in people.columns]
+    if missing:
+        raise SpecError(f"{people.name} has no column {missing[0]!r}, as the priors have; leave it out of them")
+    if priors.kinds.get(SHARE) not in ("integer", "decimal", "float"):
+        raise SpecError(f"the priors have no numbers in a column {SHARE!r}; say there how common each value is, 0 to 1")
+    return like
+
+
+def _of_column(material: Material, attacked: Attacked, column: str, like: Sequence[str]) -> Outcome:
+    tables, attempts = material.tables, attacked.attempts
+    records = _records(material, attacked, column)
+    weights = _weights(material, attacked, column, like)
+    known = column in attacked.people.columns
+    truths = attacked.truths(column) if known else tables.load("truths", _TRUTHS, [[], []])
+    holes: dict[str, Hole] = {"records": records, "weights": weights, "truths": truths, "certain": CERTAIN}
+    beliefs = tables.make("beliefs", "attack/beliefs", **holes)
+    ((told, classes, alone, worst, mean),) = tables.rows("attack/believed", beliefs=beliefs, fits=attacked.fits)
+    return Outcome(
+        "priors",
+        f"Whoever knows how common each {column} is among people like somebody is {CERTAIN:.0%} sure of it for "
+        f"{int(told):,} of {attempts:,} people; by the records alone, for {int(alone):,}.",
+        attempts=attempts,
+        successes=int(told),
+        people=round(int(told) / attempts * attacked.people.people) if attempts else 0,
+        baseline=int(alone) / attempts if attempts else None,
+        column=column,
+        sampled=attempts < attacked.people.people,
+        figures={"classes": int(classes), "worst_gain": worst, "mean_gain": mean},
+        avoid=f"ask for l-diversity of {column} with more values than can be ruled out, or raise k",
+    )
+
+
+def _records(material: Material, attacked: Attacked, column: str) -> Relation:
+    """The records that fit each person, by their value: target, value (a key), n."""
+    release, tables = material.release, material.tables
+    holes: dict[str, Hole] = {"labels": release.plain(material.quasi_identifiers), "value": release.plain([column])}
+    values = tables.make("values", "attack/values_of_classes", release=release.relation, **holes)
+    return tables.make("records", "attack/fitting_values", fits=attacked.fits, values=values)
+
+
+def _weights(material: Material, attacked: Attacked, column: str, like: Sequence[str]) -> Relation:
+    """How many times as common a value is among people like somebody as in the release: target, value, weight."""
+    tables, people, priors = material.tables, attacked.people, material.priors
+    assert priors is not None
+    told = {role: _keyed(material, role, copy, like) for role, copy in (("people", people), ("priors", priors))}
+    holes: dict[str, Hole] = {"value": priors.plain([column]), "share": priors.plain([SHARE])}
+    shares = _shares(material, priors, holes)
+    overall = tables.make("overall", "attack/value_shares", release=material.release.relation, value=holes["value"])
+    weights = tables.make("weights", "attack/prior_weights", **told, shares=shares, overall=overall)
+    ((twice,),) = tables.rows("attack/repeated_weights", weights=weights)
+    if twice:
+        raise SpecError(f"the priors say {int(twice):,} times more than once how common a value is; leave one of each")
+    if not tables.count(weights):
+        material.note(f"no row of the priors is about anybody of {people.name} and a value of {column} in the release")
+    return weights
+
+
+def _shares(material: Material, priors: Copy, holes: dict[str, Hole]) -> Relation:
+    """The priors by their row: row_id, value (a key), share."""
+    shares = material.tables.make("shares", "attack/prior_shares", priors=priors.relation, **holes)
+    ((wrong,),) = material.tables.rows("attack/wrong_shares", shares=shares)
+    if wrong:
+        raise SpecError(f"{int(wrong):,} rows of the priors have no {SHARE} from 0 to 1; give the part, not percent")
+    return shares
+
+
+def _keyed(material: Material, role: str, copy: Copy, like: Sequence[str]) -> Relation:
+    holes: dict[str, Hole] = {"people": copy.relation, "id": ["row_id"], "columns": copy.plain(like)}
+    return material.tables.make(f"like_{role}", "attack/keyed", **holes)
+
+
+PRIORS = Attack(
+    "priors",
+    "Weigh the values of the records that fit somebody by how common they are among people like that.",
+    _believed,
+    ("sensitive", "priors", "people"),
+)
