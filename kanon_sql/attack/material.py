@@ -44,6 +44,9 @@ NEEDS: Mapping[Need, str] = {
 }
 
 
+GROUP = "group_id"  # the column that joins the halves of an anatomy
+
+
 @dataclass(frozen=True)
 class Copy:
     """A table in the embedded engine, as its reader gets it.
@@ -51,7 +54,8 @@ class Copy:
     `columns`: its columns by their names at home, each under a plain name, which is the same in all copies. `row_id`
     numbers the rows in the order in which they are read. In a release the quasi-identifiers are text: what is shown of
     them, bounds as one range; in other tables they are values. `unit`: the plain name of the column that tells people
-    apart, in a list; empty where there is none, and each of the `rows` counts as one of the `people`.
+    apart, in a list; empty where there is none, and each of the `rows` counts as one of the `people`. `is_half`: it is
+    the half of an anatomy with the sensitive values.
     """
 
     name: str
@@ -62,6 +66,7 @@ class Copy:
     people: int
     unit: tuple[str, ...] = ()
     is_release: bool = False
+    is_half: bool = False
 
     def plain(self, names: Sequence[str]) -> list[str]:
         """The plain names of columns."""
@@ -77,7 +82,8 @@ class Material:
 
     `quasi_identifiers`, `sensitive`: columns of the release, by their names at home; `location`, `time`: those of
     places and times before they were cloaked. `control`: people who are not in the release. `priors`: how common
-    sensitive values are among people like somebody. `others`: further releases of the same table. `unit`: the column
+    sensitive values are among people like somebody. `others`: further releases of the same table. `half`:
+    the other half of an anatomy. `unit`: the column
     of the source, and of an auxiliary table, that tells people apart. `privacy`: the models that the release was made
     for.
     `most`: attempts at most, drawn with the `seed`. `hierarchy`: that of a column, made for its values. `averaged`: the
@@ -97,6 +103,7 @@ class Material:
     priors: Copy | None = None
     previous: Copy | None = None
     others: tuple[Copy, ...] = ()
+    half: Copy | None = None
     unit: str | None = None
     k: int | None = None
     privacy: PrivacyModels | None = None
@@ -129,6 +136,10 @@ class Material:
         release, apart = self.release, {*self.quasi_identifiers, self.unit}
         both = [name for name in release.columns if name in other.columns and name not in apart]
         return tuple(name for name in both if release.kinds[name] == other.kinds[name])
+
+    def shared_with(self, half: Copy) -> tuple[str, ...]:
+        """The columns that join the two halves of an anatomy: the number of a group."""
+        return tuple(name for name in half.columns if name in self.release.columns)
 
     @property
     def people(self) -> Copy | None:

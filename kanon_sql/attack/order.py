@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
+from kanon_sql.attack.halves import matched_halves
 from kanon_sql.attack.matching import classes_of, fitting, load_covers
 from kanon_sql.attack.material import Attack, Copy, Material
 from kanon_sql.attack.outcome import Outcome
@@ -27,6 +28,8 @@ _LEADING = 8  # columns by each of which the rows of a class are sorted, at most
 def _by_order(material: Material) -> Iterator[Outcome]:
     for other in (*material.all_others, *filter(None, (material.source,))):
         yield _by_place(material, other)
+    if material.source and material.half:
+        yield from matched_halves(material, material.half, material.source)
     if material.source:
         rows = _Rows.of(material, material.source)
         plain = material.release.plain(material.kept_with(material.source))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from kanon_sql import queries
 from kanon_sql.attack import ATTACKS, Attack, Copy, Material, Outcome
 from kanon_sql.attack.control import check_control
-from kanon_sql.attack.material import NEEDS
+from kanon_sql.attack.material import GROUP, NEEDS
 from kanon_sql.cloak.points import box_columns
 from kanon_sql.engines.opening import embedded
 from kanon_sql.engines.scratch import Scratch
@@ -171,12 +171,13 @@ def _material(
     names = box_columns(spec) if spec.location else spec.quasi_identifiers
     shown = {name: shown_columns(name, release) for name in names}
     copies = {role: _copied(tables, role, each, plain, shown, spec) for role, each in opened.items()}
+    halves = [copy for copy in copies.values() if copy.is_half]
     _check_named(spec, copies)
     return Material(
         tables,
         copies["release"],
         tuple(shown),
-        tuple(spec.sensitive) or _rest(copies["release"], (*shown, spec.unit)),
+        _sensitive(spec, copies["release"], halves, shown),
         tuple(spec.location or ()),
         spec.time,
         copies.get("source"),
@@ -184,7 +185,8 @@ def _material(
         copies.get("control"),
         copies.get("priors"),
         copies.get("previous"),
-        tuple(copy for role, copy in copies.items() if role.startswith(_OTHER)),
+        tuple(copy for role, copy in copies.items() if role.startswith(_OTHER) and copy not in halves),
+        next(iter(halves), None),
         spec.unit,
         spec.privacy.k,
         models_of(spec, opened["source"]) if "source" in opened else None,
@@ -198,9 +200,9 @@ def _material(
 
 def _check_named(spec: Spec, copies: Mapping[str, Copy]) -> None:
     """SpecError if the release lacks a sensitive column, or all tables the column that tells people apart."""
-    release = copies["release"].columns
+    released = {name for copy in copies.values() if copy is copies["release"] or copy.is_half for name in copy.columns}
     for name in spec.sensitive:
-        if name not in release:
+        if name not in released:
             raise SpecError(
                 f"the release has no column {name!r}; name sensitive columns that it has, or none for all that are no "
                 "quasi-identifiers"
@@ -210,9 +212,11 @@ def _check_named(spec: Spec, copies: Mapping[str, Copy]) -> None:
         raise SpecError(f"no table has a column {spec.unit!r}; name as `unit` the column that tells people apart")
 
 
-def _rest(release: Copy, others: Sequence[str | None]) -> tuple[str, ...]:
-    """The columns of a release that are attacked where none is named."""
-    return tuple(name for name in release.columns if name not in others)
+def _sensitive(spec: Spec, release: Copy, halves: Sequence[Copy], shown: Mapping[str, Any]) -> tuple[str, ...]:
+    """The columns of a release that are attacked: all that are no quasi-identifiers, where none is named."""
+    others = {*shown, spec.unit, *(name for half in halves for name in half.columns)}
+    named = [name for name in spec.sensitive if name in release.columns]
+    return tuple(named) or tuple(name for name in release.columns if name not in others)
 
 
 def _copied(
@@ -228,7 +232,10 @@ def _copied(
     kinds = {column.name: column.kind for column in source.table.columns}
     is_release = role not in ("source", "auxiliary", "control", "priors")
     known = {name: (name,) for name in spec.location or shown}
-    if role != "priors":
+    is_half = role.startswith(_OTHER) and _is_half(kinds, shown)
+    if is_half:
+        shown = {}
+    elif role != "priors":
         _check_columns(role, kinds, shown if is_release else known, is_release or bool(spec.location))
     texts = [name for names in shown.values() for name in names] if is_release and not spec.location else []
     held = {name: plain[name] for name in kinds}
@@ -247,7 +254,12 @@ def _copied(
     rows = tables.count(relation)
     people = _people(tables, relation, one) or rows
     name = _WHO.get(role, role.replace(_OTHER, "other release"))
-    return Copy(name, relation, held, kinds, rows, people, one, is_release)
+    return Copy(name, relation, held, kinds, rows, people, one, is_release, is_half)
+
+
+def _is_half(kinds: Mapping[str, str], shown: Mapping[str, tuple[str, ...]]) -> bool:
+    """Whether a table has the groups of an anatomy, and no quasi-identifier."""
+    return GROUP in kinds and not any(kinds.keys() & {*names} for names in shown.values())
 
 
 def _people(tables: Scratch, copied: Relation, unit: Sequence[str]) -> int:

@@ -3,6 +3,7 @@
 from sql_cases import (
     anatomy,
     attack,
+    attack_halves,
     attack_priors,
     attack_versions,
     cloak,
@@ -25,7 +26,7 @@ from sql_cases import (
 
 FOLDERS = {
     "anatomy": anatomy.CASES,
-    "attack": [*attack.CASES, *attack_priors.CASES, *attack_versions.CASES],
+    "attack": [*attack.CASES, *attack_halves.CASES, *attack_priors.CASES, *attack_versions.CASES],
     "cloak": cloak.CASES,
     "core": core.CASES,
     "joining": joining.CASES,
