@@ -1,4 +1,4 @@
-"""Values that are equal and look different do not keep the order of the source: in anatomies and cloaked releases too."""
+"""Values that are equal and look different do not keep the order of the source in anatomies and cloaked releases."""
 
 import random
 from pathlib import Path
@@ -11,53 +11,31 @@ from kanon_sql.engine import Engine
 from support.database import create_table
 
 # -0 and 0, 1.0 and 1.00 (PostgreSQL keeps them), one name by its collation (DuckDB), a number with leading zeros
-TYPES = {
-    "age": "INTEGER",
-    "ill": "VARCHAR",
-    "x": "DOUBLE PRECISION",
-    "y": "DOUBLE PRECISION",
-    "person": "INTEGER",
-    "stamp": "INTEGER",
-}
-TYPES |= {"zero": "DOUBLE PRECISION", "paid": "NUMERIC", "name": "VARCHAR", "code": "VARCHAR"}
-SPEC: dict[str, Any] = {
-    "quasi_identifiers": {"age": {"hierarchy": {"ranges": [10, 40]}}, "code": {"hierarchy": "suppress"}}
-}
-CLOAK: dict[str, Any] = {
-    "location": ["x", "y"],
-    "time": "stamp",
-    "unit": "person",
-    "identifiers": ["age", "ill"],
-    "keep": "*",
-}
+TYPES = dict.fromkeys(["age", "person", "stamp"], "INTEGER") | dict.fromkeys(["x", "y", "zero"], "DOUBLE PRECISION")
+TYPES |= {"paid": "NUMERIC"} | dict.fromkeys(["ill", "name", "code"], "VARCHAR")
+AGES, CODES = {"hierarchy": {"ranges": [10, 40]}}, {"hierarchy": "suppress"}
+CLOAK: dict[str, Any] = {"location": ["x", "y"], "time": "stamp", "unit": "person", "keep": "*"}
+CLOAK |= {"identifiers": ["age", "ill"]}
 OTHERS: dict[str, Any] = {"identifiers": ["x", "y", "person", "stamp"], "keep": "*"}
 
 
 def rows(number: int = 160) -> list[tuple[Any, ...]]:
     draw = random.Random(2)
-    return [
-        (
-            *(draw.randrange(40), "abcdef"[i % 6]),
-            *(46.5 + i % 4, 7.25, i, i // 9),
-            *(
-                draw.choice([0.0, -0.0]),
-                draw.choice(["1.0", "1.00"]),
-                draw.choice(["Doe", "doe"]),
-                draw.choice(["1", "01"]),
-            ),
-        )
-        for i in range(number)
-    ]
+    looks = [[0.0, -0.0], ["1.0", "1.00"], ["Doe", "doe"], ["1", "01"]]
+    places = [(draw.randrange(40), i, i // 9, 46.5 + i % 4, 7.25) for i in range(number)]
+    shown = [tuple(map(draw.choice, looks)) for _ in range(number)]
+    ills = ["abcdef"[i % 6] for i in range(number)]
+    return [(*place, *x[:2], ill, *x[2:]) for place, x, ill in zip(places, shown, ills, strict=True)]
 
 
 def fill(engine: Engine, people: list[tuple[Any, ...]]) -> None:
     for table in ("people", "drawn"):
         engine.run(f"DROP TABLE IF EXISTS {table}")
     create_table(engine, "drawn", TYPES, people)
-    name = "name COLLATE NOCASE" if engine.name == "duckdb" else "name"
-    engine.run(
-        f"CREATE TABLE people AS SELECT age, ill, x, y, person, stamp, zero, paid, {name} AS name, code FROM drawn"
-    )
+    collated = {"name": "name COLLATE NOCASE"} if engine.name == "duckdb" else {}
+    columns = dict(zip(TYPES, TYPES, strict=True)) | collated
+    selected = ", ".join(f"{value} AS {column}" for column, value in columns.items())
+    engine.run(f"CREATE TABLE people AS SELECT {selected} FROM drawn")
 
 
 def looks(engine: Engine, table: str) -> list[tuple[str, ...]]:
@@ -84,4 +62,5 @@ def release(kind: str, folder: Path, **made: Any) -> Release:
         exact = {**OTHERS, "quasi_identifiers": ["age", "code"], "sensitive": ["ill"]}
         return anatomize("people", exact, l=3, secret=folder / "secret", **made)
     counted = ["ill"] if kind == "classes" else ["ill", "name", "zero", "paid"]
-    return anonymize("people", {**SPEC, **OTHERS, "sensitive": counted}, form="anatomy", k=4, **made)
+    spec = {**OTHERS, "quasi_identifiers": {"age": AGES, "code": CODES}, "sensitive": counted}
+    return anonymize("people", spec, form="anatomy", k=4, **made)

@@ -191,11 +191,20 @@ class DuckDB:
         """Show a DataFrame, an Arrow table, or anything else that DuckDB can scan, as the source."""
         refuse_equal_names(_names(data), "the table")
         try:
-            self.connection.register(SOURCE_VIEW.name, data)
+            self._show(SOURCE_VIEW.name, data)
         except (duckdb.Error, TypeError) as error:
             said, values = _said(error) if isinstance(error, duckdb.Error) else ("it is no table", ())
             raise SourceError(f"a {type(data).__name__} cannot be read as a table: {said}", values) from None
         return self.table(SOURCE_VIEW, "view")
+
+    def _show(self, name: str, data: Any) -> None:
+        """Register data; a DataFrame whose values are stored backwards, as `frame[::-1]` has them, as a copy."""
+        try:
+            self.connection.register(name, data)
+        except duckdb.Error:
+            if not hasattr(data, "iloc"):
+                raise
+            self.connection.register(name, data.copy())
 
     def frame(self, relation: Relation) -> Any:
         """A relation's rows as a pandas DataFrame."""

@@ -21,7 +21,7 @@ from kanon_sql.risk.identifiers import Contents, contents
 from kanon_sql.risk.meanings import MEANINGS
 from kanon_sql.risk.norms import Norm, norms
 from kanon_sql.risk.separation import Separations, separations
-from kanon_sql.spec import Spec
+from kanon_sql.spec import Spec, Target
 from kanon_sql.verbs.labelled import Shown
 from kanon_sql.verbs.models import check_models, check_unit, models_of
 from kanon_sql.verbs.observer import Observer
@@ -212,7 +212,8 @@ def risks(
     """Measure how far people are at risk in a table, or before and after in a source and its release.
 
     `source`, `release`: a file, a table of the `database` or behind the `connection`, a DataFrame or an Arrow table;
-    a release alone may be the source. `population`: a table of the people that the rows were drawn from, for the
+    a release alone may be the source. Where neither is given, the target of the spec is the release, if it is there.
+    `population`: a table of the people that the rows were drawn from, for the
     journalist's risk; `sampling_fraction`: the rows of the source over those of the population, for its uniqueness.
     `largest_set`: the most columns that are looked at together. Counts and shares only, never a value; nothing is
     written. Raises KanonError.
@@ -224,6 +225,7 @@ def risks(
     (1, 0.6, 3)
     """
     settled = settle_spec(source, spec, taken(RiskOptions, options))
+    target = settled.target if source is None and release is None else None
     # That the identifiers of a spec are gone is as it should be.
     settled = settled.model_copy(update={"target": None, "identifiers": (), "keep": None})
     _check_numbers(sampling_fraction, largest_set)
@@ -233,15 +235,23 @@ def risks(
     with contextlib.ExitStack() as stack:
         measuring.observer.stage("Reading")
         before = stack.enter_context(opened(source, settled.model_copy(update=alone), connection))
-        after = None if release is None else stack.enter_context(opened_whole(release, settled, connection, before))
-        if after is None:
+        written = release if release is not None else _written(target, before)
+        after = None if written is None else stack.enter_context(opened_whole(written, settled, connection, before))
+        if after is None or not measuring.is_release(before, after, release is None):
             measured = measuring.of("the source", settled.source, before)
             return Risks(tuple(settled.quasi_identifiers), measured, None, tuple(measuring.notes))
-        measuring.check(after.source, "the release")
-        _check_rows(before, after)
         one = measuring.of("the source", settled.source, before)
         other = measuring.of("the release", after.name, after.source, Whole(settled.source, before), one.classes)
         return Risks(tuple(settled.quasi_identifiers), one, other, tuple(measuring.notes))
+
+
+def _written(target: Target | None, before: Source) -> str | None:
+    """What the spec's run wrote, where it is there and has all columns in one table."""
+    if target is None or target.form == "anatomy":
+        return None
+    if target.file:
+        return str(target.file) if files(str(target.file)) else None
+    return str(target.table) if before.engine.find(str(target.table)) else None
 
 
 def _check_rows(before: Source, after: Whole) -> None:
@@ -299,6 +309,18 @@ class _Measuring:
                 "leave it out of the quasi-identifiers"
             )
         return tuple(names)
+
+    def is_release(self, before: Source, after: Whole, of_spec: bool) -> bool:
+        """Whether a table may be a release of the source; a spec's target that is none is noted, another refused."""
+        try:
+            self.check(after.source, "the release")
+            _check_rows(before, after)
+        except (SpecError, SourceError) as error:
+            if not of_spec:
+                raise
+            self.notes.append(f"{after.name}, the target of the spec, is left out: {error}")
+            return False
+        return True
 
     def of(
         self, role: str, name: str, source: Source, whole: Whole | None = None, of_whole: Classes | None = None
