@@ -19,6 +19,7 @@ from kanon_sql import interrupts, queries
 from kanon_sql.engine import Column, Engine, Rights, Table, name_readings, refuse_equal_names
 from kanon_sql.engines.csv_form import load_csv
 from kanon_sql.engines.files import file_format, files, quoted_path
+from kanon_sql.engines.frames import names, show
 from kanon_sql.engines.headers import parquet_names
 from kanon_sql.errors import KanonError, SourceError, TargetError
 from kanon_sql.queries import Relation
@@ -189,22 +190,13 @@ class DuckDB:
 
     def register(self, data: Any) -> Table:
         """Show a DataFrame, an Arrow table, or anything else that DuckDB can scan, as the source."""
-        refuse_equal_names(_names(data), "the table")
+        refuse_equal_names(names(data), "the table")
         try:
-            self._show(SOURCE_VIEW.name, data)
+            show(self.connection, SOURCE_VIEW.name, data)
         except (duckdb.Error, TypeError) as error:
             said, values = _said(error) if isinstance(error, duckdb.Error) else ("it is no table", ())
             raise SourceError(f"a {type(data).__name__} cannot be read as a table: {said}", values) from None
         return self.table(SOURCE_VIEW, "view")
-
-    def _show(self, name: str, data: Any) -> None:
-        """Register data; a DataFrame whose values are stored backwards, as `frame[::-1]` has them, as a copy."""
-        try:
-            self.connection.register(name, data)
-        except duckdb.Error:
-            if not hasattr(data, "iloc"):
-                raise
-            self.connection.register(name, data.copy())
 
     def frame(self, relation: Relation) -> Any:
         """A relation's rows as a pandas DataFrame."""
@@ -435,11 +427,6 @@ def _check_names(paths: Sequence[Path]) -> None:
     for path in paths:
         with _explained(f"{path} cannot be read"):
             refuse_equal_names(parquet_names(path), str(path))
-
-
-def _names(data: Any) -> list[str]:
-    names = data.column_names if hasattr(data, "column_names") else getattr(data, "columns", ())
-    return [str(name) for name in names]
 
 
 def _spill_apart(connection: duckdb.DuckDBPyConnection, parent: Path) -> PrivateFolder | None:
