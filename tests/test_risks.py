@@ -16,7 +16,8 @@ from kanon_sql.engine import Engine
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.privacy import estimated_uniqueness
 from kanon_sql.risk import columns
-from kanon_sql.verbs.risks import FIGURES, TableRisk
+from kanon_sql.risk.table import TableRisk
+from kanon_sql.verbs.risks import FIGURES
 from support.data import DATA, needs_adult
 from support.database import create_table
 from support.models import equal_distance, ordered_distance

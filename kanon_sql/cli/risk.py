@@ -20,7 +20,8 @@ from kanon_sql.cli.show import out, promised, warn, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.report.numbers import figure
 from kanon_sql.risk.meanings import MEANINGS
-from kanon_sql.verbs.risks import FIGURES, Risks, TableRisk
+from kanon_sql.risk.table import TableRisk
+from kanon_sql.verbs.risks import FIGURES, Risks
 from kanon_sql.verbs.risks import risks as run
 
 RELEASE = Option(

@@ -1,0 +1,73 @@
+"""What was measured of the risk in one table, ready to be shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from kanon_sql.privacy import Finding
+from kanon_sql.risk.attribution import Sensitive
+from kanon_sql.risk.classes import Classes
+from kanon_sql.risk.identifiers import Contents
+from kanon_sql.risk.norms import Norm
+from kanon_sql.risk.separation import Separations
+
+
+@dataclass(frozen=True)
+class TableRisk:
+    """What was measured of one table.
+
+    `classes`: by size; they count people where `unit` tells them apart, else rows. `k`: what the verdict is about, None
+    where no k is asked for. `findings`: of the models asked for. `journalist`: the journalist's risks by figure,
+    empty without a population, None where rows stand for nobody there. `uniqueness`: of the population, None without a
+    sampling fraction.
+    """
+
+    name: str
+    unit: str | None
+    k: int | None
+    classes: Classes
+    findings: tuple[Finding, ...]
+    journalist: Mapping[str, float | None]
+    uniqueness: float | None
+    sensitive: tuple[Sensitive, ...]
+    separations: Separations
+    contents: Contents
+    norms: tuple[Norm, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether all models that were asked for hold."""
+        return all(each.holds for each in self.findings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, ready for JSON."""
+        classes, columns = self.classes, self.separations
+        return {
+            "name": self.name,
+            "rows": classes.rows,
+            "people": classes.people,
+            "classes": classes.number,
+            "verdict": {
+                "k": self.k,
+                "holds": self.holds,
+                "largest_k": classes.smallest,
+                "models": [{**asdict(each), "holds": each.holds} for each in self.findings],
+            },
+            "class_sizes": [{"sizes": each.sizes, **asdict(each)} for each in classes.bands],
+            "prosecutor": {
+                "highest": classes.highest,
+                "mean": classes.mean,
+                "above": [asdict(each) for each in classes.above],
+            },
+            "marketer": classes.mean,
+            "journalist": dict(self.journalist) or None,
+            "uniqueness": self.uniqueness,
+            "sensitive": [asdict(each) for each in self.sensitive],
+            "unique_rows": columns.unique_rows,
+            "columns": [asdict(each) for each in columns.columns],
+            "sets": [asdict(each) for each in columns.sets],
+            "norms": [asdict(each) for each in self.norms],
+            "identifiers": [{**asdict(each), "letter": each.letter} for each in self.contents.identifiers],
+        }
