@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.anatomize import anatomize
     from kanon_sql.verbs.anonymize import anonymize
     from kanon_sql.verbs.attack import Attacks, attack
-    from kanon_sql.verbs.compare import Comparison, compare
+    from kanon_sql.verbs.compare import compare
+    from kanon_sql.verbs.compared import Comparison
     from kanon_sql.verbs.explain import Explanation, explain
     from kanon_sql.verbs.lattice import LatticePicture, lattice
     from kanon_sql.verbs.observer import Observer
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Attacks": "verbs.attack",
-    "Comparison": "verbs.compare",
+    "Comparison": "verbs.compared",
     "Explanation": "verbs.explain",
     "Finding": "privacy",
     "KanonError": "errors",

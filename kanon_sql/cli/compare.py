@@ -17,8 +17,8 @@ from kanon_sql.cli.flags import in_flags
 from kanon_sql.cli.show import found_by, out, watching
 from kanon_sql.report.numbers import count, figure, models
 from kanon_sql.spec import LocalStrategy, SearchStrategy
-from kanon_sql.verbs.compare import Comparison, Proven, StrategyResult
 from kanon_sql.verbs.compare import compare as run
+from kanon_sql.verbs.compared import Comparison, Proven, StrategyResult
 
 _Place = tuple[int | None, tuple[int, ...]]  # k and a node
 
