@@ -8,7 +8,7 @@ _VALUES = relation(
     "values",
     "key value first last",
     (5, "=a", 1, 2),
-    (5, "=b", 3, 3),
+    (5, "=b", 3, 4),
     (6, "=a", 2, 2),
     (7, "=a", 1, 1),
     value="VARCHAR",
@@ -46,7 +46,7 @@ CASES = [
         "attack/matched_halves",
         {"rows": Relation("rows"), "values": Relation("values"), "shares": Relation("shares")},
         ["rows", "right", "expected"],
-        [(3, 0.5 + 0.5 + 1.0, 0.5 + 0.5 + 1 / 3 + 0)],
+        [(3, 0.5 + 0.5 + 1.0, 0.5 + 0.5 + 0.5 + 0)],
         {**_ROWS, **_VALUES, **_SHARES},
     ),
 ]
