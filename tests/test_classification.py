@@ -28,8 +28,9 @@ def told(rows: Sequence[tuple[Any, ...]], column: int) -> int:
     return sum(max(values.values()) for values in classes.values())
 
 
-@pytest.mark.parametrize("unit", [None, "person"])
-def test_every_sensitive_column_has_the_metric_without_another_query(engine: Engine, unit: str | None) -> None:
+def test_every_sensitive_column_has_the_metric_without_another_query(engine: Engine) -> None:
+    """By rows, be it that the models count people, as they do here on one of the engines."""
+    unit = "person" if engine.name == "duckdb" else None
     create_table(engine, "wards", TYPES, ROWS)
     spec: dict[str, Any] = {
         "quasi_identifiers": {"age": {"hierarchy": {"ranges": [2, 6, 12]}}},

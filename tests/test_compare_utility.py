@@ -18,7 +18,7 @@ SPEC = {
 
 
 def test_ambiguity_and_divergence_are_those_of_the_release() -> None:
-    compared = compare(PEOPLE, SPEC, strategies=["exhaustive", "mondrian"], k=[3, 9])
+    compared = compare(PEOPLE, SPEC, strategies=["exhaustive", "mondrian"], k=3)
     for each in compared.searches:
         lost = dict(anonymize(PEOPLE, SPEC, strategy=each.strategy, k=each.k).manifest["information_loss"])
         assert each.information_loss is not None
@@ -39,7 +39,7 @@ def test_no_strategy_reads_the_source_again(monkeypatch: pytest.MonkeyPatch, emb
         compare("people", SPEC, strategies=strategies, k=3, connection=embedded.connection)
         return sum('"people"' in sql and not sql.startswith(("DESCRIBE", "EXPLAIN")) for sql in asked)
 
-    assert 0 < reads(["exhaustive", "ola", "kaca"]) == reads(["exhaustive", "kaca"])
+    assert 0 < reads(["datafly", "ola", "kaca"]) == reads(["datafly", "kaca"])
 
 
 def test_the_command_line_shows_them_within_80_columns(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:

