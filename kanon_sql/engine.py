@@ -198,8 +198,8 @@ class FileEngine(Engine, Protocol):
     def sample(self, path: str, rows: int = 5) -> tuple[list[str], list[tuple[Any, ...]]]:
         """The names of a file's columns, and rows from here and there in it."""
 
-    def over_files_sql(self, query: str, pattern: str) -> str:
-        """A query of the source view as one that reads the files itself."""
+    def files_sql(self, pattern: str) -> str:
+        """The query that reads the files of a path or glob."""
 
 
 def reads_files(engine: Engine) -> TypeGuard[FileEngine]:

@@ -322,7 +322,7 @@ def test_a_row_that_starts_with_a_hash_is_no_comment(embedded: DuckDB, tmp_path:
     table = embedded.read_file(str(tmp_path / name))
     query = f"FROM {table.relation.name}"
     assert cells(embedded.rows(query)) == cells(written)
-    printed = embedded.over_files_sql(query, str(tmp_path / name))
+    printed = f"WITH {table.relation.name} AS ({embedded.files_sql(str(tmp_path / name))}) {query}"
     assert cells(DuckDB().rows(printed)) == cells(written)
 
 

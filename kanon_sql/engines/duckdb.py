@@ -318,10 +318,6 @@ class DuckDB:
         reader = "core/read_parquet" if file_format(pattern) == "parquet" else "core/read_csv"
         return queries.text(reader, self.dialect, path=quoted_path(pattern))
 
-    def over_files_sql(self, query: str, pattern: str) -> str:
-        """A query of the source view as one that reads the files itself; laid out, which joins the two WITH."""
-        return queries.pretty(f"WITH {SOURCE_VIEW.name} AS ({self.files_sql(pattern)}) ({query})", self.dialect)
-
     def sample(self, path: str, rows: int = 5) -> tuple[list[str], list[tuple[Any, ...]]]:
         """The names of a file's columns, and rows from here and there in it."""
         read = self.read_file(path)

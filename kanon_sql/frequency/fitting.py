@@ -6,7 +6,8 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from kanon_sql.engine import Column, Engine, Table
 from kanon_sql.errors import HierarchyError, SpecError
 from kanon_sql.generalization import hierarchy as h
 from kanon_sql.generalization import recipes
+from kanon_sql.generalization.rules import Calendar, Itself, Redaction, Rule, range_rule
 from kanon_sql.spec import (
     Attribute,
     DatesRecipe,
@@ -31,6 +33,11 @@ from kanon_sql.spec import (
 )
 
 Build = Callable[[Sequence[Any]], h.Hierarchy]
+Rules = Callable[[int], Rule | None]
+
+
+def _no_rule(level: int) -> None:
+    """A hierarchy that is a list of values."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +46,14 @@ class HierarchySource:
 
     `build` makes it of the column's distinct values. `sha256` tells what it is made from: the file's or
     table's content, or the recipe; never the data, whose distinct values could be guessed from a digest. `fixed`: the
-    hierarchy itself, where it does not depend on the values.
+    hierarchy itself, where it does not depend on the values. `rule`: what a level makes of any value, if that can be
+    said without a list of values.
     """
 
     build: Build
     sha256: str
     fixed: h.Hierarchy | None = None
+    rule: Rules = field(default=_no_rule)
 
 
 def hierarchy_sources(
@@ -76,11 +85,13 @@ def hierarchy_source(attribute: Attribute, column: Column, spec: Spec, engine: E
             pairs = _pairs(taxonomy, name)
             return HierarchySource(partial(_taxonomy, pairs, column, taxonomy.taxonomy), _digest(pairs))
         case RangesRecipe() as ranges:
-            return _built(ranges, partial(_ranges, ranges, name))
-        case RedactRecipe() as redact:
-            return _built(redact, lambda values: recipes.redact(values, redact.redact, name, redact.step))
-        case DatesRecipe() as dates:
-            return _built(dates, lambda values: recipes.dates(values, dates.dates, name))
+            return _built(ranges, partial(_ranges, ranges, name), lambda level: _range_rule(ranges, level))
+        case RedactRecipe(redact=side, step=step) as redact:
+            hides = lambda level: Redaction(level * step, side)  # noqa: E731
+            return _built(redact, lambda values: recipes.redact(values, side, name, step), hides)
+        case DatesRecipe(dates=units) as dates:
+            part = lambda level: Calendar(units[level - 1])  # noqa: E731
+            return _built(dates, lambda values: recipes.dates(values, units, name), part)
         case SuppressRecipe() as suppress:
             return _built(suppress, lambda values: recipes.suppress(values, name))
 
@@ -116,8 +127,15 @@ def _fixed(hierarchy: h.Hierarchy) -> HierarchySource:
     return HierarchySource(lambda _: hierarchy, hierarchy.sha256(), hierarchy)
 
 
-def _built(recipe: BaseModel, build: Build) -> HierarchySource:
-    return HierarchySource(build, _digest(recipe.model_dump(mode="json")))
+def _range_rule(recipe: RangesRecipe, level: int) -> Rule | None:
+    bottom, top = (None if each is None else Decimal(str(each)) for each in (recipe.bottom, recipe.top))
+    return range_rule(Decimal(str(recipe.ranges[level - 1])), Decimal(str(recipe.origin)), bottom, top)
+
+
+def _built(recipe: BaseModel, build: Build, rule: Rules = _no_rule) -> HierarchySource:
+    return HierarchySource(
+        build, _digest(recipe.model_dump(mode="json")), rule=lambda level: rule(level) if level else Itself()
+    )
 
 
 def _digest(content: object) -> str:

@@ -2,6 +2,7 @@
 
 from kanon_sql.queries.cloak import Moment, cloak_points, cloak_released, cloak_rows
 from kanon_sql.queries.coding import Coded, frequency_set, raw_column, spread, tuples, with_population
+from kanon_sql.queries.dialects import DIALECTS, check_dialect, is_executed
 from kanon_sql.queries.local import (
     LocalCell,
     LocalReleaseQuery,
@@ -30,6 +31,8 @@ from kanon_sql.queries.refine import (
     refine_tuples,
 )
 from kanon_sql.queries.release import UNMAPPED_CODE, Cell, ReleaseQuery, of_type, shown_population
+from kanon_sql.queries.rules import EXACT, EXACT_SINGLE
+from kanon_sql.queries.standalone import StandaloneCell, StandaloneQuery
 from kanon_sql.queries.statements import (
     SEPARATORS,
     comment,
@@ -69,9 +72,13 @@ from kanon_sql.queries.tree import (
     typed,
     union_all,
 )
+from kanon_sql.queries.written import Statement, WrittenTable, written_table
 from kanon_sql.relation import Relation
 
 __all__ = [
+    "DIALECTS",
+    "EXACT",
+    "EXACT_SINGLE",
     "SEPARATORS",
     "UNMAPPED_CODE",
     "Cell",
@@ -87,7 +94,11 @@ __all__ = [
     "Relation",
     "ReleaseQuery",
     "Shown",
+    "StandaloneCell",
+    "StandaloneQuery",
+    "Statement",
     "Steps",
+    "WrittenTable",
     "assigned",
     "beside_patterns",
     "boxes",
@@ -95,6 +106,7 @@ __all__ = [
     "cells_of_classes",
     "cells_of_node",
     "check_condition",
+    "check_dialect",
     "cloak_points",
     "cloak_released",
     "cloak_rows",
@@ -112,6 +124,7 @@ __all__ = [
     "insert",
     "insert_castable",
     "insert_lists",
+    "is_executed",
     "labelled",
     "load_files",
     "local_classes",
@@ -150,4 +163,5 @@ __all__ = [
     "typed",
     "union_all",
     "with_population",
+    "written_table",
 ]

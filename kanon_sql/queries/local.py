@@ -21,6 +21,7 @@ from kanon_sql.queries.release import (
     ordered,
     with_safe_classes,
 )
+from kanon_sql.queries.written import Statement, WrittenTable, laid_out
 from kanon_sql.relation import Relation
 
 
@@ -136,7 +137,8 @@ class LocalReleaseQuery:
     seeded order), `classes` what it shows. `recount`: keep only classes that are safe on the very rows that the query
     returns. `sensitive`: the source's columns whose values `safe` counts, by the names that it has for them.
     `population`: the table that the source is a sample of, where `safe` counts those of its rows too, or of the people
-    that its column `population_unit` tells apart, that are equal to a class's tuples.
+    that its column `population_unit` tells apart, that are equal to a class's tuples. `values`: the tables that are
+    written out, in a statement that stands alone; `read_files`: the query of the files that its source is.
     """
 
     source: Relation
@@ -148,19 +150,25 @@ class LocalReleaseQuery:
     recount: bool = False
     seed: int = 0
     shuffle: bool = False
-    values: Mapping[str, tuple[Sequence[str], Sequence[tuple[object, ...]]]] | None = None
+    values: tuple[WrittenTable, ...] = ()
     sensitive: Mapping[str, str] = field(default_factory=dict)
     population: Relation | None = None
     population_unit: str | None = None
+    read_files: str | None = None
 
     @property
     def kept(self) -> bool:
         """Whether mapping tables, assignment and classes are a view's own, which others may write to."""
-        return self.recount and self.values is None
+        return self.recount and not self.values
 
     def sql(self, dialect: str) -> str:
         """The query in a dialect."""
         return t.printed(_local_release(self), dialect)
+
+    def statement(self, dialect: str) -> Statement:
+        """The query with its `values`, and those of them that are too long to stand in it."""
+        tree = _local_release(self, dialect)
+        return Statement(laid_out(tree, dialect), tuple(v for v in self.values if v.is_long(dialect)), dialect)
 
     def population_sql(self, dialect: str) -> str:
         """The query of the population as the release shows it: what is shown, and `population`, the rows or people."""
@@ -172,16 +180,18 @@ _CODED = "kanon_coded"
 _PLACES = ("first", "last")
 
 
-def _local_release(release: LocalReleaseQuery) -> exp.Expr:
+def _local_release(release: LocalReleaseQuery, dialect: str = "") -> exp.Expr:
     names = [(f"o{i}_{j}", shown[0]) for i, cell in enumerate(release.cells) for j, shown in enumerate(_shows(cell))]
     query = exp.select(*(exp.alias_(t.column(inner, RECODED), name, quoted=True) for inner, name in names))
     query = query.from_(exp.to_table(RECODED))
     if release.recount:
         query = query.join(exp.to_table(CLASSES), using=[exp.to_identifier("class")])
     query = query.order_by(*_local_order(release))
-    for name, (columns, rows) in (release.values or {}).items():
-        selected = exp.select(*map(t.column, columns)).from_(exp.values(list(rows), alias="v", columns=list(columns)))
-        query = query.with_(exp.to_identifier(name), as_=selected)
+    if release.read_files:
+        query = query.with_(exp.to_identifier(release.source.name), as_=release.read_files, dialect="duckdb")
+    for table in release.values:
+        if not table.is_long(dialect):
+            query = query.with_(exp.to_identifier(table.name), as_=table.query())
     query = query.with_(_CODED, as_=_local_coded(release))
     query = query.with_(RECODED, as_=_local_recoded(release), materialized=release.recount or None)
     if release.recount and release.population is not None:

@@ -53,9 +53,9 @@ class ReleaseQuery:
 
     `classes`: a relation of the classes that may be released, made from the frequency set. Without it the
     query counts the classes itself, on the very rows that it returns, whenever it is run.
-    `values`: mapping tables to write out inside the query, so that it stands alone. `sensitive`: the source's columns
-    whose values `safe` counts, by the names that it has for them. `population`: the table that the source is a sample
-    of, where `safe` counts its rows too, or the people that its column `population_unit` tells apart.
+    `sensitive`: the source's columns whose values `safe` counts, by the names that it has for them. `population`: the
+    table that the source is a sample of, where `safe` counts its rows too, or the people that its column
+    `population_unit` tells apart.
     """
 
     source: Relation
@@ -64,7 +64,6 @@ class ReleaseQuery:
     classes: Relation | None = None
     mask: bool = False
     shuffle_seed: int | None = None
-    values: Mapping[str, Sequence[tuple[object, ...]]] | None = None
     sensitive: Mapping[str, str] = field(default_factory=dict)
     population: Relation | None = None
     population_unit: str | None = None
@@ -72,7 +71,7 @@ class ReleaseQuery:
     @property
     def kept(self) -> bool:
         """Whether the mapping tables are a view's own, which others may write to."""
-        return self.classes is None and self.values is None
+        return self.classes is None
 
     def sql(self, dialect: str) -> str:
         """The query in a dialect."""
@@ -91,8 +90,6 @@ def _release(release: ReleaseQuery) -> exp.Expr:
     if release.classes is None:
         query = query.join(exp.to_table(CLASSES), using=[exp.to_identifier(f"c{i}") for i, _ in keyed])
     query = query.order_by(*_order(release))
-    for name, rows in (release.values or {}).items():
-        query = query.with_(exp.to_identifier(name), as_=_values(rows) if rows else _no_values(release, name))
     query = query.with_(RECODED, as_=_recoded(release, keyed), materialized=release.classes is None or None)
     if release.classes is None:
         codes = [t.column(f"c{i}") for i, _ in keyed]
@@ -200,20 +197,6 @@ def _join_mappings(query: exp.Select, cells: Sequence[tuple[int, Cell]], release
             mapping = _kept_mapping(cell, i) if release.kept else t.table(cell.mapping, f"m{i}")
             query = query.join(mapping, on=equal, join_type="LEFT", copy=False)
     return query
-
-
-def _values(rows: Sequence[tuple[object, ...]]) -> exp.Select:
-    """A mapping table written out: value, code and, where there is one, label."""
-    names = ["value", "code", "label"][: len(rows[0])]
-    return exp.select(*(t.column(name) for name in names)).from_(exp.values(rows, alias="v", columns=names))
-
-
-def _no_values(release: ReleaseQuery, name: str) -> exp.Select:
-    """The mapping table of a column that holds NULL alone, of the column's type."""
-    column = next(t.column(cell.name) for cell in release.cells if cell.mapping and cell.mapping.name == name)
-    query = exp.select(exp.alias_(column, "value", quoted=True), exp.alias_(exp.Literal.number(0), "code", quoted=True))
-    query = query.select(exp.alias_(exp.Literal.string(""), "label", quoted=True))
-    return query.from_(t.table(release.source)).where(exp.false())
 
 
 def _kept_mapping(cell: Cell, index: int) -> exp.Subquery:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, wraps
-from typing import ParamSpec
+from typing import Any, ParamSpec
 
 import sqlglot
 from sqlglot import exp
@@ -376,13 +376,16 @@ def _steps(steps: Steps) -> exp.Expr:
     return exp.Paren(this=total)
 
 
-def printed(tree: exp.Expr, dialect: str) -> str:
-    """A tree as text; our scratch tables are where the engine keeps such, and classes with the values they need."""
+def printed(tree: exp.Expr, dialect: str, **options: Any) -> str:
+    """A tree as text, with sqlglot's options.
+
+    Our scratch tables are where the engine keeps such, and classes with the values they need.
+    """
     count_values(tree, _has_lists(dialect))
     for named in tree.find_all(exp.Table):
         if named.db == _SCRATCH:
             named.set("db", exp.to_identifier(_SCRATCH_SCHEMAS[dialect], quoted=True))
-    return tree.sql(dialect=dialect, comments=False)
+    return tree.sql(dialect=dialect, comments=False, **options)
 
 
 def table(relation: Relation, alias: str | None = None) -> exp.Table:

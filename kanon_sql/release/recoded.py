@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from kanon_sql import queries
-from kanon_sql.engine import Engine, reads_files
+from kanon_sql.engine import Engine, name_readings
 from kanon_sql.engines.files import file_format
 from kanon_sql.errors import VerificationError
 from kanon_sql.privacy import PrivacyModels
@@ -56,19 +56,23 @@ def pieces(recoding: Recoding, target: Target | None, place: Relation, query: st
 _COMPANION = "Keep what the view needs, since it counts its classes whenever it is read."
 
 
-def target_sql(recoding: Recoding, target: Target | None, source_files: str | None = None) -> str:
-    """The statement of the release as one that stands alone: what `kanon anonymize --sql` prints.
+def target_sql(
+    recoding: Recoding, target: Target | None, dialect: str | None = None, source: Relation | None = None
+) -> str:
+    """The release as what stands alone: a statement, and before it those that make what is too long to stand in it.
 
-    `source_files`: the path or glob, where the source is not a table.
+    `dialect`, `source`: of another system that it is for, and what it reads there; else those of the search.
     """
-    query, engine = recoding.standalone_sql(), recoding.engine
-    if source_files and reads_files(engine):
-        query = engine.over_files_sql(query, source_files)
+    printed, engine = recoding.standalone(source, dialect), recoding.engine
+    here = printed.dialect == engine.dialect and source is None
+    around, lasts = None, False
     if target and target.table:
-        return queries.create_as(engine.place(target.table), query, engine.dialect, target.form)
-    if target and target.file and engine.reads_files:
-        return queries.copy_to(query, target.file, file_format(target.file), engine.dialect)
-    return query
+        place = engine.place(target.table) if here else Relation(*name_readings(target.table)[-1])
+        around = queries.create_as(place, f"\n{printed.query}", printed.dialect, target.form)
+        lasts = target.stays_a_query or not here
+    elif target and target.file and engine.reads_files and here:
+        around = queries.copy_to(f"\n{printed.query}\n", target.file, file_format(target.file), engine.dialect)
+    return printed.script(around, temporary=here and not lasts)
 
 
 def promise(spec: Spec, model: PrivacyModels, quasi_identifiers: Sequence[str]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ shows. Both say the same few things to whoever writes and checks the release.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -21,14 +21,27 @@ from kanon_sql.frequency.judge import Judge
 from kanon_sql.frequency.mapping import Place
 from kanon_sql.generalization.hierarchy import STAR, Hierarchy
 from kanon_sql.generalization.lattice import Node
+from kanon_sql.generalization.rules import Rule
 from kanon_sql.generalization.values import as_text
 from kanon_sql.privacy import POPULATION_UNIT, Finding, Predicate, PrivacyModel, PrivacyModels
-from kanon_sql.queries import Cell, Hole, LocalCell, LocalReleaseQuery, Relation, ReleaseQuery
+from kanon_sql.queries import (
+    Cell,
+    Hole,
+    LocalCell,
+    LocalReleaseQuery,
+    Relation,
+    ReleaseQuery,
+    StandaloneCell,
+    StandaloneQuery,
+    Statement,
+    WrittenTable,
+)
 from kanon_sql.recode import wildcard
 from kanon_sql.recode.order import Order
 from kanon_sql.recode.show import LocalFigures, shown_names
 from kanon_sql.recode.task import Local
 from kanon_sql.release.pieces import companion
+from kanon_sql.release.rules import exact_of, looks_plain, says_the_same
 from kanon_sql.spec import Spec
 
 _Mapping = Callable[[Attribute], Relation]
@@ -74,7 +87,7 @@ class Recoding(Protocol):
     def shown_population(self) -> tuple[Engine, str] | None: ...
     def prepare(self) -> None: ...
     def select_sql(self) -> str: ...
-    def standalone_sql(self) -> str: ...
+    def standalone(self, source: Relation | None = None, dialect: str | None = None) -> Statement: ...
     def companions(self) -> dict[str, str]: ...
     def view_sql(self, view: Relation) -> str: ...
 
@@ -138,26 +151,26 @@ class _Judged:
         place = Place(self.engine, self.table.relation, self._column(attribute))
         mapping.load(self.tables, place, attribute.coded, attribute.hierarchy)
 
-    def _mapping_rows(self, attribute: Attribute, level: int) -> list[tuple[object, ...]]:
-        """The mapping of one level as rows of value, code and, above level 0, label; none for NULL."""
-        hierarchy, column = attribute.hierarchy, self._column(attribute)
-        labels = [hierarchy.labels(level)] if level else []
-        rows = zip((*hierarchy.values, *hierarchy.starred), hierarchy.codes(level), *labels, strict=True)
-        return [(self._written(value, column), *row) for value, *row in rows if value is not None]
-
     def _written(self, value: Any, column: Column) -> object:
-        if column.kind in ("integer", "decimal", "boolean", "text"):
+        padded = column.type.startswith("character(")  # whose blanks are no part of a text
+        if column.kind in ("integer", "decimal", "boolean", "text") and not padded:
             return value
         return queries.typed(as_text(value), column.type, self.engine.dialect)
 
 
 @dataclass(frozen=True)
 class FullDomain(_Judged):
-    """A lattice node to be released: every value of a column goes to the same level."""
+    """A lattice node to be released: every value of a column goes to the same level.
+
+    `rules`: what a level makes of a value, by column, where its recipe says it without a list of values. `read_files`:
+    the query of the files that the source is, if it is no table.
+    """
 
     node: Node
     rows_at_risk: int
     spec: Spec
+    rules: Mapping[str, Callable[[int], Rule | None]] = field(default_factory=dict)
+    read_files: str | None = None
 
     @cached_property
     def masks(self) -> bool:
@@ -211,10 +224,63 @@ class FullDomain(_Judged):
         """The query of a view: it counts its classes itself, on the rows that it returns."""
         return self._query(lambda attribute: companion(view, attribute.coded.stem), "code", "label")
 
-    def standalone_sql(self) -> str:
-        """The query of a view with its mapping tables written out, to be run by itself."""
-        values = {f"kanon_{a.coded.stem}": self._mapping_rows(a, level) for a, level in self.mapped}
-        return self._query(lambda a: Relation(f"kanon_{a.coded.stem}"), "code", "label", values=values)
+    def standalone(self, source: Relation | None = None, dialect: str | None = None) -> Statement:
+        """The release as a statement that needs nothing but its source, in a dialect: that of the engine, or another.
+
+        `source`: what it reads, where that is not the source of the search. It counts its classes itself, on the rows
+        that it returns. SpecError if the dialect cannot express it.
+        """
+        cells = {a.column.name: self._standalone_cell(a, level) for a, level in self._levels}
+        kept = (column for column in self.table.columns if column.name not in self.spec.dropped)
+        population = self.judge.frequency_set.sampled_from
+        query = StandaloneQuery(
+            source or self.engine.lasting(self.table.relation),
+            tuple(cells.get(column.name) or _kept_cell(column, self._is_plain(column)) for column in kept),
+            self.model.safe,
+            self.spec.seed if self.spec.shuffle else None,
+            self.read_files if source is None else None,
+            self.model.sensitive,
+            self.engine.lasting(population.table.relation) if population else None,
+            population.unit if population else None,
+        )
+        return query.statement(dialect or self.engine.dialect)
+
+    def _standalone_cell(self, attribute: Attribute, level: int) -> StandaloneCell:
+        """What a statement by itself makes of a column: by the recipe's rule if it says the same, else by a mapping."""
+        column, hierarchy = self._column(attribute), attribute.hierarchy
+        cell = StandaloneCell(column.name, column.kind, recoded=True, open_type=column.open_type)
+        if level == hierarchy.height:
+            return replace(cell, constant=hierarchy.distinct_labels(level)[0])
+        rule = self.rules[column.name](level) if column.name in self.rules else None
+        if rule is not None and says_the_same(rule, column, hierarchy.values, self._is_plain(column)):
+            return replace(cell, rule=rule, exact=exact_of(column))
+        nulls = _null(hierarchy, level)
+        unmapped = STAR if level or column.kind == "text" else None
+        return replace(
+            cell,
+            mapping=self._written_mapping(attribute, level),
+            null=nulls[1] if nulls else unmapped,
+            unmapped=unmapped,
+            apart=bool(hierarchy.starred and nulls and unmapped is None),
+        )
+
+    def _written_mapping(self, attribute: Attribute, level: int) -> WrittenTable:
+        """The labels of one level by value, or on level 0 the values that have one; none for NULL."""
+        column, hierarchy = self._column(attribute), attribute.hierarchy
+        values = (*hierarchy.values, *(hierarchy.starred if level else ()))
+        labels = [hierarchy.labels(level)] if level else []
+        rows = [
+            (self._written(value, column), *label)
+            for value, *label in zip(values, *labels, strict=False)
+            if value is not None
+        ]
+        types = (column.type, "TEXT")[: 1 + len(labels)]
+        names = ("value", "label")[: len(types)]
+        return queries.written_table(f"kanon_{attribute.coded.stem}", names, types, rows, self.engine.dialect)
+
+    def _is_plain(self, column: Column) -> bool:
+        """Whether equal values of a column look the same."""
+        return looks_plain(self.engine, self.table, column)
 
     def view_mapping_sql(self, attribute: Attribute, level: int) -> str:
         """The query of what a view needs of a mapping table."""
@@ -245,7 +311,6 @@ class FullDomain(_Judged):
         code: str,
         label: str,
         classes: Relation | None = None,
-        values: dict[str, list[tuple[object, ...]]] | None = None,
     ) -> str:
         recoded = {
             a.column.name: _cell(a, level, mapping(a), code.format(level), label.format(level))
@@ -260,7 +325,7 @@ class FullDomain(_Judged):
         safe = self.model.safe
         mask = self.masks and classes is not None
         source = self.table.relation if classes else self.engine.lasting(self.table.relation)
-        query = ReleaseQuery(source, cells, safe, classes, mask, shuffle, values, self.model.sensitive)
+        query = ReleaseQuery(source, cells, safe, classes, mask, shuffle, self.model.sensitive)
         return self._beside_population(query).sql(self.engine.dialect)
 
     def _beside_population(self, query: ReleaseQuery) -> ReleaseQuery:
@@ -284,6 +349,7 @@ class LocalRecoding(_Judged):
     figures: LocalFigures
     spec: Spec
     masks: bool = False
+    read_files: str | None = None
 
     @property
     def rows(self) -> int:
@@ -350,8 +416,16 @@ class LocalRecoding(_Judged):
     def _made(self) -> tuple[Relation, Relation]:
         return self.local.assignment, self.classes
 
-    def standalone_sql(self) -> str:
-        """The query of a view with its tables written out, to be run by itself; SpecError if that is too much."""
+    def standalone(self, source: Relation | None = None, dialect: str | None = None) -> Statement:
+        """The query of a view with its tables written out, to be run by itself.
+
+        SpecError if that is too much, or if it is asked for in another dialect, or of another source.
+        """
+        if source is not None or dialect not in (None, self.engine.dialect):
+            raise SpecError(
+                f"{self.spec.strategy} lists tuples of values, which are printed for {self.engine.name} alone; "
+                "name a search strategy, or leave out `dialect`"
+            )
         tuples = self.judge.frequency_set.tuples
         if tuples > _MOST_WRITTEN_OUT:
             raise SpecError(
@@ -359,23 +433,28 @@ class LocalRecoding(_Judged):
             )
         names = {a.coded.mapping: Relation(f"kanon_{a.coded.stem}") for a in self.attributes}
         made = Relation("kanon_assignment"), Relation("kanon_local_classes")
+        values = [self._written_out(relation, name) for relation, name in zip(self._made, made, strict=True)]
+        values += [self._written_codes(a, names[a.coded.mapping]) for a in self.attributes]
+        source = self.engine.lasting(self.table.relation)
+        query = self._query(source, lambda a: names[a.coded.mapping], *made, recount=True, values=tuple(values))
+        return replace(query, read_files=self.read_files).statement(self.engine.dialect)
+
+    def _written_out(self, relation: Relation, name: Relation) -> WrittenTable:
+        """The assignment or the classes, written out."""
         engine = self.judge.frequency_set.engine
-        queried = {name: self._copied(relation, engine) for relation, name in zip(self._made, made, strict=True)}
-        values: dict[str, tuple[list[str], list[tuple[object, ...]]]] = {
-            relation.name: ([column.name for column in columns], _typed(engine.rows(query), columns))
-            for relation, (query, columns) in queried.items()
-        }
-        values |= {
-            names[a.coded.mapping].name: (["value", "code_0"], self._mapping_rows(a, 0)) for a in self.attributes
-        }
-        query = self._query(
-            self.engine.lasting(self.table.relation),
-            lambda a: names[a.coded.mapping],
-            *made,
-            recount=True,
-            values=values,
+        query, columns = self._copied(relation, engine)
+        rows = _typed(engine.rows(query), columns)
+        types = [column.type for column in columns]
+        return queries.written_table(name.name, [c.name for c in columns], types, rows, engine.dialect)
+
+    def _written_codes(self, attribute: Attribute, name: Relation) -> WrittenTable:
+        """The codes of a column's values, written out; none for NULL."""
+        column, hierarchy = self._column(attribute), attribute.hierarchy
+        coded = zip((*hierarchy.values, *hierarchy.starred), hierarchy.codes(0), strict=True)
+        rows = [(self._written(value, column), code) for value, code in coded if value is not None]
+        return queries.written_table(
+            name.name, ["value", "code_0"], [column.type, "INTEGER"], rows, self.engine.dialect
         )
-        return query.sql(self.engine.dialect)
 
     def companions(self) -> dict[str, str]:
         """The tables that a view needs, each with the query that fills it."""
@@ -434,7 +513,7 @@ class LocalRecoding(_Judged):
         assignment: Relation,
         classes: Relation,
         recount: bool = False,
-        values: Mapping[str, tuple[Sequence[str], Sequence[tuple[object, ...]]]] | None = None,
+        values: tuple[WrittenTable, ...] = (),
     ) -> LocalReleaseQuery:
         query = LocalReleaseQuery(
             source,
@@ -509,6 +588,11 @@ def _cell(attribute: Attribute, level: int, mapping: Relation, code: str, label:
         mask=star,
         open_type=attribute.column.open_type,
     )
+
+
+def _kept_cell(column: Column, plain: bool) -> StandaloneCell:
+    sortable = column.kind != "other"
+    return StandaloneCell(column.name, column.kind, sortable=sortable, plain=plain, open_type=column.open_type)
 
 
 def _null(hierarchy: Hierarchy, level: int) -> tuple[int, str | None] | None:

@@ -94,7 +94,9 @@ def planned(problem: Problem, outcome: Outcome) -> Plan:
     pruned_by = problem.judge.model.pruned_by(may_suppress(spec.suppression_limit, problem.costs.rows) > 0)
     problem = replace(problem, judge=problem.judge.settled(outcome.node))
     at_risk = problem.judge.rows_at_risk([outcome.node])[0]
-    recoding = FullDomain(source.scratches[source.engine], source.table, problem.judge, outcome.node, at_risk, spec)
+    rules = {name: each.rule for name, each in problem.hierarchy_sources.items()}
+    args = source.scratches[source.engine], source.table, problem.judge, outcome.node, at_risk, spec
+    recoding = FullDomain(*args, rules, source.read_files(spec.source))
     return Plan(**vars(problem), outcome=outcome, recoding=recoding, pruned_by=pruned_by)
 
 
@@ -166,7 +168,10 @@ def local_recoding(problem: Problem, local: Local, recoder: Recoder | None = Non
     classes = local.classes or shows.make_classes(frequency_set.tables, local, orders, hows, spec)
     figures = shows.figures(frequency_set.engine, local, classes, orders, hows, frequency_set.rows)
     tables = problem.source.scratches[problem.source.engine]
-    return LocalRecoding(tables, table, problem.judge, local, classes, orders, hows, figures, spec)
+    read_files = problem.source.read_files(spec.source)
+    return LocalRecoding(
+        tables, table, problem.judge, local, classes, orders, hows, figures, spec, read_files=read_files
+    )
 
 
 def _task(problem: Problem, clock: Clock, observer: Observer) -> Task:

@@ -45,6 +45,10 @@ class Source:
         """The files that the source is read from, none for a table."""
         return tuple(self.fingerprints)
 
+    def read_files(self, name: str) -> str | None:
+        """The query that reads the files of the source; None for a table."""
+        return self.engine.files_sql(name) if self.files and reads_files(self.engine) else None
+
     def check_unchanged(self, source: str) -> None:
         """Stop a release of files that are others now: what was counted is not what was written."""
         if self.fingerprints and fingerprints(source) != self.fingerprints:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Unpack
 
-from kanon_sql import queries
 from kanon_sql.release.recoded import target_sql
 from kanon_sql.spec import SearchIn, Spec
 from kanon_sql.verbs.observer import Observer
@@ -40,8 +39,7 @@ def anonymize_sql(
     written = _overwriting(settled).standing_alone()
     with opened(source, written, connection) as data, data.engine.transaction(), data.scratches:
         plan = plan_release(data, written, observer or Observer(), search_in)
-        statement = target_sql(plan.recoding, settled.target, settled.source if plan.source.files else None)
-        return queries.pretty(statement, data.engine.dialect)
+        return target_sql(plan.recoding, settled.target)
 
 
 def _overwriting(spec: Spec) -> Spec:

@@ -1,0 +1,105 @@
+"""Dialects that statements are printed in: those of our engines, and others, which nobody has executed here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import ErrorLevel, SqlglotError, UnsupportedError
+
+from kanon_sql.errors import SpecError
+from kanon_sql.queries import tree as t
+
+_EXECUTED = ("duckdb", "postgres")
+PRINTED = ("snowflake", "bigquery", "databricks", "spark", "redshift", "trino", "athena", "clickhouse")
+_NO_BOOLEANS = "a condition is no value there"
+_REFUSED = {
+    "tsql": f"its texts are equal whatever their trailing blanks and, mostly, their case, and {_NO_BOOLEANS}",
+    "fabric": f"its texts are equal whatever their trailing blanks, and {_NO_BOOLEANS}",
+    "mysql": "its texts are equal whatever their case, so that one class would show what tells its rows apart",
+    "oracle": f"the empty text is NULL there, and {_NO_BOOLEANS}",
+    "teradata": f"its texts are equal whatever their case, and {_NO_BOOLEANS}",
+    "sqlite": "it has no LPAD, and its columns hold values of any type",
+}
+DIALECTS = (*_EXECUTED, *PRINTED)
+
+
+def check_dialect(dialect: str) -> None:
+    """SpecError for a dialect that a release cannot be printed in.
+
+    >>> check_dialect("tsql")
+    Traceback (most recent call last):
+    kanon_sql.errors.SpecError: a release cannot be printed for tsql: its texts are equal whatever their trailing \
+blanks and, mostly, their case, and a condition is no value there; choose one of duckdb, postgres, snowflake, \
+bigquery, databricks, spark, redshift, trino, athena, clickhouse
+    """
+    if dialect not in DIALECTS:
+        why = f"{dialect!r} is no dialect that is known here"
+        if dialect in _REFUSED:
+            why = f"a release cannot be printed for {dialect}: {_REFUSED[dialect]}"
+        raise SpecError(f"{why}; choose one of {', '.join(DIALECTS)}")
+
+
+def is_executed(dialect: str) -> bool:
+    """Whether an engine of ours speaks it, so that tests have run it."""
+    return dialect in _EXECUTED
+
+
+def has_values(dialect: str) -> bool:
+    """Whether VALUES can stand in a FROM; else every row of a table in a query takes lines."""
+    return dialect not in ("redshift", "clickhouse")
+
+
+def trimmed(text: exp.Expr, dialect: str) -> exp.Expr:
+    """A text without the blanks at its end that a system does not count, and yet shows."""
+    return exp.Trim(this=text, position="TRAILING") if dialect == "redshift" else text
+
+
+def printed(tree: exp.Expr, dialect: str, pretty: bool = False) -> str:
+    """A tree as text in a dialect; SpecError, by name, for what the dialect cannot express.
+
+    Names are in quotes wherever we have not executed it, since such a system may hold age for AGE.
+    """
+    options = {"pretty": pretty, "max_text_width": 100, "identify": not is_executed(dialect)}
+    try:
+        return t.printed(_in_words_of(tree, dialect), dialect, unsupported_level=ErrorLevel.RAISE, **options)
+    except UnsupportedError as error:
+        raise SpecError(f"{dialect} cannot express this release: {error}; release it from another system") from None
+
+
+def is_read(text: str, dialect: str) -> bool:
+    """Whether a dialect's own parser reads statements."""
+    try:
+        return all(sqlglot.parse(text, dialect))
+    except SqlglotError:
+        return False
+
+
+def _in_words_of(tree: exp.Expr, dialect: str) -> exp.Expr:
+    rewrite = _WORDS.get(dialect)
+    return tree.transform(rewrite) if rewrite else tree
+
+
+def _with_bytes(node: exp.Expr) -> exp.Expr:
+    """A digest is of bytes, not of a text."""
+    if isinstance(node, exp.MD5) and not isinstance(node.this, exp.Encode):
+        return exp.MD5(this=exp.Encode(this=node.this, charset=exp.Literal.string("utf-8")))
+    return node
+
+
+def _in_characters(node: exp.Expr) -> exp.Expr:
+    """ClickHouse counts bytes unless told otherwise, and its LEFT JOIN gives values that are not there."""
+    if isinstance(node, exp.Substring):
+        parts = (node.this, node.args["start"], node.args.get("length"))
+        return exp.Anonymous(this="substringUTF8", expressions=[part for part in parts if part is not None])
+    if isinstance(node, exp.Select) and node.parent is None:
+        node.set("settings", [exp.EQ(this=exp.Var(this="join_use_nulls"), expression=exp.Literal.number(1))])
+    return node
+
+
+_WORDS: dict[str, Callable[[exp.Expr], exp.Expr]] = {
+    "trino": _with_bytes,
+    "athena": _with_bytes,
+    "clickhouse": _in_characters,
+}

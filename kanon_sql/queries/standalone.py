@@ -1,0 +1,221 @@
+"""The statement of a full-domain release that stands alone: read by people, run by somebody else, in any dialect.
+
+Rules are worked out from the raw values; what has none is looked up in mapping tables, which are written out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from kanon_sql.generalization.rules import Rule
+from kanon_sql.privacy import POPULATION_UNIT, Predicate
+from kanon_sql.queries import dialects
+from kanon_sql.queries import tree as t
+from kanon_sql.queries.pieces import in_pieces
+from kanon_sql.queries.release import CLASSES, RECODED, ordered, with_safe_classes
+from kanon_sql.queries.rules import ruled
+from kanon_sql.queries.written import Statement, WrittenTable, laid_out
+from kanon_sql.relation import Relation
+
+
+@dataclass(frozen=True)
+class StandaloneCell:
+    """A column of the release: as it is, a constant, what a rule makes of it, or looked up in a mapping table.
+
+    `kind`: of the column. `recoded`: whether it is a quasi-identifier. `exact`: see `ruled`. `mapping`: value and label
+    of every value but NULL, or the values alone where they are their labels. `null`: the label of NULL, `unmapped` that
+    of a value that the mapping lacks; None is NULL. `apart`: whether such values are counted apart from NULL, though
+    both are shown as NULL. `plain`: whether equal values look the same. `open_type`: the type to release a value in
+    whose own type would tell of others (ENUM).
+    """
+
+    name: str
+    kind: str
+    recoded: bool = False
+    constant: str | None = None
+    rule: Rule | None = None
+    exact: int | None = None
+    mapping: WrittenTable | None = None
+    null: str | None = None
+    unmapped: str | None = None
+    apart: bool = False
+    sortable: bool = True
+    plain: bool = False
+    open_type: str | None = None
+
+
+@dataclass(frozen=True)
+class StandaloneQuery:
+    """What a statement that stands alone is made of; `statement` prints it.
+
+    `read_files`: the query of the files that the source is, if it is no table. `sensitive`: the source's columns whose
+    values `safe` counts, by the names that it has for them. `population`: the table that the source is a sample of,
+    where `safe` counts its rows too, or the people that its column `population_unit` tells apart.
+    """
+
+    source: Relation
+    cells: tuple[StandaloneCell, ...]
+    safe: Predicate
+    shuffle_seed: int | None = None
+    read_files: str | None = None
+    sensitive: Mapping[str, str] = field(default_factory=dict)
+    population: Relation | None = None
+    population_unit: str | None = None
+
+    def statement(self, dialect: str) -> Statement:
+        """The query and the mapping tables that are too long to stand in it, in a dialect.
+
+        SpecError if the dialect cannot express it.
+        """
+        tables = [cell.mapping for cell in self.cells if cell.mapping and cell.mapping.rows]
+        tree = _Printed(self, dialect).tree()
+        return Statement(laid_out(tree, dialect), tuple(each for each in tables if each.is_long(dialect)), dialect)
+
+
+NUMBERED, EVERYBODY, CLASS, APART = "kanon_numbered", "kanon_everybody", "kanon_class", "kanon_apart"
+
+
+@dataclass(frozen=True)
+class _Printed:
+    """A statement in the making."""
+
+    release: StandaloneQuery
+    dialect: str
+
+    def tree(self) -> exp.Select:
+        release, names = self.release, self._names
+        shown = [_as(t.column(inner), cell.name) for inner, cell in zip(names, release.cells, strict=True)]
+        query = exp.select(*shown).from_(exp.to_table(NUMBERED))
+        query = query.join(exp.to_table(CLASSES), using=[exp.to_identifier(CLASS)])
+        if release.population is not None:
+            query = query.where(exp.EQ(this=exp.column("n"), expression=exp.Literal.number(1)))
+        query = query.order_by(*self._order())
+        if release.read_files:
+            query = query.with_(exp.to_identifier(release.source.name), as_=release.read_files, dialect="duckdb")
+        for cell in release.cells:
+            if cell.mapping and cell.mapping.rows and not cell.mapping.is_long(self.dialect):
+                query = query.with_(exp.to_identifier(cell.mapping.name), as_=self._values(cell.mapping))
+        query = query.with_(RECODED, as_=self._recoded())
+        if release.population is not None:
+            query = query.with_(EVERYBODY, as_=self._everybody(release.population))
+        twice = dialects.is_executed(self.dialect) or None  # worked out once, where that can be said
+        query = query.with_(NUMBERED, as_=self._numbered(), materialized=twice)
+        return with_safe_classes(query, [t.column(CLASS)], RECODED, release.safe, NUMBERED)
+
+    @property
+    def _names(self) -> list[str]:
+        """The columns within the statement: as they are released, but for names of ours."""
+        ours = {"n", "population", POPULATION_UNIT, *self.release.sensitive}
+        names = [cell.name.lower() for cell in self.release.cells]
+        taken = [name in ours or name.startswith("kanon_") for name in names]
+        return [f"kanon_{i}" if taken[i] else cell.name for i, cell in enumerate(self.release.cells)]
+
+    def _recoded(self) -> exp.Select:
+        """The rows of the source with their labels, and what models count of them."""
+        shown = [_as(self._shown(i), name) for i, name in enumerate(self._names)]
+        counted = [_as(t.column(raw, "s"), name) for name, raw in self.release.sensitive.items()]
+        one = exp.alias_(exp.Literal.number(1), "n")
+        return self._reading(self.release.source, [*shown, *self._apart(), *counted, one], self.release.cells)
+
+    def _everybody(self, population: Relation) -> exp.Query:
+        """The recoded rows, and beside them those of the population, of which nothing is counted but that."""
+        release, names = self.release, self._names
+        flags = [flag.alias for flag in self._apart()]
+        own: list[exp.Expr] = [t.column(name) for name in (*names, *flags, *release.sensitive)]
+        others = [_as(self._shown(i) if cell.recoded else exp.null(), names[i]) for i, cell in enumerate(release.cells)]
+        others += [*self._apart(), *(_as(exp.null(), name) for name in release.sensitive)]
+        if release.population_unit:
+            own.append(_as(exp.null(), POPULATION_UNIT))
+            others.append(_as(t.column(release.population_unit, "s"), POPULATION_UNIT))
+        own += [exp.column("n"), exp.alias_(exp.Literal.number(0), "population")]
+        others += [exp.alias_(exp.Literal.number(n), name) for n, name in enumerate(("n", "population"))]
+        recoded = [cell for cell in release.cells if cell.recoded]
+        beside = self._reading(population, others, recoded)
+        return exp.union(exp.select(*own).from_(exp.to_table(RECODED)), beside, distinct=False)
+
+    def _reading(self, relation: Relation, columns: Sequence[exp.Expr], cells: Sequence[StandaloneCell]) -> exp.Select:
+        """A query of columns of a relation, beside the mapping tables of cells."""
+        query = exp.select(*columns).from_(t.table(relation, "s"), copy=False)
+        for i, cell in enumerate(self.release.cells):
+            if cell in cells and cell.mapping and cell.mapping.rows:
+                equal = exp.EQ(this=t.column("value", f"m{i}"), expression=t.column(cell.name, "s"))
+                mapping = exp.to_table(cell.mapping.name, alias=f"m{i}")
+                query = query.join(mapping, on=equal, join_type="LEFT", copy=False)
+        return in_pieces(query, [f"m{i}" for i, _ in enumerate(self.release.cells)])
+
+    def _numbered(self) -> exp.Select:
+        """The rows with the number of their class: NULL is a value like any other."""
+        keyed = [name for name, cell in zip(self._names, self.release.cells, strict=True) if self._keys(cell)]
+        keys: list[exp.Expr] = [t.column(name, "r") for name in keyed]
+        keys += [t.column(flag.alias, "r") for flag in self._apart()]
+        rank: exp.Expr = exp.Literal.number(1)
+        if keys:
+            order = exp.Order(expressions=[exp.Ordered(this=key, nulls_first=False) for key in keys])
+            rank = exp.Window(this=exp.DenseRank(), order=order)
+        relation = EVERYBODY if self.release.population is not None else RECODED
+        star = exp.Column(this=exp.Star(), table=exp.to_identifier("r"))
+        return exp.select(star, exp.alias_(rank, CLASS)).from_(exp.to_table(relation, alias="r"))
+
+    def _keys(self, cell: StandaloneCell) -> bool:
+        return cell.recoded and cell.constant is None
+
+    def _apart(self) -> list[exp.Expr]:
+        """Whether a value without a row in the mapping table is shown as NULL, where NULL is a class of its own."""
+        flags = []
+        for i, cell in enumerate(self.release.cells):
+            if cell.apart:
+                lacks = exp.and_(t.is_not_null(t.column(cell.name, "s")), t.is_null(t.column("value", f"m{i}")))
+                flag = exp.Case().when(lacks, exp.Literal.number(1)).else_(exp.Literal.number(0))
+                flags.append(exp.alias_(flag, f"{APART}_{i}", quoted=True))
+        return flags
+
+    def _shown(self, i: int) -> exp.Expr:
+        """What a cell shows."""
+        cell = self.release.cells[i]
+        raw = t.column(cell.name, "s")
+        if cell.constant is not None:
+            return t.literal(cell.constant)
+        if cell.rule is not None:
+            shown = ruled(cell.rule, t.opened(raw, cell.open_type), cell.kind, cell.exact)
+        elif cell.mapping is not None:
+            shown = self._looked_up(cell, raw, i)
+        else:
+            return t.opened(raw, cell.open_type)
+        return dialects.trimmed(shown, self.dialect) if cell.kind == "text" else shown
+
+    def _looked_up(self, cell: StandaloneCell, raw: exp.Expr, i: int) -> exp.Expr:
+        assert cell.mapping is not None
+        if not cell.mapping.rows:  # nothing but NULL
+            return exp.Case().when(t.is_null(raw), t.literal(cell.null)).else_(t.literal(cell.unmapped))
+        label = t.opened(t.column(cell.mapping.columns[-1], f"m{i}"), cell.open_type)
+        if cell.unmapped is not None:
+            label = exp.func("COALESCE", label, t.literal(cell.unmapped))
+        if cell.null == cell.unmapped:
+            return label
+        return exp.Case().when(t.is_null(raw), t.literal(cell.null)).else_(label)
+
+    def _values(self, table: WrittenTable) -> exp.Select:
+        """A mapping table written out; a value stands in it once, whatever the system takes for equal."""
+        query = table.query()
+        if dialects.is_executed(self.dialect):
+            return query
+        value, *label = query.selects
+        once = exp.select(value.copy(), *(_as(exp.Min(this=each.copy()), each.name) for each in label))
+        return once.from_(query.args["from_"].this).group_by(value.copy())
+
+    def _order(self) -> list[exp.Expr]:
+        """By all that is released, quasi-identifiers first, or a seeded hash of it."""
+        places = sorted(range(len(self.release.cells)), key=lambda i: not self.release.cells[i].recoded)
+        cells, names = self.release.cells, self._names
+        columns: list[tuple[exp.Expr, bool]] = [(t.column(names[i], NUMBERED), cells[i].sortable) for i in places]
+        looks = [t.column(names[i], NUMBERED) for i in places if not cells[i].recoded and not cells[i].plain]
+        return ordered(columns, looks if dialects.is_executed(self.dialect) else [], self.release.shuffle_seed)
+
+
+def _as(expression: exp.Expr, name: str) -> exp.Expr:
+    if isinstance(expression, exp.Column) and expression.name == name:
+        return expression
+    return exp.alias_(expression, name, quoted=True)
