@@ -65,6 +65,8 @@ def _ends(rule: Range, value: exp.Expr, label: exp.Expr, exact: int | None) -> e
         case = case.when(exp.GTE(this=value.copy(), expression=t.literal(rule.top)), t.literal(f">= {rule.top}"))
     if rule.bottom is not None:
         case = case.when(exp.LT(this=value.copy(), expression=t.literal(rule.bottom)), t.literal(f"< {rule.bottom}"))
+    if label.find(exp.Greatest, exp.Least):  # of which some leave NULL out
+        return case.when(t.is_not_null(value), label)
     return case.else_(label) if case.args.get("ifs") else label
 
 

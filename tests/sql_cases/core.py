@@ -267,6 +267,13 @@ CASES = [
     ),
     Case("core/doubled_values", {"mapping": Relation("held")}, ["twice"], [(1,)], HELD_VALUES),
     Case(
+        "core/apart_texts",
+        {"source": Relation("people"), "column": ["name"]},
+        ["different"],
+        [(6,)],  # the rows do not matter
+        {"people": ({"name": "VARCHAR"}, [("a",), ("b",)])},
+    ),
+    Case(
         "core/view_values",
         {"mapping": Relation("map"), "shown": ["label"]},
         ["value", "code", "shown"],
