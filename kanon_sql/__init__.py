@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.attack import Attacks, attack
     from kanon_sql.verbs.compare import compare
     from kanon_sql.verbs.compared import Comparison
+    from kanon_sql.verbs.counted import frequency_set_sql
     from kanon_sql.verbs.explain import Explanation, explain
     from kanon_sql.verbs.lattice import LatticePicture, lattice
     from kanon_sql.verbs.observer import Observer
@@ -29,13 +30,14 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.released import Release
     from kanon_sql.verbs.risks import Risks, risks
     from kanon_sql.verbs.search import Search, search
-    from kanon_sql.verbs.statement import anonymize_sql
+    from kanon_sql.verbs.statement import Compiled, anonymize_sql, compile
     from kanon_sql.verbs.utility import Utility, utility
     from kanon_sql.verbs.verify import Verification, verify
 
 _HOMES = {
     "Attacks": "verbs.attack",
     "Comparison": "verbs.compared",
+    "Compiled": "verbs.statement",
     "Explanation": "verbs.explain",
     "Finding": "privacy",
     "KanonError": "errors",
@@ -55,7 +57,9 @@ _HOMES = {
     "anonymize_sql": "verbs.statement",
     "attack": "verbs.attack",
     "compare": "verbs.compare",
+    "compile": "verbs.statement",
     "explain": "verbs.explain",
+    "frequency_set_sql": "verbs.counted",
     "k_anonymity": "privacy",
     "lattice": "verbs.lattice",
     "profile": "verbs.profile",
@@ -69,6 +73,7 @@ _HOMES = {
 __all__ = [
     "Attacks",
     "Comparison",
+    "Compiled",
     "Explanation",
     "Finding",
     "KanonError",
@@ -88,7 +93,9 @@ __all__ = [
     "anonymize_sql",
     "attack",
     "compare",
+    "compile",
     "explain",
+    "frequency_set_sql",
     "hierarchy",
     "k_anonymity",
     "lattice",

@@ -56,6 +56,7 @@ from kanon_sql.verbs.statement import anonymize_sql
     o.TRACE,
     o.JSON,
     o.SQL,
+    o.DIALECT,
 )
 def anonymize(
     source: str | None,
@@ -64,15 +65,18 @@ def anonymize(
     trace: Path | None,
     as_json: bool | None,
     sql: bool,
+    dialect: str | None,
     **overrides: Any,
 ) -> None:
     """[bold]kanon anonymize adult.csv --quasi-identifiers age,sex --hierarchies hierarchies/adult --output k5.csv[/bold]"""  # noqa: E501
     settled = settle_spec(source, spec, overrides)
     if sql:
         with watching() as watch:
-            statement = anonymize_sql(source, settled, observer=watch, search_in=search_in)
+            statement = anonymize_sql(source, settled, observer=watch, search_in=search_in, dialect=dialect)
         print(f"{statement};")
         return
+    if dialect:
+        raise SpecError("`dialect` is for a statement that is printed; give `sql` too, or leave it out")
     if settled.target is None:
         raise SpecError(
             'there is no target; give `output="FILE.parquet"`, or `into="TABLE"`, or `sql` to only see the statement'

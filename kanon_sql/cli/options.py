@@ -11,6 +11,7 @@ from typing import Any, get_args
 
 from kanon_sql.cli.declare import Argument, Option
 from kanon_sql.errors import SpecError
+from kanon_sql.queries import DIALECTS
 from kanon_sql.spec import (
     CLOAK,
     CloakMethod,
@@ -365,6 +366,22 @@ FORM = Option(
 OVERWRITE = Option("overwrite", "Replace a target that exists.", _TARGET, bool)
 TRACE = Option("trace", "Write every question of the search to this file, as lines of JSON.", _OUTPUT, Path)
 JSON = Option("as_json", "Print only JSON on standard output.", _OUTPUT, bool, flag="--json")
+DIALECT = Option(
+    "dialect",
+    f"Print the release for this system: {', '.join(DIALECTS)}. Only DuckDB and PostgreSQL have executed it in tests.",
+    _OUTPUT,
+)
+TABLE = Option("table", "The table that the printed statement reads there (default: the source's own name).", _OUTPUT)
+FREQUENCY_SET = Option(
+    "frequency_set",
+    "A Parquet or CSV file of counted tuples to search in place of the source, exported by the query of "
+    "--frequency-set-sql.",
+    _DATA,
+    Path,
+)
+FREQUENCY_SET_SQL = Option(
+    "frequency_set_sql", "Print the query that exports the counted tuples to search. Nothing is opened.", _OUTPUT, bool
+)
 SQL = Option("sql", "Search, then print the release's statement without running it.", _OUTPUT, bool)
 
 ROLES = (QUASI_IDENTIFIERS, HIERARCHIES, IDENTIFIERS, SENSITIVE)

@@ -124,6 +124,7 @@ def build_frequency_set(
     compared: Sequence[str] = (),
     groups: Mapping[str, Groups] = MappingProxyType({}),
     sampled_from: Population | None = None,
+    counted_by: str | None = None,
 ) -> FrequencySet:
     """Scan the table once and code what was found; each column's hierarchy is made of its distinct values.
 
@@ -131,11 +132,13 @@ def build_frequency_set(
     `unmapped`: what becomes of a value that its hierarchy lacks; None for hierarchies that lack none. `sensitive`: the
     columns whose values are counted apart, by their names in the frequency set; `compared`: those of them whose values
     models compare with the whole table, and `groups` the rows of their hierarchies. `sampled_from`: the population,
-    whose tuples are counted too; SourceError if the table is no sample of it.
+    whose tuples are counted too; SourceError if the table is no sample of it. `counted_by`: the column of the rows that
+    each row stands for, where the table was counted elsewhere.
     """
     stems = queries.plain_names(list(hierarchies))
     others = population.count(sampled_from, made, table, stems) if sampled_from else {}
-    scan = queries.tuples({s: c for c, s in stems.items()}, sensitive, table.relation, engine.dialect, compared)
+    columns = {stem: column for column, stem in stems.items()}
+    scan = queries.tuples(columns, sensitive, table.relation, engine.dialect, compared, counted_by)
     tuples = made.receive("tuples", engine, scan, "core/tuples")
     types = {column.name: column.type for column in made.engine.table(tuples).columns}
     attributes = []

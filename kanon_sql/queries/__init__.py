@@ -32,7 +32,7 @@ from kanon_sql.queries.refine import (
 )
 from kanon_sql.queries.release import UNMAPPED_CODE, Cell, ReleaseQuery, of_type, shown_population
 from kanon_sql.queries.rules import EXACT, EXACT_SINGLE
-from kanon_sql.queries.standalone import StandaloneCell, StandaloneQuery
+from kanon_sql.queries.standalone import StandaloneCell, StandaloneQuery, exported_tuples
 from kanon_sql.queries.statements import (
     SEPARATORS,
     comment,
@@ -117,6 +117,7 @@ __all__ = [
     "create_table",
     "declare_key",
     "drop",
+    "exported_tuples",
     "frequency_set",
     "grant",
     "grouped_rows",

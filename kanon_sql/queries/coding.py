@@ -42,14 +42,18 @@ def tuples(
     source: Relation,
     dialect: str,
     compared: Sequence[str] = (),
+    counted_by: str | None = None,
 ) -> str:
     """The query that counts the distinct tuples of some columns, by the codes of the sensitive values beside them.
 
     Both mappings: the column of the source by its new name. A sensitive value's code is its rank, as the engine of the
     source orders values, so that equal values have one code and NULL has one too. Those in `compared` stand beside
-    their codes, as `raw_column` names them.
+    their codes, as `raw_column` names them. `counted_by`: the column of the rows that each row stands for.
     """
-    query = t.tree("core/tuples", columns=columns, source=source)
+    if counted_by is None:
+        query = t.tree("core/tuples", columns=columns, source=source)
+    else:
+        query = t.tree("core/counted_tuples", columns=columns, rows=[counted_by], source=source)
     assert isinstance(query, exp.Select)
     for name, column in sensitive.items():
         rank = exp.Window(this=exp.DenseRank(), order=exp.Order(expressions=[exp.Ordered(this=t.column(column))]))

@@ -219,3 +219,12 @@ def _as(expression: exp.Expr, name: str) -> exp.Expr:
     if isinstance(expression, exp.Column) and expression.name == name:
         return expression
     return exp.alias_(expression, name, quoted=True)
+
+
+def exported_tuples(columns: Sequence[str], rows: str, source: Relation, dialect: str) -> str:
+    """The query that counts the distinct tuples of columns, for another system: the columns, and `rows`."""
+    tree = t.tree("core/tuples", columns=list(columns), source=source)
+    assert isinstance(tree, exp.Select)
+    *plain, counted = tree.selects
+    tree.set("expressions", [*plain, exp.alias_(counted.this, rows, quoted=True)])
+    return dialects.printed(tree, dialect, pretty=True)

@@ -11,7 +11,7 @@ from typing import Any
 from kanon_sql import queries
 from kanon_sql.engine import Engine, name_readings
 from kanon_sql.engines.files import file_format
-from kanon_sql.errors import VerificationError
+from kanon_sql.errors import SpecError, VerificationError
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.queries import Relation
 from kanon_sql.release import findings, minimality, people
@@ -68,6 +68,8 @@ def target_sql(
     around, lasts = None, False
     if target and target.table:
         place = engine.place(target.table) if here else Relation(*name_readings(target.table)[-1])
+        if target.form == "materialized" and not here:
+            raise SpecError("a materialized view is for PostgreSQL; give `form='view'` or `form='table'`")
         around = queries.create_as(place, f"\n{printed.query}", printed.dialect, target.form)
         lasts = target.stays_a_query or not here
     elif target and target.file and engine.reads_files and here:

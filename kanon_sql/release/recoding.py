@@ -233,6 +233,11 @@ class FullDomain(_Judged):
         cells = {a.column.name: self._standalone_cell(a, level) for a, level in self._levels}
         kept = (column for column in self.table.columns if column.name not in self.spec.dropped)
         population = self.judge.frequency_set.sampled_from
+        if population and source:
+            raise SpecError(
+                "the statement would count a population, which another system has under another name; print it for "
+                f"{self.engine.name} alone, or leave out the models beside a population"
+            )
         query = StandaloneQuery(
             source or self.engine.lasting(self.table.relation),
             tuple(cells.get(column.name) or _kept_cell(column, self._is_plain(column)) for column in kept),

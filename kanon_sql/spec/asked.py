@@ -33,6 +33,12 @@ def shows(spec: Spec) -> bool:
     return spec.show is not None or any(attribute.show for attribute in spec.quasi_identifiers.values())
 
 
+def beside_population(spec: Spec) -> bool:
+    """Whether a model asks for a population that the source is a sample of."""
+    given = any(model.population is not None for model in spec.models)
+    return given or bool(spec.privacy.populated) or any(each.population is not None for each in spec.privacy.of_release)
+
+
 def stays_a_query(spec: Spec) -> bool:
     return spec.target is not None and spec.target.stays_a_query
 

@@ -14,10 +14,13 @@ from typing import Literal, TypeAlias, get_args
 from kanon_sql.errors import SpecError
 from kanon_sql.spec import asked
 from kanon_sql.spec.asked import Words
-from kanon_sql.spec.fields import CLOAK, Spec
+from kanon_sql.spec.fields import CLOAK, EVERY, Spec
 
-# What a spec is used for: a verb, or a part of one that can do less (`sql`: print the release as one statement).
-Verb: TypeAlias = Literal["anonymize", "sql", "trace", "explain", "search", "lattice", "compare", "anatomize", "verify"]
+# What a spec is used for: a verb, or a part of one that can do less (`sql`: print the release as one statement;
+# `counted`: search tuples that were counted elsewhere).
+Verb: TypeAlias = Literal[
+    "anonymize", "sql", "trace", "explain", "search", "lattice", "compare", "anatomize", "verify", "counted"
+]
 
 _ANY: tuple[Verb, ...] = get_args(Verb)
 _SEARCHES: tuple[Verb, ...] = ("search", "lattice")
@@ -386,6 +389,35 @@ _ONE_STATEMENT = tuple(
         ),
     )
 )
+_COUNTED_ELSEWHERE = tuple(
+    Conflict(what, "a frequency set of elsewhere", detect, sentence, next_step, ("counted",))
+    for what, detect, sentence, next_step in (
+        (
+            "unit",
+            lambda spec: spec.unit is not None,
+            "a frequency set does not say which of its tuples are one person's, so that people cannot be counted",
+            "leave out `unit`, or search where the table is",
+        ),
+        (
+            "population",
+            asked.beside_population,
+            "a population is counted beside its sample, and of that there is a frequency set alone",
+            "leave out the models beside a population, or search where the tables are",
+        ),
+        (
+            "keep",
+            lambda spec: spec.keep == EVERY,
+            "a frequency set does not say which other columns its table has",
+            "name those to release with `keep`",
+        ),
+        (
+            "show",
+            asked.shows,
+            "what classes show is made of all their values, and one statement has labels alone",
+            "leave out `show`",
+        ),
+    )
+)
 _EXACT_ANATOMY = tuple(
     Conflict(what, "anatomize", detect, sentence, next_step, ("anatomize",))
     for what, detect, sentence, next_step in (
@@ -428,5 +460,8 @@ _VERIFIED_TARGET = (
     ),
 )
 CONFLICTS: tuple[Conflict, ...] = tuple(
-    chain(_PLACES, _TARGETS, _PRIVACY, _COLUMNS, _ONE_STATEMENT, _STRATEGIES, _EXACT_ANATOMY, _VERIFIED_TARGET)
+    chain(
+        *(_PLACES, _TARGETS, _PRIVACY, _COLUMNS, _ONE_STATEMENT, _COUNTED_ELSEWHERE),
+        *(_STRATEGIES, _EXACT_ANATOMY, _VERIFIED_TARGET),
+    )
 )

@@ -101,6 +101,7 @@ def count(
             model.compared,
             model.groups,
             population,
+            source.counted_by,
         )
     if local:
         frequency_set = merge_equal_codes(sampled(frequency_set))

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import contextlib
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from kanon_sql import queries
 from kanon_sql.spec import SearchIn, Spec
 from kanon_sql.strategies import Outcome
+from kanon_sql.verbs import counted
 from kanon_sql.verbs.observer import Observer
-from kanon_sql.verbs.options import SearchOptions, spelled_out, taken
+from kanon_sql.verbs.options import Place, SearchOptions, spelled_out, taken
 from kanon_sql.verbs.plan import Plan, check_spec, make_plan
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.source import opened, settle_spec
+from kanon_sql.verbs.statement import of_plan
 
 if TYPE_CHECKING:
     import pandas
@@ -23,7 +27,8 @@ class Search(Result):
     """The end of a search: the best node, its score, and what is proven of it; `to_df` gives its trace.
 
     `rows_at_risk`: the rows that the node suppresses. `pruned_by`: what nodes were ruled out by, where a privacy model
-    is not monotone. `outcome`: all that the search says, see `kanon_sql.strategies.Outcome`.
+    is not monotone. `outcome`: all that the search says, see `kanon_sql.strategies.Outcome`. `sql`: the release's
+    statement, where a dialect was given.
     """
 
     source: str
@@ -38,6 +43,7 @@ class Search(Result):
     lattice_size: int
     pruned_by: str | None
     outcome: Outcome
+    sql: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """All of it but the trace, ready for JSON."""
@@ -83,12 +89,16 @@ def search(
     connection: Any = None,
     observer: Observer | None = None,
     search_in: SearchIn = "embedded",
+    frequency_set: Place | None = None,
+    dialect: str | None = None,
+    table: str | None = None,
     **options: Unpack[SearchOptions],
 ) -> Search:
     """Search the lattice for the best node that meets the privacy model; nothing is written.
 
-    `source` and `spec` are those of `anonymize`, and so are the options. Raises KanonError, InfeasibleError where no
-    node meets the model.
+    `source` and `spec` are those of `anonymize`, and so are the options. `frequency_set`, `dialect` and `table` are
+    those of `compile`: a file of tuples that another system has counted, and how to print the release for it. Raises
+    KanonError, InfeasibleError where no node meets the model.
 
     >>> import pandas
     >>> people = pandas.DataFrame({"zip": ["12", "13", "21", "22"], "sex": list("ffmm")})
@@ -99,9 +109,20 @@ def search(
     """
     settled = settle_spec(source, spec, taken(SearchOptions, options)).model_copy(update={"target": None})
     check_spec(settled, "search")
-    with opened(source, settled, connection) as data, data.engine.transaction(), data.scratches:
-        plan = make_plan(data, settled, observer or Observer(), search_in)
-    return result_of(plan)
+    if dialect is not None:
+        check_spec(settled, "sql")
+        queries.check_dialect(dialect)
+        settled = settled.standing_alone()
+    with contextlib.ExitStack() as stack:
+        if frequency_set is not None:
+            plan = stack.enter_context(counted.planned(frequency_set, settled, observer or Observer()))
+        else:
+            data = stack.enter_context(opened(source, settled, connection))
+            stack.enter_context(data.engine.transaction())
+            stack.enter_context(data.scratches)
+            plan = make_plan(data, settled, observer or Observer(), search_in)
+        statement = of_plan(plan, settled, dialect, table).sql if dialect else None
+    return replace(result_of(plan), sql=statement)
 
 
 def result_of(plan: Plan) -> Search:

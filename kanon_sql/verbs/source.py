@@ -29,6 +29,7 @@ IN_MEMORY = "in memory"  # what a DataFrame or an Arrow table is called in the m
 class Source:
     """A source that is open: its engine, its table, and the files it is read from, as they were before.
 
+    `counted_by`: the column, none of the table's, of the rows that each row stands for, where it was counted elsewhere.
     `roles`: what `settle_roles` made of the columns without a role; the table then has no column that is dropped so.
     """
 
@@ -39,6 +40,7 @@ class Source:
     roles: Roles = field(default_factory=Roles)
     scratches: Scratches = field(default_factory=Scratches, repr=False)
     """What is made for a run, here and in other engines; it is dropped where their block ends."""
+    counted_by: str | None = None
 
     @property
     def files(self) -> tuple[Path, ...]:

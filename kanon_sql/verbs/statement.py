@@ -1,16 +1,63 @@
-"""The statement of a release, to be read before it is run."""
+"""The statement of a release, to be read before it is run, and to be run by somebody else."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
+from kanon_sql import queries
+from kanon_sql.engine import name_readings
+from kanon_sql.errors import SpecError
+from kanon_sql.queries import Relation
 from kanon_sql.release.recoded import target_sql
+from kanon_sql.report.numbers import models
+from kanon_sql.resources import package_version
 from kanon_sql.spec import SearchIn, Spec
+from kanon_sql.verbs import counted
 from kanon_sql.verbs.observer import Observer
-from kanon_sql.verbs.options import AnonymizeOptions, spelled_out, taken
-from kanon_sql.verbs.plan import check_spec, plan_release
-from kanon_sql.verbs.source import opened, settle_spec
+from kanon_sql.verbs.options import AnonymizeOptions, Place, spelled_out, taken
+from kanon_sql.verbs.plan import LocalPlan, Plan, check_spec, plan_release
+from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.source import IN_MEMORY, opened, settle_spec
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True, repr=False)
+class Compiled(Result):
+    """A release as SQL. `sql` is all of it: comments, what is too long to stand in the statement, the statement.
+
+    `query`: the query alone, which reads `table` and, if there are any, the `mappings`: tables of value and label.
+    """
+
+    sql: str
+    query: str
+    mappings: tuple[queries.WrittenTable, ...]
+    dialect: str
+    table: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, ready for JSON; of a mapping the number of its rows."""
+        written = {mapping.name: len(mapping.rows) for mapping in self.mappings}
+        return {"dialect": self.dialect, "table": self.table, "mappings": written, "query": self.query, "sql": self.sql}
+
+    def to_df(self) -> pandas.DataFrame:
+        """The mappings, one row per table."""
+        import pandas
+
+        rows = [(mapping.name, len(mapping.rows)) for mapping in self.mappings]
+        return pandas.DataFrame(rows, columns=["mapping", "rows"])
+
+    def _lines(self) -> list[tuple[str, str]]:
+        mappings = ", ".join(f"{mapping.name} ({len(mapping.rows):,} rows)" for mapping in self.mappings)
+        lines = f"{self.sql.count(chr(10)) + 1:,} lines for {self.dialect}"
+        return [("sql", lines), ("reads", self.table), *([("mappings", mappings)] if mappings else [])]
+
+    def _texts(self) -> dict[str, Any]:
+        return {".sql": lambda: f"{self.sql};\n", **super()._texts()}
 
 
 @spelled_out(AnonymizeOptions)
@@ -21,12 +68,14 @@ def anonymize_sql(
     connection: Any = None,
     observer: Observer | None = None,
     search_in: SearchIn = "embedded",
+    dialect: str | None = None,
     **options: Unpack[AnonymizeOptions],
 ) -> str:
     """Search, and give the release's statement, which stands alone; nothing is written.
 
-    `source`, `spec` and options are those of `anonymize`. Raises KanonError, also for a release that takes more than
-    one statement: masked, perturbed, an anatomy, or with wildcards.
+    `source`, `spec` and options are those of `anonymize`; `dialect` is that of `compile`. A hierarchy of more than 200
+    values that no expression can say has a table, made by statements before it. Raises KanonError, also for a release
+    that takes more than one statement: masked, perturbed, an anatomy, or with wildcards.
 
     >>> import pandas
     >>> people = pandas.DataFrame({"zip": ["12", "13", "21", "22"]})
@@ -35,11 +84,98 @@ def anonymize_sql(
     True
     """
     settled = settle_spec(source, spec, taken(AnonymizeOptions, options))
+    if dialect is not None:
+        return compiled(source, settled, connection, observer or Observer(), search_in, dialect).sql
     check_spec(settled, "sql")
     written = _overwriting(settled).standing_alone()
     with opened(source, written, connection) as data, data.engine.transaction(), data.scratches:
         plan = plan_release(data, written, observer or Observer(), search_in)
         return target_sql(plan.recoding, settled.target)
+
+
+@spelled_out(AnonymizeOptions)
+def compile(
+    source: Any = None,
+    spec: Spec | dict[str, Any] | str | Path | None = None,
+    *,
+    connection: Any = None,
+    observer: Observer | None = None,
+    search_in: SearchIn = "embedded",
+    dialect: str | None = None,
+    table: str | None = None,
+    frequency_set: Place | None = None,
+    **options: Unpack[AnonymizeOptions],
+) -> Compiled:
+    """Search, and give the release as SQL for this engine or for another system; nothing is written.
+
+    `source`, `spec` and options are those of `anonymize`. `dialect`: of the system that it is for, `snowflake`,
+    `bigquery`, …; nobody has executed it there. `table`: what it reads there (default: the source's own name).
+    `frequency_set`: a Parquet or CSV file of what `frequency_set_sql` gives, searched in place of the source. Raises
+    KanonError, also for what one statement, the dialect or a frequency set cannot say.
+
+    >>> import pandas
+    >>> people = pandas.DataFrame({"zip": ["12", "13", "21", "22"]})
+    >>> spec = {"quasi_identifiers": {"zip": {"hierarchy": {"redact": "right"}}}, "privacy": {"k": 2}}
+    >>> release = compile(people, spec, dialect="bigquery", table="hospital.people")
+    >>> [line.strip() for line in release.query.splitlines() if "SUBSTRING" in line][0][:36]
+    "CASE WHEN LENGTH(`s`.`zip`) > 1 THEN"
+    """
+    settled = settle_spec(source, spec, taken(AnonymizeOptions, options))
+    how = observer or Observer(), search_in, dialect, table
+    return compiled(source, settled, connection, *how, frequency_set)
+
+
+def compiled(
+    source: Any,
+    settled: Spec,
+    connection: Any,
+    observer: Observer,
+    search_in: SearchIn,
+    dialect: str | None = None,
+    table: str | None = None,
+    frequency_set: Place | None = None,
+) -> Compiled:
+    """The release of a spec as SQL."""
+    check_spec(settled, "sql")
+    if dialect is not None:
+        queries.check_dialect(dialect)
+    written = _overwriting(settled).standing_alone()
+    if frequency_set is not None:
+        with counted.planned(frequency_set, written, observer) as plan:
+            return of_plan(plan, settled, dialect, table)
+    with opened(source, written, connection) as data, data.engine.transaction(), data.scratches:
+        return of_plan(plan_release(data, written, observer, search_in), settled, dialect, table)
+
+
+def of_plan(plan: Plan | LocalPlan, spec: Spec, dialect: str | None = None, table: str | None = None) -> Compiled:
+    """A plan's release as SQL, for the engine of the source or for another system."""
+    recoding, source = plan.recoding, None
+    if plan.source.counted_by or table or dialect not in (None, recoding.engine.dialect):
+        source = Relation(*name_readings(table or _named(plan, spec))[-1])
+    printed = recoding.standalone(source, dialect)
+    sql = target_sql(recoding, spec.target, dialect, source)
+    said = "\n".join(f"-- {line}" for line in _header(plan, printed.dialect, source is not None))
+    return Compiled(f"{said}\n{sql}", printed.query, printed.tables, printed.dialect, table or spec.source)
+
+
+def _named(plan: Plan | LocalPlan, spec: Spec) -> str:
+    """The name of the source where it is a table; SpecError if it is none."""
+    if plan.source.counted_by is None and (plan.source.files or spec.source == IN_MEMORY):
+        raise SpecError(f"{spec.source} is no table that another system could read; name that of yours with `table`")
+    return spec.source
+
+
+def _header(plan: Plan | LocalPlan, dialect: str, elsewhere: bool) -> Iterator[str]:
+    """What the comments above a statement say of it."""
+    asked = models((each.name, each.required) for each in plan.judge.model.asked)
+    yield f"{plan.spec.source}, released by kanon_sql {package_version()}: {asked}"
+    if isinstance(plan, Plan):
+        levels = (f"{name} {level}" for name, level in zip(plan.columns, plan.outcome.node, strict=True))
+        proven = "proven optimal" if plan.outcome.proven_optimal else f"no node is below {plan.outcome.lower_bound:.4f}"
+        yield f"levels: {', '.join(levels)}; {plan.spec.metric} {plan.outcome.score:.4f}, {proven}"
+    if elsewhere:
+        executed = "" if queries.is_executed(dialect) else ", not executed by kanon"
+        yield f"printed for {dialect}{executed}"
 
 
 def _overwriting(spec: Spec) -> Spec:

@@ -317,6 +317,20 @@ CASES = [
         PEOPLE,
     ),
     Case(
+        "core/counted_tuples",
+        {"columns": ["age"], "rows": ["how many"], "source": Relation("counted")},
+        ["age", "n"],
+        [(40, 5), (None, 1)],
+        {"counted": ({"age": "INTEGER", "how many": "INTEGER"}, [(40, 2), (40, 3), (None, 1)])},
+    ),
+    Case(
+        "core/miscounted",
+        {"rows": ["how many"], "source": Relation("counted")},
+        ["tuples"],
+        [(2,)],
+        {"counted": ({"how many": "INTEGER"}, [(2,), (0,), (None,)])},
+    ),
+    Case(
         "core/class_sizes",
         {"release": Relation("odd people"), "quasi_identifiers": ["Age", 'a "zip"; n']},
         ["size", "classes"],

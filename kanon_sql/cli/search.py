@@ -1,0 +1,42 @@
+"""`kanon search`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from rich.markup import escape
+
+from kanon_sql.cli import options as o
+from kanon_sql.cli.declare import takes
+from kanon_sql.cli.show import out, watching
+from kanon_sql.verbs.search import search as run
+
+
+@takes(
+    o.SOURCE,
+    o.DATABASE,
+    o.SPEC,
+    o.FREQUENCY_SET,
+    *o.ROLES,
+    o.KEEP,
+    *o.MODEL,
+    o.STRATEGY,
+    o.TIME_LIMIT,
+    o.EVALUATIONS,
+    o.SEED,
+    o.SEARCH_IN,
+    o.DIALECT,
+    o.TABLE,
+    o.JSON,
+)
+def search(source: str | None, spec: Path | None, search_in: Any, as_json: bool | None, **overrides: Any) -> None:
+    with watching() as watch:
+        found = run(source, spec, observer=watch, search_in=search_in, **overrides)
+    if as_json:
+        print(json.dumps(found.to_dict(), indent=2))
+    elif found.sql:
+        print(f"{found.sql};")
+    else:
+        out.print(escape(repr(found)))

@@ -1,0 +1,95 @@
+"""Tuples that another system has counted: the query that counts them there, and a search of what it gave.
+
+No row leaves that system, only the combinations of quasi-identifiers that occur, with the sensitive values that a model
+counts, and how many rows have each.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from kanon_sql import queries
+from kanon_sql.engine import Column, Table, name_readings
+from kanon_sql.errors import SourceError, SpecError
+from kanon_sql.queries import Relation
+from kanon_sql.spec import Spec
+from kanon_sql.verbs.observer import Observer
+from kanon_sql.verbs.options import Place, SearchOptions, taken
+from kanon_sql.verbs.plan import Plan, check_spec, make_plan
+from kanon_sql.verbs.source import Source, opened_source, settle_spec
+
+ROWS = "kanon_rows"  # the column of the rows that a tuple stands for
+
+
+def frequency_set_sql(
+    spec: Spec | dict[str, Any] | str | Path, *, dialect: str = "duckdb", table: str | None = None, **options: Any
+) -> str:
+    """The query to run where the table is: its tuples of quasi-identifiers and counted values, each with its rows.
+
+    Nothing is opened: `table` (default: the spec's source) and the columns are those of that system, in its own
+    capitals. Raises KanonError for what a frequency set cannot tell: people, a population.
+
+    >>> print(frequency_set_sql({"source": "PATIENTS", "quasi_identifiers": ["ZIP"]}, dialect="snowflake"))
+    SELECT
+      "ZIP",
+      COUNT(*) AS "kanon_rows"
+    FROM "PATIENTS" AS "s"
+    GROUP BY
+      "ZIP"
+    """
+    settled = settle_spec(None, spec, taken(SearchOptions, options))
+    queries.check_dialect(dialect)
+    _check(settled)
+    source = Relation(*name_readings(table or settled.source)[-1])
+    return queries.exported_tuples(columns_of(settled), ROWS, source, dialect)
+
+
+@contextlib.contextmanager
+def planned(frequency_set: Place, spec: Spec, observer: Observer) -> Iterator[Plan]:
+    """The plan of a search of a file of counted tuples, while the file is open."""
+    _check(spec)
+    known = columns_of(spec)
+    searched = spec.model_copy(update={"keep": None, "identifiers": (), "target": None})
+    searched = searched.model_copy(update={"sensitive": tuple(name for name in spec.sensitive if name in known)})
+    with opened_source(str(frequency_set), None) as data, data.engine.transaction(), data.scratches:
+        plan = make_plan(_counted(data, str(frequency_set), known), searched, observer)
+        yield replace(plan, spec=spec, recoding=replace(plan.recoding, table=_released(plan.recoding.table, spec)))
+
+
+def columns_of(spec: Spec) -> list[str]:
+    """The columns that a search needs: the quasi-identifiers, and those whose values a privacy model counts."""
+    given = [model.sensitive for model in spec.models if model.sensitive is not None]
+    return list(dict.fromkeys([*spec.quasi_identifiers, *spec.privacy.counted, *given]))
+
+
+def _check(spec: Spec) -> None:
+    for use in ("search", "counted"):
+        check_spec(spec, use)
+
+
+def _counted(data: Source, name: str, columns: list[str]) -> Source:
+    """A file of counted tuples as a source, if it is one."""
+    found = [column.name for column in data.table.columns]
+    for column in (*columns, ROWS):
+        if column not in found:
+            raise SpecError(
+                f"{name} has no column {column!r}, and a frequency set of this spec needs {', '.join(columns)} and "
+                f"{ROWS}; export it by the query that `frequency_set_sql` gives"
+            )
+    holes: dict[str, queries.Hole] = {"rows": [ROWS], "source": data.table.relation}
+    ((wrong,),) = data.engine.rows(queries.text("core/miscounted", data.engine.dialect, **holes))
+    if wrong:
+        raise SourceError(f"{wrong:,} tuples of {name} stand for no row, by their {ROWS}; export it again")
+    table = replace(data.table, columns=tuple(c for c in data.table.columns if c.name in columns))
+    return replace(data, table=table, counted_by=ROWS)
+
+
+def _released(table: Table, spec: Spec) -> Table:
+    """The table as it is there: with the columns that are released as they are, of whose types nothing is known."""
+    names = dict.fromkeys((*spec.sensitive, *spec.kept_by_name))
+    kept = [Column(name, "", "other") for name in names if table.column(name) is None]
+    return replace(table, columns=(*table.columns, *kept))
