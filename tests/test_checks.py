@@ -245,6 +245,28 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
         f"{{{WITH_ANATOMY}, privacy: {{k: 2}}}}",
         'what anatomize releases is not k-anonymous; leave out `k`, or use anonymize with `form="anatomy"`',
     ),
+    ("unit", "a frequency set of elsewhere"): (
+        COLUMNS,
+        "unit: person",
+        "a frequency set does not say which of its tuples are one person's, so that people cannot be counted; leave "
+        "out `unit`, or search where the table is",
+    ),
+    ("population", "a frequency set of elsewhere"): (
+        COLUMNS,
+        "privacy: {k_map: {k: 5, population: voters.csv}}",
+        "a population is counted beside its sample, and of that there is a frequency set alone; leave out the models "
+        "beside a population, or search where the tables are",
+    ),
+    ("keep", "a frequency set of elsewhere"): (
+        COLUMNS,
+        "keep: '*'",
+        "a frequency set does not say which other columns its table has; name those to release with `keep`",
+    ),
+    ("show", "a frequency set of elsewhere"): (
+        COLUMNS,
+        "show: mean",
+        "what classes show is made of all their values, and one statement has labels alone; leave out `show`",
+    ),
     ("perturb", "anatomize"): (
         COLUMNS,
         f"{{{WITH_ANATOMY}, perturb: {{pay: {{noise: {{scale: 1}}}}}}}}",
@@ -273,6 +295,7 @@ VERBS: dict[Verb, Any] = {
     "compare": lambda mapping: kanon_sql.compare(None, mapping),
     "anatomize": lambda mapping: kanon_sql.anatomize(None, mapping, l=2),
     "verify": lambda mapping: kanon_sql.verify(None, mapping),
+    "counted": lambda mapping: kanon_sql.search(None, mapping, frequency_set="counted.parquet"),
 }
 
 

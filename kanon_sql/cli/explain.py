@@ -21,11 +21,14 @@ from kanon_sql.verbs.explain import explain as run
 @takes(o.SOURCE, o.DATABASE, o.SPEC, *o.ROLES, o.KEEP, *o.MODEL, o.STRATEGY, o.TIME_LIMIT, o.SEARCH_IN, o.JSON)
 def explain(source: str | None, spec: Path | None, search_in: Any, as_json: bool | None, **overrides: Any) -> None:
     with watching() as watch:
-        steps = run(source, spec, observer=watch, search_in=search_in, **overrides).steps
+        explained = run(source, spec, observer=watch, search_in=search_in, **overrides)
     if as_json:
-        print(json.dumps([asdict(step) for step in steps], indent=2))
-    else:
-        _show(steps)
+        print(json.dumps([asdict(step) for step in explained.steps], indent=2))
+        return
+    _show(explained.steps)
+    if explained.statement:
+        out.print("\n[bold]The release as one statement[/bold], as `--sql` prints it, to be run by itself")
+        out.print(_highlighted(explained.statement))
 
 
 def _show(steps: Sequence[Step]) -> None:
@@ -33,9 +36,11 @@ def _show(steps: Sequence[Step]) -> None:
     for number, step in enumerate(steps, start=1):
         out.print(f"\n[bold]{number}. {step.name}[/bold] ({step.engine}): {escape(step.sentence)}")
         if step.sql:
-            out.print(
-                Syntax(f"{step.sql};", "sql", theme="ansi_dark", background_color="default", word_wrap=out.is_terminal)
-            )
+            out.print(_highlighted(step.sql))
         out.print(f"[green]gave[/green] {escape(step.told)}")
         if step.plan:
             out.print(escape(step.plan), style="dim")
+
+
+def _highlighted(sql: str) -> Syntax:
+    return Syntax(f"{sql};", "sql", theme="ansi_dark", background_color="default", word_wrap=out.is_terminal)

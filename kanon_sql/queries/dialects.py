@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import sqlglot
 from sqlglot import exp
-from sqlglot.errors import ErrorLevel, SqlglotError, UnsupportedError
+from sqlglot.errors import ErrorLevel, UnsupportedError
 
 from kanon_sql.errors import SpecError
 from kanon_sql.queries import tree as t
@@ -68,14 +67,6 @@ def printed(tree: exp.Expr, dialect: str, pretty: bool = False) -> str:
         raise SpecError(f"{dialect} cannot express this release: {error}; release it from another system") from None
 
 
-def is_read(text: str, dialect: str) -> bool:
-    """Whether a dialect's own parser reads statements."""
-    try:
-        return all(sqlglot.parse(text, dialect))
-    except SqlglotError:
-        return False
-
-
 def _in_words_of(tree: exp.Expr, dialect: str) -> exp.Expr:
     rewrite = _WORDS.get(dialect)
     return tree.transform(rewrite) if rewrite else tree
@@ -98,8 +89,18 @@ def _in_characters(node: exp.Expr) -> exp.Expr:
     return node
 
 
+def _nulls_last(node: exp.Expr) -> exp.Expr:
+    """BigQuery knows no NULLS LAST within a frame."""
+    if isinstance(node, exp.Window) and node.args.get("spec") and node.args.get("order"):
+        of = [each.this for each in node.args["order"].expressions]
+        keys = [key for each in of for key in (t.is_null(each), each.copy())]
+        node.set("order", exp.Order(expressions=[exp.Ordered(this=key, nulls_first=True) for key in keys]))
+    return node
+
+
 _WORDS: dict[str, Callable[[exp.Expr], exp.Expr]] = {
     "trino": _with_bytes,
     "athena": _with_bytes,
+    "bigquery": _nulls_last,
     "clickhouse": _in_characters,
 }

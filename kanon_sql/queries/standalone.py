@@ -142,7 +142,7 @@ class _Printed:
         for i, cell in enumerate(self.release.cells):
             if cell in cells and cell.mapping and cell.mapping.rows:
                 equal = exp.EQ(this=t.column("value", f"m{i}"), expression=t.column(cell.name, "s"))
-                mapping = exp.to_table(cell.mapping.name, alias=f"m{i}")
+                mapping = t.table(Relation(cell.mapping.name), f"m{i}")
                 query = query.join(mapping, on=equal, join_type="LEFT", copy=False)
         return in_pieces(query, [f"m{i}" for i, _ in enumerate(self.release.cells)])
 
@@ -157,7 +157,7 @@ class _Printed:
             rank = exp.Window(this=exp.DenseRank(), order=order)
         relation = EVERYBODY if self.release.population is not None else RECODED
         star = exp.Column(this=exp.Star(), table=exp.to_identifier("r"))
-        return exp.select(star, exp.alias_(rank, CLASS)).from_(exp.to_table(relation, alias="r"))
+        return exp.select(star, exp.alias_(rank, CLASS)).from_(t.table(Relation(relation), "r"))
 
     def _keys(self, cell: StandaloneCell) -> bool:
         return cell.recoded and cell.constant is None

@@ -70,7 +70,7 @@ def target_sql(
         place = engine.place(target.table) if here else Relation(*name_readings(target.table)[-1])
         if target.form == "materialized" and not here:
             raise SpecError("a materialized view is for PostgreSQL; give `form='view'` or `form='table'`")
-        around = queries.create_as(place, f"\n{printed.query}", printed.dialect, target.form)
+        around = queries.create_as(place, printed.query, printed.dialect, target.form)
         lasts = target.stays_a_query or not here
     elif target and target.file and engine.reads_files and here:
         around = queries.copy_to(f"\n{printed.query}\n", target.file, file_format(target.file), engine.dialect)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from kanon_sql import queries
 from kanon_sql.engine import Statement
+from kanon_sql.errors import SpecError
 from kanon_sql.loss import Figures
 from kanon_sql.recode.show import LocalFigures
 from kanon_sql.release import recoded
@@ -63,14 +64,19 @@ class Step:
 
 @dataclass(frozen=True, repr=False)
 class Explanation(Result):
-    """The statements of a run in order, each with its sentence, its plan, what it gave, and what it took."""
+    """The statements of a run in order, each with its sentence, its plan, what it gave, and what it took.
+
+    `statement`: the release as `anonymize_sql` gives it, to be read; empty where that takes more than one statement.
+    """
 
     source: str
     steps: tuple[Step, ...]
+    statement: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, ready for JSON."""
-        return {"source": self.source, "steps": [asdict(step) for step in self.steps]}
+        steps = [asdict(step) for step in self.steps]
+        return {"source": self.source, "steps": steps, "statement": self.statement}
 
     def to_df(self) -> pandas.DataFrame:
         """One row per statement."""
@@ -114,8 +120,18 @@ def explain(
     check_spec(settled, "explain")
     with opened(source, settled, connection) as data, data.engine.transaction(), data.scratches:
         plan = plan_release(data, settled, observer or Observer(), search_in, keep_tuples=True)
+        statement = _statement(plan, settled)
         explained = tuple(_steps(plan))
-    return Explanation(settled.source, explained)
+    return Explanation(settled.source, explained, statement)
+
+
+def _statement(plan: Plan | LocalPlan, spec: Spec) -> str:
+    """The release as a statement that stands alone, if it is one."""
+    try:
+        check_spec(spec, "sql")
+        return recoded.target_sql(plan.recoding, None)
+    except SpecError:
+        return ""
 
 
 def _steps(plan: Plan | LocalPlan) -> Iterator[Step]:

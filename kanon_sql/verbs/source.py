@@ -48,8 +48,10 @@ class Source:
         return tuple(self.fingerprints)
 
     def read_files(self, name: str) -> str | None:
-        """The query that reads the files of the source; None for a table."""
-        return self.engine.files_sql(name) if self.files and reads_files(self.engine) else None
+        """The query that reads the files of the source; None for a table, and where it was counted elsewhere."""
+        if not self.files or self.counted_by or not reads_files(self.engine):
+            return None
+        return self.engine.files_sql(name)
 
     def check_unchanged(self, source: str) -> None:
         """Stop a release of files that are others now: what was counted is not what was written."""

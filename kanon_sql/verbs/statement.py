@@ -154,7 +154,7 @@ def of_plan(plan: Plan | LocalPlan, spec: Spec, dialect: str | None = None, tabl
         source = Relation(*name_readings(table or _named(plan, spec))[-1])
     printed = recoding.standalone(source, dialect)
     sql = target_sql(recoding, spec.target, dialect, source)
-    said = "\n".join(f"-- {line}" for line in _header(plan, printed.dialect, source is not None))
+    said = "\n".join(f"-- {' '.join(line.split())}" for line in _header(plan, printed.dialect, source is not None))
     return Compiled(f"{said}\n{sql}", printed.query, printed.tables, printed.dialect, table or spec.source)
 
 

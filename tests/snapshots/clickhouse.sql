@@ -1,0 +1,446 @@
+-- every recipe
+
+CREATE TABLE "kanon_code" ("value" Nullable(Int32), "label" Nullable(String));
+
+INSERT INTO "kanon_code" VALUES
+  (0, '0'), (1, '0'), (2, '1'), (3, '1'), (4, '2'), (5, '2');
+
+CREATE VIEW "clinic"."anon" AS WITH "kanon_ward" AS (
+  SELECT
+    "value",
+    MIN("label") AS "label"
+  FROM (
+    SELECT
+      'N' AS "value",
+      'north' AS "label"
+    UNION ALL
+    SELECT
+      'S',
+      'south'
+    UNION ALL
+    SELECT
+      'it''s',
+      'south'
+  ) AS "v"
+  GROUP BY
+    "value"
+), "kanon_recoded" AS (
+  SELECT
+    CASE
+      WHEN "s"."age" >= 65
+      THEN '>= 65'
+      WHEN "s"."age" < 18
+      THEN '< 18'
+      WHEN NOT (
+        "s"."age" IS NULL
+      )
+      THEN '[' || CAST(GREATEST(CAST("s"."age" AS Nullable(Int64)) - (
+        CAST("s"."age" AS Nullable(Int64)) % 10 + 10
+      ) % 10, 18) AS Nullable(String)) || ', ' || CAST(LEAST(CAST("s"."age" AS Nullable(Int64)) - (
+        CAST("s"."age" AS Nullable(Int64)) % 10 + 10
+      ) % 10 + 10, 65) AS Nullable(String)) || ')'
+    END AS "age",
+    CASE
+      WHEN NOT "s"."Weight" BETWEEN -1000000000000000 AND 1000000000000000
+      THEN '*'
+      ELSE '[' || CAST(CAST(FLOOR("s"."Weight") AS Nullable(Int64)) - (
+        (
+          CAST(FLOOR("s"."Weight") AS Nullable(Int64)) - 3
+        ) % 7 + 7
+      ) % 7 AS Nullable(String)) || ', ' || CAST(CAST(FLOOR("s"."Weight") AS Nullable(Int64)) - (
+        (
+          CAST(FLOOR("s"."Weight") AS Nullable(Int64)) - 3
+        ) % 7 + 7
+      ) % 7 + 7 AS Nullable(String)) || ')'
+    END AS "Weight",
+    CASE
+      WHEN CHAR_LENGTH("s"."zip") > 1
+      THEN substringUTF8("s"."zip", 1, CHAR_LENGTH("s"."zip") - 1) || '*'
+      ELSE substringUTF8('*', 1, CHAR_LENGTH("s"."zip"))
+    END AS "zip",
+    CASE
+      WHEN COALESCE(EXTRACT(YEAR FROM "s"."born") BETWEEN 1 AND 9999, FALSE)
+      THEN LPAD(CAST(EXTRACT(YEAR FROM "s"."born") AS Nullable(String)), 4, '0') || '-Q' || CAST(EXTRACT(QUARTER FROM "s"."born") AS Nullable(String))
+      WHEN NOT (
+        "s"."born" IS NULL
+      )
+      THEN '*'
+    END AS "born",
+    COALESCE("m4"."label", '*') AS "ward",
+    COALESCE("m5"."label", '*') AS "code",
+    "s"."n" AS "kanon_6",
+    1 AS "n"
+  FROM "clinic"."people" AS "s"
+  LEFT JOIN "kanon_ward" AS "m4"
+    ON "m4"."value" = "s"."ward"
+  LEFT JOIN "kanon_code" AS "m5"
+    ON "m5"."value" = "s"."code"
+), "kanon_numbered" AS (
+  SELECT
+    "r".*,
+    DENSE_RANK() OVER (ORDER BY "r"."age", "r"."Weight", "r"."zip", "r"."born", "r"."ward", "r"."code") AS "kanon_class"
+  FROM "kanon_recoded" AS "r"
+), "kanon_classes" AS (
+  SELECT
+    "kanon_class"
+  FROM "kanon_numbered"
+  GROUP BY
+    "kanon_class"
+  HAVING
+    COALESCE(SUM("n") >= 1, FALSE)
+)
+SELECT
+  "age",
+  "Weight",
+  "zip",
+  "born",
+  "ward",
+  "code",
+  "kanon_6" AS "n"
+FROM "kanon_numbered"
+JOIN "kanon_classes"
+  USING ("kanon_class")
+ORDER BY
+  LOWER(
+    HEX(
+      MD5(
+        '0' || '|' || COALESCE(CAST("kanon_numbered"."age" AS Nullable(String)), '') || '|' || COALESCE(CAST("kanon_numbered"."Weight" AS Nullable(String)), '') || '|' || COALESCE(CAST("kanon_numbered"."zip" AS Nullable(String)), '') || '|' || COALESCE(CAST("kanon_numbered"."born" AS Nullable(String)), '') || '|' || COALESCE(CAST("kanon_numbered"."ward" AS Nullable(String)), '') || '|' || COALESCE(CAST("kanon_numbered"."code" AS Nullable(String)), '') || '|' || COALESCE(CAST("kanon_numbered"."kanon_6" AS Nullable(String)), '')
+      )
+    )
+  ),
+  "kanon_numbered"."age",
+  "kanon_numbered"."Weight",
+  "kanon_numbered"."zip",
+  "kanon_numbered"."born",
+  "kanon_numbered"."ward",
+  "kanon_numbered"."code",
+  "kanon_numbered"."kanon_6"
+SETTINGS join_use_nulls = 1;
+
+-- every model
+
+WITH "kanon_recoded" AS (
+  SELECT
+    '[' || CAST(CAST("s"."age" AS Nullable(Int64)) - (
+      CAST("s"."age" AS Nullable(Int64)) % 10 + 10
+    ) % 10 AS Nullable(String)) || ', ' || CAST(CAST("s"."age" AS Nullable(Int64)) - (
+      CAST("s"."age" AS Nullable(Int64)) % 10 + 10
+    ) % 10 + 10 AS Nullable(String)) || ')' AS "age",
+    "s"."ill",
+    "s"."pay",
+    "s"."n" AS "kanon_3",
+    "s"."ill" AS "_sensitive_0",
+    "s"."n" AS "_sensitive_1",
+    "s"."pay" AS "_sensitive_2",
+    1 AS "n"
+  FROM "clinic"."people" AS "s"
+), "kanon_numbered" AS (
+  SELECT
+    "r".*,
+    DENSE_RANK() OVER (ORDER BY "r"."age") AS "kanon_class"
+  FROM "kanon_recoded" AS "r"
+), "kanon_reference_sensitive_0" AS (
+  SELECT
+    "counts"."value" AS "value",
+    "counts"."raw" AS "raw",
+    "counts"."overall_c" AS "overall_c",
+    CAST(SUM("counts"."overall_c") OVER (ORDER BY "counts"."value" ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS Nullable(Int64)) AS "overall_c_to",
+    CAST(SUM("counts"."overall_c") OVER () AS Nullable(Int64)) AS "overall_size",
+    COUNT(*) OVER () AS "overall_values",
+    ROW_NUMBER() OVER (ORDER BY "counts"."value") AS "place"
+  FROM (
+    SELECT
+      "_sensitive_0" AS "value",
+      "_sensitive_0" AS "raw",
+      CAST(SUM("n") AS Nullable(Int64)) AS "overall_c"
+    FROM "kanon_recoded" AS "f"
+    GROUP BY
+      "_sensitive_0",
+      "_sensitive_0"
+  ) AS "counts"
+), "kanon_reference_sensitive_2" AS (
+  SELECT
+    "counts"."value" AS "value",
+    "counts"."raw" AS "raw",
+    "counts"."overall_c" AS "overall_c",
+    CAST(SUM("counts"."overall_c") OVER (ORDER BY "counts"."value" ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS Nullable(Int64)) AS "overall_c_to",
+    CAST(SUM("counts"."overall_c") OVER () AS Nullable(Int64)) AS "overall_size",
+    COUNT(*) OVER () AS "overall_values",
+    ROW_NUMBER() OVER (ORDER BY "counts"."value") AS "place"
+  FROM (
+    SELECT
+      "_sensitive_2" AS "value",
+      "_sensitive_2" AS "raw",
+      CAST(SUM("n") AS Nullable(Int64)) AS "overall_c"
+    FROM "kanon_recoded" AS "f"
+    GROUP BY
+      "_sensitive_2",
+      "_sensitive_2"
+  ) AS "counts"
+), "kanon_classes" AS (
+  SELECT
+    "kanon_class"
+  FROM (
+    SELECT
+      "kanon_class",
+      "n",
+      "in_class"."_c" AS "_c_of_sensitive_0",
+      CASE
+        WHEN "in_class"."_value" IS NULL
+        THEN (
+          SELECT
+            "r"."overall_c"
+          FROM "kanon_reference_sensitive_0" AS "r"
+          WHERE
+            "r"."value" IS NULL
+        )
+        ELSE "reference"."overall_c"
+      END AS "_overall_c_of_sensitive_0",
+      CASE
+        WHEN "in_class"."_value" IS NULL
+        THEN (
+          SELECT
+            "r"."overall_values"
+          FROM "kanon_reference_sensitive_0" AS "r"
+          WHERE
+            "r"."value" IS NULL
+        )
+        ELSE "reference"."overall_values"
+      END AS "_overall_values_of_sensitive_0",
+      CASE
+        WHEN "in_class"."_value" IS NULL
+        THEN (
+          SELECT
+            "r"."overall_size"
+          FROM "kanon_reference_sensitive_0" AS "r"
+          WHERE
+            "r"."value" IS NULL
+        )
+        ELSE "reference"."overall_size"
+      END AS "_overall_size_of_sensitive_0",
+      SUM("in_class"."_c") OVER (PARTITION BY "kanon_class") AS "_size_of_sensitive_0",
+      CAST(NULL AS Nullable(Int64)) AS "_c_of_sensitive_1",
+      CAST(NULL AS Nullable(Int64)) AS "_c_of_every_sensitive_2",
+      CAST(NULL AS Nullable(Int64)) AS "_size_of_every_sensitive_2",
+      CAST(NULL AS Nullable(Int64)) AS "_c_to_of_every_sensitive_2",
+      CAST(NULL AS Nullable(Int64)) AS "_overall_size_of_every_sensitive_2",
+      CAST(NULL AS Nullable(Int64)) AS "_overall_c_to_of_every_sensitive_2",
+      CAST(NULL AS Nullable(Int64)) AS "_overall_values_of_every_sensitive_2"
+    FROM (
+      SELECT
+        "kanon_class",
+        SUM("n") AS "n",
+        "_sensitive_0" AS "_value",
+        CAST(SUM("n") AS Nullable(Int64)) AS "_c"
+      FROM "kanon_numbered"
+      GROUP BY
+        "kanon_class",
+        "_sensitive_0"
+    ) AS "in_class"
+    LEFT JOIN "kanon_reference_sensitive_0" AS "reference"
+      ON "reference"."value" = "in_class"."_value"
+    UNION ALL
+    SELECT
+      "kanon_class",
+      NULL AS "n",
+      CAST(NULL AS Nullable(Int64)) AS "_c_of_sensitive_0",
+      CAST(NULL AS Nullable(Int64)) AS "_overall_c_of_sensitive_0",
+      CAST(NULL AS Nullable(Int64)) AS "_overall_values_of_sensitive_0",
+      CAST(NULL AS Nullable(Int64)) AS "_overall_size_of_sensitive_0",
+      CAST(NULL AS Nullable(Int64)) AS "_size_of_sensitive_0",
+      CAST(SUM("n") AS Nullable(Int64)) AS "_c_of_sensitive_1",
+      CAST(NULL AS Nullable(Int64)) AS "_c_of_every_sensitive_2",
+      CAST(NULL AS Nullable(Int64)) AS "_size_of_every_sensitive_2",
+      CAST(NULL AS Nullable(Int64)) AS "_c_to_of_every_sensitive_2",
+      CAST(NULL AS Nullable(Int64)) AS "_overall_size_of_every_sensitive_2",
+      CAST(NULL AS Nullable(Int64)) AS "_overall_c_to_of_every_sensitive_2",
+      CAST(NULL AS Nullable(Int64)) AS "_overall_values_of_every_sensitive_2"
+    FROM "kanon_numbered"
+    GROUP BY
+      "kanon_class",
+      "_sensitive_1"
+    UNION ALL
+    SELECT
+      "kanon_class",
+      NULL AS "n",
+      CAST(NULL AS Nullable(Int64)) AS "_c_of_sensitive_0",
+      CAST(NULL AS Nullable(Int64)) AS "_overall_c_of_sensitive_0",
+      CAST(NULL AS Nullable(Int64)) AS "_overall_values_of_sensitive_0",
+      CAST(NULL AS Nullable(Int64)) AS "_overall_size_of_sensitive_0",
+      CAST(NULL AS Nullable(Int64)) AS "_size_of_sensitive_0",
+      CAST(NULL AS Nullable(Int64)) AS "_c_of_sensitive_1",
+      "in_class"."_c" AS "_c_of_every_sensitive_2",
+      "in_class"."_size" AS "_size_of_every_sensitive_2",
+      "in_class"."_c_to" AS "_c_to_of_every_sensitive_2",
+      "in_class"."_overall_size" AS "_overall_size_of_every_sensitive_2",
+      "in_class"."_overall_c_to" AS "_overall_c_to_of_every_sensitive_2",
+      "in_class"."_overall_values" AS "_overall_values_of_every_sensitive_2"
+    FROM (
+      SELECT
+        "kanon_class",
+        CAST(SUM(CASE WHEN "v"."_place" = "reference"."place" THEN "v"."_c" ELSE 0 END) AS Nullable(Int64)) AS "_c",
+        CAST(SUM(CASE WHEN "v"."_place" <= "reference"."place" THEN "v"."_c" ELSE 0 END) AS Nullable(Int64)) AS "_c_to",
+        CAST(SUM("v"."_c") AS Nullable(Int64)) AS "_size",
+        "reference"."raw" AS "_value",
+        "reference"."overall_c" AS "_overall_c",
+        "reference"."overall_c_to" AS "_overall_c_to",
+        "reference"."overall_size" AS "_overall_size",
+        "reference"."overall_values" AS "_overall_values"
+      FROM (
+        SELECT
+          "kanon_class",
+          "in_class"."_c",
+          CASE
+            WHEN "in_class"."_value" IS NULL
+            THEN (
+              SELECT
+                "r"."place"
+              FROM "kanon_reference_sensitive_2" AS "r"
+              WHERE
+                "r"."value" IS NULL
+            )
+            ELSE "reference"."place"
+          END AS "_place"
+        FROM (
+          SELECT
+            "kanon_class",
+            "_sensitive_2" AS "_value",
+            CAST(SUM("n") AS Nullable(Int64)) AS "_c"
+          FROM "kanon_numbered"
+          GROUP BY
+            "kanon_class",
+            "_sensitive_2"
+        ) AS "in_class"
+        LEFT JOIN "kanon_reference_sensitive_2" AS "reference"
+          ON "reference"."value" = "in_class"."_value"
+      ) AS "v"
+      CROSS JOIN "kanon_reference_sensitive_2" AS "reference"
+      GROUP BY
+        "kanon_class",
+        "reference"."place",
+        "reference"."raw",
+        "reference"."overall_c",
+        "reference"."overall_c_to",
+        "reference"."overall_size",
+        "reference"."overall_values"
+    ) AS "in_class"
+  ) AS "class_values"
+  GROUP BY
+    "kanon_class"
+  HAVING
+    COALESCE(
+      SUM("n") >= 2
+      AND (
+        LN((
+          CAST(SUM("_c_of_sensitive_0") AS Nullable(Float64))
+        )) - SUM("_c_of_sensitive_0" * LN(CAST("_c_of_sensitive_0" AS Nullable(Float64)))) / (
+          CAST(SUM("_c_of_sensitive_0") AS Nullable(Float64))
+        )
+      ) >= (
+        LN(CAST(1.2 AS Nullable(Float64))) - 0.000000001
+      )
+      AND COUNT("_c_of_sensitive_1") >= 1
+      AND (
+        (
+          SUM("_c_of_every_sensitive_2") = MAX("_size_of_every_sensitive_2")
+        )
+        AND (
+          SUM(
+            ABS(
+              "_c_to_of_every_sensitive_2" * "_overall_size_of_every_sensitive_2" - "_overall_c_to_of_every_sensitive_2" * "_size_of_every_sensitive_2"
+            )
+          ) <= 0.9 * (
+            CAST(SUM("_c_of_every_sensitive_2") AS Nullable(Float64)) * MAX("_overall_size_of_every_sensitive_2") * MAX("_overall_values_of_every_sensitive_2" - 1)
+          )
+        )
+      )
+      AND (
+        (
+          COUNT("_c_of_sensitive_0") = COUNT("_overall_c_of_sensitive_0")
+        )
+        AND (
+          SUM(
+            GREATEST(
+              (
+                "_c_of_sensitive_0" * "_overall_size_of_sensitive_0" - "_overall_c_of_sensitive_0" * "_size_of_sensitive_0"
+              ),
+              0
+            )
+          ) <= 0.8 * (
+            CAST(SUM("_c_of_sensitive_0") AS Nullable(Float64)) * MAX("_overall_size_of_sensitive_0")
+          )
+        )
+      )
+      AND MAX("_c_of_sensitive_0") <= 0.9 * SUM("_c_of_sensitive_0")
+      AND (
+        (
+          COUNT("_c_of_sensitive_0") = COUNT("_overall_c_of_sensitive_0")
+        )
+        AND (
+          MAX(
+            CAST("_c_of_sensitive_0" AS Nullable(Float64)) / "_overall_c_of_sensitive_0" / (
+              1 + LEAST(9, -LN((
+                CAST("_overall_c_of_sensitive_0" AS Nullable(Float64)) / "_overall_size_of_sensitive_0"
+              )))
+            )
+          ) * (
+            MAX(CAST("_overall_size_of_sensitive_0" AS Nullable(Float64))) / SUM("_c_of_sensitive_0")
+          ) <= 1 + 0.000000001
+        )
+      )
+      AND (
+        (
+          COUNT("_c_of_sensitive_0") = COUNT("_overall_c_of_sensitive_0")
+        )
+        AND (
+          COUNT("_c_of_sensitive_0") = MAX("_overall_values_of_sensitive_0")
+          AND GREATEST(
+            LN(
+              MAX(CAST("_c_of_sensitive_0" AS Nullable(Float64)) / "_overall_c_of_sensitive_0") * (
+                MAX(CAST("_overall_size_of_sensitive_0" AS Nullable(Float64))) / SUM("_c_of_sensitive_0")
+              )
+            ),
+            -LN(
+              MIN(CAST("_c_of_sensitive_0" AS Nullable(Float64)) / "_overall_c_of_sensitive_0") * (
+                MAX(CAST("_overall_size_of_sensitive_0" AS Nullable(Float64))) / SUM("_c_of_sensitive_0")
+              )
+            )
+          ) < 9
+        )
+      ),
+      FALSE
+    )
+)
+SELECT
+  "age",
+  "ill",
+  "pay",
+  "kanon_3" AS "n"
+FROM "kanon_numbered"
+JOIN "kanon_classes"
+  USING ("kanon_class")
+ORDER BY
+  "kanon_numbered"."age",
+  "kanon_numbered"."ill",
+  "kanon_numbered"."pay",
+  "kanon_numbered"."kanon_3"
+SETTINGS join_use_nulls = 1;
+
+-- frequency set
+
+SELECT
+  "age",
+  "zip",
+  "ill",
+  "n",
+  "pay",
+  COUNT(*) AS "kanon_rows"
+FROM "clinic"."people" AS "s"
+GROUP BY
+  "age",
+  "zip",
+  "ill",
+  "n",
+  "pay"
+SETTINGS join_use_nulls = 1;
+

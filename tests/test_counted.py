@@ -1,0 +1,154 @@
+"""A frequency set that another system exported: searched like the table, and released there by a printed statement."""
+
+import json
+import random
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kanon_sql
+from kanon_sql.engine import Engine
+from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.errors import KanonError, SourceError, SpecError
+from support.command_line import done, kanon
+from support.database import create_table
+
+TYPES = {"name": "VARCHAR", "age": "INTEGER", "zip": "VARCHAR", "born": "DATE", "ill": "VARCHAR", "ward": "VARCHAR"}
+SPEC: dict[str, Any] = {
+    "source": "people",
+    "identifiers": ["name"],
+    "quasi_identifiers": {
+        "age": {"hierarchy": {"ranges": [5, 10, 20]}},
+        "zip": {"hierarchy": {"redact": "right"}},
+        "born": {"hierarchy": {"dates": ["month", "year"]}},
+    },
+    "sensitive": ["ill"],
+    "keep": ["ward"],
+    "suppression_limit": 0.1,
+}
+MODELS: dict[str, Any] = {
+    "k": {"k": 4},
+    "l and t": {"k": 3, "l_diversity": {"ill": {"l": 2}}, "t_closeness": {"ill": {"t": 0.35}}},
+    "marketer": {"k": 2, "risk": {"marketer": {"mean": 0.2}}},
+}
+
+
+def _people() -> list[tuple[Any, ...]]:
+    draw = random.Random(7)
+    ages, zips = [*range(20, 44), None], ["02138", "02139", "0214", "90210", None]
+    born = [f"19{year}-0{month}-17" for year in (70, 71) for month in (1, 2)]
+    drawn = ((draw.choice(ages), draw.choice(zips), draw.choice(born), draw.choice("abc")) for _ in range(400))
+    return [(f"p{i}", *each, draw.choice("NS")) for i, each in enumerate(drawn)]
+
+
+@pytest.fixture
+def counted(tmp_path: Path) -> Path:
+    """The frequency set of the people, as a warehouse would export it."""
+    create_table(engine := DuckDB(), "people", TYPES, _people())
+    every = {**SPEC, "privacy": {"k": 2, "l_diversity": {"ill": {"l": 2}}}}
+    query = kanon_sql.frequency_set_sql(every, dialect="duckdb")
+    assert "name" not in query and "ward" not in query
+    engine.connection.execute(f"COPY ({query}) TO '{tmp_path}/counted.parquet'")
+    return tmp_path / "counted.parquet"
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_it_is_searched_and_released_like_the_table(engine: Engine, counted: Path, name: str) -> None:
+    create_table(engine, "people", TYPES, _people())
+    spec = {**SPEC, "privacy": MODELS[name]}
+    of_table = kanon_sql.search("people", spec, connection=engine.connection)
+    of_counted = kanon_sql.search(spec=spec, frequency_set=counted)
+    timed = ("seconds", "source", "sql")
+    told = [{k: v for k, v in each.to_dict().items() if k not in timed} for each in (of_table, of_counted)]
+    assert told[0] == told[1]
+    assert told[0]["proven_optimal"]
+    statement = kanon_sql.compile(spec=spec, frequency_set=counted, dialect=engine.dialect)
+    columns = "age, zip, born, ill, ward"
+    given = engine.rows(f"SELECT {columns} FROM ({statement.query}) AS given")
+    expected = kanon_sql.anonymize_sql("people", spec, connection=engine.connection)
+    assert Counter(given) == Counter(engine.rows(f"SELECT {columns} FROM ({expected}) AS released"))
+    assert given
+
+
+def test_the_statement_is_printed_for_where_the_table_is(counted: Path) -> None:
+    found = kanon_sql.search(spec=SPEC | {"privacy": {"k": 4}}, frequency_set=counted, dialect="snowflake")
+    assert found.sql is not None
+    header = found.sql.splitlines()[:3]
+    assert header[0].startswith("-- people, released by kanon_sql")
+    assert header[1].startswith(f"-- levels: age {found.node['age']}, zip {found.node['zip']}")
+    assert header[1].endswith("proven optimal")
+    assert header[2] == "-- printed for snowflake, not executed by kanon"
+    assert 'FROM "people" AS "s"' in found.sql
+    assert '"s"."ward"' in found.sql
+    assert "name" not in found.sql
+
+
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "people": ({"unit": "name"}, "people cannot be counted"),
+    "a population": ({"privacy": {"k_map": {"k": 3, "population": "voters.csv"}}}, "a population is counted"),
+    "a local recoding": ({"strategy": "mondrian"}, "name a search strategy"),
+    "a mean": ({"show": "mean"}, "one statement has labels alone"),
+    "all columns": ({"keep": "*"}, "name those to release"),
+    "a column that is not there": (
+        {"sensitive": ["ill", "pay"], "privacy": {"l_diversity": {"pay": {"l": 2}}}},
+        "'pay'",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_it_cannot_tell_is_refused_by_name(counted: Path, name: str) -> None:
+    said, message = REFUSED[name]
+    spec = {**SPEC, **said} if name != "people" else {**SPEC, **said, "identifiers": []}
+    with pytest.raises(SpecError, match=message):
+        kanon_sql.compile(spec=spec, frequency_set=counted, dialect="snowflake")
+
+
+def test_a_file_that_is_no_frequency_set(tmp_path: Path) -> None:
+    for rows, error in (("", SpecError), ("kanon_rows,0", SourceError)):
+        title, _, count = rows.partition(",")
+        line = ",".join(filter(None, ["30,02138,2001-01-01", count]))
+        (tmp_path / "fs.csv").write_text(f"{','.join(filter(None, ['age,zip,born', title]))}\n{line}\n")
+        with pytest.raises(error, match="kanon_rows"):
+            kanon_sql.search(spec=SPEC | {"sensitive": []}, frequency_set=tmp_path / "fs.csv")
+
+
+def test_a_statement_for_elsewhere_names_its_table(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("zip\n12\n13\n")
+    spec = {"quasi_identifiers": {"zip": {"hierarchy": {"redact": "right"}}}, "privacy": {"k": 2}}
+    with pytest.raises(SpecError, match="name that of yours with `table`"):
+        kanon_sql.compile(tmp_path / "people.csv", spec, dialect="trino")
+    said = kanon_sql.compile(tmp_path / "people.csv", spec, dialect="trino", table='lake.raw."people 1"')
+    assert 'FROM "lake"."raw"."people 1" AS "s"' in said.sql
+    assert said.to_df().empty
+    assert "lines for trino" in repr(said)
+    here = kanon_sql.compile(tmp_path / "people.csv", spec)
+    assert "READ_CSV" in here.sql
+    assert "not executed" not in here.sql
+    with pytest.raises(KanonError, match="a view needs a table"):
+        kanon_sql.compile(
+            tmp_path / "people.csv", spec, into="anon", form="view", database=str(tmp_path / "new.duckdb")
+        )
+
+
+def test_the_command_line(counted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(counted.parent)
+    Path("release.yml").write_text(json.dumps(SPEC | {"privacy": {"k": 4}}))
+    asked = ["--spec", "release.yml"]
+    exported = done("compile", *asked, "--frequency-set-sql", "--dialect", "bigquery", "--table", "clinic.people")
+    assert "FROM `clinic`.`people` AS `s`" in exported
+    found = json.loads(done("search", *asked, "--frequency-set", counted.name, "--json"))
+    assert found["proven_optimal"]
+    assert "proven optimal" in done("search", *asked, "--frequency-set", counted.name)
+    statement = done(
+        "compile", *asked, "--frequency-set", counted.name, "--dialect", "bigquery", "--into", "clinic.anon"
+    )
+    assert "CREATE TABLE `clinic`.`anon` AS WITH" in statement
+    assert done("search", *asked, "--frequency-set", counted.name, "--dialect", "bigquery").endswith(";\n")
+    run = kanon("compile", *asked, "--frequency-set", counted.name, "--dialect", "tsql")
+    assert (run.code, run.out) == (2, "")
+    assert "a release cannot be printed for tsql" in run.err
+    run = kanon("anonymize", counted.name, *asked, "--dialect", "trino", "--output", "x.csv")
+    assert "give --sql too" in run.err

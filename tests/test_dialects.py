@@ -1,0 +1,133 @@
+"""Statements for systems that nobody executes here: printed as in their snapshots, and read by their own parsers.
+
+`KANON_RENEW=1 pytest tests/test_dialects.py` writes the snapshots anew; read what changed before you keep it.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlglot
+from sqlglot import exp
+
+import kanon_sql
+from kanon_sql import queries
+from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.errors import SpecError
+from kanon_sql.queries import Relation, dialects, written
+from kanon_sql.release.recoded import target_sql
+from kanon_sql.spec import Target
+from kanon_sql.verbs.observer import Observer
+from kanon_sql.verbs.plan import Plan, plan_release
+from kanon_sql.verbs.source import opened, settle_spec
+from support.database import create_table
+
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+TYPES = {
+    "age": "INTEGER",
+    "Weight": "DOUBLE PRECISION",
+    "zip": "VARCHAR",
+    "born": "DATE",
+    "ward": "VARCHAR",
+    "code": "INTEGER",
+    "ill": "VARCHAR",
+    "pay": "INTEGER",
+    "n": "VARCHAR",
+}
+ROWS: list[tuple[Any, ...]] = [
+    (20 + i % 30, i / 4, f"0213{i % 7}", f"19{60 + i % 40}-01-{1 + i % 9:02}", "NS"[i % 2], i % 5, "abc"[i % 3], i, "x")
+    for i in range(120)
+]
+RECIPES: dict[str, Any] = {
+    "age": {"ranges": [10], "bottom": 18, "top": 65},
+    "Weight": {"ranges": [7], "origin": 3},
+    "zip": {"redact": "right"},
+    "born": {"dates": ["quarter"]},
+}
+MODELS: dict[str, Any] = {
+    "l_diversity": {"ill": {"l": 1.2, "kind": "entropy"}, "n": {"l": 1}},
+    "t_closeness": {"pay": {"t": 0.9, "distance": "ordered"}, "ill": {"t": 0.8}},
+    "alpha_k": {"ill": {"alpha": 0.9}},
+    "beta_likeness": {"ill": {"beta": 9}},
+    "delta_disclosure": {"ill": {"delta": 9}},
+}
+
+
+@pytest.fixture(scope="module")
+def plans(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Plan]]:
+    """Two finished searches: of every recipe with k alone, and of one column with every model that counts values."""
+    folder = tmp_path_factory.mktemp("hierarchies")
+    (folder / "ward.csv").write_text("N;north\nS;south\nit's;south\n")
+    (folder / "code.csv").write_text("".join(f"{code};{code // 2}\n" for code in range(6)))
+    create_table(engine := DuckDB(), "people", TYPES, ROWS)
+    columns: dict[str, Any] = {name: {"hierarchy": recipe} for name, recipe in RECIPES.items()}
+    columns |= {name: {"hierarchy": str(folder / f"{name}.csv")} for name in ("ward", "code")}
+    columns = {name: {**each, "min_level": 1, "max_level": 1} for name, each in columns.items()}
+    every = {"quasi_identifiers": columns, "keep": ["n"], "privacy": {"k": 1}, "shuffle": True}
+    one = {"quasi_identifiers": {"age": {"hierarchy": {"ranges": [10]}}}, "privacy": {"k": 2, **MODELS}, "keep": []}
+    with ExitStack() as stack:
+        data = stack.enter_context(opened("people", settle_spec("people", every, {}), engine.connection))
+        stack.enter_context(data.scratches)
+        specs = {"every recipe": every, "every model": one}
+        settled = {name: settle_spec("people", spec, {}).standing_alone() for name, spec in specs.items()}
+        made = {name: plan_release(data, spec, Observer()) for name, spec in settled.items()}
+        yield {name: plan for name, plan in made.items() if isinstance(plan, Plan)}
+
+
+def _printed(plans: dict[str, Plan], dialect: str) -> dict[str, str]:
+    """All that can be printed in a dialect: with a long mapping table, as a view, and the query of a frequency set."""
+    source, target = Relation("clinic", "people"), Target(table="clinic.anon", form="view")
+    of_every = target_sql(plans["every recipe"].recoding, target, dialect, source)
+    of_models = target_sql(plans["every model"].recoding, None, dialect, source)
+    spec = {"source": "clinic.people", "quasi_identifiers": ["age", "zip"], "privacy": MODELS}
+    exported = kanon_sql.frequency_set_sql(spec, dialect=dialect)
+    return {"every recipe": of_every, "every model": of_models, "frequency set": exported}
+
+
+@pytest.mark.parametrize("dialect", dialects.PRINTED)
+def test_a_release_is_printed_as_in_its_snapshot(
+    plans: dict[str, Plan], monkeypatch: pytest.MonkeyPatch, dialect: str
+) -> None:
+    for most in ("MOST_ROWS", "_MOST_LINES"):  # so that code has a table of its own, and ward has not
+        monkeypatch.setattr(written, most, 4)
+    printed = _printed(plans, dialect)
+    text = "".join(f"-- {name}\n\n{sql};\n\n" for name, sql in printed.items())
+    kept = SNAPSHOTS / f"{dialect}.sql"
+    if os.environ.get("KANON_RENEW"):
+        kept.write_text(text, encoding="utf-8")
+    assert text == kept.read_text(encoding="utf-8")
+    for sql in printed.values():
+        statements = sqlglot.parse(sql, dialect)
+        assert all(isinstance(each, (exp.Query, exp.Create, exp.Insert)) for each in statements)
+        names = [name for each in statements if each for name in each.find_all(exp.Identifier)]
+        unquoted = {name.name for name in names if not name.quoted}
+        assert unquoted <= {"join_use_nulls"}, "an unquoted name may be another one there"
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres"])
+def test_what_engines_of_ours_execute_is_printed_in_the_same_words(plans: dict[str, Plan], dialect: str) -> None:
+    """The rows are compared in test_standalone; here only the words that a person reads."""
+    statement = plans["every recipe"].recoding.standalone(dialect=dialect)
+    assert "DENSE_RANK() OVER (" in statement.query
+    assert "MATERIALIZED" in statement.query
+    assert statement.tables == ()
+
+
+@pytest.mark.parametrize("dialect", ["tsql", "mysql", "oracle", "klingon"])
+def test_a_dialect_that_cannot_is_refused_by_name(dialect: str) -> None:
+    with pytest.raises(SpecError, match=dialect):
+        queries.check_dialect(dialect)
+
+
+def test_what_a_dialect_cannot_express_is_refused_by_name() -> None:
+    with pytest.raises(SpecError, match="redshift cannot express this release: TABLESAMPLE unsupported"):
+        dialects.printed(sqlglot.parse_one("SELECT a FROM t TABLESAMPLE (5 ROWS)", "duckdb"), "redshift")
+
+
+def test_a_materialized_view_is_for_postgresql(plans: dict[str, Plan]) -> None:
+    target = Target(table="anon", form="materialized")
+    with pytest.raises(SpecError, match="a materialized view is for PostgreSQL"):
+        target_sql(plans["every recipe"].recoding, target, "snowflake", Relation("people"))
