@@ -12,6 +12,7 @@ import duckdb
 import pytest
 import yaml
 
+from kanon_sql import frequency_set_sql
 from kanon_sql import spec as specs
 from kanon_sql.demo_data import write_parquet
 from kanon_sql.resources import folder
@@ -85,6 +86,10 @@ def copy_patients(place: Path, dsn: str) -> None:
 def test_the_commands_of_a_page_work_as_typed(page, place, request):
     if page.name == "guarantees.md":
         run(["kanon", "demo", "--rows", "4000", "--directory", "."], place)
+    if page.name == "statements.md":
+        query = frequency_set_sql(place / "release.yml")
+        with duckdb.connect(str(place / "hospital.duckdb")) as connection:
+            connection.execute(f"COPY ({query}) TO '{place}/counted.parquet'")
     dsn = None
     for command in commands(page):
         if any(word.startswith("postgresql://") for word in command):
