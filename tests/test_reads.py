@@ -28,7 +28,17 @@ HIERARCHIES = {"age": {"hierarchy": {"ranges": [2]}}, "zip": {"hierarchy": {"red
 SPEC: dict[str, Any] = {"identifiers": ["name", "x", "y", "at"], "quasi_identifiers": HIERARCHIES, "sensitive": ["ill"]}
 CLOAK = {"identifiers": ["age", "zip"], "sensitive": ["ill"], "location": ["x", "y"], "time": "at", "unit": "name"}
 SOURCE = "raw people"
-_READS_NOTHING = ("DESCRIBE", "EXPLAIN", "CREATE VIEW", "COMMENT", "DROP", "GRANT", "REVOKE", "ALTER")
+_READS_NOTHING = (
+    "SELECT current_database()",
+    "DESCRIBE",
+    "EXPLAIN",
+    "CREATE VIEW",
+    "COMMENT",
+    "DROP",
+    "GRANT",
+    "REVOKE",
+    "ALTER",
+)
 _NO_ROWS = ("LIMIT 0", "WHERE FALSE")
 
 
@@ -103,10 +113,11 @@ def test_explain_runs_no_statement_that_a_release_does_not_run(
         verb(SOURCE, SPEC, connection=people.connection, k=3, strategy=strategy)
         assert len(recorded.reads(SOURCE)) == 2
         asked = [sql for sql in recorded.statements if not sql.startswith(_READS_NOTHING)]
+        asked = [sql for sql in asked if not sql.endswith("AS texts")]  # of collations, for the statement that is shown
         return Counter(re.sub(r"kanon_\d+", "kanon", sql) for sql in asked)  # a name that is taken gets a number
 
     explained = ran(explain)
-    assert not explained - ran(anonymize)
+    assert list(explained - ran(anonymize)) == []
 
 
 def test_explain_shows_the_log_of_the_run(people: Engine) -> None:

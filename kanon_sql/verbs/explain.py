@@ -66,7 +66,7 @@ class Step:
 class Explanation(Result):
     """The statements of a run in order, each with its sentence, its plan, what it gave, and what it took.
 
-    `statement`: the release as `anonymize_sql` gives it, to be read; empty where that takes more than one statement.
+    `statement`: the release of a search as `anonymize_sql` gives it, to be read; empty where that takes several.
     """
 
     source: str
@@ -126,7 +126,9 @@ def explain(
 
 
 def _statement(plan: Plan | LocalPlan, spec: Spec) -> str:
-    """The release as a statement that stands alone, if it is one."""
+    """The release as a statement that stands alone, if it is one; that of a local recoding would list tuples."""
+    if isinstance(plan, LocalPlan):
+        return ""
     try:
         check_spec(spec, "sql")
         return recoded.target_sql(plan.recoding, None)
