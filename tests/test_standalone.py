@@ -13,6 +13,7 @@ import pytest
 
 import kanon_sql
 from kanon_sql.engine import Engine
+from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.frequency.fitting import hierarchy_source
 from kanon_sql.generalization.hierarchy import cover
 from kanon_sql.generalization.rules import Range
@@ -184,3 +185,16 @@ def _run(engine: Engine, statement: str) -> list[tuple[Any, ...]]:
     for each in before:
         engine.run(each)
     return engine.rows(query)
+
+
+def test_texts_that_a_collation_takes_for_equal_are_listed() -> None:
+    engine = DuckDB()
+    engine.connection.execute("CREATE TABLE people (zip VARCHAR COLLATE NOCASE)")
+    engine.connection.execute("INSERT INTO people SELECT UNNEST(['Ab', 'aB', 'AB', 'cd', 'Cd', NULL, NULL])")
+    for level in (0, 1):
+        asked = {"zip": {"hierarchy": {"redact": "right"}, "min_level": level, "max_level": level}}
+        spec = {"quasi_identifiers": asked, "privacy": {"k": 2}}
+        kanon_sql.anonymize("people", spec, connection=engine.connection, into=f"level_{level}")
+        statement = kanon_sql.anonymize_sql("people", spec, connection=engine.connection)
+        assert "VALUES" in statement
+        assert engine.rows(statement) == engine.rows(f"SELECT * FROM level_{level}")
