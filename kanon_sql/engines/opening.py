@@ -30,7 +30,9 @@ def open_engine(database: str | None = None, create: bool = False) -> Engine:
 
 
 def engine_of(connection: Any) -> Engine:
-    """Wrap a connection of the caller's, which stays open."""
+    """Wrap a connection of the caller's, which stays open; an engine is one already."""
+    if isinstance(connection, DuckDB):
+        return connection
     if type(connection).__module__.split(".")[0] == "psycopg":
         from kanon_sql.engines.postgres import PostgreSQL
 

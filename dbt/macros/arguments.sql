@@ -1,0 +1,48 @@
+{#- The columns of a model (or of a `where` on it) as they are spelled there. -#}
+{% macro columns_of(model) %}
+  {{ return(get_columns_in_query("select * from " ~ model)) }}
+{% endmacro %}
+
+
+{#- The quoted name of a column that is given in its own or in other capitals; an error if there is none. -#}
+{% macro column(known, name) %}
+  {%- if name in known -%}
+    {{ return(adapter.quote(name | replace('"', '""'))) }}
+  {%- endif -%}
+  {%- for other in known if other | lower == name | lower -%}
+    {{ return(adapter.quote(other | replace('"', '""'))) }}
+  {%- endfor -%}
+  {{ exceptions.raise_compiler_error("kanon: there is no column '" ~ name ~ "'; there are " ~ known | join(", ")) }}
+{% endmacro %}
+
+
+{#- The names of columns as a list, from one name or a list of them; an error if there is none. -#}
+{% macro names(argument, given) %}
+  {%- set listed = [given] if given is string else given -%}
+  {%- if not listed -%}
+    {{ exceptions.raise_compiler_error("kanon: " ~ argument ~ " is empty; give the name of at least one column") }}
+  {%- endif -%}
+  {{ return(listed) }}
+{% endmacro %}
+
+
+{#- A number between two bounds, as it may stand in SQL; an error for anything else. -#}
+{% macro figure(argument, given, least, most=none, whole=false) %}
+  {%- set fits = given is number and given is not boolean and given >= least and (most is none or given <= most) -%}
+  {%- if not fits or (whole and given != given | int) -%}
+    {{ exceptions.raise_compiler_error(
+      "kanon: " ~ argument ~ " is " ~ given ~ "; give a " ~ ("whole number" if whole else "number") ~ " of at least "
+      ~ least ~ ("" if most is none else " and at most " ~ most)
+    ) }}
+  {%- endif -%}
+  {{ return(given) }}
+{% endmacro %}
+
+
+{#- One of a few words; an error for any other, which names those that are known. -#}
+{% macro choice(argument, given, known) %}
+  {%- if given not in known -%}
+    {{ exceptions.raise_compiler_error("kanon: " ~ argument ~ " is '" ~ given ~ "'; give one of " ~ known | join(", ")) }}
+  {%- endif -%}
+  {{ return(given) }}
+{% endmacro %}

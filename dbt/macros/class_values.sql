@@ -1,0 +1,66 @@
+{#- The CTEs that all tests of classes begin with; every column has a plain name there, q0, q1, … the quasi-identifiers'.
+
+    kanon_rows: the model's rows. kanon_class_values: one row per class and value, with its rows (n) and what counts (c):
+    the rows, or the different people of `unit`, NULL if nobody is known. Without `sensitive` the value is 1. -#}
+{% macro class_values(model, quasi_identifiers, sensitive=none, unit=none) %}
+  {%- set known = kanon.columns_of(model) -%}
+  {%- set named = kanon.names("quasi_identifiers", quasi_identifiers) -%}
+kanon_rows as (
+  select
+    {% for name in named %}{{ kanon.column(known, name) }} as q{{ loop.index0 }}, {% endfor %}
+    {{ kanon.column(known, sensitive) if sensitive else 1 }} as kanon_value
+    {%- if unit %}, {{ kanon.column(known, unit) }} as kanon_unit{% endif %}
+  from {{ model }}
+),
+kanon_class_values as (
+  select
+    {{ kanon.class_keys(quasi_identifiers) }},
+    kanon_value,
+    count(*) as n,
+    {{ "nullif(count(distinct kanon_unit), 0)" if unit else "count(*)" }} as c
+  from kanon_rows
+  group by {{ kanon.class_keys(quasi_identifiers) }}, kanon_value
+)
+{%- endmacro %}
+
+
+{#- The plain names of the quasi-identifiers. -#}
+{% macro class_keys(quasi_identifiers, relation=none) %}
+  {%- for _ in kanon.names("quasi_identifiers", quasi_identifiers) -%}
+    {{ relation ~ "." if relation else "" }}q{{ loop.index0 }}{{ ", " if not loop.last }}
+  {%- endfor -%}
+{% endmacro %}
+
+
+{#- The CTEs of what classes are compared with: kanon_whole has one row per value of the whole table, its rows or people,
+    those up to it by the order of values (NULL last), and its place; kanon_totals adds up, in one row, and knows NULL's
+    figures, for NULL equals nothing in a join. -#}
+{% macro whole_values(whole, sensitive, unit=none) %}
+  {%- set known = kanon.columns_of(whole) -%}
+kanon_whole_counts as (
+  select
+    {{ kanon.column(known, sensitive) }} as kanon_value,
+    {{ "count(distinct " ~ kanon.column(known, unit) ~ ")" if unit else "count(*)" }} as overall_c
+  from {{ whole }}
+  group by {{ kanon.column(known, sensitive) }}
+),
+kanon_whole as (
+  select
+    kanon_value,
+    overall_c,
+    sum(overall_c) over (
+      order by case when kanon_value is null then 1 else 0 end, kanon_value
+      rows between unbounded preceding and current row
+    ) as overall_c_to,
+    row_number() over (order by case when kanon_value is null then 1 else 0 end, kanon_value) as place
+  from kanon_whole_counts
+),
+kanon_totals as (
+  select
+    sum(overall_c) as overall_size,
+    count(*) as overall_values,
+    max(case when kanon_value is null then overall_c end) as null_c,
+    max(case when kanon_value is null then place end) as null_place
+  from kanon_whole
+)
+{%- endmacro %}

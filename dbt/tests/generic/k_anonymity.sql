@@ -1,0 +1,10 @@
+{#- Every class of equal quasi-identifiers (NULL is a value) has k rows, or k different people of `unit`, or more. -#}
+{% test k_anonymity(model, quasi_identifiers, k, unit=none) %}
+{%- set k = kanon.figure("k", k, 1, whole=true) -%}
+{%- if execute -%}
+with {{ kanon.class_values(model, quasi_identifiers, none, unit) }}
+select n as class_rows, coalesce(c, 0) as class_size, {{ k }} as required
+from kanon_class_values
+where coalesce(c, 0) < {{ k }}
+{%- endif -%}
+{% endtest %}

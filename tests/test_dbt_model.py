@@ -1,0 +1,125 @@
+"""A release as a Python model of dbt: what it gives, and that it changes nothing else in the session's database."""
+
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import kanon_sql
+from kanon_sql.dbt import release
+from kanon_sql.errors import InfeasibleError, SpecError
+
+PATIENTS = """
+CREATE TABLE stg_patients AS
+SELECT 'P' || i AS name, i % 40 AS age, '1' || i % 9 AS zip, i % 3 AS ill, CAST(i % 2 AS HUGEINT) AS wide
+FROM range(200) AS t(i)
+"""
+SPEC: dict[str, Any] = {
+    "source": "elsewhere",
+    "database": "elsewhere.duckdb",
+    "identifiers": ["name"],
+    "quasi_identifiers": {
+        "age": {"hierarchy": {"ranges": [5, 10, 20]}},
+        "zip": {"hierarchy": {"redact": "right"}},
+    },
+    "keep": ["ill", "wide"],
+    "privacy": {"k": 5},
+    "target": {"table": "elsewhere", "as": "view"},
+}
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> duckdb.DuckDBPyConnection:
+    """A database as dbt leaves it to a model: tables, views and a schema that are none of ours."""
+    session = duckdb.connect(str(tmp_path / "dev.duckdb"))
+    session.execute(PATIENTS)
+    session.execute("CREATE VIEW seen AS SELECT age FROM stg_patients; CREATE SCHEMA other")
+    session.execute("CREATE TABLE other.stg_patients AS SELECT 1 AS mine; CREATE TEMP TABLE passing AS SELECT 2 AS i")
+    session.execute("CREATE TABLE kanon_source AS SELECT 3 AS i")
+    return session
+
+
+def relations(session: duckdb.DuckDBPyConnection) -> dict[tuple[str, ...], Any]:
+    """Every relation of the session with all that is in it."""
+    listed = session.execute(
+        "SELECT table_catalog, table_schema, table_name FROM information_schema.tables ORDER BY ALL"
+    ).fetchall()
+    query = "SELECT * FROM {} ORDER BY ALL"
+    return {name: session.execute(query.format(".".join(f'"{part}"' for part in name))).fetchall() for name in listed}
+
+
+@pytest.mark.parametrize("begun", [False, True], ids=["alone", "in a transaction"])
+def test_a_model_is_the_release_and_changes_no_other_relation(
+    session: duckdb.DuckDBPyConnection, begun: bool, tmp_path: Path
+) -> None:
+    if begun:
+        session.execute("BEGIN")
+    session.execute("SELECT * FROM stg_patients").fetchone()  # a result that is not read to its end
+    before = relations(session)
+    made = release(session.query("select * from stg_patients"), session, SPEC, manifest=tmp_path / "m.json")
+    session.register("of_dbt", made)
+    session.execute("CREATE TABLE patients_k5 AS SELECT * FROM of_dbt")
+    session.unregister("of_dbt")
+    after = relations(session)
+    added = {name for name in after if name not in before}
+    assert {name[2] for name in added if name[0] != "temp"} == {"patients_k5"}
+    assert len([name for name in added if name[0] == "temp"]) == 1, "the release itself, until the session ends"
+    assert {name: after[name] for name in before} == before
+    expected = kanon_sql.anonymize(session.sql("FROM stg_patients").df(), {**SPEC, "target": None, "database": None})
+    columns = "age, zip, ill, CAST(wide AS DOUBLE)"
+    rows = session.execute(f"SELECT {columns} FROM patients_k5").fetchall()
+    assert rows == [tuple(row) for row in expected.to_df().values.tolist()], "in the same order too"
+    assert session.execute("SELECT typeof(wide) FROM patients_k5").fetchone() == ("HUGEINT",)
+    said = json.loads((tmp_path / "m.json").read_text())
+    assert (said["node"], said["verified"]) == (expected.manifest["node"], True)
+    if begun:
+        session.execute("COMMIT")
+
+
+def test_a_release_that_cannot_be_fails_the_model_and_leaves_everything(session: duckdb.DuckDBPyConnection) -> None:
+    before = relations(session)
+    with pytest.raises(InfeasibleError):
+        release(session.query("FROM stg_patients"), session, {**SPEC, "keep": ["wide"], "privacy": {"l_diversity": {"ill": 4}}})
+    assert relations(session) == before
+
+
+def submit_python_job(parsed_model: dict[str, Any], session: duckdb.DuckDBPyConnection) -> Any:
+    """What dbt's adapters have around a model."""
+    return release(session.query("FROM stg_patients"), session, SPEC) if parsed_model else None
+
+
+def test_an_incremental_model_is_refused(session: duckdb.DuckDBPyConnection) -> None:
+    with pytest.raises(SpecError, match="set materialized='table' for this model"):
+        submit_python_job({"config": {"materialized": "incremental"}}, session)
+
+
+def test_the_manifest_is_logged_with_the_names_that_dbt_has(
+    session: duckdb.DuckDBPyConnection, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "kanon_sql.dbt")
+    refs = [{"name": "stg_patients", "package": None, "version": None}]
+    submit_python_job({"config": {}, "refs": refs, "relation_name": '"dev"."main"."patients_k5"'}, session)
+    (said,) = (json.loads(record.message) for record in caplog.records)
+    assert said["source"] == "stg_patients"
+    assert said["target"] == {"table": "dev.main.patients_k5", "as": "dbt model"}
+    assert "elsewhere" not in json.dumps(said)
+
+
+def test_a_spec_is_read_from_the_folder_of_the_project(
+    session: duckdb.DuckDBPyConnection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "release.yml").write_text("quasi_identifiers: {age: {hierarchy: suppress}}\nkeep: [ill]\n")
+    monkeypatch.chdir(tmp_path)
+    assert release(session.query("FROM stg_patients"), session, spec="release.yml", k=7).columns == ["age", "ill"]
+
+
+def test_what_is_no_table_and_no_session_is_refused(session: duckdb.DuckDBPyConnection) -> None:
+    relation = session.query("FROM stg_patients")
+    anatomy = {**SPEC, "target": {"table": "a", "as": "anatomy"}, "sensitive": ["ill"], "keep": []}
+    with pytest.raises(SpecError, match="a dbt model is one"):
+        release(relation, session, anatomy)
+    with pytest.raises(SpecError, match="the session is no connection to DuckDB"):
+        release(relation, object(), SPEC)

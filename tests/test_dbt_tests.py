@@ -1,0 +1,133 @@
+"""The generic tests of the dbt package say what `kanon_sql.verify` says, on random tables; they show no values."""
+
+import random
+from typing import Any
+
+import pytest
+
+import kanon_sql
+from kanon_sql import hints
+from kanon_sql.engine import Engine
+from kanon_sql.privacy import PrivacyModel, k_anonymity, l_diversity, t_closeness
+from support.database import MakeTable
+from support.dbt_macros import CompilerError, Package
+
+COLUMNS = {"age": "INTEGER", 'odd "zip"': "VARCHAR(9)", "ill": "INTEGER", "person": "INTEGER"}
+QUASI = ["age", 'odd "zip"']
+ASKED: list[tuple[str, dict[str, Any], PrivacyModel]] = [
+    ("k_anonymity", {"k": 3}, k_anonymity(3)),
+    ("l_diversity", {"sensitive": "ill", "l": 2}, l_diversity("ill", 2)),
+    ("l_diversity", {"sensitive": "ill", "l": 2.5, "kind": "entropy"}, l_diversity("ill", 2.5, "entropy")),
+    ("l_diversity", {"sensitive": "ill", "l": 2, "kind": "entropy"}, l_diversity("ill", 2, "entropy")),
+    ("t_closeness", {"sensitive": "ill", "t": 0.3}, t_closeness("ill", 0.3)),
+    ("t_closeness", {"sensitive": "ill", "t": 0.15, "distance": "ordered"}, t_closeness("ill", 0.15, "ordered")),
+]
+
+
+def rows(seed: int) -> list[tuple[Any, ...]]:
+    """Forty rows in a dozen classes, with NULLs of every column but the person, who may have several rows."""
+    draw = random.Random(seed)
+    return [
+        (draw.choice([20, 30, None]), draw.choice(["x", "y", "", None]), draw.choice([1, 2, 3, None]), draw.randrange(25))
+        for _ in range(40)
+    ]
+
+
+@pytest.mark.parametrize("unit", [None, "person"])
+def test_a_test_finds_the_classes_that_verify_finds(engine: Engine, make_table: MakeTable, unit: str | None) -> None:
+    package, found = Package(engine), 0
+    for seed in range(3):
+        make_table(engine, f"people{seed}", COLUMNS, rows(seed))
+        for test, arguments, model in ASKED:
+            offenders = package.offenders(
+                test, f"people{seed}", quasi_identifiers=QUASI, **arguments, **({"unit": unit} if unit else {})
+            )
+            checked = verified(engine, f"people{seed}", model, unit)
+            assert (len(offenders), sum(each[0] for each in offenders)) == checked, (test, arguments, seed)
+            found += len(offenders)
+    assert found > 20, "tables that meet everything would tell nothing"
+
+
+def verified(engine: Engine, name: str, model: PrivacyModel, unit: str | None = None, **against: Any) -> Any:
+    """The unsafe classes and their rows."""
+    check = kanon_sql.verify(
+        name, connection=engine.connection, quasi_identifiers=QUASI, privacy=[model], unit=unit, **against
+    )
+    assert check.summary is not None
+    return check.summary.unsafe_classes, check.summary.unsafe_rows
+
+
+@pytest.mark.parametrize("distance", ["equal", "ordered"])
+def test_classes_are_compared_with_the_table_that_is_named(
+    engine: Engine, make_table: MakeTable, distance: str
+) -> None:
+    make_table(engine, "whole", COLUMNS, [*rows(1), *rows(2), *[(20, "x", 3, 1)] * 20])
+    make_table(engine, "part", COLUMNS, [*rows(1), (20, "y", 99, 1), (20, "y", 99, 2)])  # 99: nowhere in the whole
+    found = set()
+    for t in (0.1, 0.3, 0.6):
+        given = {"quasi_identifiers": QUASI, "sensitive": "ill", "t": t, "distance": distance, "against": "whole"}
+        offenders = Package(engine).offenders("t_closeness", "part", **given)
+        expected = verified(engine, "part", t_closeness("ill", t, distance), against="whole")  # type: ignore[arg-type]
+        assert (len(offenders), sum(each[0] for each in offenders)) == expected
+        found.add(len(offenders))
+    assert len(found) > 1, "a limit that changes nothing tells nothing"
+
+
+def test_a_where_is_a_subquery_and_capitals_do_not_matter(engine: Engine, make_table: MakeTable) -> None:
+    make_table(engine, "people", {"age": "INTEGER"}, [(1,), (1,), (2,)])
+    package = Package(engine)
+    assert package.offenders("k_anonymity", "people", quasi_identifiers=["AGE"], k=2) == [(1, 1, 2)]
+    narrowed = "(select * from people where age = 1) dbt_subquery"
+    assert package.offenders("k_anonymity", narrowed, quasi_identifiers="age", k=2) == []
+
+
+def test_identifiers_are_found_by_name_and_content_and_no_value_is_shown(engine: Engine, make_table: MakeTable) -> None:
+    types = dict.fromkeys(["patient_id", "contact", "note", "ward", "kept", "secret"], "VARCHAR(40)")
+    drawn = [(f"P{i}", f"u{i % 9}@example.org", f"n{i}", "abc"[i % 3], f"k{i}", "s") for i in range(40)]
+    make_table(engine, "people", types, drawn)
+    offenders = Package(engine).offenders("no_identifiers", "people", identifiers=["SECRET"], keep=["kept"])
+    assert sorted((name, reason) for name, reason, *_ in offenders) == [
+        ("contact", "holds e-mail addresses"),
+        ("note", "differs in nearly every row"),
+        ("patient_id", "is an identifier by its name"),
+        ("secret", "is an identifier"),
+    ]
+    assert not {value for row in drawn for value in row} & {cell for row in offenders for cell in row}
+    roles = {"quasi_identifiers": ["note"], "sensitive": "contact", "keep": ["patient_id", "kept"]}
+    assert Package(engine).offenders("no_identifiers", "people", **roles) == []
+
+
+def test_no_test_shows_a_value(embedded: Engine, make_table: MakeTable) -> None:
+    make_table(embedded, "people", COLUMNS, [(7777, "zz", 8888, 9999), (7778, "zy", 8889, 9998)])
+    for test, arguments, _ in ASKED:
+        shown = Package(embedded).offenders(test, "people", quasi_identifiers=QUASI, **arguments)
+        assert shown
+        assert all(isinstance(cell, (int, float, type(None))) or cell < 100 for row in shown for cell in row)
+        assert not {7777, 7778, 8888, 8889, 9999, 9998} & {cell for row in shown for cell in row}
+
+
+def test_names_are_read_as_the_profile_reads_them(embedded: Engine) -> None:
+    package = Package(embedded)
+    names = "SSN birthDate zip_5 name names last-name patientId PATIENT_IDS e_mail emails street address2 stage total"
+    for name in names.split():
+        assert package.is_named_identifier(name) == (hints.name_hint(name) == hints.IDENTIFIER), name
+    assert set(package.identifier_words()) == hints._HINTS[hints.IDENTIFIER]
+
+
+@pytest.mark.parametrize(
+    ("test", "arguments", "said"),
+    [
+        ("k_anonymity", {"quasi_identifiers": ["agee"], "k": 2}, "there is no column 'agee'; there are age, odd"),
+        ("k_anonymity", {"quasi_identifiers": [], "k": 2}, "quasi_identifiers is empty; give"),
+        ("k_anonymity", {"quasi_identifiers": QUASI, "k": 0}, "k is 0; give a whole number of at least 1"),
+        ("k_anonymity", {"quasi_identifiers": QUASI, "k": "5 or 1"}, "k is 5 or 1; give a whole"),
+        ("l_diversity", {"quasi_identifiers": QUASI, "sensitive": "ill", "l": 2, "kind": "x"}, "give one of distinct"),
+        ("t_closeness", {"quasi_identifiers": QUASI, "sensitive": "ill", "t": 2}, "t is 2; give a number of at least"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(
+    embedded: Engine, make_table: MakeTable, test: str, arguments: dict[str, Any], said: str
+) -> None:
+    make_table(embedded, "people", COLUMNS, [])
+    with pytest.raises(CompilerError, match=said):
+        Package(embedded).sql(test, "people", **arguments)
