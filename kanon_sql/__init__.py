@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.attack import Attacks, attack
     from kanon_sql.verbs.compare import compare
     from kanon_sql.verbs.compared import Comparison
+    from kanon_sql.verbs.compile_dbt import DbtModel, compile_dbt
     from kanon_sql.verbs.counted import frequency_set_sql
     from kanon_sql.verbs.explain import Explanation, explain
     from kanon_sql.verbs.lattice import LatticePicture, lattice
@@ -38,6 +39,7 @@ _HOMES = {
     "Attacks": "verbs.attack",
     "Comparison": "verbs.compared",
     "Compiled": "verbs.statement",
+    "DbtModel": "verbs.compile_dbt",
     "Explanation": "verbs.explain",
     "Finding": "privacy",
     "KanonError": "errors",
@@ -58,6 +60,7 @@ _HOMES = {
     "attack": "verbs.attack",
     "compare": "verbs.compare",
     "compile": "verbs.statement",
+    "compile_dbt": "verbs.compile_dbt",
     "explain": "verbs.explain",
     "frequency_set_sql": "verbs.counted",
     "k_anonymity": "privacy",
@@ -74,6 +77,7 @@ __all__ = [
     "Attacks",
     "Comparison",
     "Compiled",
+    "DbtModel",
     "Explanation",
     "Finding",
     "KanonError",
@@ -94,6 +98,7 @@ __all__ = [
     "attack",
     "compare",
     "compile",
+    "compile_dbt",
     "explain",
     "frequency_set_sql",
     "hierarchy",

@@ -87,7 +87,9 @@ def _check(spec: Spec, model: Mapping[str, Any]) -> None:
             "materialized='table' for this model"
         )
     if spec.target and spec.target.form == "anatomy":
-        raise SpecError("an anatomy is two tables, and a dbt model is one; give `form='table'`, or use `kanon anonymize`")
+        raise SpecError(
+            "an anatomy is two tables, and a dbt model is one; give `form='table'`, or use `kanon anonymize`"
+        )
 
 
 def _model() -> Mapping[str, Any]:

@@ -82,7 +82,11 @@ def test_a_model_is_the_release_and_changes_no_other_relation(
 def test_a_release_that_cannot_be_fails_the_model_and_leaves_everything(session: duckdb.DuckDBPyConnection) -> None:
     before = relations(session)
     with pytest.raises(InfeasibleError):
-        release(session.query("FROM stg_patients"), session, {**SPEC, "keep": ["wide"], "privacy": {"l_diversity": {"ill": 4}}})
+        release(
+            session.query("FROM stg_patients"),
+            session,
+            {**SPEC, "keep": ["wide"], "privacy": {"l_diversity": {"ill": 4}}},
+        )
     assert relations(session) == before
 
 

@@ -51,6 +51,7 @@ def place(tmp_path: Path) -> Path:
     write_trips(tmp_path / "trips.parquet")
     (spec,) = blocks(ROOT / "README.md", "yaml")
     (tmp_path / "release.yml").write_text(spec, encoding="utf-8")
+    (tmp_path / "dbt_project.yml").write_text("name: hospital\n")
     (trips,) = blocks(ROOT / "docs" / "cloaking.md", "yaml")
     (tmp_path / "trips.yml").write_text(trips, encoding="utf-8")
     return tmp_path

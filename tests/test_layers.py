@@ -28,7 +28,7 @@ RANKS = [
     "verbs",
     "hierarchy",
     "__init__",
-    "cli",
+    "cli dbt",
     "__main__",
 ]
 RANK = {room: rank for rank, rooms in enumerate(RANKS) for room in rooms.split()}

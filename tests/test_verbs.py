@@ -21,7 +21,18 @@ SPEC: dict[str, Any] = {
     "quasi_identifiers": {"age": {"hierarchy": {"ranges": [5, 10]}}, "zip": {"hierarchy": {"redact": "right"}}},
     "keep": ["ill"],
 }
-VERBS = ["anonymize", "anatomize", "attack", "verify", "compare", "explain", "search", "lattice", "risks"]
+VERBS = [
+    "anonymize",
+    "anatomize",
+    "attack",
+    "verify",
+    "compare",
+    "compile_dbt",
+    "explain",
+    "search",
+    "lattice",
+    "risks",
+]
 
 
 def results() -> dict[str, Any]:

@@ -19,7 +19,7 @@ COMMANDS = {
     "anonymize": "Make a k-anonymous release of a table or file, and verify what was written.",
     "anatomize": "Release exact rows, and apart from them the sensitive values of groups of rows. NOT k-anonymous.",
     "explain": "Show a run in SQL: each statement with a sentence, its plan, and what it gave. Nothing is written.",
-    "compile": "Search, then print the release as SQL, for this engine or another system. Nothing is written.",
+    "compile": "Search, then print the release as SQL, for this engine or another system, or write it as a dbt model.",
     "search": "Search a table, or a frequency set that another system exported, for the best node. Nothing is written.",
     "compare": "Run several search strategies on one table, and show what each finds, proves and asks of the data. "
     "Nothing is written.",

@@ -6,9 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+from rich.markup import escape
+
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import takes
-from kanon_sql.cli.show import watching
+from kanon_sql.cli.show import out, watching
+from kanon_sql.errors import SpecError
+from kanon_sql.verbs.compile_dbt import check_project, compile_dbt
 from kanon_sql.verbs.counted import frequency_set_sql as counting_sql
 from kanon_sql.verbs.source import settle_spec
 from kanon_sql.verbs.statement import compile as run
@@ -33,6 +37,9 @@ from kanon_sql.verbs.statement import compile as run
     o.DIALECT,
     o.TABLE,
     o.FREQUENCY_SET_SQL,
+    o.DBT,
+    o.REF,
+    o.OVERWRITE,
     o.JSON,
 )
 def compile(
@@ -42,12 +49,26 @@ def compile(
     dialect: str | None,
     table: str | None,
     frequency_set_sql: bool,
+    dbt: Path | None,
+    ref: str | None,
+    overwrite: bool | None,
     as_json: bool | None,
     **overrides: Any,
 ) -> None:
     """[bold]kanon compile people.parquet --spec release.yml --dialect snowflake --table PUBLIC.PEOPLE[/bold]"""
     frequency_set = overrides.pop("frequency_set")
     settled = settle_spec(source, spec, overrides)
+    if dbt is not None:
+        _check_alone({"table": table, "frequency_set_sql": frequency_set_sql, "as_json": as_json})
+        check_project(dbt)
+        how = {"search_in": search_in, "frequency_set": frequency_set, "dialects": o.names(dialect or "")}
+        with watching() as watch:
+            model = compile_dbt(source, settled, observer=watch, ref=ref, **how)
+        for path in model.write(dbt, overwrite=bool(overwrite)):
+            out.print(escape(str(path)))
+        return
+    if ref or overwrite:
+        raise SpecError("`ref` and `overwrite` are about the files of a dbt model; give `dbt`, or leave them out")
     if frequency_set_sql:
         print(f"{counting_sql(settled, dialect=dialect or 'duckdb', table=table)};")
         return
@@ -55,3 +76,10 @@ def compile(
         how = {"search_in": search_in, "dialect": dialect, "table": table, "frequency_set": frequency_set}
         made = run(source, settled, observer=watch, **how)
     print(json.dumps(made.to_dict(), indent=2) if as_json else f"{made.sql};")
+
+
+def _check_alone(others: dict[str, Any]) -> None:
+    """What is printed otherwise does not go with files for dbt."""
+    for name, given in others.items():
+        if given:
+            raise SpecError(f"`{name}` is about what is printed, and `dbt` writes files; leave out the one or the other")

@@ -382,6 +382,13 @@ FREQUENCY_SET = Option(
 FREQUENCY_SET_SQL = Option(
     "frequency_set_sql", "Print the query that exports the counted tuples to search. Nothing is opened.", _OUTPUT, bool
 )
+DBT = Option(
+    "dbt",
+    "Write a dbt model into this project's models/, its mapping tables into seeds/; for each --dialect, comma between.",
+    _TARGET,
+    Path,
+)
+REF = Option("ref", "The dbt model that the written one reads (default: the name of the source's table).", _TARGET)
 SQL = Option("sql", "Search, then print the release's statement without running it.", _OUTPUT, bool)
 
 ROLES = (QUASI_IDENTIFIERS, HIERARCHIES, IDENTIFIERS, SENSITIVE)

@@ -22,6 +22,7 @@ from kanon_sql.queries.local import (
 )
 from kanon_sql.queries.perturb import Perturbed, grouped_rows, identified_rows, perturbed_rows, sorted_rows
 from kanon_sql.queries.reference import reference
+from kanon_sql.queries.references import Seed, escaped, with_references
 from kanon_sql.queries.refine import (
     GeneralizationSteps,
     refine_classes,
@@ -93,6 +94,7 @@ __all__ = [
     "Perturbed",
     "Relation",
     "ReleaseQuery",
+    "Seed",
     "Shown",
     "StandaloneCell",
     "StandaloneQuery",
@@ -117,6 +119,7 @@ __all__ = [
     "create_table",
     "declare_key",
     "drop",
+    "escaped",
     "exported_tuples",
     "frequency_set",
     "grant",
@@ -164,5 +167,6 @@ __all__ = [
     "typed",
     "union_all",
     "with_population",
+    "with_references",
     "written_table",
 ]

@@ -49,6 +49,7 @@ from kanon_sql.spec.recipes import (
     TableRecipe,
     TaxonomyRecipe,
 )
+from kanon_sql.spec.written import as_yaml
 
 __all__ = [
     "CLOAK",
@@ -91,6 +92,7 @@ __all__ = [
     "TaxonomyRecipe",
     "Unmapped",
     "Verb",
+    "as_yaml",
     "check",
     "load",
     "merge",

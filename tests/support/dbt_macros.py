@@ -12,7 +12,7 @@ from kanon_sql.engine import Engine
 PACKAGE = Path(__file__).resolve().parents[2] / "dbt"
 
 
-class _Returned(Exception):
+class _ReturnedError(Exception):
     """What a macro gives back: dbt's `return` ends it so."""
 
 
@@ -54,7 +54,7 @@ class Package:
         def called(*given: Any, **named: Any) -> Any:
             try:
                 return macro(*given, **named)
-            except _Returned as back:
+            except _ReturnedError as back:
                 return back.args[0]
 
         return called
@@ -85,4 +85,4 @@ class Package:
 
 
 def _give_back(value: Any) -> None:
-    raise _Returned(value)
+    raise _ReturnedError(value)

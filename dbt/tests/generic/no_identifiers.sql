@@ -7,21 +7,31 @@
 {%- for role in (quasi_identifiers, sensitive, keep) if role -%}
   {%- do roles.extend((([role] if role is string else role) or []) | map("lower") | list) -%}
 {%- endfor -%}
-with kanon_columns as (
-  {%- set known = kanon.columns_of(model) %}
+{%- set known = kanon.columns_of(model) %}
+with kanon_counts as (
+  select
+    {%- for name in known %}
+    {%- set value = "cast(" ~ kanon.column(known, name) ~ " as " ~ dbt.type_string() ~ ")" %}
+    count({{ value }}) as filled_{{ loop.index }},
+    count(distinct {{ value }}) as different_{{ loop.index }},
+    sum(case when {{ value }} like '%_@_%._%' and {{ value }} not like '% %' then 1 else 0 end) as mails_{{ loop.index }},
+    {%- endfor %}
+    count(*) as all_rows
+  from {{ model }}
+),
+kanon_columns as (
   {%- for name in known %}
-  {%- set value = "cast(" ~ kanon.column(known, name) ~ " as " ~ dbt.type_string() ~ ")" %}
   {{ "union all" if not loop.first }}
   select
     '{{ dbt.escape_single_quotes(name) }}' as column_name,
     {{ 1 if name | lower in banned else 0 }} as banned,
     {{ 1 if name | lower in roles else 0 }} as has_role,
     {{ 1 if kanon.is_named_identifier(name) else 0 }} as named,
-    count(*) as all_rows,
-    count({{ value }}) as filled_rows,
-    count(distinct {{ value }}) as different_values,
-    sum(case when {{ value }} like '%_@_%._%' and {{ value }} not like '% %' then 1 else 0 end) as mails
-  from {{ model }}
+    all_rows,
+    filled_{{ loop.index }} as filled_rows,
+    different_{{ loop.index }} as different_values,
+    mails_{{ loop.index }} as mails
+  from kanon_counts
   {%- endfor %}
 ),
 kanon_reasons as (

@@ -1,7 +1,7 @@
 {#- The values of a sensitive column (NULL is one, and the last in their order) are spread in every class as in the whole
     table, but for an earth mover's distance of t: `equal`, between any two values; `ordered`, by their places in order.
-    The whole table is the model that `against` names, such as ref('stg_patients'), which may have lost no rows; without it
-    the tested model itself. With `unit`, values are counted by people. -#}
+    The whole table is what `against` names, such as ref('stg_patients'); without it the tested model itself, which says
+    less of a release, since that may lack rows. With `unit`, values are counted by people. -#}
 {% test t_closeness(model, quasi_identifiers, sensitive, t, distance="equal", against=none, unit=none) %}
 {%- set distance = kanon.choice("distance", distance, ["equal", "ordered"]) -%}
 {%- set t = kanon.figure("t", t, 0, 1) -%}

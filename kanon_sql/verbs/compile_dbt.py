@@ -1,0 +1,258 @@
+"""A release as a dbt model in plain SQL, with its mapping tables as seeds and its promise as tests."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, Unpack
+
+from kanon_sql import queries
+from kanon_sql.errors import SpecError, TargetError
+from kanon_sql.queries import Relation, Seed, Statement, WrittenTable
+from kanon_sql.release.publish import check_file
+from kanon_sql.spec import SearchIn, Spec, as_yaml
+from kanon_sql.staging import Staging
+from kanon_sql.verbs import counted
+from kanon_sql.verbs.observer import Observer
+from kanon_sql.verbs.options import AnonymizeOptions, spelled_out, taken
+from kanon_sql.verbs.plan import LocalPlan, Plan, check_spec, plan_release
+from kanon_sql.verbs.source import IN_MEMORY, Source, opened, settle_spec
+
+_READ = Relation("kanon_ref")  # the model that is read, in a statement that is still to be filled with refs
+
+
+@dataclass(frozen=True)
+class DbtModel:
+    """A dbt model: its `name`, the name of the model that it reads, and the texts of its files by their paths."""
+
+    name: str
+    reads: str
+    files: Mapping[str, str]
+
+    def write(self, folder: str | PathLike[str], *, overwrite: bool = False) -> list[Path]:
+        """Write the files into the folder of a dbt project, all or none; give their paths.
+
+        TargetError if there is no such project, or if a file exists and may not be replaced.
+        """
+        check_project(folder)
+        paths = {Path(folder) / name: text for name, text in self.files.items()}
+        for path in paths:
+            _make_folder(path.parent)
+            check_file(path, overwrite, ())
+        with Staging() as staging:
+            for path, text in paths.items():
+                with staging.file(path, overwrite) as file:
+                    file.write_text(text, encoding="utf-8", newline="\n")
+            staging.place()
+        return list(paths)
+
+
+def check_project(folder: str | PathLike[str]) -> None:
+    """TargetError if a folder is not that of a dbt project."""
+    if not (Path(folder) / "dbt_project.yml").is_file():
+        raise TargetError(f"there is no dbt_project.yml in {folder}; name the folder of a dbt project")
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise TargetError(f"the folder {folder} cannot be made: {error.strerror}; name another project") from None
+
+
+@spelled_out(AnonymizeOptions)
+def compile_dbt(
+    source: Any = None,
+    spec: Spec | dict[str, Any] | str | Path | None = None,
+    *,
+    ref: str | None = None,
+    dialects: Sequence[str] | None = None,
+    connection: Any = None,
+    observer: Observer | None = None,
+    search_in: SearchIn = "embedded",
+    frequency_set: str | PathLike[str] | None = None,
+    **options: Unpack[AnonymizeOptions],
+) -> DbtModel:
+    """Search, and give the release as a dbt model in plain SQL; nothing is read but the source, and nothing is written.
+
+    `ref`: the dbt model or seed that the SQL reads; left out, it has the name of the source's table. The model has the
+    name of the target's table (`into`), or the ref's with `_anon`. `dialects`: what to print, one text for each; left
+    out, that of the source's engine. `frequency_set`: as in `compile`. `source`, `spec` and options are those of `anonymize`. Raises KanonError, also for
+    a release that takes more than one statement.
+
+    >>> import pandas
+    >>> people = pandas.DataFrame({"zip": ["12", "13", "21", "22"]})
+    >>> recipes = {"zip": {"hierarchy": {"redact": "right"}}}
+    >>> model = compile_dbt(people, {"quasi_identifiers": recipes}, k=2, ref="stg_people")
+    >>> sorted(model.files)
+    ['models/stg_people_anon.sql', 'models/stg_people_anon.yml']
+    >>> "FROM {{ ref('stg_people') }} AS s" in model.files["models/stg_people_anon.sql"]
+    True
+    """
+    settled = settle_spec(source, spec, taken(AnonymizeOptions, options))
+    check_spec(settled, "sql")
+    for each in dialects or ():
+        queries.check_dialect(each)
+    written = settled.model_copy(update={"target": None}).standing_alone()
+    if frequency_set is not None:
+        with counted.planned(frequency_set, written, observer or Observer()) as plan:
+            return _of_plan(plan, settled, ref, dialects)
+    with opened(source, written, connection) as data, data.engine.transaction(), data.scratches:
+        _names(data, settled, ref)  # before any long work
+        return _of_plan(plan_release(data, written, observer or Observer(), search_in), settled, ref, dialects)
+
+
+def _of_plan(plan: Plan | LocalPlan, spec: Spec, ref: str | None, dialects: Sequence[str] | None) -> DbtModel:
+    reads, name = _names(plan.source, spec, ref)
+    own = [plan.recoding.engine.dialect]
+    statements = [plan.recoding.standalone(_READ, each) for each in dialects or own]
+    return DbtModel(name, reads, _files(name, reads, plan, statements))
+
+
+def _names(source: Source, spec: Spec, ref: str | None) -> tuple[str, str]:
+    """What the model reads, and its own name."""
+    if not ref and (source.counted_by is not None or source.files or spec.source == IN_MEMORY):
+        raise SpecError("the SQL has to read a dbt model; name it with `ref`")
+    reads = _checked("ref", ref or source.table.relation.name)
+    target = spec.target.table if spec.target else None
+    name = _checked("into", (target or f"{reads}_anon").rpartition(".")[2])
+    if name == reads:
+        raise SpecError(
+            f"the model {name} cannot read itself; give it another name with `into`, or what it reads with `ref`"
+        )
+    return reads, name
+
+
+def _checked(option: str, name: str) -> str:
+    """A name that dbt takes; of a ref in another package, with that before a dot."""
+    if not re.fullmatch(r"\w+(\.\w+)?" if option == "ref" else r"\w+", name, re.ASCII):
+        raise SpecError(
+            f"{name!r} cannot be the name of a dbt model; give one of letters, digits and _ with `{option}`"
+        )
+    return name
+
+
+def _ref(name: str) -> str:
+    return f"ref({', '.join(repr(part) for part in name.split('.'))})"
+
+
+def _files(name: str, reads: str, plan: Plan | LocalPlan, statements: Sequence[Statement]) -> dict[str, str]:
+    seeds = {_seed_name(name, table): Seed(table) for statement in statements for table in statement.tables}
+    kept = {seed_name: seed for seed_name, seed in seeds.items() if seed.text}
+    texts = {each.dialect: _with_refs(name, reads, each) for each in statements}
+    properties: dict[str, Any] = {"version": 2, "models": [_described(name, reads, plan)]}
+    if kept:
+        properties["seeds"] = [_seed_described(seed_name, seed, list(texts)) for seed_name, seed in kept.items()]
+    return {
+        f"models/{name}.sql": _model(texts),
+        **{f"seeds/{seed_name}.csv": seed.text or "" for seed_name, seed in kept.items()},
+        f"models/{name}.yml": as_yaml(_escaped(properties)),
+    }
+
+
+def _seed_name(model: str, table: WrittenTable) -> str:
+    return f"{model}__{table.name.removeprefix('kanon_')}"
+
+
+def _with_refs(name: str, reads: str, statement: Statement) -> str:
+    """A statement with refs to what it reads: the model, and the seeds of its own long tables."""
+    references = {_READ.name: f"{{{{ {_ref(reads)} }}}}"}
+    for table in statement.tables:
+        reference = f"{{{{ {_ref(_seed_name(name, table))} }}}}"
+        references[table.name] = Seed(table).read_as(reference, statement.dialect)
+    return queries.with_references(statement.query, statement.dialect, references)
+
+
+def _model(texts: Mapping[str, str]) -> str:
+    """The text of the model: what it is, and a query for each dialect, or one for all where they are the same."""
+    known = "', '".join(texts)
+    listed = f"'{known}'," if len(texts) == 1 else f"'{known}'"
+    if len(set(texts.values())) == 1:
+        body = next(iter(texts.values()))
+    else:
+        branches = (f"if target.type == '{dialect}' %}}\n{text}\n{{%- " for dialect, text in texts.items())
+        body = f"{{%- {'el'.join(branches)}endif %}}"
+    return (
+        "{#- Made by `kanon compile --dbt`: compile it again instead of changing it. It counts its classes on the\n"
+        "    rows that it returns, and leaves out those that do not meet what the release promises. -#}\n"
+        "{{ config(materialized='table') }}\n"
+        f"{{%- if execute and target.type not in ({listed}) %}}\n"
+        "  {{ exceptions.raise_compiler_error(model.name ~ ' is compiled for "
+        f"{' and '.join(texts)}: compile it again with --dialect ' ~ target.type) }}}}\n"
+        "{%- endif %}\n"
+        f"{body}\n"
+    )
+
+
+def _described(name: str, reads: str, plan: Plan | LocalPlan) -> dict[str, Any]:
+    spec, quasi = plan.spec, list(plan.recoding.quasi_identifiers)
+    sensitive = [column for column in spec.sensitive if column in plan.recoding.columns]
+    roles = {**dict.fromkeys(quasi, "quasi-identifier"), **dict.fromkeys(sensitive, "sensitive")}
+    model = plan.judge.model
+    counted = f", counted by {model.unit}" if model.unit else ""
+    return {
+        "name": name,
+        "description": f"A release of {reads} by kanon_sql: {model.name} of every class{counted}.",
+        "columns": [
+            {"name": column, "quote": True, "description": roles.get(column, "kept as it is")}
+            for column in plan.recoding.columns
+        ],
+        "data_tests": list(_tests(reads, plan, quasi, sensitive)),
+    }
+
+
+def _tests(reads: str, plan: Plan | LocalPlan, quasi: list[str], sensitive: list[str]) -> Iterator[dict[str, Any]]:
+    """What the package's tests can ask of the release: its people are counted by the model alone."""
+    spec, model = plan.spec, plan.judge.model
+    classes = {"quasi_identifiers": quasi}
+    yield _test("k_anonymity", {**classes, "k": model.k})
+    for column, asked in spec.privacy.l_diversity.items():
+        if asked.kind == "distinct" or (asked.kind == "entropy" and not model.unit):
+            yield _test(
+                "l_diversity",
+                {**classes, "sensitive": column, "l": asked.model(column).parameters["l"], "kind": asked.kind},
+            )
+    for column, near in spec.privacy.t_closeness.items():
+        if near.distance != "hierarchical" and not model.unit:
+            said = {"sensitive": column, "t": near.t, "distance": near.distance, "against": _ref(reads)}
+            yield _test("t_closeness", classes | said)
+    kept = [column for column in plan.recoding.columns if column not in (*quasi, *sensitive)]
+    named = {"identifiers": list(spec.dropped), **classes, "sensitive": sensitive, "keep": kept}
+    yield _test("no_identifiers", {key: value for key, value in named.items() if value})
+
+
+def _test(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    return {f"kanon.{name}": {"arguments": arguments}}
+
+
+def _seed_described(name: str, seed: Seed, dialects: Sequence[str]) -> dict[str, Any]:
+    by_dialect = {dialect: seed.types(dialect) for dialect in dialects}
+    types = {}
+    for column in seed.table.columns:
+        said = {dialect: kinds[column] for dialect, kinds in by_dialect.items()}
+        one = next(iter(said.values())) if len(set(said.values())) == 1 else None
+        types[column] = one or _Jinja(f"{{{{ {json.dumps(said)}.get(target.type) }}}}")
+    return {
+        "name": name,
+        "description": "What the values of a column become: a table that a compiled release reads.",
+        "config": {"column_types": types, "quote_columns": True},
+    }
+
+
+class _Jinja(str):
+    """A text that dbt is to read as Jinja."""
+
+
+def _escaped(value: Any) -> Any:
+    """A mapping for dbt's YAML, of which Jinja reads nothing but what is meant for it."""
+    if isinstance(value, Mapping):
+        return {key: _escaped(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_escaped(each) for each in value]
+    if isinstance(value, _Jinja):
+        return str(value)
+    return queries.escaped(value) if isinstance(value, str) else value

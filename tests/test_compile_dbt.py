@@ -1,0 +1,185 @@
+"""A release as a dbt model in plain SQL: its files, and its rows where the files are read as dbt reads them."""
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import jinja2
+import pytest
+import yaml
+
+import kanon_sql
+from kanon_sql.engine import Engine
+from kanon_sql.errors import SpecError, TargetError
+from support.command_line import kanon
+from support.database import MakeTable
+
+EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "dbt"
+ODD = [" ", "null", " x", "a,b", 'a"b', "a'b", "#a", "{{ a }}", "{% a %}", "{# a", "a\\b", "é"]
+CITY, ILL = 'the "{{ city }}"', "{% ill %}"
+
+
+def rendered(model: kanon_sql.DbtModel, dialect: str) -> str:
+    """The SQL of a model as dbt has it for an adapter, where refs have no schema."""
+
+    def raise_compiler_error(said: str) -> None:
+        raise SpecError(said)
+
+    known = {
+        "ref": lambda name: f'"{name}"',
+        "config": lambda **_: "",
+        "target": {"type": dialect},
+        "execute": True,
+        "model": {"name": model.name},
+        "exceptions": {"raise_compiler_error": raise_compiler_error},
+    }
+    return jinja2.Template(model.files[f"models/{model.name}.sql"], undefined=jinja2.StrictUndefined).render(known)
+
+
+def test_the_compiled_model_gives_the_rows_of_the_release(
+    engine: Engine, make_table: MakeTable, tmp_path: Path
+) -> None:
+    values = [*ODD, *(f"v{i:03d}" for i in range(230))]
+    with (tmp_path / "cities.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, delimiter=";").writerows([value, f"{{{{ {value[-1:]} }}}}", "*"] for value in values)
+    rows = [(i * 3, value, i % 3) for i, value in enumerate(values)] * 4
+    make_table(engine, "stg_people", {"age": "INTEGER", CITY: "VARCHAR(20)", ILL: "INTEGER"}, rows)
+    cities = {"hierarchy": str(tmp_path / "cities.csv"), "max_level": 1}
+    spec: dict[str, Any] = {
+        "quasi_identifiers": {"age": {"hierarchy": {"ranges": [50, 400]}}, CITY: cities},
+        "sensitive": [ILL],
+        "privacy": {"k": 8, "l_diversity": {ILL: 2}},
+        "suppression_limit": 0.3,
+    }
+    connection = engine.connection  # type: ignore[attr-defined]
+    model = kanon_sql.compile_dbt("stg_people", spec, connection=connection, dialects=["duckdb", "postgres"])
+    (name,) = (name for name in model.files if name.endswith(".csv"))
+    header, *seed = csv.reader(io.StringIO(model.files[name]))
+    assert header == ["value", "label"]
+    assert 200 < len(seed) < len(values), "odd values stand in the statement"
+    make_table(engine, Path(name).stem, {"value": "VARCHAR(20)", "label": "VARCHAR(20)"}, [tuple(row) for row in seed])
+    release = kanon_sql.anonymize("stg_people", spec, connection=connection)
+    assert release.place.relation is not None
+    expected = engine.rows(f'SELECT * FROM "{release.place.relation.name}"')
+    assert len(expected) < len(rows), "some classes are too small"
+    assert engine.rows(rendered(model, engine.dialect)) == expected
+    with pytest.raises(SpecError, match="is compiled for duckdb and postgres: compile it again with --dialect snow"):
+        rendered(model, "snowflake")
+
+
+def test_the_compiled_model_of_the_example_is_what_compiling_gives(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "example.duckdb")) as connection:
+        types = yaml.safe_load((EXAMPLE / "seeds" / "raw_patients.yml").read_text())["seeds"][0]["config"][
+            "column_types"
+        ]
+        read = f"read_csv('{EXAMPLE}/seeds/raw_patients.csv', columns = {types})"
+        connection.execute(f"CREATE TABLE stg_patients AS FROM {read}")
+        model = kanon_sql.compile_dbt(
+            None,
+            EXAMPLE / "release.yml",
+            connection=connection,
+            into="patients_k5_sql",
+            dialects=["duckdb", "postgres"],
+        )
+    assert len(model.files) == 3
+    for name, text in model.files.items():
+        again = "kanon compile --spec release.yml … --overwrite, as examples/dbt/README.md says"
+        assert (EXAMPLE / name).read_text(encoding="utf-8") == text, f"{name} is of another version: run {again}"
+
+
+PROPERTIES: dict[str, Any] = {"quasi_identifiers": {"zip": {"hierarchy": {"redact": "right"}}}, "privacy": {"k": 5}}
+
+
+def compiled(spec: dict[str, Any], **options: Any) -> kanon_sql.DbtModel:
+    with duckdb.connect() as connection:
+        columns = "i AS id, '1' || i % 7 AS zip, i % 3 AS ill, i % 50 AS pay"
+        connection.execute(f"CREATE TABLE people AS SELECT {columns} FROM range(300) AS t(i)")
+        return kanon_sql.compile_dbt("people", PROPERTIES | spec, connection=connection, **options)
+
+
+def test_the_properties_ask_what_the_release_promises() -> None:
+    spec = {
+        "identifiers": ["id"],
+        "sensitive": ["ill"],
+        "privacy": {"k": 5, "l_diversity": {"ill": 2}, "t_closeness": {"pay": {"t": 0.5, "distance": "ordered"}}},
+    }
+    model = compiled(spec)
+    assert (model.name, model.reads) == ("people_anon", "people")
+    (described,) = yaml.safe_load(model.files["models/people_anon.yml"])["models"]
+    assert [column["name"] for column in described["columns"]] == ["zip", "ill", "pay"]
+    asked = {name: said["arguments"] for test in described["data_tests"] for name, said in test.items()}
+    classes = {"quasi_identifiers": ["zip"]}
+    assert asked == {
+        "kanon.k_anonymity": {**classes, "k": 5},
+        "kanon.l_diversity": {**classes, "sensitive": "ill", "l": 2, "kind": "distinct"},
+        "kanon.t_closeness": {
+            **classes, "sensitive": "pay", "t": 0.5, "distance": "ordered", "against": "ref('people')"
+        },
+        "kanon.no_identifiers": {"identifiers": ["id"], **classes, "sensitive": ["ill", "pay"]},
+    }  # fmt: skip
+
+
+def test_people_are_counted_by_the_model_alone() -> None:
+    model = compiled({"unit": "id", "privacy": {"k": 5, "t_closeness": {"ill": 0.9}}, "keep": []})
+    (described,) = yaml.safe_load(model.files["models/people_anon.yml"])["models"]
+    assert [name for test in described["data_tests"] for name in test] == ["kanon.k_anonymity", "kanon.no_identifiers"]
+    assert "counted by id" in described["description"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"ref": "a b"}, "'a b' cannot be the name of a dbt model; give one of letters, digits and _ with `ref`"),
+        ({"into": "people"}, "the model people cannot read itself; give it another name with `into`"),
+        ({"into": "x; drop"}, "cannot be the name of a dbt model"),
+        ({"dialects": ["tsql"]}, "a release cannot be printed for tsql"),
+        ({"mask": True}, "mask"),
+        ({"strategy": "mondrian"}, "name a search strategy"),
+    ],
+)
+def test_what_cannot_be_compiled_is_refused(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(SpecError, match=said):
+        compiled({"keep": ["ill"], "identifiers": ["id"]}, **options)
+
+
+def test_data_that_are_no_table_need_the_name_of_a_model() -> None:
+    import pandas
+
+    with pytest.raises(SpecError, match="name it with `ref`"):
+        kanon_sql.compile_dbt(pandas.DataFrame({"zip": ["1"] * 9}), PROPERTIES)
+
+
+def test_files_are_written_together_and_nothing_is_replaced_unasked(tmp_path: Path) -> None:
+    model = compiled({"keep": ["ill"], "identifiers": ["id"]})
+    with pytest.raises(TargetError, match=r"there is no dbt_project\.yml in"):
+        model.write(tmp_path)
+    (tmp_path / "dbt_project.yml").write_text("name: x\n")
+    (tmp_path / "models").mkdir()
+    mine = tmp_path / "models" / "people_anon.yml"
+    mine.write_text("mine")
+    with pytest.raises(TargetError, match=r"people_anon\.yml exists already"):
+        model.write(tmp_path)
+    assert [path.name for path in (tmp_path / "models").iterdir()] == ["people_anon.yml"]
+    assert mine.read_text() == "mine"
+    assert set(model.write(tmp_path, overwrite=True)) == {tmp_path / name for name in model.files}
+    assert mine.read_text() == model.files["models/people_anon.yml"]
+
+
+def test_the_command_writes_into_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "dbt_project.yml").write_text("name: x\n")
+    (tmp_path / "people.csv").write_text("zip,ill\n" + "12,x\n13,y\n" * 9)
+    recipes = "quasi_identifiers: {zip: {hierarchy: {redact: right}}}"
+    (tmp_path / "release.yml").write_text(f"source: people.csv\n{recipes}\nkeep: [ill]\n")
+    line = ["compile", "--spec", "release.yml", "--k", 4, "--dbt", "."]
+    refused = kanon(*line)
+    assert (refused.code, "name it with --ref" in refused.err) == (2, True)
+    done = kanon(*line, "--ref", "stg_people", "--into", "people_k4", "--dialect", "duckdb,postgres")
+    assert (done.code, done.out.split()) == (0, ["models/people_k4.sql", "models/people_k4.yml"]), done.err
+    text = (tmp_path / "models" / "people_k4.sql").read_text()
+    assert text.count("{{ ref('stg_people') }} AS s") in (1, 2)
+    assert kanon(*line, "--ref", "stg_people", "--into", "people_k4").code == 2, "they exist"
+    nowhere = kanon(*line[:-1], "elsewhere", "--ref", "stg_people")
+    assert (nowhere.code, "there is no dbt_project.yml in elsewhere" in nowhere.err) == (2, True)
