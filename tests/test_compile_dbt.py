@@ -144,6 +144,20 @@ def test_what_cannot_be_compiled_is_refused(options: dict[str, Any], said: str) 
         compiled({"keep": ["ill"], "identifiers": ["id"]}, **options)
 
 
+def test_a_model_of_what_another_system_has_counted(tmp_path: Path) -> None:
+    file = tmp_path / "fs.parquet"
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE people AS SELECT '1' || i % 7 AS zip, i % 3 AS ill FROM range(300) AS t(i)")
+        counting = kanon_sql.frequency_set_sql({**PROPERTIES, "source": "people"})
+        connection.sql(counting).write_parquet(str(file))
+        there = kanon_sql.compile_dbt("people", PROPERTIES, connection=connection, keep=["ill"], dialects=["snowflake"])
+    spec = {**PROPERTIES, "source": "people", "keep": ["ill"]}
+    with pytest.raises(SpecError, match="name it with `ref`"):
+        kanon_sql.compile_dbt(None, spec, frequency_set=file)
+    here = kanon_sql.compile_dbt(None, spec, frequency_set=file, ref="people", dialects=["snowflake"])
+    assert here.files == there.files
+
+
 def test_data_that_are_no_table_need_the_name_of_a_model() -> None:
     import pandas
 
@@ -181,5 +195,7 @@ def test_the_command_writes_into_a_project(tmp_path: Path, monkeypatch: pytest.M
     text = (tmp_path / "models" / "people_k4.sql").read_text()
     assert text.count("{{ ref('stg_people') }} AS s") in (1, 2)
     assert kanon(*line, "--ref", "stg_people", "--into", "people_k4").code == 2, "they exist"
+    assert "leave out the one or the other" in kanon(*line, "--table", "t").err
+    assert "are about the files of a dbt model" in kanon(*line[:-2], "--ref", "t").err
     nowhere = kanon(*line[:-1], "elsewhere", "--ref", "stg_people")
     assert (nowhere.code, "there is no dbt_project.yml in elsewhere" in nowhere.err) == (2, True)

@@ -82,4 +82,6 @@ def _check_alone(others: dict[str, Any]) -> None:
     """What is printed otherwise does not go with files for dbt."""
     for name, given in others.items():
         if given:
-            raise SpecError(f"`{name}` is about what is printed, and `dbt` writes files; leave out the one or the other")
+            raise SpecError(
+                f"`{name}` is about what is printed, and `dbt` writes files; leave out the one or the other"
+            )

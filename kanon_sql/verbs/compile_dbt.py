@@ -81,8 +81,8 @@ def compile_dbt(
 
     `ref`: the dbt model or seed that the SQL reads; left out, it has the name of the source's table. The model has the
     name of the target's table (`into`), or the ref's with `_anon`. `dialects`: what to print, one text for each; left
-    out, that of the source's engine. `frequency_set`: as in `compile`. `source`, `spec` and options are those of `anonymize`. Raises KanonError, also for
-    a release that takes more than one statement.
+    out, that of the source's engine. `frequency_set`: as in `compile`. `source`, `spec` and options are those of
+    `anonymize`. Raises KanonError, also for a release that takes more than one statement.
 
     >>> import pandas
     >>> people = pandas.DataFrame({"zip": ["12", "13", "21", "22"]})
