@@ -27,7 +27,7 @@ WITH kanon_recoded AS (
   SELECT
     r.*,
     DENSE_RANK() OVER (ORDER BY r."zip", r."marital-status", r."admitted") AS kanon_class
-  FROM kanon_recoded AS r
+  FROM "kanon_recoded" AS r
 ), kanon_reference_sensitive_0 AS (
   SELECT
     counts.value AS value,
@@ -174,7 +174,7 @@ WITH kanon_recoded AS (
   SELECT
     r.*,
     DENSE_RANK() OVER (ORDER BY r."zip", r."marital-status", r."admitted") AS kanon_class
-  FROM kanon_recoded AS r
+  FROM "kanon_recoded" AS r
 ), kanon_reference_sensitive_0 AS (
   SELECT
     counts.value AS value,
