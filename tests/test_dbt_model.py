@@ -2,6 +2,7 @@
 
 import json
 import logging
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,14 +33,15 @@ SPEC: dict[str, Any] = {
 
 
 @pytest.fixture
-def session(tmp_path: Path) -> duckdb.DuckDBPyConnection:
+def session(tmp_path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """A database as dbt leaves it to a model: tables, views and a schema that are none of ours."""
     session = duckdb.connect(str(tmp_path / "dev.duckdb"))
     session.execute(PATIENTS)
     session.execute("CREATE VIEW seen AS SELECT age FROM stg_patients; CREATE SCHEMA other")
     session.execute("CREATE TABLE other.stg_patients AS SELECT 1 AS mine; CREATE TEMP TABLE passing AS SELECT 2 AS i")
     session.execute("CREATE TABLE kanon_source AS SELECT 3 AS i")
-    return session
+    yield session
+    session.close()
 
 
 def relations(session: duckdb.DuckDBPyConnection) -> dict[tuple[str, ...], Any]:
