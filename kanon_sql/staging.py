@@ -82,6 +82,7 @@ class _Staged:
     overwrite: bool
     identity: tuple[int, int] = (0, 0)
     replaces: bool = False
+    private: bool = False
 
     @property
     def old(self) -> Path:
@@ -109,17 +110,18 @@ class Staging:
             folder.remove()
 
     @contextmanager
-    def file(self, path: Path, overwrite: bool) -> Iterator[Path]:
+    def file(self, path: Path, overwrite: bool, private: bool = False) -> Iterator[Path]:
         """An empty file of mode 0600 to be written, which `place` gives the name `path`; TargetError if it cannot be.
 
-        `overwrite`: whether it may replace a file that is there by then.
+        `overwrite`: whether it may replace a file that is there by then. `private`: it keeps its mode.
         """
         target = path.absolute()
         with _explained(path):
             if target.parent not in self._folders:
                 self._folders[target.parent] = PrivateFolder(target.parent)
             # Its ending is no data file's, so that no glob takes it for a source if the process is killed.
-            staged = _Staged(self._folders[target.parent].path / str(next(self._numbers)), target, overwrite)
+            file = self._folders[target.parent].path / str(next(self._numbers))
+            staged = _Staged(file, target, overwrite, private=private)
             self._waiting.append(staged)
             staged.file.touch(mode=0o600, exist_ok=False)
             yield staged.file
@@ -237,6 +239,8 @@ def _replace(staged: _Staged, must_keep: bool) -> None:
 
 def _set_mode(staged: _Staged) -> None:
     """The mode, owner and group of the file that is replaced, as far as we may; else what the umask gives."""
+    if staged.private:
+        return
     try:
         old = staged.target.stat() if staged.overwrite else None
     except FileNotFoundError:

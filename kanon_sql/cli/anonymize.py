@@ -49,6 +49,7 @@ from kanon_sql.verbs.statement import anonymize_sql
     o.RULES,
     o.SUPPRESSION_ORDER,
     o.WILDCARD_SUPPRESSION,
+    *o.KEEPING,
     o.OUTPUT,
     o.INTO,
     o.FORM,
@@ -160,6 +161,8 @@ def _proof(manifest: dict[str, Any]) -> str:
         return f"by {manifest['strategy']} ({manifest['seconds']['search']:.1f} s{ended})"
     checked = f"{manifest['nodes_checked']:,} of {count(manifest['lattice_size'])} nodes checked"
     seconds = f"{manifest['seconds']['search']:.1f} s"
+    if manifest["found_by"] == "kept":
+        return f"kept, not searched for ({checked}, {seconds})"
     if manifest["proven_optimal"]:
         return f"proven optimal ({checked}, {seconds})"
     return f"not proven optimal: no node is below {manifest['lower_bound']:.4f} ({checked}, {seconds})"

@@ -14,11 +14,15 @@ from kanon_sql.errors import SpecError
 from kanon_sql.queries import DIALECTS
 from kanon_sql.spec import (
     CLOAK,
+    ChangedHierarchies,
+    ChangedTypes,
     CloakMethod,
     Form,
     LocalStrategy,
     Metric,
     Minimality,
+    NewColumns,
+    NodeElse,
     SearchIn,
     SearchStrategy,
     Show,
@@ -75,6 +79,23 @@ def priorities(text: str) -> dict[str, int]:
         if column.strip() in columns:
             raise SpecError(f"--priorities: {column.strip()!r} is given twice; keep one of the two")
         columns[column.strip()] = int(number)
+    return columns
+
+
+def levels(text: str) -> dict[str, int]:
+    """Read `age=2,"zip, code"=1` as a node, each column's level.
+
+    >>> levels("age=2,zip=1")
+    {'age': 2, 'zip': 1}
+    """
+    columns: dict[str, int] = {}
+    for part in names(text):
+        column, equals, level = (each.strip() for each in part.rpartition("="))
+        if not equals or not column or not level.isdecimal():
+            raise SpecError(f"--node: {part!r} is not COLUMN=LEVEL; write them as in age=2,zip=1")
+        if column in columns:
+            raise SpecError(f"--node: {column!r} is given twice; keep one of the two")
+        columns[column] = int(level)
     return columns
 
 
@@ -171,7 +192,7 @@ def _number(text: str) -> float | str:
 
 
 _DATA, _PRIVACY, _SEARCH, _LOCAL = "Data", "Privacy", "Search", "Local recoding"
-_TARGET, _OUTPUT = "Target", "Output"
+_KEEPING, _TARGET, _OUTPUT = "Keeping a release on new data", "Target", "Output"
 _SEARCHES = ", ".join(get_args(SearchStrategy))
 _A_SOURCE = "A CSV or Parquet file or a glob of files; with --database, a table or view."
 
@@ -351,6 +372,51 @@ WILDCARD_SUPPRESSION = Option(
     _LOCAL,
     bool,
 )
+NODE = Option("node", "Release at this node, such as age=2,zip=1, without a search.", _KEEPING, read=levels)
+NODE_FROM = Option(
+    "node_from",
+    "Release as an earlier release did, by its manifest (JSON): at its node, or in its regions.",
+    _KEEPING,
+    Path,
+)
+NODE_ELSE = Option(
+    "node_else",
+    "What to do where the node no longer meets the models: stop (default), or search again.",
+    _KEEPING,
+    choices=get_args(NodeElse),
+)
+REGIONS = Option(
+    "regions", "The regions of an earlier local recoding, where its manifest does not name them.", _KEEPING, Path
+)
+WRITE_REGIONS = Option(
+    "write_regions",
+    "Write the regions of a local recoding to this Parquet file, for the next release. It holds values of people at "
+    "the borders of classes: keep it like the source.",
+    _KEEPING,
+    Path,
+)
+NEW_COLUMNS = Option(
+    "new_columns",
+    "What to do with columns that the earlier release did not know: stop (default), or drop them.",
+    _KEEPING,
+    choices=get_args(NewColumns),
+)
+CHANGED_TYPES = Option(
+    "changed_types",
+    "What to do where a column's type is another than before: stop (default), or accept it.",
+    _KEEPING,
+    choices=get_args(ChangedTypes),
+)
+CHANGED_HIERARCHIES = Option(
+    "changed_hierarchies",
+    "What to do where a hierarchy changed other than by new rows at its end: stop (default), or search again.",
+    _KEEPING,
+    choices=get_args(ChangedHierarchies),
+)
+INCREMENTAL = Option(
+    "incremental", "Let rows wait that no class holds yet, however many, instead of suppressing them.", _KEEPING, bool
+)
+WAITING = Option("waiting", "The table for the rows that wait, beside the source; nobody else may read it.", _KEEPING)
 OUTPUT = Option(
     "output", "Write the release to a .parquet, .csv or .tsv file.", _TARGET
 )  # a Path drops a folder's slash
@@ -391,6 +457,10 @@ DBT = Option(
 REF = Option("ref", "The dbt model that the written one reads (default: the name of the source's table).", _TARGET)
 SQL = Option("sql", "Search, then print the release's statement without running it.", _OUTPUT, bool)
 
+KEEPING = (
+    *(NODE, NODE_FROM, NODE_ELSE, REGIONS, WRITE_REGIONS),
+    *(NEW_COLUMNS, CHANGED_TYPES, CHANGED_HIERARCHIES, INCREMENTAL, WAITING),
+)
 ROLES = (QUASI_IDENTIFIERS, HIERARCHIES, IDENTIFIERS, SENSITIVE)
 _OF_VALUES = (L_DIVERSITY, T_CLOSENESS, ALPHA, BETA_LIKENESS, DELTA_DISCLOSURE)
 PRIVACY = (K, UNIT, *_OF_VALUES, K_MAP, DELTA_PRESENCE, RISK, UNIQUENESS)

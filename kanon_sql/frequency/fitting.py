@@ -47,13 +47,22 @@ class HierarchySource:
     `build` makes it of the column's distinct values. `sha256` tells what it is made from: the file's or
     table's content, or the recipe; never the data, whose distinct values could be guessed from a digest. `fixed`: the
     hierarchy itself, where it does not depend on the values. `rule`: what a level makes of any value, if that can be
-    said without a list of values.
+    said without a list of values. `rows`: of the file or table, in its order; None of a recipe. `first`: the digest of
+    so many of them, the first.
     """
 
     build: Build
     sha256: str
     fixed: h.Hierarchy | None = None
     rule: Rules = field(default=_no_rule)
+    rows: int | None = None
+    first: Callable[[int], str] | None = None
+
+    def grew_from(self, sha256: str, rows: int | None) -> bool:
+        """Whether all that changed of what had this digest and so many rows are rows behind these."""
+        if rows is None or self.rows is None or self.first is None or rows > self.rows:
+            return False
+        return self.first(rows) == sha256
 
 
 def hierarchy_sources(
@@ -83,7 +92,8 @@ def hierarchy_source(attribute: Attribute, column: Column, spec: Spec, engine: E
             return _fixed(_from_table(engine, source, column))
         case TaxonomyRecipe() as taxonomy:
             pairs = _pairs(taxonomy, name)
-            return HierarchySource(partial(_taxonomy, pairs, column, taxonomy.taxonomy), _digest(pairs))
+            build, first = partial(_taxonomy, pairs, column, taxonomy.taxonomy), lambda n: _digest(pairs[:n])
+            return HierarchySource(build, _digest(pairs), rows=len(pairs), first=first)
         case RangesRecipe() as ranges:
             return _built(ranges, partial(_ranges, ranges, name), lambda level: _range_rule(ranges, level))
         case RedactRecipe(redact=side, step=step) as redact:
@@ -124,7 +134,8 @@ def _ranges(recipe: RangesRecipe, column: str, values: Sequence[Any]) -> h.Hiera
 
 
 def _fixed(hierarchy: h.Hierarchy) -> HierarchySource:
-    return HierarchySource(lambda _: hierarchy, hierarchy.sha256(), hierarchy)
+    first = lambda n: hierarchy.first(n).sha256()  # noqa: E731
+    return HierarchySource(lambda _: hierarchy, hierarchy.sha256(), hierarchy, rows=hierarchy.leaf_count, first=first)
 
 
 def _range_rule(recipe: RangesRecipe, level: int) -> Rule | None:

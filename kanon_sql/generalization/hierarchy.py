@@ -119,6 +119,14 @@ class Hierarchy:
         lines = sorted(json.dumps([type(value).__name__, str(value), *labels]) for value, *labels in rows)
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
+    def first(self, leaves: int) -> Hierarchy:
+        """The same of the first leaves alone, in their order.
+
+        >>> from_rows([["BE", "B*"], ["NL", "N*"]], "country.csv").first(1).values
+        ('BE',)
+        """
+        return Hierarchy(self.values[:leaves], tuple(level[:leaves] for level in self.levels))
+
     def rows(self) -> Iterator[tuple[str, ...]]:
         """The rows of a file in ARX's form, `value, level 1, …, top`; NULL is an empty field.
 

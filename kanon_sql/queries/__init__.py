@@ -17,6 +17,7 @@ from kanon_sql.queries.local import (
     local_classes,
     members,
     nearest,
+    placed,
     readings,
     regions,
 )
@@ -141,6 +142,7 @@ __all__ = [
     "parts",
     "per_node",
     "perturbed_rows",
+    "placed",
     "plain_names",
     "pretty",
     "raw_column",

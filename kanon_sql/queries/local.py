@@ -175,6 +175,19 @@ class LocalReleaseQuery:
         assert self.population is not None
         return t.printed(_shown_local_population(self, self.population), dialect)
 
+    def left_out_sql(self, columns: Sequence[str], dialect: str) -> str:
+        """The query of the source's rows that no class holds, with these columns of the source."""
+        named = [exp.alias_(t.column(name, "s"), f"k{i}", quoted=True) for i, name in enumerate(columns)]
+        coded, _ = _with_codes(exp.select(*named).from_(t.table(self.source, "s"), copy=False), self)
+        equal = [
+            exp.EQ(this=t.column(cell.key, "a"), expression=t.column(f"c{i}", "r")) for i, cell in enumerate(self.cells)
+        ]
+        held = exp.select(exp.Literal.number(1)).from_(t.table(self.assignment, "a"), copy=False)
+        held = held.where(*equal, t.is_not_null(t.column("class", "a")), copy=False)
+        query = exp.select(*(exp.alias_(t.column(f"k{i}", "r"), name, quoted=True) for i, name in enumerate(columns)))
+        query = query.from_(in_pieces(coded, _mappings(self)).subquery("r"), copy=False)
+        return t.printed(query.where(exp.not_(exp.Exists(this=held)), copy=False), dialect)
+
 
 _CODED = "kanon_coded"
 _PLACES = ("first", "last")
@@ -441,15 +454,42 @@ def covered(
     tuples = in_pieces(
         tuples.group_by(*(each.copy() for each in group), copy=False), {f"p{j}" for j, _ in enumerate(keys)}
     )
-    inside = [
-        exp.Between(this=t.column(f"place_{j}", "t"), low=t.column(f"first_{j}", "k"), high=t.column(f"last_{j}", "k"))
-        for j, _ in enumerate(keys)
-    ]
+    inside = _inside("first", "last", len(keys))
     share = _log_share([t.column(f"leaves_{j}", "k") for j, _ in enumerate(keys)], most)
     mass = exp.Div(this=t.column("n", "k"), expression=exp.Exp(this=share))
     query = exp.select(t.column("tuple", "t"), t.column("n", "t"), exp.alias_(mass, "mass"))
     query = query.from_(tuples.subquery("t")).join(t.table(classes, "k"), on=exp.and_(*inside), join_type="LEFT")
     return t.printed(query, dialect)
+
+
+def _inside(low: str, high: str, count: int) -> list[exp.Expr]:
+    """The conditions that the places of a tuple, `t`, are in the ranges of positions of a class or box, `k`."""
+    return [
+        exp.Between(
+            this=t.column(f"place_{j}", "t"), low=t.column(f"{low}_{j}", "k"), high=t.column(f"{high}_{j}", "k")
+        )
+        for j in range(count)
+    ]
+
+
+@t.remembered
+def placed(tuples: Relation, boxes: Relation, keys: Sequence[str], positions: Sequence[Relation], dialect: str) -> str:
+    """The query that puts every tuple into the first box that holds it: the keys, n, place (NULL: none does).
+
+    `tuples`: the keys and n; `boxes`: place, and per attribute low_j and high_j, in the positions of its order.
+    """
+    query = exp.select(*(t.column(name, "f") for name in (*keys, "n"))).from_(t.table(tuples, "f"), copy=False)
+    for j, (key, relation) in enumerate(zip(keys, positions, strict=True)):
+        equal = exp.EQ(this=t.column("code_0", f"p{j}"), expression=t.column(key, "f"))
+        query = query.join(t.table(relation, f"p{j}"), on=equal, copy=False)
+        query = query.select(exp.alias_(t.column("position", f"p{j}"), f"place_{j}", quoted=True), copy=False)
+    inside = _inside("low", "high", len(keys))
+    first = exp.alias_(exp.func("MIN", t.column("place", "k")), "place", quoted=True)
+    known = [t.column(name, "t") for name in (*keys, "n")]
+    pieces = in_pieces(query, [f"p{j}" for j, _ in enumerate(keys)])
+    chosen = exp.select(*known, first).from_(pieces.subquery("t"), copy=False)
+    chosen = chosen.join(t.table(boxes, "k"), on=exp.and_(*inside), join_type="LEFT", copy=False)
+    return t.printed(chosen.group_by(*(each.copy() for each in known), copy=False), dialect)
 
 
 def nearest(name: str, distances: Mapping[str, t.Hole], dialect: str, **holes: t.Hole) -> str:

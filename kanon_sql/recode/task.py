@@ -19,6 +19,7 @@ from kanon_sql.generalization.lattice import Lattice, Node
 from kanon_sql.loss import Costs
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.queries import Relation
+from kanon_sql.recode.cell import Region
 from kanon_sql.spec import Spec
 
 _LOOKS = 0.02  # seconds between two looks at the clock while a statement runs
@@ -158,6 +159,7 @@ class Local:
     `cuts`: for every class the region that it was cut to, `class, low_0, high_0, low_1, …` in positions (see
     `kanon_sql.recode.order`), of which the class itself may fill less; None where that is the same.
     `classes`: only from an algorithm that makes its own labels; else `kanon_sql.recode.show` makes them.
+    `kept`: the classes that are regions of an earlier release, and show what these did.
     `facts`: what the algorithm says of its run, for the manifest.
     """
 
@@ -167,3 +169,4 @@ class Local:
     classes: Relation | None = None
     ended: str = "complete"
     facts: Mapping[str, Any] = field(default_factory=dict)
+    kept: Mapping[int, Region] = field(default_factory=dict)

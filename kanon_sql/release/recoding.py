@@ -37,6 +37,7 @@ from kanon_sql.queries import (
     WrittenTable,
 )
 from kanon_sql.recode import wildcard
+from kanon_sql.recode.node import from_node
 from kanon_sql.recode.order import Order
 from kanon_sql.recode.show import LocalFigures, shown_names
 from kanon_sql.recode.task import Local
@@ -90,6 +91,7 @@ class Recoding(Protocol):
     def standalone(self, source: Relation | None = None, dialect: str | None = None) -> Statement: ...
     def companions(self) -> dict[str, str]: ...
     def view_sql(self, view: Relation) -> str: ...
+    def left_out_sql(self) -> str: ...
 
 
 def unmodelled(recoding: Recoding) -> list[str]:
@@ -150,6 +152,16 @@ class _Judged:
         """Have the mapping table where the source is, in the type of the source's column."""
         place = Place(self.engine, self.table.relation, self._column(attribute))
         mapping.load(self.tables, place, attribute.coded, attribute.hierarchy)
+
+    def _left_out_sql(self, held: Relation) -> str:
+        """The query of the source's rows, with all its columns, of tuples without a class; `held`: those with one."""
+        for attribute in self.attributes:
+            if self.judge.frequency_set.engine is not self.engine:
+                self._load_mapping(attribute)
+        cells = tuple(_local_cell(j, a, "labels", lambda a: a.coded.mapping) for j, a in enumerate(self.attributes))
+        query = LocalReleaseQuery(self.table.relation, cells, held, held, self.model.safe)
+        columns = [column.name for column in self.engine.table(self.table.relation).columns]
+        return query.left_out_sql(columns, self.engine.dialect)
 
     def _written(self, value: Any, column: Column) -> object:
         padded = column.type.startswith("character(")  # whose blanks are no part of a text
@@ -306,6 +318,13 @@ class FullDomain(_Judged):
         query = self.judge.released_classes_sql(self.node)
         self.tables.receive(self.safe_classes, search_in, query, "core/released_classes")
 
+    def left_out_sql(self) -> str:
+        """The query of the source's rows that are suppressed, once the release is prepared."""
+        frequency_set = self.judge.frequency_set
+        assignment = from_node(frequency_set, self.model, self.node).assignment
+        query = queries.select_all(assignment, frequency_set.engine.dialect)
+        return self._left_out_sql(self.tables.receive("held", frequency_set.engine, query))
+
     @property
     def _levels(self) -> list[tuple[Attribute, int]]:
         return list(zip(self.judge.frequency_set.attributes, self.node, strict=True))
@@ -411,6 +430,10 @@ class LocalRecoding(_Judged):
                 self._load_mapping(attribute)
             for relation in self._made:
                 self.tables.receive(relation, here, queries.select_all(relation, here.dialect))
+
+    def left_out_sql(self) -> str:
+        """The query of the source's rows that no class holds, once the release is prepared."""
+        return self._left_out_sql(self.local.assignment)
 
     def select_sql(self) -> str:
         """The query over the mapping tables, the assignment and the classes: one pass over the source."""

@@ -175,3 +175,30 @@ def wildcards_in_a(spec: Spec) -> Words | None:
     forms = {"view": "a view", "materialized": "a materialized view", "anatomy": "an anatomy"}
     target = spec.target
     return {"form": forms[target.form]} if spec.wildcard_suppression and target and target.form in forms else None
+
+
+def other_than_local(spec: Spec) -> Words | None:
+    """A file of regions, to be read or written, of a search of the lattice."""
+    given = {"regions": spec.regions, "write_regions": spec.write_regions}
+    return None if recodes(spec) else _first({"option": name} for name, path in given.items() if path)
+
+
+def no_regions(spec: Spec) -> Words | None:
+    """What classes show that is no region of values, where regions are to be read or written."""
+    if not recodes(spec) or not (spec.regions or spec.write_regions):
+        return None
+    shown = {spec.show, *(each.show for each in spec.quasi_identifiers.values())}
+    statistic = next((how for how in ("mean", "median", "mode") if how in shown), None)
+    what = {"rules": spec.rules, "wildcard_suppression": spec.wildcard_suppression, f'show="{statistic}"': statistic}
+    return _first({"option": name} for name, said in what.items() if said)
+
+
+def two_nodes(spec: Spec) -> Words | None:
+    return _first({"other": name} for name in ("node_from", "regions") if spec.node and getattr(spec, name))
+
+
+def waits_in_a(spec: Spec) -> Words | None:
+    """What rows that wait do not go with."""
+    given = {"mask": spec.mask, "wildcard_suppression": spec.wildcard_suppression}
+    given['form="view"'] = stays_a_query(spec)
+    return _first({"option": name} for name, said in given.items() if said and spec.incremental)

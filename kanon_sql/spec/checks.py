@@ -354,6 +354,62 @@ _STRATEGIES = (
         ("anonymize", "explain"),
     ),
 )
+_KEPT = (
+    Conflict(
+        "location",
+        "an earlier release",
+        lambda spec: bool(spec.location) and (spec.holds_on or spec.incremental),
+        "places are cloaked anew each time, so that there is no node to keep",
+        "leave out `node`, `node_from`, `regions` and `incremental`",
+    ),
+    Conflict(
+        "node",
+        "node_from, regions",
+        asked.two_nodes,
+        "both `node` and `{other}` say what to keep",
+        "leave out one of them",
+    ),
+    Conflict(
+        "node",
+        "a local recoding",
+        lambda spec: spec.node is not None and asked.recodes(spec),
+        "{spec.strategy} is a local recoding, which has no node to keep",
+        "leave out `node`, or name a search strategy",
+        _RELEASES,
+    ),
+    Conflict(
+        "regions, write_regions",
+        "a search strategy",
+        asked.other_than_local,
+        "`{option}` is for local recodings, and the strategy is {spec.strategy}",
+        "leave it out, or name a local recoding with `strategy`",
+        _RELEASES,
+    ),
+    Conflict(
+        "regions, write_regions",
+        "what is no region",
+        asked.no_regions,
+        "what classes show with `{option}` is no region that new rows could be in",
+        "leave out one of the two",
+        _RELEASES,
+    ),
+    Conflict(
+        "incremental",
+        "no waiting",
+        lambda spec: spec.incremental != (spec.waiting is not None),
+        "`incremental` and `waiting` go together",
+        "give both: `waiting` names the table for the rows that wait",
+        ("anonymize",),
+    ),
+    Conflict(
+        "incremental",
+        "mask, wildcard_suppression, a view",
+        asked.waits_in_a,
+        "rows that wait are not in the release, nor come into it by themselves, so `{option}` cannot be",
+        "leave out `incremental`, or release a table or file without that",
+        ("anonymize",),
+    ),
+)
 _ONE_STATEMENT = tuple(
     Conflict(what, "sql", detect, sentence, next_step, ("sql",))
     for what, detect, sentence, next_step in (
@@ -386,6 +442,18 @@ _ONE_STATEMENT = tuple(
             lambda spec: asked.becomes(spec, "anatomy"),
             "an anatomy takes more than one statement",
             'give `form="table"`, or leave out `sql`',
+        ),
+        (
+            "incremental",
+            lambda spec: spec.incremental,
+            "one statement keeps no table of the rows that wait",
+            "leave out `incremental` and `waiting`, or `sql`",
+        ),
+        (
+            "write_regions",
+            lambda spec: spec.write_regions is not None,
+            "one statement writes no file of regions",
+            "leave out `write_regions` or `sql`",
         ),
     )
 )
@@ -461,7 +529,7 @@ _VERIFIED_TARGET = (
 )
 CONFLICTS: tuple[Conflict, ...] = tuple(
     chain(
-        *(_PLACES, _TARGETS, _PRIVACY, _COLUMNS, _ONE_STATEMENT, _COUNTED_ELSEWHERE),
+        *(_PLACES, _TARGETS, _PRIVACY, _COLUMNS, _KEPT, _ONE_STATEMENT, _COUNTED_ELSEWHERE),
         *(_STRATEGIES, _EXACT_ANATOMY, _VERIFIED_TARGET),
     )
 )

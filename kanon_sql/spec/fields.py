@@ -26,7 +26,18 @@ from pydantic_core import PydanticCustomError
 
 from kanon_sql.privacy import PrivacyModel, ReleaseModel
 from kanon_sql.spec.algorithms import Budget, Cloak, PrioPrivacy, nested
-from kanon_sql.spec.choices import Distribution, Form, Metric, Show, SuppressionOrder, Unmapped
+from kanon_sql.spec.choices import (
+    ChangedHierarchies,
+    ChangedTypes,
+    Distribution,
+    Form,
+    Metric,
+    NewColumns,
+    NodeElse,
+    Show,
+    SuppressionOrder,
+    Unmapped,
+)
 from kanon_sql.spec.privacy import Privacy
 from kanon_sql.spec.recipes import RECIPES, Recipe, spelled_out
 from kanon_sql.spec.types import (
@@ -34,6 +45,7 @@ from kanon_sql.spec.types import (
     TRUTH,
     Columns,
     LocalPath,
+    Manifest,
     Model,
     Number,
     Source,
@@ -181,6 +193,13 @@ Perturbations: TypeAlias = Annotated[
 ]
 
 
+Levels: TypeAlias = Annotated[
+    Mapping[Text, Annotated[StrictInt, Field(ge=0)]],
+    AfterValidator(MappingProxyType),
+    PlainSerializer(dict, return_type=dict[str, int]),
+]
+
+
 CLOAK = "cloak"  # the strategy of a spec with a location
 EVERY = ("*",)  # what `keep` says for every column, whatever it looks like
 _BUDGET = "a mapping such as {evaluations: 5000}"
@@ -224,7 +243,21 @@ class Spec(Model):
     memetic: Budget = Field(default=Budget(), description=_BUDGET)
     local_search: Budget = Field(default=Budget(), description=_BUDGET)
     random: Budget = Field(default=Budget(), description=_BUDGET)
+    node: Levels | None = Field(
+        default=None, description="a mapping of every quasi-identifier to a level of at least 0"
+    )
+    node_from: Manifest | None = Field(default=None, repr=False, description="the manifest of an earlier release")
+    node_else: NodeElse = Field(default="error", description=" or ".join(get_args(NodeElse)))
+    regions: LocalPath | None = Field(default=None, description="the path of a file of regions")
+    write_regions: LocalPath | None = Field(default=None, description="the path of a Parquet file to write")
     unmapped: Unmapped = Field(default="error", description=" or ".join(get_args(Unmapped)))
+    new_columns: NewColumns = Field(default="error", description=" or ".join(get_args(NewColumns)))
+    changed_types: ChangedTypes = Field(default="error", description=" or ".join(get_args(ChangedTypes)))
+    changed_hierarchies: ChangedHierarchies = Field(
+        default="error", description=" or ".join(get_args(ChangedHierarchies))
+    )
+    incremental: StrictBool = Field(default=False, description=TRUTH)
+    waiting: Text | None = Field(default=None, description="the name of a table for the rows that wait")
     mask: StrictBool = Field(default=False, description=TRUTH)
     shuffle: StrictBool = Field(default=False, description=TRUTH)
     perturb: Perturbations = Field(
@@ -276,6 +309,11 @@ class Spec(Model):
     def dropped(self) -> tuple[str, ...]:
         """The columns that no release has: those that identify, and the one that tells people apart."""
         return tuple(dict.fromkeys((*self.identifiers, *((self.unit,) if self.unit else ()))))
+
+    @property
+    def holds_on(self) -> bool:
+        """Whether the recoding of an earlier release is to be kept."""
+        return self.node is not None or self.node_from is not None or self.regions is not None
 
     @property
     def rules(self) -> str | None:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from pydantic import (
     AfterValidator,
@@ -48,6 +48,16 @@ def _in_folder_if_there(value: str, info: ValidationInfo) -> str:
     return resolved if Path(resolved).is_file() else value
 
 
+def _path_or_mapping(value: object, info: ValidationInfo) -> object:
+    """The path of a file, or what is in it as a program has it."""
+    text = as_text(value)
+    if isinstance(text, str) and text:
+        return _in_folder(text, info)
+    if isinstance(text, Mapping):
+        return dict(text)
+    raise ValueError("give the path of a manifest, or in Python the manifest itself")
+
+
 def no_folder(value: object) -> object:
     text = as_text(value)
     if isinstance(text, str) and text.endswith(("/", os.sep)):
@@ -82,5 +92,6 @@ Text: TypeAlias = Annotated[str, StringConstraints(min_length=1)]
 Weight: TypeAlias = Annotated[StrictFloat, Field(gt=0, le=1)]
 Columns: TypeAlias = Annotated[tuple[Text, ...], BeforeValidator(distinct)]
 Number: TypeAlias = Annotated[Decimal, BeforeValidator(_not_a_boolean)]
+Manifest: TypeAlias = Annotated[str | dict[str, Any], BeforeValidator(_path_or_mapping)]
 LocalPath: TypeAlias = Annotated[Text, BeforeValidator(as_text), AfterValidator(_in_folder)]
 Source: TypeAlias = Annotated[Text, BeforeValidator(as_text), AfterValidator(_in_folder_if_there)]

@@ -29,7 +29,7 @@ _LATE, _LEAST_LATE = 0.05, 1.0  # how long after the limit the end may come: a s
 _MARGIN = 0.3  # seconds of that which nothing new is begun in
 _LAST_RESORT = 16  # nodes scored at the end, if nothing was scored before
 
-FoundBy = Literal["strategy", "lowered", "reduction", "last resort"]
+FoundBy = Literal["strategy", "lowered", "reduction", "last resort", "kept"]
 
 
 class Judge(Protocol):
@@ -90,9 +90,9 @@ class Outcome:
     `ended`: complete, time limit, or interrupted. `found_by`: who found the node. `strategy`: the search did;
     `lowered`: the driver did, below what the search had found, and it scores the same. Or the search found none, and
     the driver took the best that was tested on the way: `reduction`, a probe of the lattice's reduction; `last
-    resort`, any other, which may be the top. `nodes_tagged`: settled by what was judged above or below them, None
-    where the lattice is too large to count them. `minimal`: the anonymous nodes judged, without those above another
-    of them. `tags`: what is known of every node.
+    resort`, any other, which may be the top. `kept`: nobody searched, and nothing is proven. `nodes_tagged`: settled
+    by what was judged above or below them, None where the lattice is too large to count them. `minimal`: the
+    anonymous nodes judged, without those above another of them. `tags`: what is known of every node.
     """
 
     node: Node
@@ -111,7 +111,7 @@ class Outcome:
     @property
     def proven_optimal(self) -> bool:
         """Whether no node of the lattice scores better."""
-        return not beats(self.lower_bound, self.score)
+        return self.found_by != "kept" and not beats(self.lower_bound, self.score)
 
     @property
     def gap(self) -> float:
@@ -217,6 +217,25 @@ class Driver:
             self._tags.settled() - len(self._at_risk) if isinstance(self._tags, DenseTags) else None,
             tuple(self._tags.minimal()),
             self._tags,
+        )
+
+    def keep(self, node: Node) -> Outcome:
+        """Judge and score one node alone, to release it without a search; InfeasibleError if it is not anonymous."""
+        self._judge([node])
+        if not self._tags.status(node):
+            raise InfeasibleError(self._not_kept(node))
+        figures = self._figures(node)
+        score = self.metric.score(self.costs, figures)
+        self._note("score", node, figures.rows_at_risk, score)
+        bound, trace = min(score, self._bound(self.lattice.bottom)), tuple(self._trace)
+        return Outcome(node, score, bound, 1, self.judge.queries, self._seconds(), "complete", "kept", trace)
+
+    def _not_kept(self, node: Node) -> str:
+        levels = ", ".join(f"{name} {level}" for name, level in zip(self.costs.columns, node, strict=True))
+        return (
+            f"the node {levels} no longer meets the privacy model: it leaves {self._at_risk[node]:,} of "
+            f"{self.costs.rows:,} rows at risk, and {self.may_suppress:,} may be suppressed; search again with "
+            f'`node_else="search"`, raise `suppression_limit`, or {self._ask_less}'
         )
 
     def _converse(self, search: Search) -> None:

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from kanon_sql import cloak, queries
-from kanon_sql.engines.files import files
+from kanon_sql.engines.files import file_format, files
 from kanon_sql.errors import KanonError, SpecError
 from kanon_sql.frequency.frequency_set import check_rows
-from kanon_sql.release import anatomy, perturb, recoded
+from kanon_sql.recode.regions import regions_of, write_regions
+from kanon_sql.release import anatomy, perturb, recoded, waiting
 from kanon_sql.release.findings import Summary
 from kanon_sql.release.pieces import Piece
-from kanon_sql.release.publish import Published, check_file, check_target, publish
+from kanon_sql.release.publish import Published, check_file, check_target, publish, sha256
 from kanon_sql.release.recoding import Recoding
 from kanon_sql.spec import SearchIn, Spec, Target
 from kanon_sql.staging import Staging
@@ -25,7 +26,7 @@ from kanon_sql.verbs import manifest as manifests
 from kanon_sql.verbs.labelled import kept_population
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import AnonymizeOptions, spelled_out, taken
-from kanon_sql.verbs.plan import Plan, check_spec, plan_release
+from kanon_sql.verbs.plan import LocalPlan, Plan, check_spec, plan_release
 from kanon_sql.verbs.problem import settle_roles
 from kanon_sql.verbs.released import Release, released, warned
 from kanon_sql.verbs.source import Source, opened, settle_spec
@@ -108,11 +109,17 @@ def releasing(source: Any, spec: Spec, connection: Any = None, keep: bool = Fals
 def _made(source: Source, spec: Spec, observer: Observer, search_in: str, staging: Staging, started: float) -> Release:
     if spec.location:
         return _cloaked(source, spec, staging, observer, started)
+    waiting.check(source.engine, spec, lasts=spec.database is not None or not source.owned)
+    _check_regions(spec, source)
     plan = plan_release(source, spec, observer, search_in)
     costs = manifests.measure(plan)
     observer.stage("Writing the release")
     with perturb.perturbed_source(source.engine, plan.source.table, spec) as shown:
         published = _publish(replace(plan.recoding, table=shown), spec.target, staging)
+    if spec.waiting:
+        costs["waiting_rows"] = waiting.publish_waiting(plan.recoding, spec.waiting, staging).checked
+    if spec.write_regions:
+        costs["regions"] = _write_regions(plan, Path(spec.write_regions), staging)
     if not source.files and source.engine.may_change(source.table):
         check_rows(source.engine, source.table, plan.frequency_set)
     observer.stage("Describing the release")
@@ -123,6 +130,30 @@ def _made(source: Source, spec: Spec, observer: Observer, search_in: str, stagin
     names = tuple(plan.recoding.quasi_identifiers)
     model = None if spec.wildcard_suppression else plan.recoding.model
     return released(source, spec, described, published, trace, names, model, population)
+
+
+def _check_regions(spec: Spec, source: Source) -> None:
+    """Refuse a file for regions that exists, is the source or the release, or is no Parquet file by its name."""
+    if spec.write_regions is None:
+        return
+    path, target = Path(spec.write_regions), spec.target
+    if file_format(path.name) != "parquet":
+        raise SpecError(f"regions are written as Parquet; name a file that ends in .parquet, and not {path.name}")
+    check_file(path, target is not None and target.overwrite, source.files)
+    if target and target.file and path.absolute() == Path(target.file).absolute():
+        raise SpecError(f"{path} is to be both the release and its regions; name two files")
+
+
+def _write_regions(plan: Plan | LocalPlan, path: Path, staging: Staging) -> dict[str, Any]:
+    """Write the regions of a local recoding for whoever may read the source; what the manifest says of them."""
+    assert isinstance(plan, LocalPlan)
+    recoding, target = plan.recoding, plan.spec.target
+    shown = recoding.local, recoding.classes, recoding.orders, recoding.hows
+    made = regions_of(plan.frequency_set.tables, *shown)
+    with staging.file(path, target is not None and target.overwrite, private=True) as file:
+        write_regions(made, file)
+        digest = sha256(file)
+    return {"file": str(path), "sha256": digest, "classes": len(made.regions)}
 
 
 def _publish(recoding: Recoding, target: Target | None, staging: Staging) -> Published[Summary]:

@@ -20,6 +20,7 @@ from kanon_sql.release.publish import Published
 from kanon_sql.release.recoding import FullDomain, LocalRecoding
 from kanon_sql.resources import package_version
 from kanon_sql.spec import Spec
+from kanon_sql.strategies import STRATEGIES
 from kanon_sql.verbs.damage import damage
 from kanon_sql.verbs.models import class_by_class
 from kanon_sql.verbs.plan import LocalPlan, Plan
@@ -47,7 +48,7 @@ def describe(
         "metric": spec.metric,
         **costs,
         "classification": classification(plan, summary),
-        "strategy": spec.strategy,
+        "strategy": "kept" if _is_kept_node(plan) else spec.strategy,
         "seed": spec.seed,
         "seconds": _seconds(plan, published, started),
         "verified": summary.holds,
@@ -63,7 +64,10 @@ def describe(
         **({"population": frequency_set.sampled_from.described()} if frequency_set.sampled_from else {}),
         "target": target_of(spec, published, plan.source.engine.dialect),
         "engine": plan.source.engine.name,
+        "columns": dict(plan.source.columns),
         "hierarchies": {name: each.sha256 for name, each in plan.hierarchy_sources.items()},
+        "hierarchy_rows": {name: each.rows for name, each in plan.hierarchy_sources.items() if each.rows is not None},
+        **_keeping(plan),
         "sql": {"frequency_set": list(frequency_set.sql), "release": published.sql},
         "warnings": warnings(plan, summary) + ([_TELLING] if costs["chosen_by_values"] else []),
         "version": package_version(),
@@ -71,6 +75,20 @@ def describe(
         **minimality.described(summary.redrawn, spec),
         **anatomy.described(spec, published, plan.source.engine.dialect),
     }
+
+
+def _is_kept_node(plan: Plan | LocalPlan) -> bool:
+    """Whether nobody searched for the node of a release."""
+    return plan.kept is not None and plan.kept.kept and plan.spec.strategy in STRATEGIES
+
+
+def _keeping(plan: Plan | LocalPlan) -> dict[str, Any]:
+    """What became of the recoding of an earlier release, where one was to be kept, and which rows wait."""
+    spec, kept = plan.spec, plan.kept
+    said: dict[str, Any] = {"node_kept": None if kept is None else kept.kept}
+    if kept and kept.why_not:
+        said["node_not_kept_for"] = kept.why_not
+    return {**said, "incremental": True, "waiting": spec.waiting} if spec.incremental else said
 
 
 def classification(plan: Plan | LocalPlan, summary: Summary) -> dict[str, float]:
@@ -99,7 +117,7 @@ def measure(plan: Plan | LocalPlan) -> dict[str, Any]:
 def _searched(plan: Plan) -> dict[str, Any]:
     """What a search of the lattice found, and what it costs."""
     plan = replace(plan, costs=plan.judge.with_cells(plan.costs))
-    outcome, node = plan.outcome, plan.outcome.node
+    outcome, node, searched = plan.outcome, plan.outcome.node, not _is_kept_node(plan)
     figures, kept = figures_of(plan), plan.judge.kept_rows(node)
     return {
         "node": dict(zip(plan.columns, node, strict=True)),
@@ -107,12 +125,12 @@ def _searched(plan: Plan) -> dict[str, Any]:
         "lattice_size": plan.lattice.size,
         "nodes_checked": outcome.nodes_checked,
         "queries": outcome.queries,
-        "score": outcome.score,
+        "score": _finite(outcome.score),
         **_costs(plan, figures, node, kept, errors.of_node(plan.judge, node), _of_tuples(plan)),
-        "lower_bound": outcome.lower_bound,
-        "gap": outcome.gap,
+        "lower_bound": outcome.lower_bound if searched else None,
+        "gap": outcome.gap if searched else None,
         "proven_optimal": outcome.proven_optimal,
-        "search_ended": outcome.ended,
+        "search_ended": outcome.ended if searched else None,
         "found_by": outcome.found_by,
         "pruned_by": plan.pruned_by,
         "chosen_by_values": _chosen_by_values(plan),
@@ -158,8 +176,8 @@ def _recoded(plan: LocalPlan) -> dict[str, Any]:
         "lower_bound": None,
         "gap": None,
         "proven_optimal": False,
-        "search_ended": plan.ended,
-        "found_by": None,
+        "search_ended": None if _is_kept_node(plan) else plan.ended,
+        "found_by": "kept" if plan.kept and plan.kept.kept else None,
         "pruned_by": None,
         "chosen_by_values": None,
         "recoding": dict(recoding.local.facts),
@@ -241,6 +259,8 @@ def warnings(plan: Plan | LocalPlan, summary: Summary) -> list[str]:
     if plan.ended != "complete":
         better = "node may exist, see gap" if isinstance(plan.recoding, FullDomain) else "recoding may exist"
         said.append(f"the search did not end ({plan.ended}): a better {better}")
+    if plan.kept and plan.kept.why_not:
+        said.append(f"the earlier release could not be kept: {plan.kept.why_not}")
     said += _not_found(plan) + _class_by_class(plan)
     if plan.spec.wildcard_suppression:
         below = summary.unsafe_rows

@@ -18,10 +18,14 @@ from kanon_sql.spec import (
     POPULATION_MODELS,
     RELEASE_MODELS,
     SENSITIVE_MODELS,
+    ChangedHierarchies,
+    ChangedTypes,
     CloakMethod,
     Form,
     Metric,
     Minimality,
+    NewColumns,
+    NodeElse,
     PrioPrivacy,
     Privacy,
     Show,
@@ -118,6 +122,18 @@ class RecodingOptions(SearchOptions, total=False):
     prioprivacy: Mapping[str, Any] | None
 
 
+class KeepingOptions(TypedDict, total=False):
+    """Which recoding of an earlier release is kept, and what is done where that cannot be."""
+
+    node: Mapping[str, int] | None
+    node_from: Place | Mapping[str, Any] | None
+    node_else: NodeElse | None
+    regions: Place | None
+    new_columns: NewColumns | None
+    changed_types: ChangedTypes | None
+    changed_hierarchies: ChangedHierarchies | None
+
+
 class TargetOptions(TypedDict, total=False):
     """Where a release is written."""
 
@@ -126,7 +142,7 @@ class TargetOptions(TypedDict, total=False):
     overwrite: bool | None
 
 
-class AnonymizeOptions(RecodingOptions, TargetOptions, total=False):
+class AnonymizeOptions(RecodingOptions, KeepingOptions, TargetOptions, total=False):
     """All that a release can be told."""
 
     location: Columns | None
@@ -137,6 +153,9 @@ class AnonymizeOptions(RecodingOptions, TargetOptions, total=False):
     minimality: Minimality | None
     perturb: Mapping[str, Any] | None
     secret: Place | None
+    write_regions: Place | None
+    incremental: bool | None
+    waiting: str | None
     form: Form | None
     target: Mapping[str, Any] | None
 

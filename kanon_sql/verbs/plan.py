@@ -6,21 +6,33 @@ import time
 from dataclasses import dataclass, fields, replace
 
 from kanon_sql import interrupts
-from kanon_sql.errors import SpecError
+from kanon_sql.errors import InfeasibleError, SpecError
 from kanon_sql.frequency.judge import Judge, may_suppress
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.loss import metric
 from kanon_sql.recode import RECODERS, Clock, Local, Recoder, Task
 from kanon_sql.recode import show as shows
+from kanon_sql.recode.keeping import keep_regions
 from kanon_sql.recode.node import from_node
+from kanon_sql.recode.regions import Regions, check_regions, read_regions, shown_as_before
 from kanon_sql.recode.separate import bring_back, separate_database
 from kanon_sql.release.recoding import FullDomain, LocalRecoding
 from kanon_sql.spec import CLOAK, Spec, Verb, check
 from kanon_sql.strategies import STRATEGIES, Driver, Outcome, strategy
+from kanon_sql.verbs.drift import drift
+from kanon_sql.verbs.earlier import Earlier, check_columns, check_kind, earlier_of, node_of, regions_file
 from kanon_sql.verbs.models import searched_models
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.problem import Problem, check_roles, count, settle_roles
 from kanon_sql.verbs.source import Source
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Whether the recoding of an earlier release was kept, and if not, why."""
+
+    kept: bool = True
+    why_not: str | None = None
 
 
 @dataclass(frozen=True)
@@ -33,6 +45,7 @@ class Plan(Problem):
     outcome: Outcome
     recoding: FullDomain
     pruned_by: str | None
+    kept: Kept | None = None
 
     @property
     def ended(self) -> str:
@@ -52,6 +65,7 @@ class LocalPlan(Problem):
     recoding: LocalRecoding
     ended: str
     search_seconds: float
+    kept: Kept | None = None
 
 
 def check_spec(spec: Spec, verb: Verb) -> None:
@@ -65,27 +79,73 @@ def check_spec(spec: Spec, verb: Verb) -> None:
 def plan_release(
     source: Source, spec: Spec, observer: Observer, search_in: str = "embedded", keep_tuples: bool = False
 ) -> Plan | LocalPlan:
-    """Everything up to the release, by a search of the lattice or by a local recoding."""
+    """Everything up to the release, by a search of the lattice, by a local recoding, or as an earlier release."""
     check_roles(spec, source.table)
-    source = settle_roles(source, spec)
+    earlier = earlier_of(spec)
+    source, earlier = _followed(source, spec, earlier) if earlier else (settle_roles(source, spec), None)
     if spec.strategy in RECODERS:
-        return make_local_plan(source, spec, observer, search_in, keep_tuples)
+        return make_local_plan(source, spec, observer, search_in, keep_tuples, earlier)
     if shows.asked(spec):
-        return _shown_otherwise(source, spec, observer, search_in, keep_tuples)
-    return make_plan(source, spec, observer, search_in, keep_tuples)
+        return _shown_otherwise(source, spec, observer, search_in, keep_tuples, earlier)
+    return make_plan(source, spec, observer, search_in, keep_tuples, earlier)
+
+
+def _followed(source: Source, spec: Spec, earlier: Earlier) -> tuple[Source, Earlier]:
+    """The source as far as an earlier release knew it, with its roles; SpecError for what drifted and may not."""
+    check_columns(earlier, spec)
+    check_kind(earlier, spec, spec.strategy in RECODERS)
+    drifted = drift(earlier.manifest, source, spec)
+    for each in drifted:
+        if each.stops:
+            raise SpecError(f"{each.text}; {each.way_out}")
+    new = [each.column for each in drifted if each.policy == "drop"]
+    known = replace(source.table, columns=tuple(c for c in source.table.columns if c.name not in new))
+    settled = settle_roles(replace(source, table=known), spec)
+    roles = replace(settled.roles, dropped=(*settled.roles.dropped, *new))
+    why_not = next((each.text for each in drifted if each.policy == "search"), None)
+    return replace(settled, roles=roles), replace(earlier, why_not=why_not)
 
 
 def make_plan(
-    source: Source, spec: Spec, observer: Observer, search_in: str = "embedded", keep_tuples: bool = False
+    source: Source,
+    spec: Spec,
+    observer: Observer,
+    search_in: str = "embedded",
+    keep_tuples: bool = False,
+    earlier: Earlier | None = None,
 ) -> Plan:
-    """Everything up to the release: check, count, search."""
+    """Everything up to the release: check, count, search; or in the place of a search the node that is kept."""
     check_roles(spec, source.table)
     models, suppresses = searched_models(spec, source), spec.suppression_limit > 0
     strategy(spec.strategy).check(models.monotone_for(suppresses), models.not_monotone(suppresses))
     problem = count(source, spec, observer, search_in, keep_tuples, models)
     strategy(spec.strategy).check_hierarchies(problem.lattice, problem.costs)
+    if earlier is None:
+        observer.stage("Searching the lattice")
+        return planned(problem, search(problem, observer))
+    return _kept_or_searched(problem, observer, earlier)
+
+
+def _kept_or_searched(problem: Problem, observer: Observer, earlier: Earlier) -> Plan:
+    """The plan of the node that is kept, or where that may be of another that is searched for, with the reason."""
+    kept = Kept(earlier.why_not is None, earlier.why_not)
+    if kept.kept:
+        observer.stage("Testing the node")
+        try:
+            return replace(planned(problem, keep_node(problem, earlier)), kept=kept)
+        except InfeasibleError as error:
+            if problem.spec.node_else == "error":
+                raise
+            kept = Kept(False, str(error).partition(";")[0])
     observer.stage("Searching the lattice")
-    return planned(problem, search(problem, observer))
+    return replace(planned(problem, search(problem, observer)), kept=kept)
+
+
+def keep_node(problem: Problem, earlier: Earlier) -> Outcome:
+    """The node of an earlier release, judged and scored alone; InfeasibleError if it does not hold any more."""
+    node = node_of(earlier, problem.spec, problem.frequency_set, problem.lattice)
+    rows, limit = problem.costs.rows, problem.spec.suppression_limit
+    return driver_of(problem, rows if problem.spec.incremental else may_suppress(limit, rows)).keep(node)
 
 
 def planned(problem: Problem, outcome: Outcome) -> Plan:
@@ -102,57 +162,85 @@ def planned(problem: Problem, outcome: Outcome) -> Plan:
 
 def search(problem: Problem, observer: Observer) -> Outcome:
     """Run the strategy of the spec; its questions go to the judge that was problem with."""
-    spec, costs, judge = problem.spec, problem.costs, problem.judge
-    chosen = strategy(spec.strategy)
-    limit = chosen.default_seconds if spec.time_limit is None else spec.time_limit
-    allowed = may_suppress(spec.suppression_limit, costs.rows)
-    driver = Driver(
+    allowed = may_suppress(problem.spec.suppression_limit, problem.costs.rows)
+    return driver_of(problem, allowed, observer).run(strategy(problem.spec.strategy))
+
+
+def driver_of(problem: Problem, allowed: int, observer: Observer | None = None) -> Driver:
+    """What asks the judge of a problem about nodes, of which so many rows may be suppressed."""
+    spec, judge = problem.spec, problem.judge
+    limit = strategy(spec.strategy).default_seconds if spec.time_limit is None else spec.time_limit
+    return Driver(
         problem.lattice,
-        costs,
+        problem.costs,
         metric(spec.metric),
         judge,
         allowed,
         judge.model.monotone_for(suppresses=allowed > 0),
         limit,
-        observer.search,
+        observer.search if observer else None,
         spec.seed,
         spec.evaluations_of(spec.strategy),
         k_alone=judge.model.k_alone,
         prunes=judge.model.prunes,
         mergeable=judge.model.mergeable,
     )
-    return driver.run(chosen)
 
 
-def _shown_otherwise(source: Source, spec: Spec, observer: Observer, search_in: str, keep_tuples: bool) -> LocalPlan:
+def _shown_otherwise(
+    source: Source, spec: Spec, observer: Observer, search_in: str, keep_tuples: bool, earlier: Earlier | None
+) -> LocalPlan:
     """A search whose classes show something else than the node's labels, such as their mean."""
     check_shown(source, spec, search_in)
-    plan = make_plan(source, spec, observer, search_in, keep_tuples)
+    plan = make_plan(source, spec, observer, search_in, keep_tuples, earlier)
     local = from_node(plan.frequency_set, plan.judge.model, plan.outcome.node)
     problem = {each.name: getattr(plan, each.name) for each in fields(Problem)}
     recoding = local_recoding(plan, local)
-    return LocalPlan(**problem, recoding=recoding, ended=plan.ended, search_seconds=plan.search_seconds)
+    ended, seconds = plan.ended, plan.search_seconds
+    return LocalPlan(**problem, recoding=recoding, ended=ended, search_seconds=seconds, kept=plan.kept)
 
 
 def make_local_plan(
-    source: Source, spec: Spec, observer: Observer, search_in: str = "embedded", keep_tuples: bool = False
+    source: Source,
+    spec: Spec,
+    observer: Observer,
+    search_in: str = "embedded",
+    keep_tuples: bool = False,
+    earlier: Earlier | None = None,
 ) -> LocalPlan:
-    """Everything up to the release of a local recoding: check, count, recode."""
+    """Everything up to the release of a local recoding: check, count, recode, or keep what regions hold."""
     check_shown(source, spec, search_in)
+    regions = read_regions(regions_file(earlier)) if earlier and earlier.why_not is None else None
     problem = count(source, spec, observer, search_in, keep_tuples)
     observer.stage("Recoding")
-    return recode(problem, observer)
+    if earlier is None:
+        return recode(problem, observer)
+    if regions is None:
+        return replace(recode(problem, observer), kept=Kept(False, earlier.why_not))
+    return _kept_or_recoded(problem, observer, regions)
 
 
-def recode(problem: Problem, observer: Observer) -> LocalPlan:
-    """Run the local recoding of the spec on what is counted, within its time limit."""
+def _kept_or_recoded(problem: Problem, observer: Observer, regions: Regions) -> LocalPlan:
+    """The plan of the regions that are kept, or where that may be of all rows recoded anew, with the reason."""
+    regions = check_regions(regions, problem.columns, _hows(problem, RECODERS[problem.spec.strategy]))
+    try:
+        return replace(recode(problem, observer, regions), kept=Kept())
+    except InfeasibleError as error:
+        if problem.spec.node_else == "error":
+            raise
+        return replace(recode(problem, observer), kept=Kept(False, str(error).partition(";")[0]))
+
+
+def recode(problem: Problem, observer: Observer, regions: Regions | None = None) -> LocalPlan:
+    """Run the local recoding of the spec on what is counted, or what no region holds, within its time limit."""
     spec, source, recoder = problem.spec, problem.source, RECODERS[problem.spec.strategy]
     started = time.monotonic()
     limit = recoder.default_seconds if spec.time_limit is None else spec.time_limit
     clock = Clock(limit, observer.recode)
     with interrupts.caught(clock.interrupt), separate_database(problem.frequency_set, source.engine) as moved:
         beside = replace(problem, frequency_set=moved, judge=Judge(moved, problem.judge.model))
-        local = recoder(_task(beside, clock, observer))
+        task = _task(beside, clock, observer)
+        local = recoder(task) if regions is None else keep_regions(recoder, task, regions)
         local = bring_back(local, moved.engine, problem.frequency_set.tables)
     seconds = time.monotonic() - started  # what the limit is for; making and releasing the classes comes after it
     recoding = local_recoding(problem, local, recoder)
@@ -163,15 +251,22 @@ def local_recoding(problem: Problem, local: Local, recoder: Recoder | None = Non
     """Make the classes of a local algorithm's assignment show what the spec asks for."""
     frequency_set, spec, table = problem.frequency_set, problem.spec, problem.source.table
     orders = shows.load_orders(frequency_set.tables, frequency_set)
-    ranges = recoder is not None and recoder.ranges
-    hows = tuple("labels" if local.classes else shows.how_of(spec, table, name, ranges) for name in problem.columns)
+    hows = ("labels",) * len(orders) if local.classes else _hows(problem, recoder)
     classes = local.classes or shows.make_classes(frequency_set.tables, local, orders, hows, spec)
+    if local.kept:
+        classes = shown_as_before(frequency_set.tables, classes, orders, hows, local.kept)
     figures = shows.figures(frequency_set.engine, local, classes, orders, hows, frequency_set.rows)
     tables = problem.source.scratches[problem.source.engine]
     read_files = problem.source.read_files(spec.source)
     return LocalRecoding(
         tables, table, problem.judge, local, classes, orders, hows, figures, spec, read_files=read_files
     )
+
+
+def _hows(problem: Problem, recoder: Recoder | None) -> tuple[str, ...]:
+    """How classes show each quasi-identifier, where the algorithm does not make labels of its own."""
+    spec, table, ranges = problem.spec, problem.source.table, recoder is not None and recoder.ranges
+    return tuple(shows.how_of(spec, table, name, ranges) for name in problem.columns)
 
 
 def _task(problem: Problem, clock: Clock, observer: Observer) -> Task:

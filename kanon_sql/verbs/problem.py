@@ -131,7 +131,7 @@ def posed_again(problem: Problem, spec: Spec, frequency_set: FrequencySet) -> Pr
 def settle_roles(source: Source, spec: Spec) -> Source:
     """Leave out of the source what a release drops unasked; SpecError if it keeps unasked what should be named."""
     table, settled = roles.settle(source.engine, source.table, spec)
-    return replace(source, table=table, roles=settled)
+    return replace(source, table=table, roles=settled, columns=source.columns or source.types())
 
 
 def weights_of(spec: Spec) -> tuple[float, ...]:

@@ -38,6 +38,8 @@ class Source:
     fingerprints: Mapping[Path, Fingerprint] = field(default_factory=dict)
     owned: bool = True
     roles: Roles = field(default_factory=Roles)
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """The types of all columns, those that are dropped too, once the roles are settled."""
     scratches: Scratches = field(default_factory=Scratches, repr=False)
     """What is made for a run, here and in other engines; it is dropped where their block ends."""
     counted_by: str | None = None
@@ -52,6 +54,10 @@ class Source:
         if not self.files or self.counted_by or not reads_files(self.engine):
             return None
         return self.engine.files_sql(name)
+
+    def types(self) -> dict[str, str]:
+        """The columns with the engine's names of their types, which tell no value."""
+        return {column.name: column.open_type or column.type for column in self.table.columns}
 
     def check_unchanged(self, source: str) -> None:
         """Stop a release of files that are others now: what was counted is not what was written."""

@@ -1,0 +1,155 @@
+"""The regions of an earlier release on new data: rows stay in the region that holds them, and only the rest is recoded.
+
+Every tuple goes into the region that holds it; of several into the one that loses least, of equal ones the first. A
+class that is unsafe there by any model is given up, and its tuples are pooled with those that no region holds. The pool
+is recoded by itself, by the algorithm of the release. Where it cannot be, its tuples join the nearest classes (see
+`kanon_sql.recode.joining`); or, of an incremental release, they wait.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from kanon_sql import queries
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.errors import InfeasibleError
+from kanon_sql.frequency.judge import Judge
+from kanon_sql.queries import Hole, Relation
+from kanon_sql.recode import show
+from kanon_sql.recode.cell import Region
+from kanon_sql.recode.joining import join_unsafe
+from kanon_sql.recode.regions import Placing, Regions, placed
+from kanon_sql.recode.task import Local, Task
+from kanon_sql.recode.values import is_safe_as_a_whole, whole_tuples
+
+
+def keep_regions(recode: Callable[[Task], Local], task: Task, regions: Regions) -> Local:
+    """Keep regions as far as they hold; InfeasibleError if no classes are left that do."""
+    with Scratch(task.engine, "keeping") as tables:
+        return _Keeping(recode, task, tables, regions).local()
+
+
+@dataclass
+class _Keeping:
+    """One recoding, in its scratch tables."""
+
+    recode: Callable[[Task], Local]
+    task: Task
+    tables: Scratch
+    regions: Regions
+
+    def __post_init__(self) -> None:
+        self.keys = self.task.frequency_set.keys
+        self.columns = [*self.keys, "n", "class"]
+
+    def local(self) -> Local:
+        """The assignment of all tuples, and what became of the regions."""
+        held_by = self._place()
+        marked = self._marked(self.tables["placed"])
+        held = self.tables.make("held", "keeping/held", marked=marked, keys=self.keys)
+        pool = self.tables.make("pool", "keeping/pool", marked=marked, keys=self.keys)
+        made = self._with_pool(held, pool, len(held_by))
+        return self._told(made, marked, held_by)
+
+    def _place(self) -> list[Region]:
+        """Put every tuple into a region, as the table `placed`; the regions by their number there, from 1.
+
+        First into one whose class's own values it is between, and only then into one whose labels are true of it.
+        """
+        frequency_set = self.task.frequency_set
+        orders = show.load_orders(self.tables, frequency_set)
+        placings = [Placing(order, how) for order, how in zip(orders, self.regions.hows, strict=True)]
+        found = placed(self.regions.regions, placings, Placing.of)
+        number_of = {region: number for number, (region, _) in enumerate(found, 1)}
+        boxes = [*placed(number_of, placings, Placing.box_of), *found]
+        ends = [f"{end}_{j}" for j in range(len(orders)) for end in ("low", "high")]
+        rows = [
+            (place, number_of[region], *(end for each in ranges for end in each))
+            for place, (region, ranges) in enumerate(boxes)
+        ]
+        types = dict.fromkeys(["place", "class", *ends], "INTEGER")
+        loaded = self.tables.load("boxes", types, list(zip(*rows, strict=True)) or [[]] * len(types))
+        tuples = whole_tuples(frequency_set, self.tables) if frequency_set.sensitive else frequency_set.relation
+        positions = [order.relation for order in orders]
+        self.tables.make_as("in_boxes", queries.placed(tuples, loaded, self.keys, positions, self.task.engine.dialect))
+        holes: dict[str, Hole] = {"placed": self.tables["in_boxes"], "boxes": loaded, "keys": self.keys}
+        self.tables.make("placed", "keeping/placed", **holes)
+        return list(number_of)
+
+    def _marked(self, assignment: Relation) -> Relation:
+        """The tuples of an assignment with their classes as far as these are safe."""
+        members, made = self._members(assignment), self.tables
+        unsafe = made.make("unsafe", "joining/unsafe", members=members, safe=self.task.model.safe)
+        return made.make("marked", "keeping/marked", placed=assignment, unsafe=unsafe, keys=self.keys)
+
+    def _members(self, assignment: Relation) -> Relation:
+        counted, dialect = ["n", *self.task.frequency_set.counted], self.task.engine.dialect
+        args = self.task.frequency_set.relation, assignment, self.keys, counted
+        return self.tables.make_as("members", queries.assigned(*args, dialect))
+
+    def _with_pool(self, held: Relation, pool: Relation, most: int) -> Local:
+        """The classes that stay, and those of the pool: recoded by itself, else joined to the others, or left out."""
+        if not self.tables.count(pool):
+            return self._result(held)
+        recoded = self._recoded(pool)
+        if recoded is None and self.task.spec.incremental:
+            return self._result(held)
+        others = self._whole(recoded) if recoded else pool
+        both = self.tables.make("both", "keeping/both", held=held, others=others, keys=self.keys, most=most)
+        ended = recoded.ended if recoded else "complete"
+        if self.task.spec.incremental:
+            marked = self._safe_alone(both)
+            return self._result(marked, ended)
+        return join_unsafe(self._result(both, ended), self.task)
+
+    def _safe_alone(self, both: Relation) -> Relation:
+        """The classes that are safe; of rows that were parted and are whole again some may not be."""
+        unsafe = self.tables.make("others", "joining/unsafe", members=self._members(both), safe=self.task.model.safe)
+        safe = self.tables.make("safe", "keeping/marked", placed=both, unsafe=unsafe, keys=self.keys)
+        return self.tables.make("alone", "keeping/held", marked=safe, keys=self.keys)
+
+    def _recoded(self, pool: Relation) -> Local | None:
+        """The pool recoded by itself; None if it cannot be."""
+        known, dialect = self.task.frequency_set, self.task.engine.dialect
+        columns = [column.name for column in self.task.engine.table(known.relation).columns]
+        assigned = self.tables.make_as("assigned", queries.assigned(known.relation, pool, self.keys, columns, dialect))
+        relation = self.tables.make("pooled", "core/copy", columns=columns, source=assigned)
+        ((rows,),) = self.tables.rows("core/total_rows", counted=relation)
+        part = replace(known, relation=relation, rows=int(rows), tuples=self.tables.count(pool))
+        judge, known_costs = Judge(part, self.task.model), self.task.costs
+        costs = replace(judge.costs(), weights=known_costs.weights, beta=known_costs.beta)
+        top = self.task.lattice.top  # one class of the pool, which is safe: a search for a better node is not worth it
+        task = replace(self.task, frequency_set=part, judge=judge, costs=costs, optimum=lambda _: top)
+        if is_safe_as_a_whole(task):
+            with suppress(InfeasibleError):
+                return self.recode(task)
+        return None
+
+    def _whole(self, recoded: Local) -> Relation:
+        """The classes of the pool, each tuple in one of them."""
+        if not recoded.split:
+            return recoded.assignment
+        return self.tables.make("parts", "joining/largest_parts", assignment=recoded.assignment, keys=self.keys)
+
+    def _result(self, assignment: Relation, ended: str = "complete") -> Local:
+        made = self.task.results.make("kept_assignment", "core/copy", columns=self.columns, source=assignment)
+        return Local(made, ended=ended)
+
+    def _told(self, made: Local, marked: Relation, held_by: list[Region]) -> Local:
+        """The classes with the regions that they are, and how many."""
+        dialect, columns = self.task.engine.dialect, ["region", "n"]
+        assigned = queries.assigned(marked, made.assignment, self.keys, columns, dialect)
+        self.tables.make_as("assigned", assigned)
+        kept = self.tables.rows("keeping/kept", assigned=self.tables["assigned"])
+        ((rows,),) = self.tables.rows("core/total_rows", counted=self.tables["assigned"])
+        placed_rows, regions = sum(int(size) for *_, size in kept), {int(region) for _, region, _ in kept}
+        facts = {
+            **made.facts,
+            "kept_classes": len(regions),
+            "recut_classes": len(self.regions.regions) - len(regions),
+            "placed_rows": placed_rows,
+            "recut_rows": int(rows or 0) - placed_rows,
+        }
+        return replace(made, facts=facts, kept={int(one): held_by[int(region) - 1] for one, region, _ in kept})

@@ -1,0 +1,294 @@
+"""Regions: what the classes of a release show, kept so that the rows of the next release can be put into them.
+
+A region is a cell per column: a node of its hierarchy, a range of its values, or everything. Rows in it may be released
+with its labels, which are true of them. Within it is the box of the class's own values, which are values of people: it
+tells regions apart that overlap.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from kanon_sql import queries
+from kanon_sql.engine import Column
+from kanon_sql.engines.opening import embedded
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.errors import KanonError, SourceError, SpecError
+from kanon_sql.generalization.hierarchy import STAR
+from kanon_sql.generalization.values import as_text, key, read
+from kanon_sql.queries import Relation
+from kanon_sql.recode.cell import Cell, Region
+from kanon_sql.recode.order import Order, is_placed, number_key
+from kanon_sql.recode.show import form_of, shown_names
+from kanon_sql.recode.task import Local
+
+_TYPES = {
+    "class": "INTEGER",
+    "column": "VARCHAR",
+    "shown": "VARCHAR",
+    "level": "INTEGER",
+    "everything": "BOOLEAN",
+    "label": "VARCHAR",
+    "label_high": "VARCHAR",
+    "low": "VARCHAR",
+    "high": "VARCHAR",
+}
+
+
+@dataclass(frozen=True)
+class Regions:
+    """The regions of a release, a cell per column each, and how each column is shown; no two show the same."""
+
+    columns: tuple[str, ...]
+    hows: tuple[str, ...]
+    regions: tuple[Region, ...]
+
+
+def regions_of(
+    tables: Scratch, local: Local, classes: Relation, orders: Sequence[Order], hows: Sequence[str]
+) -> Regions:
+    """The regions of the classes of a local recoding: by what they show, and the boxes that they fill."""
+    columns = [order.attribute.column.name for order in orders]
+    keys, positions = [o.attribute.coded.code_column(0) for o in orders], [o.relation for o in orders]
+    with Scratch(tables.engine, "regions") as made:
+        boxes = made.make_as("boxes", queries.boxes(local.assignment, keys, positions, tables.engine.dialect))
+        ends = [f"{end}_{j}" for j in range(len(orders)) for end in ("low", "high")]
+        box_of = {row[0]: dict(zip(ends, row[1:], strict=True)) for row in _rows(made, boxes, ["class", *ends])}
+        names = [[f"level_{j}", f"label_{j}", f"high_{j}"][: 1 + len(shown_names("", h))] for j, h in enumerate(hows)]
+        source = ["class", *(name for of in names for name in of)]
+        shown = [dict(zip(source, row, strict=True)) for row in _rows(made, classes, source)]
+    regions = (tuple(_cells(row, box_of[row["class"]], orders, hows)) for row in shown if row["class"] in box_of)
+    return Regions(tuple(columns), tuple(hows), tuple(sorted(dict.fromkeys(regions), key=repr)))
+
+
+def _rows(tables: Scratch, source: Relation, columns: Sequence[str]) -> list[tuple[Any, ...]]:
+    return tables.rows("core/copy", columns=list(columns), source=source)
+
+
+def _cells(
+    row: Mapping[str, Any], box: Mapping[str, int], orders: Sequence[Order], hows: Sequence[str]
+) -> Iterator[Cell]:
+    for j, (order, how) in enumerate(zip(orders, hows, strict=True)):
+        level, label, high = int(row[f"level_{j}"]), _text(row[f"label_{j}"]), _text(row.get(f"high_{j}"))
+        top = level == order.attribute.hierarchy.height
+        everything = top and (not _is_range(how) or label in (None, STAR))
+        ends = (_text(order.values[box[f"{end}_{j}"]]) for end in ("low", "high"))
+        yield Cell(level, everything, label, high, *ends)
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else as_text(value)
+
+
+def _is_range(how: str) -> bool:
+    return form_of(how) in ("ranges", "bounds")
+
+
+def write_regions(regions: Regions, path: Path) -> None:
+    """Write regions to a Parquet file: a row per region and column."""
+    rows = [
+        (number, name, how, *astuple(cell))
+        for number, region in enumerate(regions.regions)
+        for name, how, cell in zip(regions.columns, regions.hows, region, strict=True)
+    ]
+    here = embedded()
+    with Scratch(here, "regions") as tables:
+        loaded = tables.load("regions", _TYPES, list(zip(*rows, strict=True)) or [[]] * len(_TYPES))
+        here.write_file(queries.select_all(loaded, here.dialect), path, "parquet")
+    here.close()
+
+
+def read_regions(path: Path) -> Regions:
+    """Read a file of regions; SourceError if it is none."""
+    here = embedded()
+    try:
+        table = here.read_file(str(path))
+        if [column.name for column in table.columns] != list(_TYPES):
+            raise SourceError("other columns")
+        rows = here.rows(queries.select_all(table.relation, here.dialect))
+    except KanonError:
+        raise SourceError(f"{path} is no file of regions; name one that `write_regions` made") from None
+    finally:
+        here.close()
+    hows = {name: how for _, name, how, *_ in rows}
+    cells: dict[int, dict[str, Cell]] = {}
+    for number, name, _, *cell in rows:
+        cells.setdefault(number, {})[name] = Cell(*cell)
+    regions = tuple(tuple(cells[number][name] for name in hows) for number in sorted(cells))
+    return Regions(tuple(hows), tuple(hows.values()), regions)
+
+
+def check_regions(regions: Regions, columns: Sequence[str], hows: Sequence[str]) -> Regions:
+    """The regions with their columns in this order; SpecError for other columns, or those shown otherwise."""
+    if regions.columns and set(regions.columns) != set(columns):
+        raise SpecError(
+            f"the regions are of {', '.join(regions.columns)}, and the quasi-identifiers are {', '.join(columns)}; "
+            "recode anew without `node_from` and `regions`"
+        )
+    shown = dict(zip(regions.columns, regions.hows, strict=True))
+    for name, how in zip(columns, hows, strict=True):
+        if name in shown and _form(shown[name]) != _form(how):
+            raise SpecError(
+                f"the regions show {name!r} as {shown[name]}, and it is to be shown as {how}; show it as before, or "
+                "recode anew without `node_from` and `regions`"
+            )
+    places = [regions.columns.index(name) for name in columns] if regions.columns else []
+    return Regions(tuple(columns), tuple(hows), tuple(tuple(each[i] for i in places) for each in regions.regions))
+
+
+def _form(how: str) -> str:
+    return form_of(how) if _is_range(how) else "labels"
+
+
+@dataclass(frozen=True)
+class Placing:
+    """Where the cells of one column are in the order of the values that there are now: ranges of positions."""
+
+    order: Order
+    how: str
+
+    def of(self, cell: Cell) -> tuple[int, int] | None:
+        """The first and the last position that a cell holds; None if it holds none, or not one range of them."""
+        if cell.everything:
+            return 0, len(self.order.rows) - 1
+        if _is_range(self.how):
+            return self._range(*self._ends(cell))
+        found = self._nodes[cell.level].get(_code(cell.label, cell.level, self._column), ())
+        return (found[0], found[-1]) if found and found[-1] - found[0] + 1 == len(found) else None
+
+    def box_of(self, cell: Cell) -> tuple[int, int] | None:
+        """The positions of a cell between the first and the last value that its class had; None if there are none."""
+        shown, (low, high) = self.of(cell), self._box(cell)
+        if shown is None:
+            return None
+        first, last = max(shown[0], low), min(shown[1], high)
+        return (first, last) if first <= last else None
+
+    def width(self, first: int, last: int) -> float:
+        """The share of the column's values that a range of positions holds beyond one."""
+        return (last - first) / max(1, self.order.leaf_count - 1)
+
+    @property
+    def _column(self) -> Column:
+        return self.order.attribute.column
+
+    def _ends(self, cell: Cell) -> tuple[Any, Any]:
+        low, high = cell.label, cell.label if form_of(self.how) == "ranges" else cell.label_high
+        if form_of(self.how) == "ranges" and low is not None and low.startswith("["):
+            low, _, high = low[1:-1].partition(", ")
+        return tuple(None if text is None else read(text, self._column.kind) for text in (low, high))  # type: ignore
+
+    def _box(self, cell: Cell) -> tuple[int, int]:
+        low, high = (None if text is None else read(text, self._column.kind) for text in (cell.low, cell.high))
+        everywhere = 0, len(self.order.rows) - 1
+        if self.order.numeric and low is not None and high is not None:
+            start, keys = self._placed
+            return start + bisect_left(keys, number_key(low)), start + bisect_right(keys, number_key(high)) - 1
+        first, last = (self._nodes[0].get(key(value)) for value in (low, high))
+        return first[0] if first else everywhere[0], last[0] if last else everywhere[1]
+
+    def _range(self, low: Any, high: Any) -> tuple[int, int] | None:
+        if low is None or high is None:
+            return self._null
+        start, keys = self._placed
+        first, last = bisect_left(keys, number_key(low)), bisect_right(keys, number_key(high)) - 1
+        return (start + first, start + last) if first <= last else None
+
+    @cached_property
+    def _null(self) -> tuple[int, int] | None:
+        leaves = self.order.attribute.hierarchy.values
+        found = [place for place, row in enumerate(self.order.rows) if row < len(leaves) and leaves[row] is None]
+        return (found[0], found[0]) if found else None
+
+    @cached_property
+    def _placed(self) -> tuple[int, list[Any]]:
+        placed = [(place, number_key(value)) for place, value in enumerate(self.order.values) if is_placed(value)]
+        return placed[0][0] if placed else 0, [each for _, each in placed]
+
+    @cached_property
+    def _nodes(self) -> list[dict[Any, list[int]]]:
+        """Per level of the hierarchy, the positions of each label."""
+        hierarchy = self.order.attribute.hierarchy
+        nodes: list[dict[Any, list[int]]] = []
+        for level in range(hierarchy.height + 1):
+            labels = hierarchy.labels(level)
+            of_label: dict[Any, list[int]] = {}
+            for place, row in enumerate(self.order.rows):
+                if row < hierarchy.leaf_count:
+                    label = labels[row] if level else key(hierarchy.values[row])
+                    of_label.setdefault(label, []).append(place)
+            nodes.append(of_label)
+        return [*nodes, {}]
+
+
+def _code(label: str | None, level: int, column: Column) -> Any:
+    """What a label is looked up by: on level 0 the value that it is the text of."""
+    return key(read(label, column.kind)) if level == 0 and label is not None else label
+
+
+Ranges = tuple[tuple[int, int], ...]
+
+
+def placed(
+    regions: Iterable[Region], placings: Sequence[Placing], of: Callable[[Placing, Cell], tuple[int, int] | None]
+) -> list[tuple[Region, Ranges]]:
+    """The regions that hold any values there are now, each with its ranges of positions, those of least loss first.
+
+    `of`: gives a cell's range, of all that it stands for or of its class's own values.
+    """
+    made = []
+    for number, region in enumerate(regions):
+        ranges = [of(placing, cell) for placing, cell in zip(placings, region, strict=True)]
+        known = tuple(each for each in ranges if each is not None)
+        if len(known) == len(ranges):
+            loss = sum(placing.width(*each) for placing, each in zip(placings, known, strict=True))
+            made.append((loss, number, region, known))
+    return [(region, ranges) for _, _, region, ranges in sorted(made, key=lambda each: each[:2])]
+
+
+def shown_as_before(
+    results: Scratch,
+    classes: Relation,
+    orders: Sequence[Order],
+    hows: Sequence[str],
+    kept: Mapping[int, Region],
+) -> Relation:
+    """The classes of a local recoding, of which some show what regions of an earlier release did.
+
+    `kept`: by the numbers of these classes.
+    """
+    types = {column.name: column.type for column in results.engine.table(classes).columns}
+    rows = dict(results.rows("core/copy", columns=["class", "n"], source=classes))
+    placings = [Placing(order, how) for order, how in zip(orders, hows, strict=True)]
+    shown = [{"class": number, "n": rows[number], **_shown(kept[number], placings)} for number in kept]
+    columns = [[each.get(name) for each in shown] for name in types]
+    with Scratch(results.engine, "before") as tables:
+        loaded = tables.load("kept", types, columns)
+        made = tables.make("classes", "keeping/classes", classes=classes, kept=loaded, columns=list(types))
+        return results.make(classes, "core/copy", columns=list(types), source=made)
+
+
+def _shown(region: Region, placings: Sequence[Placing]) -> dict[str, Any]:
+    """What a kept class shows, and what that stands for among the values that there are now."""
+    cells: dict[str, Any] = {}
+    for j, (cell, placing) in enumerate(zip(region, placings, strict=True)):
+        first, last = placing.of(cell) or (0, 0)
+        leaves = placing.order.leaf_count
+        hierarchy = placing.order.attribute.hierarchy
+        cells |= {f"label_{j}": cell.label, f"high_{j}": cell.label_high, f"first_{j}": first}
+        cells |= {f"last_{j}": min(last, leaves - 1), f"leaves_{j}": leaves if cell.everything else last - first + 1}
+        cells |= {f"level_{j}": hierarchy.height if cell.everything else _covering(placing.order, first, last)}
+    return cells
+
+
+def _covering(order: Order, first: int, last: int) -> int:
+    """The lowest level on which all values of a range of positions have one label, of what is nested; else the top."""
+    hierarchy = order.attribute.hierarchy
+    rows = order.rows[first : last + 1]
+    levels = range(hierarchy.height) if order.nested else range(1)
+    return next((each for each in levels if len({hierarchy.codes(each)[row] for row in rows}) == 1), hierarchy.height)

@@ -1,0 +1,90 @@
+"""Drift: how a source and its hierarchies differ from those of an earlier release, and what is done about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from kanon_sql.engine import Table
+from kanon_sql.frequency.fitting import hierarchy_sources
+from kanon_sql.recode import RECODERS
+from kanon_sql.risk.roles import named_columns
+from kanon_sql.spec import Spec
+from kanon_sql.verbs.source import Source
+
+Kind: TypeAlias = Literal["new column", "lost column", "changed type", "changed hierarchy", "grown hierarchy"]
+
+
+@dataclass(frozen=True)
+class Drift:
+    """One difference: of which kind, in which column, and what the spec's policy does about it.
+
+    `policy`: error, drop (the column), accept, search (recode anew), or keep. `text`: a sentence without its end, and
+    without a value of the data.
+    """
+
+    kind: Kind
+    column: str
+    policy: str
+    text: str
+
+    @property
+    def stops(self) -> bool:
+        """Whether nothing may be released because of it."""
+        return self.policy == "error"
+
+    @property
+    def way_out(self) -> str:
+        """What to do where it stops a run."""
+        return _WAYS_OUT[self.kind]
+
+
+_WAYS_OUT: dict[str, str] = {
+    "new column": 'give it a role in the spec, or leave such columns out with `new_columns="drop"`',
+    "changed type": 'see that it still means the same, then give `changed_types="accept"`',
+    "changed hierarchy": 'put the old rows back, or search again with `changed_hierarchies="search"`',
+}
+
+
+def drift(manifest: Mapping[str, Any], source: Source, spec: Spec) -> list[Drift]:
+    """What differs between what a manifest says of its source and hierarchies, and what is there now.
+
+    `source`: open, with all its columns. What the manifest does not say, of a release by an older version, is not
+    compared. Reads the hierarchies, and no row. HierarchyError if one cannot be read.
+    """
+    return [*_columns(manifest, source.table, source.types(), spec), *_hierarchies(manifest, source, spec)]
+
+
+def _columns(manifest: Mapping[str, Any], table: Table, types: Mapping[str, str], spec: Spec) -> Iterator[Drift]:
+    known = manifest.get("columns")
+    if known is None:
+        return
+    named = {*named_columns(spec), *spec.kept_by_name}
+    for column in table.columns:
+        name, now = column.name, types[column.name]
+        if name not in known and name not in named:
+            text = f"the column {name!r} is new: the earlier release did not know it"
+            yield Drift("new column", name, spec.new_columns, text)
+        elif name in known and known[name] != now:
+            text = f"the column {name!r} is of type {now} now, and was {known[name]}"
+            yield Drift("changed type", name, spec.changed_types, text)
+    for name in known:
+        if name not in types:
+            yield Drift("lost column", name, "accept", f"the column {name!r} is gone")
+
+
+def _hierarchies(manifest: Mapping[str, Any], source: Source, spec: Spec) -> Iterator[Drift]:
+    digests, rows = manifest.get("hierarchies"), manifest.get("hierarchy_rows", {})
+    if not digests or spec.location:
+        return
+    made_of = hierarchy_sources(spec, source.table, source.engine, order_will_do=spec.strategy in RECODERS)
+    for name, each in made_of.items():
+        if name not in digests or each.sha256 == digests[name]:
+            continue
+        if each.grew_from(digests[name], rows.get(name)):
+            text = f"the hierarchy of {name!r} has new rows behind the old ones"
+            yield Drift("grown hierarchy", name, "keep", text)
+        else:
+            text = f"the hierarchy of {name!r} is another than that of the earlier release"
+            yield Drift("changed hierarchy", name, spec.changed_hierarchies, text)

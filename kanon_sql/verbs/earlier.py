@@ -1,0 +1,129 @@
+"""An earlier release, by its manifest: the node, or the regions, that a release of new data keeps."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kanon_sql.errors import SourceError, SpecError
+from kanon_sql.frequency.frequency_set import FrequencySet
+from kanon_sql.generalization.lattice import Lattice, Node
+from kanon_sql.release.publish import sha256
+from kanon_sql.spec import RedactRecipe, Spec
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """What is to be kept: a manifest, or what a spec says in its place.
+
+    `levels`: of a node, by column; None of a local recoding. `manifest`: empty where the spec alone says the node or
+    the regions. `folder`: where the manifest is, and its files may be. `why_not`: why none of it is kept after all.
+    """
+
+    levels: Mapping[str, int] | None = None
+    regions: Path | None = None
+    manifest: Mapping[str, Any] = field(default_factory=dict)
+    folder: Path = Path()
+    why_not: str | None = None
+
+
+def earlier_of(spec: Spec) -> Earlier | None:
+    """What a spec keeps of an earlier release; None if nothing. SpecError or SourceError if that cannot be read."""
+    if not spec.holds_on:
+        return None
+    regions = None if spec.regions is None else Path(spec.regions)
+    if spec.node_from is None:
+        return Earlier(spec.node, regions)
+    manifest, folder = _manifest(spec.node_from)
+    if spec.location is None and "quasi_identifiers" not in manifest.get("roles", {}):
+        raise SpecError("what `node_from` gives is no manifest of a release; name the JSON file that `anonymize` gave")
+    levels = manifest.get("node") or (manifest.get("recoding") or {}).get("node")
+    return Earlier(levels, regions, manifest, folder)
+
+
+def _manifest(given: str | Mapping[str, Any]) -> tuple[Mapping[str, Any], Path]:
+    if not isinstance(given, str):
+        return given, Path()
+    path = Path(given)
+    try:
+        manifest = json.loads(path.read_bytes())
+    except OSError as error:
+        raise SourceError(f"the manifest {path} cannot be read ({error.strerror}); check the path") from None
+    except ValueError:
+        raise SourceError(f"the manifest {path} is not JSON; give the one that the earlier release made") from None
+    if not isinstance(manifest, dict):
+        raise SourceError(f"the manifest {path} is not a mapping; give the one that the earlier release made")
+    return manifest, path.parent
+
+
+def check_kind(earlier: Earlier, spec: Spec, local: bool) -> None:
+    """Refuse to keep a node with a local recoding, and classes with a search of the lattice."""
+    made_by = earlier.manifest.get("strategy", "a local recoding")
+    if local and earlier.regions is None and not earlier.manifest.get("regions"):
+        raise SpecError(
+            "the manifest names no regions that a local recoding could keep; release once more with `write_regions`, "
+            "or give them with `regions`"
+        )
+    if not local and earlier.levels is None:
+        raise SpecError(
+            f"the earlier release is a local recoding by {made_by}, which has no node, and the strategy is "
+            f'{spec.strategy}; give `strategy="{made_by}"`, or leave out `node_from`'
+        )
+
+
+def regions_file(earlier: Earlier) -> Path:
+    """Where the regions of an earlier release are; SourceError if they are not there, or not those of the manifest."""
+    named = earlier.manifest.get("regions") or {}
+    path = earlier.regions or Path(str(named.get("file")))
+    if earlier.regions is None and not path.is_file():
+        path = earlier.folder / path.name
+    if not path.is_file():
+        raise SourceError(f"there is no file of regions {path}; name it with `regions`, or leave out `node_from`")
+    if named and sha256(path) != named.get("sha256"):
+        raise SourceError(
+            f"the regions in {path} are not those that the manifest names; give the ones of that release, or leave out "
+            "`node_from` and recode anew"
+        )
+    return path
+
+
+def check_columns(earlier: Earlier, spec: Spec) -> None:
+    """Refuse quasi-identifiers that are more or less than those of the node, or of the earlier release."""
+    known = earlier.manifest["roles"]["quasi_identifiers"] if earlier.manifest else earlier.levels
+    if known is None:
+        return
+    whose = "the earlier release" if earlier.manifest else "the node"
+    more = next((name for name in known if name not in spec.quasi_identifiers), None)
+    less = next((name for name in spec.quasi_identifiers if name not in known), None)
+    if more is not None:
+        raise SpecError(f"{whose} has {more!r}, which is no quasi-identifier now; add it to them, or recode anew")
+    if less is not None:
+        raise SpecError(f"{whose} has no level of {less!r}, a quasi-identifier now; leave it out, or recode anew")
+
+
+def node_of(earlier: Earlier, spec: Spec, frequency_set: FrequencySet, lattice: Lattice) -> Node:
+    """The node that is kept, in the frequency set's order; SpecError if there is no such node any more."""
+    node = tuple(_level(earlier, spec, a.column.name, a.hierarchy.height) for a in frequency_set.attributes)
+    for attribute, level, low, high in zip(frequency_set.attributes, node, lattice.bottom, lattice.top, strict=True):
+        name, height = attribute.column.name, attribute.hierarchy.height
+        if level > height:
+            raise SpecError(
+                f"there is no such node any more: level {level} of {name!r} is above the height of its hierarchy, "
+                f"{height}; name a lower level, or search again without it"
+            )
+        if not low <= level <= high:
+            raise SpecError(
+                f"level {level} of {name!r} is not between its min_level and max_level, {low} and {high}; change "
+                "these, or search again without it"
+            )
+    return node
+
+
+def _level(earlier: Earlier, spec: Spec, name: str, height: int) -> int:
+    """The level of a column; what was wholly redacted is so still, however long the longest value is now."""
+    assert earlier.levels is not None
+    level, was = int(earlier.levels[name]), earlier.manifest.get("heights", {}).get(name)
+    return height if level == was and isinstance(spec.quasi_identifiers[name].hierarchy, RedactRecipe) else level
