@@ -277,6 +277,54 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
         "",
         "the spec names no target that could be verified; add one, or name the table or file to check",
     ),
+    ("location", "an earlier release"): (
+        PLACES,
+        "node_from: manifest.json",
+        "places are cloaked anew each time, so that there is no node to keep; leave out `node`, `node_from`, `regions` "
+        "and `incremental`",
+    ),
+    ("node", "node_from, regions"): (
+        COLUMNS,
+        "{node: {age: 1, zip: 0}, node_from: manifest.json}",
+        "both `node` and `node_from` say what to keep; leave out one of them",
+    ),
+    ("node", "a local recoding"): (
+        COLUMNS,
+        "{node: {age: 1, zip: 0}, strategy: kaca}",
+        "kaca is a local recoding, which has no node to keep; leave out `node`, or name a search strategy",
+    ),
+    ("regions, write_regions", "a search strategy"): (
+        COLUMNS,
+        "regions: regions.parquet",
+        "`regions` is for local recodings, and the strategy is auto; leave it out, or name a local recoding with "
+        "`strategy`",
+    ),
+    ("regions, write_regions", "what is no region"): (
+        COLUMNS,
+        "{regions: regions.parquet, strategy: kaca, show: mean}",
+        'what classes show with `show="mean"` is no region that new rows could be in; leave out one of the two',
+    ),
+    ("incremental", "no waiting"): (
+        COLUMNS,
+        "incremental: true",
+        "`incremental` and `waiting` go together; give both: `waiting` names the table for the rows that wait",
+    ),
+    ("incremental", "mask, wildcard_suppression, a view"): (
+        COLUMNS,
+        "{incremental: true, waiting: later, mask: true}",
+        "rows that wait are not in the release, nor come into it by themselves, so `mask` cannot be; leave out "
+        "`incremental`, or release a table or file without that",
+    ),
+    ("incremental", "sql"): (
+        COLUMNS,
+        "{incremental: true, waiting: later}",
+        "one statement keeps no table of the rows that wait; leave out `incremental` and `waiting`, or `sql`",
+    ),
+    ("write_regions", "sql"): (
+        COLUMNS,
+        "{write_regions: regions.parquet, strategy: kaca}",
+        "one statement writes no file of regions; leave out `write_regions` or `sql`",
+    ),
     ("location", "verify"): (
         PLACES,
         "target: {file: anon.csv}",

@@ -43,7 +43,9 @@ def test_what_searches_takes_the_options_of_a_search(name: str) -> None:
     written |= {"minimality", "perturb", "secret", "keep"}
     local = {"show", "rules", "suppression_order", "wildcard_suppression"}
     places = {"location", "time", "unit", "cloak"}
-    assert others - ours - written - local - places == ({"strategy"} if name == "compare" else set())
+    kept = {"node", "node_from", "node_else", "regions", "write_regions", "incremental", "waiting"}
+    kept |= {"new_columns", "changed_types", "changed_hierarchies"}
+    assert others - ours - written - local - places - kept == ({"strategy"} if name == "compare" else set())
 
 
 HEAVY = ("duckdb", "numpy", "pandas", "psycopg", "pyarrow", "pydantic", "pysat", "sqlglot", "yaml", "kanon_sql.verbs")
@@ -93,6 +95,7 @@ MANIFEST = {
     *("distortion_per_attribute", "modification_per_attribute", "damage", "classification"),
     *("weights", "shown", "recoding", "chosen_by_values"),
     *("lower_bound", "gap", "proven_optimal", "strategy", "search_ended", "found_by", "pruned_by", "seed", "seconds"),
+    *("columns", "hierarchy_rows", "node_kept"),
     *("verified", "privacy", "roles", "source", "target", "engine", "hierarchies", "sql", "warnings", "version"),
 }
 

@@ -12,7 +12,8 @@ TOP_KEYS = (
     "source, database, identifiers, location, time, unit, cloak, quasi_identifiers, hierarchies, "
     "sensitive, keep, privacy, suppression_limit, "
     "metric, strategy, time_limit, evaluations, seed, show, beta, prioprivacy, kgen, memetic, local_search, random, "
-    "unmapped, mask, shuffle, perturb, secret, target"
+    "node, node_from, node_else, regions, write_regions, unmapped, new_columns, changed_types, changed_hierarchies, "
+    "incremental, waiting, mask, shuffle, perturb, secret, target"
 )
 
 

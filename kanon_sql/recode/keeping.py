@@ -20,7 +20,7 @@ from kanon_sql.queries import Hole, Relation
 from kanon_sql.recode import show
 from kanon_sql.recode.cell import Region
 from kanon_sql.recode.joining import join_unsafe
-from kanon_sql.recode.regions import Placing, Regions, placed
+from kanon_sql.recode.regions import Placing, Regions, labels_of, placed
 from kanon_sql.recode.task import Local, Task
 from kanon_sql.recode.values import is_safe_as_a_whole, whole_tuples
 
@@ -62,11 +62,13 @@ class _Keeping:
         orders = show.load_orders(self.tables, frequency_set)
         placings = [Placing(order, how) for order, how in zip(orders, self.regions.hows, strict=True)]
         found = placed(self.regions.regions, placings, Placing.of)
-        number_of = {region: number for number, (region, _) in enumerate(found, 1)}
-        boxes = [*placed(number_of, placings, Placing.box_of), *found]
+        number_of: dict[Region, int] = {}
+        for region, _ in found:
+            number_of.setdefault(labels_of(region), len(number_of) + 1)
+        boxes = [*placed((region for region, _ in found), placings, Placing.box_of), *found]
         ends = [f"{end}_{j}" for j in range(len(orders)) for end in ("low", "high")]
         rows = [
-            (place, number_of[region], *(end for each in ranges for end in each))
+            (place, number_of[labels_of(region)], *(end for each in ranges for end in each))
             for place, (region, ranges) in enumerate(boxes)
         ]
         types = dict.fromkeys(["place", "class", *ends], "INTEGER")
@@ -148,7 +150,7 @@ class _Keeping:
         facts = {
             **made.facts,
             "kept_classes": len(regions),
-            "recut_classes": len(self.regions.regions) - len(regions),
+            "recut_classes": self.regions.count - len(regions),
             "placed_rows": placed_rows,
             "recut_rows": int(rows or 0) - placed_rows,
         }

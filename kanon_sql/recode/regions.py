@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -42,11 +42,24 @@ _TYPES = {
 
 @dataclass(frozen=True)
 class Regions:
-    """The regions of a release, a cell per column each, and how each column is shown; no two show the same."""
+    """The regions of a release, a cell per column each, and how each column is shown.
+
+    Several that show the same, with boxes of their own, are one class of the release.
+    """
 
     columns: tuple[str, ...]
     hows: tuple[str, ...]
     regions: tuple[Region, ...]
+
+    @property
+    def count(self) -> int:
+        """How many classes they are."""
+        return len(set(map(labels_of, self.regions)))
+
+
+def labels_of(region: Region) -> Region:
+    """What a region shows, without the box that its class filled."""
+    return tuple(replace(cell, low=None, high=None) for cell in region)
 
 
 def regions_of(

@@ -153,7 +153,7 @@ def _write_regions(plan: Plan | LocalPlan, path: Path, staging: Staging) -> dict
     with staging.file(path, target is not None and target.overwrite, private=True) as file:
         write_regions(made, file)
         digest = sha256(file)
-    return {"file": str(path), "sha256": digest, "classes": len(made.regions)}
+    return {"file": str(path), "sha256": digest, "classes": made.count}
 
 
 def _publish(recoding: Recoding, target: Target | None, staging: Staging) -> Published[Summary]:

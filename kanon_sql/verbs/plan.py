@@ -152,8 +152,9 @@ def planned(problem: Problem, outcome: Outcome) -> Plan:
     """A finished search as a plan of its release."""
     spec, source = problem.spec, problem.source
     pruned_by = problem.judge.model.pruned_by(may_suppress(spec.suppression_limit, problem.costs.rows) > 0)
-    problem = replace(problem, judge=problem.judge.settled(outcome.node))
-    at_risk = problem.judge.rows_at_risk([outcome.node])[0]
+    tested, problem = problem.judge, replace(problem, judge=problem.judge.settled(outcome.node))
+    known = outcome.trace[0].rows_at_risk if outcome.found_by == "kept" and problem.judge is tested else None
+    at_risk = problem.judge.rows_at_risk([outcome.node])[0] if known is None else known
     rules = {name: each.rule for name, each in problem.hierarchy_sources.items()}
     args = source.scratches[source.engine], source.table, problem.judge, outcome.node, at_risk, spec
     recoding = FullDomain(*args, rules, source.read_files(spec.source))

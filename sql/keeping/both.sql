@@ -5,4 +5,4 @@
 -- gives: the keys, n, class (those of the others behind the largest of the first)
 SELECT $keys, h.n, h.class FROM $held AS h
 UNION ALL
-SELECT $keys, o.n, o.class + $most AS class FROM $others AS o WHERE NOT o.class IS NULL
+SELECT $keys, o.n, $most + DENSE_RANK() OVER (ORDER BY o.class) AS class FROM $others AS o WHERE NOT o.class IS NULL

@@ -1,0 +1,189 @@
+"""The classes of a local recoding on new data: rows stay in the region that holds them, and the rest is recoded."""
+
+import json
+import random
+import stat
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pandas
+import pytest
+
+from kanon_sql import anonymize
+from kanon_sql.engine import Engine
+from kanon_sql.errors import InfeasibleError, KanonError, SourceError, SpecError
+from kanon_sql.recode.regions import read_regions
+from support.database import create_table
+
+CITIES = {"Ghent": "BE", "Liège": "BE", "Delft": "NL", "Breda": "NL", "Oslo": "NO"}
+TYPES = {"name": "VARCHAR", "age": "INTEGER", "city": "VARCHAR", "ill": "VARCHAR"}
+K = 3
+
+
+def spec(folder: Path, **more: Any) -> dict[str, Any]:
+    (folder / "city.csv").write_text("\n".join(f"{city};{country};*" for city, country in CITIES.items()))
+    columns = {"age": {"hierarchy": {"ranges": [5, 20]}}, "city": {"hierarchy": str(folder / "city.csv")}}
+    common = {"identifiers": ["name"], "quasi_identifiers": columns, "sensitive": ["ill"], "privacy": {"k": K}}
+    return {**common, "suppression_limit": 0.0, **more}
+
+
+def people(seed: int, rows: int) -> list[tuple[Any, ...]]:
+    draw = random.Random(seed)
+    ages = [draw.choice([draw.randint(18, 60), None]) if i % 9 == 0 else draw.randint(18, 60) for i in range(rows)]
+    return [(f"p{i}", age, draw.choice(list(CITIES)), draw.choice("abcd")) for i, age in enumerate(ages)]
+
+
+def next_night(rows: list[tuple[Any, ...]], seed: int) -> list[tuple[Any, ...]]:
+    """A tenth of the rows is gone, and as many and a few more are new."""
+    stays = [row for i, row in enumerate(rows) if i % 10 != seed % 10]
+    return [*stays, *(("new", *row[1:]) for row in people(seed + 100, len(rows) // 8))]
+
+
+def is_in(row: tuple[Any, ...], label: tuple[Any, ...]) -> bool:
+    """Whether what a release shows of a row is true of it: plain Python, by what the labels say."""
+    (_, age, city, _), (shown, place) = row, label
+    if shown == "*":
+        fits = True
+    elif shown is None or age is None:
+        fits = shown is age
+    elif shown.startswith("["):
+        low, high = shown.strip("[]").split(", ")
+        fits = int(low) <= age <= int(high)
+    else:
+        fits = int(shown) == age
+    return fits and place in (city, CITIES[city], "*")
+
+
+@pytest.mark.parametrize(
+    ("strategy", "seeds"),
+    [("mondrian", (1, 2)), ("refine", (4,)), ("kaca", (6,)), ("mondrian_relaxed", (7,))],
+)
+def test_rows_stay_in_their_regions_and_only_the_rest_is_recoded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, strategy: str, seeds: tuple[int, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    asked = spec(tmp_path, strategy=strategy, show="ranges", time_limit=2.0)
+    for seed in seeds:
+        before = people(seed, 60)
+        first = anonymize(frame(before), asked, write_regions=f"{seed}.parquet")
+        now = next_night(before, seed)
+        second = anonymize(frame(now), asked, node_from=json.loads(json.dumps(first.manifest)))
+        assert_kept(first, second, now)
+        if strategy == "mondrian":  # whose classes do not overlap
+            again = anonymize(frame(before), asked, node_from=first.manifest)
+            assert sorted_rows(again) == sorted_rows(first)
+            assert again.manifest["recoding"]["recut_classes"] == 0
+
+
+def assert_kept(first: Any, second: Any, now: list[tuple[Any, ...]]) -> None:
+    said = second.manifest["recoding"]
+    old = {tuple(row) for row in labels(first)}
+    shown = Counter(labels(second))
+    assert second.manifest["node_kept"] is True
+    assert sum(shown.values()) == len(now), "every row is released"
+    assert min(shown.values()) >= K
+    assert said["placed_rows"] + said["recut_rows"] == len(now)
+    assert said["kept_classes"] + said["recut_classes"] == first.manifest["regions"]["classes"]
+    assert sum(shown[label] for label in old) >= said["placed_rows"] > 0
+    # Who fits one old class alone, together with k or more such rows, shows its labels still.
+    fits = {i: [label for label in old if is_in(row, label)] for i, row in enumerate(now)}
+    alone = Counter(labels_of[0] for labels_of in fits.values() if len(labels_of) == 1)
+    for label, rows in alone.items():
+        assert rows < K or shown[label] >= rows
+    assert_true(second, now)
+
+
+def assert_true(release: Any, rows: list[tuple[Any, ...]]) -> None:
+    """A matching of rows to labels is more than is needed: each label is true of as many rows as show it, at least."""
+    shown = Counter((age, city, ill) for (age, city), ill in zip(labels(release), release.to_df()["ill"], strict=True))
+    for (age, city, ill), count in shown.items():
+        assert sum(row[3] == ill and is_in(row, (age, city)) for row in rows) >= count
+
+
+def frame(rows: list[tuple[Any, ...]]) -> pandas.DataFrame:
+    made = pandas.DataFrame(rows, columns=list(TYPES))
+    return made.assign(age=made["age"].astype("Int64"))
+
+
+def labels(release: Any) -> list[tuple[Any, ...]]:
+    shown = release.to_df()[["age", "city"]].astype(object)
+    return list(map(tuple, shown.where(shown.notna(), None).values.tolist()))
+
+
+def sorted_rows(release: Any) -> list[Any]:
+    return sorted(release.to_df().astype(object).values.tolist(), key=repr)
+
+
+@pytest.mark.parametrize(("strategy", "show"), [("mondrian", "bounds"), ("mondrian", "labels"), ("prioprivacy", None)])
+def test_every_form_of_labels_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, strategy: str, show: str | None
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    asked = spec(tmp_path, strategy=strategy, **({"show": show} if show else {}))
+    first = anonymize(frame(people(8, 60)), asked, write_regions="regions.parquet")
+    again = anonymize(frame(people(8, 60)), asked, node_from=first.manifest, write_regions="next.parquet")
+    assert sorted_rows(again) == sorted_rows(first)
+    assert read_regions(Path("next.parquet")).regions == read_regions(Path("regions.parquet")).regions
+
+
+def test_rows_wait_for_a_class_in_the_place_of_joining_one(engine: Engine, tmp_path: Path) -> None:
+    create_table(engine, "people", TYPES, people(9, 40))
+    asked = spec(tmp_path, strategy="mondrian", incremental=True, waiting="later")
+    said: dict[str, Any] = {"connection": engine.connection, "into": "kept", "overwrite": True}
+    file = tmp_path / "regions.parquet"
+    first = anonymize("people", asked, **said, write_regions=file)
+    engine.run("INSERT INTO people VALUES ('x', 99, 'Oslo', 'a'), ('y', 98, 'Oslo', 'b')")
+    second = anonymize("people", asked, **said, node_from=first.manifest)
+    assert sorted_rows(second) == sorted_rows(first), "whoever was released shows the same, and nobody else is there"
+    assert second.manifest["waiting_rows"] == second.manifest["suppressed_rows"] == 2
+    assert {row[0] for row in engine.rows("SELECT name FROM later")} == {"x", "y"}
+    engine.run("INSERT INTO people VALUES ('z', 97, 'Oslo', 'c')")
+    third = anonymize("people", asked, **said, node_from=first.manifest)
+    assert (third.manifest["waiting_rows"], third.manifest["classes"]) == (0, first.manifest["classes"] + 1)
+
+
+def test_regions_are_for_their_owner_alone_and_known_by_their_digest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    asked, data = spec(tmp_path, strategy="mondrian"), frame(people(10, 40))
+    first = anonymize(data, asked, write_regions="regions.parquet")
+    path, manifest = Path("regions.parquet"), first.manifest
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    (tmp_path / "moved").mkdir()
+    path.rename("moved/regions.parquet")
+    Path("moved/manifest.json").write_text(json.dumps(manifest))
+    assert anonymize(data, asked, node_from="moved/manifest.json").manifest["node_kept"], "found beside the manifest"
+    assert anonymize(data, asked, regions="moved/regions.parquet").manifest["node_kept"]
+    other = anonymize(data[:30], asked, write_regions="other.parquet")
+    assert other.manifest["regions"]["sha256"] != manifest["regions"]["sha256"]
+    refused: list[tuple[dict[str, Any], type[KanonError], str]] = [
+        ({"node_from": manifest}, SourceError, "there is no file of regions regions.parquet"),
+        ({"node_from": manifest, "regions": "other.parquet"}, SourceError, "are not those that the manifest names"),
+        ({"regions": "other.parquet", "show": "bounds"}, SpecError, "the regions show 'age' as ranges"),
+        ({"regions": "other.parquet", "quasi_identifiers": ["city"]}, SpecError, "the regions are of age, city"),
+        ({"regions": "other.parquet", "k": 300}, SpecError, "k is 300"),
+        ({"node_from": manifest, "strategy": "auto"}, SpecError, "is a local recoding by mondrian"),
+    ]
+    before = sorted(tmp_path.rglob("*"))
+    for options, kind, text in refused:
+        with pytest.raises(kind, match=text):
+            anonymize(data, {**asked, "keep": "*"}, output="out.csv", **options)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_where_no_class_holds_all_is_recoded_anew_or_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [(name, age, "Oslo" if i % 8 < 3 else "Ghent", ill) for i, (name, age, _, ill) in enumerate(people(11, 40))]
+    asked = spec(tmp_path, strategy="mondrian", suppression_limit=0.5)
+    first = anonymize(frame(rows), asked, write_regions="regions.parquet")
+    # More of one value than classes of all rows could hide, but all of it in one city.
+    spoilt = [(name, age, city, "a" if city == "Oslo" else "bcd"[i % 3]) for i, (name, age, city, _) in enumerate(rows)]
+    model: dict[str, Any] = {"alpha_k": {"ill": {"alpha": 0.35, "value": "a"}}}
+    with pytest.raises(InfeasibleError):
+        anonymize(frame(spoilt), asked, node_from=first.manifest, **model)
+    again = anonymize(frame(spoilt), asked, node_from=first.manifest, node_else="search", **model)
+    assert again.manifest["node_kept"] is False
+    assert "node_not_kept_for" in again.manifest
+    assert again.manifest["suppressed_rows"] == 15
