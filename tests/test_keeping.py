@@ -22,7 +22,7 @@ from kanon_sql.verbs.drift import drift
 from kanon_sql.verbs.source import opened, settle_spec
 from support.command_line import kanon
 from support.examples import examples
-from support.oracle import TEXTS, Node, Problem, problems
+from support.oracle import TEXTS, Column, Node, Problem, problems
 from support.releasing import People, everything, node_of, table_rows, two_levels
 
 
@@ -248,9 +248,9 @@ def test_the_manifest_tells_no_value_of_an_enumeration() -> None:
 
 
 def test_new_rows_wait_until_a_class_of_theirs_holds(engine: Engine, tmp_path: Path) -> None:
-    letters = two_levels("abcd")
+    letters = Column({leaf: (leaf, "*") for leaf in ("a", "b", "c", "d", None)})
     people = People(engine, Problem([("a",)] * 4 + [("b",)] * 3, [letters], 3), tmp_path)
-    nights = [[("c",)], [("c",), ("d",)], [("c",)], []]
+    nights: list[list[Any]] = [[("c",), (None,)], [("c",), ("d",), ("stray",)], [("c",)], []]
     node = {people.names[0]: 0}
     for night, new in enumerate(nights):
         rows = [*people.problem.rows, *new]

@@ -316,6 +316,11 @@ class Spec(Model):
         return self.node is not None or self.node_from is not None or self.regions is not None
 
     @property
+    def may_leave_out(self) -> float:
+        """The fraction of the rows that a release may lack: where they wait for an earlier node's classes, any."""
+        return 1.0 if self.incremental and self.holds_on else self.suppression_limit
+
+    @property
     def rules(self) -> str | None:
         """The folder of PrioPrivacy's rule files."""
         return self.prioprivacy.rules

@@ -101,7 +101,7 @@ def releasing(source: Any, spec: Spec, connection: Any = None, keep: bool = Fals
                 data.check_unchanged(spec.source)  # else it is no wonder that something does not fit
                 raise
             data.check_unchanged(spec.source)
-            if spec.target and spec.target.table:
+            if spec.waiting or (spec.target and spec.target.table):
                 staging.place()
         staging.place()
 

@@ -144,8 +144,7 @@ def _kept_or_searched(problem: Problem, observer: Observer, earlier: Earlier) ->
 def keep_node(problem: Problem, earlier: Earlier) -> Outcome:
     """The node of an earlier release, judged and scored alone; InfeasibleError if it does not hold any more."""
     node = node_of(earlier, problem.spec, problem.frequency_set, problem.lattice)
-    rows, limit = problem.costs.rows, problem.spec.suppression_limit
-    return driver_of(problem, rows if problem.spec.incremental else may_suppress(limit, rows)).keep(node)
+    return driver_of(problem, may_suppress(problem.spec.may_leave_out, problem.costs.rows)).keep(node)
 
 
 def planned(problem: Problem, outcome: Outcome) -> Plan:

@@ -117,7 +117,7 @@ def _judge(spec: Spec, model: PrivacyModels, frequency_set: FrequencySet) -> Jud
     _check_size(spec, model, frequency_set)
     check_shares(spec, model, frequency_set)
     judge = Judge(frequency_set, model)
-    check_reachable(judge.model, frequency_set, may_suppress(spec.suppression_limit, frequency_set.rows))
+    check_reachable(judge.model, frequency_set, may_suppress(spec.may_leave_out, frequency_set.rows))
     return judge
 
 

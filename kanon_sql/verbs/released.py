@@ -182,7 +182,8 @@ class Release(Result):
             lines.append(("node", ", ".join(f"{name} {level}" for name, level in said["node"].items())))
         if said.get("score") is not None:
             proof = "proven optimal" if said["proven_optimal"] else "not proven optimal"
-            lines.append(("cost", f"{said['metric']} {said['score']:.4f}, {proof}, by {said['strategy']}"))
+            found = "kept, not searched for" if said["strategy"] == "kept" else f"{proof}, by {said['strategy']}"
+            lines.append(("cost", f"{said['metric']} {said['score']:.4f}, {found}"))
         return [*lines, ("verified", "yes" if said["verified"] else "no"), *(("warning", w) for w in said["warnings"])]
 
 
