@@ -4,6 +4,7 @@ import json
 import random
 import stat
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,9 @@ import pandas
 import pytest
 
 from kanon_sql import anonymize
-from kanon_sql.engine import Engine
+from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import InfeasibleError, KanonError, SourceError, SpecError
-from kanon_sql.recode.regions import read_regions
+from kanon_sql.recode.regions import read_regions, write_regions
 from support.database import create_table
 
 CITIES = {"Ghent": "BE", "Liège": "BE", "Delft": "NL", "Breda": "NL", "Oslo": "NO"}
@@ -55,25 +56,18 @@ def is_in(row: tuple[Any, ...], label: tuple[Any, ...]) -> bool:
     return fits and place in (city, CITIES[city], "*")
 
 
-@pytest.mark.parametrize(
-    ("strategy", "seeds"),
-    [("mondrian", (1, 2)), ("refine", (4,)), ("kaca", (6,)), ("mondrian_relaxed", (7,))],
-)
+@pytest.mark.parametrize("strategy", ["mondrian", "refine", "mondrian_relaxed"])
 def test_rows_stay_in_their_regions_and_only_the_rest_is_recoded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, strategy: str, seeds: tuple[int, ...]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, strategy: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     asked = spec(tmp_path, strategy=strategy, show="ranges", time_limit=2.0)
-    for seed in seeds:
-        before = people(seed, 60)
-        first = anonymize(frame(before), asked, write_regions=f"{seed}.parquet")
-        now = next_night(before, seed)
-        second = anonymize(frame(now), asked, node_from=json.loads(json.dumps(first.manifest)))
-        assert_kept(first, second, now)
-        if strategy == "mondrian":  # whose classes do not overlap
-            again = anonymize(frame(before), asked, node_from=first.manifest)
-            assert sorted_rows(again) == sorted_rows(first)
-            assert again.manifest["recoding"]["recut_classes"] == 0
+    seed = len(strategy)
+    before = people(seed, 60)
+    first = anonymize(frame(before), asked, write_regions="regions.parquet")
+    now = next_night(before, seed)
+    second = anonymize(frame(now), asked, node_from=json.loads(json.dumps(first.manifest)))
+    assert_kept(first, second, now)
 
 
 def assert_kept(first: Any, second: Any, now: list[tuple[Any, ...]]) -> None:
@@ -115,7 +109,7 @@ def sorted_rows(release: Any) -> list[Any]:
     return sorted(release.to_df().astype(object).values.tolist(), key=repr)
 
 
-@pytest.mark.parametrize(("strategy", "show"), [("mondrian", "bounds"), ("mondrian", "labels"), ("prioprivacy", None)])
+@pytest.mark.parametrize(("strategy", "show"), [("mondrian", "bounds"), ("prioprivacy", None)])
 def test_every_form_of_labels_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, strategy: str, show: str | None
 ) -> None:
@@ -127,18 +121,18 @@ def test_every_form_of_labels_is_kept(
     assert read_regions(Path("next.parquet")).regions == read_regions(Path("regions.parquet")).regions
 
 
-def test_rows_wait_for_a_class_in_the_place_of_joining_one(engine: Engine, tmp_path: Path) -> None:
-    create_table(engine, "people", TYPES, people(9, 60))
+def test_rows_wait_for_a_class_in_the_place_of_joining_one(embedded: DuckDB, tmp_path: Path) -> None:
+    create_table(embedded, "people", TYPES, people(9, 60))
     asked = spec(tmp_path, strategy="mondrian", incremental=True, waiting="later")
-    said: dict[str, Any] = {"connection": engine.connection, "into": "kept", "overwrite": True}
+    said: dict[str, Any] = {"connection": embedded.connection, "into": "kept", "overwrite": True}
     file = tmp_path / "regions.parquet"
     first = anonymize("people", asked, **said, write_regions=file)
-    engine.run("INSERT INTO people VALUES ('x', 99, 'Oslo', 'a'), ('y', 98, 'Oslo', 'b')")
+    embedded.run("INSERT INTO people VALUES ('x', 99, 'Oslo', 'a'), ('y', 98, 'Oslo', 'b')")
     second = anonymize("people", asked, **said, node_from=first.manifest)
     assert sorted_rows(second) == sorted_rows(first), "whoever was released shows the same, and nobody else is there"
     assert second.manifest["waiting_rows"] == second.manifest["suppressed_rows"] == 2
-    assert {row[0] for row in engine.rows("SELECT name FROM later")} == {"x", "y"}
-    engine.run("INSERT INTO people VALUES ('z', 97, 'Oslo', 'c')")
+    assert {row[0] for row in embedded.rows("SELECT name FROM later")} == {"x", "y"}
+    embedded.run("INSERT INTO people VALUES ('z', 97, 'Oslo', 'c')")
     third = anonymize("people", asked, **said, node_from=first.manifest)
     assert (third.manifest["waiting_rows"], third.manifest["classes"]) == (0, first.manifest["classes"] + 1)
 
@@ -155,9 +149,8 @@ def test_regions_are_for_their_owner_alone_and_known_by_their_digest(
     path.rename("moved/regions.parquet")
     Path("moved/manifest.json").write_text(json.dumps(manifest))
     assert anonymize(data, asked, node_from="moved/manifest.json").manifest["node_kept"], "found beside the manifest"
-    assert anonymize(data, asked, regions="moved/regions.parquet").manifest["node_kept"]
-    other = anonymize(data[:30], asked, write_regions="other.parquet")
-    assert other.manifest["regions"]["sha256"] != manifest["regions"]["sha256"]
+    made = read_regions(Path("moved/regions.parquet"))
+    write_regions(replace(made, regions=made.regions[1:]), Path("other.parquet"))
     refused: list[tuple[dict[str, Any], type[KanonError], str]] = [
         ({"node_from": manifest}, SourceError, "there is no file of regions regions.parquet"),
         ({"node_from": manifest, "regions": "other.parquet"}, SourceError, "are not those that the manifest names"),
@@ -175,7 +168,7 @@ def test_regions_are_for_their_owner_alone_and_known_by_their_digest(
 
 def test_where_no_class_holds_all_is_recoded_anew_or_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    rows = [(name, age, "Oslo" if i % 8 < 3 else "Ghent", ill) for i, (name, age, _, ill) in enumerate(people(11, 40))]
+    rows = [(name, age, "Oslo" if i % 8 < 3 else "Ghent", ill) for i, (name, age, _, ill) in enumerate(people(11, 24))]
     asked = spec(tmp_path, strategy="mondrian", suppression_limit=0.5)
     first = anonymize(frame(rows), asked, write_regions="regions.parquet")
     # More of one value than classes of all rows could hide, but all of it in one city.
@@ -186,4 +179,4 @@ def test_where_no_class_holds_all_is_recoded_anew_or_nothing(tmp_path: Path, mon
     again = anonymize(frame(spoilt), asked, node_from=first.manifest, node_else="search", **model)
     assert again.manifest["node_kept"] is False
     assert "node_not_kept_for" in again.manifest
-    assert 15 <= again.manifest["suppressed_rows"] <= 20
+    assert 9 <= again.manifest["suppressed_rows"] <= 12
