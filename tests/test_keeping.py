@@ -80,6 +80,9 @@ def test_a_kept_node_costs_one_test(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked == [[node_of(first)]]
     assert again.to_df().values.tolist() == first.to_df().values.tolist()
     assert again.manifest["score"] == first.manifest["score"]
+    assert again.manifest["chosen_by_values"] is False
+    told = {**first.manifest, "chosen_by_values": True}
+    assert anonymize(PEOPLE, SPEC, node_from=told).manifest["chosen_by_values"], "nobody chose it anew"
 
 
 def test_a_node_that_fails_is_searched_for_again_where_that_is_asked_for(tmp_path: Path) -> None:

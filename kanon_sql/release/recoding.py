@@ -321,7 +321,7 @@ class FullDomain(_Judged):
     def left_out_sql(self) -> str:
         """The query of the source's rows that are suppressed, once the release is prepared."""
         frequency_set = self.judge.frequency_set
-        assignment = from_node(frequency_set, self.model, self.node).assignment
+        assignment = from_node(frequency_set, self.judge.model, self.node).assignment
         query = queries.select_all(assignment, frequency_set.engine.dialect)
         return self._left_out_sql(self.tables.receive("held", frequency_set.engine, query))
 

@@ -133,7 +133,7 @@ def _searched(plan: Plan) -> dict[str, Any]:
         "search_ended": outcome.ended if searched else None,
         "found_by": outcome.found_by,
         "pruned_by": plan.pruned_by,
-        "chosen_by_values": _chosen_by_values(plan),
+        "chosen_by_values": _chosen_by_values(plan) if searched or not plan.kept else plan.kept.chosen_by_values,
         "recoding": None,
     }
 

@@ -29,10 +29,14 @@ from kanon_sql.verbs.source import Source
 
 @dataclass(frozen=True)
 class Kept:
-    """Whether the recoding of an earlier release was kept, and if not, why."""
+    """Whether the recoding of an earlier release was kept, and if not, why.
+
+    `chosen_by_values`: what the earlier manifest says of its node, which nobody chose anew.
+    """
 
     kept: bool = True
     why_not: str | None = None
+    chosen_by_values: bool = False
 
 
 @dataclass(frozen=True)
@@ -128,7 +132,8 @@ def make_plan(
 
 def _kept_or_searched(problem: Problem, observer: Observer, earlier: Earlier) -> Plan:
     """The plan of the node that is kept, or where that may be of another that is searched for, with the reason."""
-    kept = Kept(earlier.why_not is None, earlier.why_not)
+    by_values = bool(earlier.manifest.get("chosen_by_values"))
+    kept = Kept(earlier.why_not is None, earlier.why_not, by_values)
     if kept.kept:
         observer.stage("Testing the node")
         try:
