@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pandas
 import pytest
 
@@ -15,6 +16,7 @@ from kanon_sql import anonymize
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import InfeasibleError, KanonError, SourceError, SpecError
 from kanon_sql.recode.regions import read_regions, write_regions
+from support.command_line import kanon
 from support.database import create_table
 
 CITIES = {"Ghent": "BE", "Liège": "BE", "Delft": "NL", "Breda": "NL", "Oslo": "NO"}
@@ -135,6 +137,22 @@ def test_rows_wait_for_a_class_in_the_place_of_joining_one(embedded: DuckDB, tmp
     embedded.run("INSERT INTO people VALUES ('z', 97, 'Oslo', 'c')")
     third = anonymize("people", asked, **said, node_from=first.manifest)
     assert (third.manifest["waiting_rows"], third.manifest["classes"]) == (0, first.manifest["classes"] + 1)
+
+
+def test_the_command_line_says_what_was_kept_and_what_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with duckdb.connect("people.duckdb") as connection:
+        connection.register("frame", frame(people(12, 30)))
+        connection.execute("CREATE TABLE people AS SELECT age, city FROM frame WHERE age IS NOT NULL")
+        connection.execute("INSERT INTO people VALUES (99, 'Oslo')")
+    asked = {**spec(tmp_path), "identifiers": [], "sensitive": [], "source": "people", "database": "people.duckdb"}
+    Path("spec.yml").write_text(json.dumps(asked))
+    options = ["anonymize", "--spec", "spec.yml", "--strategy", "mondrian", "--overwrite", "--output", "kept.csv"]
+    said = kanon(*options, "--write-regions", "regions.parquet").out
+    assert "kept" not in said.replace("kept.csv", "")
+    said = kanon(*options, "--regions", "regions.parquet", "--incremental", "--waiting", "later").out
+    assert " earlier classes kept, 0 recut." in said
+    assert "0 rows wait in later." in said
 
 
 def test_regions_are_for_their_owner_alone_and_known_by_their_digest(

@@ -102,6 +102,7 @@ def show_release(manifest: dict[str, Any]) -> None:
         f"{manifest['released_rows']:,} of {manifest['rows']:,} rows released in {manifest['classes']:,} classes, "
         f"the smallest of {manifest['smallest_class']} rows; {suppressed:,} suppressed{masked}."
     )
+    _show_kept(manifest)
     roles(manifest["roles"])
     score = "" if manifest["score"] is None else f"{manifest['metric']} {manifest['score']:.4f}, "
     out.print(f"{score}{_proof(manifest)}.{found_by(manifest['found_by'], manifest['strategy'])}")
@@ -109,6 +110,15 @@ def show_release(manifest: dict[str, Any]) -> None:
         out.print(f"Search: {escape(manifest['pruned_by'])}.")
     out.print(_verified(manifest))
     warn(manifest["warnings"])
+
+
+def _show_kept(manifest: dict[str, Any]) -> None:
+    """Show what became of the classes of an earlier release, and how many rows wait."""
+    recoding = manifest["recoding"] or {}
+    if "kept_classes" in recoding:
+        out.print(f"{recoding['kept_classes']:,} earlier classes kept, {recoding['recut_classes']:,} recut.")
+    if "waiting_rows" in manifest:
+        out.print(f"{manifest['waiting_rows']:,} rows wait in {escape(manifest['waiting'])}.")
 
 
 def show_cloaked(manifest: dict[str, Any]) -> None:

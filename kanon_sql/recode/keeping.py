@@ -98,13 +98,20 @@ class _Keeping:
         recoded = self._recoded(pool)
         if recoded is None and self.task.spec.incremental:
             return self._result(held)
-        others = self._whole(recoded) if recoded else pool
-        both = self.tables.make("both", "keeping/both", held=held, others=others, keys=self.keys, most=most)
+        both = self._both(held, self._whole(recoded) if recoded else pool, most)
         ended = recoded.ended if recoded else "complete"
         if self.task.spec.incremental:
-            marked = self._safe_alone(both)
-            return self._result(marked, ended)
+            return self._result(self._safe_alone(both), ended)
+        if self._rows(both) < self.task.frequency_set.rows:  # some were left out, which may join others
+            both = self._both(held, pool, most)
         return join_unsafe(self._result(both, ended), self.task)
+
+    def _both(self, held: Relation, others: Relation, most: int) -> Relation:
+        return self.tables.make("both", "keeping/both", held=held, others=others, keys=self.keys, most=most)
+
+    def _rows(self, counted: Relation) -> int:
+        ((rows,),) = self.tables.rows("core/total_rows", counted=counted)
+        return int(rows or 0)
 
     def _safe_alone(self, both: Relation) -> Relation:
         """The classes that are safe; of rows that were parted and are whole again some may not be."""
@@ -118,8 +125,7 @@ class _Keeping:
         columns = [column.name for column in self.task.engine.table(known.relation).columns]
         assigned = self.tables.make_as("assigned", queries.assigned(known.relation, pool, self.keys, columns, dialect))
         relation = self.tables.make("pooled", "core/copy", columns=columns, source=assigned)
-        ((rows,),) = self.tables.rows("core/total_rows", counted=relation)
-        part = replace(known, relation=relation, rows=int(rows), tuples=self.tables.count(pool))
+        part = replace(known, relation=relation, rows=self._rows(relation), tuples=self.tables.count(pool))
         judge, known_costs = Judge(part, self.task.model), self.task.costs
         costs = replace(judge.costs(), weights=known_costs.weights, beta=known_costs.beta)
         top = self.task.lattice.top  # one class of the pool, which is safe: a search for a better node is not worth it
@@ -142,16 +148,15 @@ class _Keeping:
     def _told(self, made: Local, marked: Relation, held_by: list[Region]) -> Local:
         """The classes with the regions that they are, and how many."""
         dialect, columns = self.task.engine.dialect, ["region", "n"]
-        assigned = queries.assigned(marked, made.assignment, self.keys, columns, dialect)
-        self.tables.make_as("assigned", assigned)
-        kept = self.tables.rows("keeping/kept", assigned=self.tables["assigned"])
-        ((rows,),) = self.tables.rows("core/total_rows", counted=self.tables["assigned"])
+        query = queries.assigned(marked, made.assignment, self.keys, columns, dialect)
+        assigned = self.tables.make_as("assigned", query)
+        kept = self.tables.rows("keeping/kept", assigned=assigned)
         placed_rows, regions = sum(int(size) for *_, size in kept), {int(region) for _, region, _ in kept}
         facts = {
             **made.facts,
             "kept_classes": len(regions),
             "recut_classes": self.regions.count - len(regions),
             "placed_rows": placed_rows,
-            "recut_rows": int(rows or 0) - placed_rows,
+            "recut_rows": self._rows(assigned) - placed_rows,
         }
         return replace(made, facts=facts, kept={int(one): held_by[int(region) - 1] for one, region, _ in kept})

@@ -25,18 +25,21 @@ def check(engine: Engine, spec: Spec, lasts: bool) -> None:
         return
     if not lasts:
         raise SpecError("the rows that wait are kept in a table, which needs a database; give `database`")
-    place = engine.place(spec.waiting)
-    if spec.target and spec.target.table and engine.place(spec.target.table) == place:
+    if spec.target and spec.target.table and engine.place(spec.target.table) == engine.place(spec.waiting):
         raise SpecError(f"{spec.waiting} is to be both the release and the table of rows that wait; name two tables")
+    _refuse_another(engine, spec.waiting)
+
+
+def _refuse_another(engine: Engine, name: str) -> None:
+    place = engine.place(name)
     existing = engine.existing(place)
     if existing and tables.about(engine, place).get("is") != _SAYS["is"]:
-        raise TargetError(
-            f"the {existing.form} {spec.waiting} is no table of rows that wait; name another with `waiting`"
-        )
+        raise TargetError(f"the {existing.form} {name} is no table of rows that wait; name another with `waiting`")
 
 
 def publish_waiting(recoding: Recoding, name: str, staging: Staging) -> Published[int]:
     """Put the rows that a release leaves out into a table that nobody else may read; how many is what was checked."""
+    _refuse_another(recoding.engine, name)  # which may have come meanwhile
     query = recoding.left_out_sql()
     piece = Piece("waiting", _SENTENCE, query, says=_SAYS, released=False)
 
