@@ -32,7 +32,7 @@ def changed(problem: Problem, kept: int, more: int) -> Problem:
     return replace(problem, rows=[*rows, *problem.rows[:more]], _memo={})
 
 
-@examples(4)
+@examples(3)
 @given(problem=problems(most_columns=2, texts=TEXTS[:-1], strays=True), at=st.integers(0, 99), more=st.integers(0, 9))
 def test_a_kept_node_is_released_as_long_as_it_holds(
     engine: Engine, tmp_path: Path, problem: Problem, at: int, more: int

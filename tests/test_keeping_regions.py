@@ -16,7 +16,7 @@ from kanon_sql import anonymize
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import InfeasibleError, KanonError, SourceError, SpecError
 from kanon_sql.recode.regions import read_regions, write_regions
-from support.command_line import kanon
+from support.command_line import ask, kanon
 from support.database import create_table
 
 CITIES = {"Ghent": "BE", "Liège": "BE", "Delft": "NL", "Breda": "NL", "Oslo": "NO"}
@@ -123,36 +123,24 @@ def test_every_form_of_labels_is_kept(
     assert read_regions(Path("next.parquet")).regions == read_regions(Path("regions.parquet")).regions
 
 
-def test_rows_wait_for_a_class_in_the_place_of_joining_one(embedded: DuckDB, tmp_path: Path) -> None:
-    create_table(embedded, "people", TYPES, people(9, 60))
-    asked = spec(tmp_path, strategy="mondrian", incremental=True, waiting="later")
-    said: dict[str, Any] = {"connection": embedded.connection, "into": "kept", "overwrite": True}
-    file = tmp_path / "regions.parquet"
-    first = anonymize("people", asked, **said, write_regions=file)
-    embedded.run("INSERT INTO people VALUES ('x', 99, 'Oslo', 'a'), ('y', 98, 'Oslo', 'b')")
-    second = anonymize("people", asked, **said, node_from=first.manifest)
-    assert sorted_rows(second) == sorted_rows(first), "whoever was released shows the same, and nobody else is there"
-    assert second.manifest["waiting_rows"] == second.manifest["suppressed_rows"] == 2
-    assert {row[0] for row in embedded.rows("SELECT name FROM later")} == {"x", "y"}
-    embedded.run("INSERT INTO people VALUES ('z', 97, 'Oslo', 'c')")
-    third = anonymize("people", asked, **said, node_from=first.manifest)
-    assert (third.manifest["waiting_rows"], third.manifest["classes"]) == (0, first.manifest["classes"] + 1)
-
-
-def test_the_command_line_says_what_was_kept_and_what_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_wait_for_a_class_in_the_place_of_joining_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    asked = spec(tmp_path, strategy="mondrian", incremental=True, waiting="later", target={"table": "kept"})
+    Path("spec.yml").write_text(json.dumps({**asked, "source": "people", "database": "people.duckdb"}))
+    options = ["anonymize", "--spec", "spec.yml", "--overwrite"]
     with duckdb.connect("people.duckdb") as connection:
-        connection.register("frame", frame(people(12, 30)))
-        connection.execute("CREATE TABLE people AS SELECT age, city FROM frame WHERE age IS NOT NULL")
-        connection.execute("INSERT INTO people VALUES (99, 'Oslo')")
-    asked = {**spec(tmp_path), "identifiers": [], "sensitive": [], "source": "people", "database": "people.duckdb"}
-    Path("spec.yml").write_text(json.dumps(asked))
-    options = ["anonymize", "--spec", "spec.yml", "--strategy", "mondrian", "--overwrite", "--output", "kept.csv"]
-    said = kanon(*options, "--write-regions", "regions.parquet").out
-    assert "kept" not in said.replace("kept.csv", "")
-    said = kanon(*options, "--regions", "regions.parquet", "--incremental", "--waiting", "later").out
-    assert " earlier classes kept, 0 recut." in said
-    assert "0 rows wait in later." in said
+        create_table(DuckDB(connection), "people", TYPES, people(9, 60))
+    assert "0 rows wait in later." in kanon(*options, "--write-regions", "regions.parquet").out
+    first = ask("people.duckdb", "SELECT age, city, ill FROM kept ORDER BY ALL")
+    ask("people.duckdb", "INSERT INTO people VALUES ('x', 99, 'Oslo', 'a'), ('y', 98, 'Oslo', 'b')")
+    said = kanon(*options, "--regions", "regions.parquet").out
+    assert "15 earlier classes kept, 0 recut." in said
+    assert "2 rows wait in later." in said
+    assert ask("people.duckdb", "SELECT age, city, ill FROM kept ORDER BY ALL") == first, "nobody's labels changed"
+    assert ask("people.duckdb", "SELECT name FROM later ORDER BY name") == [("x",), ("y",)]
+    ask("people.duckdb", "INSERT INTO people VALUES ('z', 97, 'Oslo', 'c')")
+    third = json.loads(kanon(*options, "--regions", "regions.parquet", "--json").out)
+    assert (third["waiting_rows"], third["classes"], third["recoding"]["kept_classes"]) == (0, 16, 15)
 
 
 def test_regions_are_for_their_owner_alone_and_known_by_their_digest(
