@@ -166,7 +166,7 @@ def _spec(folder: Path, draw: random.Random) -> dict[str, Any]:
     return {"quasi_identifiers": asked, "identifiers": dropped, **how}
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_the_statement_gives_the_rows_of_the_release(engine: Engine, tmp_path: Path, seed: int) -> None:
     draw = random.Random(seed)
     create_table(engine, "people", TYPES, _people(seed))
