@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.profile import Profile, profile
     from kanon_sql.verbs.refresh import refresh
     from kanon_sql.verbs.released import Release
+    from kanon_sql.verbs.releases import Releases, releases
     from kanon_sql.verbs.risks import Risks, risks
+    from kanon_sql.verbs.run import Runs, run
     from kanon_sql.verbs.search import Search, search
     from kanon_sql.verbs.statement import Compiled, anonymize_sql, compile
     from kanon_sql.verbs.utility import Utility, utility
@@ -49,7 +51,9 @@ _HOMES = {
     "Profile": "verbs.profile",
     "Release": "verbs.released",
     "ReleaseWarning": "errors",
+    "Releases": "verbs.releases",
     "Risks": "verbs.risks",
+    "Runs": "verbs.run",
     "Search": "verbs.search",
     "Spec": "spec",
     "Utility": "verbs.utility",
@@ -67,7 +71,9 @@ _HOMES = {
     "lattice": "verbs.lattice",
     "profile": "verbs.profile",
     "refresh": "verbs.refresh",
+    "releases": "verbs.releases",
     "risks": "verbs.risks",
+    "run": "verbs.run",
     "search": "verbs.search",
     "utility": "verbs.utility",
     "verify": "verbs.verify",
@@ -87,7 +93,9 @@ __all__ = [
     "Profile",
     "Release",
     "ReleaseWarning",
+    "Releases",
     "Risks",
+    "Runs",
     "Search",
     "Spec",
     "Utility",
@@ -106,7 +114,9 @@ __all__ = [
     "lattice",
     "profile",
     "refresh",
+    "releases",
     "risks",
+    "run",
     "search",
     "utility",
     "verify",

@@ -43,5 +43,9 @@ class VerificationError(KanonError):
     """What was written is not what was promised; it has been rolled back and nothing was released."""
 
 
+class DifferencingError(KanonError):
+    """A release and the one that it would replace single out more people together than allowed; the old one stays."""
+
+
 class ReleaseWarning(UserWarning):
     """What a careful reader of a release should know; the manifest's `warnings` say the same."""

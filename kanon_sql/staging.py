@@ -127,6 +127,11 @@ class Staging:
             yield staged.file
             staged.identity = _flushed(staged.file)
 
+    @property
+    def on_their_way(self) -> dict[Path, Path]:
+        """The files that wait for their names: name, by which each will be known, and where it is now."""
+        return {staged.target: staged.file for staged in self._waiting}
+
     def place(self) -> None:
         """Give every file its name: the last first, so that the first is the step that makes the release visible."""
         for staged in self._waiting:
@@ -198,6 +203,28 @@ class NewFile:
     def remove(self) -> None:
         """Remove what is in the folder, and the folder; what was placed stays."""
         self._folder.remove()
+
+
+@contextmanager
+def locked(path: Path, seconds: float, busy: str) -> Iterator[None]:
+    """A block that only one process runs at a time, by a lock on a file or folder; TargetError `busy` if others do.
+
+    `seconds`: how long to wait for them. The lock is gone with its process, however that ends.
+    """
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            descriptor = _lock(path)
+            break
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                raise TargetError(busy) from None
+            time.sleep(0.05)
+    try:
+        yield
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
 
 
 def _link(staged: _Staged, way_out: str = "give `overwrite=True` to replace it, or name another file") -> None:

@@ -11,7 +11,7 @@ from kanon_sql.cli.flags import in_flags
 from kanon_sql.errors import SpecError
 from kanon_sql.recode import RECODERS
 from kanon_sql.spec import CONFLICTS, Conflict, LocalStrategy, SearchStrategy, Verb, check, parse
-from kanon_sql.spec.load import _validated
+from kanon_sql.spec.load import validated
 from kanon_sql.strategies import STRATEGIES
 from kanon_sql.verbs.statement import anonymize_sql
 
@@ -267,6 +267,12 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
         "show: mean",
         "what classes show is made of all their values, and one statement has labels alone; leave out `show`",
     ),
+    ("differencing_limit", "a release that cannot be compared"): (
+        COLUMNS,
+        "{target: {table: anon, as: view}, differencing_limit: 3}",
+        "nobody can say whom a live view and the release before single out together; release something else, or give "
+        '`differencing_limit="unlimited"`',
+    ),
     ("perturb", "anatomize"): (
         COLUMNS,
         f"{{{WITH_ANATOMY}, perturb: {{pay: {{noise: {{scale: 1}}}}}}}}",
@@ -360,7 +366,7 @@ def test_every_entry_has_a_case_and_every_case_an_entry() -> None:
 @pytest.mark.parametrize("conflict", CONFLICTS, ids=lambda conflict: f"{conflict.what} with {conflict.with_}")
 def test_what_does_not_go_together_is_refused_before_an_engine_is_opened(conflict: Conflict) -> None:
     mapping, sentence = mapping_of(conflict), CASES[conflict.what, conflict.with_][2]
-    spec = _validated({key: value for key, value in mapping.items() if value is not None})
+    spec = validated({key: value for key, value in mapping.items() if value is not None})
     opened = mock.Mock(side_effect=AssertionError("an engine was opened"))
     for verb in conflict.verbs:
         others = [other for other in CONFLICTS if other is not conflict and verb in other.verbs]

@@ -77,6 +77,7 @@ OPTIONS: list[tuple[str, str, object]] = [
     ("--into anon", "target.table", "anon"),
     ("--into anon --as view", "target.form", "view"),
     ("--into anon --overwrite", "target.overwrite", True),
+    ("--differencing-limit 3", "differencing_limit", 3),
 ]
 SAID_OF_PLACES = """
 source: people

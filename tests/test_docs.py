@@ -54,6 +54,8 @@ def place(tmp_path: Path) -> Path:
     (tmp_path / "dbt_project.yml").write_text("name: hospital\n")
     (trips,) = blocks(ROOT / "docs" / "cloaking.md", "yaml")
     (tmp_path / "trips.yml").write_text(trips, encoding="utf-8")
+    nightly, *_ = blocks(ROOT / "docs" / "pipeline.md", "yaml")
+    (tmp_path / "nightly.yml").write_text(nightly, encoding="utf-8")
     return tmp_path
 
 

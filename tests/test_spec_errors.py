@@ -13,7 +13,8 @@ TOP_KEYS = (
     "sensitive, keep, privacy, suppression_limit, "
     "metric, strategy, time_limit, evaluations, seed, show, beta, prioprivacy, kgen, memetic, local_search, random, "
     "node, node_from, node_else, regions, write_regions, unmapped, new_columns, changed_types, changed_hierarchies, "
-    "incremental, waiting, mask, shuffle, perturb, secret, target"
+    "incremental, waiting, mask, shuffle, perturb, secret, target, "
+    "differencing_limit"
 )
 
 

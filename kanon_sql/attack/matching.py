@@ -17,6 +17,8 @@ from kanon_sql.engine import Column
 from kanon_sql.generalization.values import Label
 from kanon_sql.queries import Hole, Relation
 
+ANY_VALUE = "taken to stand for any value"  # what a note says where more is known to somebody than to us
+
 
 def classes_of(
     material: Material, release: Copy, stem: str = "classes", names: Sequence[str] | None = None
@@ -123,7 +125,7 @@ def _covered(
     """The pairs of a label and a value, as it prints, that it may stand for; and the labels that cannot be read."""
     if column.name in material.averaged:
         material.note(
-            f"{column.name} shows a mean, a median or a mode of each class, which is taken to stand for any value; "
+            f"{column.name} shows a mean, a median or a mode of each class, which is {ANY_VALUE}; "
             "somebody who looks for the nearest class learns more"
         )
         return [(label, text) for label in labels for _, text in values], []

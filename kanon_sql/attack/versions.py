@@ -45,6 +45,7 @@ class Changes:
 
     `appeared`, `vanished`: rows, at least; `exposed`: those of them in groups of fewer than k that came or went
     together; `alone`: those that came or went alone. `certain`: by sensitive column, those whose value that tells.
+    `stayed`: rows in groups of fewer than k that stayed where others came or went, as far as their columns tell.
     """
 
     appeared: int
@@ -52,6 +53,7 @@ class Changes:
     exposed: int
     alone: int
     certain: Mapping[str, int]
+    stayed: int = 0
 
 
 @dataclass(frozen=True)
@@ -232,14 +234,13 @@ def _bounds(two: _Two, overlaps: Relation, values: tuple[Relation, Relation]) ->
 def _changes(two: _Two, overlaps: Relation) -> Changes:
     """What came and went in groups of classes that share people with no class outside."""
     tables, groups = two.material.tables, _groups(two, overlaps)
-    ((appeared, vanished, exposed, alone),) = tables.rows(
-        "attack/exposed", changes=_changed(two, groups, two.kept), k=two.k
-    )
+    changes = _changed(two, groups, two.kept)
+    ((appeared, vanished, exposed, alone, stayed),) = tables.rows("attack/exposed", changes=changes, k=two.k)
     certain = {}
     for name in two.sensitive:
         ((rows,),) = tables.rows("attack/certain", changes=_changed(two, groups, [name]))
         certain[name] = int(rows)
-    return Changes(int(appeared), int(vanished), int(exposed), int(alone), certain)
+    return Changes(int(appeared), int(vanished), int(exposed), int(alone), certain, int(stayed))
 
 
 def _changed(two: _Two, groups: Relation, columns: Sequence[str]) -> Relation:

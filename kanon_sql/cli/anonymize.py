@@ -54,6 +54,7 @@ from kanon_sql.verbs.statement import anonymize_sql
     o.INTO,
     o.FORM,
     o.OVERWRITE,
+    o.DIFFERENCING_LIMIT,
     o.TRACE,
     o.JSON,
     o.SQL,

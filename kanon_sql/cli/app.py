@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 COMMANDS = {
     "anonymize": "Make a k-anonymous release of a table or file, and verify what was written.",
     "anatomize": "Release exact rows, and apart from them the sensitive values of groups of rows. NOT k-anonymous.",
+    "run": "Make the releases of a spec again where anything has changed, each held against the one that it replaces; "
+    "for pipelines.",
+    "releases": "Read the audit trail of a pipeline, and verify its chain of checksums.",
     "explain": "Show a run in SQL: each statement with a sentence, its plan, and what it gave. Nothing is written.",
     "compile": "Search, then print the release as SQL, for this engine or another system, or write it as a dbt model.",
     "search": "Search a table, or a frequency set that another system exported, for the best node. Nothing is written.",

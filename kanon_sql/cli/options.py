@@ -52,6 +52,15 @@ def sizes(text: str) -> int | list[int]:
     return int(parts[0]) if len(parts) == 1 else [int(part) for part in parts]
 
 
+def limit(text: str) -> int | str:
+    """Read a number of people, or a word that the spec may know.
+
+    >>> limit("3"), limit("unlimited")
+    (3, 'unlimited')
+    """
+    return int(text) if text.isdecimal() else text
+
+
 def perturbations(text: str) -> dict[str, dict[str, dict[str, float]]]:
     """Read `salary=noise:100,city=pram:0.8` as the spec writes it."""
     parameters = {"noise": "scale", "swap": "within", "pram": "keep"}
@@ -430,6 +439,13 @@ FORM = Option(
     choices=get_args(Form),
 )
 OVERWRITE = Option("overwrite", "Replace a target that exists.", _TARGET, bool)
+DIFFERENCING_LIMIT = Option(
+    "differencing_limit",
+    "Most people that a release and the one it replaces may single out together, or unlimited; above it the old one "
+    "stays.",
+    _TARGET,
+    read=limit,
+)
 TRACE = Option("trace", "Write every question of the search to this file, as lines of JSON.", _OUTPUT, Path)
 JSON = Option("as_json", "Print only JSON on standard output.", _OUTPUT, bool, flag="--json")
 DIALECT = Option(

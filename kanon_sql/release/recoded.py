@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -26,14 +26,26 @@ from kanon_sql.staging import Staging
 SENTENCE = "Write every row of a safe class with its labels, sorted by what is released."
 
 
-def release(recoding: Recoding, target: Target | None, staging: Staging) -> Published[Summary]:
-    """Publish a recoding where the spec says; VerificationError if what is there does not hold."""
+def release(
+    recoding: Recoding, target: Target | None, staging: Staging, check: Callable[[Engine, Staged], None] | None = None
+) -> Published[Summary]:
+    """Publish a recoding where the spec says; VerificationError if what is there does not hold.
+
+    `check`: looks at what is staged once that is known to hold, and raises if it must not become visible.
+    """
     started = time.monotonic()
     recoding.prepare()
     query, redrawn = minimality.mask(recoding) if recoding.redrawn else (None, ())
     made_of, verify = partial(pieces, recoding, target, query=query), partial(_verify, recoding, redrawn)
     prepared = time.monotonic() - started
-    made = publish(recoding.engine, target, made_of, verify, staging)
+
+    def checked(engine: Engine, staged: Staged) -> Summary:
+        summary = verify(engine, staged)
+        if check:
+            check(engine, staged)
+        return summary
+
+    made = publish(recoding.engine, target, made_of, checked, staging)
     statements = (*made.statements, *made.checked.statements)
     return replace(made, statements=statements, write_seconds=made.write_seconds + prepared)
 

@@ -100,7 +100,7 @@ def make(room: Room, piece: Piece) -> Statement:
     room.made.append(piece)
     made = timed(piece, sql, lambda: engine.run(sql))
     engine.run(queries.comment(relation, _text(room, piece), engine.dialect, piece.form))
-    _declare_key(engine, relation, piece.key)
+    declare_key(engine, relation, piece.key)
     if not piece.released:
         room.before.pop(piece.at(room.target), None)
         _set_rights(engine, relation, ())  # default privileges may have given some
@@ -189,12 +189,12 @@ def _aside(relation: Relation, why: str) -> str:
 def _text(room: Room, piece: Piece) -> str:
     """The comment on a piece: a companion's names its target, and the target keeps what its user said of it."""
     if piece.stem:
-        return _comment({**piece.says, "of": room.target.name})
-    text = _comment({"is": "release", "as": piece.form, **piece.says})
+        return comment({**piece.says, "of": room.target.name})
+    text = comment({"is": "release", "as": piece.form, **piece.says})
     return "\n".join(filter(None, [room.said, text]))
 
 
-def _declare_key(engine: Engine, relation: Relation, key: str | None) -> None:
+def declare_key(engine: Engine, relation: Relation, key: str | None) -> None:
     """Let the engine itself keep a value from being in a column twice, where it has a key for the type."""
     column = engine.table(relation).column(key) if key else None
     if column and column.kind != "other":
@@ -211,7 +211,7 @@ def _set_rights(engine: Engine, relation: Relation, wanted: Iterable[Grant]) -> 
         )
 
 
-def _comment(says: Mapping[str, Any]) -> str:
+def comment(says: Mapping[str, Any]) -> str:
     return f"{_MARK}{json.dumps(says, ensure_ascii=False)}"
 
 

@@ -34,6 +34,7 @@ from kanon_sql.spec.fields import (
     Target,
 )
 from kanon_sql.spec.load import load, merge, parse
+from kanon_sql.spec.pipeline import AUDIT, Held, Scheduled, load_runs
 from kanon_sql.spec.places import names_a_server, speakable
 from kanon_sql.spec.privacy import (
     POPULATION_MODELS,
@@ -56,6 +57,7 @@ from kanon_sql.spec.recipes import (
 from kanon_sql.spec.written import as_yaml
 
 __all__ = [
+    "AUDIT",
     "CLOAK",
     "CONFLICTS",
     "EVERY",
@@ -73,6 +75,7 @@ __all__ = [
     "Distribution",
     "FileRecipe",
     "Form",
+    "Held",
     "LocalStrategy",
     "Metric",
     "Minimality",
@@ -86,6 +89,7 @@ __all__ = [
     "RangesRecipe",
     "Recipe",
     "RedactRecipe",
+    "Scheduled",
     "SearchIn",
     "SearchStrategy",
     "SensitiveModel",
@@ -103,6 +107,7 @@ __all__ = [
     "as_yaml",
     "check",
     "load",
+    "load_runs",
     "merge",
     "names_a_server",
     "parse",

@@ -202,3 +202,11 @@ def waits_in_a(spec: Spec) -> Words | None:
     given = {"mask": spec.mask, "wildcard_suppression": spec.wildcard_suppression}
     given['form="view"'] = stays_a_query(spec)
     return _first({"option": name} for name, said in given.items() if said and spec.incremental)
+
+
+def not_compared(spec: Spec) -> Words | None:
+    """A release that cannot be held against the one that it replaces, though that is asked for."""
+    if spec.differencing_limit in (None, "unlimited"):
+        return None
+    forms = {"a live view": becomes(spec, "view"), "an anatomy": becomes(spec, "anatomy"), "places": spec.location}
+    return _first({"release": name} for name, said in forms.items() if said)

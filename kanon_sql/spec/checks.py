@@ -218,6 +218,14 @@ _TARGETS = (
         'give `form="table"`',
         ("anonymize",),
     ),
+    Conflict(
+        "differencing_limit",
+        "a release that cannot be compared",
+        asked.not_compared,
+        "nobody can say whom {release} and the release before single out together",
+        'release something else, or give `differencing_limit="unlimited"`',
+        ("anonymize",),
+    ),
 )
 _PRIVACY = (
     Conflict(

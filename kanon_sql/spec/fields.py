@@ -15,6 +15,7 @@ from pydantic import (
     BeforeValidator,
     Field,
     PlainSerializer,
+    PlainValidator,
     PrivateAttr,
     StrictBool,
     StrictFloat,
@@ -170,6 +171,13 @@ def _some_unless_cloaked(value: object, info: ValidationInfo) -> object:
     return value
 
 
+def _people(value: object) -> object:
+    counted = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    if value is not None and value != "unlimited" and not counted:
+        raise PydanticCustomError("people", "no number of people")
+    return value
+
+
 def _every_as_list(value: object) -> object:
     return EVERY if value == "*" else value
 
@@ -265,6 +273,9 @@ class Spec(Model):
     )
     secret: LocalPath | None = Field(default=None, description="the path of a file that holds a secret")
     target: Target | None = Field(default=None, description="a mapping such as {table: patients_anon, as: view}")
+    differencing_limit: Annotated[int | Literal["unlimited"] | None, PlainValidator(_people)] = Field(
+        default=None, description="a number of people, 0 or more, or the word unlimited"
+    )
     _models: tuple[PrivacyModel | ReleaseModel, ...] = PrivateAttr(default=())
     _stands_alone: bool = PrivateAttr(default=False)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from pydantic import ValidationError
 
@@ -18,6 +18,8 @@ from kanon_sql.spec.fields import Attribute, Spec, Target
 from kanon_sql.spec.privacy import POPULATION_MODELS, RELEASE_MODELS, SENSITIVE_MODELS, Privacy
 from kanon_sql.spec.types import as_text, by_column
 
+Fill: TypeAlias = Callable[[Any, Any], None]  # completes the tree of a file, given its loader
+
 
 def load(path: str | os.PathLike[str], **overrides: Any) -> Spec:
     """Read a spec file, its relative paths taken from its own folder, with `overrides` as in `merge`.
@@ -25,18 +27,27 @@ def load(path: str | os.PathLike[str], **overrides: Any) -> Spec:
     What the file leaves out and a run needs (source, quasi_identifiers) may come from the overrides.
     """
     needed = {name: value for name, value in overrides.items() if name in _NEEDED}
-    spec = _validated({**_said(needed), **_said(_read(Path(path)))}, folder=Path(path).parent)
-    return merge(spec, **overrides)
+    mapping = read(Path(path))
+    refuse_keys_of_runs(mapping, path)
+    return merge(validated({**needed, **_said(mapping)}, folder=Path(path).parent), **overrides)
 
 
 _NEEDED = ("source", "quasi_identifiers", "location")
+
+
+def refuse_keys_of_runs(mapping: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
+    """SpecError if a spec file says what only a pipeline is told."""
+    found = next((key for key in ("releases", "vars", "audit") if key in mapping), None)
+    found = found or ("node" if isinstance(mapping.get("node"), str) else None)
+    if found:
+        raise SpecError(f"{path}: {found} is for pipelines; run the file with `kanon run`, or leave {found} out")
 
 
 def parse(mapping: Mapping[str, Any]) -> Spec:
     """Build a spec from its mapping; relative paths are left as they are."""
     if not isinstance(mapping, Mapping):
         raise SpecError(f"a spec is a mapping with keys such as source and privacy, not {shown(mapping)}")
-    spec = _validated(_said(mapping))
+    spec = validated(mapping)
     check(spec)
     return spec.with_sensitive(*spec.privacy.counted)
 
@@ -126,7 +137,8 @@ def _merged_target(target: Target | None, said: dict[str, Any]) -> dict[str, Any
     return {**kept, **asked}
 
 
-def _read(path: Path) -> Mapping[str, Any]:
+def read(path: Path, fill: Fill | None = None) -> Mapping[str, Any]:
+    """What a spec file says, as a mapping; `fill` completes its tree first, with a loader for what is plain."""
     import yaml
 
     class Loader(yaml.SafeLoader):
@@ -150,7 +162,11 @@ def _read(path: Path) -> Mapping[str, Any]:
 
     Loader.add_constructor("tag:yaml.org,2002:int", Loader.construct_yaml_int)
     try:
-        mapping = yaml.load(path.read_bytes(), Loader)
+        loader = Loader(path.read_bytes())
+        tree = loader.get_single_node()
+        if fill and tree:
+            fill(tree, loader)
+        mapping = loader.construct_document(tree) if tree else None
     except FileNotFoundError:
         raise SpecError(f"there is no spec file {path}; check the path") from None
     except OSError as error:
@@ -176,8 +192,9 @@ def _said(mapping: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in mapping.items() if value is not None or key not in known}
 
 
-def _validated(mapping: dict[str, Any], folder: Path | None = None) -> Spec:
+def validated(mapping: Mapping[str, Any], folder: Path | None = None) -> Spec:
+    """The spec of a mapping, its relative paths taken from a folder; SpecError in one sentence."""
     try:
-        return Spec.model_validate(mapping, context={"folder": folder} if folder else None)
+        return Spec.model_validate(_said(mapping), context={"folder": folder} if folder else None)
     except ValidationError as error:
         raise SpecError(explained(error)) from None

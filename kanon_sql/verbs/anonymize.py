@@ -23,6 +23,7 @@ from kanon_sql.release.recoding import Recoding
 from kanon_sql.spec import SearchIn, Spec, Target
 from kanon_sql.staging import Staging
 from kanon_sql.verbs import manifest as manifests
+from kanon_sql.verbs.differencing import Guard, guarded
 from kanon_sql.verbs.labelled import kept_population
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import AnonymizeOptions, spelled_out, taken
@@ -70,7 +71,7 @@ def anonymize(
         _check_trace(Path(trace), settled)
     started = time.monotonic()
     with releasing(source, settled, connection, keep=settled.target is None) as (data, staging):
-        made = _made(data, settled, observer, search_in, staging, started)
+        made = make_release(data, settled, observer, staging, search_in, started)
         if trace:
             with staging.file(Path(trace), settled.target is not None and settled.target.overwrite) as path:
                 path.write_text("".join(f"{json.dumps(asdict(step))}\n" for step in made.trace), encoding="utf-8")
@@ -106,16 +107,29 @@ def releasing(source: Any, spec: Spec, connection: Any = None, keep: bool = Fals
         staging.place()
 
 
-def _made(source: Source, spec: Spec, observer: Observer, search_in: str, staging: Staging, started: float) -> Release:
+def make_release(
+    source: Source,
+    spec: Spec,
+    observer: Observer,
+    staging: Staging,
+    search_in: str = "embedded",
+    started: float | None = None,
+) -> Release:
+    """Make a release of an open source: nothing of it is visible before the block of `releasing` ends."""
+    started = time.monotonic() if started is None else started
     if spec.location:
         return _cloaked(source, spec, staging, observer, started)
+    _check_compared_here(source, spec, search_in)
     waiting.check(source.engine, spec, lasts=spec.database is not None or not source.owned)
     _check_regions(spec, source)
     plan = plan_release(source, spec, observer, search_in)
     costs = manifests.measure(plan)
     observer.stage("Writing the release")
-    with perturb.perturbed_source(source.engine, plan.source.table, spec) as shown:
-        published = _publish(replace(plan.recoding, table=shown), spec.target, staging)
+    with (
+        guarded(source, spec, plan.recoding.columns) as guard,
+        perturb.perturbed_source(source.engine, plan.source.table, spec) as shown,
+    ):
+        published = _publish(replace(plan.recoding, table=shown), spec.target, staging, guard)
     if spec.waiting:
         costs["waiting_rows"] = waiting.publish_waiting(plan.recoding, spec.waiting, staging).checked
     if spec.write_regions:
@@ -124,6 +138,7 @@ def _made(source: Source, spec: Spec, observer: Observer, search_in: str, stagin
         check_rows(source.engine, source.table, plan.frequency_set)
     observer.stage("Describing the release")
     described = manifests.describe(plan, costs, published, started)
+    described |= {"differencing": guard.found.to_dict()} if guard and guard.found else {}
     live = spec.target is not None and spec.target.stays_a_query
     population = kept_population(plan.recoding, published.relation if live else None)
     trace = plan.outcome.trace if isinstance(plan, Plan) else ()
@@ -156,10 +171,20 @@ def _write_regions(plan: Plan | LocalPlan, path: Path, staging: Staging) -> dict
     return {"file": str(path), "sha256": digest, "classes": made.count}
 
 
-def _publish(recoding: Recoding, target: Target | None, staging: Staging) -> Published[Summary]:
+def _check_compared_here(source: Source, spec: Spec, search_in: str) -> None:
+    """Refuse to copy rows out of a server where even counts may not leave it."""
+    asked = spec.differencing_limit not in (None, "unlimited")
+    if asked and search_in == "engine" and not source.engine.is_embedded:
+        raise SpecError(
+            f"two releases are held against each other in an embedded DuckDB, not in {source.engine.name}; leave out "
+            "`search_in` or `differencing_limit`"
+        )
+
+
+def _publish(recoding: Recoding, target: Target | None, staging: Staging, guard: Guard | None) -> Published[Summary]:
     if target and target.form == "anatomy":
         return anatomy.release(recoding, target, staging)
-    return recoded.release(recoding, target, staging)
+    return recoded.release(recoding, target, staging, guard)
 
 
 def _cloaked(source: Source, spec: Spec, staging: Staging, observer: Observer, started: float) -> Release:

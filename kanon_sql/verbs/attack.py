@@ -170,7 +170,7 @@ def _material(
     plain = {name: f"c{number}" for number, name in enumerate((*columns, *spec.quasi_identifiers))}
     names = box_columns(spec) if spec.location else spec.quasi_identifiers
     shown = {name: shown_columns(name, release) for name in names}
-    copies = {role: _copied(tables, role, each, plain, shown, spec) for role, each in opened.items()}
+    copies = {role: copied(tables, role, each, plain, shown, spec) for role, each in opened.items()}
     halves = [copy for copy in copies.values() if copy.is_half]
     _check_named(spec, copies)
     return Material(
@@ -219,7 +219,7 @@ def _sensitive(spec: Spec, release: Copy, halves: Sequence[Copy], shown: Mapping
     return tuple(named) or tuple(name for name in release.columns if name not in others)
 
 
-def _copied(
+def copied(
     tables: Scratch,
     role: str,
     source: Source,
@@ -236,7 +236,7 @@ def _copied(
     if is_half:
         shown = {}
     elif role != "priors":
-        _check_columns(role, kinds, shown if is_release else known, is_release or bool(spec.location))
+        check_columns(role, kinds, shown if is_release else known, is_release or bool(spec.location))
     texts = [name for names in shown.values() for name in names] if is_release and not spec.location else []
     held = {name: plain[name] for name in kinds}
     named = {"texts": {held[name]: name for name in texts}}
@@ -267,7 +267,7 @@ def _people(tables: Scratch, copied: Relation, unit: Sequence[str]) -> int:
     return int(tables.rows("attack/people", copied=copied, unit=unit)[0][0]) if unit else 0
 
 
-def _check_columns(role: str, kinds: Mapping[str, str], needed: Mapping[str, tuple[str, ...]], every: bool) -> None:
+def check_columns(role: str, kinds: Mapping[str, str], needed: Mapping[str, tuple[str, ...]], every: bool) -> None:
     """SpecError if a release lacks a quasi-identifier, or another table all of them."""
     missing = [name for name, names in needed.items() if not set(names) <= kinds.keys()]
     if missing and (every or len(missing) == len(needed)):

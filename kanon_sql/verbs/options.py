@@ -158,6 +158,7 @@ class AnonymizeOptions(RecodingOptions, KeepingOptions, TargetOptions, total=Fal
     waiting: str | None
     form: Form | None
     target: Mapping[str, Any] | None
+    differencing_limit: int | Literal["unlimited"] | None
 
 
 class AnatomizeOptions(RoleOptions, TargetOptions, total=False):

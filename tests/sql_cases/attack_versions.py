@@ -31,6 +31,7 @@ _HIDDEN = "target n among"
 _POSSIBLE = "target different value"
 _VALUES = "class value n"
 _GROUPS = ("node part", [(1, 1), (2, 2), (-1, -1), (-2, -2)])
+_STAYED = ("part value before after", [(1, "a", 2, 9), (1, "b", 5, 0), (2, "a", 2, 2)])  # two of a group, and all
 _CHANGES = (
     "part value before after",
     [
@@ -211,7 +212,8 @@ _VERSIONS = [
             "after": (_VALUES, [(1, "a", 1), (1, "b", 2)]),
         },
     ),
-    _case("exposed", "appeared vanished exposed alone", [(3, 5, 5, 3)], {"changes": _CHANGES}, k=3),
+    _case("exposed", "appeared vanished exposed alone stayed", [(3, 5, 5, 3, 0)], {"changes": _CHANGES}, k=3),
+    _case("exposed", "appeared vanished exposed alone stayed", [(7, 5, 0, 0, 2)], {"changes": _STAYED}, k=3),
     _case("certain", "certain", [(1,)], {"changes": _CHANGES}),
 ]
 

@@ -1,0 +1,67 @@
+"""`kanon run`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.markup import escape
+
+from kanon_sql.cli import options as o
+from kanon_sql.cli.declare import Argument, Option, takes
+from kanon_sql.cli.flags import in_flags
+from kanon_sql.cli.show import err, out, warn, watching
+from kanon_sql.errors import SpecError
+from kanon_sql.verbs.run import Ran
+from kanon_sql.verbs.run import run as run_all
+
+
+def _variables(texts: list[str]) -> dict[str, str]:
+    """Read `DAY=2026-03-01` for each variable."""
+    said: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.isidentifier():
+            raise SpecError(f"--var takes NAME=VALUE; got {text!r}")
+        if name in said:
+            raise SpecError(f"--var: {name} is given twice; keep one of the two")
+        said[name] = value
+    return said
+
+
+RELEASES = Argument("spec", "A spec of one release, or of several under `releases`.", type=Path, default=...)
+VAR = Option("vars", "A variable of the spec, as in DAY=2026-03-01; wins over the environment. Repeatable.", None,
+             list[str], "--var", read=_variables)  # fmt: skip
+ONLY = Option("only", "The releases to make, such as research,public (default: all).", read=o.names)
+DRY_RUN = Option("dry_run", "Say what would be done, and why, without doing it.", type=bool)
+
+
+@takes(RELEASES, VAR, ONLY, DRY_RUN, o.DIFFERENCING_LIMIT, o.JSON)
+def run(spec: Path, dry_run: bool | None, as_json: bool | None, **how: Any) -> None:
+    """Exit code 0: done, or nothing to do. 1: a release was refused for what the data are, and the old one stays.
+    2: any other error. One release that is refused keeps no other from being made."""
+    with watching() as watch:
+        done = run_all(spec, dry_run=bool(dry_run), check=False, observer=watch, **how)
+    if as_json:
+        print(json.dumps(done.to_dict(), indent=2))
+    else:
+        for each in done.releases:
+            _show(each)
+    for each in done.releases:
+        if each.error:
+            err.print(f"kanon: {escape(each.name)}: {escape(in_flags(str(each.error)))}", highlight=False)
+        if each.release:
+            warn(each.release.manifest["warnings"])
+    raise typer.Exit(done.code)
+
+
+_COLOURS = {"released": "green", "refused": "red", "failed": "red", "would release": "yellow"}
+
+
+def _show(each: Ran) -> None:
+    """A line of what was done about a release, and why."""
+    colour = _COLOURS.get(each.status, "dim")
+    why = f": {'; '.join(each.why)}" if each.why else ""
+    out.print(f"{escape(each.name)} [{colour}]{each.status}[/{colour}]{escape(why)} ({escape(each.target)})")

@@ -1,0 +1,76 @@
+"""Variables of a spec file: `${NAME}` in a value, filled on YAML's tree, so that no value can become structure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeAlias
+
+import yaml
+
+from kanon_sql.errors import SpecError
+
+Lookup: TypeAlias = Callable[[str], str]
+
+
+def lookup(given: Mapping[str, str], environment: Mapping[str, str], defaults: Mapping[str, object]) -> Lookup:
+    """How a variable gets its value: what the command says, else the environment, else the file's own `vars`.
+
+    >>> value = lookup({"K": "5"}, {"K": "7", "DAY": "monday"}, {"DAY": "friday"})
+    >>> value("K"), value("DAY")
+    ('5', 'monday')
+    """
+
+    def value(name: str) -> str:
+        for known in (given, environment):
+            if name in known:
+                return known[name]
+        default = defaults.get(name)
+        if default is None:
+            raise SpecError(
+                f"the variable {name} has no value; give --var {name}=VALUE, set it in the environment, or give it a "
+                "default under `vars` in the spec"
+            )
+        return str(default).lower() if isinstance(default, bool) else str(default)
+
+    return value
+
+
+def filled(tree: yaml.Node, value: Lookup, where: str, plain: Callable[[str], str]) -> None:
+    """Fill the variables in every value of a tree; SpecError if a key has one.
+
+    What is not in quotes and nothing but a variable is read as `plain` reads a scalar, a number say; all else is text.
+    """
+    for scalar, is_key in _scalars(tree, set()):
+        if "${" not in scalar.value:
+            continue
+        if is_key:
+            raise SpecError(f"{where}: the key {scalar.value!r} has a variable in it; variables are for values only")
+        _, opened, odd = _VARIABLE.sub("", scalar.value).partition("${")
+        if opened:
+            raise SpecError(f"{where}: ${{{odd} is no variable; write ${{NAME}}, of letters, digits and _")
+        alone = scalar.style is None and _VARIABLE.fullmatch(scalar.value)
+        scalar.value = _VARIABLE.sub(lambda found: value(found[1]), scalar.value)
+        tag = plain(scalar.value) if alone else _TEXT
+        scalar.tag = tag if tag in _FIGURES else _TEXT
+
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z_]\w*)\}", re.ASCII)
+_TEXT = "tag:yaml.org,2002:str"
+_FIGURES = {f"tag:yaml.org,2002:{kind}" for kind in ("int", "float", "bool")}
+
+
+def _scalars(node: yaml.Node, seen: set[int], is_key: bool = False) -> Iterator[tuple[yaml.ScalarNode, bool]]:
+    """All scalars below a node, each once, and whether it is a key."""
+    if id(node) in seen:
+        return
+    seen.add(id(node))
+    if isinstance(node, yaml.ScalarNode):
+        yield node, is_key
+    elif isinstance(node, yaml.SequenceNode):
+        for each in node.value:
+            yield from _scalars(each, seen, is_key)
+    elif isinstance(node, yaml.MappingNode):
+        for key, each in node.value:
+            yield from _scalars(key, seen, True)
+            yield from _scalars(each, seen, is_key)

@@ -1,0 +1,224 @@
+"""Differencing before replacing: whom a release and the one that it would replace single out together.
+
+The old release is copied while it is there, the new one where it is staged: what is too much never becomes visible.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from kanon_sql.attack import Copy, Material, compared
+from kanon_sql.attack.matching import ANY_VALUE
+from kanon_sql.engine import Engine, Table
+from kanon_sql.engines.files import file_format
+from kanon_sql.engines.opening import embedded
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.errors import DifferencingError, KanonError
+from kanon_sql.recode.show import STATISTICS, how_of
+from kanon_sql.release.publish import Staged
+from kanon_sql.spec import Spec
+from kanon_sql.verbs.attack import check_columns, copied
+from kanon_sql.verbs.beside import known_hierarchy, shown_columns
+from kanon_sql.verbs.source import Source
+
+
+@dataclass(frozen=True)
+class SingledOut:
+    """How many people or rows two releases single out together, though neither does alone, at most.
+
+    `came`: those that came, left or stayed in groups of fewer than k. `narrowed`: those who stand among fewer than k in
+    both. `told`: by column of a privacy model, those whose value both tell.
+    """
+
+    k: int
+    came: int
+    narrowed: int
+    told: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def people(self) -> int:
+        """All of them; who is in several counts is counted several times."""
+        return self.came + self.narrowed + sum(self.told.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a manifest has it."""
+        return {
+            "people": self.people,
+            "k": self.k,
+            "came_left_or_stayed": self.came,
+            "narrowed": self.narrowed,
+            "told": dict(self.told),
+        }
+
+    @property
+    def sentence(self) -> str:
+        """Who they are."""
+        told = [f"{people:,} whose {column} both tell" for column, people in self.told.items() if people]
+        parts = [
+            (self.came, f"{self.came:,} that came, left or stayed in groups of fewer than {self.k:,}"),
+            (self.narrowed, f"{self.narrowed:,} among fewer than {self.k:,} in both"),
+        ]
+        return ", ".join([text for people, text in parts if people] + told)
+
+
+class Guard:
+    """Holds a staged release against the one before; `found` says what came of it."""
+
+    def __init__(self, limit: int, check: Callable[[Engine, Staged], SingledOut], target: str) -> None:
+        self._limit, self._check, self._target = limit, check, target
+        self.found: SingledOut | None = None
+
+    def __call__(self, engine: Engine, staged: Staged) -> None:
+        """DifferencingError if more people are singled out than may be."""
+        found = self.found = self._check(engine, staged)
+        if found.people > self._limit:
+            who = "person" if found.people == 1 else "people"
+            raise DifferencingError(
+                f"{self._target} was left as it was: beside it the new release would single out {found.people:,} {who} "
+                f"({found.sentence}), and `differencing_limit` is {self._limit:,}; wait until more rows have changed, "
+                "coarsen the new release, or raise the limit if nobody can have both"
+            )
+
+
+@contextlib.contextmanager
+def guarded(source: Source, spec: Spec, columns: list[str]) -> Iterator[Guard | None]:
+    """Copy what is about to be replaced, and the source; None where nothing is, or nobody asked.
+
+    `columns`: those of the release.
+    """
+    limit = spec.differencing_limit
+    if not isinstance(limit, int) or spec.target is None:
+        yield None
+        return
+    with contextlib.ExitStack() as stack:
+        before = stack.enter_context(_standing(source, spec))
+        if before is None:
+            yield None
+            return
+        here = stack.enter_context(contextlib.closing(embedded()))
+        tables = stack.enter_context(Scratch(here, "differencing"))
+        people = replace(source, table=_used(source, spec))
+        names = [column.name for table in (before.table, people.table) for column in table.columns]
+        beside = _Beside.of(tables, spec, before.table, [*columns, *names])
+        _check_comparable(before, beside)
+        known = {"previous": beside.copied("previous", before), "source": beside.copied("source", people)}
+
+        def check(engine: Engine, staged: Staged) -> SingledOut:
+            new = beside.copied("release", Source(engine, engine.table(staged["release"])))
+            return singled_out(beside, {"release": new, **known}, source)
+
+        yield Guard(limit, check, str(spec.target.file or spec.target.table))
+
+
+@dataclass(frozen=True)
+class _Beside:
+    """Tables copied beside each other: their columns by plain names, and those that show each quasi-identifier."""
+
+    tables: Scratch
+    spec: Spec
+    plain: Mapping[str, str]
+    shown: Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    def of(cls, tables: Scratch, spec: Spec, release: Table, columns: Sequence[str]) -> _Beside:
+        plain = {name: f"c{number}" for number, name in enumerate(dict.fromkeys((*columns, *spec.quasi_identifiers)))}
+        return cls(tables, spec, plain, {name: shown_columns(name, release) for name in spec.quasi_identifiers})
+
+    def copied(self, role: str, source: Source) -> Copy:
+        return copied(self.tables, role, source, self.plain, self.shown, self.spec)
+
+    def material(self, copies: Mapping[str, Copy], source: Source, note: Callable[[str], None]) -> Material:
+        """What somebody has who has both releases, beside the source."""
+        spec = self.spec
+        shows = {name: how_of(spec, source.table, name) for name in spec.quasi_identifiers}
+        return Material(
+            self.tables,
+            copies["release"],
+            tuple(self.shown),
+            tuple(spec.sensitive),
+            source=copies["source"],
+            previous=copies["previous"],
+            unit=spec.unit,
+            k=spec.privacy.k,
+            hierarchy=partial(known_hierarchy, spec, source.engine),
+            averaged=tuple(name for name, how in shows.items() if how in STATISTICS),
+            note=note,
+        )
+
+
+def singled_out(beside: _Beside, copies: Mapping[str, Copy], source: Source) -> SingledOut:
+    """Hold two releases against each other, beside the source of the newer one."""
+    notes: list[str] = []
+    material = beside.material(_alike(beside, copies), source, notes.append)
+    assert material.previous
+    found = compared(material, material.previous)
+    if unread := [note for note in notes if ANY_VALUE in note]:
+        raise _incomparable(beside.spec, unread[0].partition(";")[0])
+    assert found.changes
+    asked = {column: told.found for column, told in found.composed.items() if column in beside.spec.privacy.counted}
+    return SingledOut(found.k, found.changes.exposed + found.changes.stayed, found.below_k.found, asked)
+
+
+@contextlib.contextmanager
+def _standing(source: Source, spec: Spec) -> Iterator[Source | None]:
+    """The release that stands where the new one is to go, read as that will be read; None if there is none."""
+    target = spec.target
+    assert target
+    if target.table:
+        there = source.engine.existing(source.engine.place(target.table))
+        yield Source(source.engine, there) if there else None
+        return
+    path = Path(str(target.file))
+    if not path.is_file():
+        yield None
+        return
+    with contextlib.closing(embedded()) as reader:
+        yield Source(reader, reader.table(reader.read_written(path, file_format(path.name))))
+
+
+def _used(source: Source, spec: Spec) -> Any:
+    """The source's table by the columns that tell people and what they have."""
+    used = {*spec.quasi_identifiers, *spec.privacy.counted, spec.unit}
+    return replace(source.table, columns=tuple(each for each in source.table.columns if each.name in used))
+
+
+def _incomparable(spec: Spec, why: str) -> DifferencingError:
+    target = spec.target
+    assert target
+    return DifferencingError(
+        f"{target.file or target.table} was left as it was: nobody can say whom it and the new release single out "
+        f'together ({why}); name another target, or give `differencing_limit="unlimited"`'
+    )
+
+
+def _check_comparable(before: Source, beside: _Beside) -> None:
+    """DifferencingError if what stands there does not show the same quasi-identifiers."""
+    try:
+        check_columns("previous", {column.name: column.kind for column in before.table.columns}, beside.shown, True)
+    except KanonError as error:
+        raise _incomparable(beside.spec, str(error).partition(";")[0]) from None
+
+
+def _alike(beside: _Beside, copies: Mapping[str, Copy]) -> dict[str, Copy]:
+    """The copies with every column that is of another kind in one of them as text, so that it is compared."""
+    kinds: dict[str, set[str]] = {}
+    for copy in copies.values():
+        for name in copy.columns:
+            kinds.setdefault(name, set()).add(copy.kinds[name])
+    mixed = {name for name, found in kinds.items() if len(found) > 1 and name not in beside.shown}
+    return {role: _as_texts(beside.tables, role, copy, mixed) for role, copy in copies.items()}
+
+
+def _as_texts(tables: Scratch, role: str, copy: Copy, mixed: set[str]) -> Copy:
+    texts = {copy.columns[name]: copy.columns[name] for name in copy.columns if name in mixed}
+    if not texts:
+        return copy
+    others = ["row_id", *(plain for plain in copy.columns.values() if plain not in texts)]
+    holes: dict[str, Any] = {"relation": copy.relation, "texts": texts, "columns": others}
+    relation = tables.make(f"{role}_texts", "core/as_texts", **holes)
+    return replace(copy, relation=relation, kinds={**copy.kinds, **dict.fromkeys(mixed & copy.columns.keys(), "text")})

@@ -1,0 +1,116 @@
+"""What a run knows of the one before: the manifest of what it released, in a file beside the spec or in an audit trail.
+
+The manifest before that is kept too: a run that is killed while it puts a table in place may be remembered although
+its release never appeared, and then the one before is what stands there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from kanon_sql.errors import SourceError, TargetError
+from kanon_sql.staging import Staging, locked
+from kanon_sql.verbs.trail import Trail, canonical
+
+FOLDER = ".kanon"  # beside the spec
+_MODE = 0o700
+
+
+class Memory(Protocol):
+    """Where the manifests of past runs are."""
+
+    def last(self) -> list[dict[str, Any]]:
+        """The manifests of the last two releases, the newer one first; fewer if there were fewer."""
+
+    def add(self, manifest: Mapping[str, Any], staging: Staging) -> contextlib.AbstractContextManager[None]:
+        """Remember a release from the moment on when it is visible; the block lasts until then."""
+
+
+@dataclass(frozen=True)
+class Notes:
+    """Manifests in a file of mode 0600."""
+
+    path: Path
+
+    def last(self) -> list[dict[str, Any]]:
+        """What the file has; SourceError if it cannot be read."""
+        try:
+            known: list[dict[str, Any]] = json.loads(self.path.read_bytes())["releases"]
+            return [each for each in known if each["run"]]
+        except FileNotFoundError:
+            return []
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise SourceError(
+                f"{self.path}, where the last run noted what it released, cannot be read ({error}); restore it, or "
+                "remove it and give `overwrite=True` to release anew"
+            ) from None
+
+    @contextlib.contextmanager
+    def add(self, manifest: Mapping[str, Any], staging: Staging) -> Iterator[None]:
+        """Write the file anew, with the manifest before."""
+        with staging.file(self.path, overwrite=True, private=True) as file:
+            file.write_text(canonical({"releases": [manifest, *self.last()[:1]]}), encoding="utf-8")
+        yield
+
+
+@dataclass(frozen=True)
+class Audited:
+    """Manifests in an audit trail, which is shared by several releases, each with a name and a place."""
+
+    trail: Trail
+    release: str
+    place: str
+
+    def last(self) -> list[dict[str, Any]]:
+        """The last rows of this release; SourceError if they cannot be read."""
+        own = [entry for entry in self.trail.entries() if entry.release == self.release]
+        try:
+            here = [manifest for manifest in (entry.said for entry in own) if manifest["run"]["place"] == self.place]
+        except (ValueError, KeyError, TypeError):
+            raise SourceError(
+                f"the last rows of {self.release} in {self.trail.name} cannot be read; look with `kanon releases "
+                "verify`, and restore them"
+            ) from None
+        return here[:-3:-1]
+
+    @contextlib.contextmanager
+    def add(self, manifest: Mapping[str, Any], staging: Staging) -> Iterator[None]:
+        """Add a row."""
+        with self.trail.append(manifest, staging):
+            yield
+
+
+def notes_of(spec: Path, key: str) -> Path:
+    """The file in which a run of a spec notes what it released.
+
+    >>> notes_of(Path("nightly.yml"), "nightly").as_posix()
+    '.kanon/nightly.json'
+    """
+    return spec.parent / FOLDER / f"{key}.json"
+
+
+@contextlib.contextmanager
+def alone(spec: Path, key: str, name: str, audited: bool = False) -> Iterator[None]:
+    """A block that one run of a release is in at a time; TargetError if another one is.
+
+    `audited`: whether the trail lets only one of two add its row, so that there need be no folder beside the spec.
+    """
+    lock = notes_of(spec, key).with_suffix(".lock")
+    try:
+        lock.parent.mkdir(mode=_MODE, exist_ok=True)
+        lock.touch(mode=0o600)
+    except OSError as error:
+        if audited:
+            yield
+            return
+        raise TargetError(
+            f"a run notes what it released in {lock.parent}, which cannot be written ({error.strerror}); give it the "
+            "right to, or move the spec"
+        ) from None
+    with locked(lock, 0, f"another run is releasing {name} now; wait until it has ended"):
+        yield

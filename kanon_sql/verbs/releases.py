@@ -1,0 +1,105 @@
+"""What pipelines have released: an audit trail, read and held against its own checksums."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kanon_sql.engines.opening import engine_of, open_engine
+from kanon_sql.errors import SourceError, SpecError
+from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.trail import FIRST, Entry, FileTrail, TableTrail, Trail, problems
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True, repr=False)
+class Releases(Result):
+    """The rows of an audit trail; true if every row is as it was written.
+
+    `broken`: the numbers of the rows that are not, each with what is wrong. `head`: the checksum of the last row, which
+    tells, where it was noted elsewhere, that none was taken off the end.
+    """
+
+    name: str
+    entries: tuple[Entry, ...]
+    broken: tuple[tuple[int, str], ...]
+
+    def __bool__(self) -> bool:
+        return not self.broken
+
+    @property
+    def head(self) -> str:
+        """The checksum of the last row."""
+        return self.entries[-1].checksum if self.entries else FIRST
+
+    def manifest(self, number: int) -> dict[str, Any]:
+        """The manifest of a row; SpecError if there is no such row, SourceError if it cannot be read."""
+        entry = next((each for each in self.entries if each.number == number), None)
+        if entry is None:
+            raise SpecError(f"{self.name} has no row {number}; it has {len(self.entries):,} rows")
+        try:
+            return entry.said
+        except ValueError:
+            raise SourceError(f"row {number} of {self.name} cannot be read; restore it from a copy") from None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its rows without their manifests, and what is broken."""
+        broken = [{"number": number, "problem": problem} for number, problem in self.broken]
+        rows = [dict(zip(_COLUMNS, _row(each), strict=True)) for each in self.entries]
+        return {"name": self.name, "rows": rows, "holds": not broken, "broken": broken, "head": self.head}
+
+    def to_df(self) -> pandas.DataFrame:
+        """One row per release."""
+        import pandas
+
+        return pandas.DataFrame([_row(each) for each in self.entries], columns=list(_COLUMNS))
+
+    def _lines(self) -> list[tuple[str, str]]:
+        said = [(f"row {number}", problem) for number, problem in self.broken]
+        return [("trail", f"{self.name}, {len(self.entries):,} rows"), *said, ("head", self.head)]
+
+
+_COLUMNS = ("number", "made_at", "release", "spec", "node", "findings", "singled_out", "checksum")
+
+
+def _row(entry: Entry) -> tuple[Any, ...]:
+    return tuple(getattr(entry, name) for name in _COLUMNS)
+
+
+def releases(
+    name: str | PathLike[str], *, database: str | PathLike[str] | None = None, connection: Any = None
+) -> Releases:
+    """Read an audit trail and work out its chain of checksums again.
+
+    `name`: a table of the `database`, or behind the `connection` (DuckDB or psycopg), or else a `.jsonl` file. Nothing
+    is written; KanonError if there is none, or something else.
+
+    >>> releases("kanon_releases", database="hospital.duckdb")  # doctest: +SKIP
+    trail  kanon_releases, 31 rows
+    head   5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef
+    """
+    with _opened(str(name), database, connection) as trail:
+        entries = trail.entries()
+    if not entries:
+        raise SourceError(f"there is no audit trail {name}; check its name, or give the `database` that it is in")
+    return Releases(str(name), tuple(entries), tuple(problems(entries)))
+
+
+@contextlib.contextmanager
+def _opened(name: str, database: str | PathLike[str] | None, connection: Any) -> Iterator[Trail]:
+    if database is None and connection is None:
+        yield FileTrail(name, Path(name))
+        return
+    engine = open_engine(str(database)) if connection is None else engine_of(connection)
+    try:
+        found = engine.find(name)
+        yield TableTrail(name, engine, found.relation if found else engine.place(name))
+    finally:
+        if connection is None:
+            engine.close()

@@ -1,0 +1,72 @@
+"""Nights of a pipeline in plain Python: what two releases tell of each other, worked out row by row."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+Row = tuple[Any, ...]
+Covers = Callable[[str | None, Any], bool]
+
+
+def covers_age(label: str | None, age: int) -> bool:
+    """Whether a label of ages, a number, `[20, 30)` or `*`, may stand for an age."""
+    if label == "*":
+        return True
+    if label is None or not label.startswith("["):
+        return str(age) == label
+    low, high = label[1:-1].split(", ")
+    return int(low) <= age < int(high)
+
+
+def covers_zip(label: str | None, code: str) -> bool:
+    """Whether a label of codes such as `12**` may stand for a code."""
+    if label == "*" or label is None:
+        return label == "*"
+    return len(label) == len(code) and all(shown in ("*", letter) for shown, letter in zip(label, code, strict=True))
+
+
+def singled_out(old: Sequence[Row], new: Sequence[Row], domain: Iterable[Row], covers: Sequence[Covers], k: int) -> int:
+    """The rows that came, left or stayed in groups of fewer than k: of classes that may share a tuple of the domain.
+
+    A row: its labels, then what is kept.
+    """
+    width = len(covers)
+    classes = [{row[:width] for row in rows} for rows in (old, new)]
+    parent = {(side, each): (side, each) for side in (0, 1) for each in classes[side]}
+
+    def top(node: Any) -> Any:
+        while parent[node] != node:
+            node = parent[node]
+        return node
+
+    for one in domain:
+        fitting = [(side, each) for side in (0, 1) for each in classes[side] if _fits(each, one, covers)]
+        if {side for side, _ in fitting} == {0, 1}:
+            for node in fitting[1:]:
+                parent[top(node)] = top(fitting[0])
+    groups: dict[Any, list[Counter[Row]]] = defaultdict(lambda: [Counter(), Counter()])
+    for side, rows in enumerate((old, new)):
+        for row in rows:
+            groups[top((side, row[:width]))][side][row[width:]] += 1
+    return sum(_moved(before, after, k) for before, after in groups.values())
+
+
+def _fits(labels: Row, values: Row, covers: Sequence[Covers]) -> bool:
+    return all(each(label, value) for each, label, value in zip(covers, labels, values, strict=True))
+
+
+def _moved(before: Counter[Row], after: Counter[Row], k: int) -> int:
+    came, left, stayed = (sum(each.values()) for each in (after - before, before - after, before & after))
+    return sum(moved for moved in (came, left, stayed if came + left else 0) if moved < k)
+
+
+def narrowed(old: Sequence[Row], new: Sequence[Row], people: Sequence[Row], covers: Sequence[Covers], k: int) -> int:
+    """The people who stand among k in either release and among fewer in both; those in no class are together."""
+    width = len(covers)
+    sides = [{row[:width] for row in rows} for rows in (old, new)]
+    cells = [tuple(next((each for each in side if _fits(each, one, covers)), None) for side in sides) for one in people]
+    cells = [cell for cell in cells if cell != (None, None)]
+    among = [Counter(cell[side] for cell in cells) for side in (0, 1)]
+    both = Counter(cells)
+    hidden = [cell for cell in cells if all(among[s][cell[s]] >= k for s in (0, 1))]
+    return sum(both[cell] < k for cell in hidden)
