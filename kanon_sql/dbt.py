@@ -90,6 +90,16 @@ def _check(spec: Spec, model: Mapping[str, Any]) -> None:
         raise SpecError(
             "an anatomy is two tables, and a dbt model is one; give `form='table'`, or use `kanon anonymize`"
         )
+    if spec.waiting or spec.incremental:
+        raise SpecError(
+            "rows that wait need a table beside the release, and a dbt model makes no other; leave out `incremental` and "
+            "`waiting`, or use `kanon run`"
+        )
+    if spec.differencing_limit not in (None, "unlimited"):
+        raise SpecError(
+            "dbt replaces the table of a model without showing it to the model, so that nobody would compare the two; "
+            "leave out `differencing_limit`, or use `kanon run`"
+        )
 
 
 def _model() -> Mapping[str, Any]:

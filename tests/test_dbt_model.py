@@ -122,6 +122,22 @@ def test_a_spec_is_read_from_the_folder_of_the_project(
     assert release(session.query("FROM stg_patients"), session, spec="release.yml", k=7).columns == ["age", "ill"]
 
 
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"incremental": True, "waiting": "patients_waiting"}, "leave out `incremental` and `waiting`"),
+        ({"differencing_limit": 5}, "leave out `differencing_limit`"),
+    ],
+)
+def test_what_needs_another_table_is_refused(
+    session: duckdb.DuckDBPyConnection, more: dict[str, Any], said: str
+) -> None:
+    before = relations(session)
+    with pytest.raises(SpecError, match=said):
+        release(session.query("FROM stg_patients"), session, {**SPEC, "target": {"table": "elsewhere"}, **more})
+    assert relations(session) == before
+
+
 def test_what_is_no_table_and_no_session_is_refused(session: duckdb.DuckDBPyConnection) -> None:
     relation = session.query("FROM stg_patients")
     anatomy = {**SPEC, "target": {"table": "a", "as": "anatomy"}, "sensitive": ["ill"], "keep": []}
