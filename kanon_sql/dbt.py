@@ -92,8 +92,8 @@ def _check(spec: Spec, model: Mapping[str, Any]) -> None:
         )
     if spec.waiting or spec.incremental:
         raise SpecError(
-            "rows that wait need a table beside the release, and a dbt model makes no other; leave out `incremental` and "
-            "`waiting`, or use `kanon run`"
+            "rows that wait need a table beside the release, and a dbt model makes no other; leave out `incremental` "
+            "and `waiting`, or use `kanon run`"
         )
     if spec.differencing_limit not in (None, "unlimited"):
         raise SpecError(
