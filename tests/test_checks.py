@@ -68,7 +68,7 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
     ("location", "trace"): (
         PLACES,
         "",
-        "places are cloaked without a lattice, so there is nothing to trace; leave out `trace`",
+        "places are cloaked without a lattice, so there is nothing to trace; leave out `trace` and `resume`",
     ),
     ("cloak.method", "an option of another method"): (
         PLACES,
@@ -201,7 +201,7 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
     ("strategy", "trace"): (
         COLUMNS,
         "strategy: kaca",
-        "kaca is a local recoding, which asks for no nodes that a trace could list; leave out `trace`",
+        "kaca is a local recoding, which asks for no nodes that a trace could list; leave out `trace` and `resume`",
     ),
     ("rules, suppression_order, wildcard_suppression", "another strategy than prioprivacy"): (
         COLUMNS,

@@ -1,7 +1,6 @@
 """A role that may read a release and nothing else: what it can learn of the rows that the release does not show."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import psycopg
@@ -58,11 +57,11 @@ AS 'BEGIN RAISE NOTICE ''seen %'', told; RETURN TRUE; END'
 
 
 @pytest.fixture
-def hospital(postgres: PostgreSQL) -> Iterator[PostgreSQL]:
+def hospital(postgres: PostgreSQL) -> PostgreSQL:
     """A table with one row that no release of it shows."""
     create_table(postgres, "people", TYPES, ROWS)
     postgres.run("CREATE STATISTICS together (mcv) ON ill, zip FROM people")
-    yield postgres
+    return postgres
 
 
 def shown_to(reader: Role, statement: str) -> str:

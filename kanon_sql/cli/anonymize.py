@@ -56,6 +56,7 @@ from kanon_sql.verbs.statement import anonymize_sql
     o.OVERWRITE,
     o.DIFFERENCING_LIMIT,
     o.TRACE,
+    o.RESUME,
     o.JSON,
     o.SQL,
     o.DIALECT,
@@ -65,6 +66,7 @@ def anonymize(
     spec: Path | None,
     search_in: Any,
     trace: Path | None,
+    resume: Path | None,
     as_json: bool | None,
     sql: bool,
     dialect: str | None,
@@ -84,7 +86,7 @@ def anonymize(
             'there is no target; give `output="FILE.parquet"`, or `into="TABLE"`, or `sql` to only see the statement'
         )
     with watching() as watch:
-        made = run(source, settled, observer=watch, search_in=search_in, trace=trace)
+        made = run(source, settled, observer=watch, search_in=search_in, trace=trace, resume=resume)
     if as_json:
         print(json.dumps(made.manifest, indent=2))
         warn(made.manifest["warnings"])

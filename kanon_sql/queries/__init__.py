@@ -32,7 +32,7 @@ from kanon_sql.queries.refine import (
     refine_rests,
     refine_tuples,
 )
-from kanon_sql.queries.release import UNMAPPED_CODE, Cell, ReleaseQuery, of_type, shown_population
+from kanon_sql.queries.release import UNMAPPED_CODE, Cell, ReleaseQuery, contents, of_type, shown_population
 from kanon_sql.queries.rules import EXACT, EXACT_SINGLE
 from kanon_sql.queries.standalone import StandaloneCell, StandaloneQuery, exported_tuples
 from kanon_sql.queries.statements import (
@@ -114,6 +114,7 @@ __all__ = [
     "cloak_released",
     "cloak_rows",
     "comment",
+    "contents",
     "copy_to",
     "covered",
     "create_as",

@@ -273,6 +273,12 @@ def of_type(value: object, type_name: str) -> object:
     return exp.cast(t.literal(value), "FLOAT") if single else value
 
 
+def contents(relation: Relation, columns: Sequence[str], dialect: str) -> str:
+    """The query that gives every row of a relation as one text, `content`."""
+    content = exp.alias_(concatenated("", [t.column(name, "r") for name in columns]), "content")
+    return t.printed(exp.select(content).from_(t.table(relation, "r")), dialect)
+
+
 def concatenated(start: str, columns: Sequence[exp.Expr]) -> exp.Expr:
     """A text of the start and all columns, one after the other."""
     text: exp.Expr = exp.Literal.string(start)

@@ -124,7 +124,7 @@ _PLACES = (
         "trace",
         lambda spec: spec.location is not None,
         "places are cloaked without a lattice, so there is nothing to trace",
-        "leave out `trace`",
+        "leave out `trace` and `resume`",
         ("trace",),
     ),
     Conflict(
@@ -311,7 +311,7 @@ _STRATEGIES = (
         "trace",
         asked.recodes,
         "{spec.strategy} is a local recoding, which asks for no nodes that a trace could list",
-        "leave out `trace`",
+        "leave out `trace` and `resume`",
         ("trace",),
     ),
     Conflict(

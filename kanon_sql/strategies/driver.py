@@ -35,7 +35,9 @@ FoundBy = Literal["strategy", "lowered", "reduction", "last resort", "kept"]
 class Judge(Protocol):
     """Whoever can look at the data: the database in earnest, a table of verdicts in a test."""
 
-    queries: int
+    @property
+    def queries(self) -> int:
+        """The statements that were run so far."""
 
     def rows_at_risk(self, nodes: Sequence[Node]) -> list[int]:
         """The rows that each node would suppress."""

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
 from kanon_sql import cloak, queries
 from kanon_sql.engines.files import file_format, files
-from kanon_sql.errors import KanonError, SpecError
+from kanon_sql.errors import KanonError, SourceError, SpecError
 from kanon_sql.frequency.frequency_set import check_rows
 from kanon_sql.recode.regions import regions_of, write_regions
 from kanon_sql.release import anatomy, perturb, recoded, waiting
@@ -31,6 +30,7 @@ from kanon_sql.verbs.plan import LocalPlan, Plan, check_spec, plan_release
 from kanon_sql.verbs.problem import settle_roles
 from kanon_sql.verbs.released import Release, released, warned
 from kanon_sql.verbs.source import Source, opened, settle_spec
+from kanon_sql.verbs.trace import Trace
 
 
 @spelled_out(AnonymizeOptions)
@@ -42,6 +42,7 @@ def anonymize(
     observer: Observer | None = None,
     search_in: SearchIn = "embedded",
     trace: Path | None = None,
+    resume: Path | None = None,
     **options: Unpack[AnonymizeOptions],
 ) -> Release:
     """Anonymize a table, write the release where the spec says, and verify it there.
@@ -52,7 +53,8 @@ def anonymize(
     over it (`k=5`, `quasi_identifiers=["age"]`, `hierarchies="folder"`, `into="patients_anon"`, …).
     Without a target the release is kept in a temporary table. `search_in`: where a server's frequency set
     is searched, `embedded` (DuckDB beside us) or `engine`. `trace`: a file for every question of the search, as lines
-    of JSON. Raises KanonError; then nothing was written.
+    of JSON. `resume`: the trace of an earlier search of the same question, which then goes on where that one ended.
+    Raises KanonError; then nothing was written, but the trace if the database was lost.
 
     >>> import pandas
     >>> people = pandas.DataFrame({"name": list("abcd"), "zip": ["12", "13", "21", "22"], "ill": list("xyxy")})
@@ -66,22 +68,42 @@ def anonymize(
     observer = observer or Observer()
     settled = settle_spec(source, spec, taken(AnonymizeOptions, options))
     check_spec(settled, "anonymize")
-    if trace:
+    if trace or resume:
         check_spec(settled, "trace")
-        _check_trace(Path(trace), settled)
+    if trace:
+        _check_trace(Path(trace), settled, resume)
+    asked = Trace(Path(resume) if resume else None) if trace or resume else None
+    observer = replace(observer, judge=asked.recalling) if asked else observer
     started = time.monotonic()
-    with releasing(source, settled, connection, keep=settled.target is None) as (data, staging):
+    replaces = trace == resume or (settled.target is not None and settled.target.overwrite)
+    with (
+        _keeping(asked, trace, replaces),
+        releasing(source, settled, connection, keep=settled.target is None) as (data, staging),
+    ):
         made = make_release(data, settled, observer, staging, search_in, started)
-        if trace:
-            with staging.file(Path(trace), settled.target is not None and settled.target.overwrite) as path:
-                path.write_text("".join(f"{json.dumps(asdict(step))}\n" for step in made.trace), encoding="utf-8")
+        if trace and asked:
+            with staging.file(Path(trace), replaces) as path:
+                path.write_text(asked.lines(made.trace), encoding="utf-8")
+        if resume and asked:
+            made.manifest["nodes_resumed"] = asked.nodes_resumed
     return warned(made)
 
 
-def _check_trace(trace: Path, spec: Spec) -> None:
-    """Refuse a trace that exists, is the source, or is the release itself."""
+@contextlib.contextmanager
+def _keeping(asked: Trace | None, trace: Path | None, overwrite: bool) -> Iterator[None]:
+    """Write what a search was told before the database was lost, so that another run can go on."""
+    try:
+        yield
+    except SourceError as error:
+        if asked and trace and (kept := asked.keep(Path(trace), overwrite, error)):
+            raise kept from None
+        raise
+
+
+def _check_trace(trace: Path, spec: Spec, resume: Path | None) -> None:
+    """Refuse a trace that exists, unless it is the one that is resumed; that is the source, or the release itself."""
     target = spec.target
-    check_file(trace, target is not None and target.overwrite, files(spec.source))
+    check_file(trace, trace == resume or (target is not None and target.overwrite), files(spec.source))
     if target and target.file and trace.absolute() == Path(target.file).absolute():
         raise SpecError(f"{trace} is to be both the release and the trace; name two files")
 

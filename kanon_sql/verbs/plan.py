@@ -175,11 +175,12 @@ def driver_of(problem: Problem, allowed: int, observer: Observer | None = None) 
     """What asks the judge of a problem about nodes, of which so many rows may be suppressed."""
     spec, judge = problem.spec, problem.judge
     limit = strategy(spec.strategy).default_seconds if spec.time_limit is None else spec.time_limit
+    asked = observer.judge(problem) if observer and observer.judge else judge
     return Driver(
         problem.lattice,
         problem.costs,
         metric(spec.metric),
-        judge,
+        asked,
         allowed,
         judge.model.monotone_for(suppresses=allowed > 0),
         limit,

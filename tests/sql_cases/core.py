@@ -499,6 +499,13 @@ CASES = [
         for zip_of_1 in (0, 1)
     ),
     Case(
+        "core/digest",
+        {"contents": Relation("contents")},
+        ["rows", "sum_1", "sum_2", "sum_3", "sum_4"],
+        [(2, 3_295_977, 2_553_491, 3_297_224, 2_483_174)],  # of MD5, 0cc175b9c0f1… and 92eb5ffee6ae…
+        {"contents": ({"content": "VARCHAR"}, [("a",), ("b",)])},
+    ),
+    Case(
         "core/distinct_count",
         {"columns": ["age_0"], "relation": COUNTED},
         ["rows"],
