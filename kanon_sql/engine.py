@@ -125,6 +125,9 @@ class Engine(Protocol):
     def insert_castable(self, relation: Relation, written: Relation, type_name: str, columns: Sequence[str]) -> None:
         """Add to a table the rows of another whose `text` a type can hold, as `value`; NULL too. `columns`: of both."""
 
+    def took_none(self, relation: Relation) -> None:
+        """Told of a temporary table that a statement gave no rows, before it gets any."""
+
     def table(self, relation: Relation, form: str = "table") -> Table:
         """Describe a relation that is known to exist."""
 

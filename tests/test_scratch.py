@@ -187,6 +187,23 @@ def test_a_query_of_what_has_no_repr_of_its_own_is_not_kept(monkeypatch: pytest.
     assert len(tree._texts) == 2
 
 
+def test_an_empty_table_takes_many_rows_in_a_transaction(engine: Engine) -> None:
+    def name(relation: queries.Relation) -> str:
+        return ".".join(f'"{part}"' for part in queries.parts(relation, engine.dialect))
+
+    with Scratch(engine, "example") as tables, engine.transaction():
+        letters = name(tables.load("letters", LETTERS, [["a"] * 500]))
+        none, many = f"SELECT letter FROM {letters} LIMIT 0", f"SELECT x.letter FROM {letters} AS x, {letters} AS y"
+        for table in ("made", "added"):
+            tables.make_as(table, none)
+        tables.add_as("added", none)
+        for table in ("made", "added"):
+            tables.add_as(table, many)
+            tables.add_as(table, none)
+            by_letter = f"SELECT letter, COUNT(*) FROM {name(tables[table])} GROUP BY letter"
+            assert engine.rows(by_letter) == [("a", 250_000)]
+
+
 def _in_a_transaction(engine: Engine, work: Callable[[], None]) -> None:
     with engine.transaction():
         work()

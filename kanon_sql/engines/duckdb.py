@@ -121,6 +121,13 @@ class DuckDB:
             told = self.connection.execute(sql).fetchone()
         return int(told[0]) if told and isinstance(told[0], int) else None
 
+    def took_none(self, relation: Relation) -> None:
+        """Have an empty table hold a row once."""
+        # Else DuckDB 2.0 loses all rows of a large INSERT that follows one of none in a transaction.
+        if self.rows(queries.text("core/row_count", self.dialect, relation=relation)) == [(0,)]:
+            for statement in queries.add_and_delete_a_row(relation, self.dialect):
+                self.run(statement)
+
     def explain(self, sql: str) -> str:
         """The engine's plan of a query, as text."""
         return str(self.rows(f"EXPLAIN {sql}")[0][1])

@@ -278,6 +278,9 @@ class PostgreSQL:
         """Close the connection."""
         self.connection.close()
 
+    def took_none(self, relation: Relation) -> None:
+        """Nothing has to be done."""
+
     def integer_type(self, largest: int) -> str:
         """The smallest signed integer type that holds `largest`."""
         return "smallint" if largest < 2**15 else "integer"

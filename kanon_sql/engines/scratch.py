@@ -134,13 +134,17 @@ class Scratch:
         relation = self._to_make(table)
         self._drop(relation)
         made = queries.create_as(relation, text, self.engine.dialect, temporary=True)
-        self._run(made, query or "make", sentence or self._sentence(query, "Make a temporary table."))
+        self._fill(relation, made, query or "make", sentence or self._sentence(query, "Make a temporary table."))
         return relation
 
     def _add(self, table: str | Relation, text: str, query: str = "") -> None:
         relation = self._relation(table)
         added = queries.insert(relation, text, self.engine.dialect)
-        self._run(added, query or "add", self._sentence(query, "Add rows to a temporary table."))
+        self._fill(relation, added, query or "add", self._sentence(query, "Add rows to a temporary table."))
+
+    def _fill(self, relation: Relation, statement: str, name: str, sentence: str) -> None:
+        if self._run(statement, name, sentence) == 0:
+            self.engine.took_none(relation)
 
     def _rows(self, text: str, query: str = "") -> list[tuple[Any, ...]]:
         started = time.perf_counter()
@@ -149,11 +153,12 @@ class Scratch:
         self._note(query or "ask", self._sentence(query, "Ask for rows."), text, started, len(rows))
         return rows
 
-    def _run(self, statement: str, name: str, sentence: str) -> None:
+    def _run(self, statement: str, name: str, sentence: str) -> int | None:
         started = time.perf_counter()
         rows = self.engine.run(statement)
         self.statements += 1
         self._note(name, sentence, statement, started, rows)
+        return rows
 
     def _relation(self, table: str | Relation) -> Relation:
         return self[table] if isinstance(table, str) else table

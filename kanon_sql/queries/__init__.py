@@ -37,6 +37,7 @@ from kanon_sql.queries.rules import EXACT, EXACT_SINGLE
 from kanon_sql.queries.standalone import StandaloneCell, StandaloneQuery, exported_tuples
 from kanon_sql.queries.statements import (
     SEPARATORS,
+    add_and_delete_a_row,
     comment,
     copy_to,
     create_as,
@@ -102,6 +103,7 @@ __all__ = [
     "Statement",
     "Steps",
     "WrittenTable",
+    "add_and_delete_a_row",
     "assigned",
     "beside_patterns",
     "boxes",

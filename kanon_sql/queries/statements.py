@@ -22,6 +22,12 @@ def insert(relation: Relation, query: str, dialect: str) -> str:
     return f"INSERT INTO {t.named(relation, dialect)} {query}"
 
 
+def add_and_delete_a_row(relation: Relation, dialect: str) -> tuple[str, str]:
+    """The two statements that add a row of NULL to an empty table, and take it away."""
+    name = t.named(relation, dialect)
+    return f"INSERT INTO {name} DEFAULT VALUES", f"DELETE FROM {name}"
+
+
 def rename(relation: Relation, name: str, dialect: str, form: str = "table") -> str:
     """The statement that gives a table or view another name, where there is none of that name."""
     return f"ALTER {_kind(form)} {t.named(relation, dialect)} RENAME TO {t.identifier(name, dialect)}"
