@@ -59,7 +59,7 @@ def release(
     [('1*', 0), ('1*', 0), ('1*', 1), ('1*', 1)]
     """
     model = _model()
-    settled = settle_spec(relation, _given(spec), taken(AnonymizeOptions, options))
+    settled = settle_spec(relation, _given(spec), taken(AnonymizeOptions, options), releases=True)
     _check(settled, model)
     if manifest is not None:
         check_file(Path(manifest), True, ())

@@ -243,6 +243,29 @@ def test_other_mistakes_of_the_command_line() -> None:
 
 
 @pytest.mark.usefixtures("folder")
+def test_what_makes_no_release_reads_the_spec_of_a_pipeline(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran()
+    assert kanon("verify", "--spec", "release.yml").out.startswith("holds: 3-anonymous")
+    monkeypatch.setenv("K", "200")
+    assert kanon("verify", "--spec", "release.yml").code == 1
+    Path("release.yml").write_text(f"{SPEC}node: keep\nreleases: {{one: {{}}}}")
+    assert kanon_sql.search(spec="release.yml", k=3).proven_optimal
+    Path("release.yml").write_text(f"{SPEC}releases: {{one: {{}}, two: {{target: {{file: two.csv}}}}}}")
+    with pytest.raises(KanonError, match=r"release.yml has the releases one, two; give a spec file of one of them"):
+        kanon_sql.verify(spec="release.yml")
+
+
+def test_nothing_is_built_on_a_broken_trail(folder: Path) -> None:
+    ran()
+    rewrite("trail.jsonl", '"rows":48', '"rows":47')
+    write_people(PEOPLE * 2)
+    before = snapshot(folder)
+    with pytest.raises(SourceError, match=r"row 1 of the audit trail trail.jsonl is broken \(its checksum is not that"):
+        ran()
+    assert snapshot(folder) == before
+
+
+@pytest.mark.usefixtures("folder")
 def test_a_variable_is_a_value_whatever_is_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLACE", "a: b}\nprivacy: {k: 1}")
     Path("release.yml").write_text(SPEC.replace("file: anon.csv", 'file: "${PLACE}/${K}.csv"'))

@@ -73,7 +73,7 @@ def anonymize(
     **overrides: Any,
 ) -> None:
     """[bold]kanon anonymize adult.csv --quasi-identifiers age,sex --hierarchies hierarchies/adult --output k5.csv[/bold]"""  # noqa: E501
-    settled = settle_spec(source, spec, overrides)
+    settled = settle_spec(source, spec, overrides, releases=True)
     if sql:
         with watching() as watch:
             statement = anonymize_sql(source, settled, observer=watch, search_in=search_in, dialect=dialect)

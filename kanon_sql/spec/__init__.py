@@ -34,7 +34,7 @@ from kanon_sql.spec.fields import (
     Target,
 )
 from kanon_sql.spec.load import load, merge, parse
-from kanon_sql.spec.pipeline import AUDIT, Held, Scheduled, load_runs
+from kanon_sql.spec.pipeline import AUDIT, Held, Scheduled, load_runs, load_to_read
 from kanon_sql.spec.places import names_a_server, speakable
 from kanon_sql.spec.privacy import (
     POPULATION_MODELS,
@@ -108,6 +108,7 @@ __all__ = [
     "check",
     "load",
     "load_runs",
+    "load_to_read",
     "merge",
     "names_a_server",
     "parse",

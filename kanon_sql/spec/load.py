@@ -26,21 +26,25 @@ def load(path: str | os.PathLike[str], **overrides: Any) -> Spec:
 
     What the file leaves out and a run needs (source, quasi_identifiers) may come from the overrides.
     """
-    needed = {name: value for name, value in overrides.items() if name in _NEEDED}
     mapping = read(Path(path))
-    refuse_keys_of_runs(mapping, path)
-    return merge(validated({**needed, **_said(mapping)}, folder=Path(path).parent), **overrides)
+    if found := key_of_runs(mapping):
+        raise SpecError(f"{path}: {found} is for pipelines; run the file with `kanon run`, or leave {found} out")
+    return completed(mapping, Path(path).parent, overrides)
+
+
+def completed(mapping: Mapping[str, Any], folder: Path, overrides: Mapping[str, Any]) -> Spec:
+    """The spec of what a file in a folder says, with `overrides` as in `merge`."""
+    needed = {name: value for name, value in overrides.items() if name in _NEEDED}
+    return merge(validated({**needed, **_said(mapping)}, folder=folder), **overrides)
 
 
 _NEEDED = ("source", "quasi_identifiers", "location")
 
 
-def refuse_keys_of_runs(mapping: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
-    """SpecError if a spec file says what only a pipeline is told."""
+def key_of_runs(mapping: Mapping[str, Any]) -> str | None:
+    """A key of a spec file that only a pipeline is told; None if there is none."""
     found = next((key for key in ("releases", "vars", "audit") if key in mapping), None)
-    found = found or ("node" if isinstance(mapping.get("node"), str) else None)
-    if found:
-        raise SpecError(f"{path}: {found} is for pipelines; run the file with `kanon run`, or leave {found} out")
+    return found or ("node" if isinstance(mapping.get("node"), str) else None)
 
 
 def parse(mapping: Mapping[str, Any]) -> Spec:

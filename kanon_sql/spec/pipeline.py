@@ -15,7 +15,7 @@ from kanon_sql.errors import SpecError
 from kanon_sql.spec.checks import check
 from kanon_sql.spec.errors import shown
 from kanon_sql.spec.fields import Spec
-from kanon_sql.spec.load import Fill, merge, read, validated
+from kanon_sql.spec.load import Fill, completed, key_of_runs, load, merge, read, validated
 from kanon_sql.spec.types import TRUTH
 
 Held: TypeAlias = Literal["keep", "search", "keep_else_search"]
@@ -44,25 +44,54 @@ def load_runs(path: Path, variables: Mapping[str, str] | None = None) -> list[Sc
     `variables`: what wins over the environment and the file's own `vars`. What stands beside `releases` holds for each
     of them; what a release says itself takes the place of that, key by key.
     """
-    mapping = dict(read(path, _filling(variables or {}, str(path))))
-    mapping.pop("vars", None)
-    releases = mapping.pop("releases", None)
+    each = _mappings(path, variables or {})
+    if None in each:
+        return [_scheduled(path, path.stem, path.stem, each[None])]
+    return [_one_of(path, str(name), mapping) for name, mapping in each.items()]
+
+
+def load_to_read(path: Path, **overrides: Any) -> Spec:
+    """Read a spec file for what writes no release: as `load`, and also the spec of a pipeline of one release.
+
+    What only a pipeline is told is left out; variables have the values of the environment, or of the file.
+    """
+    if not key_of_runs(read(path)):
+        return load(path, **overrides)
+    each = _mappings(path, {})
+    if len(each) > 1:
+        names = ", ".join(map(str, each))
+        raise SpecError(f"{path} has the releases {names}; give a spec file of one of them")
+    (mapping,) = each.values()
+    told = {key for key in ("audit", "node") if key == "audit" or isinstance(mapping.get(key), str)}
+    return completed({key: value for key, value in mapping.items() if key not in told}, path.parent, overrides)
+
+
+def _mappings(path: Path, variables: Mapping[str, str]) -> dict[str | None, dict[str, Any]]:
+    """What a file says of each of its releases, by name; None is that of a file of one without a name."""
+    shared = dict(read(path, _filling(variables, str(path))))
+    shared.pop("vars", None)
+    releases = shared.pop("releases", None)
     if releases is None:
-        return [_scheduled(path, path.stem, path.stem, mapping)]
+        return {None: shared}
     if not isinstance(releases, Mapping) or not releases:
         raise SpecError(f"releases: give a mapping of names to specs, not {shown(releases)}")
-    return [_one_of(path, name, mapping, own) for name, own in releases.items()]
+    return {name: {**shared, **_own(name, own)} for name, own in releases.items()}
 
 
-def _one_of(path: Path, name: Any, shared: Mapping[str, Any], own: Any) -> Scheduled:
+def _own(name: Any, own: Any) -> Mapping[str, Any]:
+    """What one of several releases says itself."""
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise SpecError(f"releases: {name!r} is no name of a release; use letters, digits, - and _")
     if not isinstance(own, Mapping):
         raise SpecError(f"releases.{name}: give a mapping of what is its own, such as its target, not {shown(own)}")
     if nested := own.keys() & {"releases", "vars"}:
         raise SpecError(f"releases.{name}: {min(nested)} belongs at the top of the file; move it there")
+    return own
+
+
+def _one_of(path: Path, name: str, mapping: Mapping[str, Any]) -> Scheduled:
     try:
-        return _scheduled(path, name, f"{path.stem}.{name}", {**shared, **own})
+        return _scheduled(path, name, f"{path.stem}.{name}", mapping)
     except SpecError as error:
         raise SpecError(f"releases.{name}: {error}") from None
 

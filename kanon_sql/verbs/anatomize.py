@@ -53,7 +53,7 @@ def anatomize(
     started = time.monotonic()
     if l < 2:
         raise SpecError(f"l is {l}; it must be at least 2, or nothing is hidden")
-    settled = settle_spec(source, spec, {**taken(AnatomizeOptions, options), "form": "anatomy"})
+    settled = settle_spec(source, spec, {**taken(AnatomizeOptions, options), "form": "anatomy"}, releases=True)
     check(settled, "anatomize")
     with releasing(source, settled, connection) as (data, staging):
         _check(data, settled)

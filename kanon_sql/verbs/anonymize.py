@@ -66,7 +66,7 @@ def anonymize(
     ({'zip': 1}, True)
     """
     observer = observer or Observer()
-    settled = settle_spec(source, spec, taken(AnonymizeOptions, options))
+    settled = settle_spec(source, spec, taken(AnonymizeOptions, options), releases=True)
     check_spec(settled, "anonymize")
     if trace or resume:
         check_spec(settled, "trace")

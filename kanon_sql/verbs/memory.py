@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from kanon_sql.errors import SourceError, TargetError
 from kanon_sql.staging import Staging, locked
-from kanon_sql.verbs.trail import Trail, canonical
+from kanon_sql.verbs.trail import Trail, canonical, problems
 
 FOLDER = ".kanon"  # beside the spec
 _MODE = 0o700
@@ -67,16 +67,16 @@ class Audited:
     place: str
 
     def last(self) -> list[dict[str, Any]]:
-        """The last rows of this release; SourceError if they cannot be read."""
-        own = [entry for entry in self.trail.entries() if entry.release == self.release]
-        try:
-            here = [manifest for manifest in (entry.said for entry in own) if manifest["run"]["place"] == self.place]
-        except (ValueError, KeyError, TypeError):
+        """The last rows of this release; SourceError if any row of the trail is not as it was written."""
+        entries = self.trail.entries()
+        if broken := problems(entries):
+            number, problem = broken[0]
             raise SourceError(
-                f"the last rows of {self.release} in {self.trail.name} cannot be read; look with `kanon releases "
-                "verify`, and restore them"
-            ) from None
-        return here[:-3:-1]
+                f"row {number} of the audit trail {self.trail.name} is broken ({problem}), and nothing is built on it; "
+                "restore the trail, or begin another with `audit: NAME`"
+            )
+        said = [entry.said for entry in entries if entry.release == self.release]
+        return [manifest for manifest in said if manifest["run"]["place"] == self.place][:-3:-1]
 
     @contextlib.contextmanager
     def add(self, manifest: Mapping[str, Any], staging: Staging) -> Iterator[None]:

@@ -67,18 +67,23 @@ class Source:
             )
 
 
-def settle_spec(source: Any, spec: Spec | dict[str, Any] | str | Path | None, overrides: dict[str, Any]) -> Spec:
-    """Join what the spec, the source and the keyword arguments say, with the privacy models given in Python."""
+def settle_spec(
+    source: Any, spec: Spec | dict[str, Any] | str | Path | None, overrides: dict[str, Any], releases: bool = False
+) -> Spec:
+    """Join what the spec, the source and the keyword arguments say, with the privacy models given in Python.
+
+    `releases`: whether a release is to be made, which a spec file of a pipeline leaves to `run`.
+    """
     models, k = overrides.get("privacy"), overrides.get("k")
     if models is None or isinstance(models, Mapping):
-        settled = _settled(source, spec, overrides)
+        settled = _settled(source, spec, overrides, releases)
         kept = spec.models if isinstance(spec, Spec) and models is None else ()
         kept = tuple(model for model in kept if k is None or model.class_size is None)
         return settled.with_models(kept) if kept else settled
     given = _models(models)
     if k is not None and any(model.class_size for model in given):
         raise SpecError("privacy says what must hold, and k does too; put k_anonymity(k) among the privacy models")
-    return _settled(source, spec, {**overrides, "privacy": None}).with_models(given)
+    return _settled(source, spec, {**overrides, "privacy": None}, releases).with_models(given)
 
 
 def _models(given: Any) -> tuple[PrivacyModel | ReleaseModel, ...]:
@@ -86,10 +91,13 @@ def _models(given: Any) -> tuple[PrivacyModel | ReleaseModel, ...]:
     return all_of(*models).every
 
 
-def _settled(source: Any, spec: Spec | dict[str, Any] | str | Path | None, overrides: dict[str, Any]) -> Spec:
+def _settled(
+    source: Any, spec: Spec | dict[str, Any] | str | Path | None, overrides: dict[str, Any], releases: bool
+) -> Spec:
     named = str(source) if isinstance(source, (str, Path)) else None if source is None else IN_MEMORY
     if isinstance(spec, (str, Path)):
-        return specs.load(spec, source=named, **overrides)
+        load = specs.load if releases else specs.load_to_read
+        return load(Path(spec), source=named, **overrides)
     if isinstance(spec, Spec):
         return specs.merge(spec, source=named, **overrides)
     return specs.merge(specs.parse({"source": named, **(spec or {})}) if spec else None, source=named, **overrides)
