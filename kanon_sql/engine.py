@@ -137,8 +137,14 @@ class Engine(Protocol):
         The schema is the one named, or else the current one.
         """
 
+    def check_writable(self, relation: Relation) -> None:
+        """Refuse the place of a target, if no table may be made there; TargetError."""
+
     def existing(self, relation: Relation) -> Table | None:
         """The table or view in exactly this place, if there is one."""
+
+    def relations(self) -> list[Relation]:
+        """All tables and views that a user could name, wherever they are."""
 
     def comments(self, relation: Relation) -> dict[Relation, str]:
         """The comments on the tables and views in the schema of a relation."""
@@ -167,7 +173,7 @@ class Engine(Protocol):
         Inside a transaction, the transaction is lost with it.
         """
 
-    def embedded(self) -> Engine:
+    def embedded(self) -> FileEngine:
         """A new embedded engine, in memory, under the limits of memory and threads that this one has in the process."""
 
     def close(self) -> None:
@@ -220,6 +226,16 @@ def name_readings(name: str) -> list[tuple[str, ...]]:
         return [(name,)]
     dotted = tuple(quoted.replace('""', '"') or bare for quoted, bare in _PART.findall(name))
     return [(name,)] if dotted == (name,) else [(name,), dotted]
+
+
+def written(relation: Relation) -> str:
+    """A relation's name as a user may write it, which `name_readings` reads.
+
+    >>> written(Relation("hr", "odd.name"))
+    'hr."odd.name"'
+    """
+    quoted = ('"' + part.replace('"', '""') + '"' for part in relation.parts)
+    return ".".join(name if {".", '"'} & set(part) else part for name, part in zip(quoted, relation.parts, strict=True))
 
 
 def refuse_equal_names(columns: Sequence[str], where: str) -> None:

@@ -16,6 +16,10 @@ from support.command_line import kanon
 
 OPTIONS: list[tuple[str, str, object]] = [
     ("--database hospital.duckdb", "database", "hospital.duckdb"),
+    ("--attach lake.duckdb:archive", "attach.archive", "lake.duckdb"),
+    ("--memory-limit 2GB", "memory_limit", "2GB"),
+    ("--threads 2", "threads", 2),
+    ("--temp-directory /tmp", "temp_directory", "/tmp"),
     ("--quasi-identifiers ' age, \"zip, code\"'", "quasi_identifiers", ["age", "zip, code"]),
     ("--hierarchies h", "hierarchies", "h"),
     ("--identifiers name,ssn", "identifiers", ["name", "ssn"]),

@@ -9,7 +9,8 @@ from support.specs import QI_TEXT, error
 
 RECIPE_TEXT = "a file, the word suppress, or a mapping with one of file, table, ranges, redact, dates, taxonomy"
 TOP_KEYS = (
-    "source, database, identifiers, location, time, unit, cloak, quasi_identifiers, hierarchies, "
+    "database, attach, memory_limit, threads, temp_directory, source, identifiers, location, time, unit, cloak, "
+    "quasi_identifiers, hierarchies, "
     "sensitive, keep, privacy, suppression_limit, "
     "metric, strategy, time_limit, evaluations, seed, show, beta, prioprivacy, kgen, memetic, local_search, random, "
     "node, node_from, node_else, regions, write_regions, unmapped, new_columns, changed_types, changed_hierarchies, "

@@ -17,7 +17,7 @@ L = Option("l", "Minimum number of different sensitive values in a group.", type
 @takes(
     o.SOURCE,
     L,
-    o.DATABASE,
+    *o.PLACES,
     o.SPEC,
     o.QUASI_IDENTIFIERS,
     o.IDENTIFIERS,

@@ -22,7 +22,7 @@ from kanon_sql.verbs.statement import anonymize_sql
 
 @takes(
     o.SOURCE,
-    o.DATABASE,
+    *o.PLACES,
     o.SPEC,
     *o.ROLES,
     o.KEEP,

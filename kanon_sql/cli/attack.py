@@ -56,7 +56,7 @@ FAIL_ABOVE = Option(
     ONLY,
     ATTEMPTS,
     o.SEED,
-    o.DATABASE,
+    *o.PLACES,
     o.SPEC,
     o.QUASI_IDENTIFIERS,
     o.HIERARCHIES,

@@ -36,7 +36,7 @@ EACH_TIME_LIMIT = replace(
 
 @takes(
     o.SOURCE,
-    o.DATABASE,
+    *o.PLACES,
     o.SPEC,
     *o.ROLES,
     *(SIZES if option is o.K else option for option in o.MODEL),

@@ -20,7 +20,7 @@ from kanon_sql.verbs.statement import compile as run
 
 @takes(
     o.SOURCE,
-    o.DATABASE,
+    *o.PLACES,
     o.SPEC,
     o.FREQUENCY_SET,
     *o.ROLES,

@@ -18,7 +18,7 @@ from kanon_sql.verbs.explain import Step
 from kanon_sql.verbs.explain import explain as run
 
 
-@takes(o.SOURCE, o.DATABASE, o.SPEC, *o.ROLES, o.KEEP, *o.MODEL, o.STRATEGY, o.TIME_LIMIT, o.SEARCH_IN, o.JSON)
+@takes(o.SOURCE, *o.PLACES, o.SPEC, *o.ROLES, o.KEEP, *o.MODEL, o.STRATEGY, o.TIME_LIMIT, o.SEARCH_IN, o.JSON)
 def explain(source: str | None, spec: Path | None, search_in: Any, as_json: bool | None, **overrides: Any) -> None:
     with watching() as watch:
         explained = run(source, spec, observer=watch, search_in=search_in, **overrides)

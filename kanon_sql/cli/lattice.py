@@ -20,7 +20,7 @@ PICTURE = replace(o.OUTPUT, help="The .svg file to draw.", type=Path, default=Pa
 
 @takes(
     o.SOURCE,
-    o.DATABASE,
+    *o.PLACES,
     o.SPEC,
     *o.ROLES,
     *o.MODEL,

@@ -200,8 +200,27 @@ def _number(text: str) -> float | str:
     return int(text) if re.fullmatch(r"[-+]?\d+", text) else _figure(text)
 
 
+def attached(texts: list[str]) -> dict[str, str]:
+    """Read files to attach, each by its own name or by the one behind its last colon.
+
+    >>> attached(["data/lake.duckdb", "old.duckdb:archive"])
+    {'lake': 'data/lake.duckdb', 'archive': 'old.duckdb'}
+    """
+    files: dict[str, str] = {}
+    for text in texts:
+        match = _NAMED.fullmatch(text)
+        file, name = (match[1], match[2]) if match else (text, Path(text).stem)
+        if name in files:
+            raise SpecError(f"--attach: two files are called {name}; name one anew, as in FILE:OTHER")
+        files[name] = file
+    return files
+
+
+_NAMED = re.compile(r"(.+):(\w+)")
+
+
 _DATA, _PRIVACY, _SEARCH, _LOCAL = "Data", "Privacy", "Search", "Local recoding"
-_KEEPING, _TARGET, _OUTPUT = "Keeping a release on new data", "Target", "Output"
+_KEEPING, _TARGET, _OUTPUT, _MACHINE = "Keeping a release on new data", "Target", "Output", "Machine"
 _SEARCHES = ", ".join(get_args(SearchStrategy))
 _A_SOURCE = "A CSV or Parquet file or a glob of files; with --database, a table or view."
 
@@ -227,6 +246,22 @@ def _of_columns(name: str, help: str, *keys: str, flag: str = "") -> Option:
 SOURCE = Argument("source", _A_SOURCE)
 NEEDED_SOURCE = Argument("source", _A_SOURCE, default=...)
 DATABASE = Option("database", "A DuckDB file or postgresql://user@host/database.", _DATA)
+ATTACH = Option(
+    "attach",
+    "A DuckDB file to attach beside --database, by its own name or another: lake.duckdb or lake.duckdb:archive. Its "
+    "tables are archive.main.people. It is only read unless --into names it. Repeatable.",
+    _DATA,
+    list[str],
+    read=attached,
+)
+MEMORY_LIMIT = Option("memory_limit", "Memory for each embedded DuckDB, such as 2GB; more is spilled.", _MACHINE)
+THREADS = Option("threads", "Threads for each embedded DuckDB.", _MACHINE, int, limits={"min": 1})
+TEMP_DIRECTORY = Option(
+    "temp_directory",
+    "The folder to spill to, in a private folder of its own (default: beside --database, else TMPDIR).",
+    _MACHINE,
+    Path,
+)
 SPEC = Option("spec", "A YAML spec of the run; options on the command line override it.", _DATA, Path)
 QUASI_IDENTIFIERS = Option("quasi_identifiers", "Columns to generalize, such as age,zip,sex.", _DATA, read=names)
 HIERARCHIES = Option("hierarchies", "A folder with one <column>.csv per quasi-identifier.", _DATA, Path)
@@ -478,6 +513,7 @@ KEEPING = (
     *(NODE, NODE_FROM, NODE_ELSE, REGIONS, WRITE_REGIONS),
     *(NEW_COLUMNS, CHANGED_TYPES, CHANGED_HIERARCHIES, INCREMENTAL, WAITING),
 )
+PLACES = (DATABASE, ATTACH, MEMORY_LIMIT, THREADS, TEMP_DIRECTORY)
 ROLES = (QUASI_IDENTIFIERS, HIERARCHIES, IDENTIFIERS, SENSITIVE)
 _OF_VALUES = (L_DIVERSITY, T_CLOSENESS, ALPHA, BETA_LIKENESS, DELTA_DISCLOSURE)
 PRIVACY = (K, UNIT, *_OF_VALUES, K_MAP, DELTA_PRESENCE, RISK, UNIQUENESS)

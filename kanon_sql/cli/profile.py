@@ -7,6 +7,7 @@ import io
 import json
 import shlex
 from collections.abc import Sequence
+from typing import Any
 
 from rich.markup import escape
 from rich.table import Table
@@ -24,14 +25,14 @@ LARGEST_SET = Option(
 TIME_LIMIT = Option("time_limit", "Seconds to spend; then what is known so far is shown.", type=float, default=30.0)
 
 
-@takes(o.NEEDED_SOURCE, o.DATABASE, LARGEST_SET, TIME_LIMIT, o.JSON)
-def profile(source: str, database: str | None, largest_set: int, time_limit: float, as_json: bool | None) -> None:
+@takes(o.NEEDED_SOURCE, *o.PLACES, LARGEST_SET, TIME_LIMIT, o.JSON)
+def profile(source: str, largest_set: int, time_limit: float, as_json: bool | None, **places: Any) -> None:
     with watching() as watch:
-        seen = run(source, database=database, largest_set=largest_set, time_limit=time_limit, observer=watch)
+        seen = run(source, largest_set=largest_set, time_limit=time_limit, observer=watch, **places)
     if as_json:
         print(json.dumps(seen.to_dict(), indent=2))
     else:
-        _show(seen, source, database)
+        _show(seen, source, places["database"])
 
 
 def _show(seen: Profile, source: str, database: str | None) -> None:

@@ -73,7 +73,7 @@ FAIL_ABOVE = Option(
     RELEASE,
     POPULATION,
     SAMPLING_FRACTION,
-    o.DATABASE,
+    *o.PLACES,
     o.SPEC,
     o.QUASI_IDENTIFIERS,
     o.SENSITIVE,

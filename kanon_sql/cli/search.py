@@ -16,7 +16,7 @@ from kanon_sql.verbs.search import search as run
 
 @takes(
     o.SOURCE,
-    o.DATABASE,
+    *o.PLACES,
     o.SPEC,
     o.FREQUENCY_SET,
     *o.ROLES,

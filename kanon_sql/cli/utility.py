@@ -38,7 +38,7 @@ _SHOWN = 5  # pairs
     QUERIES,
     ROWS,
     o.SEED,
-    o.DATABASE,
+    *o.PLACES,
     o.SPEC,
     o.QUASI_IDENTIFIERS,
     o.HIERARCHIES,

@@ -17,7 +17,7 @@ from kanon_sql.verbs.verify import ITSELF
 from kanon_sql.verbs.verify import verify as run
 
 
-@takes(o.SOURCE, o.AGAINST, o.DATABASE, o.SPEC, o.QUASI_IDENTIFIERS, o.HIERARCHIES, *o.PRIVACY, o.JSON)
+@takes(o.SOURCE, o.AGAINST, *o.PLACES, o.SPEC, o.QUASI_IDENTIFIERS, o.HIERARCHIES, *o.PRIVACY, o.JSON)
 def verify(source: str | None, spec: Path | None, as_json: bool | None, **overrides: Any) -> None:
     """With --spec and no source, checks the spec's target. Prints how many classes fail, of which size; never whose."""
     checked = run(source, spec, **overrides).to_dict()

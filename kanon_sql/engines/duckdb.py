@@ -6,7 +6,6 @@ import json
 import os
 import re
 import struct
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -18,13 +17,16 @@ import duckdb
 from kanon_sql import interrupts, queries
 from kanon_sql.engine import Column, Engine, Rights, Table, name_readings, refuse_equal_names
 from kanon_sql.engines.csv_form import load_csv
+from kanon_sql.engines.duckdb_errors import explained, said_by
+from kanon_sql.engines.duckdb_files import connected, opening, refuse_missing, refuse_other_formats, spill_apart
+from kanon_sql.engines.duckdb_sql import ALL, COMMENTS, LASTING, LOOK_UP, READ_ONLY
 from kanon_sql.engines.files import file_format, files, quoted_path
 from kanon_sql.engines.frames import names, show
 from kanon_sql.engines.headers import parquet_names
-from kanon_sql.errors import KanonError, SourceError, TargetError
+from kanon_sql.errors import SourceError, SpecError, TargetError
 from kanon_sql.queries import Relation
-from kanon_sql.spec import speakable
-from kanon_sql.staging import NewFile, PrivateFolder
+from kanon_sql.spec import Limits
+from kanon_sql.staging import NewFile
 
 SOURCE_VIEW = queries.scratch("kanon_source")
 _LINES = queries.scratch("kanon_lines")  # of CSV files: each query of a file would parse all of it twice
@@ -84,32 +86,55 @@ class DuckDB:
     is_embedded = True
     reads_files = True
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection | None = None) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection | None = None, limits: Limits | None = None) -> None:
         self.connection = connection or duckdb.connect()
+        self.limits = limits or Limits()
         self._new: NewFile | None = None
-        self._spilled = None if connection else _spill_apart(self.connection, Path(tempfile.gettempdir()))
+        self._spilled = None if connection else spill_apart(self.connection, self.limits)
+        self._limit()
         interrupts.interrupted_by_signals(self)
 
     @classmethod
-    def open(cls, path: str, create: bool = False) -> DuckDB:
+    def open(cls, path: str, create: bool = False, read_only: bool = False, limits: Limits | None = None) -> DuckDB:
         """Open a database file; a missing one is an error unless it may be created.
 
-        A new one is made out of sight: it appears when it is closed, complete, if anything lasts in it.
+        A new one is made out of sight: it appears when it is closed, complete, if anything lasts in it. `read_only`:
+        others may have it open too, to read it.
         """
-        if not create and not Path(path).is_file():
-            raise SourceError(f"there is no database file {speakable(path)}; check `database`")
-        _refuse_other_formats(path)
+        if not create:
+            refuse_missing(path)
+        refuse_other_formats(path)
         place = Path(path).resolve()
         new = None if place.exists() else NewFile(place)
-        with _explained(f"the database {path} cannot be opened"):
-            engine = cls(duckdb.connect(str(new.file) if new else path))
-        engine._spilled = _spill_apart(engine.connection, place.parent)
+        with opening(path, writes=not read_only):
+            engine = cls(connected(str(new.file) if new else path, read_only and not new), limits)
+        engine._spilled = spill_apart(engine.connection, engine.limits, place.parent)
         engine._new = new
         return engine
 
+    def attach(self, name: str, path: str, read_only: bool = True) -> None:
+        """Attach a database file, which must exist, by a name; SpecError if the name means something here already."""
+        refuse_missing(path)
+        refuse_other_formats(path)
+        if self._home([name]):
+            raise SpecError(f"{name} is a schema or database already; attach {path} by another name")
+        with opening(path, writes=not read_only):
+            self.connection.execute(queries.attach(path, name, self.dialect, read_only))
+
+    def use(self, name: str) -> None:
+        """Take an attached database for the one that names without a database are in."""
+        self.connection.execute(queries.use(name, self.dialect))
+
+    def _limit(self) -> None:
+        for setting in ("memory_limit", "threads"):
+            value = getattr(self.limits, setting)
+            if value is not None:
+                with explained(f"{setting} cannot be {value}", SpecError):
+                    self.connection.execute(f"SET {setting} = ?", [value])
+
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Run a query and fetch all its rows; a FLOAT is the number that it prints, 0.7 and not 0.699999988079071."""
-        with _explained():
+        with explained():
             self.connection.execute(sql)
             singles = [place for place, (_, kind, *_) in enumerate(self.connection.description) if kind == "FLOAT"]
             fetched = self.connection.fetchall()
@@ -117,7 +142,7 @@ class DuckDB:
 
     def run(self, sql: str) -> int | None:
         """Run a statement for its effect; gives the rows that it wrote, if DuckDB says."""
-        with _explained():
+        with explained():
             told = self.connection.execute(sql).fetchone()
         return int(told[0]) if told and isinstance(told[0], int) else None
 
@@ -152,7 +177,7 @@ class DuckDB:
     def existing(self, relation: Relation) -> Table | None:
         """The table or view in exactly this place; DuckDB's names are the same in any case of a to z."""
         *home, name = relation.parts
-        listed = self.connection.execute(_LOOK_UP, home).fetchall()
+        listed = self.connection.execute(LOOK_UP, home).fetchall()
         stored = next(((stored, form) for stored, form in listed if _folded(stored) == _folded(name)), None)
         return self.table(Relation(*home, stored[0]), stored[1]) if stored else None
 
@@ -182,10 +207,23 @@ class DuckDB:
         existing = self.existing(relation)
         return existing.relation if existing else relation
 
+    def check_writable(self, relation: Relation) -> None:
+        """Refuse a place in a database that is open to be read only."""
+        database, _, table = relation.parts
+        if self.connection.execute(READ_ONLY, [database]).fetchall():
+            raise TargetError(
+                f"the database {database} is open to be read only, so there can be no {table} in it; attach it for "
+                "writing, or name a target in another"
+            )
+
+    def relations(self) -> list[Relation]:
+        """All tables and views of all attached databases."""
+        return [Relation(*parts) for parts in self.connection.execute(ALL).fetchall()]
+
     def comments(self, relation: Relation) -> dict[Relation, str]:
         """The comments on the tables and views in the schema of a relation."""
         *home, _ = relation.parts
-        return {Relation(*home, name): text for name, text in self.connection.execute(_COMMENTS, home).fetchall()}
+        return {Relation(*home, name): text for name, text in self.connection.execute(COMMENTS, home).fetchall()}
 
     def rights(self, _: Relation) -> Rights:
         """DuckDB knows no owners and no grants."""
@@ -201,7 +239,7 @@ class DuckDB:
         try:
             show(self.connection, SOURCE_VIEW.name, data)
         except (duckdb.Error, TypeError) as error:
-            said, values = _said(error) if isinstance(error, duckdb.Error) else ("it is no table", ())
+            said, values = said_by(error) if isinstance(error, duckdb.Error) else ("it is no table", ())
             raise SourceError(f"a {type(data).__name__} cannot be read as a table: {said}", values) from None
         return self.table(SOURCE_VIEW, "view")
 
@@ -215,10 +253,11 @@ class DuckDB:
 
     def embedded(self) -> DuckDB:
         """A new database in memory, under the same limits of memory and threads."""
-        made = DuckDB()
+        made = DuckDB(limits=self.limits)
         ((memory, threads),) = self.rows("SELECT current_setting('memory_limit'), current_setting('threads')")
         made.connection.execute("SET memory_limit = ?", [memory])
         made.connection.execute("SET threads = ?", [threads])
+        made._limit()  # in the words that were given: what the setting prints is rounded
         return made
 
     def close(self) -> None:
@@ -229,7 +268,7 @@ class DuckDB:
             placed = self._new if self._new and not self._empty() else None
             try:
                 if placed:
-                    with _explained("DuckDB cannot keep what was written", TargetError):
+                    with explained("DuckDB cannot keep what was written", TargetError):
                         self.connection.execute("CHECKPOINT")  # else a part of it may be in a file beside it
             finally:
                 self._disconnect()
@@ -247,7 +286,7 @@ class DuckDB:
     def _empty(self) -> bool:
         """Whether nothing lasts here; after an error on the disk nothing does."""
         try:
-            return not self.connection.execute(_LASTING).fetchall()
+            return not self.connection.execute(LASTING).fetchall()
         except duckdb.Error:
             return True
 
@@ -264,7 +303,7 @@ class DuckDB:
         self.run(queries.drop(relation, self.dialect))
         self.run(queries.create_table(relation, types, self.dialect))
         if columns and len(columns[0]):
-            with _explained():
+            with explained():
                 statement = queries.insert_lists(relation, types, self.dialect)
                 self.connection.execute(statement, [list(column) for column in columns])
 
@@ -288,7 +327,7 @@ class DuckDB:
 
     def _receive(self, stream: _Stream, relation: Relation) -> None:
         """Create a temporary table of what another connection sends, batch by batch."""
-        with _explained():
+        with explained():
             self.connection.register(_SENT.name, stream)
             self.run(queries.drop(relation, self.dialect))
             self.run(queries.create_as(relation, queries.select_all(_SENT, self.dialect), self.dialect, temporary=True))
@@ -308,10 +347,10 @@ class DuckDB:
             _check_names(paths)
             query = self.files_sql(pattern)
         else:
-            with _explained(f"{pattern} cannot be read"):
+            with explained(f"{pattern} cannot be read"):
                 load_csv(self.connection, pattern, paths, _LINES, self.files_sql(pattern))
             query = queries.select_all(_LINES, self.dialect)
-        with _explained(f"{pattern} cannot be read"):
+        with explained(f"{pattern} cannot be read"):
             self.connection.execute(queries.create_as(SOURCE_VIEW, query, self.dialect, "view", temporary=True))
         return self.table(SOURCE_VIEW, "view")
 
@@ -343,7 +382,7 @@ class DuckDB:
             return int(rows)
         except duckdb.Error as error:
             refused = re.search(r'"errno":"(\d+)"', str(error))
-            said, values = _said(error)
+            said, values = said_by(error)
             if refused or isinstance(error, duckdb.IOException):
                 raise OSError(os.strerror(int(refused[1])) if refused else said) from error
             raise TargetError(f"the release cannot be written: {said}", values) from None
@@ -372,20 +411,8 @@ class DuckDB:
             with suppress(duckdb.Error):  # a failed statement may have rolled back already
                 self.connection.execute("ROLLBACK")
             raise
-        with _explained("DuckDB cannot keep what was written", TargetError):
+        with explained("DuckDB cannot keep what was written", TargetError):
             self.connection.execute("COMMIT")
-
-
-_LOOK_UP = """
-SELECT table_name, CASE WHEN table_type = 'VIEW' THEN 'view' ELSE 'table' END
-FROM information_schema.tables
-WHERE table_catalog = $1 AND table_schema = $2
-"""
-_COMMENTS = """
-SELECT table_name, comment FROM duckdb_tables() WHERE database_name = $1 AND schema_name = $2 AND comment IS NOT NULL
-UNION ALL
-SELECT view_name, comment FROM duckdb_views() WHERE database_name = $1 AND schema_name = $2 AND comment IS NOT NULL
-"""
 
 
 def _folded(name: str) -> bytes:
@@ -402,7 +429,6 @@ def _scans(operator: Mapping[str, Any]) -> Iterator[str]:
 
 
 _OWN_SCANS = frozenset(("SEQ_SCAN", "CTE_SCAN"))
-_LASTING = "SELECT 1 FROM information_schema.tables WHERE table_catalog = CURRENT_DATABASE() LIMIT 1"
 
 
 def _as_printed(row: tuple[Any, ...], singles: Sequence[int]) -> tuple[Any, ...]:
@@ -428,70 +454,5 @@ def _same_single(number: float, single: float) -> bool:
 def _check_names(paths: Sequence[Path]) -> None:
     """Refuse Parquet files with equal names of columns."""
     for path in paths:
-        with _explained(f"{path} cannot be read"):
+        with explained(f"{path} cannot be read"):
             refuse_equal_names(parquet_names(path), str(path))
-
-
-def _spill_apart(connection: duckdb.DuckDBPyConnection, parent: Path) -> PrivateFolder | None:
-    """Have a database spill into a folder of its own: DuckDB's files are readable to all, whatever is in them."""
-    with suppress(OSError, duckdb.Error):  # nobody may write there, or the database has spilled before we came
-        folder = PrivateFolder(parent)
-        connection.execute("SET temp_directory = ?", [str(folder.path)])
-        return folder
-    return None
-
-
-def _refuse_other_formats(path: str) -> None:
-    """DuckDB would open a data file as a database that is lost at the end, and fetch extensions for others."""
-    if not Path(path).exists():
-        return
-    try:
-        with open(path, "rb") as file:
-            header = file.read(12)
-    except OSError as error:
-        raise SourceError(f"the database {path} cannot be opened: {error.strerror}; check `database`") from error
-    if header[8:] != b"DUCK":
-        raise SourceError(f"{path} is not a DuckDB database; check `database`")
-
-
-@contextmanager
-def _explained(what: str = "DuckDB says", error_class: type[KanonError] = SourceError) -> Iterator[None]:
-    """Turn what the database says into one line of ours."""
-    try:
-        yield
-    except duckdb.Error as error:
-        said, values = _said(error)
-        raise error_class(f"{what}: {said}", values) from None
-    except RuntimeError as error:  # what DuckDB makes of a Ctrl-C that it notices itself
-        if "Query interrupted" not in str(error):
-            raise
-        raise KeyboardInterrupt from error
-
-
-def _said(error: duckdb.Error) -> tuple[str, tuple[str, ...]]:
-    """What DuckDB says, and apart from it what may quote the data: then only where it was, and the error's class."""
-    text = str(error).strip()
-    first = text.partition("\n")[0]
-    if isinstance(error, _OF_THE_STATEMENT) or re.search(_HARMLESS, first):
-        return first, ()
-    places = (re.search(pattern, text) for pattern in (r"Line: (\d+)", r'converting column "(\w+)"'))
-    where = ", ".join(f"{what} {place[1]}" for what, place in zip(("line", "column"), places, strict=True) if place)
-    conversion = re.search("Could not convert.*", text)
-    shown = tuple(dict.fromkeys([first, *([conversion[0]] if conversion else [])]))
-    return f"it stopped at a value that it cannot read or calculate with ({where or type(error).__name__})", shown
-
-
-# Errors that are about a statement, a file or the machine: their text holds no values of the data.
-_OF_THE_STATEMENT = (
-    duckdb.BinderException,
-    duckdb.CatalogException,
-    duckdb.ParserException,
-    duckdb.SyntaxException,
-    duckdb.NotSupportedError,
-    duckdb.IOException,
-    duckdb.OutOfMemoryException,
-    duckdb.PermissionException,
-    duckdb.ConnectionException,
-    duckdb.InterruptException,
-)
-_HARMLESS = "No magic bytes|too small to be a Parquet file|No space left|File too large|Could not write|quota"

@@ -2,47 +2,78 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from kanon_sql.engine import Engine, FileEngine
+from kanon_sql.engine import Engine, FileEngine, name_readings
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import SpecError
-from kanon_sql.spec import names_a_server, speakable
+from kanon_sql.spec import Limits, Session, names_a_server, speakable
 
 
-def open_engine(database: str | None = None, create: bool = False) -> Engine:
-    """Open a database: PostgreSQL by its URL, else a DuckDB file, which may be made where `create`; None: in memory."""
-    if database is None:
-        return DuckDB()
-    if names_a_server(database):
+def open_engine(session: Session, create: bool = False) -> Engine:
+    """Open the database of a session: PostgreSQL by its URL, else a DuckDB file, or one in memory.
+
+    `create`: a file that is missing may be made.
+    """
+    database, limits = session.database, session.limits
+    if database is not None and names_a_server(database):
+        if session.attach:
+            raise SpecError("`attach` takes DuckDB files, beside a DuckDB file as `database` or none; leave it out")
         from kanon_sql.engines.postgres import PostgreSQL
 
-        return PostgreSQL.open(database)
-    if speakable(database) != database and not Path(database).exists():
-        raise SpecError(
-            "the given database is neither a DuckDB file nor a PostgreSQL server; give the path of a file, or "
-            "postgresql://user:password@host:port/database"
-        )
-    return DuckDB.open(database, create=create)
+        return PostgreSQL.open(database, limits)
+    _refuse_other_engines(session)
+    return _open_files(session, create)
 
 
-def engine_of(connection: Any) -> Engine:
-    """Wrap a connection of the caller's, which stays open; an engine is one already."""
+def _open_files(session: Session, create: bool) -> DuckDB:
+    """Open DuckDB files, those that are written to for writing."""
+    database, places = session.database, [_attached(session, name) for name in session.writes]
+    if database is None or any(places):
+        engine = DuckDB(limits=session.limits)
+    else:
+        engine = DuckDB.open(database, create, read_only=not places, limits=session.limits)
+    try:
+        if database is not None and any(places):  # what is attached to a file that is only read could only be read
+            engine.attach(Path(database).stem, database, read_only=all(places))
+            engine.use(Path(database).stem)
+        for name, path in session.attach.items():
+            engine.attach(name, path, read_only=name not in places)
+    except BaseException:
+        engine.close()
+        raise
+    return engine
+
+
+def engine_of(connection: Any, session: Session | None = None) -> Engine:
+    """Wrap a connection of the caller's, which stays open; an engine is one already.
+
+    Of a session, only the limits of further engines go with it.
+    """
+    session = session or Session()
+    if session.attach:
+        raise SpecError("`attach` does not go with a connection of your own; attach the files to it, and leave it out")
     if isinstance(connection, DuckDB):
         return connection
     if type(connection).__module__.split(".")[0] == "psycopg":
         from kanon_sql.engines.postgres import PostgreSQL
 
-        return PostgreSQL(connection)
+        return PostgreSQL(connection, session.limits)
+    if session.limits != Limits():
+        raise SpecError(
+            "`memory_limit`, `threads` and `temp_directory` do not go with a DuckDB connection of your own; set them "
+            "there, as in SET memory_limit = '2GB', and leave them out"
+        )
     return DuckDB(connection)
 
 
-def embedded() -> FileEngine:
+def embedded(limits: Limits | None = None) -> FileEngine:
     """A new embedded engine in memory, which reads and writes files."""
-    return DuckDB()
+    return DuckDB(limits=limits)
 
 
 @contextmanager
@@ -56,3 +87,24 @@ def embedded_for(engine: Engine) -> Iterator[Engine]:
         yield made
     finally:
         made.close()
+
+
+def _refuse_other_engines(session: Session) -> None:
+    """DuckDB would make a file of a name that it does not know, or fetch an extension for it."""
+    for path in filter(None, [session.database, *session.attach.values()]):
+        scheme = _SCHEME.match(path)
+        if (scheme or speakable(path) != path) and not Path(path).exists():
+            said = f"a database of {scheme[1]}:// is" if scheme and scheme[1] else "the given database is"
+            raise SpecError(
+                f"{said} neither a DuckDB file nor a PostgreSQL server; give the path of a file, or "
+                "postgresql://user:password@host:port/database"
+            )
+
+
+def _attached(session: Session, table: str) -> str | None:
+    """The name of the attached file that a table is in, None in the database itself."""
+    path = name_readings(table)[-1][:-1]
+    return next((name for name in session.attach if path and name.lower() == path[0].lower()), None)
+
+
+_SCHEME = re.compile(r"\s*(?:([a-z][a-z0-9+.-]*)://|(?:md|motherduck):)", re.IGNORECASE)

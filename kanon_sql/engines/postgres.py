@@ -15,12 +15,14 @@ from kanon_sql import interrupts, queries
 from kanon_sql.engine import Column, Engine, Grant, Rights, Table, name_readings, refuse_equal_names
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres_sql import (
+    ALL,
     COLUMNS,
     COMMENTS,
     CSV,
     LONGEST,
     LOOK_UP,
     MATERIALIZED,
+    MAY_CREATE,
     MEASURE,
     READ,
     RIGHTS,
@@ -29,6 +31,7 @@ from kanon_sql.engines.postgres_sql import (
 )
 from kanon_sql.errors import SourceError, TargetError
 from kanon_sql.queries import Relation
+from kanon_sql.spec import Limits
 from kanon_sql.staging import PrivateFolder
 
 if TYPE_CHECKING:  # psycopg is optional, and a tenth of a second to import
@@ -78,8 +81,9 @@ class PostgreSQL:
     is_embedded = False
     reads_files = False
 
-    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+    def __init__(self, connection: psycopg.Connection[Any], limits: Limits | None = None) -> None:
         self.connection = connection
+        self.limits = limits or Limits()
         self._refuse_open_transaction()
         with _explained():
             connection.autocommit = True
@@ -88,7 +92,7 @@ class PostgreSQL:
         interrupts.interrupted_by_signals(self)
 
     @classmethod
-    def open(cls, dsn: str) -> PostgreSQL:
+    def open(cls, dsn: str, limits: Limits | None = None) -> PostgreSQL:
         """Connect to `postgresql://user:password@host:port/database`, or by libpq's `host=… dbname=…`.
 
         No error prints a part of either.
@@ -107,7 +111,7 @@ class PostgreSQL:
             raise SourceError(_NO_URL) from None
         except psycopg.Error as error:
             raise SourceError(f"PostgreSQL cannot be reached: {_why_not(error)}") from None
-        return cls(connection)
+        return cls(connection, limits)
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Run a query and fetch all its rows."""
@@ -156,6 +160,17 @@ class PostgreSQL:
         )
         return Table(relation, form, tuple(columns))
 
+    def check_writable(self, relation: Relation) -> None:
+        """Refuse a place in a schema where the user may make nothing."""
+        schema, table = relation.parts
+        with _explained():
+            ((may, user),) = self._cursor.execute(MAY_CREATE, [schema, schema]).fetchall()
+        if not may:
+            raise TargetError(
+                f"{user} may not make {table} in the schema {schema}; ask its owner for "
+                f"GRANT CREATE ON SCHEMA {schema}, or name another schema"
+            )
+
     def existing(self, relation: Relation) -> Table | None:
         """The table or view in exactly this place, in its own capitals."""
         schema, name = relation.parts
@@ -183,6 +198,10 @@ class PostgreSQL:
         if schema not in (*schemas, "pg_temp"):
             other = f"; there is {schemas[0]}, in its own capitals" if schemas else "; make it first, or name another"
             raise TargetError(f"there is no schema {schema} for {table}{other}")
+
+    def relations(self) -> list[Relation]:
+        """All tables and views of the database but the server's own."""
+        return [Relation(*parts) for parts in self.rows(ALL)]
 
     def comments(self, relation: Relation) -> dict[Relation, str]:
         """The comments on the tables and views in the schema of a relation."""
@@ -262,7 +281,7 @@ class PostgreSQL:
 
     def frame(self, relation: Relation) -> Any:
         """A relation's rows as a pandas DataFrame, of the types that DuckDB gives."""
-        embedded, fetched = DuckDB(), Relation("kanon_fetched")
+        embedded, fetched = self.embedded(), Relation("kanon_fetched")
         self.fetch_into(queries.select_all(relation, self.dialect), embedded, fetched)
         return embedded.frame(fetched)
 
@@ -271,8 +290,8 @@ class PostgreSQL:
         self.connection.cancel()
 
     def embedded(self) -> DuckDB:
-        """A new DuckDB in memory."""
-        return DuckDB()
+        """A new DuckDB in memory, within the limits of the run."""
+        return DuckDB(limits=self.limits)
 
     def close(self) -> None:
         """Close the connection."""

@@ -33,6 +33,13 @@ LONGEST = 63  # bytes of a name
 SCHEMAS = """
 SELECT nspname FROM pg_namespace WHERE lower(nspname COLLATE "default") = lower(%s::text) ORDER BY nspname
 """
+ALL = r"""
+SELECT nspname, relname
+FROM pg_class JOIN pg_namespace AS n ON n.oid = relnamespace
+WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND nspname <> 'information_schema' AND nspname NOT LIKE 'pg\_%'
+ORDER BY nspname, relname
+"""
+MAY_CREATE = "SELECT CASE WHEN %s <> 'pg_temp' THEN has_schema_privilege(%s, 'CREATE') ELSE TRUE END, current_user"
 COMMENTS = """
 SELECT c.relname, d.description
 FROM pg_class AS c JOIN pg_description AS d ON d.objoid = c.oid

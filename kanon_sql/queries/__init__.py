@@ -38,6 +38,7 @@ from kanon_sql.queries.standalone import StandaloneCell, StandaloneQuery, export
 from kanon_sql.queries.statements import (
     SEPARATORS,
     add_and_delete_a_row,
+    attach,
     comment,
     copy_to,
     create_as,
@@ -55,6 +56,7 @@ from kanon_sql.queries.statements import (
     revoke,
     select_all,
     set_owner,
+    use,
 )
 from kanon_sql.queries.tree import (
     Columns,
@@ -105,6 +107,7 @@ __all__ = [
     "WrittenTable",
     "add_and_delete_a_row",
     "assigned",
+    "attach",
     "beside_patterns",
     "boxes",
     "can_spread",
@@ -171,6 +174,7 @@ __all__ = [
     "tuples",
     "typed",
     "union_all",
+    "use",
     "with_population",
     "with_references",
     "written_table",

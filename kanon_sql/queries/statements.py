@@ -75,6 +75,17 @@ def refresh(relation: Relation, dialect: str) -> str:
     return f"REFRESH MATERIALIZED VIEW {t.named(relation, dialect)}"
 
 
+def attach(path: str, name: str, dialect: str, read_only: bool = True) -> str:
+    """The statement that attaches a database file by a name (DuckDB)."""
+    option = " (READ_ONLY)" if read_only else ""
+    return f"ATTACH {t.printed(t.literal(path), dialect)} AS {t.identifier(name, dialect)}{option}"
+
+
+def use(name: str, dialect: str) -> str:
+    """The statement that makes an attached database the current one (DuckDB)."""
+    return f"USE {t.identifier(name, dialect)}"
+
+
 def _role(name: str | None, dialect: str) -> str:
     return "PUBLIC" if name is None else t.identifier(name, dialect)
 

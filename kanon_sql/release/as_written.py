@@ -10,7 +10,6 @@ from tempfile import TemporaryDirectory
 from kanon_sql import queries
 from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.files import file_format
-from kanon_sql.engines.opening import embedded
 from kanon_sql.errors import SpecError
 from kanon_sql.release.pieces import Piece
 from kanon_sql.release.publish import write_file
@@ -50,7 +49,7 @@ def _view(parted: int) -> str:
 def _mixed(engine: Engine, table: Table, name: str, written_as: str) -> tuple[int, int]:
     """How many values are several in a file, and how many of a file are several here."""
     query = queries.text("privacy/written_values", engine.dialect, source=table.relation, value=[name])
-    with TemporaryDirectory(prefix="kanon_values_") as folder, closing(embedded()) as reader:
+    with TemporaryDirectory(prefix="kanon_values_") as folder, closing(engine.embedded()) as reader:
         file = Path(folder) / "values"
         write_file(engine, Piece("values", _SENTENCE, query), file, written_as)
         written = reader.read_written(file, written_as)

@@ -10,7 +10,6 @@ from tempfile import TemporaryDirectory
 from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.engines.files import file_format
-from kanon_sql.engines.opening import embedded
 from kanon_sql.release.pieces import Piece
 from kanon_sql.release.publish import write_file
 from kanon_sql.release.recoding import Recoding
@@ -27,7 +26,7 @@ def shown_population(recoding: Recoding) -> Iterator[tuple[Engine, str] | None]:
         yield population
         return
     (engine, query), written_as = population, file_format(target.file)
-    with TemporaryDirectory(prefix="kanon_population_") as folder, closing(embedded()) as reader:
+    with TemporaryDirectory(prefix="kanon_population_") as folder, closing(engine.embedded()) as reader:
         file = Path(folder) / "population"
         write_file(engine, Piece("population", "Write the population with its labels.", query), file, written_as)
         written = reader.read_written(file, written_as)

@@ -11,7 +11,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from hashlib import file_digest
 from pathlib import Path
@@ -20,7 +20,6 @@ from typing import Generic, TypeVar
 from kanon_sql import queries
 from kanon_sql.engine import Engine, FileEngine, Statement, Table, reads_files
 from kanon_sql.engines.files import file_format
-from kanon_sql.engines.opening import embedded
 from kanon_sql.errors import SpecError, TargetError
 from kanon_sql.queries import Relation
 from kanon_sql.release import tables
@@ -177,8 +176,9 @@ def _publish_files(
     staging: Staging,
 ) -> Published[Checked]:
     started, path = time.monotonic(), Path(str(target.file))
-    written_as, reader = file_format(path.name), embedded()
+    written_as = file_format(path.name)
     with ExitStack() as stack:
+        reader = stack.enter_context(closing(engine.embedded()))
         # What is staged last is placed first: the target is never there before the rest, and what names them all.
         files = {
             piece.name: stack.enter_context(staging.file(companion_file(path, piece.stem), target.overwrite))
@@ -198,10 +198,10 @@ def write_file(engine: Engine, piece: Piece, file: Path, written_as: str) -> Sta
     """Write a piece to a file, of whatever engine it is."""
     if reads_files(engine):
         return timed(piece, piece.query, lambda: engine.write_file(piece.query, file, written_as))
-    here = embedded()
-    engine.send(piece.query, here, RELEASE)
-    query = queries.select_all(RELEASE, here.dialect)
-    return timed(piece, piece.query, lambda: here.write_file(query, file, written_as))
+    with closing(engine.embedded()) as here:
+        engine.send(piece.query, here, RELEASE)
+        query = queries.select_all(RELEASE, here.dialect)
+        return timed(piece, piece.query, lambda: here.write_file(query, file, written_as))
 
 
 def read_back(reader: FileEngine, files: Mapping[str, Path], written_as: str) -> dict[str, Relation]:

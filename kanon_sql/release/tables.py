@@ -14,7 +14,7 @@ from secrets import token_hex
 from typing import Any
 
 from kanon_sql import queries
-from kanon_sql.engine import Engine, Grant, Rights, Statement, Table
+from kanon_sql.engine import Engine, Grant, Rights, Statement, Table, written
 from kanon_sql.errors import KanonError, TargetError
 from kanon_sql.queries import Relation
 from kanon_sql.release.pieces import Piece, timed
@@ -42,13 +42,24 @@ class Room:
 
 def check(engine: Engine, target: Target, source: Table) -> None:
     """Refuse a table or view that exists, or is the source."""
-    existing = engine.existing(engine.place(str(target.table)))
+    place = engine.place(str(target.table))
+    _refuse_view_elsewhere(target, place, source)
+    existing = engine.existing(place)
     if existing is None:
         return
     if existing.relation == source.relation:
         raise TargetError(f"the target {target.table} is the source; name another table")
     if not target.overwrite:
         raise TargetError(f"the {existing.form} {target.table} exists already; give `overwrite=True` to replace it")
+
+
+def _refuse_view_elsewhere(target: Target, place: Relation, source: Table) -> None:
+    """A view that reads a table of another file breaks where the two are not attached together by the same names."""
+    if target.form == "view" and place.parts[:-2] != source.relation.parts[:-2]:
+        raise TargetError(
+            f"a view in {place.parts[0]} could read {written(source.relation)} only where both files are attached by "
+            "these names; give `form='table'`, or name a target where the source is"
+        )
 
 
 def check_companions(engine: Engine, target: Target, source: Table, needed: Iterable[Relation]) -> None:

@@ -36,6 +36,9 @@ from kanon_sql.spec.fields import (
 from kanon_sql.spec.load import load, merge, parse
 from kanon_sql.spec.pipeline import AUDIT, Held, Scheduled, load_runs, load_to_read
 from kanon_sql.spec.places import names_a_server, speakable
+from kanon_sql.spec.load import load, merge, parse, session
+from kanon_sql.spec.pipeline import AUDIT, Held, Scheduled, load_runs
+from kanon_sql.spec.places import Limits, Session, names_a_server, speakable
 from kanon_sql.spec.privacy import (
     POPULATION_MODELS,
     RELEASE_MODELS,
@@ -76,6 +79,7 @@ __all__ = [
     "FileRecipe",
     "Form",
     "Held",
+    "Limits",
     "LocalStrategy",
     "Metric",
     "Minimality",
@@ -93,6 +97,7 @@ __all__ = [
     "SearchIn",
     "SearchStrategy",
     "SensitiveModel",
+    "Session",
     "Show",
     "Spec",
     "SuppressRecipe",
@@ -112,5 +117,6 @@ __all__ = [
     "merge",
     "names_a_server",
     "parse",
+    "session",
     "speakable",
 ]

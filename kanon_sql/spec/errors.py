@@ -49,7 +49,7 @@ def _sentence(detail: ErrorDetails) -> str:
     wanted = _keys(model)[key].description if key else _WHOLE[model]
     if detail["type"] == "missing":
         return f"{path} is missing; give {wanted}"
-    given = "" if key == "database" else f", not {shown(detail['input'])}"
+    given = "" if key in ("database", "attach") else f", not {shown(detail['input'])}"
     return f"{path}: give {wanted}{given}"
 
 

@@ -39,6 +39,7 @@ from kanon_sql.spec.choices import (
     SuppressionOrder,
     Unmapped,
 )
+from kanon_sql.spec.places import Limits, Session
 from kanon_sql.spec.privacy import Privacy
 from kanon_sql.spec.recipes import RECIPES, Recipe, spelled_out
 from kanon_sql.spec.types import (
@@ -213,11 +214,31 @@ EVERY = ("*",)  # what `keep` says for every column, whatever it looks like
 _BUDGET = "a mapping such as {evaluations: 5000}"
 
 
-class Spec(Model):
+class Places(Model):
+    """Where the tables of a run are, and how much of the machine it may take."""
+
+    database: LocalPath | None = Field(default=None, repr=False, description="a DuckDB file or postgresql://…")
+    attach: Annotated[Mapping[Text, LocalPath], AfterValidator(MappingProxyType), PlainSerializer(dict)] = Field(
+        default_factory=lambda: MappingProxyType({}),
+        repr=False,
+        description="names and DuckDB files, such as {lake: lake.duckdb}",
+    )
+    memory_limit: Annotated[str, Field(pattern=r"(?i)^\s*\d+(\.\d+)?\s*[kmgt]i?b\s*$")] | None = Field(
+        default=None, description="a number and a unit, such as 2GB"
+    )
+    threads: StrictInt | None = Field(default=None, ge=1, description="a whole number of at least 1")
+    temp_directory: LocalPath | None = Field(default=None, description="the path of a folder")
+
+    @property
+    def session(self) -> Session:
+        """What the run opens, and how much of the machine it may take."""
+        return Session(self.database, self.attach, Limits(self.memory_limit, self.threads, self.temp_directory))
+
+
+class Spec(Places):
     """All that one run is told; `suppression_limit` is a fraction of the rows, `time_limit` is in seconds."""
 
     source: Source = Field(description="the name of a table or the path of a file")
-    database: LocalPath | None = Field(default=None, repr=False, description="a DuckDB file or postgresql://…")
     identifiers: Columns = Field(default=(), description="a list of column names, as text")
     location: Annotated[Columns, Field(min_length=2, max_length=2)] | None = Field(
         default=None, description="the two columns of a place, such as [lat, lon]"

@@ -14,7 +14,8 @@ from kanon_sql.errors import SpecError
 from kanon_sql.spec.algorithms import BUDGETS, FLAT
 from kanon_sql.spec.checks import check
 from kanon_sql.spec.errors import explained, shown
-from kanon_sql.spec.fields import Attribute, Spec, Target
+from kanon_sql.spec.fields import Attribute, Places, Spec, Target
+from kanon_sql.spec.places import Session
 from kanon_sql.spec.privacy import POPULATION_MODELS, RELEASE_MODELS, SENSITIVE_MODELS, Privacy
 from kanon_sql.spec.types import as_text, by_column
 
@@ -54,6 +55,14 @@ def parse(mapping: Mapping[str, Any]) -> Spec:
     spec = validated(mapping)
     check(spec)
     return spec.with_sensitive(*spec.privacy.counted)
+
+
+def session(**given: Any) -> Session:
+    """What to open, of the keys of a spec that say so; None means not said."""
+    try:
+        return Places.model_validate({key: value for key, value in given.items() if value is not None}).session
+    except ValidationError as error:
+        raise SpecError(explained(error)) from None
 
 
 def merge(spec: Spec | None, **overrides: Any) -> Spec:

@@ -1,8 +1,45 @@
-"""What names a database: a path or a server, and what an error may print of it."""
+"""Where the tables of a run are, how much of the machine it may take, and what an error may print of a place."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What each embedded engine of a run may take: memory such as `2GB`, threads, and a folder to spill to.
+
+    None: what the engine takes of itself.
+    """
+
+    memory_limit: str | None = None
+    threads: int | None = None
+    temp_directory: str | None = None
+
+
+@dataclass(frozen=True)
+class Session:
+    """What a run opens: a database, files attached to it by name, and the limits of its embedded engines.
+
+    `writes`: the names of the tables that it makes; a file that none of them is in is opened to be read only.
+    """
+
+    database: str | None = field(default=None, repr=False)
+    attach: Mapping[str, str] = field(default_factory=dict, repr=False)
+    limits: Limits = Limits()
+    writes: tuple[str, ...] = ()
+
+    @property
+    def has_tables(self) -> bool:
+        """Whether there is a database to look for tables in."""
+        return self.database is not None or bool(self.attach)
+
+    @property
+    def without_tables(self) -> Session:
+        """The limits alone, for files and data in memory."""
+        return Session(limits=self.limits)
 
 
 def names_a_server(database: str) -> bool:
@@ -15,10 +52,10 @@ def names_a_server(database: str) -> bool:
 
 
 def speakable(place: str) -> str:
-    """A place as an error may print it: not if it could be a connection string, with a password in it.
+    """A place as an error may print it: not if it could be a connection string, with a password or token in it.
 
-    >>> speakable("data/people.csv"), speakable("me:secret@db/hospital")
-    ('data/people.csv', 'the given name')
+    >>> speakable("data/people.csv"), speakable("me:secret@db/hospital"), speakable("md:?motherduck_token=x")
+    ('data/people.csv', 'the given name', 'the given name')
     """
     return "the given name" if names_a_server(place) or _USER_IN.search(place) else place
 
@@ -29,4 +66,4 @@ _KEYWORDS = (
     "keepalives|channel_binding|require_auth|load_balance_hosts|fallback_application_name|replication"
 )
 _SERVER = re.compile(rf"\s*(?:postgres(?:ql)?://|(?:{_KEYWORDS})\s*=)", re.IGNORECASE)
-_USER_IN = re.compile(r"@|//[^/]*:|passw|postgres", re.IGNORECASE)
+_USER_IN = re.compile(r"@|//[^/]*:|passw|postgres|token|secret|[?&;]\s*\w+\s*=", re.IGNORECASE)

@@ -115,9 +115,12 @@ def releasing(source: Any, spec: Spec, connection: Any = None, keep: bool = Fals
     Files are placed when the source is read and closed. A table is there when the transaction ends, and files beside
     it just before.
     """
+    writes = tuple(filter(None, [spec.target.table if spec.target else None, spec.waiting]))
     with Staging() as staging:
-        with opened(source, spec, connection, keep) as data, data.engine.transaction(), staging.deferring():
+        with opened(source, spec, connection, keep, writes) as data, data.engine.transaction(), staging.deferring():
             try:
+                for name in writes:
+                    data.engine.check_writable(data.engine.place(name))
                 with data.scratches:
                     yield data, staging
             except KanonError:

@@ -124,7 +124,7 @@ def attack(
         "previous": previous,
     }
     with contextlib.ExitStack() as stack:
-        here = stack.enter_context(contextlib.closing(embedded()))
+        here = stack.enter_context(contextlib.closing(embedded(settled.session.limits)))
         tables = stack.enter_context(Scratch(here, "attack"))
         observer.stage("Reading")
         opened = {

@@ -25,7 +25,7 @@ def name_of(given: Any) -> str:
 def opened_beside(given: Any, spec: Spec, connection: Any) -> contextlib.AbstractContextManager[Source]:
     """A table or data to read; a file beside tables in a database is read without it."""
     alone = not isinstance(given, (str, Path)) or bool(files(str(given)))
-    return opened_source(given, None if alone else spec.database, None if alone else connection)
+    return opened_source(given, spec.session.without_tables if alone else spec.session, None if alone else connection)
 
 
 def shown_columns(name: str, table: Table) -> tuple[str, ...]:

@@ -55,7 +55,11 @@ def planned(frequency_set: Place, spec: Spec, observer: Observer) -> Iterator[Pl
     known = columns_of(spec)
     searched = spec.model_copy(update={"keep": None, "identifiers": (), "target": None})
     searched = searched.model_copy(update={"sensitive": tuple(name for name in spec.sensitive if name in known)})
-    with opened_source(str(frequency_set), None) as data, data.engine.transaction(), data.scratches:
+    with (
+        opened_source(str(frequency_set), spec.session.without_tables) as data,
+        data.engine.transaction(),
+        data.scratches,
+    ):
         plan = make_plan(_counted(data, str(frequency_set), known), searched, observer)
         yield replace(plan, spec=spec, recoding=replace(plan.recoding, table=_released(plan.recoding.table, spec)))
 

@@ -16,7 +16,6 @@ from kanon_sql.attack import Copy, Material, compared
 from kanon_sql.attack.matching import ANY_VALUE
 from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.files import file_format
-from kanon_sql.engines.opening import embedded
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import DifferencingError, KanonError
 from kanon_sql.recode.show import STATISTICS, how_of
@@ -100,7 +99,7 @@ def guarded(source: Source, spec: Spec, columns: list[str]) -> Iterator[Guard | 
         if before is None:
             yield None
             return
-        here = stack.enter_context(contextlib.closing(embedded()))
+        here = stack.enter_context(contextlib.closing(source.engine.embedded()))
         tables = stack.enter_context(Scratch(here, "differencing"))
         people = replace(source, table=_used(source, spec))
         names = [column.name for table in (before.table, people.table) for column in table.columns]
@@ -177,7 +176,7 @@ def _standing(source: Source, spec: Spec) -> Iterator[Source | None]:
     if not path.is_file():
         yield None
         return
-    with contextlib.closing(embedded()) as reader:
+    with contextlib.closing(source.engine.embedded()) as reader:
         yield Source(reader, reader.table(reader.read_written(path, file_format(path.name))))
 
 

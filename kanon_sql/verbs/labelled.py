@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine, Table
-from kanon_sql.engines.opening import embedded
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.frequency.fitting import has_hierarchy, hierarchy_sources
@@ -40,7 +39,7 @@ def kept_population(recoding: Recoding, view: Relation | None) -> Shown | str | 
     if view and isinstance(recoding, LocalRecoding):
         return recoding.view_population_sql(view)
     engine, query = made
-    here = embedded()
+    here = engine.embedded()
     kept = Scratch(here, "kept").receive("population", engine, query)  # not dropped: it goes with the engine
     return here, queries.select_all(kept, here.dialect)
 
@@ -61,7 +60,8 @@ def labelled_population(
     taken to be generalized to the lowest level that has all its labels: a higher one would have at least as many of the
     population in a class. SpecError if there is none. `levels`: those of the columns, where they are known.
     """
-    with opened_population(beside or release.engine, spec, model) as population, contextlib.closing(embedded()) as here:
+    where = beside or release.engine
+    with opened_population(where, spec, model) as population, contextlib.closing(where.embedded()) as here:
         if population is None:
             yield None
             return
@@ -89,7 +89,11 @@ def labelled_people(
     _check_people(whole, model)
     counted = [column for name, column in model.sensitive.items() if name != UNIT]
     columns, unit = list(dict.fromkeys([*names, *counted])), [str(model.unit)]
-    with contextlib.closing(embedded()) as here, Scratch(here, "people") as tables, Scratch(whole.engine) as made:
+    with (
+        contextlib.closing(whole.engine.embedded()) as here,
+        Scratch(here, "people") as tables,
+        Scratch(whole.engine) as made,
+    ):
         table = replace(whole.table, columns=tuple(c for c in whole.table.columns if c.name in (*columns, *unit)))
         frequency_set = _counted("source", whole.engine, table, names, spec, made)
         shown = _shown_rows(frequency_set, _node(release, frequency_set, levels), table, spec)

@@ -39,10 +39,19 @@ Place: TypeAlias = str | PathLike[str]
 Columns: TypeAlias = Sequence[str]
 
 
-class RoleOptions(TypedDict, total=False):
-    """Where the data are, and what their columns are."""
+class PlaceOptions(TypedDict, total=False):
+    """Where the tables are, and how much of the machine may be taken."""
 
     database: Place | None
+    attach: Mapping[str, Place] | None
+    memory_limit: str | None
+    threads: int | None
+    temp_directory: Place | None
+
+
+class RoleOptions(PlaceOptions, total=False):
+    """Where the data are, and what their columns are."""
+
     quasi_identifiers: Columns | Mapping[str, Any] | None
     identifiers: Columns | None
     sensitive: Columns | None
@@ -168,18 +177,16 @@ class AnatomizeOptions(RoleOptions, TargetOptions, total=False):
     target: Mapping[str, Any] | None
 
 
-class VerifyOptions(PrivacyOptions, total=False):
+class VerifyOptions(PlaceOptions, PrivacyOptions, total=False):
     """What a check of a table or file is told."""
 
-    database: Place | None
     quasi_identifiers: Columns | Mapping[str, Any] | None
     hierarchies: Place | None
 
 
-class AttackOptions(TypedDict, total=False):
+class AttackOptions(PlaceOptions, total=False):
     """What attackers are told of a release."""
 
-    database: Place | None
     quasi_identifiers: Columns | Mapping[str, Any] | None
     sensitive: Columns | None
     location: Columns | None
@@ -190,19 +197,17 @@ class AttackOptions(TypedDict, total=False):
     seed: int | None
 
 
-class RiskOptions(PrivacyOptions, total=False):
+class RiskOptions(PlaceOptions, PrivacyOptions, total=False):
     """What the measures of risk are told of a table."""
 
-    database: Place | None
     quasi_identifiers: Columns | Mapping[str, Any] | None
     sensitive: Columns | None
     hierarchies: Place | None
 
 
-class UtilityOptions(TypedDict, total=False):
+class UtilityOptions(PlaceOptions, total=False):
     """What is told of a release that is measured beside its source."""
 
-    database: Place | None
     quasi_identifiers: Columns | Mapping[str, Any] | None
     sensitive: Columns | None
     hierarchies: Place | None

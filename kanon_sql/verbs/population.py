@@ -92,7 +92,7 @@ def opened_population(engine: Engine, spec: Spec, model: PrivacyModels) -> Itera
         raise _no_table(engine, spec, name)
     if name and not files(name):
         raise SourceError(f"the population {said} is neither a table where the source is nor a file; check its name")
-    with opened_source(model.population) as source:
+    with opened_source(model.population, spec.session.without_tables) as source:
         yield Population(source.engine, source.table, _people(source.table, model), name=said)
         source.check_unchanged(name or IN_MEMORY)
 
@@ -125,7 +125,7 @@ def _loading(engine: Engine, spec: Spec, name: str) -> list[str]:
         paths = [path.with_suffix(".csv") for path in paths]  # psql reads nothing else
     types = {
         each.name: known.get(each.name, each.type if engine.reads_files else "text")
-        for each in embedded().read_file(name).columns
+        for each in embedded(spec.session.limits).read_file(name).columns
     }
     table = Relation(paths[0].stem if len(paths) == 1 else "population")
     return queries.load_files(table, types, list(map(str, paths)), engine.dialect)

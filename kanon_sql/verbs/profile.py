@@ -11,8 +11,7 @@ import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
-from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.opening import embedded_for
@@ -31,7 +30,9 @@ from kanon_sql.risk.columns import (
 )
 from kanon_sql.risk.roles import Suspect, suspects
 from kanon_sql.risk.sets import MOST_COLUMNS, SetProfile, Sets, choose, code, count_sets, possible_sets
+from kanon_sql.spec import session
 from kanon_sql.verbs.observer import Observer
+from kanon_sql.verbs.options import PlaceOptions, spelled_out, taken
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.source import opened_source
 
@@ -112,14 +113,15 @@ class Profile(Result):
         ]
 
 
+@spelled_out(PlaceOptions)
 def profile(
     source: Any,
     *,
-    database: str | PathLike[str] | None = None,
     connection: Any = None,
     largest_set: int = 3,
     time_limit: float | None = 30.0,
     observer: Observer | None = None,
+    **options: Unpack[PlaceOptions],
 ) -> Profile:
     """Look at a table before anonymizing it: which columns tell people apart, alone and in small sets.
 
@@ -132,7 +134,7 @@ def profile(
     >>> seen.identifiers, seen.quasi_identifiers
     (('id',), ('ward',))
     """
-    with opened_source(source, database, connection) as data:
+    with opened_source(source, session(**taken(PlaceOptions, options)), connection) as data:
         (observer or Observer()).stage("Counting")
         return profiled(data.engine, data.table, largest_set, time_limit)
 

@@ -15,6 +15,7 @@ from kanon_sql.privacy import PrivacyModel, PrivacyModels, all_of, k_anonymity
 from kanon_sql.queries import Relation
 from kanon_sql.release import findings, tables
 from kanon_sql.resources import package_version
+from kanon_sql.spec import Session
 from kanon_sql.verbs import manifest as manifests
 from kanon_sql.verbs.models import check_models
 
@@ -63,7 +64,7 @@ def _opened(name: str, database: str | None, connection: Any) -> Iterator[Engine
         return
     if database is None:
         raise SourceError(f"there is no database to look for {name} in; give --database")
-    engine = open_engine(database)
+    engine = open_engine(Session(database, writes=(name,)))
     try:
         yield engine
     finally:

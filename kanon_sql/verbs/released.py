@@ -20,7 +20,7 @@ from kanon_sql.queries import Relation
 from kanon_sql.release.findings import Summary, summarize
 from kanon_sql.release.pieces import Piece
 from kanon_sql.release.publish import Published, Staged, check_file, publish
-from kanon_sql.spec import Spec, Target
+from kanon_sql.spec import Session, Spec, Target
 from kanon_sql.staging import Staging
 from kanon_sql.strategies import Step
 from kanon_sql.verbs.labelled import Shown
@@ -37,7 +37,7 @@ class Place:
     """Where a release is: a file, a table of a database, or a relation behind a connection that stays open."""
 
     name: str
-    database: str | None = None
+    session: Session | None = None
     engine: Engine | None = None
     relation: Relation | None = None
 
@@ -47,7 +47,7 @@ class Place:
         if self.engine and self.relation:
             yield Source(self.engine, self.engine.table(self.relation), owned=False)
             return
-        with opened_source(self.name, self.database) as source:
+        with opened_source(self.name, self.session) as source:
             yield source
 
 
@@ -220,17 +220,17 @@ def warned(release: Release) -> Release:
 def _place(source: Source, spec: Spec, published: Published[Any]) -> Place:
     """A table behind a connection that stays open is read there; any other release is opened again."""
     if published.path:
-        return Place(str(published.path))
+        return Place(str(published.path), spec.session.without_tables)
     name = spec.target.table if spec.target and spec.target.table else published.relation.name
     if spec.target is None or not source.owned:
-        return Place(name, None, source.engine, published.relation)
-    return Place(name, spec.database)
+        return Place(name, spec.session, source.engine, published.relation)
+    return Place(name, spec.session)
 
 
 def _source_place(source: Source, spec: Spec) -> Place | None:
     """Where the source can be read again: a file or table by its name, data in memory while their engine is open."""
     if source.files:
-        return Place(spec.source)
+        return Place(spec.source, spec.session.without_tables)
     if spec.target is None or not source.owned:
-        return Place(spec.source, None, source.engine, source.table.relation)
-    return None if spec.source == IN_MEMORY else Place(spec.source, spec.database)
+        return Place(spec.source, spec.session, source.engine, source.table.relation)
+    return None if spec.source == IN_MEMORY else Place(spec.source, spec.session)

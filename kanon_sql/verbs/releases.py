@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_sql.engines.opening import engine_of, open_engine
 from kanon_sql.errors import SourceError, SpecError
+from kanon_sql.spec import Session
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.trail import FIRST, Entry, FileTrail, TableTrail, Trail, problems
 
@@ -96,7 +97,7 @@ def _opened(name: str, database: str | PathLike[str] | None, connection: Any) ->
     if database is None and connection is None:
         yield FileTrail(name, Path(name))
         return
-    engine = open_engine(str(database)) if connection is None else engine_of(connection)
+    engine = open_engine(Session(str(database), writes=(name,))) if connection is None else engine_of(connection)
     try:
         found = engine.find(name)
         yield TableTrail(name, engine, found.relation if found else engine.place(name))

@@ -17,7 +17,7 @@ from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import RiskOptions, spelled_out, taken
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.risk_measuring import Measuring
-from kanon_sql.verbs.source import Source, opened, settle_spec
+from kanon_sql.verbs.source import WITHOUT_TABLES, Source, opened, settle_spec
 from kanon_sql.verbs.verify import Whole, opened_whole
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def risks(
     _check_numbers(sampling_fraction, largest_set)
     measuring = Measuring(settled, population, sampling_fraction, largest_set, observer or Observer(), [])
     # As in a check of a release, a file beside a table in a database is read without it.
-    alone = {"database": None} if release is not None and files(settled.source) else {}
+    alone = WITHOUT_TABLES if release is not None and files(settled.source) else {}
     with contextlib.ExitStack() as stack:
         measuring.observer.stage("Reading")
         before = stack.enter_context(opened(source, settled.model_copy(update=alone), connection))

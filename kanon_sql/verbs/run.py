@@ -146,7 +146,7 @@ def _place(spec: Spec) -> tuple[str, ...]:
     database = str(spec.database)
     if not os.path.isfile(database) and "://" not in database:
         return (database, str(target.table).casefold())
-    with closing(open_engine(database)) as engine:
+    with closing(open_engine(replace(spec.session, writes=(str(target.table),)))) as engine:
         return (database, *(part.casefold() for part in engine.place(str(target.table)).parts))
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from kanon_sql import spec as specs
-from kanon_sql.engine import Column, Engine, Table, reads_files, refuse_equal_names
+from kanon_sql.engine import Column, Engine, Table, name_readings, reads_files, refuse_equal_names, written
 from kanon_sql.engines.files import Fingerprint, files, fingerprints
 from kanon_sql.engines.opening import embedded, engine_of, open_engine
 from kanon_sql.engines.scratch import Scratch, Scratches
@@ -20,8 +21,9 @@ from kanon_sql.frequency.mapping import Place, aligned, values_of
 from kanon_sql.generalization.hierarchy import Hierarchy, cover
 from kanon_sql.privacy import PrivacyModel, ReleaseModel, all_of
 from kanon_sql.risk.roles import Roles
-from kanon_sql.spec import Spec, Target
+from kanon_sql.spec import Session, Spec, Target
 
+WITHOUT_TABLES: dict[str, Any] = {"database": None, "attach": {}}  # of a spec whose source is read as a file
 IN_MEMORY = "in memory"  # what a DataFrame or an Arrow table is called in the manifest
 
 
@@ -129,17 +131,20 @@ def _values_of(source: Source, column: Column) -> Iterator[Place]:
 
 
 def opened(
-    source: Any, spec: Spec, connection: Any = None, keep: bool = False
+    source: Any, spec: Spec, connection: Any = None, keep: bool = False, writes: tuple[str, ...] = ()
 ) -> contextlib.AbstractContextManager[Source]:
-    """Open the source of a spec, or the data that a program hands over in its place."""
+    """Open the source of a spec, or the data that a program hands over in its place.
+
+    `writes`: the names of the tables that are made in its database, which else is only read.
+    """
     data = source if _in_memory(source) else spec.source
-    return opened_source(data, spec.database, connection, spec.target, keep)
+    return opened_source(data, replace(spec.session, writes=writes), connection, spec.target, keep)
 
 
 @contextlib.contextmanager
 def opened_source(
     source: Any,
-    database: str | PathLike[str] | None = None,
+    session: Session | None = None,
     connection: Any = None,
     target: Target | None = None,
     keep: bool = False,
@@ -148,7 +153,7 @@ def opened_source(
 
     `target`: where a release of it will go, which may need a database, or a table and not a file.
     """
-    data = open_source(source, None if database is None else str(database), connection, target)
+    data = open_source(source, session or Session(), connection, target)
     try:
         yield data
     except BaseException:
@@ -162,15 +167,15 @@ def opened_source(
                 data.engine.forget_files()
 
 
-def open_source(source: Any, database: str | None, connection: Any = None, target: Target | None = None) -> Source:
+def open_source(source: Any, session: Session, connection: Any = None, target: Target | None = None) -> Source:
     """Find the data that a name means, or that a program hands over."""
     if _in_memory(source):
-        memory = embedded()
+        memory = embedded(session.limits)
         return Source(memory, memory.register(source))
     name = str(source)
     if connection is not None:
-        return _find(engine_of(connection), name, target, owned=False)
-    engine = _open(name, database, target)
+        return _find(engine_of(connection, session), name, target, owned=False)
+    engine = _open(name, session, target)
     try:
         return _find(engine, name, target, owned=True)
     except BaseException:
@@ -192,20 +197,36 @@ def _find(engine: Engine, name: str, target: Target | None, owned: bool) -> Sour
         before = fingerprints(name)
         return Source(engine, engine.read_file(name), before, owned)
     if table is None:
-        raise SourceError(f"there is no table {specs.speakable(name)} in the database; check its name, or its schema")
+        raise SourceError(f"there is no table {specs.speakable(name)} in the database; {_elsewhere(engine, name)}")
     refuse_equal_names([column.name for column in table.columns], name)
     return Source(engine, table, owned=owned)
 
 
-def _open(name: str, database: str | None, target: Target | None) -> Engine:
+def _elsewhere(engine: Engine, name: str) -> str:
+    """What to do about a table that is missing: name the one of another schema or database, or of a similar name."""
+    wanted, *_ = reversed(name_readings(name)[-1])
+    known = engine.relations()
+    names = {relation.name.lower(): None for relation in known}
+    meant = [wanted.lower()] if wanted.lower() in names else get_close_matches(wanted.lower(), names, _FEW)
+    shown = [written(engine.lasting(each)) for each in known if each.name.lower() in meant]
+    if not shown:
+        return "check its name, or its schema"
+    more = [f"{len(shown) - _FEW} more"] if len(shown) > _FEW else []
+    *first, last = [*shown[:_FEW], *more]
+    return f"did you mean {', '.join(first)}{' or ' * bool(first)}{last}?"
+
+
+_FEW = 5  # names that an error shows
+
+
+def _open(name: str, session: Session, target: Target | None) -> Engine:
     """Open a database, or one in memory for files."""
-    if database is None:
+    if not session.has_tables:
         if not _is_file(name):
             raise SourceError(f"there is no file {specs.speakable(name)}; for a table give `database`")
         if target and target.table:
             raise SpecError(f"the table {target.table} needs a database; give `database`, or name a file with `output`")
-    into_new = target is not None and target.table is not None and _is_file(name)
-    return open_engine(database, create=into_new)
+    return open_engine(session, create=target is not None and target.table is not None and _is_file(name))
 
 
 def _is_file(source: str) -> bool:

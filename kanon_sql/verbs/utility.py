@@ -204,7 +204,8 @@ def utility(
     if release is None:
         given["release"] = _target(settled)
     with contextlib.ExitStack() as stack:
-        tables = stack.enter_context(Scratch(stack.enter_context(contextlib.closing(embedded())), "utility"))
+        here = stack.enter_context(contextlib.closing(embedded(settled.session.limits)))
+        tables = stack.enter_context(Scratch(here, "utility"))
         observer.stage("Reading")
         both = {side: stack.enter_context(opened_beside(each, settled, connection)) for side, each in given.items()}
         names = {side: name_of(each) for side, each in given.items()}

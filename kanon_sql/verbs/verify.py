@@ -21,7 +21,7 @@ from kanon_sql.verbs.models import check_models, models_of
 from kanon_sql.verbs.options import VerifyOptions, spelled_out, taken
 from kanon_sql.verbs.problem import check_roles
 from kanon_sql.verbs.result import Result
-from kanon_sql.verbs.source import IN_MEMORY, Source, opened, opened_source, settle_spec
+from kanon_sql.verbs.source import IN_MEMORY, WITHOUT_TABLES, Source, opened, opened_source, settle_spec
 
 if TYPE_CHECKING:
     import pandas
@@ -136,7 +136,7 @@ def verify(
         return Verification(settled.source, False, problem)
     with contextlib.ExitStack() as stack:
         # A file beside a source in a database is read without it: a server could not read the file.
-        alone = {"database": None} if against is not None and files(settled.source) else {}
+        alone = WITHOUT_TABLES if against is not None and files(settled.source) else {}
         data = stack.enter_context(opened(source, settled.model_copy(update=alone), connection))
         whole = None if against is None else stack.enter_context(opened_whole(against, settled, connection, data))
         if whole is None and settled.unit and source is None:
@@ -160,12 +160,12 @@ def opened_whole(against: Any, spec: Spec, connection: Any, data: Source) -> Ite
     """The source of a release: a file, data in memory, or a table, where the release is if it is there."""
     name = str(against) if isinstance(against, (str, Path)) else IN_MEMORY
     if files(name) or name == IN_MEMORY:
-        with opened_source(against) as source:
+        with opened_source(against, spec.session.without_tables) as source:
             yield Whole(name, source)
     elif table := data.engine.find(name):
         yield Whole(name, replace(data, table=table))
     else:
-        with opened_source(name, spec.database, connection) as source:
+        with opened_source(name, spec.session, connection) as source:
             yield Whole(name, source)
 
 
@@ -173,8 +173,8 @@ def of_target(spec: Spec) -> Spec:
     """The spec of a release with what it wrote in the source's place."""
     check(spec, "verify")
     assert spec.target
-    database = None if spec.target.file else spec.database
-    return spec.model_copy(update={"source": spec.target.file or spec.target.table, "database": database})
+    alone = WITHOUT_TABLES if spec.target.file else {}
+    return spec.model_copy(update={"source": spec.target.file or spec.target.table, **alone})
 
 
 def shown_columns(spec: Spec, table: Table) -> list[str]:

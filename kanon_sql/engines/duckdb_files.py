@@ -1,0 +1,81 @@
+"""Database files of DuckDB: whether a name is one, who else has it open, and where it spills."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import duckdb
+
+from kanon_sql.engines.duckdb_errors import explained
+from kanon_sql.errors import SourceError, SpecError
+from kanon_sql.spec import Limits, speakable
+from kanon_sql.staging import PrivateFolder
+
+
+def connected(path: str, read_only: bool) -> duckdb.DuckDBPyConnection:
+    """Open a file, or share it with the program around us, which may have it open in another way."""
+    try:
+        return duckdb.connect(path, read_only=read_only)
+    except duckdb.ConnectionException:
+        return duckdb.connect(path, read_only=not read_only)
+
+
+def spill_apart(
+    connection: duckdb.DuckDBPyConnection, limits: Limits, beside: Path | None = None
+) -> PrivateFolder | None:
+    """Have a database spill into a folder of its own: DuckDB's files are readable to all, whatever is in them.
+
+    It is in the folder that the limits name, else beside a database file, or where nobody may write there in TMPDIR.
+    """
+    if limits.temp_directory is not None and not Path(limits.temp_directory).is_dir():
+        raise SpecError(f"there is no folder {limits.temp_directory} to spill to; check `temp_directory`")
+    temporary = Path(tempfile.gettempdir())
+    for parent in [Path(limits.temp_directory)] if limits.temp_directory else [beside or temporary, temporary]:
+        with suppress(OSError, duckdb.Error):  # nobody may write there, or the database has spilled before we came
+            folder = PrivateFolder(parent)
+            connection.execute("SET temp_directory = ?", [str(folder.path)])
+            return folder
+    return None
+
+
+def refuse_missing(path: str) -> None:
+    if not Path(path).is_file():
+        raise SourceError(f"there is no database file {speakable(path)}; check the path")
+
+
+def refuse_other_formats(path: str) -> None:
+    """DuckDB would open a data file as a database that is lost at the end, and fetch extensions for others."""
+    if not Path(path).exists():
+        return
+    try:
+        with open(path, "rb") as file:
+            header = file.read(12)
+    except OSError as error:
+        raise SourceError(f"the database {path} cannot be opened: {error.strerror}; check the path") from error
+    if header[8:] != b"DUCK":
+        raise SourceError(f"{path} is not a DuckDB database; check the path")
+
+
+@contextmanager
+def opening(path: str, writes: bool) -> Iterator[None]:
+    """Say in one sentence why a database file cannot be opened, and which other process has it open, if one has."""
+    try:
+        with explained(f"the database {path} cannot be opened"):
+            yield
+    except SourceError as error:
+        holder = _LOCKED.search(str(error))
+        if not holder:
+            raise
+        who = f"another process ({Path(holder[1]).name}, PID {holder[2]}) has it open"
+        if writes and "read-only mode" in str(error):
+            way_out = "to read; end that process, or write to a file with `output`, which needs no lock on the database"
+        else:
+            way_out = "for writing; end that process, or read a copy of the file"
+        raise SourceError(f"the database {path} cannot be opened: {who} {way_out}") from None
+
+
+_LOCKED = re.compile(r"Conflicting lock is held in (.*?) \(PID (\d+)\)")
