@@ -125,7 +125,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Spec, dict[str, Any]]]:
 def at(spec: Spec, path: str) -> object:
     value: Any = spec
     for name in path.split("."):
-        value = value[name] if isinstance(value, Mapping) else getattr(value, name, None)
+        value = value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
     return list(value) if isinstance(value, tuple | Mapping) else value
 
 

@@ -13,7 +13,7 @@ import yaml
 
 import kanon_sql
 from kanon_sql.errors import DifferencingError, KanonError, SourceError, TargetError
-from kanon_sql.spec import load_runs
+from kanon_sql.spec import Session, load_runs
 from kanon_sql.verbs.continuing import forget_regions
 from kanon_sql.verbs.memory import alone
 from support.command_line import ask, kanon
@@ -337,7 +337,7 @@ target: {{table: sick_anon}}
 def ask_engine(database: str, sql: str) -> None:
     from kanon_sql.engines.opening import open_engine
 
-    engine = open_engine(database)
+    engine = open_engine(Session(database, writes=("kanon_releases",)))
     try:
         engine.run(sql)
     finally:
