@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import duckdb
 
-from kanon_sql.errors import KanonError, SourceError
+from kanon_sql.errors import KanonError, SourceError, TargetError
 
 
 @contextmanager
@@ -17,6 +17,11 @@ def explained(what: str = "DuckDB says", error_class: type[KanonError] = SourceE
     try:
         yield
     except duckdb.Error as error:
+        if isinstance(error, duckdb.TransactionException) and "conflict" in str(error):
+            raise TargetError(
+                "somebody else has changed the same table meanwhile, and nothing was released; run again when nobody "
+                "writes to it"
+            ) from None
         said, values = said_by(error)
         raise error_class(f"{what}: {said}", values) from None
     except RuntimeError as error:  # what DuckDB makes of a Ctrl-C that it notices itself
