@@ -2,7 +2,6 @@
 
 import json
 import os
-import resource
 import shlex
 import subprocess
 import sys
@@ -14,13 +13,10 @@ import pytest
 
 from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.staging import abandoned
-from support.command_line import COLUMNS, PEOPLE, ask, command, done, kanon, released, tables, texts
-from support.ward import HEADER, OUT, QI, TABLE, put, snapshot
+from support.command_line import COLUMNS, PEOPLE, ask, done, kanon, released, tables, texts
+from support.ward import HEADER, OUT, QI, TABLE, on_a_full_disk, put, snapshot
 
 # Full disks
-
-
-LARGE = 20_000  # bytes that any file may hold, far below what is written
 
 
 @pytest.fixture
@@ -30,17 +26,6 @@ def large(ward: Path) -> Path:
     (ward / "people.csv").write_text(HEADER + people)
     ask("hospital.duckdb", "INSERT INTO people FROM 'people.csv'")
     return ward
-
-
-def on_a_full_disk(*arguments: object, cwd: Path, largest: int = LARGE) -> None:
-    """Run a command that may write no file beyond so many bytes: it must say so in one line."""
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest))
-
-    run = command(*arguments, "--overwrite", cwd=cwd, preexec_fn=limit)
-    assert (run.code, run.out, run.err[:7], run.err.count("\n")) == (2, "", "kanon: ", 1), run
-    assert "File too large" in run.err
 
 
 @pytest.mark.parametrize("target", ["old.csv", "old.parquet"])

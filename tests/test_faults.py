@@ -17,8 +17,7 @@ from kanon_sql.errors import TargetError
 from kanon_sql.spec import names_a_server
 from kanon_sql.verbs.observer import Observer
 from support.command_line import COLUMNS, PEOPLE, ask, done, kanon
-from support.ward import QI, TABLE, snapshot
-from test_failures import on_a_full_disk
+from support.ward import QI, TABLE, on_a_full_disk, snapshot
 
 CANARY = "s3cretpw"
 RECIPES = {"age": {"hierarchy": {"ranges": [10]}}, "zip": {"hierarchy": {"redact": "right"}}}

@@ -1,15 +1,17 @@
 """A folder with sources, hierarchies, a database and targets that exist, to see what a failing command changes."""
 
+import resource
 from pathlib import Path
 
 import pytest
 
-from support.command_line import ask, write_files
+from support.command_line import ask, command, write_files
 
 HEADER = "name,age,zip,disease\n"
 QI = "--identifiers name --quasi-identifiers age,zip --hierarchies h"
 TABLE = f"anonymize people --database hospital.duckdb {QI}"
 OUT = "--output out.csv"
+LARGE = 20_000  # bytes that any file may hold, far below what is written
 Files = dict[str, str | bytes]
 
 
@@ -49,3 +51,14 @@ def put(folder: Path, files: Files) -> None:
     for name, content in files.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def on_a_full_disk(*arguments: object, cwd: Path, largest: int = LARGE) -> None:
+    """Run a command that may write no file beyond so many bytes: it must say so in one line."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest))
+
+    run = command(*arguments, "--overwrite", cwd=cwd, preexec_fn=limit)
+    assert (run.code, run.out, run.err[:7], run.err.count("\n")) == (2, "", "kanon: ", 1), run
+    assert "File too large" in run.err
