@@ -33,11 +33,8 @@ from kanon_sql.spec.fields import (
     Swap,
     Target,
 )
-from kanon_sql.spec.load import load, merge, parse
-from kanon_sql.spec.pipeline import AUDIT, Held, Scheduled, load_runs, load_to_read
-from kanon_sql.spec.places import names_a_server, speakable
 from kanon_sql.spec.load import load, merge, parse, session
-from kanon_sql.spec.pipeline import AUDIT, Held, Scheduled, load_runs
+from kanon_sql.spec.pipeline import AUDIT, Held, Scheduled, load_runs, load_to_read
 from kanon_sql.spec.places import Limits, Session, names_a_server, speakable
 from kanon_sql.spec.privacy import (
     POPULATION_MODELS,
