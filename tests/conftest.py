@@ -18,7 +18,14 @@ from kanon_sql.engines.postgres import PostgreSQL
 from support.database import MakeTable, create_table
 
 # The fixtures of several test files live with what they need.
-pytest_plugins = ("support.command_line", "support.perturbing", "support.releasing", "support.school", "support.ward")
+pytest_plugins = (
+    "support.capabilities",
+    "support.command_line",
+    "support.perturbing",
+    "support.releasing",
+    "support.school",
+    "support.ward",
+)
 
 # A shared machine may stop for a second; how long an example takes says nothing.
 hypothesis_settings.register_profile("kanon", deadline=None)

@@ -51,6 +51,7 @@ def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("form", ["table", "anatomy"])
 @pytest.mark.parametrize("read_only", [True, False])
 @pytest.mark.usefixtures("office")
+@pytest.mark.capability("a target in another attached file")
 def test_a_source_in_one_attached_file_and_a_target_in_another(form: str, read_only: bool) -> None:
     with duckdb.connect() as mine:
         mine.execute(f"ATTACH 'office.duckdb' AS office{' (READ_ONLY)' * read_only}")
@@ -100,6 +101,7 @@ def test_what_cannot_be_attached_is_said_in_one_sentence(office: Path, options: 
 
 
 @pytest.mark.usefixtures("office")
+@pytest.mark.capability("a target that may not be written is told before any work")
 def test_a_target_in_a_file_that_is_only_read_is_refused_before_any_work() -> None:
     with duckdb.connect() as mine:
         mine.execute("ATTACH 'office.duckdb' AS office (READ_ONLY)")
@@ -123,6 +125,7 @@ def _tables(database: str) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.usefixtures("office")
+@pytest.mark.capability("hive-partitioned Parquet and globs as the source")
 def test_the_partitions_of_parquet_files_are_columns_like_others() -> None:
     """Their values stand in the names of folders alone."""
     parted = "COPY (FROM hr.people) TO 'people' (FORMAT parquet, PARTITION_BY (age, zip))"
@@ -214,6 +217,7 @@ def test_a_wrong_name_makes_no_file(office: Path, verb: str) -> None:
 # A table that is missing
 
 
+@pytest.mark.capability("a missing table is looked for in other schemas")
 def test_a_missing_table_is_looked_for_in_other_schemas(engine: Engine, make_table: Any) -> None:
     made = make_table(engine, "customers", {"age": "INTEGER"}, [(1,)])
     with pytest.raises(SourceError, match=r"no table custmers in the database; did you mean \S*customers\?$"):
@@ -325,6 +329,7 @@ def test_limits_that_are_none_are_refused(asked: dict[str, Any], message: str) -
         profile("hr.people", database="office.duckdb", **asked)
 
 
+@pytest.mark.capability("a source larger than the memory limit, which is spilled")
 def test_a_table_larger_than_the_memory_is_spilled_and_released(office: Path) -> None:
     (office / "spill").mkdir()
     name = "MD5(i::VARCHAR) || MD5((i + 1)::VARCHAR)"

@@ -176,6 +176,7 @@ def test_find_by_the_name_as_it_stands(engine: Engine, make_table: Any, name: st
     assert read(engine, made.relation) == [(1,)]
 
 
+@pytest.mark.capability("tables in schemas")
 def test_find_by_schema_and_name(engine: Engine, make_table: Any) -> None:
     make_table(engine, "first", {"a": "INTEGER"}, [])
     engine.run('CREATE SCHEMA "odd schema"')
@@ -280,6 +281,7 @@ class Interrupted(BaseException):
 
 
 @pytest.mark.parametrize("error", [ValueError, Interrupted])
+@pytest.mark.capability("a run as one transaction")
 def test_a_transaction_rolls_back_everything(engine: Engine, make_table: Any, error: type[BaseException]) -> None:
     table = make_table(engine, "kept", {"a": "INTEGER"}, [(1,)])
 

@@ -100,6 +100,7 @@ def test_a_missing_extra_names_the_command_that_installs_it(ward: Path, monkeypa
     assert snapshot(ward) == before
 
 
+@pytest.mark.capability("a target that may not be written is told before any work")
 def test_who_may_make_nothing_is_told_before_any_work(postgres: PostgreSQL, make_table: Any) -> None:
     people = make_table(postgres, "people", COLUMNS, PEOPLE)
     schema, reached = people.relation.parts[0], list[str]()

@@ -39,6 +39,7 @@ def test_what_no_view_can_be_is_refused(server: PostgreSQL, options: dict[str, A
         release(server, "materialized", **options)
 
 
+@pytest.mark.capability("a materialized view")
 def test_a_materialized_release_shows_the_source_of_its_last_refresh(server: PostgreSQL) -> None:
     first = release(server, "materialized")
     assert first.manifest["target"]["as"] == "materialized"

@@ -30,6 +30,7 @@ def old_target(engine: Engine, form: str) -> None:
 
 @pytest.mark.parametrize("old", ["table", "view"])
 @pytest.mark.parametrize("new", ["table", "view"])
+@pytest.mark.capability("a release as a table or a live view, and its replacement")
 def test_an_old_table_or_view_is_replaced_only_when_told(people: People, old: str, new: str) -> None:
     old_target(people.engine, old)
     with pytest.raises(TargetError, match="overwrite=True"):
@@ -43,6 +44,7 @@ def test_an_old_table_or_view_is_replaced_only_when_told(people: People, old: st
 
 @pytest.mark.parametrize("target", ["none", "table", "view", "csv"])
 @pytest.mark.parametrize("search_in", ["embedded", "engine"])
+@pytest.mark.capability("a search in an embedded DuckDB, or in the engine itself")
 def test_nothing_but_the_release_is_left(people: People, tmp_path: Path, target: str, search_in: str) -> None:
     options = {"output": tmp_path / "release.csv"} if target == "csv" else {"into": "released", "form": target}
     files, tables = set(tmp_path.iterdir()), set(everything(people.engine))
@@ -54,6 +56,7 @@ def test_nothing_but_the_release_is_left(people: People, tmp_path: Path, target:
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.capability("a release as a Parquet or CSV file")
 def test_an_old_file_is_replaced_only_when_told(people: People, tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"release.{ending}"
     path.write_text("old")
