@@ -16,7 +16,7 @@ from kanon_sql.cli.show import found_by, out, promised, roles, verified, warn, w
 from kanon_sql.errors import SpecError
 from kanon_sql.report.numbers import count
 from kanon_sql.verbs.anonymize import anonymize as run
-from kanon_sql.verbs.source import settle_spec
+from kanon_sql.verbs.source import settle_labelled
 from kanon_sql.verbs.statement import anonymize_sql
 
 
@@ -73,7 +73,7 @@ def anonymize(
     **overrides: Any,
 ) -> None:
     """[bold]kanon anonymize adult.csv --quasi-identifiers age,sex --hierarchies hierarchies/adult --output k5.csv[/bold]"""  # noqa: E501
-    settled = settle_spec(source, spec, overrides, releases=True)
+    settled = settle_labelled(source, spec, overrides)
     if sql:
         with watching() as watch:
             statement = anonymize_sql(source, settled, observer=watch, search_in=search_in, dialect=dialect)

@@ -101,7 +101,9 @@ def roles(roles: dict[str, Any]) -> None:
     """List the columns that are released as they are, and those that are not released."""
     kept = [*(f"{name} (sensitive)" for name in roles["sensitive"]), *roles["kept"]]
     dropped = [*roles["identifiers_dropped"], *roles["dropped"]]
-    for said, columns in {"Released as they are": kept, "Dropped": dropped}.items():
+    labels = [f"{name} ({role})" for name, role in roles.get("labels", {}).items()]
+    told = {"Released as they are": kept, "Dropped": dropped, "Labelled for PostgreSQL Anonymizer": labels}
+    for said, columns in told.items():
         if columns:
             out.print(f"{said}: {escape(', '.join(columns))}.")
 

@@ -15,10 +15,13 @@ from kanon_sql import interrupts, queries
 from kanon_sql.engine import Column, Engine, Grant, Rights, Table, name_readings, refuse_equal_names
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres_sql import (
+    AFTER_DUCKDB,
     ALL,
+    BEFORE_CHRIST,
     COLUMNS,
     COMMENTS,
     CSV,
+    LABELS,
     LONGEST,
     LOOK_UP,
     MATERIALIZED,
@@ -212,10 +215,19 @@ class PostgreSQL:
                 for name, text in self._cursor.execute(COMMENTS, [schema, schema]).fetchall()
             }
 
+    def labels(self, relation: Relation) -> list[tuple[str, str, str]]:
+        """The labels of PostgreSQL Anonymizer on columns: the column, the provider, the label."""
+        with _explained():
+            return self._cursor.execute(LABELS, [_sql("{}", relation.parts)]).fetchall()
+
     def rights(self, relation: Relation) -> Rights:
         """Who owns a relation, and what others may do with it."""
         with _explained():
             rights = self._cursor.execute(RIGHTS, [_sql("{}", relation.parts)]).fetchall()
+        if not rights:  # it was there in the snapshot of the transaction, and is not any more
+            raise TargetError(
+                f"{relation.name} was replaced by somebody else meanwhile, and nothing was released; run again"
+            )
         owner = rights[0][0]
         return Rights(owner, tuple(Grant(*grant) for _, *grant in rights if grant[0]))
 
@@ -249,7 +261,7 @@ class PostgreSQL:
     def insert_castable(self, relation: Relation, written: Relation, type_name: str, columns: Sequence[str]) -> None:
         """Add the rows whose text a type can hold."""
         if type_name.startswith(("date", "timestamp")):
-            self.run(_sql(_AFTER_DUCKDB, queries.parts(written, self.dialect)))
+            self.run(_sql(AFTER_DUCKDB, queries.parts(written, self.dialect)))
         insert = partial(queries.insert_castable, relation, written, type_name, columns, self.dialect)
         if self.connection.info.server_version >= _TELLS_VALID_INPUT:
             self.run(insert())
@@ -366,7 +378,7 @@ def _sent(column: str, type_name: str) -> str:
     """A column as DuckDB reads it."""
     plain = re.sub(r"\(.*\)", "", type_name)
     if plain in ("date", "timestamp", "timestamptz"):
-        return _sql(_BEFORE_CHRIST, [column], [column], [column])
+        return _sql(BEFORE_CHRIST, [column], [column], [column])
     # A char(n) comes padded with blanks that mean nothing; the cast takes them off.
     return _sql("CAST({} AS TEXT)" if plain == "bpchar" else "{}", [column])
 
@@ -439,6 +451,8 @@ def _explained() -> Iterator[None]:
         state = error.sqlstate or ""
         if state[:2] in _OF_THE_STATEMENT and error.diag.message_primary:
             raise SourceError(f"PostgreSQL says: {error.diag.message_primary}") from None
+        if error.diag.schema_name == "pg_catalog" or "concurrently" in (error.diag.message_primary or ""):
+            raise SourceError(_MEANWHILE) from None
         if not state and isinstance(error, psycopg.OperationalError):
             raise SourceError("PostgreSQL says: the connection is lost; see the server's log, and run again") from None
         raise SourceError(
@@ -468,16 +482,7 @@ _OF_THE_STATEMENT = ("0A", "25", "2B", "3F", "40", "42", "53", "54", "55", "57",
 _SCHEME = re.compile("^postgres(?:ql)?://", re.IGNORECASE)
 
 
-# PostgreSQL prints `0044-03-15 00:00:00 BC`, which DuckDB reads as a day after Christ; its own is `0044-03-15 (BC) …`.
-_BEFORE_CHRIST = r"""
-CASE
-  WHEN {} < '0001-01-01' THEN REGEXP_REPLACE(CAST({} AS TEXT), '^(\S+)(.*) BC$', '\1 (BC)\2')
-  ELSE CAST({} AS TEXT)
-END
-"""
-_AFTER_DUCKDB = r"""
-UPDATE {} SET text = REGEXP_REPLACE(text, '^(\d+-\d\d-\d\d) \(BC\)(.*)$', '\1\2 BC') WHERE text LIKE '%(BC)%'
-"""
+_MEANWHILE = "somebody else made or replaced the same table meanwhile; nothing was released, run again"
 _TELLS_VALID_INPUT = 160_000  # the first version with pg_input_is_valid
 _NUMERIC = re.compile(r"numeric(?:\((\d+)(?:, *(-?\d+))?\))?")
 _HOST = r"(?:\[[^\]]*\]|[^][:@/?#,]*)(?::\d*)?"

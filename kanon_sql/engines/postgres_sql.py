@@ -63,6 +63,12 @@ SELECT
 FROM relation LEFT JOIN rights AS r ON r.grantee <> relowner
 ORDER BY r.name NULLS FIRST, r.grantee, r.privilege_type
 """
+LABELS = """
+SELECT a.attname, l.provider, l.label
+FROM pg_seclabel AS l JOIN pg_attribute AS a ON a.attrelid = l.objoid AND a.attnum = l.objsubid
+WHERE l.classoid = 'pg_class'::regclass AND l.objoid = %s::regclass AND l.provider IN ('anon', 'k_anonymity')
+ORDER BY a.attnum, l.provider
+"""
 COLUMNS = """
 WITH RECURSIVE described AS (
   SELECT attnum, attname, atttypid AS type, atttypmod AS modifier
@@ -92,4 +98,14 @@ SELECT
   COALESCE(MAX(LENGTH(SPLIT_PART(LTRIM({}, '-'), '.', 1))), 1),
   COALESCE(MAX(LENGTH(SPLIT_PART({}, '.', 2))), 0)
 FROM {}
+"""
+# PostgreSQL prints `0044-03-15 00:00:00 BC`, which DuckDB reads as a day after Christ; its own is `0044-03-15 (BC) …`.
+BEFORE_CHRIST = r"""
+CASE
+  WHEN {} < '0001-01-01' THEN REGEXP_REPLACE(CAST({} AS TEXT), '^(\S+)(.*) BC$', '\1 (BC)\2')
+  ELSE CAST({} AS TEXT)
+END
+"""
+AFTER_DUCKDB = r"""
+UPDATE {} SET text = REGEXP_REPLACE(text, '^(\d+-\d\d-\d\d) \(BC\)(.*)$', '\1\2 BC') WHERE text LIKE '%(BC)%'
 """

@@ -10,12 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil
+from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.engine import Column, Engine, Table
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
 from kanon_sql.hints import IDENTIFIER, name_hint
+from kanon_sql.risk.labels import Labelled, contradictions, labelled
 from kanon_sql.spec import EVERY, Spec
 
 UNIQUE_SHARE = 0.9  # of a column's values that are different
@@ -44,15 +46,20 @@ class Roles:
     kept: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     suspects: tuple[Suspect, ...] = ()
+    labels: tuple[Labelled, ...] = ()
+    contradictions: tuple[str, ...] = ()
+    """Where what the table's owner said of a column is not what becomes of it."""
 
     @property
     def warnings(self) -> list[str]:
         """What a reader of the release should know of the columns that were kept all the same."""
-        return [f"the column {s.column!r} is released as it is, and {s.reason}" for s in self.suspects]
+        suspected = (f"the column {s.column!r} is released as it is, and {s.reason}" for s in self.suspects)
+        return [*suspected, *self.contradictions]
 
-    def described(self) -> dict[str, list[str]]:
+    def described(self) -> dict[str, Any]:
         """What the manifest says."""
-        return {"kept": list(self.kept), "dropped": list(self.dropped)}
+        labels = {each.column: each.role for each in self.labels}
+        return {"kept": list(self.kept), "dropped": list(self.dropped), **({"labels": labels} if labels else {})}
 
 
 def settle(engine: Engine, table: Table, spec: Spec) -> tuple[Table, Roles]:
@@ -68,7 +75,9 @@ def settle(engine: Engine, table: Table, spec: Spec) -> tuple[Table, Roles]:
     if suspected and spec.keep is None:
         raise SpecError(_refusal(suspected))
     narrow = replace(table, columns=tuple(c for c in table.columns if c.name not in dropped))
-    return narrow, Roles(tuple(column.name for column in kept), dropped, tuple(suspected))
+    labels, names = labelled(engine, table), tuple(column.name for column in kept)
+    contradicted = tuple(contradictions(labels, spec, names))
+    return narrow, Roles(names, dropped, tuple(suspected), labels, contradicted)
 
 
 def named_columns(spec: Spec) -> set[str]:

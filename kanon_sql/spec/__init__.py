@@ -33,7 +33,7 @@ from kanon_sql.spec.fields import (
     Swap,
     Target,
 )
-from kanon_sql.spec.load import load, merge, parse, session
+from kanon_sql.spec.load import load, mapping_of, merge, parse, session
 from kanon_sql.spec.pipeline import AUDIT, Held, Scheduled, load_runs, load_to_read
 from kanon_sql.spec.places import Limits, Session, names_a_server, speakable
 from kanon_sql.spec.privacy import (
@@ -111,6 +111,7 @@ __all__ = [
     "load",
     "load_runs",
     "load_to_read",
+    "mapping_of",
     "merge",
     "names_a_server",
     "parse",

@@ -39,6 +39,15 @@ def completed(mapping: Mapping[str, Any], folder: Path, overrides: Mapping[str, 
     return merge(validated({**needed, **_said(mapping)}, folder=folder), **overrides)
 
 
+def mapping_of(spec: Spec | Mapping[str, Any] | str | os.PathLike[str] | None) -> dict[str, Any]:
+    """What a spec says, by its keys, before anything is checked."""
+    if isinstance(spec, Spec):
+        return {name: getattr(spec, name) for name in spec.model_fields_set}
+    if isinstance(spec, (str, os.PathLike)):
+        return _said(read(Path(spec)))
+    return _said(spec) if isinstance(spec, Mapping) else {}
+
+
 _NEEDED = ("source", "quasi_identifiers", "location")
 
 

@@ -29,7 +29,7 @@ from kanon_sql.verbs.options import AnonymizeOptions, spelled_out, taken
 from kanon_sql.verbs.plan import LocalPlan, Plan, check_spec, plan_release
 from kanon_sql.verbs.problem import settle_roles
 from kanon_sql.verbs.released import Release, released, warned
-from kanon_sql.verbs.source import Source, opened, settle_spec
+from kanon_sql.verbs.source import Source, opened, settle_labelled
 from kanon_sql.verbs.trace import Trace
 
 
@@ -66,7 +66,7 @@ def anonymize(
     ({'zip': 1}, True)
     """
     observer = observer or Observer()
-    settled = settle_spec(source, spec, taken(AnonymizeOptions, options), releases=True)
+    settled = settle_labelled(source, spec, taken(AnonymizeOptions, options), connection)
     check_spec(settled, "anonymize")
     if trace or resume:
         check_spec(settled, "trace")

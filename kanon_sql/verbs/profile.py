@@ -28,6 +28,7 @@ from kanon_sql.risk.columns import (
     percent,
     to_count,
 )
+from kanon_sql.risk.labels import Labelled, labelled
 from kanon_sql.risk.roles import Suspect, suspects
 from kanon_sql.risk.sets import MOST_COLUMNS, SetProfile, Sets, choose, code, count_sets, possible_sets
 from kanon_sql.spec import session
@@ -148,7 +149,7 @@ def profiled(
 ) -> Profile:
     """Count how far each column, and each set of 2 to `largest_set` columns, tells the rows of a table apart.
 
-    What a column is suggested to be is the first of these that applies:
+    What a column is suggested to be: as labels of PostgreSQL Anonymizer say, or else the first of these that applies:
 
     1. Nothing: its type cannot be grouped (but a UUID is an identifier), or it has one value.
     2. Identifier: text or whole numbers of which 90 % of the non-NULL rows are unique, unless the name says
@@ -196,8 +197,8 @@ def profiled(
         sets = Sets(coded_tables, counted, coded, rows, deadline)
         complete = count_sets(sets, combined, largest_set, progress)
         listed = sets.listed([one.name for one in combined], largest_set)
-        columns = _suggest(counted, combined, sets.gains())
-        together = sets.total([one.name for one in coded if columns[one.order].suggestion])
+        columns = _suggest(counted, combined, sets.gains(), labelled(engine, table))
+        together = sets.total([one.name for one in coded if columns[one.order].suggestion == QUASI_IDENTIFIER])
         kept = [one.column for one in counted if not columns[one.order].suggestion and one.role != SENSITIVE]
         quasi = [one.column for one in counted if columns[one.order].suggestion == QUASI_IDENTIFIER]
         whole = source == table.relation  # a copy lacks what cannot be grouped
@@ -212,7 +213,7 @@ def profiled(
         possible_sets=possible,
         identifiers=tuple(c.name for c in columns if c.suggestion == IDENTIFIER),
         quasi_identifiers=tuple(c.name for c in columns if c.suggestion == QUASI_IDENTIFIER),
-        sensitive=tuple(one.name for one in counted if one.role == SENSITIVE),
+        sensitive=tuple(one.name for one in counted if one.role == SENSITIVE and not columns[one.order].suggestion),
         kept=tuple(column.name for column in kept),
         suspects=tuple(suspected),
         together=together,
@@ -223,9 +224,21 @@ def profiled(
 
 
 def _suggest(
-    counted: Sequence[ColumnCounts], combined: Sequence[ColumnCounts], gains: Mapping[str, Gain]
+    counted: Sequence[ColumnCounts],
+    combined: Sequence[ColumnCounts],
+    gains: Mapping[str, Gain],
+    labels: Sequence[Labelled] = (),
 ) -> tuple[ColumnProfile, ...]:
-    return tuple(_described(one, gains.get(one.name), one in combined) for one in counted)
+    told = {each.column: each for each in labels}
+    described = (_described(one, gains.get(one.name), one in combined) for one in counted)
+    return tuple(_as_labelled(each, told.get(each.name)) for each in described)
+
+
+def _as_labelled(column: ColumnProfile, label: Labelled | None) -> ColumnProfile:
+    """What the table's owner says of a column goes before what its counts and name suggest."""
+    if label is None:
+        return column
+    return replace(column, suggestion=label.role, reason=f"labelled {label.said} for PostgreSQL Anonymizer")
 
 
 def _described(one: ColumnCounts, gain: Gain | None, combined: bool) -> ColumnProfile:

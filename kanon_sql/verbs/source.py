@@ -19,9 +19,11 @@ from kanon_sql.errors import KanonError, SourceError, SpecError
 from kanon_sql.frequency.frequency_set import Build
 from kanon_sql.frequency.mapping import Place, aligned, values_of
 from kanon_sql.generalization.hierarchy import Hierarchy, cover
+from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER
 from kanon_sql.privacy import PrivacyModel, ReleaseModel, all_of
+from kanon_sql.risk.labels import labelled
 from kanon_sql.risk.roles import Roles
-from kanon_sql.spec import Session, Spec, Target
+from kanon_sql.spec import Session, Spec, Target, names_a_server
 
 WITHOUT_TABLES: dict[str, Any] = {"database": None, "attach": {}}  # of a spec whose source is read as a file
 IN_MEMORY = "in memory"  # what a DataFrame or an Arrow table is called in the manifest
@@ -86,6 +88,26 @@ def settle_spec(
     if k is not None and any(model.class_size for model in given):
         raise SpecError("privacy says what must hold, and k does too; put k_anonymity(k) among the privacy models")
     return _settled(source, spec, {**overrides, "privacy": None}, releases).with_models(given)
+
+
+def settle_labelled(
+    source: Any, spec: Spec | dict[str, Any] | str | Path | None, overrides: dict[str, Any], connection: Any = None
+) -> Spec:
+    """The settled spec; where nobody says a role, the columns have those that labels on the server's table give."""
+    said = {**specs.mapping_of(spec), **{name: value for name, value in overrides.items() if value is not None}}
+    name, database = source if source is not None else said.get("source"), said.get("database")
+    server = connection is not None or (database is not None and names_a_server(str(database)))
+    if not server or said.keys() & _ROLES or not isinstance(name, str):
+        return settle_spec(source, spec, overrides, releases=True)
+    with opened_source(name, specs.session(database=database), connection) as data:
+        labels = labelled(data.engine, data.table)
+    of = {role: [each.column for each in labels if each.role == role] for role in (QUASI_IDENTIFIER, IDENTIFIER)}
+    roles = {"quasi_identifiers": of[QUASI_IDENTIFIER] or None, "identifiers": of[IDENTIFIER] or None}
+    spec = {**spec, **roles} if isinstance(spec, dict) else spec
+    return settle_spec(source, spec, {**overrides, **roles}, releases=True)
+
+
+_ROLES = {"quasi_identifiers", "identifiers", "sensitive", "location", "unit", "releases"}
 
 
 def _models(given: Any) -> tuple[PrivacyModel | ReleaseModel, ...]:
