@@ -48,6 +48,9 @@ def place(tmp_path: Path) -> Path:
     (tmp_path / "places.csv").write_text("Bern;Switzerland\nThun;Switzerland\nGraz;Austria\nSwitzerland;*\nAustria;*\n")
     with duckdb.connect(str(tmp_path / "hospital.duckdb")) as connection:
         connection.execute(PATIENTS)
+    with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
+        connection.execute(f"CREATE SCHEMA hr; USE hr; {PATIENTS}")
+    duckdb.connect(str(tmp_path / "lake.duckdb")).close()
     write_trips(tmp_path / "trips.parquet")
     (spec,) = blocks(ROOT / "README.md", "yaml")
     (tmp_path / "release.yml").write_text(spec, encoding="utf-8")
