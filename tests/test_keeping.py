@@ -296,7 +296,8 @@ def test_nothing_else_is_replaced_by_rows_that_wait(engine: Engine, tmp_path: Pa
 
 def test_nobody_else_reads_the_rows_that_wait(postgres: PostgreSQL, tmp_path: Path) -> None:
     people = People(postgres, Problem([("a",)] * 4 + [("b",)], [two_levels("ab")], 3), tmp_path)
-    postgres.run("ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO PUBLIC")
+    ((schema,),) = postgres.rows("SELECT current_schema()")
+    postgres.run(f"ALTER DEFAULT PRIVILEGES IN SCHEMA {schema} GRANT SELECT ON TABLES TO PUBLIC")
     people.release(node={people.names[0]: 0}, into="kept", incremental=True, waiting="later")
     assert postgres.rights(postgres.place("kept")).grants
     assert not postgres.rights(postgres.place("later")).grants
