@@ -14,6 +14,7 @@ def test_no_random_release_is_other_than_it_says(part: int) -> None:
 
 
 @pytest.mark.parametrize("part", range(3))
+@pytest.mark.slow
 def test_no_random_release_of_a_server_is_other_than_it_says(
     part: int, postgres_dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
