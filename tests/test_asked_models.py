@@ -106,6 +106,7 @@ def test_models_of_a_spec_and_of_python_hold_together() -> None:
     assert names(mixed) == [diverse, close, ("k-anonymity", 2)]
 
 
+@pytest.mark.slow
 def test_a_hierarchy_of_a_sensitive_column_comes_from_a_recipe_or_the_folder(tmp_path: Any) -> None:
     (tmp_path / "disease.csv").write_text("HIV;virus;*\nflu;virus;*\ncold;virus;*\nacne;skin;*\n")
     said = {"disease": {"t": 0.3, "distance": "hierarchical"}}

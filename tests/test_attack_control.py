@@ -39,6 +39,7 @@ def of_control(outcome: Outcome) -> Control:
     return outcome.on_control
 
 
+@pytest.mark.slow
 def test_the_control_is_attacked_as_by_hand() -> None:
     draw = random.Random(3)
     source, control = people_of(draw, 40), people_of(draw, 25, first=100)

@@ -25,6 +25,7 @@ def people(seed: int, rows: int = 400) -> pandas.DataFrame:
 SEX = {"sex": {"hierarchy": "suppress"}}
 
 
+@pytest.mark.slow
 def test_the_ends_of_exact_ranges_are_always_somebodys() -> None:
     source = people(0)
     exact = anonymize(source, {"quasi_identifiers": {"age": {}, **SEX}}, k=5, strategy="mondrian", show="exact-ranges")

@@ -28,6 +28,7 @@ def told(rows: Sequence[tuple[Any, ...]], column: int) -> int:
     return sum(max(values.values()) for values in classes.values())
 
 
+@pytest.mark.slow
 def test_every_sensitive_column_has_the_metric_without_another_query(engine: Engine) -> None:
     """By rows, be it that the models count people, as they do here on one of the engines."""
     unit = "person" if engine.name == "duckdb" else None

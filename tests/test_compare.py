@@ -122,6 +122,7 @@ MANY: dict[str, Any] = {"strategies": ["exhaustive", "mondrian"], "k": [9, 3]}
 MADE = ("classes", "smallest_class", "suppressed_rows", "loss_per_attribute")
 
 
+@pytest.mark.slow
 def test_local_recodings_and_sizes_are_those_that_anonymize_releases(monkeypatch: pytest.MonkeyPatch) -> None:
     counted = []
     build = problem.build_frequency_set

@@ -170,6 +170,7 @@ READERS = [
 ]
 
 
+@pytest.mark.slow
 def test_what_only_reads_works_beside_another_reader(office: Path) -> None:
     reading, before = "--database office.duckdb", (office / "office.duckdb").read_bytes()
     with held("office.duckdb", read_only=True) as process:

@@ -141,6 +141,7 @@ def test_the_run_after_a_full_disk_finds_no_rest_of_it(ward: Path) -> None:
     assert {path.name for path in ward.iterdir()} == before
 
 
+@pytest.mark.slow
 def test_of_two_runs_at_once_to_one_table_one_wins_and_the_other_says_so(ward: Path) -> None:
     """The second one starts while the first one searches; another process finds the file locked."""
     ended: list[Any] = []

@@ -241,6 +241,7 @@ def released(sample: Sampled, every: Sequence[Asked], least: int, node: Node) ->
 
 @FEW
 @given(drawn=judged(), embedded=st.booleans())
+@pytest.mark.slow
 def test_every_node_is_judged_like_brute_force(
     engine: Engine, drawn: tuple[Sampled, PrivacyModels, list[Asked], int], embedded: bool
 ) -> None:
@@ -493,6 +494,7 @@ def test_what_not_even_the_whole_population_can_meet_is_said_before_the_search()
         kanon_sql.anonymize(population[:6], asked, privacy=other)
 
 
+@pytest.mark.slow
 def test_the_command_line_takes_the_journalists_mean_and_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     everybody = pandas.DataFrame({"age": [20 + i % 30 for i in range(300)]})

@@ -124,6 +124,7 @@ def interrupted_after(rounds: int | None) -> Iterator[None]:
     rounds=st.sampled_from([None, None, 1, 2]),
     several=st.booleans(),
 )
+@pytest.mark.slow
 def test_every_class_of_a_release_is_safe_by_brute_force(
     rows: list[Row], names: list[str], people: bool, rounds: int | None, several: bool
 ) -> None:
@@ -187,6 +188,7 @@ def loss(source: Any, spec: dict[str, Any], models: list[PrivacyModel], **option
 
 
 @pytest.mark.parametrize("name", ["l", "share"])
+@pytest.mark.slow
 def test_asking_the_model_loses_no_more_than_joining_afterwards(name: str) -> None:
     engine = DuckDB()
     create_table(engine, "staff", TYPES, two_towns())

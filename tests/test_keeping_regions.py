@@ -59,6 +59,7 @@ def is_in(row: tuple[Any, ...], label: tuple[Any, ...]) -> bool:
 
 
 @pytest.mark.parametrize("strategy", ["mondrian", "refine", "mondrian_relaxed"])
+@pytest.mark.slow
 def test_rows_stay_in_their_regions_and_only_the_rest_is_recoded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, strategy: str
 ) -> None:
@@ -123,6 +124,7 @@ def test_every_form_of_labels_is_kept(
     assert read_regions(Path("next.parquet")).regions == read_regions(Path("regions.parquet")).regions
 
 
+@pytest.mark.slow
 def test_rows_wait_for_a_class_in_the_place_of_joining_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     asked = spec(tmp_path, strategy="mondrian", incremental=True, waiting="later", target={"table": "kept"})
@@ -143,6 +145,7 @@ def test_rows_wait_for_a_class_in_the_place_of_joining_one(tmp_path: Path, monke
     assert (third["waiting_rows"], third["classes"], third["recoding"]["kept_classes"]) == (0, 16, 15)
 
 
+@pytest.mark.slow
 def test_regions_are_for_their_owner_alone_and_known_by_their_digest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -172,6 +175,7 @@ def test_regions_are_for_their_owner_alone_and_known_by_their_digest(
     assert sorted(tmp_path.rglob("*")) == before
 
 
+@pytest.mark.slow
 def test_where_no_class_holds_all_is_recoded_anew_or_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     rows = [(name, age, "Oslo" if i % 8 < 3 else "Ghent", ill) for i, (name, age, _, ill) in enumerate(people(11, 24))]

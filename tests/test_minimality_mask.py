@@ -55,6 +55,7 @@ def beliefs(worlds: Mapping[Dealing, int], privacy: dict[str, Any], sizes: Seque
     }
 
 
+@pytest.mark.slow
 def test_over_all_worlds_nobody_is_believed_to_be_ill_more_than_asked() -> None:
     """Two people in each of three wards: all 64 worlds, by how many of each ward are ill (one of two in two ways)."""
     worlds = {dealing: 2 ** dealing.count(1) for dealing in product(range(3), repeat=3)}
@@ -190,6 +191,7 @@ SEEDS = (3, 7, 9)  # of the five of twelve that fall
 
 
 @needs_adult
+@pytest.mark.slow
 def test_samples_of_adult_fall_without_the_mask_and_not_with_it() -> None:
     """One of them has no class that could hide another, and is refused."""
     columns = ["sex", "race", "marital-status"]

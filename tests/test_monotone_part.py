@@ -140,6 +140,7 @@ def asked(draw: st.DrawFn, odd: Sequence[Defined] = ODD, units: bool = True) -> 
 
 @settings(EXAMPLES, max_examples=20)
 @given(problem=asked())
+@pytest.mark.slow
 def test_so_many_rows_stay_at_risk_in_every_node_below(problem: Asked) -> None:
     nodes = problem.nodes[:: 1 + len(problem.nodes) // 40]
     at_risk, unavoidable = zip(*problem.judge().verdicts(nodes), strict=True)

@@ -113,6 +113,7 @@ def released() -> list[Row]:
         return connection.execute("SELECT CAST(age AS VARCHAR), zip, ill FROM patients_anon").fetchall()
 
 
+@pytest.mark.slow
 def test_every_night_holds_and_none_singles_anybody_out_beside_the_night_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -50,6 +50,7 @@ def assert_judged(given: Sampled, asked: Asked, judge: Judge) -> None:
 
 @EXAMPLES
 @given(given=sampled(), embedded=st.booleans())
+@pytest.mark.slow
 def test_every_node_is_judged_like_brute_force(engine: Engine, given: tuple[Sampled, Asked], embedded: bool) -> None:
     sample, asked = given
     models = asked.models("people")
@@ -61,6 +62,7 @@ def test_every_node_is_judged_like_brute_force(engine: Engine, given: tuple[Samp
 
 @EXAMPLES
 @given(given=sampled(fewest_columns=4, most_columns=4))
+@pytest.mark.slow
 def test_roll_ups_keep_the_population(given: tuple[Sampled, Asked]) -> None:
     sample, asked = given
     models = asked.models("people")
@@ -89,6 +91,7 @@ def test_every_search_finds_what_brute_force_finds(name: str, given: tuple[Sampl
 
 @settings(deadline=None, max_examples=60)
 @given(given=sampled())
+@pytest.mark.slow
 def test_what_a_node_tells_of_those_above_it(given: tuple[Sampled, Asked]) -> None:
     """Under k-map no suppressed row comes back; under δ-presence a node without any has none above it."""
     sample, asked = given
@@ -104,6 +107,7 @@ def test_what_a_node_tells_of_those_above_it(given: tuple[Sampled, Asked]) -> No
 
 @EXAMPLES
 @given(given=sampled())
+@pytest.mark.slow
 def test_what_stays_at_risk_below_a_node_is_never_overstated(given: tuple[Sampled, Asked]) -> None:
     sample, asked = given
     models, nodes = asked.models("people"), sample.problem.nodes
@@ -153,6 +157,7 @@ def people_at_risk(sample: Sampled, who: Sequence[int], node: Node, asked: Asked
 
 @EXAMPLES
 @given(given=visits(), told_apart=st.booleans())
+@pytest.mark.slow
 def test_people_are_counted_on_both_sides(
     engine: Engine, given: tuple[Sampled, list[int], Asked], told_apart: bool
 ) -> None:

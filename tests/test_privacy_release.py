@@ -242,6 +242,7 @@ def tables_of(engine: Engine, into: str) -> list[str]:
 @pytest.mark.parametrize("strategy", ["mondrian", "mondrian_relaxed", "prioprivacy", "refine", "kaca"])
 @settings(EXAMPLES, max_examples=6)
 @given(given=valued_problems(fewest_columns=2, most_rows=40), models=st.sampled_from(ASKED), data=st.data())
+@pytest.mark.slow
 def test_a_local_recoding_makes_no_class_that_brute_force_calls_unsafe(
     strategy: str, given: tuple[Problem, list[Any]], models: list[PrivacyModel], data: st.DataObject
 ) -> None:
@@ -279,6 +280,7 @@ def by_one_column(rows: int = 100) -> list[tuple[Any, ...]]:
     return [(age, "1", "f", "a", ">50K" if age % 10 < 2 or draw.random() < 0.1 else "<=50K") for age in ages]
 
 
+@pytest.mark.slow
 def test_refine_asks_the_model_and_loses_less_than_the_best_node(embedded: DuckDB) -> None:
     create_table(embedded, "staff", TYPES, by_one_column())
     asked: dict[str, Any] = {"privacy": PRIVACY, "connection": embedded.connection, "suppression_limit": 0.0}
@@ -324,6 +326,7 @@ def meets(rows: Sequence[Row], models: Sequence[PrivacyModel]) -> bool:
 
 
 @pytest.mark.parametrize("name", ["refine", "mondrian", "mondrian_relaxed", "kaca", "prioprivacy"])
+@pytest.mark.slow
 def test_every_recoding_takes_a_model_of_rows(embedded: DuckDB, name: str) -> None:
     """Classes of an even number of rows, ten at most: a model that is neither k nor monotone."""
     even = PrivacyModel("even", {"k": 4}, {"rows": "SUM(n)"}, "rows >= $k AND rows % 2 = 0", achieved="MIN(rows)")

@@ -52,6 +52,7 @@ odd_names = st.permutations(ODD)
 @given(problem=file_problems, names=odd_names, mask=st.booleans(), shuffle=st.booleans(), embedded=st.booleans())
 @pytest.mark.parametrize("target", ["none", "table", "view", "parquet", "csv"])
 @pytest.mark.usefixtures("victim")
+@pytest.mark.slow
 def test_a_release_is_the_recoding_of_its_node(
     engine: Engine,
     target: str,

@@ -89,6 +89,7 @@ def test_a_search_goes_on_where_an_earlier_one_was_lost(
     assert asked.nodes <= 5
 
 
+@pytest.mark.slow
 def test_a_search_out_of_time_goes_on_later(asked: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     lines = "\n".join(",".join(map(str, row)) for row in ROWS)

@@ -28,6 +28,7 @@ def spec(tmp_path: Path) -> dict[str, Any]:
     return {**SPEC, "source": str(tmp_path / "people.csv"), "target": {"file": str(tmp_path / "released.csv")}}
 
 
+@pytest.mark.slow
 def test_the_target_of_a_spec_is_the_release_once_it_is_there(spec: dict[str, Any], tmp_path: Path) -> None:
     assert risks(None, spec).release is None
     kanon_sql.anonymize(None, spec)

@@ -70,6 +70,7 @@ def rewrite(path: str, old: str, new: str) -> None:
     os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
+@pytest.mark.slow
 def test_what_is_unchanged_is_left_alone_and_every_change_is_seen(folder: Path) -> None:
     assert ran(dry_run=True) == ("would release", ("there is no release yet",))
     assert not Path(".kanon").exists()
@@ -167,6 +168,7 @@ def test_the_chain_of_a_file_breaks_at_the_row_that_was_changed() -> None:
 
 
 @pytest.mark.usefixtures("folder")
+@pytest.mark.slow
 def test_several_releases_and_their_exit_codes() -> None:
     own = "releases:\n  fine: {target: {file: fine.csv}}\n  coarse: {target: {file: coarse.csv}, privacy: {k: 6}}\n"
     Path("release.yml").write_text(SPEC.replace("target: {file: anon.csv}\n", own))
@@ -294,6 +296,7 @@ def test_local_recodings_keep_their_regions() -> None:
     assert len([*Path(".kanon").glob("*.regions.parquet")]) == 1
 
 
+@pytest.mark.slow
 def test_a_database_is_run_and_audited_in_one_transaction(database: str, tmp_path: Path) -> None:
     create = "CREATE TABLE sick AS SELECT name, age, zip, disease FROM people"
     ask(database, create)
@@ -349,6 +352,7 @@ def test_help_says_what_the_exit_codes_are() -> None:
 
 
 @pytest.mark.usefixtures("folder")
+@pytest.mark.slow
 def test_two_nodes_are_compared_as_by_hand() -> None:
     """Other classes than before, suppressed rows, and people who came, left and changed."""
     draw = random.Random(7)

@@ -91,6 +91,7 @@ def partitions(things: Sequence[Any]) -> Iterator[list[list[Any]]]:
     rows=st.lists(st.tuples(st.sampled_from(["11", "12", "21", "22"]), st.integers(1, 4)), min_size=3, max_size=14),
     asked=st.lists(st.sampled_from([*DEFINED, TWO_OR_THREE]), min_size=1, max_size=2, unique_by=str),
 )
+@pytest.mark.slow
 def test_there_is_a_release_whenever_one_class_of_all_rows_is_safe(
     name: str, rows: list[Row], asked: list[Defined]
 ) -> None:

@@ -167,6 +167,7 @@ def _spec(folder: Path, draw: random.Random) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.slow
 def test_the_statement_gives_the_rows_of_the_release(engine: Engine, tmp_path: Path, seed: int) -> None:
     draw = random.Random(seed)
     create_table(engine, "people", TYPES, _people(seed))

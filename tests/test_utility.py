@@ -414,6 +414,7 @@ def test_the_results_are_a_table_and_json_and_say_what_they_are() -> None:
     assert callable(kanon_sql.utility)  # and not the room of that name
 
 
+@pytest.mark.slow
 def test_the_command_measures_what_a_spec_wrote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     PEOPLE.to_csv("people.csv", index=False)

@@ -25,6 +25,7 @@ OPERATIONS = st.lists(
 @FEW
 @given(problem=problems(most_columns=2, texts=TEXTS[:-1]), operations=OPERATIONS)
 @pytest.mark.capability("a live view that counts its classes again")
+@pytest.mark.slow
 def test_whatever_happens_below_a_view_it_keeps_its_promise(
     engine: Engine, tmp_path: Path, problem: Problem, operations: list[tuple[str, int, int]]
 ) -> None:
