@@ -4,19 +4,10 @@ from kanon_sql.privacy.alpha_k import alpha
 from kanon_sql.privacy.k_anonymity import k_anonymity
 from kanon_sql.privacy.l_diversity import l_diversity
 from kanon_sql.privacy.likeness import beta_likeness, delta_disclosure
-from kanon_sql.privacy.model import (
-    POPULATION_UNIT,
-    UNIT,
-    Finding,
-    Groups,
-    Predicate,
-    PrivacyModel,
-    PrivacyModels,
-    Reference,
-    Spread,
-    all_of,
-)
+from kanon_sql.privacy.model import Finding, PrivacyModel
+from kanon_sql.privacy.models import POPULATION_UNIT, UNIT, PrivacyModels, all_of
 from kanon_sql.privacy.population import delta_presence, k_map
+from kanon_sql.privacy.predicate import Groups, Predicate, Reference, Spread
 from kanon_sql.privacy.release_model import Alike, Histogram, Least, ReleaseModel
 from kanon_sql.privacy.risk import journalist_risk, marketer_risk, prosecutor_risk
 from kanon_sql.privacy.t_closeness import t_closeness
