@@ -13,7 +13,7 @@ from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import TargetError, VerificationError
 from kanon_sql.release import findings
 from kanon_sql.release.findings import Summary
-from kanon_sql.release.recoding import FullDomain
+from kanon_sql.release.full_domain import FullDomain
 from support.database import create_table
 from support.oracle import Problem
 from support.releasing import People, _quoted, as_text, everything, file_rows, standalone, table_rows, two_levels

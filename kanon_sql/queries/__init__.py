@@ -4,23 +4,18 @@ from kanon_sql.queries.cloak import Moment, cloak_points, cloak_released, cloak_
 from kanon_sql.queries.coding import Coded, frequency_set, raw_column, spread, tuples, with_population
 from kanon_sql.queries.dialects import DIALECTS, check_dialect, is_executed
 from kanon_sql.queries.local import (
-    LocalCell,
-    LocalReleaseQuery,
-    Shown,
     assigned,
     beside_patterns,
-    boxes,
     cells_of_classes,
     cells_of_node,
     covered,
     labelled,
-    local_classes,
-    members,
     nearest,
     placed,
     readings,
     regions,
 )
+from kanon_sql.queries.local_release import LocalCell, LocalReleaseQuery
 from kanon_sql.queries.perturb import Perturbed, grouped_rows, identified_rows, perturbed_rows, sorted_rows
 from kanon_sql.queries.reference import reference
 from kanon_sql.queries.references import Seed, escaped, with_references
@@ -34,6 +29,7 @@ from kanon_sql.queries.refine import (
 )
 from kanon_sql.queries.release import UNMAPPED_CODE, Cell, ReleaseQuery, contents, of_type, shown_population
 from kanon_sql.queries.rules import EXACT, EXACT_SINGLE
+from kanon_sql.queries.shown import Shown, boxes, local_classes, members
 from kanon_sql.queries.standalone import StandaloneCell, StandaloneQuery, exported_tuples
 from kanon_sql.queries.statements import (
     SEPARATORS,

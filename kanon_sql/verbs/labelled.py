@@ -18,8 +18,10 @@ from kanon_sql.generalization.lattice import Node
 from kanon_sql.generalization.values import as_text
 from kanon_sql.privacy import UNIT, PrivacyModels, all_of, k_anonymity
 from kanon_sql.queries import Hole, Relation
+from kanon_sql.release.full_domain import FullDomain, shown_population
+from kanon_sql.release.local_recoding import LocalRecoding
 from kanon_sql.release.people import with_people
-from kanon_sql.release.recoding import FullDomain, LocalRecoding, Recoding, shown_population
+from kanon_sql.release.recoding import Recoding
 from kanon_sql.spec import Spec, SuppressRecipe
 from kanon_sql.verbs.population import opened_population
 from kanon_sql.verbs.source import Source

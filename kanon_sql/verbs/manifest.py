@@ -16,8 +16,9 @@ from kanon_sql.recode import errors, joint, quality
 from kanon_sql.recode import show as shows
 from kanon_sql.release import anatomy, minimality, perturb
 from kanon_sql.release.findings import Homogeneous, Summary
+from kanon_sql.release.full_domain import FullDomain
+from kanon_sql.release.local_recoding import LocalRecoding
 from kanon_sql.release.publish import Published
-from kanon_sql.release.recoding import FullDomain, LocalRecoding
 from kanon_sql.resources import package_version
 from kanon_sql.spec import Spec
 from kanon_sql.strategies import STRATEGIES

@@ -16,7 +16,8 @@ from kanon_sql.recode.keeping import keep_regions
 from kanon_sql.recode.node import from_node
 from kanon_sql.recode.regions import Regions, check_regions, read_regions, shown_as_before
 from kanon_sql.recode.separate import bring_back, separate_database
-from kanon_sql.release.recoding import FullDomain, LocalRecoding
+from kanon_sql.release.full_domain import FullDomain
+from kanon_sql.release.local_recoding import LocalRecoding
 from kanon_sql.spec import CLOAK, Spec, Verb, check
 from kanon_sql.strategies import STRATEGIES, Driver, Outcome, strategy
 from kanon_sql.verbs.drift import drift

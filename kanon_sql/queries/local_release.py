@@ -1,0 +1,278 @@
+"""The release of a local recoding, as a query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from kanon_sql.privacy import POPULATION_UNIT, Predicate
+from kanon_sql.queries import tree as t
+from kanon_sql.queries.pieces import in_pieces
+from kanon_sql.queries.release import (
+    CLASSES,
+    COUNTED,
+    RECODED,
+    UNMAPPED_CODE,
+    beside_population,
+    concatenated,
+    in_population,
+    ordered,
+    with_safe_classes,
+)
+from kanon_sql.queries.written import Statement, WrittenTable, laid_out
+from kanon_sql.relation import Relation
+
+
+@dataclass(frozen=True)
+class LocalCell:
+    """A column of the source in a local release: kept (no mapping), or shown as columns of the classes.
+
+    `key`: the assignment's column of its code. `null`: the code of NULL. `shown`: released name and classes' column.
+    `open_type`: the type to release a value in whose own type would tell of others (ENUM).
+    """
+
+    name: str
+    sortable: bool = True
+    mapping: Relation | None = None
+    key: str = ""
+    null: int | None = None
+    shown: tuple[tuple[str, str], ...] = ()
+    open_type: str | None = None
+
+
+@dataclass(frozen=True)
+class LocalReleaseQuery:
+    """What a release by classes is made of; `sql` prints it.
+
+    `assignment` tells a tuple's class (`split`: of its rows first to last, counted by their sensitive values, then in a
+    seeded order), `classes` what it shows. `recount`: keep only classes that are safe on the very rows that the query
+    returns. `sensitive`: the source's columns whose values `safe` counts, by the names that it has for them.
+    `population`: the table that the source is a sample of, where `safe` counts those of its rows too, or of the people
+    that its column `population_unit` tells apart, that are equal to a class's tuples. `values`: the tables that are
+    written out, in a statement that stands alone; `read_files`: the query of the files that its source is.
+    """
+
+    source: Relation
+    cells: tuple[LocalCell, ...]
+    assignment: Relation
+    classes: Relation
+    safe: Predicate
+    split: bool = False
+    recount: bool = False
+    seed: int = 0
+    shuffle: bool = False
+    values: tuple[WrittenTable, ...] = ()
+    sensitive: Mapping[str, str] = field(default_factory=dict)
+    population: Relation | None = None
+    population_unit: str | None = None
+    read_files: str | None = None
+
+    @property
+    def kept(self) -> bool:
+        """Whether mapping tables, assignment and classes are a view's own, which others may write to."""
+        return self.recount and not self.values
+
+    def sql(self, dialect: str) -> str:
+        """The query in a dialect."""
+        return t.printed(_local_release(self), dialect)
+
+    def statement(self, dialect: str) -> Statement:
+        """The query with its `values`, and those of them that are too long to stand in it."""
+        tree = _local_release(self, dialect)
+        return Statement(laid_out(tree, dialect), tuple(v for v in self.values if v.is_long(dialect)), dialect)
+
+    def population_sql(self, dialect: str) -> str:
+        """The query of the population as the release shows it: what is shown, and `population`, the rows or people."""
+        assert self.population is not None
+        return t.printed(_shown_local_population(self, self.population), dialect)
+
+    def left_out_sql(self, columns: Sequence[str], dialect: str) -> str:
+        """The query of the source's rows that no class holds, with these columns of the source."""
+        named = [exp.alias_(t.column(name, "s"), f"k{i}", quoted=True) for i, name in enumerate(columns)]
+        coded, _ = _with_codes(exp.select(*named).from_(t.table(self.source, "s"), copy=False), self)
+        equal = [
+            exp.EQ(this=t.column(cell.key, "a"), expression=t.column(f"c{i}", "r")) for i, cell in enumerate(self.cells)
+        ]
+        held = exp.select(exp.Literal.number(1)).from_(t.table(self.assignment, "a"), copy=False)
+        held = held.where(*equal, t.is_not_null(t.column("class", "a")), copy=False)
+        query = exp.select(*(exp.alias_(t.column(f"k{i}", "r"), name, quoted=True) for i, name in enumerate(columns)))
+        query = query.from_(in_pieces(coded, _mappings(self)).subquery("r"), copy=False)
+        return t.printed(query.where(exp.not_(exp.Exists(this=held)), copy=False), dialect)
+
+
+_CODED = "kanon_coded"
+_PLACES = ("first", "last")
+
+
+def _local_release(release: LocalReleaseQuery, dialect: str = "") -> exp.Expr:
+    names = [(f"o{i}_{j}", shown[0]) for i, cell in enumerate(release.cells) for j, shown in enumerate(_shows(cell))]
+    query = exp.select(*(exp.alias_(t.column(inner, RECODED), name, quoted=True) for inner, name in names))
+    query = query.from_(exp.to_table(RECODED))
+    if release.recount:
+        query = query.join(exp.to_table(CLASSES), using=[exp.to_identifier("class")])
+    query = query.order_by(*_local_order(release))
+    if release.read_files:
+        query = query.with_(exp.to_identifier(release.source.name), as_=release.read_files, dialect="duckdb")
+    for table in release.values:
+        if not table.is_long(dialect):
+            query = query.with_(exp.to_identifier(table.name), as_=table.query())
+    query = query.with_(_CODED, as_=_local_coded(release))
+    query = query.with_(RECODED, as_=_local_recoded(release), materialized=release.recount or None)
+    if release.recount and release.population is not None:
+        query = query.with_(COUNTED, as_=_local_counted(release, release.population))
+    if release.recount:
+        counted = RECODED if release.population is None else COUNTED
+        query = with_safe_classes(query, [t.column("class")], _CODED, release.safe, counted)
+    return query
+
+
+def _local_counted(release: LocalReleaseQuery, population: Relation) -> exp.Query:
+    """The rows of the source that are counted, and those of the population that are equal to tuples, by their class."""
+    people = t.column(POPULATION_UNIT, "r") if release.population_unit else None
+    counted = in_population([t.column("class", "a")], list(release.sensitive), people)
+    counted = _equal_to_tuples(counted, release, population, _tuples_of_classes(release))
+    return beside_population(["class"], list(release.sensitive), people is not None, counted)
+
+
+def _equal_to_tuples(
+    query: exp.Select, release: LocalReleaseQuery, population: Relation, tuples: exp.Expr
+) -> exp.Select:
+    """A query of a population's rows, `r`, each beside those of the tuples, `a`, that it is equal to."""
+    unit = [t.column(release.population_unit, "s")] if release.population_unit else []
+    rows = exp.select(*(exp.alias_(each, POPULATION_UNIT, quoted=True) for each in unit))
+    coded, _ = _with_codes(rows.from_(t.table(population, "s"), copy=False), release)
+    cells = [(i, cell) for i, cell in enumerate(release.cells) if cell.mapping]
+    equal = [exp.EQ(this=t.column(cell.key, "a"), expression=t.column(f"c{i}", "r")) for i, cell in cells]
+    query = query.from_(in_pieces(coded, _mappings(release)).subquery("r"), copy=False)
+    return query.join(tuples, on=exp.and_(*equal), copy=False)
+
+
+def _shown_local_population(release: LocalReleaseQuery, population: Relation) -> exp.Select:
+    """The rows of the population that are equal to tuples, by what the classes of these show; as the release is read.
+
+    A tuple that is parted counts once where its parts show the same.
+    """
+    keys = [cell.key for cell in release.cells if cell.mapping]
+    shows = {name: column for cell in release.cells for name, column in cell.shown}
+    same = exp.EQ(this=t.column("class", "k"), expression=t.column("class", "b"))
+    columns = [*(t.column(column, "k") for column in shows.values()), *(t.column(key, "b") for key in keys)]
+    assignment = _assignment(release)
+    assignment.set("alias", exp.TableAlias(this=exp.to_identifier("b")))
+    tuples = exp.select(*columns).distinct().from_(assignment, copy=False)
+    classes = _once(release, release.classes, ["class"], list(shows.values()), "k")
+    tuples = tuples.join(classes, on=same, copy=False)
+    rows: exp.Expr = exp.Count(this=exp.Star())
+    if release.population_unit:
+        rows = exp.Count(this=exp.Distinct(expressions=[t.column(POPULATION_UNIT, "r")]))
+    shown = [exp.alias_(t.column(column, "a"), name, quoted=True) for name, column in shows.items()]
+    query = exp.select(*shown, exp.alias_(rows, "population"))
+    query = _equal_to_tuples(query, release, population, tuples.subquery("a"))
+    return query.group_by(*(t.column(column, "a") for column in shows.values()), copy=False)
+
+
+def _tuples_of_classes(release: LocalReleaseQuery) -> exp.Expr:
+    """The tuples of each class once, though a class may have several parts of one."""
+    if not release.split:
+        return _assignment(release)
+    columns = [t.column(name, "a") for name in ("class", *(cell.key for cell in release.cells if cell.mapping))]
+    return exp.select(*columns).distinct().from_(_assignment(release), copy=False).subquery("a")
+
+
+def _shows(cell: LocalCell) -> tuple[tuple[str, str], ...]:
+    return cell.shown or ((cell.name, ""),)
+
+
+def _local_coded(release: LocalReleaseQuery) -> exp.Select:
+    """The source's rows: kept columns as k0, k1, …, codes as c0, c1, …, and where tuples are split a number."""
+    source = exp.select().from_(t.table(release.source, "s"), copy=False)
+    if release.recount:
+        counted = [exp.alias_(t.column(raw, "s"), name, quoted=True) for name, raw in release.sensitive.items()]
+        source = source.select(exp.alias_(exp.Literal.number(1), "n", quoted=True), *counted, copy=False)
+    plain = [(i, cell) for i, cell in enumerate(release.cells) if cell.mapping is None]
+    source = source.select(*(exp.alias_(t.column(cell.name, "s"), f"k{i}", quoted=True) for i, cell in plain))
+    source, codes = _with_codes(source, release)
+    if not release.split:
+        return in_pieces(source, _mappings(release))
+    number = exp.Window(
+        this=exp.RowNumber(), partition_by=[code.copy() for code in codes], order=_order_in_tuple(release)
+    )
+    return in_pieces(source.select(exp.alias_(number, "place", quoted=True), copy=False), _mappings(release))
+
+
+def _with_codes(query: exp.Select, release: LocalReleaseQuery) -> tuple[exp.Select, list[exp.Expr]]:
+    """A query of the relation `s` with its codes as c0, c1, …, by the mapping tables, and what these are."""
+    codes: list[exp.Expr] = []
+    for i, cell in enumerate(release.cells):
+        if cell.mapping is None:
+            continue
+        raw = t.column(cell.name, "s")
+        equal = exp.EQ(this=t.column("value", f"m{i}"), expression=raw)
+        mapping = _once(release, cell.mapping, ["value"], ["code_0"], f"m{i}")
+        query = query.join(mapping, on=equal, join_type="LEFT", copy=False)
+        known = exp.func("COALESCE", t.column("code_0", f"m{i}"), t.literal(UNMAPPED_CODE))
+        null = t.literal(UNMAPPED_CODE if cell.null is None else cell.null)
+        codes.append(exp.Case().when(t.is_null(raw), null).else_(known))
+        query = query.select(exp.alias_(codes[-1], f"c{i}", quoted=True), copy=False)
+    return query, codes
+
+
+def _mappings(release: LocalReleaseQuery) -> list[str]:
+    return [f"m{i}" for i, _ in enumerate(release.cells)]
+
+
+def _order_in_tuple(release: LocalReleaseQuery) -> exp.Order:
+    """The order that the places of a tuple's rows are counted in: by value first, as the sensitive codes are."""
+    values = [exp.Ordered(this=t.column(column, "s")) for column in release.sensitive.values()]
+    by_hash = exp.func("MD5", concatenated(str(release.seed), [t.column(c.name, "s") for c in release.cells]))
+    return exp.Order(expressions=[*values, by_hash])
+
+
+def _local_recoded(release: LocalReleaseQuery) -> exp.Select:
+    """The rows with what they show (o0_0, o1_0, …), their class, and n to count them by."""
+    query = exp.select(t.column("class", "k")).from_(exp.alias_(exp.to_table(_CODED), "r", table=True), copy=False)
+    equal: list[exp.Expr] = []
+    if release.recount:
+        query = query.select(*(t.column(name, "r") for name in ("n", *release.sensitive)), copy=False)
+    for i, cell in enumerate(release.cells):
+        if cell.mapping:
+            equal.append(exp.EQ(this=t.column(cell.key, "a"), expression=t.column(f"c{i}", "r")))
+        for j, (_, column) in enumerate(_shows(cell)):
+            shown = t.column(column, "k") if cell.mapping else t.column(f"k{i}", "r")
+            query = query.select(exp.alias_(t.opened(shown, cell.open_type), f"o{i}_{j}", quoted=True), copy=False)
+    if release.split:
+        within = exp.Between(this=t.column("place", "r"), low=t.column("first", "a"), high=t.column("last", "a"))
+        equal.append(within)
+    same = exp.EQ(this=t.column("class", "k"), expression=t.column("class", "a"))
+    query = query.join(_assignment(release), on=exp.and_(*equal), copy=False)
+    shows = [column for cell in release.cells for _, column in cell.shown]
+    return query.join(_once(release, release.classes, ["class"], shows, "k"), on=same, copy=False)
+
+
+def _assignment(release: LocalReleaseQuery) -> exp.Expr:
+    keys = [cell.key for cell in release.cells if cell.mapping]
+    if release.kept and release.split:
+        return t.tree("core/apart", assignment=release.assignment, keys=keys).subquery("a")
+    return _once(release, release.assignment, keys, ["class", *_PLACES] if release.split else ["class"], "a")
+
+
+def _once(
+    release: LocalReleaseQuery, relation: Relation, keys: Sequence[str], columns: Sequence[str], alias: str
+) -> exp.Expr:
+    """A relation that a join takes no row twice from, though others may write to a view's own tables."""
+    if not release.kept:
+        return t.table(relation, alias)
+    return t.tree("core/unrepeated", kept=relation, keys=keys, columns=columns).subquery(alias)
+
+
+def _local_order(release: LocalReleaseQuery) -> list[exp.Expr]:
+    """The order of the rows: by all that is released, quasi-identifiers first, or a seeded hash of it."""
+    places = sorted(range(len(release.cells)), key=lambda i: release.cells[i].mapping is None)
+    columns: list[tuple[exp.Expr, bool]] = [
+        (t.column(f"o{i}_{j}", RECODED), release.cells[i].sortable)
+        for i in places
+        for j in range(len(_shows(release.cells[i])))
+    ]
+    kept = [t.column(f"o{i}_0", RECODED) for i in places if release.cells[i].mapping is None]
+    return ordered(columns, kept, release.seed if release.shuffle else None)

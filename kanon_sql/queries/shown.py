@@ -1,0 +1,181 @@
+"""The queries of what the classes of a local recoding show: the box around their tuples, and its labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from kanon_sql.queries import tree as t
+from kanon_sql.queries.pieces import in_pieces
+from kanon_sql.relation import Relation
+
+
+@t.remembered
+def members(assignment: Relation, key: str, positions: Relation, dialect: str) -> str:
+    """The query of one attribute's values in every class: class, position, n."""
+    place, group = t.column("position", "p"), t.column("class", "a")
+    rows = exp.alias_(exp.func("SUM", t.column("n", "a")), "n", quoted=True)
+    query = exp.select(group, place, rows).from_(t.table(assignment, "a"), copy=False)
+    query = query.join(t.table(positions, "p"), on=exp.EQ(this=t.column("code_0", "p"), expression=t.column(key, "a")))
+    return t.printed(query.where(t.is_not_null(group)).group_by(group.copy(), place.copy()), dialect)
+
+
+@t.remembered
+def boxes(assignment: Relation, keys: Sequence[str], positions: Sequence[Relation], dialect: str) -> str:
+    """The query of the range of positions that every class fills: class, n, low_0, high_0, low_1, …
+
+    `keys`: the columns of the assignment that hold each attribute's level-0 code.
+    """
+    group = t.column("class", "a")
+    query = exp.select(group, exp.alias_(exp.func("SUM", t.column("n", "a")), "n", quoted=True))
+    query = query.from_(t.table(assignment, "a"), copy=False)
+    for j, (key, relation) in enumerate(zip(keys, positions, strict=True)):
+        place = t.column("position", f"p{j}")
+        query = query.select(
+            exp.alias_(exp.func("MIN", place), f"low_{j}", quoted=True),
+            exp.alias_(exp.func("MAX", place.copy()), f"high_{j}", quoted=True),
+            copy=False,
+        )
+        equal = exp.EQ(this=t.column("code_0", f"p{j}"), expression=t.column(key, "a"))
+        query = query.join(t.table(relation, f"p{j}"), on=equal, copy=False)
+    query = query.where(t.is_not_null(group)).group_by(group.copy())
+    return t.printed(in_pieces(query, [f"p{j}" for j, _ in enumerate(keys)]), dialect)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How the classes of a local recoding show one attribute; see `kanon_sql.recode.show` for the words of `how`.
+
+    `positions`: its order's relation. `nested`: every hierarchy node is one range of positions. `cut`: the label
+    is that of the region cut to. `statistic`: a relation of class and shown, where `how` is one. `bounds`: for ranges
+    and bounds, a relation of position, lower, upper, first_position, last_position (see `kanon_sql.recode.rounding`).
+    """
+
+    how: str
+    positions: Relation
+    height: int
+    leaf_count: int
+    nested: bool = True
+    statistic: Relation | None = None
+    bounds: Relation | None = None
+
+
+def _reached(boxes: Relation, shown: Sequence[Shown]) -> exp.Expr:
+    """The boxes as `b`, those of ranges and bounds as far as these reach, with their lower_j and upper_j."""
+    if not any(each.bounds for each in shown):
+        return t.table(boxes, "b")
+    query = exp.select(t.column("class", "b"), t.column("n", "b")).from_(t.table(boxes, "b"), copy=False)
+    for j, each in enumerate(shown):
+        for end, bound, reached in (("low", "lower", "first_position"), ("high", "upper", "last_position")):
+            place: exp.Expr = t.column(f"{end}_{j}", "b")
+            if each.bounds:
+                alias = f"{bound}{j}"
+                here = exp.EQ(this=t.column("position", alias), expression=place.copy())
+                query = query.join(t.table(each.bounds, alias), on=here, copy=False)
+                query = query.select(exp.alias_(t.column(bound, alias), f"{bound}_{j}", quoted=True), copy=False)
+                alone = exp.EQ(this=t.column(f"low_{j}", "b"), expression=t.column(f"high_{j}", "b"))
+                place = exp.Case().when(alone, place).else_(t.column(reached, alias))
+            query = query.select(exp.alias_(place, f"{end}_{j}", quoted=True), copy=False)
+    joined = [f"{bound}{j}" for j, each in enumerate(shown) if each.bounds for bound in ("lower", "upper")]
+    return in_pieces(query, joined).subquery("b", copy=False)
+
+
+@t.remembered
+def local_classes(boxes: Relation, cuts: Relation | None, shown: Sequence[Shown], dialect: str) -> str:
+    """The query of released classes: class, n, and per attribute label_j (high_j), leaves_j, level_j, first_j, last_j.
+
+    The last two are the first and the last position of the leaves that a cell may stand for.
+    """
+    query = exp.select(t.column("class", "b"), t.column("n", "b")).from_(_reached(boxes, shown), copy=False)
+    if cuts:
+        query = query.join(
+            t.table(cuts, "c"), on=exp.EQ(this=t.column("class", "c"), expression=t.column("class", "b")), copy=False
+        )
+    for j, each in enumerate(shown):
+        region = "c" if each.how == "labels" and cuts else "b"
+        for end in ("low", "high"):
+            place = exp.EQ(this=t.column("position", f"{end}{j}"), expression=t.column(f"{end}_{j}", region))
+            query = query.join(t.table(each.positions, f"{end}{j}"), on=place, copy=False)
+        if each.statistic:
+            same = exp.EQ(this=t.column("class", f"s{j}"), expression=t.column("class", "b"))
+            query = query.join(t.table(each.statistic, f"s{j}"), on=same, copy=False)
+        query = query.select(*_shown(each, j), copy=False)
+    joined = [f"{alias}{j}" for j, _ in enumerate(shown) for alias in ("low", "high", "s")]
+    return t.printed(in_pieces(query, joined), dialect)
+
+
+_RANGES = ("ranges", "bounds", "mean", "median", "mode")
+
+
+def _shown(each: Shown, j: int) -> list[exp.Expr]:
+    low, high = f"low{j}", f"high{j}"
+    single = exp.EQ(this=t.column("position", low), expression=t.column("position", high))
+    # NULL is the first position, and NaN and what no hierarchy holds are the last: with others they make no range.
+    unordered = exp.or_(*(t.is_null(end) for end in _ends(each, j)))
+    not_a_range = exp.and_(unordered, exp.not_(single))
+    columns = [exp.alias_(_label(each, j, single, not_a_range), f"label_{j}", quoted=True)]
+    if each.how == "bounds":
+        columns.append(exp.alias_(_bound(each, j, 1, single, not_a_range), f"high_{j}", quoted=True))
+    leaves, levels = _common(each, j, lambda level: t.column(f"leaves_{level}", low)), _common(each, j, t.literal)
+    first = _common(each, j, lambda level: t.column(f"first_{level}", low))
+    last: exp.Expr = exp.Sub(this=exp.Add(this=first.copy(), expression=leaves.copy()), expression=t.literal(1))
+    whole: exp.Expr = t.column("starred", high)
+    if each.how in _RANGES:
+        width = exp.Sub(this=t.column("position", high), expression=t.column("position", low))
+        spread = (
+            exp.Case()
+            .when(single.copy(), t.column("leaves_0", low))
+            .when(not_a_range.copy(), t.literal(each.leaf_count))
+        )
+        leaves = spread.else_(exp.Add(this=width, expression=exp.Literal.number(1)))
+        first, last = t.column("position", low), t.column("position", high)
+        whole = exp.or_(whole, not_a_range.copy())
+    levels = exp.Case().when(whole.copy(), t.literal(each.height)).else_(levels)
+    first = exp.Case().when(whole.copy(), t.literal(0)).else_(first)
+    last = exp.Case().when(whole.copy(), t.literal(each.leaf_count - 1)).else_(last)
+    named = {"leaves": leaves, "level": levels, "first": first, "last": last}
+    return [*columns, *(exp.alias_(of, f"{name}_{j}", quoted=True) for name, of in named.items())]
+
+
+def _ends(each: Shown, j: int) -> tuple[exp.Expr, exp.Expr]:
+    """The smallest and the largest value that a class shows."""
+    if each.bounds:
+        return t.column(f"lower_{j}", "b"), t.column(f"upper_{j}", "b")
+    return t.column("value", f"low{j}"), t.column("value", f"high{j}")
+
+
+def _bound(each: Shown, j: int, end: int, single: exp.Expr, not_a_range: exp.Expr) -> exp.Expr:
+    case = exp.Case().when(single.copy(), t.column("value", f"low{j}")).when(not_a_range.copy(), exp.null())
+    return case.else_(_ends(each, j)[end])
+
+
+def _label(each: Shown, j: int, single: exp.Expr, not_a_range: exp.Expr) -> exp.Expr:
+    low = f"low{j}"
+    if each.statistic:
+        return t.column("shown", f"s{j}")
+    if each.how == "bounds":
+        return _bound(each, j, 0, single, not_a_range)
+    if each.how != "ranges":
+        return _common(each, j, lambda level: t.column(f"label_{level}", low) if level else _value_text(low))
+    text: exp.Expr = exp.Literal.string("[")
+    lower, upper = (exp.cast(end, "TEXT") for end in _ends(each, j))
+    for part in (lower, exp.Literal.string(", "), upper, exp.Literal.string("]")):
+        text = exp.DPipe(this=text, expression=part)
+    star = exp.Literal.string("*")
+    return exp.Case().when(single.copy(), _value_text(low)).when(not_a_range.copy(), star).else_(text)
+
+
+def _value_text(alias: str) -> exp.Expr:
+    text = exp.cast(t.column("value", alias), "TEXT")
+    return exp.Case().when(t.column("starred", alias), exp.Literal.string("*")).else_(text)
+
+
+def _common(each: Shown, j: int, of: Callable[[int], exp.Expr]) -> exp.Expr:
+    """Something of the lowest level on which both ends of the range have one label; the top where nodes are split."""
+    case = exp.Case()
+    for level in range(each.height) if each.nested else range(1):
+        equal = exp.EQ(this=t.column(f"code_{level}", f"low{j}"), expression=t.column(f"code_{level}", f"high{j}"))
+        case = case.when(equal, of(level))
+    return case.else_(of(each.height))

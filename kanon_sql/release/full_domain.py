@@ -1,0 +1,235 @@
+"""The recoding that a lattice node is: every value of a column goes to the same level."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from kanon_sql import queries
+from kanon_sql.engine import Column, Engine
+from kanon_sql.errors import SpecError
+from kanon_sql.frequency import population
+from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
+from kanon_sql.generalization.hierarchy import STAR
+from kanon_sql.generalization.lattice import Node
+from kanon_sql.generalization.rules import Rule
+from kanon_sql.privacy import POPULATION_UNIT, Predicate
+from kanon_sql.queries import (
+    Cell,
+    Relation,
+    ReleaseQuery,
+    StandaloneCell,
+    StandaloneQuery,
+    Statement,
+    WrittenTable,
+)
+from kanon_sql.recode.node import from_node
+from kanon_sql.release.cells import Mapped, cell_of, kept_cell, null_of
+from kanon_sql.release.pieces import companion
+from kanon_sql.release.recoding import Judged, counting_rows
+from kanon_sql.release.rules import exact_of, looks_plain, says_the_same
+from kanon_sql.spec import Spec
+
+
+@dataclass(frozen=True)
+class FullDomain(Judged):
+    """A lattice node to be released: every value of a column goes to the same level.
+
+    `rules`: what a level makes of a value, by column, where its recipe says it without a list of values. `read_files`:
+    the query of the files that the source is, if it is no table.
+    """
+
+    node: Node
+    rows_at_risk: int
+    spec: Spec
+    rules: Mapping[str, Callable[[int], Rule | None]] = field(default_factory=dict)
+    read_files: str | None = None
+
+    @cached_property
+    def masks(self) -> bool:
+        """Masked rows are a class like any other: shown only if they meet the model themselves."""
+        return self.spec.mask and self.judge.may_mask(self.node, self.rows_at_risk)
+
+    @property
+    def rows(self) -> int:
+        """How many rows the release must have."""
+        return self.judge.frequency_set.rows - (0 if self.masks else self.rows_at_risk)
+
+    @property
+    def columns(self) -> list[str]:
+        """The released columns in order."""
+        return [column.name for column in self.table.columns if column.name not in self.spec.dropped]
+
+    @property
+    def quasi_identifiers(self) -> list[str]:
+        """The released columns that make the classes."""
+        return [attribute.column.name for attribute in self.attributes]
+
+    def other_finding(self, engine: Engine, release: Relation) -> None:
+        """Equal rows are what counts."""
+
+    def with_people(self) -> FullDomain:
+        """The same release with the column that tells people apart."""
+        return replace(self, spec=counting_rows(self.spec))
+
+    def shown_population(self) -> tuple[Engine, str] | None:
+        """The population's own values with the labels of the node, whatever the search made of them."""
+        frequency_set = self.judge.frequency_set
+        if frequency_set.population is None:
+            return None
+        tuples = frequency_set.tables[population.COUNTED]
+        return frequency_set.engine, shown_population(frequency_set, self.node, tuples)
+
+    @property
+    def mapped(self) -> list[tuple[Attribute, int]]:
+        """The attributes below their top, with their levels: the others become one constant."""
+        return [(a, level) for a, level in self._levels if level < a.hierarchy.height]
+
+    def select_sql(self) -> str:
+        """The query over the mapping tables and the classes that hold: one pass over the source."""
+        return self._query(lambda a: a.coded.mapping, "code_{}", "label_{}", classes=self.safe_classes)
+
+    def companions(self) -> dict[str, str]:
+        """The mapping tables that a view needs, each with the query that fills it."""
+        return {a.coded.stem: self.view_mapping_sql(a, level) for a, level in self.mapped}
+
+    def view_sql(self, view: Relation) -> str:
+        """The query of a view: it counts its classes itself, on the rows that it returns."""
+        return self._query(lambda attribute: companion(view, attribute.coded.stem), "code", "label")
+
+    def standalone(self, source: Relation | None = None, dialect: str | None = None) -> Statement:
+        """The release as a statement that needs nothing but its source, in a dialect: that of the engine, or another.
+
+        `source`: what it reads, where that is not the source of the search. It counts its classes itself, on the rows
+        that it returns. SpecError if the dialect cannot express it.
+        """
+        cells = {a.column.name: self._standalone_cell(a, level) for a, level in self._levels}
+        kept = (column for column in self.table.columns if column.name not in self.spec.dropped)
+        population = self.judge.frequency_set.sampled_from
+        if population and source:
+            raise SpecError(
+                "the statement would count a population, which another system has under another name; print it for "
+                f"{self.engine.name} alone, or leave out the models beside a population"
+            )
+        query = StandaloneQuery(
+            source or self.engine.lasting(self.table.relation),
+            tuple(cells.get(column.name) or kept_cell(column, self._is_plain(column)) for column in kept),
+            self.model.safe,
+            self.spec.seed if self.spec.shuffle else None,
+            self.read_files if source is None else None,
+            self.model.sensitive,
+            self.engine.lasting(population.table.relation) if population else None,
+            population.unit if population else None,
+        )
+        return query.statement(dialect or self.engine.dialect)
+
+    def _standalone_cell(self, attribute: Attribute, level: int) -> StandaloneCell:
+        """What a statement by itself makes of a column: by the recipe's rule if it says the same, else by a mapping."""
+        column, hierarchy = self._column(attribute), attribute.hierarchy
+        cell = StandaloneCell(column.name, column.kind, recoded=True, open_type=column.open_type)
+        if level == hierarchy.height:
+            return replace(cell, constant=hierarchy.distinct_labels(level)[0])
+        rule = self.rules[column.name](level) if column.name in self.rules else None
+        if rule is not None and says_the_same(rule, column, hierarchy.values, self._is_plain(column)):
+            return replace(cell, rule=rule, exact=exact_of(column))
+        nulls = null_of(hierarchy, level)
+        unmapped = STAR if level or column.kind == "text" else None
+        return replace(
+            cell,
+            mapping=self._written_mapping(attribute, level),
+            null=nulls[1] if nulls else unmapped,
+            unmapped=unmapped,
+            apart=bool(hierarchy.starred and nulls and unmapped is None),
+        )
+
+    def _written_mapping(self, attribute: Attribute, level: int) -> WrittenTable:
+        """The labels of one level by value, or on level 0 the values that have one; none for NULL."""
+        column, hierarchy = self._column(attribute), attribute.hierarchy
+        values = (*hierarchy.values, *(hierarchy.starred if level else ()))
+        labels = [hierarchy.labels(level)] if level else []
+        rows = [
+            (self._written(value, column), *label)
+            for value, *label in zip(values, *labels, strict=False)
+            if value is not None
+        ]
+        types = (column.type, "TEXT")[: 1 + len(labels)]
+        names = ("value", "label")[: len(types)]
+        return queries.written_table(f"kanon_{attribute.coded.stem}", names, types, rows, self.engine.dialect)
+
+    def _is_plain(self, column: Column) -> bool:
+        """Whether equal values of a column look the same."""
+        return looks_plain(self.engine, self.table, column)
+
+    def view_mapping_sql(self, attribute: Attribute, level: int) -> str:
+        """The query of what a view needs of a mapping table."""
+        columns = {"code": f"code_{level}"} | ({"label": f"label_{level}"} if level else {})
+        return queries.text("core/view_mapping", self.engine.dialect, mapping=attribute.coded.mapping, columns=columns)
+
+    @property
+    def safe_classes(self) -> Relation:
+        """The classes that hold, by their codes, once that is prepared."""
+        return self.tables["safe_classes"]
+
+    def prepare(self) -> None:
+        """Have the mapping tables and the classes that hold in the engine of the source."""
+        search_in = self.judge.frequency_set.engine
+        if search_in is not self.engine:
+            for attribute, _ in self.mapped:
+                self._load_mapping(attribute)
+        query = self.judge.released_classes_sql(self.node)
+        self.tables.receive(self.safe_classes, search_in, query, "core/released_classes")
+
+    def left_out_sql(self) -> str:
+        """The query of the source's rows that are suppressed, once the release is prepared."""
+        frequency_set = self.judge.frequency_set
+        assignment = from_node(frequency_set, self.judge.model, self.node).assignment
+        query = queries.select_all(assignment, frequency_set.engine.dialect)
+        return self._left_out_sql(self.tables.receive("held", frequency_set.engine, query))
+
+    @property
+    def _levels(self) -> list[tuple[Attribute, int]]:
+        return list(zip(self.judge.frequency_set.attributes, self.node, strict=True))
+
+    def _query(
+        self,
+        mapping: Mapped,
+        code: str,
+        label: str,
+        classes: Relation | None = None,
+    ) -> str:
+        recoded = {
+            a.column.name: cell_of(a, level, mapping(a), code.format(level), label.format(level))
+            for a, level in self._levels
+        }
+        cells = tuple(
+            recoded.get(column.name) or Cell(column.name, sortable=column.kind != "other", open_type=column.open_type)
+            for column in self.table.columns
+            if column.name not in self.spec.dropped
+        )
+        shuffle = self.spec.seed if self.spec.shuffle else None
+        safe = self.model.safe
+        mask = self.masks and classes is not None
+        source = self.table.relation if classes else self.engine.lasting(self.table.relation)
+        query = ReleaseQuery(source, cells, safe, classes, mask, shuffle, self.model.sensitive)
+        return self._beside_population(query).sql(self.engine.dialect)
+
+    def _beside_population(self, query: ReleaseQuery) -> ReleaseQuery:
+        """The query with the population that it counts, where it counts its classes itself."""
+        population = self.judge.frequency_set.sampled_from
+        if population is None or query.classes is not None:
+            return query
+        return replace(
+            query, population=self.engine.lasting(population.table.relation), population_unit=population.unit
+        )
+
+
+def shown_population(frequency_set: FrequencySet, node: Node, tuples: Relation) -> str:
+    """The query of a population's counted tuples with the labels of a node, by the columns' own names."""
+    cells = {
+        a.column.name: replace(cell_of(a, level, a.coded.mapping, f"code_{level}", f"label_{level}"), name=a.coded.stem)
+        for a, level in zip(frequency_set.attributes, node, strict=True)
+    }
+    unit = POPULATION_UNIT if frequency_set.population_unit else None
+    rows, counted = Predicate("SUM(n)", unit=unit), ["n", *([unit] if unit else [])]
+    return queries.shown_population(tuples, cells, counted, rows, frequency_set.engine.dialect)

@@ -1,0 +1,235 @@
+"""The recoding that classes of any tuples are: a row becomes what its tuple's class shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from kanon_sql import queries
+from kanon_sql.engine import Column, Engine
+from kanon_sql.errors import SpecError
+from kanon_sql.frequency.frequency_set import Attribute
+from kanon_sql.privacy import Finding
+from kanon_sql.queries import (
+    Hole,
+    LocalCell,
+    LocalReleaseQuery,
+    Relation,
+    Statement,
+    WrittenTable,
+)
+from kanon_sql.recode import wildcard
+from kanon_sql.recode.order import Order
+from kanon_sql.recode.show import LocalFigures
+from kanon_sql.recode.task import Local
+from kanon_sql.release.cells import Mapped, local_cell, no_mapping, typed
+from kanon_sql.release.pieces import companion
+from kanon_sql.release.recoding import STEMS, Judged, counting_rows
+from kanon_sql.spec import Spec
+
+_MOST_WRITTEN_OUT = 5_000  # tuples in a statement that stands alone: it takes seconds to lay out, and nobody reads more
+
+
+@dataclass(frozen=True)
+class LocalRecoding(Judged):
+    """Classes of tuples to be released, with what they show in `classes`; `orders` and `hows` per attribute."""
+
+    local: Local
+    classes: Relation
+    orders: tuple[Order, ...]
+    hows: tuple[str, ...]
+    figures: LocalFigures
+    spec: Spec
+    masks: bool = False
+    read_files: str | None = None
+
+    @property
+    def rows(self) -> int:
+        """How many rows the release must have."""
+        return self.figures.released_rows
+
+    @property
+    def rows_at_risk(self) -> int:
+        """The rows that no class holds."""
+        return self.figures.rows - self.figures.released_rows
+
+    @property
+    def columns(self) -> list[str]:
+        """The released columns in order."""
+        return [name for cell in self._cells(no_mapping) for name, _ in cell.shown or ((cell.name, ""),)]
+
+    @property
+    def quasi_identifiers(self) -> list[str]:
+        """The released columns that make the classes."""
+        return [name for cell in self._cells(no_mapping) for name, _ in cell.shown]
+
+    def other_finding(self, engine: Engine, release: Relation) -> Finding | None:
+        """What a release whose stars are wildcards is by that notion; None where equal rows are what counts."""
+        if not self.spec.wildcard_suppression:
+            return None
+        frequency_set = self.judge.frequency_set
+        # The hierarchies' order, which is not that of the columns.
+        columns = [a.column.name for a in frequency_set.attributes]
+        fits = wildcard.of_release(frequency_set, self.spec, self.model, engine, release, columns)
+        return fits.finding(self.model)
+
+    def shown_population(self) -> tuple[Engine, str] | None:
+        """The rows of the population that are equal to rows of a class, by what the class shows."""
+        frequency_set = self.judge.frequency_set
+        if frequency_set.population is None:
+            return None
+        engine, keys = frequency_set.engine, frequency_set.keys
+        rows, columns = frequency_set.relation, [*keys, "population"]
+        query = queries.assigned(rows, self.local.assignment, keys, columns, engine.dialect)
+        assigned = frequency_set.tables.make_as("assigned", query)
+        shown = {name: column for cell in self._cells(no_mapping) for name, column in cell.shown}
+        holes: dict[str, Hole] = {"assigned": assigned, "classes": self.classes, "keys": keys, "shown": shown}
+        return engine, queries.text("population/shown", engine.dialect, labels=list(shown.values()), **holes)
+
+    def with_people(self) -> LocalRecoding:
+        """The same release with the column that tells people apart."""
+        return replace(self, spec=counting_rows(self.spec))
+
+    def prepare(self) -> None:
+        """Have the mapping tables, the assignment and the classes in the engine of the source."""
+        here = self.judge.frequency_set.engine
+        if here is not self.engine:
+            for attribute in self.attributes:
+                self._load_mapping(attribute)
+            for relation in self._made:
+                self.tables.receive(relation, here, queries.select_all(relation, here.dialect))
+
+    def left_out_sql(self) -> str:
+        """The query of the source's rows that no class holds, once the release is prepared."""
+        return self._left_out_sql(self.local.assignment)
+
+    def select_sql(self) -> str:
+        """The query over the mapping tables, the assignment and the classes: one pass over the source."""
+        query = self._query(self.table.relation, lambda a: a.coded.mapping, *self._made)
+        return query.sql(self.engine.dialect)
+
+    @property
+    def _made(self) -> tuple[Relation, Relation]:
+        return self.local.assignment, self.classes
+
+    def standalone(self, source: Relation | None = None, dialect: str | None = None) -> Statement:
+        """The query of a view with its tables written out, to be run by itself.
+
+        SpecError if that is too much, or if it is asked for in another dialect, or of another source.
+        """
+        if source is not None or dialect not in (None, self.engine.dialect):
+            raise SpecError(
+                f"{self.spec.strategy} lists tuples of values, which are printed for {self.engine.name} alone; "
+                "name a search strategy, or leave out `dialect`"
+            )
+        tuples = self.judge.frequency_set.tuples
+        if tuples > _MOST_WRITTEN_OUT:
+            raise SpecError(
+                f"the statement would have to list {tuples:,} tuples; release with `into` or `output` instead"
+            )
+        names = {a.coded.mapping: Relation(f"kanon_{a.coded.stem}") for a in self.attributes}
+        made = Relation("kanon_assignment"), Relation("kanon_local_classes")
+        values = [self._written_out(relation, name) for relation, name in zip(self._made, made, strict=True)]
+        values += [self._written_codes(a, names[a.coded.mapping]) for a in self.attributes]
+        source = self.engine.lasting(self.table.relation)
+        query = self._query(source, lambda a: names[a.coded.mapping], *made, recount=True, values=tuple(values))
+        return replace(query, read_files=self.read_files).statement(self.engine.dialect)
+
+    def _written_out(self, relation: Relation, name: Relation) -> WrittenTable:
+        """The assignment or the classes, written out."""
+        engine = self.judge.frequency_set.engine
+        query, columns = self._copied(relation, engine)
+        rows = typed(engine.rows(query), columns)
+        types = [column.type for column in columns]
+        return queries.written_table(name.name, [c.name for c in columns], types, rows, engine.dialect)
+
+    def _written_codes(self, attribute: Attribute, name: Relation) -> WrittenTable:
+        """The codes of a column's values, written out; none for NULL."""
+        column, hierarchy = self._column(attribute), attribute.hierarchy
+        coded = zip((*hierarchy.values, *hierarchy.starred), hierarchy.codes(0), strict=True)
+        rows = [(self._written(value, column), code) for value, code in coded if value is not None]
+        return queries.written_table(
+            name.name, ["value", "code_0"], [column.type, "INTEGER"], rows, self.engine.dialect
+        )
+
+    def companions(self) -> dict[str, str]:
+        """The tables that a view needs, each with the query that fills it."""
+        stems = {a.coded.mapping: a.coded.stem for a in self.attributes}
+        stems |= dict(zip(self._made, STEMS, strict=True))
+        return {stem: self._copied(relation, self.engine)[0] for relation, stem in stems.items()}
+
+    def view_sql(self, view: Relation) -> str:
+        """The query of a view: it counts its classes itself, on the rows that it returns."""
+        return self._view(view).sql(self.engine.dialect)
+
+    def view_population_sql(self, view: Relation) -> str:
+        """The query of the population as a view shows it, whenever it is run."""
+        return self._view(view).population_sql(self.engine.dialect)
+
+    def _view(self, view: Relation) -> LocalReleaseQuery:
+        source = self.engine.lasting(self.table.relation)
+        assignment, classes = (companion(view, stem) for stem in STEMS)
+        return self._query(source, lambda a: companion(view, a.coded.stem), assignment, classes, recount=True)
+
+    def _copied(self, relation: Relation, engine: Engine) -> tuple[str, list[Column]]:
+        """What a release by itself needs of a relation of ours: a query and its columns, the class first."""
+        needed = self._needed(relation)
+        columns = [column for column in engine.table(relation).columns if column.name in needed]
+        columns.sort(key=lambda column: column.name not in ("class", "value"))
+        return self._copy_sql(relation, [column.name for column in columns], engine.dialect), columns
+
+    def _copy_sql(self, relation: Relation, columns: list[str], dialect: str) -> str:
+        """The query of some columns of ours, the class or the value first; of a mapping table without NULL."""
+        if relation in self._made:
+            return queries.text("core/copy", dialect, columns=columns, source=relation)
+        return queries.text("core/view_mapping", dialect, columns=columns[1:], mapping=relation)
+
+    def _needed(self, relation: Relation) -> set[str]:
+        if relation == self.classes:
+            return {"class", *(column for cell in self._cells(no_mapping) for _, column in cell.shown)}
+        if relation == self.local.assignment:
+            places = {"first", "last"} if self.local.split else set()
+            return {"class", *places, *(a.coded.code_column(0) for a in self.attributes)}
+        return {"value", "code_0"}
+
+    def _cells(self, mapping: Mapped) -> list[LocalCell]:
+        places = {a.column.name: (j, a) for j, a in enumerate(self.attributes)}
+        kept = [column for column in self.table.columns if column.name not in self.spec.dropped]
+        return [
+            local_cell(*places[column.name], self.hows[places[column.name][0]], mapping)
+            if column.name in places
+            else LocalCell(column.name, column.kind != "other", open_type=column.open_type)
+            for column in kept
+        ]
+
+    def _query(
+        self,
+        source: Relation,
+        mapping: Mapped,
+        assignment: Relation,
+        classes: Relation,
+        recount: bool = False,
+        values: tuple[WrittenTable, ...] = (),
+    ) -> LocalReleaseQuery:
+        query = LocalReleaseQuery(
+            source,
+            tuple(self._cells(mapping)),
+            assignment,
+            classes,
+            self.model.safe,
+            self.local.split,
+            recount,
+            self.spec.seed,
+            self.spec.shuffle,
+            values,
+            self.model.sensitive,
+        )
+        return self._beside_population(query) if recount else query
+
+    def _beside_population(self, query: LocalReleaseQuery) -> LocalReleaseQuery:
+        """The query with the population that it counts, by its people where these count."""
+        population = self.judge.frequency_set.sampled_from
+        if population is None:
+            return query
+        unit, relation = population.unit, self.engine.lasting(population.table.relation)
+        safe = self.model.populating(unit is not None).safe
+        return replace(query, safe=safe, population=relation, population_unit=unit)
