@@ -20,10 +20,12 @@ Mapped = Callable[[Attribute], Relation]
 
 
 def no_mapping(attribute: Attribute) -> Relation:
+    """The mapping table of an attribute where the names of the columns are all that matters."""
     return attribute.coded.mapping
 
 
 def local_cell(j: int, attribute: Attribute, how: str, mapping: Mapped) -> LocalCell:
+    """What a release by a local recoding shows of its j-th attribute; `how`: see `recode.show`."""
     name = attribute.column.name
     names = shown_names(name, how)
     columns = (f"label_{j}", f"high_{j}")[: len(names)]
@@ -34,6 +36,7 @@ def local_cell(j: int, attribute: Attribute, how: str, mapping: Mapped) -> Local
 
 
 def cell_of(attribute: Attribute, level: int, mapping: Relation, code: str, label: str) -> Cell:
+    """What a release shows of an attribute on a level; `code` and `label` are columns of its mapping table."""
     name, hierarchy = attribute.column.name, attribute.hierarchy
     if level == hierarchy.height:
         return Cell(name, constant=hierarchy.distinct_labels(level)[0])
@@ -54,11 +57,13 @@ def cell_of(attribute: Attribute, level: int, mapping: Relation, code: str, labe
 
 
 def kept_cell(column: Column, plain: bool) -> StandaloneCell:
+    """A column that a statement releases as it is; `plain`: whether equal values look the same."""
     sortable = column.kind != "other"
     return StandaloneCell(column.name, column.kind, sortable=sortable, plain=plain, open_type=column.open_type)
 
 
 def null_of(hierarchy: Hierarchy, level: int) -> tuple[int, str | None] | None:
+    """The code and the label of NULL on a level; None if the hierarchy has no NULL."""
     if None not in hierarchy.values:
         return None
     index = hierarchy.values.index(None)
