@@ -95,7 +95,11 @@ class Statement:
 class Engine(Protocol):
     """A connection to one database. Every statement it gets was printed for its `dialect`.
 
-    `has_transactions`: whether what `transaction` makes appears together at its end, or not at all.
+    `has_transactions`: whether what `transaction` makes appears together at its end, or not at all, and what it reads
+    is one snapshot. `has_temporary_tables`: whether a temporary table is more than a query that is run at every use.
+    `has_keys`: whether it can keep a value from being in a column twice. `can_rename`: whether a table can be given
+    another name. `kinds_kept_only`: kinds of columns that can be released as they are and no more, since which of their
+    values are equal is known here alone.
     `is_embedded`: it works in this process, so that hundreds of small queries cost little, and rows that a test sends
     it go over no network. `reads_files`: it reads and writes CSV and Parquet itself.
     """
@@ -104,8 +108,12 @@ class Engine(Protocol):
     name: str
     has_materialized_views: bool
     has_transactions: bool
+    has_temporary_tables: bool
+    has_keys: bool
+    can_rename: bool
     is_embedded: bool
     reads_files: bool
+    kinds_kept_only: frozenset[str]
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Run a query and fetch all its rows."""
@@ -118,6 +126,9 @@ class Engine(Protocol):
 
     def lasting(self, relation: Relation) -> Relation:
         """The name of a relation as a view may keep it: without the name of the database, which may change."""
+
+    def create(self, relation: Relation, query: str, form: str, comment: str) -> int | None:
+        """Make a lasting table or view of a query, with a comment on it; gives the rows that it wrote, if it says."""
 
     def load(self, relation: Relation, types: Mapping[str, str], columns: Sequence[Sequence[Any]]) -> None:
         """Create a temporary table with these columns (name: type of this engine) and fill it, column by column."""
@@ -158,8 +169,14 @@ class Engine(Protocol):
     def send(self, query: str, target: Engine, relation: Relation) -> None:
         """Create a temporary table, here or in another engine, of what a query gives here."""
 
+    def forget(self, relation: Relation) -> None:
+        """Drop a temporary table, if it is there."""
+
     def may_change(self, table: Table) -> bool:
         """Whether a transaction may see two states of a table: of a view that reads files, say, or another database."""
+
+    def fingerprint(self, table: Table) -> tuple[Any, ...] | None:
+        """What tells the rows of a table from others, in any order; None where a transaction keeps them as they are."""
 
     def explain(self, sql: str) -> str:
         """The engine's plan of a query, as text."""

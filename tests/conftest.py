@@ -5,7 +5,8 @@ import signal
 import tempfile
 import uuid
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from urllib.parse import quote
 
 import psycopg
@@ -32,11 +33,12 @@ hypothesis_settings.register_profile("kanon", deadline=None)
 hypothesis_settings.register_profile("quick", deadline=None, max_examples=5)
 hypothesis_settings.load_profile("kanon")
 
-ENGINES = ("duckdb", "postgres")
+ENGINES = ("duckdb", "postgres", "sail", "spark")  # spark: the Connect server that KANON_SPARK_URL names
+BY_DEFAULT = ("duckdb", "postgres")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--engines", default=",".join(ENGINES), help="which engines to test, comma between")
+    parser.addoption("--engines", default=",".join(BY_DEFAULT), help="which engines to test, comma between")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -71,7 +73,7 @@ def _chosen(config: pytest.Config) -> list[str]:
 @pytest.fixture
 def engine(request: pytest.FixtureRequest) -> Engine:
     """An engine on a fresh, empty database (DuckDB) or schema (PostgreSQL)."""
-    opened: Engine = request.getfixturevalue(request.param if request.param == "postgres" else "embedded")
+    opened: Engine = request.getfixturevalue("embedded" if request.param == "duckdb" else request.param)
     return opened
 
 
@@ -89,6 +91,44 @@ def postgres(postgres_dsn: str) -> Iterator[PostgreSQL]:
     engine = PostgreSQL.open(postgres_dsn)
     yield engine
     engine.close()
+
+
+@pytest.fixture
+def sail(_sail_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """A session of its own, with a schema and a warehouse of its own, of Sail, a Connect server that needs no Java."""
+    yield from _session(_sail_server, {"spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse"))})
+
+
+@pytest.fixture
+def spark() -> Iterator[Engine]:
+    """The same of a Spark cluster, whose Connect server KANON_SPARK_URL names."""
+    yield from _session(os.environ["KANON_SPARK_URL"])
+
+
+def _session(url: str, settings: Mapping[str, str] = MappingProxyType({})) -> Iterator[Engine]:
+    from pyspark.sql import SparkSession
+
+    from kanon_sql.engines.spark import Spark
+
+    session, schema = SparkSession.builder.remote(url).config(map=dict(settings)).create(), f"test_{uuid.uuid4().hex}"
+    session.sql(f"CREATE DATABASE {schema}")
+    session.catalog.setCurrentDatabase(schema)
+    yield Spark(session)
+    session.catalog.setCurrentDatabase("default")
+    session.sql(f"DROP DATABASE {schema} CASCADE")
+    session.stop()
+
+
+@pytest.fixture(scope="session")
+def _sail_server() -> Iterator[str]:
+    """A Sail server in this process, on a free port."""
+    from pysail.spark import SparkConnectServer
+
+    server = SparkConnectServer("127.0.0.1", 0)
+    server.start(background=True)
+    host, port = server.listening_address
+    yield f"sc://{host}:{port}"
+    server.stop()
 
 
 @pytest.fixture

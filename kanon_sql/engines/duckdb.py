@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import struct
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ import duckdb
 
 from kanon_sql import interrupts, queries
 from kanon_sql.engine import Column, Engine, Rights, Table, name_readings, refuse_equal_names
+from kanon_sql.engines.creating import create_and_comment
 from kanon_sql.engines.csv_form import load_csv
 from kanon_sql.engines.duckdb_errors import explained, said_by
 from kanon_sql.engines.duckdb_files import connected, opening, refuse_missing, refuse_other_formats, spill_apart
@@ -23,6 +23,7 @@ from kanon_sql.engines.duckdb_sql import ALL, COMMENTS, LASTING, LOOK_UP, READ_O
 from kanon_sql.engines.files import file_format, files, quoted_path
 from kanon_sql.engines.frames import names, show
 from kanon_sql.engines.headers import parquet_names
+from kanon_sql.engines.singles import shortest
 from kanon_sql.errors import SourceError, SpecError, TargetError
 from kanon_sql.queries import Relation
 from kanon_sql.spec import Limits
@@ -83,8 +84,12 @@ class DuckDB:
     name = "duckdb"
     has_materialized_views = False
     has_transactions = True
+    has_temporary_tables = True
+    has_keys = True
+    can_rename = True
     is_embedded = True
     reads_files = True
+    kinds_kept_only: frozenset[str] = frozenset()
 
     def __init__(self, connection: duckdb.DuckDBPyConnection | None = None, limits: Limits | None = None) -> None:
         self.connection = connection or duckdb.connect()
@@ -180,6 +185,9 @@ class DuckDB:
         listed = self.connection.execute(LOOK_UP, home).fetchall()
         stored = next(((stored, form) for stored, form in listed if _folded(stored) == _folded(name)), None)
         return self.table(Relation(*home, stored[0]), stored[1]) if stored else None
+
+    def fingerprint(self, _: Table) -> None:
+        """A transaction has one snapshot of a table."""
 
     def _home(self, path: Sequence[str]) -> tuple[str, str] | None:
         """The database and the schema that the first parts of a name mean, as they are spelled there."""
@@ -297,6 +305,10 @@ class DuckDB:
         ((here,),) = self.rows("SELECT current_database()")
         return Relation(*relation.parts[1:]) if len(relation.parts) == 3 and relation.parts[0] == here else relation
 
+    def create(self, relation: Relation, query: str, form: str, comment: str) -> int | None:
+        """Make a lasting table or view of a query, with a comment on it."""
+        return create_and_comment(self, relation, query, form, comment)
+
     def load(self, relation: Relation, types: Mapping[str, str], columns: Sequence[Sequence[Any]]) -> None:
         """Create a temporary table and fill it, column by column."""
         relation = queries.scratch(relation.name)  # never the user's own table
@@ -319,19 +331,23 @@ class DuckDB:
             return
         described = {name: type_name for name, type_name, *_ in self.rows(f"DESCRIBE {query}")}
         if isinstance(target, DuckDB) and _STREAMED.issuperset(described.values()):
-            target._receive(_Stream(self.connection.sql(query)), relation)
+            target.receive(_Stream(self.connection.sql(query)), relation)
         else:
             wide = None if isinstance(target, DuckDB) else "NUMERIC"
             types = {name: _portable(type_name, wide) for name, type_name in described.items()}
             target.load(relation, types, list(zip(*self.rows(query), strict=True)))
 
-    def _receive(self, stream: _Stream, relation: Relation) -> None:
+    def receive(self, stream: Any, relation: Relation) -> None:
         """Create a temporary table of what another connection sends, batch by batch."""
         with explained():
             self.connection.register(_SENT.name, stream)
             self.run(queries.drop(relation, self.dialect))
             self.run(queries.create_as(relation, queries.select_all(_SENT, self.dialect), self.dialect, temporary=True))
             self.connection.unregister(_SENT.name)
+
+    def forget(self, relation: Relation) -> None:
+        """Drop a temporary table."""
+        self.run(queries.drop(relation, self.dialect))
 
     def integer_type(self, largest: int) -> str:
         """The smallest signed integer type that holds `largest`."""
@@ -434,21 +450,8 @@ _OWN_SCANS = frozenset(("SEQ_SCAN", "CTE_SCAN"))
 def _as_printed(row: tuple[Any, ...], singles: Sequence[int]) -> tuple[Any, ...]:
     cells = list(row)
     for place in singles:
-        cells[place] = None if row[place] is None else _shortest(row[place])
+        cells[place] = None if row[place] is None else shortest(row[place])
     return tuple(cells)
-
-
-def _shortest(single: float) -> float:
-    """The number of the fewest digits that is this one in single precision; nine are always enough."""
-    written = (float(f"{single:.{digits}g}") for digits in range(6, 10))
-    return next((number for number in written if _same_single(number, single)), single)
-
-
-def _same_single(number: float, single: float) -> bool:
-    try:
-        return bool(struct.unpack("f", struct.pack("f", number))[0] == single)
-    except OverflowError:  # rounded up, past the largest
-        return False
 
 
 def _check_names(paths: Sequence[Path]) -> None:

@@ -11,11 +11,11 @@ from typing import Any
 from kanon_sql.engine import Engine, FileEngine, name_readings
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import SpecError
-from kanon_sql.spec import Limits, Session, names_a_server, speakable
+from kanon_sql.spec import Limits, Session, names_a_server, names_spark, speakable
 
 
 def open_engine(session: Session, create: bool = False) -> Engine:
-    """Open the database of a session: PostgreSQL by its URL, else a DuckDB file, or one in memory.
+    """Open the database of a session: PostgreSQL or Spark by a URL, else a DuckDB file, or one in memory.
 
     `create`: a file that is missing may be made.
     """
@@ -23,6 +23,10 @@ def open_engine(session: Session, create: bool = False) -> Engine:
     if database is not None and names_a_server(database):
         if session.attach:
             raise SpecError("`attach` takes DuckDB files, beside a DuckDB file as `database` or none; leave it out")
+        if names_spark(database):
+            from kanon_sql.engines.spark import Spark
+
+            return Spark.open(database, limits)
         from kanon_sql.engines.postgres import PostgreSQL
 
         return PostgreSQL.open(database, limits)
@@ -59,10 +63,15 @@ def engine_of(connection: Any, session: Session | None = None) -> Engine:
         raise SpecError("`attach` does not go with a connection of your own; attach the files to it, and leave it out")
     if isinstance(connection, DuckDB):
         return connection
-    if type(connection).__module__.split(".")[0] == "psycopg":
+    driver = type(connection).__module__.split(".")[0]
+    if driver == "psycopg":
         from kanon_sql.engines.postgres import PostgreSQL
 
         return PostgreSQL(connection, session.limits)
+    if driver == "pyspark":
+        from kanon_sql.engines.spark import Spark
+
+        return Spark(connection, session.limits)
     if session.limits != Limits():
         raise SpecError(
             "`memory_limit`, `threads` and `temp_directory` do not go with a DuckDB connection of your own; set them "

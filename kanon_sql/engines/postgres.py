@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_sql import interrupts, queries
 from kanon_sql.engine import Column, Engine, Grant, Rights, Table, name_readings, refuse_equal_names
+from kanon_sql.engines.creating import create_and_comment
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres_sql import (
     AFTER_DUCKDB,
@@ -27,7 +28,9 @@ from kanon_sql.engines.postgres_sql import (
     MATERIALIZED,
     MAY_CREATE,
     MEASURE,
+    NO_URL,
     READ,
+    REFUSALS,
     RIGHTS,
     SCHEMAS,
     SESSION,
@@ -81,8 +84,12 @@ class PostgreSQL:
     name = "postgresql"
     has_materialized_views = True
     has_transactions = True
+    has_temporary_tables = True
+    has_keys = True
+    can_rename = True
     is_embedded = False
     reads_files = False
+    kinds_kept_only: frozenset[str] = frozenset()
 
     def __init__(self, connection: psycopg.Connection[Any], limits: Limits | None = None) -> None:
         self.connection = connection
@@ -107,11 +114,11 @@ class PostgreSQL:
         dsn = _SCHEME.sub("postgresql://", dsn.strip())
         # libpq would look for a host called like a piece of a password that it misreads.
         if dsn.startswith("postgresql://") and not _URL.fullmatch(dsn):
-            raise SourceError(_NO_URL)
+            raise SourceError(NO_URL)
         try:
             connection = psycopg.connect(dsn, autocommit=True)
         except (psycopg.ProgrammingError, ValueError):
-            raise SourceError(_NO_URL) from None
+            raise SourceError(NO_URL) from None
         except psycopg.Error as error:
             raise SourceError(f"PostgreSQL cannot be reached: {_why_not(error)}") from None
         return cls(connection, limits)
@@ -130,6 +137,9 @@ class PostgreSQL:
     def may_change(self, _: Table) -> bool:
         """A transaction has one snapshot of all that it reads."""
         return False
+
+    def fingerprint(self, _: Table) -> None:
+        """A transaction has one snapshot of a table."""
 
     def explain(self, sql: str) -> str:
         """The engine's plan of a query, as text."""
@@ -249,6 +259,10 @@ class PostgreSQL:
         """The name of a relation as a view may keep it: PostgreSQL keeps what it stands for."""
         return relation
 
+    def create(self, relation: Relation, query: str, form: str, comment: str) -> int | None:
+        """Make a lasting table or view of a query, with a comment on it."""
+        return create_and_comment(self, relation, query, form, comment)
+
     def load(self, relation: Relation, types: Mapping[str, str], columns: Sequence[Sequence[Any]]) -> None:
         """Create a temporary table and fill it, column by column."""
         temporary = Relation("pg_temp", relation.name)
@@ -290,6 +304,10 @@ class PostgreSQL:
             self.run(queries.create_as(temporary, query, self.dialect, temporary=True))
         else:
             raise SourceError(f"PostgreSQL sends rows to an embedded DuckDB only, not to {target.name}")
+
+    def forget(self, relation: Relation) -> None:
+        """Drop a temporary table."""
+        self.run(queries.drop(relation, self.dialect))
 
     def frame(self, relation: Relation) -> Any:
         """A relation's rows as a pandas DataFrame, of the types that DuckDB gives."""
@@ -465,18 +483,9 @@ def _explained() -> Iterator[None]:
 def _why_not(error: Exception) -> str:
     """Why there is no connection, in words of ours: libpq's name the user, the host and the database."""
     said = str(error)
-    return next((why for words, why in _REFUSALS.items() if re.search(words, said)), "check the host, port and name")
+    return next((why for words, why in REFUSALS.items() if re.search(words, said)), "check the host, port and name")
 
 
-_REFUSALS = {
-    "authentication|password|role .* does not exist|pg_hba": "it refuses the user or the password",
-    "database .* does not exist": "it has no database of that name",
-    "translate host name|resolve host|Name or service not known": "there is no host of that name",
-    "refused|No such file|Is the server running": "nothing answers at that host and port; is the server running?",
-    "timeout|timed out": "it did not answer in time",
-    "SSL|certificate|GSS": "it and we do not agree about encryption; see sslmode",
-    "too many|starting up|shutting down|recovery": "it takes no connections now; try again later",
-}
 # Classes of errors whose text is about the statement or the server: no values of the data.
 _OF_THE_STATEMENT = ("0A", "25", "2B", "3F", "40", "42", "53", "54", "55", "57", "58")
 _SCHEME = re.compile("^postgres(?:ql)?://", re.IGNORECASE)
@@ -487,7 +496,3 @@ _TELLS_VALID_INPUT = 160_000  # the first version with pg_input_is_valid
 _NUMERIC = re.compile(r"numeric(?:\((\d+)(?:, *(-?\d+))?\))?")
 _HOST = r"(?:\[[^\]]*\]|[^][:@/?#,]*)(?::\d*)?"
 _URL = re.compile(rf"postgresql://(?:[^:@/?#]*(?::[^:@/?#]*)?@)?{_HOST}(?:,{_HOST})*(?:/[^?#@]*)?(?:\?[^#@]*)?")
-_NO_URL = (
-    "a PostgreSQL database is named as postgresql://user:password@host:port/database, "
-    "with %40 for @ and %2F for / in the password; the given name reads otherwise"
-)

@@ -109,3 +109,17 @@ END
 AFTER_DUCKDB = r"""
 UPDATE {} SET text = REGEXP_REPLACE(text, '^(\d+-\d\d-\d\d) \(BC\)(.*)$', '\1\2 BC') WHERE text LIKE '%(BC)%'
 """
+# Why there is no connection, by what libpq says.
+REFUSALS = {
+    "authentication|password|role .* does not exist|pg_hba": "it refuses the user or the password",
+    "database .* does not exist": "it has no database of that name",
+    "translate host name|resolve host|Name or service not known": "there is no host of that name",
+    "refused|No such file|Is the server running": "nothing answers at that host and port; is the server running?",
+    "timeout|timed out": "it did not answer in time",
+    "SSL|certificate|GSS": "it and we do not agree about encryption; see sslmode",
+    "too many|starting up|shutting down|recovery": "it takes no connections now; try again later",
+}
+NO_URL = (
+    "a PostgreSQL database is named as postgresql://user:password@host:port/database, "
+    "with %40 for @ and %2F for / in the password; the given name reads otherwise"
+)

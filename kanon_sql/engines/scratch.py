@@ -115,8 +115,12 @@ class Scratch:
         """Give a table the place of another, which is dropped."""
         relation, place = self[table], self._to_make(new)
         self._drop(place)
-        renamed = queries.rename(relation, place.name, self.engine.dialect)
-        self._run(renamed, "rename", "Give a temporary table the name of another.")
+        if self.engine.has_temporary_tables:
+            renamed = queries.rename(relation, place.name, self.engine.dialect)
+            self._run(renamed, "rename", "Give a temporary table the name of another.")
+        else:
+            self._show(place, queries.select_all(relation, self.engine.dialect))
+            self.engine.forget(relation)
         self._made.pop(relation, None)
 
     def drop(self, *tables: str | Relation) -> None:
@@ -132,13 +136,26 @@ class Scratch:
 
     def _make(self, table: str | Relation, text: str, query: str = "", sentence: str = "") -> Relation:
         relation = self._to_make(table)
+        told = query or "make", sentence or self._sentence(query, "Make a temporary table.")
+        if not self.engine.has_temporary_tables:
+            self._show(relation, text, *told)
+            return relation
         self._drop(relation)
         made = queries.create_as(relation, text, self.engine.dialect, temporary=True)
-        self._fill(relation, made, query or "make", sentence or self._sentence(query, "Make a temporary table."))
+        self._fill(relation, made, *told)
         return relation
+
+    def _show(self, relation: Relation, text: str, name: str = "show", sentence: str = "Name a query.") -> None:
+        """Make or replace what is no table, but a query that is run at every use."""
+        started = time.perf_counter()
+        self.engine.send(text, self.engine, relation)
+        self._note(name, sentence, text, started)
 
     def _add(self, table: str | Relation, text: str, query: str = "") -> None:
         relation = self._relation(table)
+        if not self.engine.has_temporary_tables:
+            self._show(relation, queries.union_all([queries.select_all(relation, self.engine.dialect), text]))
+            return
         added = queries.insert(relation, text, self.engine.dialect)
         self._fill(relation, added, query or "add", self._sentence(query, "Add rows to a temporary table."))
 
@@ -170,6 +187,9 @@ class Scratch:
         return relation
 
     def _drop(self, relation: Relation) -> None:
+        if not self.engine.has_temporary_tables:
+            self.engine.forget(relation)
+            return
         self._run(queries.drop(relation, self.engine.dialect), "drop", "Drop a temporary table.")
 
     def _sentence(self, query: str, other: str) -> str:

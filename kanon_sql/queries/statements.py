@@ -17,6 +17,17 @@ def create_as(relation: Relation, query: str, dialect: str, form: str = "table",
     return f"CREATE {kind} {t.named(relation, dialect)}{option} AS {query}{fence}"
 
 
+def create_commented(relation: Relation, query: str, dialect: str, comment: str) -> str:
+    """The statement that makes a view of a complete query, with a comment on it (Spark)."""
+    return f"CREATE VIEW {t.named(relation, dialect)} COMMENT {t.printed(t.literal(comment), dialect)} AS {query}"
+
+
+def create_empty(relation: Relation, types: Mapping[str, str], dialect: str, comment: str) -> str:
+    """The statement that makes an empty lasting table with a comment on it (Spark)."""
+    columns = ", ".join(f"{t.identifier(name, dialect)} {kind}" for name, kind in types.items())
+    return f"CREATE TABLE {t.named(relation, dialect)} ({columns}) COMMENT {t.printed(t.literal(comment), dialect)}"
+
+
 def insert(relation: Relation, query: str, dialect: str) -> str:
     """The statement that adds the rows of a complete query to a table."""
     return f"INSERT INTO {t.named(relation, dialect)} {query}"
@@ -116,7 +127,8 @@ def no_values(source: Relation, column: str, type_name: str, types: Mapping[str,
     """The query of no rows: `value` in the type and collation of a column, and more columns (name: type)."""
     # A cast to its own type keeps a collation, and gives one to a column of nothing but NULL.
     value = exp.Cast(this=t.column(column), to=exp.Var(this=type_name))
-    more = {name: exp.Cast(this=exp.null(), to=exp.Var(this=kind)) for name, kind in types.items()}
+    words = {name: _WORDS.get(dialect, {}).get(kind, kind) for name, kind in types.items()}
+    more = {name: exp.Cast(this=exp.null(), to=exp.Var(this=kind)) for name, kind in words.items()}
     columns = [exp.alias_(made, name, quoted=True) for name, made in {"value": value, **more}.items()]
     return t.printed(exp.select(*columns).from_(t.table(source)).where(exp.false()), dialect)
 
@@ -147,6 +159,24 @@ def insert_castable(
     return f"INSERT INTO {into} (value, {names}) SELECT {value}, {names} FROM {source} WHERE {where}"
 
 
+def fingerprint(relation: Relation, columns: Sequence[str], texts: Sequence[str], dialect: str) -> str:
+    """The query of how many rows a relation has and the sum of their hashes (Spark).
+
+    `texts`: columns that are hashed as texts, having a type with no hash.
+    """
+    every = [*map(t.column, columns), *(exp.cast(t.column(name), "TEXT") for name in texts)]
+    hashed = exp.cast(exp.Anonymous(this="XXHASH64", expressions=every), "DECIMAL(38, 0)")
+    return t.printed(exp.select(exp.Count(this=exp.Star()), exp.Sum(this=hashed)).from_(t.table(relation)), dialect)
+
+
+def castable(written: Relation, type_name: str, columns: Sequence[str], dialect: str) -> str:
+    """The query of those of the written texts that a type can hold, as `value`, and columns beside it (Spark)."""
+    value = f"TRY_CAST(text AS {type_name})"
+    names = ", ".join(t.identifier(name, dialect) for name in columns)
+    source = t.named(written, dialect)
+    return f"SELECT {value} AS value, {names} FROM {source} WHERE text IS NULL OR {value} IS NOT NULL"
+
+
 SEPARATORS = {"csv": ",", "tsv": "\t"}  # of the text files that we write
 
 
@@ -174,3 +204,4 @@ def load_files(relation: Relation, types: Mapping[str, str], paths: Sequence[str
 # Without the first PostgreSQL may run a reader's own function on rows of classes that are then left out. Without the
 # second it asks a reader's conditions of such rows where they are leakproof, and EXPLAIN ANALYZE counts the answers.
 _VIEW_FENCES = {"postgres": (" WITH (security_barrier = true)", " OFFSET 0")}
+_WORDS = {"spark": {"VARCHAR": "STRING"}}  # of what other engines call so

@@ -33,7 +33,7 @@ from kanon_sql.relation import Relation
 from kanon_sql.resources import folder
 
 _SCRATCH = "kanon scratch"
-_SCRATCH_SCHEMAS = {"duckdb": "temp", "postgres": "pg_temp"}
+_SCRATCH_SCHEMAS: dict[str, str | None] = {"duckdb": "temp", "postgres": "pg_temp", "spark": None}
 
 
 def scratch(name: str) -> Relation:
@@ -47,7 +47,8 @@ def scratch(name: str) -> Relation:
 
 def parts(relation: Relation, dialect: str) -> tuple[str, ...]:
     """A relation's name in an engine, for the driver's own quoting."""
-    return tuple(_SCRATCH_SCHEMAS[dialect] if part == _SCRATCH else part for part in relation.parts)
+    named_parts = (_SCRATCH_SCHEMAS[dialect] if part == _SCRATCH else part for part in relation.parts)
+    return tuple(part for part in named_parts if part is not None)
 
 
 @dataclass(frozen=True)
@@ -382,9 +383,13 @@ def printed(tree: exp.Expr, dialect: str, **options: Any) -> str:
     Our scratch tables are where the engine keeps such, and classes with the values they need.
     """
     count_values(tree, _has_lists(dialect))
+    if dialect == "spark":  # which has no word for it
+        for each in tree.find_all(exp.CTE):
+            each.set("materialized", None)
     for named in tree.find_all(exp.Table):
         if named.db == _SCRATCH:
-            named.set("db", exp.to_identifier(_SCRATCH_SCHEMAS[dialect], quoted=True))
+            schema = _SCRATCH_SCHEMAS[dialect]
+            named.set("db", exp.to_identifier(schema, quoted=True) if schema else None)
     return tree.sql(dialect=dialect, comments=False, **options)
 
 

@@ -7,9 +7,11 @@ target itself whose comment does not name that target.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from secrets import token_hex
 from typing import Any
 
@@ -21,6 +23,7 @@ from kanon_sql.release.pieces import Piece, timed
 from kanon_sql.spec import Target
 
 _MARK = "kanon_sql: "
+_Step = Callable[[], object]
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,8 @@ def make_room(engine: Engine, target: Target) -> Room:
     Inside a transaction the target and its companions are dropped, never another table.
     """
     relation = engine.place(str(target.table))
+    if not engine.has_transactions:
+        _bring_back(engine, relation)
     comments = engine.comments(relation)
     companions = [each for each, text in comments.items() if _is_companion(relation, text)] if target.overwrite else []
     there = [each for each in map(engine.existing, (relation, *companions)) if each]
@@ -109,8 +114,7 @@ def make(room: Room, piece: Piece) -> Statement:
     engine, relation = room.engine, piece.at(room.place)
     sql = queries.create_as(relation, piece.query, engine.dialect, piece.form)
     room.made.append(piece)
-    made = timed(piece, sql, lambda: engine.run(sql))
-    engine.run(queries.comment(relation, _text(room, piece), engine.dialect, piece.form))
+    made = timed(piece, sql, lambda: engine.create(relation, piece.query, piece.form, _text(room, piece)))
     declare_key(engine, relation, piece.key)
     if not piece.released:
         room.before.pop(piece.at(room.target), None)
@@ -140,22 +144,24 @@ def put_in_place(room: Room, pieces: Sequence[Piece]) -> None:
 
     `pieces`: the same for the names of the target, since a view names its companions: it is defined once more.
     """
-    engine, undo = room.engine, list[str]()
+    engine, undo = room.engine, list[_Step]()
     replaced = {each.sibling(_aside(each, "replaced")): form for each, form in room.old.items()}
-    views = {piece.at(room.place): piece.form for piece in room.made if piece.form == "view"}
+    staged = {piece.at(room.place): piece.form for piece in room.made}
+    gone = staged if not engine.can_rename else {at: form for at, form in staged.items() if form == "view"}
     try:
-        for do, back in (*_set_aside(room, replaced), *_renames(room, pieces)):
-            engine.run(do)
+        for do, back in (*_set_aside(room, replaced), *_put(room, pieces)):
+            do()
             undo.append(back)
     except BaseException:
         for back in reversed(undo):
             with suppress(KanonError):
-                engine.run(back)
+                back()
         raise
-    if views:
+    if gone:
         finish(replace(room, place=room.target))
     with suppress(KanonError):  # the release is there: what stays of the old one has a name that nobody looks at
-        drop(engine, {**views, **replaced})
+        drop(engine, {**gone, **replaced})
+        drop(engine, _leftovers(engine, room.target))
 
 
 def drop(engine: Engine, relations: Mapping[Relation, str]) -> None:
@@ -169,28 +175,56 @@ def about(engine: Engine, relation: Relation) -> dict[str, Any]:
     return _ours(engine.comments(relation).get(relation))
 
 
-def _set_aside(room: Room, replaced: Mapping[Relation, str]) -> Iterator[tuple[str, str]]:
-    """The statements that take what is replaced out of the way, each with the one that undoes it."""
+def _leftovers(engine: Engine, target: Relation) -> dict[Relation, str]:
+    """What runs that were killed left beside a target, by its name and by a comment of ours, with its form.
+
+    A run that is still at work loses what it staged: it is the later of two, and says that it is gone.
+    """
+    ours = re.compile(rf"{re.escape(target.name)}__(?:staged|replaced)_[0-9a-f]{{8}}(?:__.*)?")
+    left = [each for each, text in engine.comments(target).items() if ours.fullmatch(each.name) and _ours(text)]
+    return {table.relation: table.form for table in map(engine.existing, left) if table}
+
+
+def _bring_back(engine: Engine, target: Relation) -> None:
+    """Give a release that a killed run had set aside its name again, where nothing has it."""
+    left = [(each, form) for each, form in _leftovers(engine, target).items() if "__replaced_" in each.name]
+    own = [(each, form) for each, form in left if re.fullmatch(r".*__replaced_[0-9a-f]{8}", each.name)]
+    if len(own) == 1 and own[0][1] == "table" and engine.existing(target) is None:
+        back, _ = _moved(engine, own[0][0], target, "table")
+        back()
+
+
+def _set_aside(room: Room, replaced: Mapping[Relation, str]) -> Iterator[tuple[_Step, _Step]]:
+    """The steps that take what is replaced out of the way, each with the one that undoes it."""
     for (old, form), aside in zip(room.old.items(), replaced, strict=True):
-        yield _rename(room.engine, old, aside, form)
+        yield _moved(room.engine, old, aside, form)
 
 
-def _renames(room: Room, pieces: Sequence[Piece]) -> Iterator[tuple[str, str]]:
-    """The statements that put the pieces in place, the target itself last, each with the one that undoes it."""
-    dialect = room.engine.dialect
+def _put(room: Room, pieces: Sequence[Piece]) -> Iterator[tuple[_Step, _Step]]:
+    """The steps that put the pieces in place, the target itself last, each with the one that undoes it."""
+    engine = room.engine
     for piece in sorted(pieces, key=lambda piece: not piece.stem):
         staged, final = piece.at(room.place), piece.at(room.target)
         if piece.form == "view":
-            gone = queries.drop(final, dialect, piece.form)
-            yield queries.create_as(final, piece.query, dialect, piece.form), gone
-            yield queries.comment(final, _text(room, piece), dialect, piece.form), gone
+            made = partial(engine.create, final, piece.query, piece.form, _text(room, piece))
+            yield made, partial(drop, engine, {final: piece.form})
         else:
-            yield _rename(room.engine, staged, final, piece.form)
+            yield _moved(engine, staged, final, piece.form)
 
 
-def _rename(engine: Engine, old: Relation, new: Relation, form: str) -> tuple[str, str]:
-    dialect = engine.dialect
-    return queries.rename(old, new.name, dialect, form), queries.rename(new, old.name, dialect, form)
+def _moved(engine: Engine, old: Relation, new: Relation, form: str) -> tuple[_Step, _Step]:
+    """The step that gives a table or view another name, and the one that gives it back."""
+    if engine.can_rename:
+        there, back = ((a, b.name, engine.dialect, form) for a, b in ((old, new), (new, old)))
+        return partial(engine.run, queries.rename(*there)), partial(engine.run, queries.rename(*back))
+    return partial(_copy_away, engine, old, new, form), partial(_copy_away, engine, new, old, form)
+
+
+def _copy_away(engine: Engine, old: Relation, new: Relation, form: str) -> None:
+    """Make a table anew under another name, where an engine has no other way, and then drop the first."""
+    said = engine.comments(old).get(old, "")
+    engine.create(new, queries.select_all(old, engine.dialect), "table", said)
+    drop(engine, {old: form})
 
 
 def _aside(relation: Relation, why: str) -> str:
@@ -207,7 +241,7 @@ def _text(room: Room, piece: Piece) -> str:
 
 def declare_key(engine: Engine, relation: Relation, key: str | None) -> None:
     """Let the engine itself keep a value from being in a column twice, where it has a key for the type."""
-    column = engine.table(relation).column(key) if key else None
+    column = engine.table(relation).column(key) if key and engine.has_keys else None
     if column and column.kind != "other":
         engine.run(queries.declare_key(relation, column.name, engine.dialect))
 

@@ -35,7 +35,7 @@ from kanon_sql.spec.fields import (
 )
 from kanon_sql.spec.load import load, mapping_of, merge, parse, session
 from kanon_sql.spec.pipeline import AUDIT, Held, Scheduled, load_runs, load_to_read
-from kanon_sql.spec.places import Limits, Session, names_a_server, speakable
+from kanon_sql.spec.places import Limits, Session, names_a_server, names_spark, speakable
 from kanon_sql.spec.privacy import (
     POPULATION_MODELS,
     RELEASE_MODELS,
@@ -114,6 +114,7 @@ __all__ = [
     "mapping_of",
     "merge",
     "names_a_server",
+    "names_spark",
     "parse",
     "session",
     "speakable",

@@ -51,6 +51,15 @@ def names_a_server(database: str) -> bool:
     return _SERVER.match(database) is not None
 
 
+def names_spark(database: str) -> bool:
+    """Whether a database is a Spark Connect server, named by its URL.
+
+    >>> names_spark("sc://cluster:15002"), names_spark("postgresql://db/x")
+    (True, False)
+    """
+    return database.strip().lower().startswith("sc://")
+
+
 def speakable(place: str) -> str:
     """A place as an error may print it: not if it could be a connection string, with a password or token in it.
 
@@ -65,5 +74,5 @@ _KEYWORDS = (
     "client_encoding|sslmode|sslcert|sslkey|sslpassword|sslrootcert|gssencmode|krbsrvname|target_session_attrs|"
     "keepalives|channel_binding|require_auth|load_balance_hosts|fallback_application_name|replication"
 )
-_SERVER = re.compile(rf"\s*(?:postgres(?:ql)?://|(?:{_KEYWORDS})\s*=)", re.IGNORECASE)
+_SERVER = re.compile(rf"\s*(?:postgres(?:ql)?://|sc://|(?:{_KEYWORDS})\s*=)", re.IGNORECASE)
 _USER_IN = re.compile(r"@|//[^/]*:|passw|postgres|token|secret|[?&;]\s*\w+\s*=", re.IGNORECASE)

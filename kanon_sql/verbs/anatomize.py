@@ -22,7 +22,7 @@ from kanon_sql.verbs.anonymize import releasing
 from kanon_sql.verbs.options import AnatomizeOptions, spelled_out, taken
 from kanon_sql.verbs.problem import check_roles, settle_roles
 from kanon_sql.verbs.released import Release, released, warned
-from kanon_sql.verbs.source import Source, settle_spec
+from kanon_sql.verbs.source import Source, check_engine, settle_spec
 
 
 @spelled_out(AnatomizeOptions)
@@ -56,6 +56,7 @@ def anatomize(
     settled = settle_spec(source, spec, {**taken(AnatomizeOptions, options), "form": "anatomy"}, releases=True)
     check(settled, "anatomize")
     with releasing(source, settled, connection) as (data, staging):
+        check_engine(data.engine, "anatomize")
         _check(data, settled)
         data = settle_roles(data, settled)
         published = exact.deal(data.scratches[data.engine], data.table, settled, l).release(staging)

@@ -29,7 +29,7 @@ from kanon_sql.verbs.options import AnonymizeOptions, spelled_out, taken
 from kanon_sql.verbs.plan import LocalPlan, Plan, check_spec, plan_release
 from kanon_sql.verbs.problem import settle_roles
 from kanon_sql.verbs.released import Release, released, warned
-from kanon_sql.verbs.source import Source, opened, settle_labelled
+from kanon_sql.verbs.source import Source, check_engine, opened, settle_labelled
 from kanon_sql.verbs.trace import Trace
 
 
@@ -118,6 +118,8 @@ def releasing(source: Any, spec: Spec, connection: Any = None, keep: bool = Fals
     writes = tuple(filter(None, [spec.target.table if spec.target else None, spec.waiting]))
     with Staging() as staging:
         with opened(source, spec, connection, keep, writes) as data, data.engine.transaction(), staging.deferring():
+            data = replace(data, before=data.engine.fingerprint(data.table))
+            _refuse_to_keep(data, spec)
             try:
                 for name in writes:
                     data.engine.check_writable(data.engine.place(name))
@@ -130,6 +132,14 @@ def releasing(source: Any, spec: Spec, connection: Any = None, keep: bool = Fals
             if spec.waiting or (spec.target and spec.target.table):
                 staging.place()
         staging.place()
+
+
+def _refuse_to_keep(source: Source, spec: Spec) -> None:
+    if spec.target is None and not source.engine.has_temporary_tables:
+        raise SpecError(
+            f"{source.engine.name} has no temporary table to keep a release in; name a table with `into`, or a file "
+            "with `output`"
+        )
 
 
 def make_release(
@@ -213,6 +223,7 @@ def _publish(recoding: Recoding, target: Target | None, staging: Staging, guard:
 
 
 def _cloaked(source: Source, spec: Spec, staging: Staging, observer: Observer, started: float) -> Release:
+    check_engine(source.engine, "the cloaking of places")
     cloak.check_columns(source.table, spec)
     source = settle_roles(source, spec)
     check_target(spec.target, source.engine, source.table, source.files)

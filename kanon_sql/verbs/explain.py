@@ -20,7 +20,7 @@ from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import RecodingOptions, spelled_out, taken
 from kanon_sql.verbs.plan import LocalPlan, Plan, check_spec, plan_release
 from kanon_sql.verbs.result import Result
-from kanon_sql.verbs.source import opened, settle_spec
+from kanon_sql.verbs.source import check_engine, opened, settle_spec
 
 if TYPE_CHECKING:
     import pandas
@@ -119,6 +119,7 @@ def explain(
     settled = settle_spec(source, spec, taken(RecodingOptions, options)).model_copy(update={"target": None})
     check_spec(settled, "explain")
     with opened(source, settled, connection) as data, data.engine.transaction(), data.scratches:
+        check_engine(data.engine, "explain")
         plan = plan_release(data, settled, observer or Observer(), search_in, keep_tuples=True)
         statement = _statement(plan, settled)
         explained = tuple(_steps(plan))

@@ -9,6 +9,7 @@ from math import isfinite
 from typing import Any
 
 from kanon_sql import queries
+from kanon_sql.engine import Engine
 from kanon_sql.frequency.judge import Judge, may_suppress
 from kanon_sql.loss import METRICS, Figures
 from kanon_sql.privacy import Finding
@@ -66,6 +67,7 @@ def describe(
         "target": target_of(spec, published, plan.source.engine.dialect),
         "engine": plan.source.engine.name,
         "columns": dict(plan.source.columns),
+        **not_atomic(plan.source.engine, spec),
         "hierarchies": {name: each.sha256 for name, each in plan.hierarchy_sources.items()},
         "hierarchy_rows": {name: each.rows for name, each in plan.hierarchy_sources.items() if each.rows is not None},
         **_keeping(plan),
@@ -331,6 +333,17 @@ def _seconds(plan: Plan | LocalPlan, published: Published[Summary], started: flo
         "total": time.monotonic() - started,
     }
     return {stage: round(value, 4) for stage, value in seconds.items()}
+
+
+def not_atomic(engine: Engine, spec: Spec) -> dict[str, str]:
+    """What a reader, or who is killed, may find between two statements of an engine that has no transactions."""
+    if engine.has_transactions or spec.target is None or spec.target.table is None:
+        return {}
+    found = "no table" if engine.can_rename else "no table, or one that is not filled yet"
+    return {
+        "not_atomic": f"{engine.name} has no transactions: while the target was put in place, a reader may have found "
+        f"{found}; a run that is killed then leaves the old release in a table whose name has __replaced_ in it"
+    }
 
 
 def target_of(spec: Spec, published: Published[Any], dialect: str) -> dict[str, str]:

@@ -6,7 +6,8 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from kanon_sql.engine import Table
+from kanon_sql.engine import Engine, Table
+from kanon_sql.engines.duckdb import SOURCE_VIEW
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.frequency.fitting import HierarchySource, hierarchy_sources
 from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set, merge_equal_codes, sampled
@@ -67,6 +68,7 @@ def count(
     check_roles(spec, source.table)
     model = model or searched_models(spec, source)
     promised = model.after_redrawing
+    _check_engine(source.engine, source.table, spec, model, search_in)
     releases.check_target(spec.target, source.engine, source.table, source.files)
     anatomy.check(source.engine, source.table, spec)
     perturb.check(source.engine, source.table, spec)
@@ -110,6 +112,41 @@ def count(
     costs = replace(judge.costs(), weights=weights_of(spec), beta=spec.beta)
     costs = judge.with_cells(costs) if metric(spec.metric).needs_cells else costs
     return Problem(spec, source, fitted, frequency_set, judge, costs, _bounded(spec, frequency_set), seconds)
+
+
+def _check_engine(engine: Engine, table: Table, spec: Spec, model: PrivacyModels, search_in: str) -> None:
+    """Refuse what an engine cannot do, or would do otherwise than others."""
+    if search_in == "engine" and not engine.has_temporary_tables:
+        raise SpecError(f"{engine.name} has no temporary tables to search in; leave out `search_in`")
+    needs = [word for word, asked in _needs_tables(spec, model) if asked]
+    if needs and not engine.has_temporary_tables:
+        raise SpecError(
+            f"{needs[0]} needs temporary tables, which {engine.name} does not have; leave it out, or copy the table to "
+            "DuckDB or PostgreSQL"
+        )
+    if spec.target and spec.target.stays_a_query and table.relation == SOURCE_VIEW:
+        raise SpecError("a view needs a table below it; load the files into a table, or give `form='table'`")
+    asked = {*spec.quasi_identifiers, *spec.sensitive, *([spec.unit] if spec.unit else [])}
+    for column in table.columns:
+        if column.name in asked and column.kind in engine.kinds_kept_only:
+            raise SpecError(
+                f"the column {column.name!r} is a {column.type} of {engine.name}, which cannot be compared where it is "
+                "counted as it is there; cast it to another type in a view, such as DATE, TIMESTAMP_NTZ or STRING"
+            )
+
+
+def _needs_tables(spec: Spec, model: PrivacyModels) -> list[tuple[str, bool]]:
+    """What of a spec is made step by step where the source is."""
+    anatomy_asked = spec.target is not None and spec.target.form == "anatomy"
+    return [
+        ("an anatomy", anatomy_asked),
+        ("a perturbation", bool(spec.perturb)),
+        ("a population", model.population is not None),
+        ("masking against minimality", bool(model.redrawn)),
+        ("a table of rows that wait", spec.waiting is not None),
+        ("an earlier recoding that is kept", spec.node_from is not None),
+        ("a differencing limit", spec.differencing_limit not in (None, "unlimited")),
+    ]
 
 
 def _judge(spec: Spec, model: PrivacyModels, frequency_set: FrequencySet) -> Judge:

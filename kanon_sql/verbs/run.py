@@ -23,7 +23,7 @@ from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.plan import check_spec
 from kanon_sql.verbs.released import Release
 from kanon_sql.verbs.result import Result
-from kanon_sql.verbs.source import Source
+from kanon_sql.verbs.source import Source, check_engine
 from kanon_sql.verbs.trail import FileTrail, TableTrail, Trail
 
 if TYPE_CHECKING:
@@ -173,6 +173,7 @@ def _one(each: Scheduled, path: Path, dry_run: bool, observer: Observer) -> Ran:
     target = _target(each.spec)
     started = datetime.now(UTC)
     with ExitStack() as last, releasing(None, each.spec) as (source, staging):
+        check_engine(source.engine, "run")
         observer.stage(f"Looking for changes of {each.name}")
         memory = _memory(each, path, source.engine)
         found = _look(each, source, memory, Notes(notes_of(path, each.key)))

@@ -33,6 +33,7 @@ IN_MEMORY = "in memory"  # what a DataFrame or an Arrow table is called in the m
 class Source:
     """A source that is open: its engine, its table, and the files it is read from, as they were before.
 
+    `before`: what told the rows of a table from others then, where no transaction keeps them.
     `counted_by`: the column, none of the table's, of the rows that each row stands for, where it was counted elsewhere.
     `roles`: what `settle_roles` made of the columns without a role; the table then has no column that is dropped so.
     """
@@ -41,6 +42,7 @@ class Source:
     table: Table
     fingerprints: Mapping[Path, Fingerprint] = field(default_factory=dict)
     owned: bool = True
+    before: tuple[Any, ...] | None = None
     roles: Roles = field(default_factory=Roles)
     columns: Mapping[str, str] = field(default_factory=dict)
     """The types of all columns, those that are dropped too, once the roles are settled."""
@@ -65,10 +67,20 @@ class Source:
 
     def check_unchanged(self, source: str) -> None:
         """Stop a release of files that are others now: what was counted is not what was written."""
-        if self.fingerprints and fingerprints(source) != self.fingerprints:
+        now = self.engine.fingerprint(self.table) if self.before else None
+        if now != self.before or (self.fingerprints and fingerprints(source) != self.fingerprints):
             raise SourceError(
                 f"{source} changed while it was read, and nothing was released; run again when nobody writes to it"
             )
+
+
+def check_engine(engine: Engine, verb: str) -> None:
+    """Refuse a verb that asks its temporary tables again and again, where each would be worked out anew every time."""
+    if not engine.has_temporary_tables:
+        raise SpecError(
+            f"{verb} works with temporary tables, which {engine.name} does not have; release to a Parquet file with "
+            "`output`, or copy the table to DuckDB, and ask that"
+        )
 
 
 def settle_spec(

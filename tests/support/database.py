@@ -19,6 +19,8 @@ def create_table(engine: Engine, name: str, types: Mapping[str, str], rows: Sequ
         with engine.connection.cursor() as cursor, cursor.copy(f"COPY {_quoted(name)} FROM STDIN") as copy:
             for row in rows:
                 copy.write_row(row)
+    elif engine.dialect == "spark":
+        _create_in_spark(engine, name, types, rows)
     else:
         assert isinstance(engine, DuckDB)
         engine.connection.execute(create)
@@ -29,6 +31,25 @@ def create_table(engine: Engine, name: str, types: Mapping[str, str], rows: Sequ
     table = engine.find(name)
     assert table is not None
     return table
+
+
+def _create_in_spark(engine: Any, name: str, types: Mapping[str, str], rows: Sequence[Sequence[Any]]) -> None:
+    """The same through Spark Connect, whose rows come as Arrow: DuckDB makes that of them."""
+    quoted = {column: "`" + column.replace("`", "``") + "`" for column in (name, *types)}
+    words = {column: SPARK_TYPES.get(type_name.upper(), type_name) for column, type_name in types.items()}
+    columns = ", ".join(f"{quoted[column]} {word}" for column, word in words.items())
+    engine.session.sql(f"CREATE TABLE {quoted[name]} ({columns})")
+    if rows:
+        with_rows = DuckDB()
+        create_table(with_rows, "t", {f"c{i}": word for i, word in enumerate(types.values())}, rows)
+        sent = with_rows.connection.execute("FROM t").to_arrow_table()
+        engine.session.createDataFrame(sent).createOrReplaceTempView("made_by_a_test")
+        casts = ", ".join(f"CAST(c{i} AS {word})" for i, word in enumerate(words.values()))
+        engine.session.sql(f"INSERT INTO {quoted[name]} SELECT {casts} FROM made_by_a_test")
+        engine.session.catalog.dropTempView("made_by_a_test")
+
+
+SPARK_TYPES = {"VARCHAR": "STRING", "TEXT": "STRING", "DOUBLE PRECISION": "DOUBLE", "TIMESTAMP": "TIMESTAMP_NTZ"}
 
 
 def _quoted(name: str) -> str:

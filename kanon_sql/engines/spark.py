@@ -1,0 +1,329 @@
+"""Spark SQL through Spark Connect: the cluster counts and writes, and all that asks often works on what it counted."""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from kanon_sql import interrupts, queries
+from kanon_sql.engine import Column, Engine, Rights, Table, name_readings, refuse_equal_names
+from kanon_sql.engines.duckdb import SOURCE_VIEW, DuckDB
+from kanon_sql.engines.singles import shortest
+from kanon_sql.errors import SourceError, TargetError
+from kanon_sql.queries import Relation
+from kanon_sql.spec import Limits
+
+if TYPE_CHECKING:  # pyspark is optional, and most of a second to import
+    import pyarrow
+    from pyspark.sql import DataFrame, SparkSession
+
+# A TIMESTAMP is another time of day in another session, a collated string equals others: such columns are kept only.
+_KINDS = {
+    "tinyint": "integer",
+    "smallint": "integer",
+    "int": "integer",
+    "bigint": "integer",
+    "float": "float",
+    "double": "float",
+    "date": "date",
+    "timestamp_ntz": "timestamp",
+    "boolean": "boolean",
+    "string": "text",
+}
+_IN_DUCKDB = {"timestamp_ntz": "TIMESTAMP", "timestamp": "TIMESTAMPTZ"}
+_LOADED, _FETCHED = queries.scratch("kanon_loaded_for_spark"), Relation("kanon_fetched")
+
+
+class Spark:
+    """One Spark session; see `kanon_sql.engine.Engine` for what its methods promise.
+
+    A temporary table is a view of the session, kept by its plan: of values that were sent, or of a query, which is then
+    run whenever the view is read.
+    """
+
+    dialect = "spark"
+    name = "spark"
+    has_materialized_views = False
+    has_transactions = False
+    has_temporary_tables = False
+    has_keys = False
+    is_embedded = False
+    reads_files = False
+    kinds_kept_only = frozenset(("other",))
+
+    def __init__(self, session: SparkSession, limits: Limits | None = None) -> None:
+        self.session = session
+        self.limits = limits or Limits()
+        with _explained():
+            self.catalog, self.schema = map(str, self.rows("SELECT current_catalog(), current_database()")[0])
+        self.can_rename = self._can_rename()
+        interrupts.interrupted_by_signals(self)
+
+    @classmethod
+    def open(cls, url: str, limits: Limits | None = None) -> Spark:
+        """Connect to `sc://host:port/;token=…`; no error prints a part of it."""
+        try:
+            from pyspark.sql import SparkSession
+        except ImportError as error:
+            raise SourceError("Spark needs pyspark-client; pip install 'kanon-sql[spark]'") from error
+        _refuse_silent_server(url.strip())
+        try:
+            return cls(SparkSession.builder.remote(url.strip()).create(), limits)
+        except SourceError:
+            raise
+        except Exception:  # pyspark's own words repeat the URL, and a token in it
+            raise SourceError(f"Spark cannot be reached: it takes no session; check the URL: {_URL_FORM}") from None
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Run a query and fetch all its rows; whole decimals are integers, a FLOAT is the number that it prints."""
+        with _explained():
+            fetched = self.session.sql(sql).toArrow()
+            return list(zip(*map(_values, fetched.columns), strict=True))
+
+    def run(self, sql: str) -> int | None:
+        """Run a statement for its effect; Spark does not say how many rows it wrote."""
+        with _explained():
+            self.session.sql(sql)
+        return None
+
+    def explain(self, sql: str) -> str:
+        """The engine's plan of a query, as text."""
+        return "\n".join(str(line) for (line,) in self.rows(f"EXPLAIN {sql}"))
+
+    def may_change(self, _: Table) -> bool:
+        """Nothing keeps a table as it is; `fingerprint` tells afterwards."""
+        return True
+
+    def fingerprint(self, table: Table) -> tuple[Any, ...]:
+        """The number of rows, and the sum of their hashes, whatever their order."""
+        plain = [column.name for column in table.columns if column.kind not in self.kinds_kept_only]
+        others = [column.name for column in table.columns if column.kind in self.kinds_kept_only]
+        return self.rows(queries.fingerprint(table.relation, plain, others, self.dialect))[0]
+
+    def find(self, name: str) -> Table | None:
+        """Look up a table or view by the name a user gave, or the Parquet files of a path that the cluster reads."""
+        for parts in name_readings(name):
+            found = self._described(".".join(_quoted(part) for part in parts)) if len(parts) <= 3 else None
+            if found:
+                return found
+        return self._files(name) if _PARQUET.search(name) else None
+
+    def existing(self, relation: Relation) -> Table | None:
+        """The table or view in exactly this place, if there is one."""
+        return self._described(queries.named(relation, self.dialect))
+
+    def _described(self, quoted: str) -> Table | None:
+        with _explained():
+            if not self.session.catalog.tableExists(quoted):
+                return None
+            known = self.session.catalog.getTable(quoted)
+        if known.isTemporary:
+            return self.table(queries.scratch(known.name), "view")
+        home = known.catalog or self.catalog, *(known.namespace or [self.schema])
+        return self.table(Relation(*home, known.name), "view" if known.tableType == "VIEW" else "table")
+
+    def _files(self, pattern: str) -> Table:
+        with _explained():
+            self.session.read.parquet(pattern).createOrReplaceTempView(SOURCE_VIEW.name)
+        return self.table(SOURCE_VIEW, "files")
+
+    def table(self, relation: Relation, form: str = "table") -> Table:
+        """Describe a relation that is known to exist."""
+        with _explained():
+            schema = self.session.sql(queries.select_all(relation, self.dialect)).schema
+        refuse_equal_names(schema.names, relation.name)
+        types = {field.name: field.dataType.simpleString() for field in schema.fields}
+        return Table(relation, form, tuple(Column(name, kind, _kind(kind)) for name, kind in types.items()))
+
+    def place(self, name: str) -> Relation:
+        """The one place that `name` means as a target."""
+        *path, table = name_readings(name)[-1]
+        catalog, schema = (self.catalog, self.schema, *path)[-2:] if len(path) != 1 else (self.catalog, path[0])
+        with _explained():
+            known = len(path) <= 2 and self.session.catalog.databaseExists(f"{_quoted(catalog)}.{_quoted(schema)}")
+        if not known:
+            raise TargetError(f"there is no schema {'.'.join(path)} for {table}; make it first, or name another")
+        return Relation(catalog, schema, table)
+
+    def lasting(self, relation: Relation) -> Relation:
+        """The name of a relation as a view may keep it: Spark keeps all of it."""
+        return relation
+
+    def comments(self, relation: Relation) -> dict[Relation, str]:
+        """The comments on the tables and views in the schema of a relation."""
+        *home, _ = relation.parts
+        with _explained():
+            listed = self.session.catalog.listTables(".".join(map(_quoted, home)))
+        return {Relation(*home, each.name): each.description for each in listed if each.description}
+
+    def rights(self, _: Relation) -> Rights:
+        """What others may do is for the catalog to say, which Spark does not ask."""
+        return Rights()
+
+    def set_owner(self, _: str, __: Mapping[Relation, str]) -> bool:
+        """Spark knows no owners."""
+        return False
+
+    def create(self, relation: Relation, query: str, form: str, comment: str) -> None:
+        """Make a lasting table or view of a query, with a comment on it from the beginning."""
+        if form == "view":
+            self.run(queries.create_commented(relation, query, self.dialect, comment))
+            return
+        with _explained():
+            fields = self.session.sql(query).schema.fields
+        types = {field.name: field.dataType.simpleString() for field in fields}
+        self.run(queries.create_empty(relation, types, self.dialect, comment))
+        try:
+            self.run(queries.insert(relation, query, self.dialect))
+        except BaseException:
+            with suppress(SourceError):
+                self.run(queries.drop(relation, self.dialect))
+            raise
+
+    def load(self, relation: Relation, types: Mapping[str, str], columns: Sequence[Sequence[Any]]) -> None:
+        """Show values as a temporary table; what does not fit its type is an error."""
+        here = DuckDB()
+        here.load(_LOADED, {name: _IN_DUCKDB.get(kind.lower(), kind) for name, kind in types.items()}, columns)
+        sent: pyarrow.Table = here.connection.execute(queries.select_all(_LOADED, here.dialect)).to_arrow_table()
+        here.close()
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        with _explained():
+            schema = from_arrow_schema(sent.schema, prefer_timestamp_ntz=True)
+            rows = self.session.createDataFrame(sent if sent.num_rows else [], schema)
+            self._keep(rows, relation)
+
+    def took_none(self, _: Relation) -> None:
+        """Nothing: a view has no statistics."""
+
+    def check_writable(self, _: Relation) -> None:
+        """Spark says so when a table is made, before anything is replaced."""
+
+    def relations(self) -> list[Relation]:
+        """The tables and views of this schema, and no others: a catalog may have very many."""
+        with _explained():
+            listed = self.session.catalog.listTables()
+        return [Relation(self.catalog, self.schema, each.name) for each in listed if not each.isTemporary]
+
+    def insert_castable(self, relation: Relation, written: Relation, type_name: str, columns: Sequence[str]) -> None:
+        """Show the rows whose text a type can hold, where there were none."""
+        self.send(queries.castable(written, type_name, columns, self.dialect), self, relation)
+
+    def send(self, query: str, target: Engine, relation: Relation) -> None:
+        """Make a temporary table, here or in an embedded DuckDB, of what a query gives here."""
+        if isinstance(target, DuckDB):
+            with _explained():
+                fetched = self.session.sql(query).toArrow()
+            target.receive(fetched, relation)
+        elif target is self:
+            with _explained():
+                self._keep(self.session.sql(query), relation)
+        else:
+            raise SourceError(f"Spark sends rows to an embedded DuckDB only, not to {target.name}")
+
+    def _keep(self, frame: DataFrame, relation: Relation) -> None:
+        frame.createOrReplaceTempView(relation.name)  # a plain name of ours
+
+    def forget(self, relation: Relation) -> None:
+        """Drop a temporary table, and never another of its name."""
+        with _explained():
+            self.session.catalog.dropTempView(relation.name)
+
+    def frame(self, relation: Relation) -> Any:
+        """A relation's rows as a pandas DataFrame, of the types that DuckDB gives."""
+        embedded = DuckDB()
+        self.send(queries.select_all(relation, self.dialect), embedded, _FETCHED)
+        return embedded.frame(_FETCHED)
+
+    def interrupt(self) -> None:
+        """Stop the statement that is running."""
+        self.session.interruptAll()
+
+    def embedded(self) -> DuckDB:
+        """A new DuckDB in memory."""
+        return DuckDB(limits=self.limits)
+
+    def close(self) -> None:
+        """End the session."""
+        self.session.stop()
+
+    def integer_type(self, largest: int) -> str:
+        """The smallest signed integer type that holds `largest`."""
+        return "TINYINT" if largest < 2**7 else "SMALLINT" if largest < 2**15 else "INTEGER"
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Nothing: every statement is done at once."""
+        yield
+
+    def _can_rename(self) -> bool:
+        """Whether a table can be given another name: the plan of doing so tells, and does nothing."""
+        renamed = queries.rename(Relation("kanon_renamed"), "kanon_renamed_to", self.dialect)
+        try:
+            self.session.sql(f"EXPLAIN {renamed}").toArrow()
+        except Exception as error:
+            return "unsupported" not in str(error).lower()
+        return True
+
+
+def _kind(type_name: str) -> str:
+    return "decimal" if type_name.startswith("decimal(") else _KINDS.get(type_name, "other")
+
+
+def _quoted(name: str) -> str:
+    return queries.identifier(name, Spark.dialect)
+
+
+def _values(column: pyarrow.ChunkedArray) -> list[Any]:
+    import pyarrow
+
+    if pyarrow.types.is_decimal(column.type) and column.type.scale <= 0:
+        return [None if value is None else int(value) for value in column.to_pylist()]
+    if pyarrow.types.is_float32(column.type):
+        return [None if value is None else shortest(value) for value in column.to_pylist()]
+    return list(column.to_pylist())
+
+
+def _refuse_silent_server(url: str) -> None:
+    """Say at once that nobody answers: pyspark itself would try again for minutes."""
+    named = _URL.fullmatch(url)
+    if not named:
+        raise SourceError(f"a Spark Connect server is named as {_URL_FORM}; the given name reads otherwise")
+    try:
+        socket.create_connection((named["host"].strip("[]"), int(named["port"] or 15002)), timeout=10).close()
+    except OSError:
+        raise SourceError(
+            "Spark cannot be reached: nothing answers at that host and port; is the Connect server running?"
+        ) from None
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Turn what Spark says into one line of ours."""
+    import grpc
+    from pyspark.errors import AnalysisException, ParseException, PySparkException, UnsupportedOperationException
+
+    try:
+        yield
+    except (AnalysisException, ParseException, UnsupportedOperationException) as error:
+        raise SourceError(f"Spark says: {_first_line(error)}") from None
+    except (PySparkException, ValueError, TypeError, OverflowError) as error:  # its text may quote the data
+        raise SourceError(
+            f"Spark stopped at a value that it cannot read or calculate with ({type(error).__name__}); see the "
+            "server's log, and the types in the table or view",
+            [_first_line(error)],
+        ) from None
+    except grpc.RpcError:
+        raise SourceError("Spark says: the connection is lost; see the server's log, and run again") from None
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]
+
+
+_URL_FORM = "sc://host:15002, with ;token=… behind a last / where the server asks for one"
+_URL = re.compile(r"sc://(?P<host>\[[^\]]*\]|[^][:@/?#;,]+)(?::(?P<port>\d{1,5}))?(?:/?|/;[^/]*)", re.IGNORECASE)
+_PARQUET = re.compile(r"\.(?:parquet|pq)/?$", re.IGNORECASE)

@@ -1,0 +1,400 @@
+"""Spark SQL through Spark Connect: what it does like the other engines, and what it says that it cannot do.
+
+The tests run on Sail, a Connect server that needs no Java: `pytest tests/test_spark.py --engines sail`.
+"""
+
+import json
+import os
+import socket
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pandas
+import pytest
+
+from kanon_sql import anatomize, anonymize, compare, explain, lattice, profile, risks, search, utility, verify
+from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.engines.opening import open_engine
+from kanon_sql.engines.spark import Spark
+from kanon_sql.errors import KanonError, SourceError, SpecError, TargetError, VerificationError
+from kanon_sql.release import findings, tables
+from kanon_sql.release.findings import Summary
+from kanon_sql.spec import Session
+from support.command_line import kanon
+from support.database import create_table
+
+pytestmark = pytest.mark.spark
+TYPES = {"name": "VARCHAR", "age": "INTEGER", "zip": "VARCHAR", "ill": "VARCHAR"}
+ROWS = [
+    (f"p{i}", None if i % 40 == 7 else 20 + i % 4, f"z{i % 3}{i % 2}", ("flu", "asthma", "acne")[i % 3])
+    for i in range(120)
+]
+SPEC: dict[str, Any] = {
+    "identifiers": ["name"],
+    "quasi_identifiers": {"age": {"hierarchy": {"ranges": [2]}}, "zip": {"hierarchy": {"redact": "right"}}},
+    "sensitive": ["ill"],
+}
+
+
+@pytest.fixture
+def cluster(request: pytest.FixtureRequest) -> Spark:
+    """The Spark engines that were chosen, with a table of people; the embedded DuckDB has the same."""
+    chosen = [name for name in request.config.getoption("--engines").split(",") if name in ("sail", "spark")]
+    if not chosen:
+        pytest.skip("needs a Spark Connect server; add sail to --engines")
+    engine: Spark = request.getfixturevalue(chosen[0])
+    create_table(engine, "people", TYPES, ROWS)
+    return engine
+
+
+@pytest.fixture
+def here(embedded: DuckDB) -> DuckDB:
+    create_table(embedded, "people", TYPES, ROWS)
+    return embedded
+
+
+def release(engine: Any, **options: Any) -> Any:
+    connection = engine.session if isinstance(engine, Spark) else engine.connection
+    return anonymize("people", SPEC, connection=connection, **{"k": 3, "into": "released", **options})
+
+
+def rows_of(engine: Any, name: str = "released") -> list[tuple[Any, ...]]:
+    relation = engine.find(name).relation
+    columns = ", ".join(f"{column.name}" for column in engine.table(relation).columns)
+    return sorted(engine.rows(f"SELECT {columns} FROM {name}"), key=str)
+
+
+def lasting(engine: Spark) -> dict[str, list[tuple[Any, ...]]]:
+    return {each.name: rows_of(engine, each.name) for each in engine.session.catalog.listTables()}
+
+
+TOLD_APART = ("seconds", "columns", "sql", "engine", "target", "not_atomic", "version")
+
+
+def told(manifest: dict[str, Any]) -> Any:
+    """A manifest without what an engine may say otherwise."""
+    kept = {key: value for key, value in manifest.items() if key not in TOLD_APART}
+    return json.loads(json.dumps(kept), parse_float=lambda text: round(float(text), 9))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"form": "view"},
+        {"k": 12, "mask": True, "suppression_limit": 0.3},
+        {"shuffle": True, "seed": 3},
+        {"privacy": {"l_diversity": {"ill": 2}}, "form": "view"},
+        {"privacy": {"t_closeness": {"ill": {"t": 0.5}}}},
+        {"strategy": "mondrian"},
+        {"strategy": "mondrian", "form": "view"},
+        {"strategy": "kaca"},
+    ],
+    ids=str,
+)
+def test_a_release_is_the_one_that_duckdb_makes(cluster: Spark, here: DuckDB, options: dict[str, Any]) -> None:
+    made, other = release(cluster, **options), release(here, **options)
+    assert told(made.manifest) == told(other.manifest)
+    assert rows_of(cluster) == rows_of(here)
+    assert made.verify()
+    assert made.manifest["not_atomic"].startswith("spark has no transactions")
+    assert "not_atomic" not in other.manifest
+    if options.get("shuffle"):
+        assert made.to_df().values.tolist() == other.to_df().values.tolist()
+    release(cluster, overwrite=True, **options)  # nothing is in its own way
+    assert rows_of(cluster) == rows_of(here)
+    assert not [name for name in lasting(cluster) if "__staged" in name or "__replaced" in name]
+    assert not [view for view in cluster.session.catalog.listTables() if view.isTemporary]
+
+
+def test_a_view_counts_its_classes_whenever_it_is_read(cluster: Spark) -> None:
+    release(cluster, form="view", quasi_identifiers=["zip"], identifiers=["name", "age"])
+    before = len(rows_of(cluster))
+    cluster.run("INSERT INTO people VALUES ('new', 20, 'z00', 'flu'), ('other', 21, 'unknown', 'flu')")
+    assert len(rows_of(cluster)) == before + 1
+
+
+@pytest.mark.parametrize("written_as", ["parquet", "csv"])
+def test_a_release_to_a_file(cluster: Spark, here: DuckDB, tmp_path: Path, written_as: str) -> None:
+    paths = [tmp_path / f"{name}.{written_as}" for name in ("spark", "duckdb")]
+    for engine, path in zip((cluster, here), paths, strict=True):
+        release(engine, into=None, output=path)
+    if written_as == "csv":  # NULL comes first in Spark's order, and last in DuckDB's
+        assert sorted(paths[0].read_text().splitlines()) == sorted(paths[1].read_text().splitlines())
+    else:
+        frames = [pandas.read_parquet(path).sort_values(["age", "zip", "ill"], ignore_index=True) for path in paths]
+        pandas.testing.assert_frame_equal(*frames)
+
+
+def test_parquet_files_that_the_cluster_reads(cluster: Spark, here: DuckDB, tmp_path: Path) -> None:
+    here.run(f"COPY people TO '{tmp_path / 'people.parquet'}' (FORMAT parquet)")
+    given = {"connection": cluster.session, "k": 3, "into": "released"}
+    made = anonymize(f"{tmp_path}/people.parquet", SPEC, **given)
+    assert made.manifest["released_rows"] == 120
+    with pytest.raises(SpecError, match="a view needs a table below it"):
+        anonymize(f"{tmp_path}/people.parquet", SPEC, **given, form="view", overwrite=True)
+
+
+def test_verbs_that_write_nothing_say_what_duckdb_says(cluster: Spark, here: DuckDB) -> None:
+    for engine in (cluster, here):
+        release(engine)
+    asked = {"quasi_identifiers": ["age", "zip"], "k": 3}
+    said = []
+    for connection in (cluster.session, here.connection):
+        given = {"connection": connection}
+        searched = search("people", SPEC, k=3, **given).to_dict()
+        drawn = lattice("people", SPEC, k=3, **given).to_dict()
+        compared = compare("people", SPEC, k=[3, 12], **given).to_dict()
+        looked = profile("people", **given).to_dict()
+        said.append(
+            [
+                verify("released", **asked, **given).to_dict(),
+                verify("people", **{**asked, "k": 100}, **given).to_dict(),
+                searched["node"],
+                drawn["lattice_size"] if "lattice_size" in drawn else sorted(drawn),
+                [each.get("node") for each in compared["runs"]] if "runs" in compared else sorted(compared),
+                [{k: v for k, v in each.items() if k != "type"} for each in looked["columns"]],
+                utility("people", "released", SPEC, **given).to_dict(),
+            ]
+        )
+    assert said[0] == said[1]
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        (lambda c: explain("people", SPEC, k=3, connection=c), "explain works with temporary tables"),
+        (lambda c: risks("people", quasi_identifiers=["zip"], connection=c), "risk works with temporary tables"),
+        (lambda c: anatomize("people", SPEC, l=2, into="x", connection=c), "anatomize works with temporary tables"),
+        (lambda c: anonymize("people", SPEC, k=3, connection=c), "no temporary table to keep a release in"),
+        (lambda c: anonymize("people", SPEC, k=3, into="x", form="anatomy", connection=c), "an anatomy needs"),
+        (
+            lambda c: anonymize("people", SPEC, k=3, into="x", search_in="engine", connection=c),
+            "no temporary tables to search in",
+        ),
+        (
+            lambda c: anonymize("people", SPEC, k=3, into="x", form="materialized", connection=c),
+            "no materialized views",
+        ),
+        (lambda c: anonymize("people", SPEC, k=3, into="nowhere.x", connection=c), "there is no schema nowhere"),
+        (lambda c: anonymize("nobody", SPEC, k=3, into="x", connection=c), "there is no table nobody"),
+        (lambda c: anonymize("people", SPEC, k=200, into="x", connection=c), "200"),
+        (lambda c: anonymize("people", SPEC, k=3, into="x", waiting="w", connection=c), "."),
+        (
+            lambda c: anonymize("people", SPEC, k=3, into="x", perturb={"age": {"noise": {"scale": 1}}}, connection=c),
+            ".",
+        ),
+    ],
+)
+def test_what_cannot_be_done_is_refused_in_one_sentence(cluster: Spark, asked: Any, sentence: str) -> None:
+    before = lasting(cluster)
+    with pytest.raises(KanonError, match=sentence) as raised:
+        asked(cluster.session)
+    assert "\n" not in str(raised.value)
+    assert lasting(cluster) == before
+
+
+@pytest.mark.parametrize("type_name", ["TIMESTAMP", "BINARY", "ARRAY<INT>"])
+def test_a_column_that_is_compared_otherwise_elsewhere_is_kept_only(cluster: Spark, type_name: str) -> None:
+    cluster.run(f"CREATE TABLE odd (zip STRING, other {type_name})")
+    cluster.run("INSERT INTO odd SELECT zip, NULL FROM people")
+    with pytest.raises(SpecError, match="cast it to another type in a view"):
+        anonymize("odd", {"quasi_identifiers": ["other"]}, connection=cluster.session, k=2, into="x", keep=["zip"])
+    spec = {"quasi_identifiers": {"zip": {"hierarchy": {"redact": "right"}}}}
+    anonymize("odd", spec, connection=cluster.session, k=2, into="x", keep=["other"])
+    assert [column.name for column in cluster.find("x").columns] == ["zip", "other"]
+
+
+# Types
+
+
+VALUES = [
+    ("DECIMAL(10,2)", [Decimal("1.50"), Decimal("-7.00")]),
+    ("DATE", [date(2024, 2, 29), date(1950, 1, 1)]),
+    ("TIMESTAMP", [datetime(2024, 2, 29, 23, 59, 59, 999999), datetime(1970, 1, 1)]),
+    ("BOOLEAN", [True, False]),
+    ("DOUBLE", [0.1, -0.0, 0.0, float("nan"), float("inf")]),
+    ("FLOAT", [0.1, 7.7]),
+    ("BIGINT", [2**63 - 1, -(2**63)]),
+    ("VARCHAR", ["", " ", "NULL", "a\\b", "it's", "line\nline", "Zoë 東京", "A", "a", "a ", "e\u0301", "é"]),
+]
+
+
+@pytest.mark.parametrize(("type_name", "values"), VALUES, ids=lambda each: each if isinstance(each, str) else "")
+def test_values_of_every_type_make_the_classes_that_duckdb_makes(
+    cluster: Spark, embedded: DuckDB, type_name: str, values: list[Any]
+) -> None:
+    rows = [(value, f"s{i % 2}") for value in [*values, None] for i in range(3)] + [(values[0], "s1")]
+    made = []
+    for engine in (cluster, embedded):
+        create_table(engine, "typed", {"value": type_name, "kept": "VARCHAR"}, rows)
+        connection = engine.session if isinstance(engine, Spark) else engine.connection
+        spec = {"quasi_identifiers": {"value": {"hierarchy": "suppress"}}, "sensitive": ["kept"]}
+        released = anonymize("typed", spec, connection=connection, k=3, into="out")
+        sizes = engine.rows("SELECT COUNT(*) AS size FROM out GROUP BY value ORDER BY size")
+        made.append((told(released.manifest), sizes, [cells[1] for cells in rows_of(engine, "out")]))
+    assert made[0] == made[1]
+
+
+def test_odd_names_of_columns_and_tables(cluster: Spark) -> None:
+    names = ["order", 'a;b "c"', "Straße 東京", "a.b", "it's", "back`tick"]
+    create_table(cluster, "Odd Table", dict.fromkeys(names, "VARCHAR"), [("x",) * 6] * 3)
+    redacted = {name: {"hierarchy": {"redact": "right"}} for name in names}
+    made = anonymize(
+        '"Odd Table"', {"quasi_identifiers": redacted}, connection=cluster.session, k=3, into='"odd; target"'
+    )
+    assert made.to_df().values.tolist() == [["x"] * 6] * 3
+
+
+# Faults
+
+
+@pytest.mark.parametrize("form", ["table", "view"])
+def test_a_release_that_does_not_hold_leaves_the_old_one_and_nothing_else(
+    cluster: Spark, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    release(cluster, k=2)
+    before = lasting(cluster)
+    monkeypatch.setattr(findings, "summarize", lambda *_, **__: Summary(9, 2, 1, 1, 1))
+    with pytest.raises(VerificationError, match="do not meet the privacy model"):
+        release(cluster, form=form, overwrite=True)
+    assert lasting(cluster) == before
+
+
+@pytest.mark.parametrize("form", ["table", "view"])
+def test_a_step_that_fails_is_undone(cluster: Spark, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+    """Every statement that puts the release in place is refused once, and all before it are undone."""
+    release(cluster, k=2)
+    before, place, run, left = lasting(cluster), tables.put_in_place, Spark.run, [0]
+
+    def refused(of: Spark, sql: str) -> None:
+        left[0] -= not sql.startswith("DROP")
+        if left[0] == 0 and not sql.startswith("DROP"):
+            raise SourceError("the disk is full")
+        return run(of, sql)
+
+    def placing(*given: Any) -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr(Spark, "run", refused)
+            place(*given)
+
+    monkeypatch.setattr(tables, "put_in_place", placing)
+    for step in range(1, 20):
+        left[0] = step
+        try:
+            release(cluster, form=form, overwrite=True)
+            break
+        except SourceError:
+            assert lasting(cluster) == before, step
+    assert 1 < step < 19
+    assert not [name for name in lasting(cluster) if "__staged" in name or "__replaced" in name]
+
+
+class Killed(BaseException):
+    """The end of a process: nothing is undone."""
+
+
+def test_what_a_killed_run_leaves_is_gone_after_the_next_and_the_old_release_is_back(
+    cluster: Spark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release(cluster, k=2)
+    old = rows_of(cluster)
+
+    def killed(room: tables.Room, *_: Any) -> None:
+        aside = room.target.sibling("released__replaced_0123abcd")
+        there, _ = tables._moved(room.engine, room.target, aside, "table")
+        there()
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tables, "put_in_place", killed)
+        patch.setattr(tables, "discard", lambda _: None)
+        with pytest.raises(Killed):
+            release(cluster, overwrite=True)
+    assert len([name for name in lasting(cluster) if name.startswith("released__")]) == 2
+    with pytest.raises(TargetError, match="exists now"):
+        release(cluster)
+    assert rows_of(cluster) == old
+    release(cluster, overwrite=True)
+    assert [name for name in lasting(cluster) if name.startswith("released")] == ["released"]
+
+
+@pytest.mark.parametrize("change", ["INSERT INTO people VALUES ('new', 20, 'z00', 'flu')", "swap"])
+def test_a_source_that_changes_meanwhile_is_an_error(
+    cluster: Spark, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    """Two rows that change places between columns, too: no count tells that."""
+    staged = findings.summarize
+
+    def changing(*given: Any, **options: Any) -> Summary:
+        made = staged(*given, **options)
+        if change == "swap":
+            cluster.run("CREATE TABLE other AS SELECT name, age, zip, REVERSE(ill) AS ill FROM people")
+            cluster.run("INSERT OVERWRITE people SELECT name, age, zip, ill FROM other")
+        else:
+            cluster.run(change)
+        return made
+
+    monkeypatch.setattr(findings, "summarize", changing)
+    with pytest.raises(SourceError, match="changed while it was read"):
+        release(cluster)
+    assert not [name for name in lasting(cluster) if name.startswith("released")]
+
+
+def test_of_two_runs_at_once_one_wins_and_the_other_says_so(cluster: Spark, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second has finished when the first is about to put its release in place."""
+    release(cluster, k=2)
+    place, once = tables.put_in_place, [True]
+
+    def second(*given: Any) -> None:
+        if once.pop() if once else False:
+            release(cluster, k=30, overwrite=True)
+        place(*given)
+
+    monkeypatch.setattr(tables, "put_in_place", second)
+    with pytest.raises(KanonError, match=r"released__staged"):
+        release(cluster, overwrite=True)
+    assert verify("released", connection=cluster.session, quasi_identifiers=["age", "zip"], k=30)
+
+
+# Credentials
+
+
+SECRET = "very-secret"
+
+
+def test_no_error_says_a_token() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    for url in (f"sc://127.0.0.1:{port}/;token={SECRET}", f"sc://127.0.0.1:{port};token={SECRET}", f"sc://{SECRET}@x"):
+        with pytest.raises(SourceError) as raised:
+            open_engine(Session(url))
+        assert SECRET not in str(raised.value)
+        said = kanon("verify", "people", "--database", url, "--k", "2", "--quasi-identifiers", "zip")
+        assert said.code == 2
+        assert SECRET not in said.out + said.err
+
+
+def test_a_release_by_a_url_says_no_token(
+    cluster: Spark, here: DuckDB, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    url = os.environ.get("KANON_SPARK_URL") or request.getfixturevalue("_sail_server")
+    here.run(f"COPY people TO '{tmp_path / 'people.parquet'}' (FORMAT parquet)")
+    given = {"database": f"{url}/;x-word={SECRET}", "output": tmp_path / "out.csv"}
+    made = anonymize(f"{tmp_path}/people.parquet", SPEC, k=3, **given)
+    assert made.manifest["engine"] == "spark"
+    assert made.manifest["released_rows"] == 120
+    assert SECRET not in json.dumps([made.manifest, [vars(each) for each in made.statements]])
+    assert cluster.rows("SELECT 1 AS one") == [(1,)]  # another session has ended, and no more
+
+
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "pyspark.sql", None)
+    with pytest.raises(SourceError, match=r"pip install 'kanon-sql\[spark\]'"):
+        open_engine(Session("sc://127.0.0.1:1"))
