@@ -1,4 +1,4 @@
-"""One body of tests for every engine: `pytest --engines duckdb,postgres`."""
+"""One body of tests for every engine: `pytest --engines duckdb,postgres,sail`."""
 
 import os
 import signal
@@ -34,7 +34,8 @@ hypothesis_settings.register_profile("quick", deadline=None, max_examples=5)
 hypothesis_settings.load_profile("kanon")
 
 ENGINES = ("duckdb", "postgres", "sail", "spark")  # spark: the Connect server that KANON_SPARK_URL names
-BY_DEFAULT = ("duckdb", "postgres")
+BY_DEFAULT = ("duckdb", "postgres", "sail")
+ON_SPARK = {"sail", "spark"}  # whose tests are those that are marked so
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -59,7 +60,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "engine" in metafunc.fixturenames:
-        metafunc.parametrize("engine", _chosen(metafunc.config), indirect=True)
+        marked = metafunc.definition.get_closest_marker("spark")
+        chosen = [name for name in _chosen(metafunc.config) if marked or name not in ON_SPARK]
+        metafunc.parametrize("engine", chosen, indirect=True)
 
 
 def _chosen(config: pytest.Config) -> list[str]:
@@ -94,9 +97,9 @@ def postgres(postgres_dsn: str) -> Iterator[PostgreSQL]:
 
 
 @pytest.fixture
-def sail(_sail_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+def sail(sail_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """A session of its own, with a schema and a warehouse of its own, of Sail, a Connect server that needs no Java."""
-    yield from _session(_sail_server, {"spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse"))})
+    yield from _session(sail_url, {"spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse"))})
 
 
 @pytest.fixture
@@ -106,25 +109,25 @@ def spark() -> Iterator[Engine]:
 
 
 def _session(url: str, settings: Mapping[str, str] = MappingProxyType({})) -> Iterator[Engine]:
-    from pyspark.sql import SparkSession
-
     from kanon_sql.engines.spark import Spark
 
-    session, schema = SparkSession.builder.remote(url).config(map=dict(settings)).create(), f"test_{uuid.uuid4().hex}"
-    session.sql(f"CREATE DATABASE {schema}")
-    session.catalog.setCurrentDatabase(schema)
-    yield Spark(session)
-    session.catalog.setCurrentDatabase("default")
-    session.sql(f"DROP DATABASE {schema} CASCADE")
-    session.stop()
+    opened, schema = Spark.open(url), f"test_{uuid.uuid4().hex}"
+    for name, value in settings.items():
+        opened.session.conf.set(name, value)
+    opened.run(f"CREATE DATABASE {schema}")
+    opened.session.catalog.setCurrentDatabase(schema)
+    yield Spark(opened.session)
+    opened.session.catalog.setCurrentDatabase("default")
+    opened.run(f"DROP DATABASE {schema} CASCADE")
+    opened.close()
 
 
 @pytest.fixture(scope="session")
-def _sail_server() -> Iterator[str]:
-    """A Sail server in this process, on a free port."""
-    from pysail.spark import SparkConnectServer
-
-    server = SparkConnectServer("127.0.0.1", 0)
+def sail_url() -> Iterator[str]:
+    """A Sail server in this process, on a free port: every worker of the tests has its own."""
+    needs = "needs Sail and a client of Spark Connect; pip install '.[test]'"
+    pytest.importorskip("pyspark", reason=needs)
+    server = pytest.importorskip("pysail.spark", reason=needs).SparkConnectServer("127.0.0.1", 0)
     server.start(background=True)
     host, port = server.listening_address
     yield f"sc://{host}:{port}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import socket
+import sys
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
@@ -65,13 +67,10 @@ class Spark:
     @classmethod
     def open(cls, url: str, limits: Limits | None = None) -> Spark:
         """Connect to `sc://host:port/;token=…`; no error prints a part of it."""
-        try:
-            from pyspark.sql import SparkSession
-        except ImportError as error:
-            raise SourceError("Spark needs pyspark-client; pip install 'kanon-sql[spark]'") from error
+        sessions = _sessions()
         _refuse_silent_server(url.strip())
         try:
-            return cls(SparkSession.builder.remote(url.strip()).create(), limits)
+            return cls(sessions.builder.remote(url.strip()).create(), limits)
         except SourceError:
             raise
         except Exception:  # pyspark's own words repeat the URL, and a token in it
@@ -187,7 +186,7 @@ class Spark:
         """Show values as a temporary table; what does not fit its type is an error."""
         here = DuckDB()
         here.load(_LOADED, {name: _IN_DUCKDB.get(kind.lower(), kind) for name, kind in types.items()}, columns)
-        sent: pyarrow.Table = here.connection.execute(queries.select_all(_LOADED, here.dialect)).to_arrow_table()
+        sent: pyarrow.Table = here.connection.sql(queries.select_all(_LOADED, here.dialect)).to_arrow_table()
         here.close()
         from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -267,6 +266,27 @@ class Spark:
         except Exception as error:
             return "unsupported" not in str(error).lower()
         return True
+
+
+def _sessions() -> type[SparkSession]:
+    """The class of sessions.
+
+    pyspark takes a program that is no file, such as `python -c`, for its own doctests, which need all of Spark; and it
+    warns of versions of pandas, of which nothing is asked here.
+    """
+    interactive = hasattr(sys, "ps1")
+    if not interactive:
+        sys.ps1 = ""
+    try:
+        with warnings.catch_warnings(action="ignore", category=FutureWarning):
+            import pyspark.sql.connect.catalog  # which a session imports when it is asked for
+            from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise SourceError("Spark needs pyspark-client; pip install 'kanon-sql[spark]'") from error
+    finally:
+        if not interactive:
+            del sys.ps1
+    return SparkSession
 
 
 def _kind(type_name: str) -> str:

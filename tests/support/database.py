@@ -42,7 +42,7 @@ def _create_in_spark(engine: Any, name: str, types: Mapping[str, str], rows: Seq
     if rows:
         with_rows = DuckDB()
         create_table(with_rows, "t", {f"c{i}": word for i, word in enumerate(types.values())}, rows)
-        sent = with_rows.connection.execute("FROM t").to_arrow_table()
+        sent = with_rows.connection.sql("FROM t").to_arrow_table()
         engine.session.createDataFrame(sent).createOrReplaceTempView("made_by_a_test")
         casts = ", ".join(f"CAST(c{i} AS {word})" for i, word in enumerate(words.values()))
         engine.session.sql(f"INSERT INTO {quoted[name]} SELECT {casts} FROM made_by_a_test")
