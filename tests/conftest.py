@@ -113,11 +113,11 @@ def _session(url: str, settings: Mapping[str, str] = MappingProxyType({})) -> It
 
     opened, schema = Spark.open(url), f"test_{uuid.uuid4().hex}"
     for name, value in settings.items():
-        opened.session.conf.set(name, value)
+        opened.connection.conf.set(name, value)
     opened.run(f"CREATE DATABASE {schema}")
-    opened.session.catalog.setCurrentDatabase(schema)
-    yield Spark(opened.session)
-    opened.session.catalog.setCurrentDatabase("default")
+    opened.connection.catalog.setCurrentDatabase(schema)
+    yield Spark(opened.connection)
+    opened.connection.catalog.setCurrentDatabase("default")
     opened.run(f"DROP DATABASE {schema} CASCADE")
     opened.close()
 

@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from kanon_sql import interrupts, queries
@@ -56,8 +57,8 @@ class Spark:
     reads_files = False
     kinds_kept_only = frozenset(("other",))
 
-    def __init__(self, session: SparkSession, limits: Limits | None = None) -> None:
-        self.session = session
+    def __init__(self, connection: SparkSession, limits: Limits | None = None) -> None:
+        self.connection = connection
         self.limits = limits or Limits()
         with _explained():
             self.catalog, self.schema = map(str, self.rows("SELECT current_catalog(), current_database()")[0])
@@ -79,13 +80,13 @@ class Spark:
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Run a query and fetch all its rows; whole decimals are integers, a FLOAT is the number that it prints."""
         with _explained():
-            fetched = self.session.sql(sql).toArrow()
+            fetched = self.connection.sql(sql).toArrow()
             return list(zip(*map(_values, fetched.columns), strict=True))
 
     def run(self, sql: str) -> int | None:
         """Run a statement for its effect; Spark does not say how many rows it wrote."""
         with _explained():
-            self.session.sql(sql)
+            self.connection.sql(sql)
         return None
 
     def explain(self, sql: str) -> str:
@@ -116,9 +117,9 @@ class Spark:
 
     def _described(self, quoted: str) -> Table | None:
         with _explained():
-            if not self.session.catalog.tableExists(quoted):
+            if not self.connection.catalog.tableExists(quoted):
                 return None
-            known = self.session.catalog.getTable(quoted)
+            known = self.connection.catalog.getTable(quoted)
         if known.isTemporary:
             return self.table(queries.scratch(known.name), "view")
         home = known.catalog or self.catalog, *(known.namespace or [self.schema])
@@ -126,13 +127,13 @@ class Spark:
 
     def _files(self, pattern: str) -> Table:
         with _explained():
-            self.session.read.parquet(pattern).createOrReplaceTempView(SOURCE_VIEW.name)
+            self.connection.read.parquet(pattern).createOrReplaceTempView(SOURCE_VIEW.name)
         return self.table(SOURCE_VIEW, "files")
 
     def table(self, relation: Relation, form: str = "table") -> Table:
         """Describe a relation that is known to exist."""
         with _explained():
-            schema = self.session.sql(queries.select_all(relation, self.dialect)).schema
+            schema = self.connection.sql(queries.select_all(relation, self.dialect)).schema
         refuse_equal_names(schema.names, relation.name)
         types = {field.name: field.dataType.simpleString() for field in schema.fields}
         return Table(relation, form, tuple(Column(name, kind, _kind(kind)) for name, kind in types.items()))
@@ -142,7 +143,7 @@ class Spark:
         *path, table = name_readings(name)[-1]
         catalog, schema = (self.catalog, self.schema, *path)[-2:] if len(path) != 1 else (self.catalog, path[0])
         with _explained():
-            known = len(path) <= 2 and self.session.catalog.databaseExists(f"{_quoted(catalog)}.{_quoted(schema)}")
+            known = len(path) <= 2 and self.connection.catalog.databaseExists(f"{_quoted(catalog)}.{_quoted(schema)}")
         if not known:
             raise TargetError(f"there is no schema {'.'.join(path)} for {table}; make it first, or name another")
         return Relation(catalog, schema, table)
@@ -155,7 +156,7 @@ class Spark:
         """The comments on the tables and views in the schema of a relation."""
         *home, _ = relation.parts
         with _explained():
-            listed = self.session.catalog.listTables(".".join(map(_quoted, home)))
+            listed = self.connection.catalog.listTables(".".join(map(_quoted, home)))
         return {Relation(*home, each.name): each.description for each in listed if each.description}
 
     def rights(self, _: Relation) -> Rights:
@@ -172,7 +173,7 @@ class Spark:
             self.run(queries.create_commented(relation, query, self.dialect, comment))
             return
         with _explained():
-            fields = self.session.sql(query).schema.fields
+            fields = self.connection.sql(query).schema.fields
         types = {field.name: field.dataType.simpleString() for field in fields}
         self.run(queries.create_empty(relation, types, self.dialect, comment))
         try:
@@ -192,7 +193,7 @@ class Spark:
 
         with _explained():
             schema = from_arrow_schema(sent.schema, prefer_timestamp_ntz=True)
-            rows = self.session.createDataFrame(sent if sent.num_rows else [], schema)
+            rows = self.connection.createDataFrame(sent if sent.num_rows else [], schema)
             self._keep(rows, relation)
 
     def took_none(self, _: Relation) -> None:
@@ -204,7 +205,7 @@ class Spark:
     def relations(self) -> list[Relation]:
         """The tables and views of this schema, and no others: a catalog may have very many."""
         with _explained():
-            listed = self.session.catalog.listTables()
+            listed = self.connection.catalog.listTables()
         return [Relation(self.catalog, self.schema, each.name) for each in listed if not each.isTemporary]
 
     def insert_castable(self, relation: Relation, written: Relation, type_name: str, columns: Sequence[str]) -> None:
@@ -215,11 +216,11 @@ class Spark:
         """Make a temporary table, here or in an embedded DuckDB, of what a query gives here."""
         if isinstance(target, DuckDB):
             with _explained():
-                fetched = self.session.sql(query).toArrow()
+                fetched = self.connection.sql(query).toArrow()
             target.receive(fetched, relation)
         elif target is self:
             with _explained():
-                self._keep(self.session.sql(query), relation)
+                self._keep(self.connection.sql(query), relation)
         else:
             raise SourceError(f"Spark sends rows to an embedded DuckDB only, not to {target.name}")
 
@@ -229,7 +230,7 @@ class Spark:
     def forget(self, relation: Relation) -> None:
         """Drop a temporary table, and never another of its name."""
         with _explained():
-            self.session.catalog.dropTempView(relation.name)
+            self.connection.catalog.dropTempView(relation.name)
 
     def frame(self, relation: Relation) -> Any:
         """A relation's rows as a pandas DataFrame, of the types that DuckDB gives."""
@@ -239,7 +240,7 @@ class Spark:
 
     def interrupt(self) -> None:
         """Stop the statement that is running."""
-        self.session.interruptAll()
+        self.connection.interruptAll()
 
     def embedded(self) -> DuckDB:
         """A new DuckDB in memory."""
@@ -247,7 +248,7 @@ class Spark:
 
     def close(self) -> None:
         """End the session."""
-        self.session.stop()
+        self.connection.stop()
 
     def integer_type(self, largest: int) -> str:
         """The smallest signed integer type that holds `largest`."""
@@ -262,7 +263,7 @@ class Spark:
         """Whether a table can be given another name: the plan of doing so tells, and does nothing."""
         renamed = queries.rename(Relation("kanon_renamed"), "kanon_renamed_to", self.dialect)
         try:
-            self.session.sql(f"EXPLAIN {renamed}").toArrow()
+            self.connection.sql(f"EXPLAIN {renamed}").toArrow()
         except Exception as error:
             return "unsupported" not in str(error).lower()
         return True
@@ -279,7 +280,7 @@ def _sessions() -> type[SparkSession]:
         sys.ps1 = ""
     try:
         with warnings.catch_warnings(action="ignore", category=FutureWarning):
-            import pyspark.sql.connect.catalog  # which a session imports when it is asked for
+            import_module("pyspark.sql.connect.catalog")  # which a session imports when it is asked for
             from pyspark.sql import SparkSession
     except ImportError as error:
         raise SourceError("Spark needs pyspark-client; pip install 'kanon-sql[spark]'") from error

@@ -15,6 +15,8 @@ TABLE = Path(__file__).resolve().parents[2] / "docs" / "engines.md"
 COLLECTED = pytest.StashKey[set[tuple[str, str]]]()
 PASSED = pytest.StashKey[dict[tuple[str, str], bool]]()
 ENGINES = {"duckdb": "DuckDB", "postgres": "PostgreSQL", "sail": "Spark SQL (Sail)"}
+# The fixtures of one engine alone.
+FIXTURES = {"postgres": "postgres", "postgres_dsn": "postgres", "sail": "sail", "cluster": "sail"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -50,7 +52,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def said_by(item: pytest.Item) -> list[tuple[str, str]]:
     """What a test shows of which engine: the one it is given, or else that of its fixtures."""
     names, given = getattr(item, "fixturenames", ()), getattr(item, "callspec", None)
-    alone = "postgres" if {"postgres", "postgres_dsn"} & set(names) else "duckdb"
+    alone = next((engine for name, engine in FIXTURES.items() if name in names), "duckdb")
     engine = given.params.get("engine", alone) if given else alone
     return [(str(mark.args[0]), str(engine)) for mark in item.iter_markers("capability")]
 

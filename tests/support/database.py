@@ -38,15 +38,15 @@ def _create_in_spark(engine: Any, name: str, types: Mapping[str, str], rows: Seq
     quoted = {column: "`" + column.replace("`", "``") + "`" for column in (name, *types)}
     words = {column: SPARK_TYPES.get(type_name.upper(), type_name) for column, type_name in types.items()}
     columns = ", ".join(f"{quoted[column]} {word}" for column, word in words.items())
-    engine.session.sql(f"CREATE TABLE {quoted[name]} ({columns})")
+    engine.connection.sql(f"CREATE TABLE {quoted[name]} ({columns})")
     if rows:
         with_rows = DuckDB()
         create_table(with_rows, "t", {f"c{i}": word for i, word in enumerate(types.values())}, rows)
         sent = with_rows.connection.sql("FROM t").to_arrow_table()
-        engine.session.createDataFrame(sent).createOrReplaceTempView("made_by_a_test")
+        engine.connection.createDataFrame(sent).createOrReplaceTempView("made_by_a_test")
         casts = ", ".join(f"CAST(c{i} AS {word})" for i, word in enumerate(words.values()))
-        engine.session.sql(f"INSERT INTO {quoted[name]} SELECT {casts} FROM made_by_a_test")
-        engine.session.catalog.dropTempView("made_by_a_test")
+        engine.connection.sql(f"INSERT INTO {quoted[name]} SELECT {casts} FROM made_by_a_test")
+        engine.connection.catalog.dropTempView("made_by_a_test")
 
 
 SPARK_TYPES = {"VARCHAR": "STRING", "TEXT": "STRING", "DOUBLE PRECISION": "DOUBLE", "TIMESTAMP": "TIMESTAMP_NTZ"}
