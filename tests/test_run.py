@@ -200,6 +200,7 @@ REFUSED = {
     "node: hold": "node: give one of keep, search, keep_else_search, or a level for every column, not 'hold'",
     "audit: 5": "audit: give true or false, or the name of a table or file, not 5",
     "differencing_limit: -1": "differencing_limit: give a number of people, 0 or more, or the word unlimited, not -1",
+    "differencing_history: 0": "differencing_history: give a number of releases, 1 or more, not 0",
     "node: {age: 9, zip: 0}": "level 9 of 'age' is above the height of its hierarchy",
     "releases: {a: {}, b: {target: {file: ./anon.csv}}}": "the releases a and b have one target, ",
     "database: n.duckdb\nreleases: {a: {target: {table: x}}, b: {target: {table: X}}}": "a and b have one target, X",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -37,6 +37,15 @@ def add_and_delete_a_row(relation: Relation, dialect: str) -> tuple[str, str]:
     """The two statements that add a row of NULL to an empty table, and take it away."""
     name = t.named(relation, dialect)
     return f"INSERT INTO {name} DEFAULT VALUES", f"DELETE FROM {name}"
+
+
+def delete_others(
+    relation: Relation, equal: Mapping[str, str], kept: Mapping[str, Collection[str]], dialect: str
+) -> str:
+    """The statement that deletes the rows of a table with values `equal` to these, but those of the values `kept`."""
+    of = [t.column(name).eq(t.literal(value)) for name, value in equal.items()]
+    others = [~t.column(name).isin(*values) for name, values in kept.items() if values]
+    return t.printed(exp.delete(t.table(relation)).where(*of, *others), dialect)
 
 
 def rename(relation: Relation, name: str, dialect: str, form: str = "table") -> str:

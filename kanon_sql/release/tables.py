@@ -122,6 +122,13 @@ def make(room: Room, piece: Piece) -> Statement:
     return made
 
 
+def make_private(engine: Engine, relation: Relation, query: str, says: Mapping[str, Any]) -> None:
+    """Make a table that is no part of a release, for its owner alone, whatever the default privileges are."""
+    engine.run(queries.create_as(relation, query, engine.dialect))
+    engine.run(queries.comment(relation, comment(says), engine.dialect))
+    _set_rights(engine, relation, ())
+
+
 def finish(room: Room) -> None:
     """Give what was made to the owner of the target before, where that can be done, and to all the rights they had."""
     engine, owner = room.engine, room.before.get(room.target, Rights()).owner

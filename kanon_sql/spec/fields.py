@@ -160,6 +160,11 @@ class Target(Model):
     overwrite: StrictBool = Field(default=False, description=TRUTH)
 
     @property
+    def name(self) -> str:
+        """The file, or the table, as it was given."""
+        return str(self.file or self.table)
+
+    @property
     def stays_a_query(self) -> bool:
         """Whether the release asks its source again: a view whenever it is read, a materialized one when refreshed."""
         return self.form in ("view", "materialized")

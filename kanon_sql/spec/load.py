@@ -48,12 +48,13 @@ def mapping_of(spec: Spec | Mapping[str, Any] | str | os.PathLike[str] | None) -
     return _said(spec) if isinstance(spec, Mapping) else {}
 
 
+KEYS = ("audit", "differencing_history")  # of a release of a pipeline, which no other release is told
 _NEEDED = ("source", "quasi_identifiers", "location")
 
 
 def key_of_runs(mapping: Mapping[str, Any]) -> str | None:
     """A key of a spec file that only a pipeline is told; None if there is none."""
-    found = next((key for key in ("releases", "vars", "audit") if key in mapping), None)
+    found = next((key for key in ("releases", "vars", *KEYS) if key in mapping), None)
     return found or ("node" if isinstance(mapping.get("node"), str) else None)
 
 

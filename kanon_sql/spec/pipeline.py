@@ -15,11 +15,12 @@ from kanon_sql.errors import SpecError
 from kanon_sql.spec.checks import check
 from kanon_sql.spec.errors import shown
 from kanon_sql.spec.fields import Spec
-from kanon_sql.spec.load import Fill, completed, key_of_runs, load, merge, read, validated
+from kanon_sql.spec.load import KEYS, Fill, completed, key_of_runs, load, merge, read, validated
 from kanon_sql.spec.types import TRUTH
 
 Held: TypeAlias = Literal["keep", "search", "keep_else_search"]
 AUDIT = "kanon_releases"  # what an audit trail is called unless it is named
+HISTORY = 30  # how many releases before a new one is held against unless that is said
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,8 @@ class Scheduled:
     """One release of a pipeline: its name, its spec, what is held of the release before, and its audit trail.
 
     `key` tells it from all others beside the same folder of specs. `sha256`: of what the file says of it, without where
-    the database is, or a password in that. `audit`: the name of the trail, None where none is asked for.
+    the database is, or a password in that. `audit`: the name of the trail, None where none is asked for. `history`: how
+    many of the last releases a new one is held against.
     """
 
     name: str
@@ -36,6 +38,7 @@ class Scheduled:
     node: Held
     audit: str | None
     sha256: str
+    history: int = HISTORY
 
 
 def load_runs(path: Path, variables: Mapping[str, str] | None = None) -> list[Scheduled]:
@@ -62,7 +65,7 @@ def load_to_read(path: Path, **overrides: Any) -> Spec:
         names = ", ".join(map(str, each))
         raise SpecError(f"{path} has the releases {names}; give a spec file of one of them")
     (mapping,) = each.values()
-    told = {key for key in ("audit", "node") if key == "audit" or isinstance(mapping.get(key), str)}
+    told = {*KEYS} | ({"node"} if isinstance(mapping.get("node"), str) else set())
     return completed({key: value for key, value in mapping.items() if key not in told}, path.parent, overrides)
 
 
@@ -101,14 +104,15 @@ _NAME = re.compile(r"[\w-]{1,60}")
 
 def _scheduled(path: Path, name: str, key: str, mapping: Mapping[str, Any]) -> Scheduled:
     said = dict(mapping)
-    audit, node = said.pop("audit", None), _held(said)
+    audit, node, history = said.pop("audit", None), _held(said), _history(said.pop("differencing_history", HISTORY))
     spec = merge(validated(said, path.parent))
     if spec.target is None:
         raise SpecError("there is no target; give one, such as `target: {table: patients_anon}`")
     if spec.differencing_limit is None:
         spec = spec.model_copy(update={"differencing_limit": 0})
     check(spec, "anonymize")
-    return Scheduled(name, key, spec, node, _audit(audit), _digest({**said, "node": said.get("node", node)}))
+    digest = _digest({**said, "node": said.get("node", node)})
+    return Scheduled(name, key, spec, node, _audit(audit), digest, history)
 
 
 def _held(said: dict[str, Any]) -> Held:
@@ -129,6 +133,12 @@ def _audit(said: object) -> str | None:
     if isinstance(said, str) and said:
         return said
     raise SpecError(f"audit: give {TRUTH}, or the name of a table or file, not {shown(said)}")
+
+
+def _history(said: object) -> int:
+    if isinstance(said, int) and not isinstance(said, bool) and said >= 1:
+        return said
+    raise SpecError(f"differencing_history: give a number of releases, 1 or more, not {shown(said)}")
 
 
 def _digest(said: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -22,6 +22,7 @@ from kanon_sql.release.recoding import Recoding
 from kanon_sql.spec import SearchIn, Spec, Target
 from kanon_sql.staging import Staging
 from kanon_sql.verbs import manifest as manifests
+from kanon_sql.verbs.copies import Past
 from kanon_sql.verbs.differencing import Guard, guarded
 from kanon_sql.verbs.labelled import kept_population
 from kanon_sql.verbs.observer import Observer
@@ -149,8 +150,12 @@ def make_release(
     staging: Staging,
     search_in: str = "embedded",
     started: float | None = None,
+    earlier: Sequence[Past] = (),
 ) -> Release:
-    """Make a release of an open source: nothing of it is visible before the block of `releasing` ends."""
+    """Make a release of an open source: nothing of it is visible before the block of `releasing` ends.
+
+    `earlier`: releases that it is held against besides the one that it replaces.
+    """
     started = time.monotonic() if started is None else started
     if spec.location:
         return _cloaked(source, spec, staging, observer, started)
@@ -161,7 +166,7 @@ def make_release(
     costs = manifests.measure(plan)
     observer.stage("Writing the release")
     with (
-        guarded(source, spec, plan.recoding.columns) as guard,
+        guarded(source, spec, plan.recoding.columns, earlier) as guard,
         perturb.perturbed_source(source.engine, plan.source.table, spec) as shown,
     ):
         published = _publish(replace(plan.recoding, table=shown), spec.target, staging, guard)
@@ -173,7 +178,7 @@ def make_release(
         check_rows(source.engine, source.table, plan.frequency_set)
     observer.stage("Describing the release")
     described = manifests.describe(plan, costs, published, started)
-    described |= {"differencing": guard.found.to_dict()} if guard and guard.found else {}
+    described |= guard.to_dict() if guard else {}
     live = spec.target is not None and spec.target.stays_a_query
     population = kept_population(plan.recoding, published.relation if live else None)
     trace = plan.outcome.trace if isinstance(plan, Plan) else ()

@@ -158,7 +158,7 @@ def _target(spec: Spec) -> str:
     """What the spec's run wrote."""
     if spec.target is None:
         raise SpecError("there is no release to attack; name one, or a spec with a target")
-    return str(spec.target.file or spec.target.table)
+    return spec.target.name
 
 
 def _material(

@@ -1,4 +1,4 @@
-"""Differencing before replacing: whom a release and the one that it would replace single out together.
+"""Differencing before replacing: whom a release singles out together with the one that it would replace, or an earlier.
 
 The old release is copied while it is there, the new one where it is staged: what is too much never becomes visible.
 """
@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from kanon_sql.attack import Copy, Material, compared
 from kanon_sql.attack.matching import ANY_VALUE
-from kanon_sql.engine import Engine, Table
+from kanon_sql.engine import Engine, FileEngine, Table
 from kanon_sql.engines.files import file_format
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import DifferencingError, KanonError
@@ -23,6 +23,7 @@ from kanon_sql.release.publish import Staged
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.attack import check_columns, copied
 from kanon_sql.verbs.beside import known_hierarchy, shown_columns
+from kanon_sql.verbs.copies import Past
 from kanon_sql.verbs.source import Source
 
 
@@ -65,30 +66,62 @@ class SingledOut:
         return ", ".join([text for people, text in parts if people] + told)
 
 
-class Guard:
-    """Holds a staged release against the one before; `found` says what came of it."""
+@dataclass(frozen=True)
+class _Older:
+    """A release that somebody may have beside the new one: what it is called, the way out of its own, and its time."""
 
-    def __init__(self, limit: int, check: Callable[[Engine, Staged], SingledOut], target: str) -> None:
-        self._limit, self._check, self._target = limit, check, target
+    name: str
+    way_out: str = ""
+    at: str | None = None
+
+
+_REPLACED = _Older("it")
+_Known: TypeAlias = tuple[_Older, Callable[[], Copy]]
+
+
+class Guard:
+    """Holds a staged release against those before; `found` says what came of the one that it replaces.
+
+    `earlier`: whom it singles out together with those before that, by the time of each.
+    """
+
+    def __init__(self, limit: int, beside: _Beside, known: Sequence[_Known], source: Source, people: Copy) -> None:
+        self._limit, self._beside, self._known, self._source, self._people = limit, beside, known, source, people
         self.found: SingledOut | None = None
+        self.earlier: dict[str, int] = {}
 
     def __call__(self, engine: Engine, staged: Staged) -> None:
         """DifferencingError if more people are singled out than may be."""
-        found = self.found = self._check(engine, staged)
-        if found.people > self._limit:
-            who = "person" if found.people == 1 else "people"
-            raise DifferencingError(
-                f"{self._target} was left as it was: beside it the new release would single out {found.people:,} {who} "
-                f"({found.sentence}), and `differencing_limit` is {self._limit:,}; wait until more rows have changed, "
-                "coarsen the new release, or raise the limit if nobody can have both"
-            )
+        new = self._beside.copied("release", Source(engine, engine.table(staged["release"])))
+        for older, rows in self._known:
+            copies = {"release": new, "source": self._people, "previous": rows()}
+            found = singled_out(self._beside, copies, self._source, older)
+            if found.people > self._limit:
+                raise self._too_many(older, found)
+            if older.at:
+                self.earlier[older.at] = found.people
+            else:
+                self.found = found
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a manifest has it; empty where nothing was compared."""
+        earlier = {"earlier": {"releases": len(self.earlier), "most_people": max(self.earlier.values(), default=0)}}
+        return {"differencing": {**self.found.to_dict(), **earlier}} if self.found else {}
+
+    def _too_many(self, older: _Older, found: SingledOut) -> DifferencingError:
+        who = "person" if found.people == 1 else "people"
+        return DifferencingError(
+            f"{self._beside.target} was left as it was: beside {older.name} the new release would single out "
+            f"{found.people:,} {who} ({found.sentence}), and `differencing_limit` is {self._limit:,}; wait until more "
+            f"rows have changed, coarsen the new release, or raise the limit if nobody can have both{older.way_out}"
+        )
 
 
 @contextlib.contextmanager
-def guarded(source: Source, spec: Spec, columns: list[str]) -> Iterator[Guard | None]:
+def guarded(source: Source, spec: Spec, columns: list[str], earlier: Sequence[Past] = ()) -> Iterator[Guard | None]:
     """Copy what is about to be replaced, and the source; None where nothing is, or nobody asked.
 
-    `columns`: those of the release.
+    `columns`: those of the release. `earlier`: releases before the one that is replaced.
     """
     limit = spec.differencing_limit
     if not isinstance(limit, int) or spec.target is None:
@@ -101,17 +134,24 @@ def guarded(source: Source, spec: Spec, columns: list[str]) -> Iterator[Guard | 
             return
         here = stack.enter_context(contextlib.closing(source.engine.embedded()))
         tables = stack.enter_context(Scratch(here, "differencing"))
+        reader = stack.enter_context(contextlib.closing(source.engine.embedded()))
         people = replace(source, table=_used(source, spec))
-        names = [column.name for table in (before.table, people.table) for column in table.columns]
+        others = [_read(reader, each) for each in earlier]
+        names = [each.name for one in (before, people, *others) for each in one.table.columns]
         beside = _Beside.of(tables, spec, before.table, [*columns, *names])
-        _check_comparable(before, beside)
-        known = {"previous": beside.copied("previous", before), "source": beside.copied("source", people)}
+        replaced = _shown(beside, "previous", _REPLACED, before)
+        older: list[_Known] = [(_REPLACED, lambda: replaced), *(_known(beside, reader, each) for each in earlier)]
+        yield Guard(limit, beside, older, source, beside.copied("source", people))
 
-        def check(engine: Engine, staged: Staged) -> SingledOut:
-            new = beside.copied("release", Source(engine, engine.table(staged["release"])))
-            return singled_out(beside, {"release": new, **known}, source)
 
-        yield Guard(limit, check, str(spec.target.file or spec.target.table))
+def _read(reader: FileEngine, past: Past) -> Source:
+    return Source(reader, reader.table(reader.read_written(past.file, "parquet")))
+
+
+def _known(beside: _Beside, reader: FileEngine, past: Past) -> _Known:
+    way_out = f"; or leave that release out with `differencing_history: {past.number}` if nobody has it any more"
+    older = _Older(f"its release of {past.at}", way_out, past.at)
+    return older, lambda: _shown(beside, "earlier", older, _read(reader, past))
 
 
 @dataclass(frozen=True)
@@ -122,6 +162,12 @@ class _Beside:
     spec: Spec
     plain: Mapping[str, str]
     shown: Mapping[str, tuple[str, ...]]
+
+    @property
+    def target(self) -> str:
+        """What the release is called."""
+        assert self.spec.target
+        return self.spec.target.name
 
     @classmethod
     def of(cls, tables: Scratch, spec: Spec, release: Table, columns: Sequence[str]) -> _Beside:
@@ -150,14 +196,14 @@ class _Beside:
         )
 
 
-def singled_out(beside: _Beside, copies: Mapping[str, Copy], source: Source) -> SingledOut:
+def singled_out(beside: _Beside, copies: Mapping[str, Copy], source: Source, older: _Older) -> SingledOut:
     """Hold two releases against each other, beside the source of the newer one."""
     notes: list[str] = []
     material = beside.material(_alike(beside, copies), source, notes.append)
     assert material.previous
     found = compared(material, material.previous)
     if unread := [note for note in notes if ANY_VALUE in note]:
-        raise _incomparable(beside.spec, unread[0].partition(";")[0])
+        raise _incomparable(beside, older, unread[0].partition(";")[0])
     assert found.changes
     asked = {column: told.found for column, told in found.composed.items() if column in beside.spec.privacy.counted}
     return SingledOut(found.k, found.changes.exposed + found.changes.stayed, found.below_k.found, asked)
@@ -186,21 +232,20 @@ def _used(source: Source, spec: Spec) -> Any:
     return replace(source.table, columns=tuple(each for each in source.table.columns if each.name in used))
 
 
-def _incomparable(spec: Spec, why: str) -> DifferencingError:
-    target = spec.target
-    assert target
+def _incomparable(beside: _Beside, older: _Older, why: str) -> DifferencingError:
     return DifferencingError(
-        f"{target.file or target.table} was left as it was: nobody can say whom it and the new release single out "
-        f'together ({why}); name another target, or give `differencing_limit="unlimited"`'
+        f"{beside.target} was left as it was: nobody can say whom {older.name} and the new release single out "
+        f'together ({why}); name another target, or give `differencing_limit="unlimited"`{older.way_out}'
     )
 
 
-def _check_comparable(before: Source, beside: _Beside) -> None:
-    """DifferencingError if what stands there does not show the same quasi-identifiers."""
+def _shown(beside: _Beside, role: str, older: _Older, release: Source) -> Copy:
+    """A release from before, copied; DifferencingError if it does not show the same quasi-identifiers."""
     try:
-        check_columns("previous", {column.name: column.kind for column in before.table.columns}, beside.shown, True)
+        check_columns(role, {column.name: column.kind for column in release.table.columns}, beside.shown, True)
     except KanonError as error:
-        raise _incomparable(beside.spec, str(error).partition(";")[0]) from None
+        raise _incomparable(beside, older, str(error).partition(";")[0]) from None
+    return beside.copied(role, release)
 
 
 def _alike(beside: _Beside, copies: Mapping[str, Copy]) -> dict[str, Copy]:

@@ -15,14 +15,18 @@ from typing import Any, Protocol
 
 from kanon_sql.errors import SourceError, TargetError
 from kanon_sql.staging import Staging, locked
+from kanon_sql.verbs.copies import FOLDER, Copies, FileCopies
 from kanon_sql.verbs.trail import Trail, canonical, problems
 
-FOLDER = ".kanon"  # beside the spec
 _MODE = 0o700
 
 
 class Memory(Protocol):
-    """Where the manifests of past runs are."""
+    """Where the manifests of past runs are, and the copies of their releases."""
+
+    @property
+    def copies(self) -> Copies:
+        """Where the releases before are kept."""
 
     def last(self) -> list[dict[str, Any]]:
         """The manifests of the last two releases, the newer one first; fewer if there were fewer."""
@@ -33,9 +37,14 @@ class Memory(Protocol):
 
 @dataclass(frozen=True)
 class Notes:
-    """Manifests in a file of mode 0600."""
+    """Manifests in a file of mode 0600, and copies beside it."""
 
     path: Path
+
+    @property
+    def copies(self) -> Copies:
+        """Files beside that of the manifests."""
+        return FileCopies(self.path.parent, self.path.stem)
 
     def last(self) -> list[dict[str, Any]]:
         """What the file has; SourceError if it cannot be read."""
@@ -65,6 +74,11 @@ class Audited:
     trail: Trail
     release: str
     place: str
+
+    @property
+    def copies(self) -> Copies:
+        """A table, or files, beside the trail."""
+        return self.trail.copies(f"{self.release}.{self.place}")
 
     def last(self) -> list[dict[str, Any]]:
         """The last rows of this release; SourceError if any row of the trail is not as it was written."""

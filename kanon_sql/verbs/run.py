@@ -8,15 +8,17 @@ from contextlib import ExitStack, closing, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, Literal
 
 from kanon_sql.engine import Engine
 from kanon_sql.engines.opening import open_engine
 from kanon_sql.errors import DifferencingError, InfeasibleError, KanonError, SpecError, TargetError, VerificationError
 from kanon_sql.spec import Scheduled, Spec, Target, load_runs
-from kanon_sql.staging import Staging
+from kanon_sql.staging import PrivateFolder, Staging
 from kanon_sql.verbs.anonymize import make_release, releasing
 from kanon_sql.verbs.continuing import as_known, forget_regions, settled
+from kanon_sql.verbs.copies import History, history_of
 from kanon_sql.verbs.fingerprints import Fingerprints, fingerprints, of_files, of_tables, of_target
 from kanon_sql.verbs.memory import Audited, Memory, Notes, alone, notes_of
 from kanon_sql.verbs.observer import Observer
@@ -152,7 +154,7 @@ def _place(spec: Spec) -> tuple[str, ...]:
 
 def _target(spec: Spec) -> str:
     assert spec.target
-    return str(spec.target.file or spec.target.table)
+    return spec.target.name
 
 
 # One release
@@ -183,10 +185,14 @@ def _one(each: Scheduled, path: Path, dry_run: bool, observer: Observer) -> Ran:
             return Ran(each.name, target, "would release", found.why)
         spec = settled(each, found.before, path, found.restores)
         known = as_known(source, spec, found.before)
-        made = make_release(known, spec, observer, staging)
+        folder = last.enter_context(PrivateFolder(Path(gettempdir())))
+        history = History(each, memory.copies, source.engine, staging, folder)
+        made = make_release(known, spec, observer, staging, earlier=history.held_against(spec, found.before))
         manifest = _manifest(made, each, found, source, staging, started)
+        manifest["run"]["history"] = history.with_this(spec, found.before, manifest["run"]["at"])
         last.enter_context(memory.add(manifest, staging))
     forget_regions(path, each.key, [manifest, found.before])
+    memory.copies.tidy([one["sha256"] for one in (*manifest["run"]["history"], *history_of(found.before))])
     return Ran(each.name, target, "released", found.why, made)
 
 

@@ -21,6 +21,7 @@ from kanon_sql.errors import KanonError, SourceError, TargetError
 from kanon_sql.queries import Relation
 from kanon_sql.release import tables
 from kanon_sql.staging import Staging, locked
+from kanon_sql.verbs.copies import FOLDER, TABLE, Copies, FileCopies, TableCopies
 
 FIRST = "0" * 64  # what the first row is chained to
 _WAIT = 600  # seconds for another run to add its row
@@ -108,6 +109,9 @@ class Trail(Protocol):
     def append(self, manifest: Mapping[str, Any], staging: Staging) -> contextlib.AbstractContextManager[Entry]:
         """Add the row of a run, which is there when its release is; the block lasts until then."""
 
+    def copies(self, target: str) -> Copies:
+        """Where the releases of a target are kept beside the trail."""
+
 
 @dataclass(frozen=True)
 class TableTrail:
@@ -148,6 +152,10 @@ class TableTrail:
             ) from error
         yield entry
 
+    def copies(self, target: str) -> Copies:
+        """A table beside it."""
+        return TableCopies(self.engine, self.relation.sibling(TABLE), target)
+
 
 @dataclass(frozen=True)
 class FileTrail:
@@ -186,6 +194,10 @@ class FileTrail:
                 before = self.path.read_bytes() if known else b""
                 written.write_bytes(before + f"{_line(entry)}\n".encode())
             yield entry
+
+    def copies(self, target: str) -> Copies:
+        """Files in a folder beside it."""
+        return FileCopies(self.path.parent / FOLDER, target)
 
 
 def _line(entry: Entry) -> str:

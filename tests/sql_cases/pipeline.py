@@ -45,6 +45,18 @@ CASES = [
     _fingerprinted([], (0, None)),
     Case("pipeline/trail_row", _ROW, _COLUMNS, [tuple(_ROW.values())]),
     Case(
+        "pipeline/copy",
+        {"copies": Relation("copies"), "target": "it's", "sha256": "x"},
+        ["content"],
+        [("a",), ("b",)],
+        {
+            "copies": (
+                {"target": "VARCHAR", "sha256": "VARCHAR", "part": "BIGINT", "content": "VARCHAR"},
+                [("it's", "x", 1, "b"), ("it's", "x", 0, "a"), ("it's", "y", 0, "c"), ("another", "x", 0, "d")],
+            )
+        },
+    ),
+    Case(
         "pipeline/trail",
         {"trail": Relation("trail"), "columns": ["number", "checksum"]},
         ["number", "checksum"],
