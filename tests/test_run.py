@@ -159,6 +159,7 @@ def test_the_chain_of_a_file_breaks_at_the_row_that_was_changed() -> None:
         assert line != lines[1]
         file.write_text(lines[0] + line + lines[2])
         assert (2 if "number" not in problem else 1, problem) in kanon_sql.releases("trail.jsonl").broken
+        assert problem in kanon("releases", "list", "trail.jsonl").out
     file.write_text(lines[0] + lines[2])
     assert kanon_sql.releases("trail.jsonl").broken == ((3, "its number is 3, where 2 comes next"),)
     assert kanon("releases", "verify", "trail.jsonl").code == 1

@@ -12,7 +12,9 @@ from rich.table import Table
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Argument, takes
 from kanon_sql.cli.show import out
+from kanon_sql.verbs.releases import Releases
 from kanon_sql.verbs.releases import releases as read
+from kanon_sql.verbs.trail import Entry
 
 TRAIL = Argument("name", "An audit trail: a .jsonl file, or with --database a table.", default=...)
 NUMBER = Argument("number", "The number of the row.", type=int, default=...)
@@ -26,17 +28,23 @@ def list_(name: str, as_json: bool | None, **where: Any) -> None:
         return
     table = Table("row", "when", "release", "node", "singled out", "checksum", box=None, pad_edge=False)
     for each in trail.entries:
-        singled = "" if each.singled_out is None else f"{each.singled_out:,}"
-        cells = (
-            str(each.number),
-            each.made_at,
-            escape(each.release),
-            escape(each.node or ""),
-            singled,
-            each.checksum[:12],
-        )
-        table.add_row(*cells)
+        table.add_row(*_cells(each))
     out.print(table)
+    _print_broken(trail)
+
+
+def _print_broken(trail: Releases) -> None:
+    for number, problem in trail.broken:
+        out.print(f"[red]broken[/red]: row {number}: {escape(problem)}")
+
+
+def _cells(entry: Entry) -> tuple[str, ...]:
+    """A row of the list; of one that cannot be read its number alone."""
+    if not entry.checksum:
+        return (str(entry.number), *["?"] * 5)
+    singled = "" if entry.singled_out is None else f"{entry.singled_out:,}"
+    told = escape(entry.release), escape(entry.node or ""), singled
+    return (str(entry.number), escape(entry.made_at), *told, entry.checksum[:12])
 
 
 @takes(TRAIL, NUMBER, o.DATABASE)
@@ -50,8 +58,7 @@ def verify(name: str, as_json: bool | None, **where: Any) -> None:
     if as_json:
         print(json.dumps(trail.to_dict(), indent=2))
     else:
-        for number, problem in trail.broken:
-            out.print(f"[red]broken[/red]: row {number}: {escape(problem)}")
+        _print_broken(trail)
         if trail:
             out.print(f"[green]holds[/green]: {len(trail.entries):,} rows, the last of checksum {trail.head}")
     if not trail:

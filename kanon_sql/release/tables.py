@@ -124,8 +124,7 @@ def make(room: Room, piece: Piece) -> Statement:
 
 def make_private(engine: Engine, relation: Relation, query: str, says: Mapping[str, Any]) -> None:
     """Make a table that is no part of a release, for its owner alone, whatever the default privileges are."""
-    engine.run(queries.create_as(relation, query, engine.dialect))
-    engine.run(queries.comment(relation, comment(says), engine.dialect))
+    engine.create(relation, query, "table", comment(says))
     _set_rights(engine, relation, ())
 
 
