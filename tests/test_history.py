@@ -98,7 +98,9 @@ def test_without_a_limit_the_history_begins_anew() -> None:
     assert "beside it the new release" in refusal()
 
 
-def test_a_database_holds_the_copies_itself(database: str, tmp_path: Path) -> None:
+def test_a_server_holds_the_copies_itself(postgres_dsn: str, tmp_path: Path) -> None:
+    """As the month of nights does in a DuckDB file."""
+    database = postgres_dsn
     path = tmp_path / "nightly.yml"
     path.write_text(
         SPEC.replace("people.csv", "ward").replace("{file: anon.csv}", "{table: ward_anon}")
