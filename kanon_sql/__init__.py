@@ -24,12 +24,14 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.compile_dbt import DbtModel, compile_dbt
     from kanon_sql.verbs.counted import frequency_set_sql
     from kanon_sql.verbs.explain import Explanation, explain
+    from kanon_sql.verbs.figures import ReleaseFigures
     from kanon_sql.verbs.lattice import LatticePicture, lattice
     from kanon_sql.verbs.observer import Observer
     from kanon_sql.verbs.profile import Profile, profile
     from kanon_sql.verbs.refresh import refresh
     from kanon_sql.verbs.released import Release
     from kanon_sql.verbs.releases import Releases, releases
+    from kanon_sql.verbs.report import Report, report
     from kanon_sql.verbs.risks import Risks, risks
     from kanon_sql.verbs.run import Runs, run
     from kanon_sql.verbs.search import Search, search
@@ -50,8 +52,10 @@ _HOMES = {
     "PrivacyModel": "privacy",
     "Profile": "verbs.profile",
     "Release": "verbs.released",
+    "ReleaseFigures": "verbs.figures",
     "ReleaseWarning": "errors",
     "Releases": "verbs.releases",
+    "Report": "verbs.report",
     "Risks": "verbs.risks",
     "Runs": "verbs.run",
     "Search": "verbs.search",
@@ -72,6 +76,7 @@ _HOMES = {
     "profile": "verbs.profile",
     "refresh": "verbs.refresh",
     "releases": "verbs.releases",
+    "report": "verbs.report",
     "risks": "verbs.risks",
     "run": "verbs.run",
     "search": "verbs.search",
@@ -92,8 +97,10 @@ __all__ = [
     "PrivacyModel",
     "Profile",
     "Release",
+    "ReleaseFigures",
     "ReleaseWarning",
     "Releases",
+    "Report",
     "Risks",
     "Runs",
     "Search",
@@ -115,6 +122,7 @@ __all__ = [
     "profile",
     "refresh",
     "releases",
+    "report",
     "risks",
     "run",
     "search",

@@ -45,6 +45,8 @@ HOMES = {
     "pandas": {"engines", "verbs", "demo_data"},
     "pysat": {"strategies"},
     "numpy": {"strategies", "frequency", "demo_data", "utility"},
+    "jinja2": {"report"},
+    "markupsafe": {"report"},
     "sklearn": {"attack", "utility"},
 }
 MODULES = sorted(path for path in PACKAGE.rglob("*.py"))

@@ -57,6 +57,7 @@ from kanon_sql.verbs.statement import anonymize_sql
     o.DIFFERENCING_LIMIT,
     o.TRACE,
     o.RESUME,
+    o.REPORT,
     o.JSON,
     o.SQL,
     o.DIALECT,
@@ -67,6 +68,7 @@ def anonymize(
     search_in: Any,
     trace: Path | None,
     resume: Path | None,
+    report: Path | None,
     as_json: bool | None,
     sql: bool,
     dialect: str | None,
@@ -86,7 +88,7 @@ def anonymize(
             'there is no target; give `output="FILE.parquet"`, or `into="TABLE"`, or `sql` to only see the statement'
         )
     with watching() as watch:
-        made = run(source, settled, observer=watch, search_in=search_in, trace=trace, resume=resume)
+        made = run(source, settled, observer=watch, search_in=search_in, trace=trace, resume=resume, report=report)
     if as_json:
         print(json.dumps(made.manifest, indent=2))
         warn(made.manifest["warnings"])

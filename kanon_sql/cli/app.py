@@ -32,6 +32,8 @@ COMMANDS = {
     "risk": "Measure how far people are at risk in a table, or before and after in a source and its release.",
     "utility": "Measure what a release is still good for: how far its columns, pairs of columns, counts and models are "
     "from those of its source.",
+    "report": "Report on a release in one page, for whoever decides and for experts: what was promised, by which "
+    "figure it holds, what is left.",
     "refresh": "Refill a materialized release from its source, and verify it; if it does not hold, the old one stays.",
     "profile": "Look at a table before anonymizing it: types, distinct counts, and how unique columns and sets of "
     "them are.",

@@ -483,6 +483,9 @@ DIFFERENCING_LIMIT = Option(
 )
 TRACE = Option("trace", "Write every question of the search to this file, as lines of JSON.", _OUTPUT, Path)
 RESUME = Option("resume", "Go on with the search of an earlier run, from the trace that it wrote.", _OUTPUT, Path)
+REPORT = Option(
+    "report", "Write a report on the release too: a file that ends in .html, .pdf, .md or .json.", _OUTPUT, Path
+)
 JSON = Option("as_json", "Print only JSON on standard output.", _OUTPUT, bool, flag="--json")
 DIALECT = Option(
     "dialect",

@@ -10,7 +10,7 @@ from kanon_sql.report.searched import ANONYMOUS, AT_RISK, MARGIN, UNKNOWN, Body,
 from kanon_sql.report.svg import INK, Element, Look, element, group, rectangle, text, text_width
 from kanon_sql.strategies.levels import level_sizes
 
-_MOST = 150  # nodes; with more the lines are a web that nobody can follow
+MOST = 150  # nodes; with more the lines are a web that nobody can follow
 _WIDEST = 24  # nodes side by side
 _SIZE, _BOX, _STEP, _AXIS = 11, 22, 66, 70
 _GAP, _WIDEST_GAP = 16, 60
@@ -22,7 +22,7 @@ _EDGE = "#bdbdbd"
 
 def can_draw(lattice: Lattice) -> bool:
     """Whether a lattice's nodes can be told apart in a picture."""
-    return lattice.size <= _MOST and max(level_sizes(lattice)) <= _WIDEST
+    return lattice.size <= MOST and max(level_sizes(lattice)) <= _WIDEST
 
 
 def draw(searched: Searched) -> Body:

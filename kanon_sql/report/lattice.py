@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from kanon_sql.report import hasse, strips
 from kanon_sql.report.numbers import count, figure
 from kanon_sql.report.searched import MARGIN, Searched
-from kanon_sql.report.svg import Element, Look, document, rectangle, text, text_width, wrapped
+from kanon_sql.report.svg import Element, Look, document, picture, rectangle, text, text_width, wrapped
 
 _NAMED = 12  # columns named in the title; the best node names the others
 _LINE = 18
@@ -25,6 +25,18 @@ def lattice_svg(searched: Searched) -> str:
     top, height = heading(searched, body.legend, body.width)
     moved = body.elements(MARGIN, height)
     return document(body.width, height + body.height, title(searched), summary(searched), [*top, *moved])
+
+
+def in_report(searched: Searched) -> str:
+    """The picture of a small lattice without what a page around it says, and without tooltips: they count few rows."""
+    body = hasse.draw(searched)
+    legend, height = _legend(body.legend, body.width - 2 * MARGIN, 0.0)
+    moved = [*legend, *body.elements(MARGIN, height + 12)]
+    for each in moved:
+        for tooltip in each.findall("title"):
+            each.remove(tooltip)
+    size = body.width, height + 12 + body.height
+    return picture("lattice", *size, title(searched), summary(searched), moved)
 
 
 def heading(searched: Searched, legend: Sequence[tuple[Look, str]], width: float) -> tuple[list[Element], float]:

@@ -59,7 +59,7 @@ def element(name: str, *children: Element, **attributes: object) -> Element:
 def text(content: str, x: float, y: float, size: float = 12, **attributes: object) -> Element:
     """One line of text with its base line at `y`."""
     made = element("text", x=x, y=y, font_size=size, **{"fill": INK, **attributes})
-    made.text = _clean(content)
+    made.text = clean(content)
     return made
 
 
@@ -102,13 +102,40 @@ def document(width: float, height: float, title: str, description: str, children
     return ElementTree.tostring(root, encoding="unicode") + "\n"
 
 
+def picture(name: str, width: float, height: float, title: str, description: str, children: Iterable[Element]) -> str:
+    """A picture inside a page, in the page's colours and font; `name` keeps its title apart from that of others."""
+    named = _titled("title", title), _titled("desc", description)
+    for each, part in zip(named, ("title", "desc"), strict=True):
+        each.set("id", f"{name}-{part}")
+    root = element(
+        "svg",
+        *named,
+        *children,
+        viewBox=f"0 0 {_written(width)} {_written(height)}",
+        width=width,
+        height=height,
+        role="img",
+        aria_labelledby=f"{name}-title {name}-desc",
+    )
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def shortened(content: str, size: float, width: float) -> str:
+    """A text that is not to be wider, with an ellipsis where it is cut off."""
+    if text_width(content, size) <= width:
+        return content
+    while content and text_width(f"{content}…", size) > width:
+        content = content[:-1]
+    return f"{content.rstrip()}…"
+
+
 def _titled(name: str, content: str) -> Element:
     made = ElementTree.Element(name)
-    made.text = _clean(content)
+    made.text = clean(content)
     return made
 
 
-def _clean(content: str) -> str:
+def clean(content: str) -> str:
     """A column may be called anything; what XML cannot hold is shown as the sign for that."""
     return _NOT_XML.sub("\ufffd", content)
 

@@ -6,6 +6,7 @@ All measures take one view of a generalized cell, see `kanon_sql.utility.attribu
 from kanon_sql.utility.alignment import Drawn, drawn_rows
 from kanon_sql.utility.attribute import Attribute, Cells, attribute
 from kanon_sql.utility.counts import Counts
+from kanon_sql.utility.distributions import Bin, Treated, distribution, pooled, rare_rows, treated
 from kanon_sql.utility.marginals import Marginal, marginal
 from kanon_sql.utility.models import Learned, is_installed, learned, why_not
 from kanon_sql.utility.pairs import Association
@@ -14,17 +15,23 @@ from kanon_sql.utility.sides import Sides, coded
 __all__ = [
     "Association",
     "Attribute",
+    "Bin",
     "Cells",
     "Counts",
     "Drawn",
     "Learned",
     "Marginal",
     "Sides",
+    "Treated",
     "attribute",
     "coded",
+    "distribution",
     "drawn_rows",
     "is_installed",
     "learned",
     "marginal",
+    "pooled",
+    "rare_rows",
+    "treated",
     "why_not",
 ]

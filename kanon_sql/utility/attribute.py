@@ -29,6 +29,27 @@ MOST_GROUPS = 100  # that a column's values are looked at in, but for its margin
 
 
 @dataclass(frozen=True)
+class Shown:
+    """What a column shows: its `kind`, how its values print and its numbers, NaN for none; and the released labels.
+
+    `rows`: per label those that show it. `labels`, `places`: beside each other a label and a value that it covers.
+    """
+
+    kind: str
+    values: Sequence[Label]
+    numbers: Floats
+    released: Sequence[Label]
+    rows: Floats
+    labels: Integers
+    places: Integers
+
+    @property
+    def counts(self) -> Integers:
+        """How many values each label covers."""
+        return np.bincount(self.labels, minlength=len(self.released))
+
+
+@dataclass(frozen=True)
 class Attribute:
     """A column that both tables have.
 
@@ -39,7 +60,7 @@ class Attribute:
     `groups`: per value its group, each value one of its own where there are at most 100; else ordered values are in
     groups of about equally many rows, of others the rarest are one. `numbers`: per group its mean, NaN where it has
     none. `weights`: per code and group the chance that a cell of that code is in it; the first codes are the groups.
-    `codes`: of the source's and of the release's cells as they print.
+    `codes`: of the source's and of the release's cells as they print. `shown`: its values and labels.
     """
 
     name: str
@@ -55,6 +76,7 @@ class Attribute:
     weights: Floats
     source_codes: Mapping[Label, int]
     released_codes: Mapping[Label, int]
+    shown: Shown
     unread: int = 0
 
     @property
@@ -101,6 +123,7 @@ def attribute(
         weights,
         {text: int(groups[place]) for text, place in domain.places.items()},
         {label: int(code) for (label, _), code in zip(release, codes, strict=True)},
+        covers.shown(domain, release),
         covers.unread,
     )
 
@@ -179,6 +202,11 @@ class _Covers:
     def spread(self, rows: Floats) -> Floats:
         """The rows of the labels, each spread over the values that it covers."""
         return np.bincount(self.places, self.chances * rows[self.labels], self.size).astype(float)
+
+    def shown(self, domain: _Domain, release: Cells) -> Shown:
+        """The values and the labels beside each other."""
+        labels, rows = [label for label, _ in release], np.array([n for _, n in release], dtype=float)
+        return Shown(domain.kind, domain.texts, domain.numbers, labels, rows, self.labels, self.places)
 
     @property
     def chances(self) -> Floats:

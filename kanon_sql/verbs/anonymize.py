@@ -30,6 +30,7 @@ from kanon_sql.verbs.options import AnonymizeOptions, spelled_out, taken
 from kanon_sql.verbs.plan import LocalPlan, Plan, check_spec, plan_release
 from kanon_sql.verbs.problem import settle_roles
 from kanon_sql.verbs.released import Release, released, warned
+from kanon_sql.verbs.report import check_report
 from kanon_sql.verbs.source import Source, check_engine, opened, settle_labelled
 from kanon_sql.verbs.trace import Trace
 
@@ -44,6 +45,7 @@ def anonymize(
     search_in: SearchIn = "embedded",
     trace: Path | None = None,
     resume: Path | None = None,
+    report: Path | None = None,
     **options: Unpack[AnonymizeOptions],
 ) -> Release:
     """Anonymize a table, write the release where the spec says, and verify it there.
@@ -55,6 +57,7 @@ def anonymize(
     Without a target the release is kept in a temporary table. `search_in`: where a server's frequency set
     is searched, `embedded` (DuckDB beside us) or `engine`. `trace`: a file for every question of the search, as lines
     of JSON. `resume`: the trace of an earlier search of the same question, which then goes on where that one ended.
+    `report`: a file for the report of the release, .html, .pdf, .md or .json; it is made once the release is there.
     Raises KanonError; then nothing was written, but the trace if the database was lost.
 
     >>> import pandas
@@ -73,10 +76,12 @@ def anonymize(
         check_spec(settled, "trace")
     if trace:
         _check_trace(Path(trace), settled, resume)
+    replaces = trace == resume or (settled.target is not None and settled.target.overwrite)
+    if report:
+        check_report(Path(report), settled.target is not None and settled.target.overwrite, settled.target)
     asked = Trace(Path(resume) if resume else None) if trace or resume else None
     observer = replace(observer, judge=asked.recalling) if asked else observer
     started = time.monotonic()
-    replaces = trace == resume or (settled.target is not None and settled.target.overwrite)
     with (
         _keeping(asked, trace, replaces),
         releasing(source, settled, connection, keep=settled.target is None) as (data, staging),
@@ -87,6 +92,10 @@ def anonymize(
                 path.write_text(asked.lines(made.trace), encoding="utf-8")
         if resume and asked:
             made.manifest["nodes_resumed"] = asked.nodes_resumed
+    if report:
+        made.report(
+            report, source=source, overwrite=bool(settled.target and settled.target.overwrite), observer=observer
+        )
     return warned(made)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +46,13 @@ def earlier_of(spec: Spec) -> Earlier | None:
 
 
 def _manifest(given: str | Mapping[str, Any]) -> tuple[Mapping[str, Any], Path]:
-    if not isinstance(given, str):
-        return given, Path()
+    return read_manifest(given), Path(given).parent if isinstance(given, str) else Path()
+
+
+def read_manifest(given: str | PathLike[str] | Mapping[str, Any]) -> Mapping[str, Any]:
+    """A manifest, or what its JSON file holds; SourceError if that cannot be read."""
+    if isinstance(given, Mapping):
+        return given
     path = Path(given)
     try:
         manifest = json.loads(path.read_bytes())
@@ -56,7 +62,7 @@ def _manifest(given: str | Mapping[str, Any]) -> tuple[Mapping[str, Any], Path]:
         raise SourceError(f"the manifest {path} is not JSON; give the one that the earlier release made") from None
     if not isinstance(manifest, dict):
         raise SourceError(f"the manifest {path} is not a mapping; give the one that the earlier release made")
-    return manifest, path.parent
+    return manifest
 
 
 def check_kind(earlier: Earlier, spec: Spec, local: bool) -> None:

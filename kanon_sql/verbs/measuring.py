@@ -64,11 +64,9 @@ class Measuring:
 
     def measured(self, many: int, most: int) -> Measured:
         """All measures, one after the other: so many count queries, and models of at most so many rows."""
-        self.observer.stage("Comparing columns")
-        attributes = [self._attribute(number, name) for number, name in enumerate(self.shown)]
-        marginals = tuple(map(marginal, attributes))
+        sides = self.sides()
+        marginals = tuple(map(marginal, sides.attributes))
         self.observer.stage("Comparing pairs of columns")
-        sides = Sides(self.tables, attributes, *(self._coded(side, attributes) for side in _BOTH))
         associations = sides.associations(self._paired())
         worst_first = sorted(associations, key=lambda each: (-each.error, each.columns))
         self.observer.stage("Asking count queries")
@@ -76,6 +74,12 @@ class Measuring:
         if counts is None:
             self.skipped.append(("count queries", "no column has more than one value"))
         return marginals, tuple(worst_first), counts, tuple(self._learned(sides, most))
+
+    def sides(self) -> Sides:
+        """Both tables in codes, and what each column's cells stand for."""
+        self.observer.stage("Comparing columns")
+        attributes = [self._attribute(number, name) for number, name in enumerate(self.shown)]
+        return Sides(self.tables, attributes, *(self._coded(side, attributes) for side in _BOTH))
 
     def _shown(self) -> dict[str, tuple[str, ...]]:
         """The columns that both tables have, each with those that show it in the release."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from os import PathLike
@@ -20,16 +20,21 @@ from kanon_sql.queries import Relation
 from kanon_sql.release.findings import Summary, summarize
 from kanon_sql.release.pieces import Piece
 from kanon_sql.release.publish import Published, Staged, check_file, publish
+from kanon_sql.report.page import glance
 from kanon_sql.spec import Session, Spec, Target
 from kanon_sql.staging import Staging
 from kanon_sql.strategies import Step
 from kanon_sql.verbs.labelled import Shown
+from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.source import IN_MEMORY, Source, opened_source
 from kanon_sql.verbs.verify import ITSELF, Verification, Whole, checked, shown
 
 if TYPE_CHECKING:
     import pandas
+
+    from kanon_sql.verbs.figures import ReleaseFigures
+    from kanon_sql.verbs.report import Report
 
 
 @dataclass(frozen=True)
@@ -88,6 +93,60 @@ class Release(Result):
         import pandas
 
         return pandas.DataFrame(self.manifest.get("damage", []))
+
+    def figures(
+        self, source: Any = None, *, without: Collection[str] = (), observer: Observer | None = None
+    ) -> ReleaseFigures:
+        """The figures of its report as data, measured now; see `kanon_sql.ReleaseFigures`.
+
+        `source`: data in memory that it was made of, where they cannot be read again. `without`: parts that are not
+        measured, of `risk`, `columns`, `loss_by_k`, `lattice` and `attacks`.
+        """
+        from kanon_sql.verbs.figures import figures_of  # which knows the other verbs
+
+        if self.spec is None:
+            raise SpecError("there is no spec of this release to measure it by; report on it by `kanon_sql.report`")
+        with contextlib.ExitStack() as stack:
+            try:
+                release: Source | str = stack.enter_context(self.place.opened())
+            except KanonError as error:
+                release = f"the release cannot be read any more: {error}"
+            return figures_of(self.manifest, self.spec, release, self._source(stack, source), observer, without)
+
+    def _source(self, stack: contextlib.ExitStack, given: Any) -> Source | str:
+        """The source as it is now, or why it cannot be read."""
+        if self.source_place is None and given is None:
+            return "the source was in memory, and is gone; give it as `source`"
+        try:
+            again = opened_source(given) if self.source_place is None else self.source_place.opened()
+            return stack.enter_context(again)
+        except KanonError as error:
+            return f"the source cannot be read any more: {error}"
+
+    def report(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        source: Any = None,
+        without: Collection[str] = (),
+        overwrite: bool = False,
+        observer: Observer | None = None,
+    ) -> Report:
+        """Its report: what was promised, by which figure it holds, what is left; written to a path, if one is given.
+
+        `source` and `without` as of `figures`; the path and `overwrite` as of `Report.write`.
+        """
+        from kanon_sql.verbs.report import Report, check_report
+
+        if path is not None:
+            check_report(Path(path), overwrite)
+        made = Report(self.figures(source, without=without, observer=observer))
+        if path is not None:
+            made.write(path, overwrite=overwrite)
+        return made
+
+    def _repr_html_(self) -> str:
+        return glance(self.manifest)
 
     def verify(self) -> Verification:
         """Check the release where it is now, by an independent query of it; see `kanon_sql.verify`.

@@ -130,7 +130,8 @@ def _models(given: Any) -> tuple[PrivacyModel | ReleaseModel, ...]:
 def _settled(
     source: Any, spec: Spec | dict[str, Any] | str | Path | None, overrides: dict[str, Any], releases: bool
 ) -> Spec:
-    named = str(source) if isinstance(source, (str, Path)) else None if source is None else IN_MEMORY
+    unnamed = source is None or isinstance(source, Source)  # which is open already, under its name in the spec
+    named = str(source) if isinstance(source, (str, Path)) else None if unnamed else IN_MEMORY
     if isinstance(spec, (str, Path)):
         load = specs.load if releases else specs.load_to_read
         return load(Path(spec), source=named, **overrides)
@@ -185,8 +186,12 @@ def opened_source(
 ) -> Iterator[Source]:
     """Open a source; what was opened here is closed again, unless it is to be kept and all went well.
 
-    `target`: where a release of it will go, which may need a database, or a table and not a file.
+    `target`: where a release of it will go, which may need a database, or a table and not a file. A source that is
+    open already is given back as it is.
     """
+    if isinstance(source, Source):
+        yield source
+        return
     data = open_source(source, session or Session(), connection, target)
     try:
         yield data

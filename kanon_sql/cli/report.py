@@ -1,0 +1,62 @@
+"""`kanon report`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rich.markup import escape
+
+from kanon_sql.cli import options as o
+from kanon_sql.cli.declare import Option, takes
+from kanon_sql.cli.flags import in_flags
+from kanon_sql.cli.show import err, out, watching
+from kanon_sql.errors import SpecError
+from kanon_sql.verbs.figures import PARTS
+from kanon_sql.verbs.report import FORMATS, check_report
+from kanon_sql.verbs.report import report as run
+
+OUTPUT = Option("output", "The file to write (default: report.html, or report and the format).", "Output", Path)
+FORMAT = Option(
+    "form",
+    "html; pdf, by chromium where it is installed; md, a data protection record; or json, the manifest (default: by "
+    "the file's ending).",
+    "Output",
+    flag="--format",
+    choices=FORMATS,
+)
+MANIFEST = Option(
+    "manifest",
+    "The manifest of the release (JSON), as anonymize --json prints it; without it the search is made again.",
+    "Data",
+    Path,
+)
+WITHOUT = Option(
+    "without", f"Parts that are not measured, of {', '.join(PARTS)}.", "Output", read=o.names, default=None
+)
+
+
+@takes(o.SOURCE, *o.PLACES, o.SPEC, MANIFEST, WITHOUT, OUTPUT, FORMAT, o.OVERWRITE)
+def report(
+    source: str | None,
+    spec: Path | None,
+    output: Path | None,
+    form: str | None,
+    overwrite: bool | None,
+    without: list[str] | None,
+    **told: Any,
+) -> None:
+    """[bold]kanon report --spec release.yml --output report.html[/bold]
+
+    Aggregates only: no row, and of the source no count of fewer than k. The page needs no network and no script."""
+    path = output or Path(f"report.{form or 'html'}")
+    if form and path.suffix.lower() != f".{form}":
+        raise SpecError(f"{path} does not end in .{form}; name a file that does, or leave out --format")
+    check_report(path, bool(overwrite))
+    with watching() as watch:
+        made = run(source, spec, without=without or (), observer=watch, **told)
+        watch.stage("Writing the report")
+        made.write(path, overwrite=bool(overwrite))
+    for part, why in made.figures.missing.items():
+        err.print(f"[yellow]note:[/yellow] without {escape(part.replace('_', ' '))}: {escape(in_flags(why))}")
+    out.print(f"Report in {escape(str(path))}")

@@ -1,0 +1,200 @@
+"""The pictures of a report, from lists of figures: SVG in the colours of the page that they stand in.
+
+Classes name what is painted: `s` the source, `r` the release, `m` quiet text, `g` lines. The page's style says how.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+from kanon_sql.report.numbers import figure
+from kanon_sql.report.svg import Element, clean, element, picture, shortened
+
+Row = Mapping[str, Any]
+_WIDE = 720
+_SIZE = 11.0  # of the text
+
+
+def sizes(rows: Sequence[Row], of_source: int | None, of_release: int, k: int, who: str) -> str:
+    """Class sizes: the share of rows in classes of each band, the source's beside the release's."""
+    shares = [(_part(each["source"], of_source), _part(each["release"], of_release)) for each in rows]
+    most = max((share for both in shares for share in both if share is not None), default=1.0) or 1.0
+    left, top, high, step = 8.0, 34.0, 150.0, (_WIDE - 16) / max(len(rows), 1)
+    wide = min(26.0, step / 2 - 5)
+    parts: list[Element] = [_line(left, top + high, _WIDE - 8, top + high)]
+    bars: dict[str, list[tuple[float, float, float, float]]] = {"s": [], "r": []}
+    for place, (each, both) in enumerate(zip(rows, shares, strict=True)):
+        middle = left + (place + 0.5) * step
+        if each["least"] == k and place:
+            x = middle - step / 2
+            parts += [_line(x, 12, x, top + high, "k"), _text(f"k = {k}", x + 5, 20, "a")]
+        for name, share, x in zip("sr", both, (middle - wide - 1, middle + 1), strict=True):
+            if share:
+                tall = high * share / most
+                bars[name].append((x, top + high - tall, wide, tall))
+                parts.append(
+                    _text(_percent(share), x + wide / 2, top + high - tall - 4, "m" if name == "s" else "", "middle")
+                )
+        parts.append(_text(band(each), middle, top + high + 16, "", "middle"))
+    parts.append(_text(f"{who} in the same class", _WIDE / 2, top + high + 34, "m", "middle"))
+    parts += [_bars(name, each) for name, each in bars.items()]
+    said = "Share of rows by the size of their class: grey in the source, coloured in the release."
+    return picture("sizes", _WIDE, top + high + 42, "Class sizes before and after", said, parts)
+
+
+def band(row: Row) -> str:
+    """The sizes of a band in words: 1, 3–4, 1,000+."""
+    least, most = row["least"], row["most"]
+    if most is None:
+        return f"{least:,}+"
+    return f"{least:,}" if least == most else f"{least:,}–{most:,}"
+
+
+TREATMENTS = (("kept", "r"), ("few", "r2"), ("many", "r3"), ("hidden", "h"), ("suppressed", "n"))
+
+
+def columns(rows: Sequence[Row], part: int) -> str:
+    """Per column a bar of its rows before, safe or at risk, and one after, as they were treated."""
+    label, wide, high = 150.0, _WIDE - 150.0 - 8, 36.0
+    parts: list[Element] = []
+    for place, row in enumerate(rows):
+        y, total = place * high + 4, row["rows"] or 1
+        parts.append(_text(shortened(row["column"], _SIZE, label - 14), label - 10, y + 18, "", "end"))
+        at_risk = (row["at_risk"] or 0) / total
+        parts += _stack(label, y + 3, wide, 7, [("s", 1 - at_risk), ("x", at_risk)])
+        parts += _stack(label, y + 12, wide, 14, [(css, row[name] / total) for name, css in TREATMENTS])
+    said = "Of each column a thin bar of the source's rows, safe or at risk, and a bar of what became of them."
+    return picture(f"columns{part}", _WIDE, len(rows) * high + 4, "What became of each column", said, parts)
+
+
+def _stack(x: float, y: float, wide: float, high: float, shares: Iterable[tuple[str, float]]) -> list[Element]:
+    parts = []
+    for css, share in shares:
+        if share > 0:
+            parts.append(_bars(css, [(x, y, max(share * wide, 0.6), high)]))
+            x += share * wide
+    return parts
+
+
+def bins(name: str, column: str, rows: Sequence[Row], of_source: int, of_release: int) -> str:
+    """A column's distribution: per bin the release's bar inside the source's, and both shares."""
+    shares = [(each["source"] / of_source, each["release"] / max(of_release, 1)) for each in rows]
+    most = max((share for both in shares for share in both), default=1.0) or 1.0
+    width, label, end, high = 344.0, 128.0, 92.0, 19.0
+    wide = width - label - end
+    parts: list[Element] = [_text("before", width - 48, 10, "m", "end"), _text("after", width - 2, 10, "m", "end")]
+    boxes: dict[str, list[tuple[float, float, float, float]]] = {"s": [], "r": []}
+    for place, (each, both) in enumerate(zip(rows, shares, strict=True)):
+        y = place * high + 16
+        parts.append(_text(shortened(each["label"], _SIZE, label - 8), label - 6, y + 11, "", "end"))
+        for css, share, down, thick in zip("sr", both, (1, 5), (14, 6), strict=True):
+            if share > 0:
+                boxes[css].append((label, y + down, max(share / most * wide, 0.8), thick))
+        parts.append(_text(f"{both[0]:.1%}", width - 48, y + 11, "m", "end"))
+        parts.append(_text(f"{both[1]:.1%}", width - 2, y + 11, "", "end"))
+    drawn = [_bars(css, each) for css, each in boxes.items()]
+    said = "Shares of the rows, the source's in grey, the release's in colour inside it."
+    return picture(name, width, len(rows) * high + 20, f"Distribution of {column}", said, [*drawn, *parts])
+
+
+def associations(rows: Sequence[Row]) -> str:
+    """The matrix of how strongly columns go together: below the diagonal in the source, above it in the release."""
+    names = list(dict.fromkeys(name for each in rows for name in each["columns"]))
+    known = {tuple(each["columns"]): each for each in rows}
+    label, cell, high, top = 170.0, min(44.0, (_WIDE - 180) / len(names)), 24.0, 22.0
+    parts: list[Element] = []
+    for place, name in enumerate(names):
+        y = top + place * high
+        parts.append(_text(shortened(name, _SIZE, label - 34), label - 26, y + 16, "", "end"))
+        parts.append(_text(str(place + 1), label - 10, y + 16, "m", "end"))
+        parts.append(_text(str(place + 1), label + (place + 0.5) * cell, top - 6, "m", "middle"))
+        parts.append(_bars("d", [(label + place * cell, y, cell - 1, high - 1)]))
+    for i, j in combinations(range(len(names)), 2):
+        each = known[names[i], names[j]]
+        parts += _cell(each["source"], label + i * cell, top + j * high, cell, high)
+        parts += _cell(each["release"], label + j * cell, top + i * high, cell, high)
+    said = "Below the diagonal the source, above it the release; the stronger the colour, the closer they go together."
+    size = label + len(names) * cell + 4, top + len(names) * high + 4
+    return picture("associations", *size, "How columns go together", said, parts)
+
+
+def _cell(value: float | None, x: float, y: float, wide: float, high: float) -> list[Element]:
+    strength = min(1.0, abs(value or 0.0))
+    box = _bars("r", [(x, y, wide - 1, high - 1)])
+    box.set("fill-opacity", f"{strength:.2f}".rstrip("0").rstrip(".") or "0")
+    css = "w" if strength > 0.55 else "m" if strength < 0.005 else ""
+    return [box, _text(short(value), x + (wide - 1) / 2, y + high / 2 + 3.5, css, "middle")]
+
+
+def short(value: float | None) -> str:
+    """A share or correlation in two decimals, without its nought.
+
+    >>> short(0.4267), short(-0.05), short(1.0), short(0.001), short(None)
+    ('.43', '−.05', '1', '0', '–')
+    """
+    if value is None:
+        return "–"
+    if abs(value) < 0.005:
+        return "0"
+    said = f"{abs(value):.2f}".lstrip("0") if abs(value) < 0.995 else "1"
+    return f"−{said}" if value < 0 else said
+
+
+def by_k(rows: Sequence[Row], metric: str, k: int) -> str:
+    """The score and the suppressed share at each k, side by side."""
+    known = [each for each in rows if each["score"] is not None]
+    parts = [
+        *_curve(known, "score", metric, k, 8.0, 430.0),
+        *_curve(known, "suppressed", "rows suppressed", k, 470.0, 242.0),
+    ]
+    said = "On the left the information loss, on the right the share of rows suppressed; the release's own k is filled."
+    return picture("by-k", _WIDE, 196, "What other k would cost", said, parts)
+
+
+def _curve(rows: Sequence[Row], name: str, title: str, k: int, left: float, wide: float) -> list[Element]:
+    top, high, step = 40.0, 112.0, wide / max(len(rows), 1)
+    most = max((each[name] for each in rows), default=1.0) or 1.0
+    points = [(left + (n + 0.5) * step, top + high * (1 - each[name] / most), each) for n, each in enumerate(rows)]
+    path = " ".join(f"{'L' if n else 'M'}{x:.1f} {y:.1f}" for n, (x, y, _) in enumerate(points))
+    parts = [_text(title, left, 14, "m"), _line(left, top + high, left + wide, top + high)]
+    parts.append(element("path", class_="c", d=path))
+    for x, y, each in points:
+        said = _percent(each[name]) if name == "suppressed" else figure(each[name])
+        parts.append(element("circle", cx=x, cy=y, r=4, class_="p" if each["k"] == k else "o"))
+        parts.append(_text(said, x, y - 9, "a" if each["k"] == k else "", "middle"))
+        parts.append(_text(f"{each['k']}", x, top + high + 16, "", "middle"))
+    return [*parts, _text("k", left + wide / 2, top + high + 34, "m", "middle")]
+
+
+def _part(rows: float | None, of: int | None) -> float | None:
+    return None if rows is None or not of else rows / of
+
+
+def _percent(share: float) -> str:
+    """A share as people read it.
+
+    >>> _percent(0.0213), _percent(0.123), _percent(0.0002), _percent(0)
+    ('2.1%', '12%', '<.1%', '0')
+    """
+    if share <= 0:
+        return "0"
+    if share < 0.0005:
+        return "<.1%"
+    return f"{share:.1%}" if share < 0.0995 else f"{share:.0%}"
+
+
+def _bars(css: str, boxes: Sequence[tuple[float, float, float, float]]) -> Element:
+    """Rectangles of one look as one path: its text is short."""
+    return element("path", class_=css, d="".join(f"M{x:.1f} {y:.1f}h{w:.1f}v{h:.1f}h-{w:.1f}z" for x, y, w, h in boxes))
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, css: str = "g") -> Element:
+    return element("path", class_=css, d=f"M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}")
+
+
+def _text(content: str, x: float, y: float, css: str = "", anchor: str = "") -> Element:
+    made = element("text", x=x, y=y, **({"class_": css} if css else {}), **({"text_anchor": anchor} if anchor else {}))
+    made.text = clean(content)
+    return made

@@ -1,0 +1,279 @@
+"""The report as one page of HTML, and as a record in Markdown: from a manifest and figures, as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path, PurePath
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, Template
+from markupsafe import Markup, escape
+
+from kanon_sql.report import charts, words
+from kanon_sql.report.numbers import count, figure, parameters
+
+MOST_BYTES = 150_000
+Row = Mapping[str, Any]
+_FOLDER = Path(__file__).parent / "templates"
+
+
+@dataclass(frozen=True)
+class _Room:
+    """How much a page shows: pictures of so many columns, columns in a matrix, letters of a statement; a lattice."""
+
+    columns: int
+    paired: int
+    statement: int
+    lattice: bool = True
+
+
+_ROOMS = (
+    _Room(40, 14, 6000),
+    _Room(24, 12, 3000),
+    _Room(16, 10, 1000),
+    _Room(12, 8, 500, False),
+    _Room(0, 0, 0, False),
+)
+_IN_A_PICTURE = 12  # columns, so that it fits on a printed page
+
+
+def page(figures: Mapping[str, Any], made_on: str) -> str:
+    """The whole report, smaller than 150 KB: less is shown where it would be larger. `figures`: of `ReleaseFigures`."""
+    for room in _ROOMS:
+        text = _template("report.html.j2").render(**_content(figures, room), made_on=made_on)
+        if len(text.encode()) < MOST_BYTES:
+            break
+    return text
+
+
+def glance(manifest: Mapping[str, Any]) -> str:
+    """The first part of a report alone, for a notebook: it asks nothing of the data."""
+    return _template("notebook.html.j2").render(**_of_board(manifest, None))
+
+
+def record(figures: Mapping[str, Any], made_on: str) -> str:
+    """A data protection record as Markdown: what goes into a record of processing or an impact assessment."""
+    return _template("record.md.j2").render(**_content(figures, _ROOMS[-1]), made_on=made_on)
+
+
+@cache
+def _template(name: str) -> Template:
+    is_html = ".html." in name
+    made = Environment(
+        loader=FileSystemLoader(_FOLDER),
+        autoescape=is_html,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    made.filters |= {"count": count, "figure": _figure, "percent": _percent, "short": charts.short, "asked": parameters}
+    made.filters |= {"listed": words.listed, "md": _markdown, "named": words.named, "risk_name": words.risk_name}
+    made.filters |= {
+        "code": _code,
+        "shares": _shares,
+        "paired": _of_pairs,
+        "by_k": _of_k,
+        "chance": _chance,
+        "levels": _levels,
+    }
+    return made.get_template(name)
+
+
+def _figure(value: float | None) -> str:
+    return "–" if value is None else figure(value) if isinstance(value, int | float) else parameters(value)
+
+
+def _percent(share: float | None) -> str:
+    """A share in a table, where the points of a column stand below each other."""
+    if share is None:
+        return "–"
+    return "< 0.1%" if 0 < share < 0.0005 else f"{share:.1%}"
+
+
+def _code(said: str) -> Markup:
+    """A text with what stands in backticks as code, and without a point at its end."""
+    parts = [escape(part) for part in said.rstrip(".").split("`")]
+    return Markup("").join(Markup("<code>{}</code>").format(part) if n % 2 else part for n, part in enumerate(parts))
+
+
+def _shares(rows: Sequence[Row], manifest: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """A distribution as a table: each share of its own table's rows."""
+    of, released = manifest["rows"], manifest["released_rows"] or 1
+    return [(each["label"], _percent(each["source"] / of), _percent(each["release"] / released)) for each in rows]
+
+
+def _of_pairs(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
+    return [
+        (" and ".join(each["columns"]), charts.short(each["source"]), charts.short(each["release"])) for each in rows
+    ]
+
+
+def _of_k(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
+    known = [each for each in rows if each["score"] is not None]
+    return [(str(each["k"]), _figure(each["score"]), _percent(each["suppressed"])) for each in known]
+
+
+def _of_bands(rows: Sequence[Row]) -> list[tuple[str, ...]]:
+    return [
+        (charts.band(each), *("–" if each[name] is None else count(each[name]) for name in ("source", "release")))
+        for each in rows
+    ]
+
+
+def _chance(attack: Row) -> str:
+    """What the right guesses of an attack are held against."""
+    known = [each for each in (attack["baseline"], attack["control"]) if each is not None]
+    return _percent(max(known)) if known else "–"
+
+
+def _levels(manifest: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    return [(name, str(level), str(manifest["heights"][name])) for name, level in manifest["node"].items()]
+
+
+def _markdown(said: object) -> str:
+    """A text as Markdown shows it: no character of it means anything, and it stays on its line."""
+    plain = " ".join(str(said).split())
+    return "".join(f"\\{letter}" if letter in "\\`*_{}[]<>#|!&~" else letter for letter in plain)
+
+
+def _of_board(manifest: Mapping[str, Any], figures: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What the first part says."""
+    target = manifest["target"]
+    where = target.get("file") or target.get("table") or "a temporary table"
+    return {
+        "manifest": manifest,
+        "title": PurePath(str(where)).name,
+        "where": where,
+        "promised": words.promised(manifest),
+        "holds": words.holds(manifest),
+        "left": words.left(manifest, figures),
+        "cost": words.cost(manifest),
+        "tiles": _tiles(manifest, figures),
+        "who": words.who(manifest),
+    }
+
+
+def _tiles(manifest: Mapping[str, Any], figures: Mapping[str, Any] | None) -> list[tuple[str, str, str]]:
+    """The figures that a board remembers: a name, the figure, and what it is held against."""
+    asked = next((each["required"] for each in manifest["privacy"] if each["model"] == "k-anonymity"), None)
+    smallest = manifest.get("smallest_class") or manifest.get("smallest_group")
+    known = {each["figure"]: each["release"] for each in (figures or {}).get("risk") or ()}
+    highest = known.get("highest") or (words.risk(manifest) or (None,))[0]
+    kept = words.detail(manifest)
+    tiles = [
+        ("Smallest group", count(smallest), f"{asked:,} promised" if asked else words.who(manifest))
+        if smallest
+        else None,
+        ("Highest risk", words.percent(highest), f"1 in {round(1 / highest):,}") if highest else None,
+        (
+            "Rows released",
+            words.percent(manifest["released_rows"] / manifest["rows"]),
+            f"{count(manifest['released_rows'])} of {count(manifest['rows'])}",
+        ),
+        ("Detail kept", words.percent(kept), "mean of the columns") if kept is not None else None,
+    ]
+    return [each for each in tiles if each]
+
+
+def _content(figures: Mapping[str, Any], room: _Room) -> dict[str, Any]:
+    """All that the templates show."""
+    manifest = figures["manifest"]
+    of_column = {each["column"]: each for each in manifest.get("damage") or ()}
+    statement = str((manifest.get("sql") or {}).get("release") or "")
+    return {
+        **_of_board(manifest, figures),
+        "figures": figures,
+        "missing": figures["missing"],
+        "least": figures["least"],
+        "few": f"fewer than {figures['least']:,}",
+        "bands": _of_bands(figures["class_sizes"]),
+        "roles": _roles(manifest, of_column),
+        "norms": [*figures["norms"], *_opinion(figures["attacks"])],
+        "pictures": _pictures(figures, room),
+        "attack_words": words.ATTACKS,
+        "not_promised": words.not_promised(manifest),
+        "statement": statement[: room.statement],
+        "cut": max(0, len(statement) - room.statement),
+    }
+
+
+def _roles(manifest: Mapping[str, Any], of_column: Mapping[str, Row]) -> list[tuple[str, str, str]]:
+    """Columns, their roles, and what was done to them; those without a row here are named below the table."""
+    named = words.quasi_identifiers(manifest)
+    sensitive = manifest["roles"].get("sensitive") or []
+    perturbed = [name for name in (manifest.get("perturbation") or {}).get("columns", {}) if name not in sensitive]
+    quasi = [(name, "quasi-identifier", _technique(name, manifest, of_column)) for name in named]
+    return [
+        *quasi,
+        *((name, "sensitive", words.perturbed(name, manifest) or "as it is") for name in sensitive),
+        *((name, "other", words.perturbed(name, manifest) or "") for name in perturbed if name not in named),
+    ]
+
+
+def _technique(name: str, manifest: Mapping[str, Any], of_column: Mapping[str, Row]) -> str:
+    if manifest.get("cloak"):
+        return f"cloaked by {manifest['cloak']['method']}"
+    return words.technique(name, manifest, of_column.get(name)) if of_column else "as it is"
+
+
+_OPINION = {"singling_out": "singling out", "linkability": "linkability", "inference": "inference"}
+
+
+def _opinion(attacks: Sequence[Row]) -> list[dict[str, Any]]:
+    """What was found of the three risks of the Working Party's opinion, which asks for no figure."""
+    tried = [each for each in attacks if each["attack"] in _OPINION]
+    return [
+        {
+            "name": "WP216",
+            "rule": _OPINION[each["attack"]] + (f" of {each['column']}" if each["column"] else ""),
+            "asked": "not possible; no figure is set",
+            "found": f"{_percent(each['excess'])} above chance",
+            "met": None,
+        }
+        for each in tried
+    ]
+
+
+def _pictures(figures: Mapping[str, Any], room: _Room) -> dict[str, Any]:
+    """The pictures of a page, those of columns with the rows that they show."""
+    manifest = figures["manifest"]
+    k, rows, released = figures["k"], manifest["rows"], manifest["released_rows"]
+    by_column: dict[str, list[Row]] = {}
+    for each in figures["distributions"]:
+        by_column.setdefault(each["column"], []).append(each)
+    shown = [(name, bars) for name, bars in by_column.items() if len(bars) > 1][: room.columns]
+    pairs = _paired(figures["associations"], room.paired)
+    columns, lattice = figures["columns"], figures["lattice"] if room.lattice else None
+    return {
+        "sizes": _drawn(
+            figures["class_sizes"], lambda bands: charts.sizes(bands, rows, released, k, words.who(manifest))
+        ),
+        "columns": [
+            Markup(charts.columns(columns[start : start + _IN_A_PICTURE], start))
+            for start in range(0, len(columns), _IN_A_PICTURE)
+        ],
+        "distributions": [
+            (name, Markup(charts.bins(f"bins{n}", name, bars, rows, released)), bars)
+            for n, (name, bars) in enumerate(shown)
+        ],
+        "undrawn": [name for name in by_column if name not in dict(shown)],
+        "associations": _drawn(pairs, charts.associations),
+        "pairs": pairs,
+        "by_k": _drawn(
+            [each for each in figures["loss_by_k"] if each["score"] is not None],
+            lambda each: charts.by_k(each, f"{manifest['metric']} (information loss)", k),
+        ),
+        "lattice": Markup(lattice) if lattice else None,
+    }
+
+
+def _drawn(rows: Sequence[Row], draw: Callable[[Sequence[Row]], str]) -> Markup | None:
+    return Markup(draw(rows)) if rows else None
+
+
+def _paired(pairs: Sequence[Row], most: int) -> list[Row]:
+    """The pairs of the first columns alone, where there are more."""
+    names = list(dict.fromkeys(name for each in pairs for name in each["columns"]))[:most]
+    return [each for each in pairs if set(each["columns"]) <= set(names)]

@@ -1,0 +1,270 @@
+"""What a report says in sentences, from a manifest and figures: for a board first, so without the field's terms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kanon_sql.report.numbers import figure, parameters
+
+Manifest = Mapping[str, Any]
+Row = Mapping[str, Any]
+_MOST_NAMED = 8  # columns
+
+
+def listed(names: Sequence[str], most: int = _MOST_NAMED) -> str:
+    """Names as a sentence has them; how many more there are where they are too many.
+
+    >>> listed(["age", "sex"]), listed(["a", "b", "c", "d"], 2), listed(["age"])
+    ('age and sex', 'a, b and 2 more', 'age')
+    """
+    shown = list(names) if len(names) <= most else [*names[:most], f"{len(names) - most:,} more"]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}" if shown else "none"
+
+
+def percent(share: float) -> str:
+    """A share in a sentence.
+
+    >>> percent(0.2), percent(0.0115), percent(0.00001), percent(0.9999)
+    ('20%', '1.1%', 'less than 0.1%', '99.9%')
+    """
+    if 0 < share < 0.001:
+        return "less than 0.1%"
+    if 0.999 < share < 1:
+        return "99.9%"
+    return f"{100 * share:.1f}".removesuffix(".0") + "%"
+
+
+def who(manifest: Manifest) -> str:
+    """Whom the classes count."""
+    return "people" if manifest.get("unit") or manifest.get("units") is not None else "rows"
+
+
+def quasi_identifiers(manifest: Manifest) -> list[str]:
+    """The columns that make the classes; of places and times those."""
+    roles = manifest["roles"]
+    if roles.get("quasi_identifiers") is not None:
+        return list(roles["quasi_identifiers"])
+    return [*roles.get("location", ()), *filter(None, [roles.get("time")])]
+
+
+def promised(manifest: Manifest) -> list[str]:
+    """A sentence for each model."""
+    return [_promise(each, manifest) for each in manifest["privacy"]]
+
+
+def _promise(finding: Row, manifest: Manifest) -> str:
+    model, required = finding["model"], finding["required"]
+    columns, counted = listed(quasi_identifiers(manifest)), who(manifest)
+    if model == "k-anonymity":
+        return (
+            f"Nobody can be told apart from at least {required - 1:,} others by {columns}: every combination of these "
+            f"in the release is shared by {required:,} {counted} or more (k-anonymity)."
+        )
+    if model.startswith("NOT "):
+        return (
+            f"Every released row fits {required:,} rows of the source, if each * is read as any value. This is {model}."
+        )
+    meaning = next((said for name, said in _MEANINGS.items() if name in model), "every group must meet it")
+    return f"{model[:1].upper()}{model[1:]}, {parameters(required)}: {meaning}."
+
+
+_MEANINGS = {
+    "distinct l-diversity": "every group has at least so many different values of this column",
+    "entropy l-diversity": "every group has values of this column as mixed as so many equally frequent ones",
+    "recursive": "the most frequent value of this column is not too frequent in any group",
+    "t-closeness": "in every group the values of this column are spread about as in the whole table",
+    "anatomy": "which of at least so many different values somebody has is hidden",
+    "α of": "no value has more than this share of any group",
+    "likeness": "no value is much more frequent in a group than in the whole table",
+    "disclosure": "no value is much more or less frequent in a group than in the whole table",
+    "k-map": "every group stands for at least so many of the population",
+    "presence": "it stays unsure who of the population is in the release",
+    "mean": "on average nobody is found with a higher probability",
+    "risk": "nobody is found with a higher probability",
+    "unique": "no larger share of the population is the only one of its kind",
+}
+
+
+def holds(manifest: Manifest) -> list[str]:
+    """By which figure each promise holds."""
+    said = []
+    for each in manifest["privacy"]:
+        found = "nothing to check" if each["achieved"] is None else _number(each["achieved"])
+        if each["model"] == "k-anonymity":
+            said.append(
+                f"The smallest group in the release has {found} {who(manifest)}; {each['required']:,} were promised."
+            )
+        else:
+            said.append(f"{each['model']}: {parameters(each['required'])} required, {found} found.")
+    checked = "An independent query checked this in what was written, before it could be seen."
+    return [*said, checked if manifest.get("verified") else "This was not verified."]
+
+
+def _number(value: object) -> str:
+    return figure(float(value)) if isinstance(value, int | float) else parameters(value)
+
+
+def left(manifest: Manifest, figures: Mapping[str, Any] | None = None) -> list[str]:
+    """What risk is left, as far as it is known."""
+    said = [_finding_somebody(manifest, figures or {})]
+    attacks = (figures or {}).get("attacks") or ()
+    said += _homogeneous(attacks, who(manifest))
+    said += _most_successful(attacks, who(manifest))
+    sensitive = manifest["roles"].get("sensitive") or []
+    changed = {*(manifest.get("perturbation") or {}).get("columns", {})}
+    exact = [*(name for name in sensitive if name not in changed), *(manifest["roles"].get("kept") or [])]
+    if exact:
+        said.append(f"Released as they are, and not protected by groups alone: {listed(exact)}.")
+    return [each for each in said if each]
+
+
+def risk(manifest: Manifest) -> tuple[float, float] | None:
+    """The prosecutor's highest and mean risk, as the release's classes tell; None where they do not."""
+    smallest, classes, rows = (manifest.get(name) for name in ("smallest_class", "classes", "released_rows"))
+    return (1 / smallest, classes / rows) if smallest and classes and rows and not manifest.get("unit") else None
+
+
+def _finding_somebody(manifest: Manifest, figures: Mapping[str, Any]) -> str:
+    known = {each["figure"]: each for each in figures.get("risk") or ()}
+    if known:
+        highest, mean = known["highest"]["release"], known["mean"]["release"]
+        before = known["mean"]["source"]
+    elif chances := risk(manifest):
+        (highest, mean), before = chances, None
+    else:
+        return ""
+    beside = "" if before is None else f"; in the source it would be {percent(before)} on average"
+    return (
+        f"Somebody who knows that a person is in the data, and all of their {listed(quasi_identifiers(manifest))}, "
+        f"picks that person's row with a probability of at most {percent(highest)}, and of {percent(mean)} on "
+        f"average{beside}."
+    )
+
+
+def _homogeneous(attacks: Sequence[Row], counted: str) -> list[str]:
+    return [
+        f"{percent(each['share'])} of the {counted} are in a group that has one value of {each['column']} alone: "
+        "whoever finds the group knows it."
+        for each in attacks
+        if each["attack"] == "homogeneity" and each["share"]
+    ]
+
+
+def _most_successful(attacks: Sequence[Row], counted: str) -> list[str]:
+    worst = max(attacks, key=lambda each: each["excess"] or 0.0, default=None)
+    if worst is None:
+        return []
+    if not worst["excess"]:
+        return ["None of the attacks that were tried was right more often than chance."]
+    chance = max(worst["baseline"] or 0.0, worst["control"] or 0.0)
+    does = ATTACKS.get(worst["attack"], named(worst["attack"])).rstrip(".")
+    of = f", of {worst['column']}" if worst["column"] else ""
+    return [
+        f"The most successful attack that was tried: {does[:1].lower()}{does[1:]}{of}. It is right for "
+        f"{percent(worst['share'])} of the {counted}; by chance it would be {percent(chance)}."
+    ]
+
+
+def named(attack: str) -> str:
+    """An attack's name as words."""
+    return attack.replace("_", " ")
+
+
+ATTACKS = {
+    "homogeneity": "Find somebody's group, in which everybody has one value.",
+    "ruling_out": "Know one value that somebody does not have, in a group of two.",
+    "posterior": "Guess the most frequent value of somebody's group.",
+    "skewness": "Find a group in which a value is at least twice as frequent as in the release.",
+    "similarity": "Find a group whose values are all close to each other.",
+    "minimality": "Know how the release was made, and what was therefore unsafe.",
+    "singling_out": "Describe one person of the source alone, by several columns.",
+    "singling_out_by_one": "Describe one person of the source alone, by one column.",
+    "linkability": "Link two tables that each know half of the columns.",
+    "inference": "Guess somebody's value from the rows that fit them.",
+    "unsorted_matching": "Match rows by their place in the release and in the source.",
+    "place_within_classes": "Match rows by their place within their group.",
+    "order_within_classes": "Read the source's order from neighbours in a group.",
+}
+
+
+def cost(manifest: Manifest) -> list[str]:
+    """What the release lost."""
+    rows, lost = manifest["rows"], manifest.get("suppressed_rows") or 0
+    shown = " (they are shown with * in these columns)" if manifest.get("masked_rows") else ""
+    said = [
+        f"{lost:,} of {rows:,} rows ({percent(lost / rows)}) were left out{shown}."
+        if lost
+        else f"All {rows:,} rows were released."
+    ]
+    kept = detail(manifest)
+    if kept is not None:
+        worst = max(manifest["loss_per_attribute"].items(), key=lambda each: each[1])
+        said.append(
+            f"The columns that were generalized keep {percent(kept)} of their detail on average; most was lost of "
+            f"{worst[0]}, which keeps {percent(1 - worst[1])}."
+        )
+    return said
+
+
+def detail(manifest: Manifest) -> float | None:
+    """The mean share of detail that the quasi-identifiers keep: 1 less their mean loss."""
+    losses = list((manifest.get("loss_per_attribute") or {}).values())
+    return 1 - sum(losses) / len(losses) if losses else None
+
+
+def not_promised(manifest: Manifest) -> list[str]:
+    """What nobody should read into the release."""
+    said = [
+        "It is not promised that nobody learns anything about anybody: what is true of a group is learned of its "
+        "members, whether they are in the data or not. This is not differential privacy.",
+        f"What somebody knows beyond {listed(quasi_identifiers(manifest))} may lead to a person; columns that are "
+        "released as they are count among it.",
+        "Further releases of the same people, or of some of them, may tell together what none tells alone; "
+        "kanon attack compares them.",
+    ]
+    if who(manifest) == "rows":
+        said.append(
+            "Rows are counted. If somebody has several rows, groups hold fewer people than rows; name a unit then."
+        )
+    if not any("k-anonymity" not in each["model"] for each in manifest["privacy"]):
+        said.append("Nothing is promised of sensitive columns: a group may have one value of them alone.")
+    return [*said, "The table of norms compares figures. None of it is legal advice."]
+
+
+def technique(column: str, manifest: Manifest, row: Row | None) -> str:
+    """What was done to a quasi-identifier."""
+    shown = (manifest.get("shown") or {}).get(column)
+    level, height = ((row or {}).get(name) for name in ("level", "height"))
+    if shown is not None:
+        mean = "" if level is None else f", on average level {level:.1f} of {height}"
+        return f"recoded class by class{mean}; shown as {_SHOWN.get(shown, shown)}"
+    if level is None:
+        return "generalized"
+    if level == 0:
+        return "as it is"
+    return "suppressed: every value is *" if level == height else f"generalized to level {level} of {height}"
+
+
+_SHOWN = {"labels": "labels", "range": "a range", "bounds": "two bounds", "mean": "the mean", "median": "the median"}
+
+
+def perturbed(column: str, manifest: Manifest) -> str | None:
+    """How the values of a column were changed; None if they were not."""
+    did = (manifest.get("perturbation") or {}).get("columns", {}).get(column)
+    if did is not None:
+        return f"perturbed: {parameters(did)}"
+    redrawn = (manifest.get("minimality") or {}).get("columns", ())
+    return "partly redrawn against the minimality attack" if any(each["column"] == column for each in redrawn) else None
+
+
+RISKS = {
+    "smallest class": "Smallest group",
+    "highest": "Highest risk of being found",
+    "mean": "Mean risk of being found",
+}
+
+
+def risk_name(name: str) -> str:
+    """A figure of risk in words."""
+    return RISKS.get(name) or f"Rows with a risk {name}"

@@ -1,0 +1,228 @@
+"""A column's distribution in a release beside that in its source, in bins that tell nothing of few people.
+
+A bin is a range of our own with round ends, or a label that the release shows, never another value of the source. No
+bin has some rows of the source and fewer than a given number: neighbours are pooled, of values without order the rare
+ones together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from math import ceil, floor, log10
+
+import numpy as np
+
+from kanon_sql.generalization.hierarchy import STAR
+from kanon_sql.utility.attribute import Attribute, Floats, Integers, Shown
+
+MOST = 12  # bins
+_MOST_LABELS = 20_000
+_TAIL = 0.01  # of the rows, at either end, that have no bins of their own
+_FEW = 0.25  # of the values that a label of a few covers at most
+OTHER = "other values"
+Name = Callable[[int, int], str]  # of the bins from one to another
+
+
+@dataclass(frozen=True)
+class Bin:
+    """A bar: its label, and its rows in the source and by the uniform spread in the release."""
+
+    label: str
+    source: float
+    release: float
+
+
+@dataclass(frozen=True)
+class Treated:
+    """What became of a column's released cells, in rows: as they were; for a few values, a quarter of them at most; for
+    many; for any, which tells nothing."""
+
+    kept: int
+    few: int
+    many: int
+    hidden: int
+
+
+def treated(each: Attribute) -> Treated:
+    """How far the cells of a column were generalized."""
+    shown, size = each.shown, len(each.shown.values)
+    stars = np.array([label == STAR for label in shown.released], dtype=bool)
+    hidden = stars | ((shown.counts == size) & (size > 1))
+    kept = ~hidden & (shown.counts <= 1)
+    few = ~hidden & ~kept & (shown.counts <= _FEW * size)
+    return Treated(*(int(shown.rows[each].sum()) for each in (kept, few, ~hidden & ~kept & ~few, hidden)))
+
+
+def rare_rows(each: Attribute, least: int) -> int:
+    """The rows of the source whose value fewer than `least` rows have."""
+    return int(each.rows[each.rows < least].sum())
+
+
+def distribution(each: Attribute, least: int) -> list[Bin]:
+    """The bins of a column, in order where there is one, none where nothing can be shown; NULL is the last."""
+    released = each.released + each.nearby
+    binned = _of_dates(each) if each.shown.kind in ("date", "timestamp") else _of_numbers(each)
+    if binned:
+        return _in_order(*binned, each, released, least)
+    return _of_labels(each, released, least)
+
+
+def _in_order(of: Integers, name: Name, each: Attribute, released: Floats, least: int) -> list[Bin]:
+    """Bins in a row; values that are in none, such as NULL, are one at the end, if there are enough of them."""
+    inside, size = of >= 0, int(of.max()) + 1
+    source, release = (np.bincount(of[inside], rows[inside], size).astype(float) for rows in (each.rows, released))
+    bins = [
+        Bin(name(first, last), float(source[first : last + 1].sum()), float(release[first : last + 1].sum()))
+        for first, last in pooled(source, least)
+    ]
+    rest = Bin("no value", float(each.rows[~inside].sum()), float(released[~inside].sum()))
+    return [*bins, rest] if rest.source >= least else bins
+
+
+def pooled(rows: Sequence[float] | Floats, least: float) -> list[tuple[int, int]]:
+    """Runs of neighbours, each from one to another: with none of the rows, or with `least` or more.
+
+    >>> pooled([5, 0, 2, 4, 9, 1], 5)
+    [(0, 0), (1, 1), (2, 3), (4, 5)]
+    """
+    runs: list[tuple[int, int]] = []
+    held = 0.0
+    for place, n in enumerate(rows):
+        if held:
+            runs[-1] = (runs[-1][0], place)
+        else:
+            runs.append((place, place))
+        held = 0.0 if held + n >= least else held + n
+    while held and len(runs) > 1:  # too few are left at the end
+        _, last = runs.pop()
+        held += sum(rows[runs[-1][0] : runs[-1][1] + 1])
+        runs[-1] = (runs[-1][0], last)
+        held = 0.0 if held >= least else held
+    return [] if held else runs
+
+
+def _of_numbers(each: Attribute) -> tuple[Integers, Name] | None:
+    """Ranges of numbers with round ends, the first and the last of them open."""
+    numbers, integers = each.shown.numbers, each.shown.kind == "integer"
+    finite = np.isfinite(numbers)
+    if each.shown.kind not in ("integer", "decimal", "float") or finite.sum() < MOST:
+        return None
+    low, high = _middle(numbers[finite], each.rows[finite])
+    step = _step((high - low) / (MOST - 2), integers)
+    edges = [round(place * step, 9) for place in range(floor(low / step) + 1, ceil(high / step))]
+    if not edges:
+        return None
+    of = np.full(len(numbers), -1)
+    of[finite] = np.searchsorted(edges, numbers[finite], side="right")
+    return of, lambda first, last: _range(edges, first, last, integers)
+
+
+def _middle(numbers: Floats, rows: Floats) -> tuple[float, float]:
+    """Where the numbers without their tails begin and end."""
+    shares = np.cumsum(rows) / rows.sum()
+    first, last = np.searchsorted(shares, [_TAIL, 1 - _TAIL])
+    return float(numbers[first]), float(numbers[min(last, len(numbers) - 1)])
+
+
+def _step(least: float, integers: bool) -> float:
+    """The next of 1, 2 and 5 with noughts; of whole numbers 2 or more, so that no range is one value."""
+    least = max(least, 2.0) if integers else least or 1.0
+    power = 10.0 ** floor(log10(least))
+    return next(step * power for step in (1, 2, 5, 10) if step * power >= least * (1 - 1e-9))
+
+
+def _range(edges: Sequence[float], first: int, last: int, integers: bool) -> str:
+    """The numbers of the bins from one to another.
+
+    >>> _range([10.0, 20.0], 1, 1, True), _range([10.0, 20.0], 0, 1, True), _range([0.5], 1, 1, False)
+    ('10 to 19', 'under 20', '0.5 or more')
+    """
+    low, high = edges[first - 1] if first else None, edges[last] if last < len(edges) else None
+    if low is None or high is None:
+        alone = "any" if low is None and high is None else f"under {_plain(high or 0)}"
+        return alone if low is None else f"{_plain(low)} or more"
+    return f"{_plain(low)} to {_plain(high - 1)}" if integers else f"{_plain(low)} to {_plain(high)}"
+
+
+def _plain(number: float) -> str:
+    return f"{number:,.0f}" if number == int(number) else f"{number:,.6g}"
+
+
+_DAY = 86_400
+
+
+def _of_dates(each: Attribute) -> tuple[Integers, Name] | None:
+    """Parts of the calendar, whichever are few enough: months, quarters, years or more; the first and last are open."""
+    numbers = each.shown.numbers
+    finite = np.isfinite(numbers)
+    if finite.sum() < MOST:
+        return None
+    since = 0 if each.shown.kind == "date" else date(1970, 1, 1).toordinal()
+    days = numbers[finite] // (_DAY if since else 1) + since
+    ends = [date.fromordinal(int(day)) for day in _middle(days, each.rows[finite])]
+    starts = next(made for months in (1, 3, 12, 24, 60, 120, 600, 12_000) if len(made := _starts(ends, months)) < MOST)
+    of = np.full(len(numbers), -1)
+    of[finite] = np.searchsorted([start.toordinal() for start in starts], days, side="right")
+    return of, lambda first, last: _span(starts, first, last)
+
+
+def _starts(ends: Sequence[date], months: int) -> list[date]:
+    """The first days of the parts behind the one that the first day is in, as far as the last."""
+    first, last = ((day.year * 12 + day.month - 1) // months for day in ends)
+    numbers = range((first + 1) * months, last * months + 1, months)
+    return [date(number // 12, number % 12 + 1, 1) for number in numbers[: MOST + 1]]
+
+
+def _span(starts: Sequence[date], first: int, last: int) -> str:
+    """The days of the bins from one to another, as years where they are whole ones.
+
+    >>> starts = [date(2020, 1, 1), date(2021, 1, 1)]
+    >>> _span(starts, 0, 0), _span(starts, 1, 1), _span(starts, 1, 2), _span([date(2020, 1, 1), date(2020, 4, 1)], 1, 1)
+    ('until 2019', '2020', '2020 or later', '2020-01 to 2020-03')
+    """
+    whole = all(start.month == 1 for start in starts)
+    low = starts[first - 1] if first else None
+    high = starts[last] - timedelta(days=1) if last < len(starts) else None
+    begins, ends = (None if day is None else f"{day.year}" if whole else f"{day:%Y-%m}" for day in (low, high))
+    if begins is None or ends is None:
+        return f"until {ends}" if ends else f"{begins} or later" if begins else "any"
+    return begins if begins == ends else f"{begins} to {ends}"
+
+
+def _of_labels(each: Attribute, released: Floats, least: int) -> list[Bin]:
+    """The finest released labels that exclude each other, and one bin for all values that none of them covers."""
+    shown = each.shown
+    if len(shown.released) > _MOST_LABELS:
+        return []
+    bins = [(Bin(_printed(shown.released[n]), *_sums(each, released, at)), at[0]) for n, at in _apart(shown)]
+    bins.sort(key=lambda both: -both[0].source)
+    shown_bins = [(each, place) for each, place in bins[: MOST - 1] if each.source >= least]
+    other = each.rows.sum() - sum(each.source for each, _ in shown_bins)
+    while 0 < other < least and shown_bins:
+        other += shown_bins.pop()[0].source
+    if each.ordered:
+        shown_bins.sort(key=lambda both: both[1])
+    known = [each for each, _ in shown_bins]
+    rest = Bin(OTHER, float(other), float(released.sum() - sum(each.release for each in known)))
+    return [*known, rest] if other >= least and known else known
+
+
+def _apart(shown: Shown) -> Iterator[tuple[int, Integers]]:
+    """Labels that exclude each other, those of the fewest values first, each with the places of these."""
+    ends = np.cumsum(shown.counts)
+    taken = np.zeros(len(shown.values), dtype=bool)
+    for label in np.lexsort((-shown.rows, shown.counts)):
+        places = shown.places[ends[label] - shown.counts[label] : ends[label]]
+        if len(places) and not taken[places].any():
+            taken[places] = True
+            yield int(label), places
+
+
+def _sums(each: Attribute, released: Floats, places: Integers) -> tuple[float, float]:
+    return float(each.rows[places].sum()), float(released[places].sum())
+
+
+def _printed(label: str | None) -> str:
+    return "no value" if label is None else "any value (*)" if label == STAR else label

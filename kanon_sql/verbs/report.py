@@ -1,0 +1,250 @@
+"""The report of a release: one page for whoever decides, a record for the files, and its figures as data."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from datetime import date
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+from kanon_sql.engine import Statement
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.errors import KanonError, SourceError, SpecError
+from kanon_sql.release.publish import Published, check_file
+from kanon_sql.report import page
+from kanon_sql.report.pdf import pdf
+from kanon_sql.resources import package_version
+from kanon_sql.spec import CLOAK, Spec, Target
+from kanon_sql.staging import Staging
+from kanon_sql.verbs import manifest as manifests
+from kanon_sql.verbs.earlier import read_manifest
+from kanon_sql.verbs.figures import ReleaseFigures, figures_of
+from kanon_sql.verbs.observer import Observer
+from kanon_sql.verbs.options import AnonymizeOptions, spelled_out, taken
+from kanon_sql.verbs.plan import LocalPlan, Plan, plan_release
+from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.source import Source, opened, opened_source, settle_spec
+from kanon_sql.verbs.verify import Verification, verify
+
+if TYPE_CHECKING:
+    import pandas
+
+FORMATS = ("html", "pdf", "md", "json")
+
+
+@dataclass(frozen=True, repr=False)
+class Report(Result):
+    """The report of a release: `html` is one page that needs nothing else, `record` one in Markdown; see `write`.
+
+    `figures`: all that they show, as data.
+    """
+
+    figures: ReleaseFigures
+
+    @property
+    def html(self) -> str:
+        """The page, smaller than 150 KB, without a script, and without anything to fetch."""
+        return page.page(self.figures.to_dict(), date.today().isoformat())
+
+    @property
+    def record(self) -> str:
+        """A data protection record, for a record of processing activities or an impact assessment."""
+        return page.record(self.figures.to_dict(), date.today().isoformat())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The manifest of the release."""
+        return dict(self.figures.manifest)
+
+    def to_df(self) -> pandas.DataFrame:
+        """What became of each quasi-identifier, one row each; `figures` has the other tables."""
+        return self.figures.to_df("columns")
+
+    def _lines(self) -> list[tuple[str, str]]:
+        return self.figures._lines()
+
+    def _repr_html_(self) -> str:
+        return page.glance(self.figures.manifest)
+
+    def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
+        """Write it by the file's ending: `.html`, `.pdf` (by a browser that is installed), `.md`, `.json` the manifest.
+
+        TargetError if the file exists and may not be replaced or there is no browser, SpecError for another ending.
+        """
+        target = Path(path)
+        if target.suffix.lower() != ".pdf":
+            return super().write(target, overwrite=overwrite)
+        check_file(target, overwrite, ())
+        with Staging() as staging:
+            with staging.file(target, overwrite) as temporary:
+                temporary.write_bytes(pdf(self.html))
+            staging.place()
+        return target
+
+    def _texts(self) -> dict[str, Callable[[], str]]:
+        return {".html": lambda: self.html, ".md": lambda: self.record, **super()._texts()}
+
+
+def check_report(path: Path, overwrite: bool, target: Target | None = None) -> None:
+    """Refuse a file for a report that could not be written, before any long work."""
+    if path.suffix.lower().lstrip(".") not in FORMATS:
+        raise SpecError(f"a report ends in .{', .'.join(FORMATS)}, and {path.name} does not; name such a file")
+    check_file(path, overwrite, ())
+    if target and target.file and path.absolute() == Path(target.file).absolute():
+        raise SpecError(f"{path} is to be both the release and its report; name two files")
+
+
+@spelled_out(AnonymizeOptions)
+def report(
+    source: Any = None,
+    spec: Spec | dict[str, Any] | str | Path | None = None,
+    *,
+    manifest: str | PathLike[str] | Mapping[str, Any] | None = None,
+    without: Collection[str] = (),
+    connection: Any = None,
+    observer: Observer | None = None,
+    **options: Unpack[AnonymizeOptions],
+) -> Report:
+    """Report on the release that a spec's run wrote, beside its source: what was promised, what holds, what is left.
+
+    `source` and `spec` are those of `anonymize`; the spec's target is the release. `manifest`: the one of its run, or
+    its JSON file; without it the search is made again, and its levels and losses are told if they are those of the
+    release. `without`: parts that are not measured, of `risk`, `columns`, `loss_by_k`, `lattice` and `attacks`. What
+    cannot be measured, since the source is gone for instance, says so. Nothing is written; see `Report.write`. Raises
+    KanonError if the release cannot be read.
+
+    >>> import pandas, tempfile
+    >>> from kanon_sql import anonymize
+    >>> people = pandas.DataFrame({"zip": ["12", "13", "21", "22"] * 5, "ill": list("xyxy") * 5})
+    >>> spec = {"quasi_identifiers": {"zip": {"hierarchy": {"redact": "right"}}}, "sensitive": ["ill"]}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     asked = {**spec, "privacy": {"k": 10}, "target": {"file": f"{folder}/release.csv"}}
+    ...     release = anonymize(people, asked)
+    ...     seen = report(people, asked, without=["attacks", "loss_by_k"])
+    >>> "<svg" in seen.html, seen.figures.to_df("columns")["level"].tolist(), seen.figures.missing.keys()
+    (True, [1], dict_keys(['loss_by_k', 'attacks']))
+    """
+    settled = settle_spec(source, spec, taken(AnonymizeOptions, options), releases=True)
+    target, observer = settled.target, observer or Observer()
+    if target is None:
+        raise SpecError("there is no release to report on; name the spec of one, with its target")
+    said = None if manifest is None else _told(read_manifest(manifest))
+    with contextlib.ExitStack() as stack:
+        observer.stage("Reading")
+        release = _release(stack, settled, connection)
+        read = _read(stack, source, settled, connection)
+        said = _described(settled, release, read, observer) if said is None else _held(said, release)
+        return Report(figures_of(said, settled, release, read, observer, without))
+
+
+def _told(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A manifest of a release; SpecError if it is something else."""
+    missing = [
+        name for name in ("rows", "released_rows", "privacy", "roles", "target", "version") if name not in manifest
+    ]
+    if missing:
+        raise SpecError("what `manifest` gives is no manifest of a release; name the JSON that `anonymize` gave")
+    return manifest
+
+
+def _held(manifest: Mapping[str, Any], release: Source) -> Mapping[str, Any]:
+    """A manifest with a warning if it is not that of the release."""
+    with Scratch(release.engine, "report") as tables:
+        rows = tables.count(release.table.relation)
+    if rows == manifest["released_rows"]:
+        return manifest
+    warning = f"the manifest tells of {manifest['released_rows']:,} rows, and the release has {rows:,}: it is another's"
+    return {**manifest, "warnings": [warning, *manifest["warnings"]]}
+
+
+def _release(stack: contextlib.ExitStack, spec: Spec, connection: Any) -> Source:
+    """The release, open; SourceError if there is none."""
+    target = spec.target
+    assert target is not None
+    session = spec.session.without_tables if target.file else spec.session
+    try:
+        return stack.enter_context(
+            opened_source(target.file or target.table, session, None if target.file else connection)
+        )
+    except SourceError as error:
+        raise SourceError(f"the release cannot be read: {error}; make it first, with `kanon anonymize`") from None
+
+
+def _read(stack: contextlib.ExitStack, source: Any, spec: Spec, connection: Any) -> Source | str:
+    """The source, open, or why it cannot be read."""
+    try:
+        return stack.enter_context(opened(source, spec.model_copy(update={"target": None}), connection))
+    except KanonError as error:
+        return f"the source cannot be read any more: {error}"
+
+
+def _described(spec: Spec, release: Source, source: Source | str, observer: Observer) -> dict[str, Any]:
+    """A manifest for a release whose own is not given, from what is written and from the plan of its spec."""
+    if spec.strategy == CLOAK or spec.location or (spec.target and spec.target.form == "anatomy"):
+        raise SpecError(
+            "this kind of release cannot be planned again; give its `manifest`, which `kanon anonymize --json` prints, "
+            "or write the report with the release, by `kanon anonymize --report`"
+        )
+    alone = spec.model_copy(update={"target": None, "identifiers": (), "keep": None})
+    seen = verify(release, alone, against=None if isinstance(source, str) else source)
+    if isinstance(source, str):
+        return _of_release(spec, seen)
+    started = time.monotonic()
+    with source.engine.transaction(), source.scratches:
+        plan = plan_release(source, spec.model_copy(update={"target": None}), observer)
+        costs = manifests.measure(plan)
+        assert seen.summary is not None
+        path = Path(spec.target.file) if spec.target and spec.target.file else None
+        statement = Statement("release", "", _statement(plan), 0.0)
+        published = Published(release.table.relation, seen.summary, (statement,), 0.0, 0.0, path)
+        said = manifests.describe(plan, costs, published, started)
+    said |= {"seconds": {}, "target": _target(spec)}
+    return said if plan.recoding.rows == seen.summary.rows else _of_another(said, plan.recoding.rows, costs)
+
+
+def _target(spec: Spec) -> dict[str, str]:
+    assert spec.target is not None
+    return {"file": spec.target.file} if spec.target.file else {"table": str(spec.target.table), "as": spec.target.form}
+
+
+def _statement(plan: Plan | LocalPlan) -> str:
+    """The release as a statement, as far as one can say it."""
+    try:
+        return plan.recoding.standalone().query
+    except KanonError:
+        return ""
+
+
+def _of_another(said: Mapping[str, Any], planned: int, costs: Mapping[str, Any]) -> dict[str, Any]:
+    """What is known of a release that its spec would not make again: nothing of a plan."""
+    lost = said["rows"] - said["released_rows"]
+    warning = (
+        f"the spec would release {planned:,} rows of the source as it is now, and {said['released_rows']:,} are there: "
+        "the source, the spec or a hierarchy has changed, and nothing is said of levels, losses and the search"
+    )
+    unknown: dict[str, Any] = {**dict.fromkeys(costs), "strategy": None, "hierarchies": {}, "damage": []}
+    return {**said, **unknown, "suppressed_rows": max(0, lost), "warnings": [warning, *said["warnings"]]}
+
+
+def _of_release(spec: Spec, seen: Verification) -> dict[str, Any]:
+    """What is known of a release whose source is gone."""
+    summary = seen.summary
+    assert summary is not None
+    kept = {"identifiers_dropped": list(spec.dropped), "sensitive": list(spec.sensitive)}
+    return {
+        "rows": None,
+        "released_rows": summary.rows,
+        "classes": summary.classes,
+        "smallest_class": summary.smallest_class,
+        "privacy": [manifests.finding(each) for each in summary.findings],
+        "verified": summary.holds,
+        "roles": {**kept, "quasi_identifiers": list(spec.quasi_identifiers), "kept": [], "dropped": []},
+        "source": spec.source,
+        "target": _target(spec),
+        "warnings": [],
+        **({"unit": spec.unit} if spec.unit else {}),
+        "version": package_version(),
+    }
