@@ -214,7 +214,7 @@ def test_a_strip_shows_the_shares_of_its_level(problem: Problem, name: str, by: 
         return
     run = Run(problem, name, by)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(hasse, "_MOST", 0)
+        patch.setattr(hasse, "MOST", 0)
         picture = Picture(pictured(run))
     picture.inside()
     checked = {step.node for step in run.outcome.trace}
@@ -244,7 +244,7 @@ def test_where_nodes_cannot_be_listed_the_checked_ones_are_shown(problem: Proble
         return
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tags, "DENSE_LIMIT", 0)
-        patch.setattr(hasse, "_MOST", 0)
+        patch.setattr(hasse, "MOST", 0)
         run = Run(problem, name, "height")
         picture = Picture(pictured(run))
     picture.inside()

@@ -58,6 +58,7 @@ def test_the_wheel_holds_the_package_its_sql_and_its_hierarchies(wheel: Path) ->
         f"{inside}/{path.relative_to(ROOT / outside)}"
         for outside, inside, pattern in [
             ("kanon_sql", "kanon_sql", "**/*.py"),
+            ("kanon_sql/report/templates", "kanon_sql/report/templates", "*.*"),
             ("sql", "kanon_sql/sql", "**/*.sql"),
             ("hierarchies", "kanon_sql/hierarchies", "**/*.*"),
         ]

@@ -31,6 +31,7 @@ VERBS = [
     "explain",
     "search",
     "lattice",
+    "report",
     "risks",
 ]
 

@@ -53,10 +53,12 @@ def report(
     if form and path.suffix.lower() != f".{form}":
         raise SpecError(f"{path} does not end in .{form}; name a file that does, or leave out --format")
     check_report(path, bool(overwrite))
+    without = list(PARTS) if path.suffix.lower() == ".json" else without or []  # the manifest needs none of them
     with watching() as watch:
-        made = run(source, spec, without=without or (), observer=watch, **told)
+        made = run(source, spec, without=without, observer=watch, **told)
         watch.stage("Writing the report")
         made.write(path, overwrite=bool(overwrite))
-    for part, why in made.figures.missing.items():
+    left_out = {part: why for part, why in made.figures.missing.items() if part not in without}
+    for part, why in left_out.items():
         err.print(f"[yellow]note:[/yellow] without {escape(part.replace('_', ' '))}: {escape(in_flags(why))}")
     out.print(f"Report in {escape(str(path))}")

@@ -144,28 +144,27 @@ def short(value: float | None) -> str:
 
 def by_k(rows: Sequence[Row], metric: str, k: int) -> str:
     """The score and the suppressed share at each k, side by side."""
-    known = [each for each in rows if each["score"] is not None]
-    parts = [
-        *_curve(known, "score", metric, k, 8.0, 430.0),
-        *_curve(known, "suppressed", "rows suppressed", k, 470.0, 242.0),
-    ]
-    said = "On the left the information loss, on the right the share of rows suppressed; the release's own k is filled."
-    return picture("by-k", _WIDE, 196, "What other k would cost", said, parts)
+    panels = (("score", metric, 8.0, 400.0), ("suppressed", "rows left out", 448.0, 264.0))
+    parts = [part for name, title, left, wide in panels for part in _of_k(rows, name, title, k, left, wide)]
+    said = (
+        "On the left the information loss at each k, on the right the share of rows left out; the release's is darker."
+    )
+    return picture("by-k", _WIDE, 188, "What other k would cost", said, parts)
 
 
-def _curve(rows: Sequence[Row], name: str, title: str, k: int, left: float, wide: float) -> list[Element]:
-    top, high, step = 40.0, 112.0, wide / max(len(rows), 1)
+def _of_k(rows: Sequence[Row], name: str, title: str, k: int, left: float, wide: float) -> list[Element]:
+    top, high, step = 44.0, 100.0, wide / max(len(rows), 1)
     most = max((each[name] for each in rows), default=1.0) or 1.0
-    points = [(left + (n + 0.5) * step, top + high * (1 - each[name] / most), each) for n, each in enumerate(rows)]
-    path = " ".join(f"{'L' if n else 'M'}{x:.1f} {y:.1f}" for n, (x, y, _) in enumerate(points))
     parts = [_text(title, left, 14, "m"), _line(left, top + high, left + wide, top + high)]
-    parts.append(element("path", class_="c", d=path))
-    for x, y, each in points:
+    for place, each in enumerate(rows):
+        own, middle, tall = each["k"] == k, left + (place + 0.5) * step, high * each[name] / most
         said = _percent(each[name]) if name == "suppressed" else figure(each[name])
-        parts.append(element("circle", cx=x, cy=y, r=4, class_="p" if each["k"] == k else "o"))
-        parts.append(_text(said, x, y - 9, "a" if each["k"] == k else "", "middle"))
-        parts.append(_text(f"{each['k']}", x, top + high + 16, "", "middle"))
-    return [*parts, _text("k", left + wide / 2, top + high + 34, "m", "middle")]
+        parts.append(_bars("r" if own else "r3", [(middle - 13, top + high - tall, 26, tall)]))
+        parts.append(_text(said, middle, top + high - tall - 5, "a" if own else "", "middle"))
+        parts.append(
+            _text(f"k = {k}" if own else f"{each['k']}", middle, top + high + 16, "a" if own else "", "middle")
+        )
+    return parts
 
 
 def _part(rows: float | None, of: int | None) -> float | None:

@@ -30,7 +30,7 @@ def lattice_svg(searched: Searched) -> str:
 def in_report(searched: Searched) -> str:
     """The picture of a small lattice without what a page around it says, and without tooltips: they count few rows."""
     body = hasse.draw(searched)
-    legend, height = _legend(body.legend, body.width - 2 * MARGIN, 0.0)
+    legend, height = _legend(body.legend, body.width - 2 * MARGIN, 4.0)
     moved = [*legend, *body.elements(MARGIN, height + 12)]
     for each in moved:
         for tooltip in each.findall("title"):

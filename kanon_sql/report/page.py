@@ -77,6 +77,7 @@ def _template(name: str) -> Template:
         "by_k": _of_k,
         "chance": _chance,
         "levels": _levels,
+        "level": _level,
     }
     return made.get_template(name)
 
@@ -128,6 +129,10 @@ def _chance(attack: Row) -> str:
     return _percent(max(known)) if known else "–"
 
 
+def _level(level: float) -> str:
+    return str(level) if isinstance(level, int) else f"{level:.2f}"
+
+
 def _levels(manifest: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     return [(name, str(level), str(manifest["heights"][name])) for name, level in manifest["node"].items()]
 
@@ -167,14 +172,17 @@ def _tiles(manifest: Mapping[str, Any], figures: Mapping[str, Any] | None) -> li
         if smallest
         else None,
         ("Highest risk", words.percent(highest), f"1 in {round(1 / highest):,}") if highest else None,
-        (
-            "Rows released",
-            words.percent(manifest["released_rows"] / manifest["rows"]),
-            f"{count(manifest['released_rows'])} of {count(manifest['rows'])}",
-        ),
+        _released(manifest),
         ("Detail kept", words.percent(kept), "mean of the columns") if kept is not None else None,
     ]
     return [each for each in tiles if each]
+
+
+def _released(manifest: Mapping[str, Any]) -> tuple[str, str, str]:
+    rows, released = manifest["rows"], manifest["released_rows"]
+    if rows is None:
+        return "Rows released", count(released), "of a source that is gone"
+    return "Rows released", words.percent(released / rows), f"{count(released)} of {count(rows)}"
 
 
 def _content(figures: Mapping[str, Any], room: _Room) -> dict[str, Any]:
@@ -229,7 +237,7 @@ def _opinion(attacks: Sequence[Row]) -> list[dict[str, Any]]:
             "name": "WP216",
             "rule": _OPINION[each["attack"]] + (f" of {each['column']}" if each["column"] else ""),
             "asked": "not possible; no figure is set",
-            "found": f"{_percent(each['excess'])} above chance",
+            "found": "of few people" if each["excess"] is None else f"{_percent(each['excess'])} above chance",
             "met": None,
         }
         for each in tried

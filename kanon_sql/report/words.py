@@ -10,6 +10,7 @@ from kanon_sql.report.numbers import figure, parameters
 Manifest = Mapping[str, Any]
 Row = Mapping[str, Any]
 _MOST_NAMED = 8  # columns
+_LONG = 48  # letters of a name in a sentence
 
 
 def listed(names: Sequence[str], most: int = _MOST_NAMED) -> str:
@@ -18,7 +19,8 @@ def listed(names: Sequence[str], most: int = _MOST_NAMED) -> str:
     >>> listed(["age", "sex"]), listed(["a", "b", "c", "d"], 2), listed(["age"])
     ('age and sex', 'a, b and 2 more', 'age')
     """
-    shown = list(names) if len(names) <= most else [*names[:most], f"{len(names) - most:,} more"]
+    plain = [name if len(name) <= _LONG else f"{name[:_LONG].rstrip()}…" for name in names]
+    shown = plain if len(plain) <= most else [*plain[:most], f"{len(plain) - most:,} more"]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}" if shown else "none"
 
 
@@ -66,7 +68,7 @@ def _promise(finding: Row, manifest: Manifest) -> str:
             f"Every released row fits {required:,} rows of the source, if each * is read as any value. This is {model}."
         )
     meaning = next((said for name, said in _MEANINGS.items() if name in model), "every group must meet it")
-    return f"{model[:1].upper()}{model[1:]}, {parameters(required)}: {meaning}."
+    return f"By {model} ({parameters(required)}) {meaning}."
 
 
 _MEANINGS = {
@@ -96,7 +98,7 @@ def holds(manifest: Manifest) -> list[str]:
                 f"The smallest group in the release has {found} {who(manifest)}; {each['required']:,} were promised."
             )
         else:
-            said.append(f"{each['model']}: {parameters(each['required'])} required, {found} found.")
+            said.append(f"Of {each['model']}, {parameters(each['required'])} is required and {found} was found.")
     checked = "An independent query checked this in what was written, before it could be seen."
     return [*said, checked if manifest.get("verified") else "This was not verified."]
 
@@ -115,7 +117,10 @@ def left(manifest: Manifest, figures: Mapping[str, Any] | None = None) -> list[s
     changed = {*(manifest.get("perturbation") or {}).get("columns", {})}
     exact = [*(name for name in sensitive if name not in changed), *(manifest["roles"].get("kept") or [])]
     if exact:
-        said.append(f"Released as they are, and not protected by groups alone: {listed(exact)}.")
+        models = [each["model"] for each in manifest["privacy"]]
+        open_ = [name for name in exact if not any(f" of {name}" in model for model in models)]
+        beside = f" Nothing is promised of {listed(open_)}." if open_ else ""
+        said.append(f"Released as they are: {listed(exact)}.{beside}")
     return [each for each in said if each]
 
 
@@ -136,9 +141,8 @@ def _finding_somebody(manifest: Manifest, figures: Mapping[str, Any]) -> str:
         return ""
     beside = "" if before is None else f"; in the source it would be {percent(before)} on average"
     return (
-        f"Somebody who knows that a person is in the data, and all of their {listed(quasi_identifiers(manifest))}, "
-        f"picks that person's row with a probability of at most {percent(highest)}, and of {percent(mean)} on "
-        f"average{beside}."
+        "Somebody who knows that a person is in the data, and what these columns say of that person, picks the "
+        f"person's row with a probability of at most {percent(highest)}, and of {percent(mean)} on average{beside}."
     )
 
 
@@ -191,6 +195,8 @@ ATTACKS = {
 def cost(manifest: Manifest) -> list[str]:
     """What the release lost."""
     rows, lost = manifest["rows"], manifest.get("suppressed_rows") or 0
+    if rows is None:
+        return []
     shown = " (they are shown with * in these columns)" if manifest.get("masked_rows") else ""
     said = [
         f"{lost:,} of {rows:,} rows ({percent(lost / rows)}) were left out{shown}."
@@ -201,7 +207,7 @@ def cost(manifest: Manifest) -> list[str]:
     if kept is not None:
         worst = max(manifest["loss_per_attribute"].items(), key=lambda each: each[1])
         said.append(
-            f"The columns that were generalized keep {percent(kept)} of their detail on average; most was lost of "
+            f"The columns that were generalized keep {percent(kept)} of their detail on average; most was lost in "
             f"{worst[0]}, which keeps {percent(1 - worst[1])}."
         )
     return said

@@ -50,7 +50,8 @@ def treated(each: Attribute) -> Treated:
     shown, size = each.shown, len(each.shown.values)
     stars = np.array([label == STAR for label in shown.released], dtype=bool)
     hidden = stars | ((shown.counts == size) & (size > 1))
-    kept = ~hidden & (shown.counts <= 1)
+    known = set(shown.values)
+    kept = ~hidden & np.array([label in known for label in shown.released], dtype=bool)
     few = ~hidden & ~kept & (shown.counts <= _FEW * size)
     return Treated(*(int(shown.rows[each].sum()) for each in (kept, few, ~hidden & ~kept & ~few, hidden)))
 

@@ -78,7 +78,7 @@ def anonymize(
         _check_trace(Path(trace), settled, resume)
     replaces = trace == resume or (settled.target is not None and settled.target.overwrite)
     if report:
-        check_report(Path(report), settled.target is not None and settled.target.overwrite, settled.target)
+        check_report(Path(report), settled.target is not None and settled.target.overwrite)
     asked = Trace(Path(resume) if resume else None) if trace or resume else None
     observer = replace(observer, judge=asked.recalling) if asked else observer
     started = time.monotonic()

@@ -278,11 +278,11 @@ class _Gathering:
         """What k costs: the same release at other k, from one frequency set."""
         if self.spec.strategy == CLOAK:
             raise _UnmeasuredError("places and times are cloaked one by one")
-        own, rows = self.spec.privacy.k, self.manifest["rows"]
+        data, own, rows = self.source, self.spec.privacy.k, self.manifest["rows"]
         sizes = [k for k in sorted({*SIZES, own}) if k <= rows]
         limit = min(SECONDS, SECONDS if self.spec.time_limit is None else self.spec.time_limit)
         asked = self.spec.model_copy(update={"time_limit": limit})
-        seen = compare(self.source, asked, strategies=[asked.strategy], k=sizes, observer=self.observer)
+        seen = compare(data, asked, strategies=[asked.strategy], k=sizes, observer=self.observer)
         return {"loss_by_k": tuple(self._at(each, own) for each in seen.searches)}
 
     def _at(self, each: Any, own: int) -> dict[str, Any]:

@@ -136,10 +136,12 @@ class Release(Result):
 
         `source` and `without` as of `figures`; the path and `overwrite` as of `Report.write`.
         """
+        from kanon_sql.verbs.figures import PARTS
         from kanon_sql.verbs.report import Report, check_report
 
         if path is not None:
             check_report(Path(path), overwrite)
+            without = PARTS if Path(path).suffix.lower() == ".json" else without  # the manifest alone
         made = Report(self.figures(source, without=without, observer=observer))
         if path is not None:
             made.write(path, overwrite=overwrite)

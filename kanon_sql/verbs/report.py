@@ -18,7 +18,7 @@ from kanon_sql.release.publish import Published, check_file
 from kanon_sql.report import page
 from kanon_sql.report.pdf import pdf
 from kanon_sql.resources import package_version
-from kanon_sql.spec import CLOAK, Spec, Target
+from kanon_sql.spec import CLOAK, Spec
 from kanon_sql.staging import Staging
 from kanon_sql.verbs import manifest as manifests
 from kanon_sql.verbs.earlier import read_manifest
@@ -27,8 +27,8 @@ from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import AnonymizeOptions, spelled_out, taken
 from kanon_sql.verbs.plan import LocalPlan, Plan, plan_release
 from kanon_sql.verbs.result import Result
-from kanon_sql.verbs.source import Source, opened, opened_source, settle_spec
-from kanon_sql.verbs.verify import Verification, verify
+from kanon_sql.verbs.source import Source, opened_source, settle_spec
+from kanon_sql.verbs.verify import Verification, opened_whole, verify
 
 if TYPE_CHECKING:
     import pandas
@@ -88,13 +88,11 @@ class Report(Result):
         return {".html": lambda: self.html, ".md": lambda: self.record, **super()._texts()}
 
 
-def check_report(path: Path, overwrite: bool, target: Target | None = None) -> None:
+def check_report(path: Path, overwrite: bool) -> None:
     """Refuse a file for a report that could not be written, before any long work."""
     if path.suffix.lower().lstrip(".") not in FORMATS:
         raise SpecError(f"a report ends in .{', .'.join(FORMATS)}, and {path.name} does not; name such a file")
     check_file(path, overwrite, ())
-    if target and target.file and path.absolute() == Path(target.file).absolute():
-        raise SpecError(f"{path} is to be both the release and its report; name two files")
 
 
 @spelled_out(AnonymizeOptions)
@@ -135,7 +133,7 @@ def report(
     with contextlib.ExitStack() as stack:
         observer.stage("Reading")
         release = _release(stack, settled, connection)
-        read = _read(stack, source, settled, connection)
+        read = _read(stack, settled.source if source is None else source, settled, connection, release)
         said = _described(settled, release, read, observer) if said is None else _held(said, release)
         return Report(figures_of(said, settled, release, read, observer, without))
 
@@ -173,10 +171,10 @@ def _release(stack: contextlib.ExitStack, spec: Spec, connection: Any) -> Source
         raise SourceError(f"the release cannot be read: {error}; make it first, with `kanon anonymize`") from None
 
 
-def _read(stack: contextlib.ExitStack, source: Any, spec: Spec, connection: Any) -> Source | str:
-    """The source, open, or why it cannot be read."""
+def _read(stack: contextlib.ExitStack, source: Any, spec: Spec, connection: Any, release: Source) -> Source | str:
+    """The source, open, where the release is if it is there; or why it cannot be read."""
     try:
-        return stack.enter_context(opened(source, spec.model_copy(update={"target": None}), connection))
+        return stack.enter_context(opened_whole(source, spec, connection, release)).source
     except KanonError as error:
         return f"the source cannot be read any more: {error}"
 

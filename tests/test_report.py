@@ -1,0 +1,383 @@
+"""The report of a release: its figures against plain counting, its page, and what it must never show."""
+
+import json
+import random
+import re
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kanon_sql
+from kanon_sql import Release, ReleaseFigures, Report
+from kanon_sql.engine import Column, Engine
+from kanon_sql.errors import SourceError, SpecError, TargetError
+from kanon_sql.report.page import MOST_BYTES, glance, page, record
+from kanon_sql.utility import attribute, distribution, rare_rows
+from support.command_line import ASK, done, kanon
+from support.database import create_table
+
+K = 5
+_draw = random.Random(8)
+PEOPLE = pandas.DataFrame(
+    {
+        "id": [f"p{i}" for i in range(300)],
+        "age": [_draw.choice([*range(20, 60), *[88] * 3, 97]) for _ in range(300)],
+        "sex": [_draw.choice("fm") for _ in range(300)],
+        "ill": [_draw.choice(["flu", "flu", "gout", "acne"]) if i else "rabies" for i in range(300)],
+    }
+)
+SPEC: dict[str, Any] = {
+    "identifiers": ["id"],
+    "quasi_identifiers": {"age": {"hierarchy": {"ranges": [10, 20]}}, "sex": {"hierarchy": "suppress"}},
+    "sensitive": ["ill"],
+    "privacy": {"k": K},
+    "suppression_limit": 0.05,
+}
+QUICK = ("loss_by_k", "lattice", "attacks")
+
+
+class Page(HTMLParser):
+    """What is in a page: its tags with their attributes, its text, and per figure the tags in it."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.said: list[str] = []
+        self.figures: list[Counter[str]] = []
+        self._inside = 0
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag == "figure":
+            self._inside += 1
+            self.figures.append(Counter())
+        if self._inside:
+            self.figures[-1][tag] += 1
+
+    def handle_endtag(self, tag: str) -> None:
+        self._inside -= tag == "figure"
+
+    def handle_data(self, data: str) -> None:
+        self.said.append(data)
+
+
+@pytest.fixture(scope="module")
+def release() -> Release:
+    return kanon_sql.anonymize(PEOPLE, SPEC)
+
+
+@pytest.fixture(scope="module")
+def report(release: Release) -> Report:
+    return release.report()
+
+
+# The figures
+
+
+def test_the_figures_are_those_of_plain_counting(release: Release, report: Report) -> None:
+    figures, shown = report.figures, release.to_df()
+    assert not figures.missing
+    for name, frame in (("source", PEOPLE), ("release", shown)):
+        sizes = frame.groupby(["age", "sex"])["ill"].transform("size")
+        for band in figures.class_sizes:
+            within = (sizes >= band["least"]) & (sizes <= (band["most"] or 10**9))
+            assert band[name] == pytest.approx(within.sum(), abs=(K - 1) / 2 if name == "source" else 0)
+    risk = {each["figure"]: each for each in figures.risk}
+    assert risk["mean"]["source"] == pytest.approx(PEOPLE.groupby(["age", "sex"]).ngroups / 300)
+    assert risk["highest"]["release"] == 1 / shown.groupby(["age", "sex"]).size().min()
+    rare = PEOPLE.groupby("age")["ill"].transform("size") < K
+    (age, sex) = figures.columns
+    assert age["at_risk"] == pytest.approx(rare.sum(), abs=(K - 1) / 2)
+    assert (sex["kept"], sex["hidden"], sex["suppressed"]) == (len(shown), 0, 300 - len(shown))
+    assert age["few"] + age["many"] == len(shown)
+    assert age["loss"] == release.manifest["loss_per_attribute"]["age"]
+    (one,) = (each for each in figures.associations if each["columns"] == ["sex", "ill"])
+    measured = kanon_sql.utility(PEOPLE, shown, quasi_identifiers=["age", "sex"], queries=1, predict=[])
+    (other,) = (each for each in measured.associations if each.columns == ("sex", "ill"))
+    assert (one["source"], one["release"]) == (other.source, other.release)
+
+
+def test_a_distribution_has_bins_of_ours_or_released_labels(release: Release, report: Report) -> None:
+    frame = report.figures.to_df("distributions")
+    ages = frame[frame["column"] == "age"]
+    for label, counted in zip(ages["label"], ages["source"], strict=True):
+        low, high = _range(label)
+        assert counted == pytest.approx(PEOPLE["age"].between(low, high).sum(), abs=(K - 1) / 2)
+    assert set(frame[frame["column"] == "sex"]["label"]) == {"f", "m"}
+    ill = frame[frame["column"] == "ill"].set_index("label")["source"]
+    assert "rabies" not in ill.index
+    assert ill["flu"] == pytest.approx((PEOPLE["ill"] == "flu").sum(), abs=(K - 1) / 2)
+    released = {*release.to_df()["ill"], *release.to_df()["sex"], *release.to_df()["age"]}
+    assert set(frame[frame["column"] != "age"]["label"]) <= released | {"other values"}
+
+
+def _range(label: str) -> tuple[float, float]:
+    numbers = [int(each) for each in re.findall(r"\d+", label)]
+    if label.startswith("under"):
+        return -1, numbers[0] - 1
+    return (numbers[0], 10**9) if label.endswith("more") else (numbers[0], numbers[1])
+
+
+def test_what_another_k_costs_is_what_a_release_with_it_costs(report: Report) -> None:
+    costs = {each["k"]: each for each in report.figures.loss_by_k}
+    assert list(costs) == [3, 5, 10, 20, 50]
+    assert [k for k, each in costs.items() if each["released"]] == [K]
+    other = kanon_sql.search(PEOPLE, SPEC, k=20)
+    assert (costs[20]["score"], costs[20]["suppressed"]) == (other.score, other.rows_at_risk / 300)
+
+
+def counts_of_the_source(figures: ReleaseFigures) -> list[int]:
+    named = [each["source"] for each in (*figures.class_sizes, *figures.distributions)]
+    return [each for each in [*named, *(row["at_risk"] for row in figures.columns)] if each is not None]
+
+
+def test_no_count_of_the_source_is_of_few(report: Report) -> None:
+    counts = counts_of_the_source(report.figures)
+    assert len(counts) > 15
+    assert all(count == 0 or (count >= K and count % K == 0) for count in counts)
+    page = Page(report.html)
+    assert not any("rabies" in each for each in page.said)
+    assert not any(each in "".join(page.said) for each in ("p17", "rows at risk"))
+
+
+@settings(max_examples=20)
+@given(
+    cells=st.dictionaries(st.integers(-500, 500) | st.none(), st.integers(1, 9), min_size=1, max_size=60),
+    least=st.integers(3, 12),
+    kind=st.sampled_from(["integer", "text", "date"]),
+)
+def test_no_bin_stands_for_few(cells: dict[int | None, int], least: int, kind: str) -> None:
+    def said(value: int | None) -> str | None:
+        day = None if value is None else np.datetime64("2020-01-01") + value
+        return str(day) if kind == "date" and day is not None else None if value is None else str(value)
+
+    source = [(said(value), n) for value, n in cells.items()]
+    read = attribute(Column("c", "T", kind), source, source)
+    bins = distribution(read, least)
+    assert all(each.source == 0 or each.source >= least for each in bins)
+    assert sum(each.source for each in bins) <= sum(cells.values())
+    if sum(n for value, n in cells.items() if value is not None) >= least * 2 and kind != "text":
+        assert bins or len(cells) < 12
+    assert rare_rows(read, least) == sum(n for n in cells.values() if n < least)
+
+
+def test_people_are_counted_where_somebody_has_several_rows() -> None:
+    """A person with ten rows makes no bin of ten people."""
+    people = PEOPLE.assign(id=[f"p{i // 10}" for i in range(300)])
+    spec = {
+        **SPEC,
+        "identifiers": [],
+        "unit": "id",
+        "quasi_identifiers": {"sex": {"hierarchy": "suppress"}},
+        "keep": [],
+    }
+    figures = kanon_sql.anonymize(people, spec).figures(without=QUICK)
+    assert figures.least == K * 10
+    for label, frame in people.groupby("ill"):
+        shown = [row for row in figures.distributions if row["label"] == label]
+        assert not shown or frame["id"].nunique() >= K
+
+
+# The page
+
+
+def test_the_page_is_one_file_that_needs_nothing_else(report: Report) -> None:
+    html = report.html
+    assert len(html.encode()) < MOST_BYTES == 150_000
+    page = Page(html)
+    assert not {"script", "img", "link", "iframe", "object"} & {tag for tag, _ in page.tags}
+    assert not [
+        name for _, attributes in page.tags for name in attributes if name in ("src", "href") or name[:2] == "on"
+    ]
+    assert "http" not in html
+    assert "url(" not in html
+    assert "@import" not in html
+    assert "prefers-color-scheme:dark" in html
+    assert "@media print" in html
+
+
+def test_every_picture_is_named_described_and_a_table_too(report: Report) -> None:
+    page = Page(report.html)
+    pictures = [attributes for tag, attributes in page.tags if tag == "svg"]
+    ids = [attributes["id"] for _, attributes in page.tags if attributes.get("id")]
+    assert len(pictures) >= 7
+    assert len(ids) == len(set(ids))
+    for each in pictures:
+        assert each["role"] == "img"
+        assert all(name in ids for name in (each["aria-labelledby"] or "").split())
+    assert all(figure["table"] and figure["svg"] for figure in page.figures)
+
+
+def test_names_and_values_of_columns_are_text_and_nothing_else() -> None:
+    odd = "<script>alert(1)</script>"
+    names = [odd, "\"x\" & 'y' {{ 7 * 7 }} | `a` *b*", "s|e\nn"]
+    values = [["</svg><img src=x onerror=y>", "a&b"], ["{% raw %}", "\x01"], ["<b>", "[x](y)"]]
+    rows = {name: [_draw.choice(each) for _ in range(200)] for name, each in zip(names, values, strict=True)}
+    recipes = {name: {"hierarchy": "suppress"} for name in names[:2]}
+    made = kanon_sql.anonymize(pandas.DataFrame(rows), quasi_identifiers=recipes, sensitive=names[2:], k=3)
+    report = made.report(without=QUICK)
+    page = Page(report.html)
+    assert not {"script", "img", "b"} & {tag for tag, _ in page.tags[page.tags.index(("body", {})) :]} - {"b"}
+    said = "".join(page.said)
+    assert all(text in said for text in (odd, "{{ 7 * 7 }}", "</svg><img src=x onerror=y>", "{% raw %}"))
+    shown = Page(made._repr_html_())
+    assert "script" not in {tag for tag, _ in shown.tags}
+    assert "\\<script\\>" in report.record
+    assert not re.search(r"(?<!\\)<", report.record)
+    assert all(line.count(" | ") == 2 for line in report.record.splitlines() if "quasi-identifier |" in line)
+
+
+def test_a_wide_table_still_fits(report: Report) -> None:
+    """Of a hundred columns with long names less is shown, and what is left out is said."""
+    figures = report.figures.to_dict()
+    names = [f"{'a column with a long name, ' * 5}{i}" for i in range(100)]
+    wide = {
+        **figures,
+        "columns": [{**figures["columns"][0], "column": name} for name in names],
+        "distributions": [{**row, "column": name} for name in names for row in figures["distributions"][:8]],
+        "manifest": {**figures["manifest"], "roles": {**figures["manifest"]["roles"], "quasi_identifiers": names}},
+    }
+    text = page(wide, "2026-01-01")
+    assert len(text.encode()) < MOST_BYTES
+    assert "more columns" in text
+    assert "no room" in text
+
+
+def test_the_first_part_is_shown_in_a_notebook_and_asks_nothing(release: Release) -> None:
+    shown = glance(release.manifest)
+    assert shown == release._repr_html_()
+    said = "".join(Page(shown).said)
+    assert "Nobody can be told apart from at least 4 others by age and sex" in said
+    assert "98" in said or "100%" in said
+
+
+# Where the tables are, and where they are no more
+
+
+@pytest.mark.parametrize("form", ["table", "view"])
+def test_a_release_in_a_database_is_reported_on(engine: Engine, form: str) -> None:
+    types = {"id": "VARCHAR", "age": "BIGINT", "sex": "VARCHAR", "ill": "VARCHAR"}
+    create_table(engine, "people", types, [*PEOPLE.itertuples(index=False, name=None)])
+    connection = engine.connection  # type: ignore[attr-defined]
+    spec = {**SPEC, "target": {"table": "released", "as": form}}
+    made = kanon_sql.anonymize("people", spec, connection=connection)
+    one = made.figures(without=QUICK)
+    other = kanon_sql.report("people", spec, connection=connection, without=QUICK).figures
+    assert not {*one.missing} - {*QUICK}
+    assert one.class_sizes == other.class_sizes
+    assert one.columns == other.columns == kanon_sql.anonymize(PEOPLE, SPEC).figures(without=QUICK).columns
+
+
+def test_what_needs_the_source_says_that_it_is_gone(tmp_path: Path) -> None:
+    source, target = tmp_path / "people.csv", tmp_path / "release.csv"
+    PEOPLE.to_csv(source, index=False)
+    spec = {**SPEC, "source": str(source), "target": {"file": str(target)}}
+    made = kanon_sql.anonymize(None, spec)
+    source.unlink()
+    with_manifest = made.report()
+    assert {*with_manifest.figures.missing} == {"source", "columns", "loss_by_k", "lattice", "attacks"}
+    assert with_manifest.figures.class_sizes[-1]["source"] is None
+    assert "rows (" in " ".join(Page(with_manifest.html).said)
+    alone = kanon_sql.report(None, spec)
+    assert "there is no file" in alone.figures.missing["source"]
+    assert "of a source that is gone" in alone.html
+    assert alone.figures.risk[0]["release"] == made.manifest["smallest_class"]
+    assert "Source" in alone.record
+    target.unlink()
+    with pytest.raises(SourceError, match=r"the release cannot be read: .* make it first"):
+        kanon_sql.report(None, spec)
+
+
+def test_a_release_of_other_data_gets_no_levels_of_this_plan(tmp_path: Path) -> None:
+    target = tmp_path / "release.csv"
+    kanon_sql.anonymize(PEOPLE[:200], SPEC, output=target)
+    report = kanon_sql.report(PEOPLE, {**SPEC, "target": {"file": str(target)}}, without=QUICK)
+    assert "nothing is said of levels" in report.to_dict()["warnings"][0]
+    assert [each["level"] for each in report.figures.columns] == [None, None]
+    assert "nothing is said of levels" in report.html
+
+
+def test_releases_of_other_kinds_are_reported_on_by_their_manifest(tmp_path: Path) -> None:
+    people = PEOPLE.assign(sex=["f", "m"] * 150)
+    roles = {"quasi_identifiers": ["age"], "sensitive": ["sex"], "identifiers": ["id"], "keep": []}
+    exact = kanon_sql.anatomize(people, roles, l=2, output=tmp_path / "exact.csv")
+    trips = pandas.DataFrame({"taxi": [*range(20)] * 5, "lat": range(100), "lon": range(100), "at": range(100)})
+    asked = {"location": ["lat", "lon"], "time": "at", "unit": "taxi", "cloak": {"method": "adaptive"}}
+    cloaked = kanon_sql.anonymize(trips, asked, k=3)
+    for made in (exact, cloaked):
+        figures = ReleaseFigures(made.manifest, 3, 3, missing={"risk": "not tried"}).to_dict()
+        assert "What is promised" in page(figures, "2026-01-01")
+        assert "## Remaining risk" in record(figures, "2026-01-01")
+        assert "Release" in made._repr_html_() or "Rows released" in made._repr_html_()
+
+
+# Files and commands
+
+
+def test_a_report_is_written_with_a_release_and_by_itself(folder: Path) -> None:
+    done("anonymize", "people.csv", *ASK, "--k", "3", "--output", "release.csv", "--report", "with.md")
+    assert "# Data protection record: release\\_csv" in (folder / "with.md").read_text().replace(".", "\\_")
+    (folder / "release.yml").write_text(
+        "source: people.csv\nidentifiers: [name]\nquasi_identifiers: [age, zip]\nhierarchies: h\nsensitive: [disease]\n"
+        "privacy: {k: 3}\ntarget: {file: release.csv}\n"
+    )
+    less = ["--without", ",".join(QUICK)]
+    run = kanon("report", "--spec", "release.yml", *less)
+    assert (run.code, run.out) == (0, "Report in report.html\n")
+    assert run.err == ""
+    done("report", "--spec", "release.yml", *less, "--format", "json")
+    manifest = json.loads((folder / "report.json").read_text())
+    assert manifest["smallest_class"] >= 3
+    (folder / "other.json").write_text(json.dumps({**manifest, "released_rows": 7}))
+    done("report", "--spec", "release.yml", *less, "--manifest", "other.json", "--output", "other.md")
+    assert "the manifest tells of 7 rows" in (folder / "other.md").read_text()
+
+
+def test_what_cannot_be_written_is_refused_before_any_work(folder: Path, release: Release) -> None:
+    (folder / "there.html").write_text("")
+    for arguments, said in (
+        (["--output", "report.doc"], "ends in .html, .pdf, .md, .json"),
+        (["--output", "there.html"], "exists already; give --overwrite"),
+        (["--output", "report.html", "--format", "md"], "does not end in .md"),
+        (["--without", "everything"], "there is no part 'everything'"),
+    ):
+        run = kanon("report", "people.csv", "--spec", "none.yml", *arguments)
+        assert run.code == 2
+        assert said in run.err or "none.yml" in run.err
+    with pytest.raises(SpecError, match="there is no part 'everything' to leave out"):
+        release.figures(without=["everything"])
+    with pytest.raises(SpecError, match="there is no figure 'cells'; choose among"):
+        ReleaseFigures({}, 3, 3).to_df("cells")
+    with pytest.raises(SpecError, match="a report ends in"):
+        kanon_sql.anonymize(PEOPLE, SPEC, output="x.csv", report=Path("x.csv"))
+    assert not (folder / "x.csv").exists()
+
+
+def test_a_pdf_is_printed_by_a_browser_that_is_there(
+    report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(TargetError, match="none of chromium, chromium-browser, google-chrome is on the PATH; install"):
+        report.write(tmp_path / "report.pdf")
+    browser = tmp_path / "google-chrome"
+    browser.write_text(
+        '#!/bin/sh\nfor word; do case "$word" in --print-to-pdf=*) echo "%PDF $*" > "${word#*=}";; esac; done\n'
+    )
+    browser.chmod(0o755)
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    printed = report.write(tmp_path / "report.pdf").read_text()
+    assert printed.startswith("%PDF --headless")
+    assert "--no-sandbox" not in printed
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    assert "--no-sandbox" in report.write(tmp_path / "report.pdf", overwrite=True).read_text()
+    browser.write_text("#!/bin/sh\nexit 3\n")
+    with pytest.raises(TargetError, match="could not print the report"):
+        report.write(tmp_path / "other.pdf")
