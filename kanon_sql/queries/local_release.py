@@ -51,7 +51,8 @@ class LocalReleaseQuery:
     returns. `sensitive`: the source's columns whose values `safe` counts, by the names that it has for them.
     `population`: the table that the source is a sample of, where `safe` counts those of its rows too, or of the people
     that its column `population_unit` tells apart, that are equal to a class's tuples. `values`: the tables that are
-    written out, in a statement that stands alone; `read_files`: the query of the files that its source is.
+    written out, in a statement that stands alone; `read_files`: the query of the files that its source is; `elsewhere`:
+    it is for a system that may take other values for equal.
     """
 
     source: Relation
@@ -68,6 +69,7 @@ class LocalReleaseQuery:
     population: Relation | None = None
     population_unit: str | None = None
     read_files: str | None = None
+    elsewhere: bool = False
 
     @property
     def kept(self) -> bool:
@@ -119,7 +121,8 @@ def _local_release(release: LocalReleaseQuery, dialect: str = "") -> exp.Expr:
         if not table.is_long(dialect):
             query = query.with_(exp.to_identifier(table.name), as_=table.query())
     query = query.with_(_CODED, as_=_local_coded(release))
-    query = query.with_(RECODED, as_=_local_recoded(release), materialized=release.recount or None)
+    once = release.recount and not release.elsewhere  # where that can be said
+    query = query.with_(RECODED, as_=_local_recoded(release), materialized=once or None)
     if release.recount and release.population is not None:
         query = query.with_(COUNTED, as_=_local_counted(release, release.population))
     if release.recount:
@@ -209,7 +212,7 @@ def _with_codes(query: exp.Select, release: LocalReleaseQuery) -> tuple[exp.Sele
             continue
         raw = t.column(cell.name, "s")
         equal = exp.EQ(this=t.column("value", f"m{i}"), expression=raw)
-        mapping = _once(release, cell.mapping, ["value"], ["code_0"], f"m{i}")
+        mapping = _once(release, cell.mapping, ["value"], ["code_0"], f"m{i}", release.elsewhere)
         query = query.join(mapping, on=equal, join_type="LEFT", copy=False)
         known = exp.func("COALESCE", t.column("code_0", f"m{i}"), t.literal(UNMAPPED_CODE))
         null = t.literal(UNMAPPED_CODE if cell.null is None else cell.null)
@@ -258,10 +261,18 @@ def _assignment(release: LocalReleaseQuery) -> exp.Expr:
 
 
 def _once(
-    release: LocalReleaseQuery, relation: Relation, keys: Sequence[str], columns: Sequence[str], alias: str
+    release: LocalReleaseQuery,
+    relation: Relation,
+    keys: Sequence[str],
+    columns: Sequence[str],
+    alias: str,
+    doubtful: bool = False,
 ) -> exp.Expr:
-    """A relation that a join takes no row twice from, though others may write to a view's own tables."""
-    if not release.kept:
+    """A relation that a join takes no row twice from, though others may write to a view's own tables.
+
+    `doubtful`: so may any other, if its keys are equal in another system.
+    """
+    if not (release.kept or doubtful):
         return t.table(relation, alias)
     return t.tree("core/unrepeated", kept=relation, keys=keys, columns=columns).subquery(alias)
 
@@ -275,4 +286,4 @@ def _local_order(release: LocalReleaseQuery) -> list[exp.Expr]:
         for j in range(len(_shows(release.cells[i])))
     ]
     kept = [t.column(f"o{i}_0", RECODED) for i in places if release.cells[i].mapping is None]
-    return ordered(columns, kept, release.seed if release.shuffle else None)
+    return ordered(columns, [] if release.elsewhere else kept, release.seed if release.shuffle else None)

@@ -8,7 +8,6 @@ from functools import cached_property
 
 from kanon_sql import queries
 from kanon_sql.engine import Column, Engine
-from kanon_sql.errors import SpecError
 from kanon_sql.frequency import population
 from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
 from kanon_sql.generalization.hierarchy import STAR
@@ -107,11 +106,7 @@ class FullDomain(Judged):
         cells = {a.column.name: self._standalone_cell(a, level) for a, level in self._levels}
         kept = (column for column in self.table.columns if column.name not in self.spec.dropped)
         population = self.judge.frequency_set.sampled_from
-        if population and source:
-            raise SpecError(
-                "the statement would count a population, which another system has under another name; print it for "
-                f"{self.engine.name} alone, or leave out the models beside a population"
-            )
+        self._check_population(source)
         query = StandaloneQuery(
             source or self.engine.lasting(self.table.relation),
             tuple(cells.get(column.name) or kept_cell(column, self._is_plain(column)) for column in kept),

@@ -112,15 +112,14 @@ class LocalRecoding(Judged):
         return self.local.assignment, self.classes
 
     def standalone(self, source: Relation | None = None, dialect: str | None = None) -> Statement:
-        """The query of a view with its tables written out, to be run by itself.
+        """The query of a view with its tables written out, to be run by itself, in a dialect and of a source.
 
-        SpecError if that is too much, or if it is asked for in another dialect, or of another source.
+        SpecError if that is too much, or if another system would give something else.
         """
-        if source is not None or dialect not in (None, self.engine.dialect):
-            raise SpecError(
-                f"{self.spec.strategy} lists tuples of values, which are printed for {self.engine.name} alone; "
-                "name a search strategy, or leave out `dialect`"
-            )
+        dialect = dialect or self.engine.dialect
+        elsewhere = source is not None or dialect != self.engine.dialect
+        if elsewhere:
+            self._check_elsewhere(source)
         tuples = self.judge.frequency_set.tuples
         if tuples > _MOST_WRITTEN_OUT:
             raise SpecError(
@@ -130,9 +129,18 @@ class LocalRecoding(Judged):
         made = Relation("kanon_assignment"), Relation("kanon_local_classes")
         values = [self._written_out(relation, name) for relation, name in zip(self._made, made, strict=True)]
         values += [self._written_codes(a, names[a.coded.mapping]) for a in self.attributes]
-        source = self.engine.lasting(self.table.relation)
-        query = self._query(source, lambda a: names[a.coded.mapping], *made, recount=True, values=tuple(values))
-        return replace(query, read_files=self.read_files).statement(self.engine.dialect)
+        read = source or self.engine.lasting(self.table.relation)
+        query = self._query(read, lambda a: names[a.coded.mapping], *made, recount=True, values=tuple(values))
+        read_files = self.read_files if source is None else None
+        return replace(query, read_files=read_files, elsewhere=elsewhere).statement(dialect)
+
+    def _check_elsewhere(self, source: Relation | None) -> None:
+        self._check_population(source)
+        if self.local.split:
+            raise SpecError(
+                f"{self.spec.strategy} parts equal rows by their order in {self.engine.name}, which another system "
+                "need not have; name another strategy, or leave out `dialect` and `table`"
+            )
 
     def _written_out(self, relation: Relation, name: Relation) -> WrittenTable:
         """The assignment or the classes, written out."""

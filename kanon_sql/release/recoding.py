@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from kanon_sql import queries
 from kanon_sql.engine import Column, Engine, Table
 from kanon_sql.engines.scratch import Scratch
+from kanon_sql.errors import SpecError
 from kanon_sql.frequency import mapping
 from kanon_sql.frequency.frequency_set import Attribute
 from kanon_sql.frequency.judge import Judge
@@ -126,6 +127,14 @@ class Judged:
 
     def _column(self, attribute: Attribute) -> Column:
         return next(column for column in self.table.columns if column.name == attribute.column.name)
+
+    def _check_population(self, source: Relation | None) -> None:
+        """Refuse to print the count of a population for a statement that reads a `source` of another system."""
+        if source and self.judge.frequency_set.sampled_from:
+            raise SpecError(
+                "the statement would count a population, which another system has under another name; print it for "
+                f"{self.engine.name} alone, or leave out the models beside a population"
+            )
 
     def _load_mapping(self, attribute: Attribute) -> None:
         """Have the mapping table where the source is, in the type of the source's column."""

@@ -108,6 +108,11 @@ def compile_dbt(
 
 def _of_plan(plan: Plan | LocalPlan, spec: Spec, ref: str | None, dialects: Sequence[str] | None) -> DbtModel:
     reads, name = _names(plan.source, spec, ref)
+    if isinstance(plan, LocalPlan):
+        raise SpecError(
+            f"{spec.strategy} lists the tuples of its classes, which no seed of a dbt project should hold; "
+            "name a search strategy, or release by a Python model"
+        )
     own = [plan.recoding.engine.dialect]
     statements = [plan.recoding.standalone(_READ, each) for each in dialects or own]
     return DbtModel(name, reads, _files(name, reads, plan, statements))
