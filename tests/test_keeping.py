@@ -241,6 +241,16 @@ def test_drift_on_a_server_is_told_in_its_words(postgres: PostgreSQL, tmp_path: 
     assert release.manifest["columns"] == {"name": "character varying", "age": "bigint", "zip": "character varying"}
 
 
+def test_another_type_of_a_column_that_nobody_reads_is_accepted(embedded: Engine, tmp_path: Path) -> None:
+    """An identifier is dropped whatever it is; the column that tells people apart is dropped too, and is read."""
+    source = Source(embedded, tmp_path)
+    embedded.run("ALTER TABLE people ALTER COLUMN name TYPE BLOB")
+    assert source.drift() == [("changed type", "name", "accept")]
+    assert source.release(node_from=source.manifest).manifest["node_kept"]
+    source.spec = {**source.spec, "unit": "name"}
+    assert source.drift() == [("changed type", "name", "error")]
+
+
 def test_a_column_that_is_gone_is_told(embedded: Engine, tmp_path: Path) -> None:
     source = Source(embedded, tmp_path)
     source.manifest["columns"]["ward"] = "VARCHAR"

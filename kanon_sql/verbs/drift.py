@@ -10,7 +10,7 @@ from kanon_sql.engine import Table
 from kanon_sql.frequency.fitting import hierarchy_sources
 from kanon_sql.recode import RECODERS
 from kanon_sql.risk.roles import named_columns
-from kanon_sql.spec import Spec
+from kanon_sql.spec import EVERY, Spec
 from kanon_sql.verbs.source import Source
 
 Kind: TypeAlias = Literal["new column", "lost column", "changed type", "changed hierarchy", "grown hierarchy"]
@@ -68,10 +68,16 @@ def _columns(manifest: Mapping[str, Any], table: Table, types: Mapping[str, str]
             yield Drift("new column", name, spec.new_columns, text)
         elif name in known and known[name] != now:
             text = f"the column {name!r} is of type {now} now, and was {known[name]}"
-            yield Drift("changed type", name, spec.changed_types, text)
+            yield Drift("changed type", name, "accept" if _unread(name, spec) else spec.changed_types, text)
     for name in known:
         if name not in types:
             yield Drift("lost column", name, "accept", f"the column {name!r} is gone")
+
+
+def _unread(name: str, spec: Spec) -> bool:
+    """Whether the release is the same whatever is in a column: it is dropped, and nothing is counted by it."""
+    read = {*named_columns(spec) - {*spec.identifiers}, spec.unit, *spec.privacy.counted, *spec.kept_by_name}
+    return name not in read and (name in spec.identifiers or spec.keep not in (None, EVERY))
 
 
 def _hierarchies(manifest: Mapping[str, Any], source: Source, spec: Spec) -> Iterator[Drift]:
