@@ -4,7 +4,9 @@ For an environment of its own, with the extras `dbt` and `postgres` and pixeltab
 """
 
 import csv
+import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -17,9 +19,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import duckdb
 import psycopg
+import yaml
 from dbt.cli.main import dbtRunner
 
 import kanon_sql
+from dbt import jsonschemas
 from kanon_sql import queries
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,6 +43,7 @@ def main() -> None:
         check_a_release_that_cannot_be(project)
         check_that_incremental_is_refused(project)
         check_odd_values_and_names(project, dsn)
+        check_the_schema(project)
 
 
 def copied(project: Path) -> Path:
@@ -46,6 +51,11 @@ def copied(project: Path) -> Path:
     generated = shutil.ignore_patterns("target", "dbt_packages", "logs", "*.duckdb*", "package-lock.yml")
     shutil.copytree(ROOT / "examples" / "dbt", project, ignore=generated)
     (project / "packages.yml").write_text(f"packages:\n  - local: {ROOT / 'dbt'}\n", encoding="utf-8")
+    told = project / "models" / "patients_k5.yml"  # Core takes a test's arguments without the word too, and warns
+    described = yaml.safe_load(told.read_text(encoding="utf-8"))
+    tests = described["models"][0]["data_tests"]
+    tests[1] = {name: said["arguments"] for name, said in tests[1].items()}
+    told.write_text(yaml.safe_dump(described), encoding="utf-8")
     return project
 
 
@@ -188,6 +198,30 @@ def check_odd_values_and_names(project: Path, dsn: str) -> None:
         dbt("build", "--select", "+odd_anon", "--target", target)
     assert in_duckdb(project, "SELECT * FROM odd_anon") == expected
     assert sorted(in_postgres(dsn, "SELECT * FROM odd_anon"), key=repr) == sorted(expected, key=repr)
+
+
+def check_the_schema(project: Path) -> None:
+    """dbt's own JSON schema, by which Fusion reads a project, takes all that we describe, also what we compile."""
+    folder = Path(str(jsonschemas.__file__)).parent
+    newest = max((folder / "project").glob("*.json"), key=lambda path: [*map(int, path.stem.split("."))])
+    of_project = json.loads(newest.read_text(encoding="utf-8"))
+    of_models = json.loads((folder / "resources" / "latest.json").read_text(encoding="utf-8"))
+    described = [*(ROOT / "examples" / "dbt").glob("*/**/*.yml"), project / "models" / "odd_anon.yml"]
+    described = [path for path in described if not {"target", "dbt_packages"} & {*path.parts}]
+    assert len(described) > 4
+    for path in [ROOT / "dbt" / "dbt_project.yml", ROOT / "examples" / "dbt" / "dbt_project.yml", *described]:
+        text = re.sub(r'"{{ target[^}]*}}"', "true", path.read_text(encoding="utf-8"))  # as Jinja renders it
+        refused = problems(yaml.safe_load(text), of_project if path.name == "dbt_project.yml" else of_models)
+        assert not refused, f"{path.name}: {refused}"
+    unnested = yaml.safe_load((project / "models" / "patients_k5.yml").read_text(encoding="utf-8"))
+    assert problems(unnested, of_models), "a schema that takes anything says nothing"
+
+
+def problems(said: Any, schema: dict[str, Any]) -> list[str]:
+    from jsonschema import validators
+
+    validator = validators.validator_for(schema)(schema)
+    return [f"{list(error.absolute_path)}: {error.message}" for error in validator.iter_errors(said)]
 
 
 def relations(project: Path) -> set[str]:
