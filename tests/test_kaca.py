@@ -2,7 +2,7 @@
 
 import importlib
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import md5
 from itertools import count, pairwise
@@ -26,6 +26,7 @@ from kanon_sql.recode import Clock, Rounds, Task
 from kanon_sql.recode.kaca import kaca
 from support.counting import EXAMPLES, counted
 from support.data import DATA, needs_adult
+from support.examples import examples
 from support.oracle import Column, Problem, problems
 
 module = importlib.import_module("kanon_sql.recode.kaca")
@@ -188,13 +189,6 @@ def assigned(task: Task) -> list[tuple[tuple[int, ...], int, int, int, int]]:
     return [(row[:-4], *row[-4:]) for row in rows]
 
 
-@pytest.fixture
-def engine() -> Iterator[DuckDB]:
-    engine = DuckDB()
-    yield engine
-    engine.close()
-
-
 @pytest.mark.parametrize("batch", [1, 2, None])
 @EXAMPLES
 @given(
@@ -205,9 +199,9 @@ def engine() -> Iterator[DuckDB]:
     blocks=BLOCKS,
 )
 def test_the_classes_are_those_of_the_paper(
-    engine: DuckDB, batch: int | None, problem: Problem, seed: int, beta: float, weights: Sequence[float], blocks: int
+    embedded: DuckDB, batch: int | None, problem: Problem, seed: int, beta: float, weights: Sequence[float], blocks: int
 ) -> None:
-    task = task_of(engine, problem, seed, beta, weights)
+    task = task_of(embedded, problem, seed, beta, weights)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_MOST_BLOCKS", blocks)
         kaca(task, batch)
@@ -217,8 +211,8 @@ def test_the_classes_are_those_of_the_paper(
 
 @EXAMPLES
 @given(problem=problems(most_rows=60, strays=True), seed=st.integers(0, 9))
-def test_every_row_is_in_a_class_of_k_or_more(engine: DuckDB, problem: Problem, seed: int) -> None:
-    task = task_of(engine, problem, seed)
+def test_every_row_is_in_a_class_of_k_or_more(embedded: DuckDB, problem: Problem, seed: int) -> None:
+    task = task_of(embedded, problem, seed)
     local = kaca(task)
     sizes: Counter[int] = Counter()
     places: dict[tuple[int, ...], list[tuple[int, int]]] = defaultdict(list)
@@ -237,10 +231,10 @@ def test_every_row_is_in_a_class_of_k_or_more(engine: DuckDB, problem: Problem, 
 
 @EXAMPLES
 @given(problem=problems(most_rows=30), odd=st.integers(2, 6))
-def test_what_the_model_does_not_know_to_be_safe_is_merged_on(engine: DuckDB, problem: Problem, odd: int) -> None:
+def test_what_the_model_does_not_know_to_be_safe_is_merged_on(embedded: DuckDB, problem: Problem, odd: int) -> None:
     safe = "NULLIF(rows, $odd) >= $k"
     model = PrivacyModel("odd", {"odd": odd, "k": problem.k}, {"rows": "SUM(n)"}, safe)
-    task = task_of(engine, problem, model=all_of(model))
+    task = task_of(embedded, problem, model=all_of(model))
     try:
         kaca(task)
     except InfeasibleError:
@@ -252,10 +246,10 @@ def test_what_the_model_does_not_know_to_be_safe_is_merged_on(engine: DuckDB, pr
     assert all(n >= problem.k and n != odd for n in sizes.values())
 
 
-def test_a_model_that_not_even_all_rows_meet(engine: DuckDB) -> None:
+def test_a_model_that_not_even_all_rows_meet(embedded: DuckDB) -> None:
     leaves = {value: (value, "*") for value in "abc"}
     model = PrivacyModel("odd", {}, {"rows": "SUM(n)"}, "NULLIF(rows, 3) >= 2")
-    task = task_of(engine, Problem([("a",), ("b",), ("c",)], [Column(leaves)], k=2), model=all_of(model))
+    task = task_of(embedded, Problem([("a",), ("b",), ("c",)], [Column(leaves)], k=2), model=all_of(model))
     with pytest.raises(InfeasibleError, match="all 3 rows together do not meet odd, and no other classes"):
         kaca(task)
 
@@ -266,21 +260,21 @@ def lines(rows: int = 40) -> Problem:
     return Problem([(i,) for i in range(rows)], [Column(leaves)], k=2)
 
 
-def test_a_round_is_told(engine: DuckDB) -> None:
+def test_a_round_is_told(embedded: DuckDB) -> None:
     told: list[Rounds] = []
-    kaca(task_of(engine, lines(), clock=Clock(watch=told.append)))
+    kaca(task_of(embedded, lines(), clock=Clock(watch=told.append)))
     assert [progress.round for progress in told] == list(range(len(told)))
     assert (told[0].classes, told[0].left, told[-1].left) == (40, 40, 0)
 
 
 @pytest.mark.parametrize("rounds", [0, 1, 2])
-@EXAMPLES
+@examples(12)
 @given(problem=problems(most_rows=60, strays=True), seed=st.integers(0, 9))
-def test_when_the_time_is_up_what_is_unsafe_is_cut(engine: DuckDB, rounds: int, problem: Problem, seed: int) -> None:
+def test_when_the_time_is_up_what_is_unsafe_is_cut(embedded: DuckDB, rounds: int, problem: Problem, seed: int) -> None:
     """After so many rounds; the first is told before any merge."""
     clock = Clock()
     clock.watch = lambda progress: setattr(clock, "interrupted", progress.round >= rounds)
-    task = task_of(engine, problem, seed, clock=clock)
+    task = task_of(embedded, problem, seed, clock=clock)
     local = kaca(task)
     sizes: Counter[int] = Counter()
     for _, n, number, first, last in assigned(task):
@@ -291,8 +285,8 @@ def test_when_the_time_is_up_what_is_unsafe_is_cut(engine: DuckDB, rounds: int, 
     assert local.facts["cut_rows"] == 0 or local.ended == "interrupted"
 
 
-def test_without_any_time_there_is_something_to_release(engine: DuckDB) -> None:
-    task = task_of(engine, lines(), clock=Clock(limit=0.0))
+def test_without_any_time_there_is_something_to_release(embedded: DuckDB) -> None:
+    task = task_of(embedded, lines(), clock=Clock(limit=0.0))
     local = kaca(task)
     sizes: Counter[int] = Counter()
     for _, n, number, _, _ in assigned(task):
@@ -301,24 +295,24 @@ def test_without_any_time_there_is_something_to_release(engine: DuckDB) -> None:
     assert min(sizes.values()) >= 2
 
 
-def test_what_is_too_little_to_be_cut_joins_a_class_when_there_is_no_moment_left(engine: DuckDB) -> None:
+def test_what_is_too_little_to_be_cut_joins_a_class_when_there_is_no_moment_left(embedded: DuckDB) -> None:
     """Five rows are safe, two are fewer than k: every look at this clock costs it a second."""
     leaves = {value: (value, value[0], "*") for value in ("a1", "a2", "b1")}
     problem = Problem([("a1",)] * 5 + [("a2",), ("b1",)], [Column(leaves)], k=3)
     seconds = count()
-    task = task_of(engine, problem, clock=Clock(0.5, now=lambda: float(next(seconds))))
+    task = task_of(embedded, problem, clock=Clock(0.5, now=lambda: float(next(seconds))))
     local = kaca(task)
     assert (local.ended, local.facts["rounds"], local.split) == ("time limit", 0, False)
     table = queries.text("core/copy", "duckdb", columns=["n", "class"], source=local.assignment)
     sizes: Counter[int] = Counter()
-    for n, number in engine.rows(table):
+    for n, number in embedded.rows(table):
         sizes[number] += n
     assert (sizes.total(), min(sizes.values()) >= 3) == (7, True)
 
 
 @pytest.mark.slow
-def test_many_seekers_look_in_several_goes(engine: DuckDB) -> None:
-    task = task_of(engine, lines())
+def test_many_seekers_look_in_several_goes(embedded: DuckDB) -> None:
+    task = task_of(embedded, lines())
     kaca(task)
     expected = sorted(assigned(task))
     with pytest.MonkeyPatch.context() as patch:
@@ -327,16 +321,16 @@ def test_many_seekers_look_in_several_goes(engine: DuckDB) -> None:
     assert sorted(assigned(task)) == expected
 
 
-def test_a_run_leaves_nothing_but_the_assignment(engine: DuckDB) -> None:
-    kaca(task_of(engine, lines()))
-    left = [name for (name,) in engine.rows("SELECT table_name FROM duckdb_tables()") if "kaca" in name]
+def test_a_run_leaves_nothing_but_the_assignment(embedded: DuckDB) -> None:
+    kaca(task_of(embedded, lines()))
+    left = [name for (name,) in embedded.rows("SELECT table_name FROM duckdb_tables()") if "kaca" in name]
     assert left == []
 
 
 @pytest.mark.slow
-def test_the_seed_decides(engine: DuckDB) -> None:
+def test_the_seed_decides(embedded: DuckDB) -> None:
     def made(seed: int) -> list[Any]:
-        task = task_of(engine, lines(), seed)
+        task = task_of(embedded, lines(), seed)
         kaca(task)
         return sorted(assigned(task))
 
@@ -344,10 +338,10 @@ def test_the_seed_decides(engine: DuckDB) -> None:
     assert made(1) != made(2)
 
 
-def test_a_stub_leaves_the_large_class_as_it_is(engine: DuckDB) -> None:
+def test_a_stub_leaves_the_large_class_as_it_is(embedded: DuckDB) -> None:
     """Two of three alike rows go with none: k = 2, and one row of another value takes one of four."""
     problem = Problem([("a",)] * 4 + [("b",)], [Column({"a": ("a", "*"), "b": ("b", "*")})], k=2)
-    task = task_of(engine, problem)
+    task = task_of(embedded, problem)
     assert kaca(task).split
     assert sorted((codes, n) for codes, n, *_ in assigned(task)) == [((0,), 1), ((0,), 3), ((1,), 1)]
 
@@ -426,7 +420,7 @@ def test_adult_loses_far_less_than_by_whole_levels(adults: Path) -> None:
 
 @needs_adult
 @pytest.mark.slow
-def test_many_merges_at_a_time_lose_no_more_than_one(adults: Path, tmp_path: Path, engine: DuckDB) -> None:
+def test_many_merges_at_a_time_lose_no_more_than_one(adults: Path, tmp_path: Path, embedded: DuckDB) -> None:
     rows = adults.read_text().splitlines()[:151]
     (tmp_path / "few.csv").write_text("\n".join(rows))
     names = QUASI_IDENTIFIERS[:4]
@@ -439,7 +433,7 @@ def test_many_merges_at_a_time_lose_no_more_than_one(adults: Path, tmp_path: Pat
     problem = Problem([tuple(row) for row in picked], columns, k=5)
 
     def lost(batch: int | None) -> int:
-        task = task_of(engine, problem, 0)
+        task = task_of(embedded, problem, 0)
         kaca(task, batch)
         members: dict[int, list[tuple[tuple[int, ...], int]]] = defaultdict(list)
         for codes, n, number, *_ in assigned(task):
