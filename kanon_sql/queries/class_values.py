@@ -97,11 +97,13 @@ def count_values(tree: exp.Expr, has_lists: bool = False) -> None:
 
     `has_lists`: whether lists will do for what else needs window functions, which take twice as long.
     """
+    if not any(_is_figure(column) for column in tree.find_all(exp.Column)):
+        return
     selects: dict[int, tuple[exp.Select, dict[Counted, dict[str, None]]]] = {}
     _count_largest(tree, has_lists)
-    for column in tree.find_all(exp.Column):
+    for column in filter(_is_figure, tree.find_all(exp.Column)):
         select = column.find_ancestor(exp.Select)
-        if "kanon" in column.meta and not column.table and select is not None:
+        if not column.table and select is not None:
             name, counted = column.meta["kanon"]
             selects.setdefault(id(select), (select, {}))[1].setdefault(counted, {})[name] = None
     # The innermost first: what stands around it is copied with it.
@@ -115,6 +117,10 @@ def count_values(tree: exp.Expr, has_lists: bool = False) -> None:
             folded = to_fold(select) if has_lists else []
             _split(select, {each: _branch_figures(each, figures[each], bool(folded)) for each in ordered})
             fold(select, folded)
+
+
+def _is_figure(column: exp.Expr) -> bool:
+    return column.meta_get("kanon") is not None
 
 
 def are_in_columns(condition: exp.Expr) -> bool:

@@ -319,13 +319,16 @@ def _holes(name: str) -> set[str]:
 
 def _fill(template: exp.Expr, holes: dict[str, Hole]) -> exp.Expr:
     tree = template.copy()
-    open_holes = {hole.name for hole in tree.find_all(exp.Placeholder)}
-    if open_holes != set(holes):
-        raise ValueError(f"holes {sorted(open_holes)} filled with {sorted(holes)}")
+    found = list(tree.find_all(exp.Placeholder))
+    if {hole.name for hole in found} != set(holes):
+        raise ValueError(f"holes {sorted({hole.name for hole in found})} filled with {sorted(holes)}")
     # Columns last: an item is copied for each of them, with the other holes in it.
-    while in_order := sorted(tree.find_all(exp.Placeholder), key=lambda hole: isinstance(holes[hole.name], _COLUMNS)):
-        hole = in_order[0]
+    for hole in (each for each in found if not isinstance(holes[each.name], _COLUMNS)):
         _fill_one(hole, holes[hole.name])
+    columns = [hole for hole in found if isinstance(holes[hole.name], _COLUMNS)]
+    while columns:
+        _fill_one(columns[0], holes[columns[0].name])
+        columns = list(tree.find_all(exp.Placeholder))
     return tree
 
 
@@ -359,7 +362,7 @@ def _repeat(hole: exp.Expr, columns: Sequence[tuple[str, str]]) -> None:
             same.replace(column(filling))
         filled = copy.this
         named = isinstance(filled, exp.Alias) or (isinstance(filled, exp.Column) and name == filling)
-        items.append(exp.alias_(filled, name, quoted=True) if selected and not named else filled)
+        items.append(exp.alias_(filled, name, quoted=True, copy=False) if selected and not named else filled)
     item.replace(items)
 
 
@@ -378,7 +381,7 @@ def _steps(steps: Steps) -> exp.Expr:
 
 
 def printed(tree: exp.Expr, dialect: str, **options: Any) -> str:
-    """A tree as text, with sqlglot's options.
+    """A tree as text, with sqlglot's options; the tree is of no use afterwards.
 
     Our scratch tables are where the engine keeps such, and classes with the values they need.
     """
@@ -390,7 +393,7 @@ def printed(tree: exp.Expr, dialect: str, **options: Any) -> str:
         if named.db == _SCRATCH:
             schema = _SCRATCH_SCHEMAS[dialect]
             named.set("db", exp.to_identifier(schema, quoted=True) if schema else None)
-    return tree.sql(dialect=dialect, comments=False, **options)
+    return tree.sql(dialect=dialect, comments=False, copy=False, **options)
 
 
 def table(relation: Relation, alias: str | None = None) -> exp.Table:
