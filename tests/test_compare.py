@@ -57,10 +57,11 @@ def never(space: Space) -> Search:
 # Each search as if it ran alone
 
 
-@pytest.mark.parametrize("metric", ["loss", "precision", "discernibility"])
-@pytest.mark.parametrize("rolled_up", [False, True])
+@pytest.mark.parametrize(
+    ("rolled_up", "metric"), [(False, "loss"), (False, "precision"), (True, "loss"), (True, "discernibility")]
+)
 @pytest.mark.slow
-def test_every_search_counts_its_own(monkeypatch: pytest.MonkeyPatch, metric: str, rolled_up: bool) -> None:
+def test_every_search_counts_its_own(monkeypatch: pytest.MonkeyPatch, rolled_up: bool, metric: str) -> None:
     """With roll-ups too: what one search made would save the next one its queries."""
     people, spec = (WIDER, WIDER_SPEC) if rolled_up else (PEOPLE, SPEC)
     if rolled_up:

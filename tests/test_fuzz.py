@@ -8,7 +8,7 @@ from support import fuzz
 @pytest.mark.parametrize("part", range(5))
 @pytest.mark.slow
 def test_no_random_release_is_other_than_it_says(part: int) -> None:
-    ends = list(fuzz.runs("duckdb", part * 60, 60, 1))
+    ends = list(fuzz.runs("duckdb", part * 40, 40, 1))
     assert [problem for _, end, problem in ends if end == "wrong"] == []
     assert sum(end == "released" for _, end, _ in ends) > 0.5 * len(ends)
 
@@ -19,6 +19,6 @@ def test_no_random_release_of_a_server_is_other_than_it_says(
     part: int, postgres_dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KANON_POSTGRES_DSN", postgres_dsn)
-    ends = list(fuzz.runs("postgres", part * 30, 30, 1))
+    ends = list(fuzz.runs("postgres", part * 20, 20, 1))
     assert [problem for _, end, problem in ends if end == "wrong"] == []
     assert sum(end == "released" for _, end, _ in ends) > 0.5 * len(ends)

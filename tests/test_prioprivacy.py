@@ -85,7 +85,7 @@ def _holds(problem: Problem, frequency_set: FrequencySet, local: Local) -> Count
     return classes
 
 
-@examples(60)
+@examples(30)
 @given(case=ranked(most_columns=4))
 @pytest.mark.slow
 def test_every_class_of_the_strict_form_is_safe_and_true(embedded: DuckDB, case: Any) -> None:
