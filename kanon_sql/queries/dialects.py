@@ -69,7 +69,7 @@ def printed(tree: exp.Expr, dialect: str, pretty: bool = False) -> str:
 
 def _in_words_of(tree: exp.Expr, dialect: str) -> exp.Expr:
     rewrite = _WORDS.get(dialect)
-    return tree.transform(rewrite) if rewrite else tree
+    return tree.transform(rewrite) if rewrite else tree.copy()
 
 
 def _with_bytes(node: exp.Expr) -> exp.Expr:
