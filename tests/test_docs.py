@@ -41,7 +41,7 @@ def commands(page: Path) -> list[list[str]]:
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
     """People, hierarchies, a database of patients, places, and the README's spec as release.yml."""
-    write_parquet(tmp_path / "people.parquet", 4000)
+    write_parquet(tmp_path / "people.parquet", 1000)
     (tmp_path / "hierarchies").symlink_to(folder("hierarchies") / "adult")
     (tmp_path / "places.csv").write_text("Bern;Switzerland\nThun;Switzerland\nGraz;Austria\nSwitzerland;*\nAustria;*\n")
     with duckdb.connect(str(tmp_path / "hospital.duckdb")) as connection:
