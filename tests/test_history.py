@@ -98,6 +98,7 @@ def test_without_a_limit_the_history_begins_anew() -> None:
     assert "beside it the new release" in refusal()
 
 
+@pytest.mark.slow
 def test_a_server_holds_the_copies_itself(postgres_dsn: str, tmp_path: Path) -> None:
     """As the month of nights does in a DuckDB file."""
     database = postgres_dsn

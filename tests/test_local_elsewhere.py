@@ -38,6 +38,7 @@ def compiled(people: DuckDB, **how: Any) -> kanon_sql.Compiled:
     return kanon_sql.compile("people", SPEC, connection=people.connection, **{"table": "elsewhere", **how})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["mondrian", "kaca", "refine", "prioprivacy"])
 def test_another_system_gives_the_rows_of_the_release(people: DuckDB, postgres: PostgreSQL, strategy: str) -> None:
     create_table(postgres, "elsewhere", TYPES, ROWS)

@@ -109,6 +109,7 @@ def test_the_asset_for_dagster_makes_the_release(clinic: Path) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("make"), reason="install make to run it")
 def test_make_release_makes_and_verifies_the_release(clinic: Path) -> None:
     (clinic / "Makefile").write_text(blocks("pipelines/makefile.md", "make")[0])
@@ -117,6 +118,7 @@ def test_make_release_makes_and_verifies_the_release(clinic: Path) -> None:
     assert "holds: 1 rows" in said
 
 
+@pytest.mark.slow
 def test_the_steps_of_the_workflow_run(clinic: Path) -> None:
     (workflow,) = map(yaml.safe_load, blocks("pipelines/github-actions.md", "yml"))
     install, run = (step for step in workflow["jobs"]["release"]["steps"] if "run" in step)
@@ -125,6 +127,7 @@ def test_the_steps_of_the_workflow_run(clinic: Path) -> None:
     assert "nightly" in ran(clinic, "bash", "-e", "-c", run["run"], **{variable: str(clinic / "hospital.duckdb")})
 
 
+@pytest.mark.slow
 def test_the_line_of_the_crontab_runs_and_mails_what_failed(clinic: Path) -> None:
     (line,) = blocks("pipelines/cron.md", "cron")
     *when, command = line.split(" ", 5)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
+import pytest
 
 import kanon_sql
 from kanon_sql.engines.postgres import PostgreSQL
@@ -95,6 +96,7 @@ def at_once(here: Path, k: str, process: subprocess.Popen[str]) -> tuple[str, st
     return ran(here, k, when_staged), heard(process)
 
 
+@pytest.mark.slow
 def test_of_two_processes_on_a_server_one_adds_its_row_and_the_other_says_why_not(
     postgres: PostgreSQL, postgres_dsn: str, tmp_path: Path
 ) -> None:
@@ -117,6 +119,7 @@ def test_of_two_processes_on_a_server_one_adds_its_row_and_the_other_says_why_no
     assert kanon_sql.releases("kanon_releases", database=postgres_dsn)
 
 
+@pytest.mark.slow
 def test_of_two_processes_on_a_database_file_one_is_told_who_has_it(tmp_path: Path) -> None:
     database = tmp_path / "clinic.duckdb"
     with duckdb.connect(str(database)) as connection:
@@ -134,6 +137,7 @@ def test_of_two_processes_on_a_database_file_one_is_told_who_has_it(tmp_path: Pa
     assert (bool(trail), [each.release for each in trail.entries]) == (True, ["two", "one"])
 
 
+@pytest.mark.slow
 def test_two_processes_add_to_a_file_one_after_the_other(tmp_path: Path) -> None:
     source = tmp_path / "people.csv"
     source.write_text("age\n" + "".join(f"{age}\n" for (age,) in AGES))
