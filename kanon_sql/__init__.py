@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.run import Runs, run
     from kanon_sql.verbs.search import Search, search
     from kanon_sql.verbs.statement import Compiled, anonymize_sql, compile
+    from kanon_sql.verbs.suggest import Suggestions, suggest
     from kanon_sql.verbs.utility import Utility, utility
     from kanon_sql.verbs.verify import Verification, verify
 
@@ -60,6 +61,7 @@ _HOMES = {
     "Runs": "verbs.run",
     "Search": "verbs.search",
     "Spec": "spec",
+    "Suggestions": "verbs.suggest",
     "Utility": "verbs.utility",
     "Verification": "verbs.verify",
     "anatomize": "verbs.anatomize",
@@ -80,6 +82,7 @@ _HOMES = {
     "risks": "verbs.risks",
     "run": "verbs.run",
     "search": "verbs.search",
+    "suggest": "verbs.suggest",
     "utility": "verbs.utility",
     "verify": "verbs.verify",
 }
@@ -105,6 +108,7 @@ __all__ = [
     "Runs",
     "Search",
     "Spec",
+    "Suggestions",
     "Utility",
     "Verification",
     "anatomize",
@@ -126,6 +130,7 @@ __all__ = [
     "risks",
     "run",
     "search",
+    "suggest",
     "utility",
     "verify",
 ]

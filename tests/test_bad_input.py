@@ -246,7 +246,7 @@ TARGETS: list[tuple[str, Files, str]] = [
 BUILD = "hierarchy build people.csv --output new.csv --column"
 COMMANDS: list[tuple[str, Files, str]] = [
     (f"{BUILD} job --suppress", {}, "column 'job'"),
-    (f"{BUILD} age", {}, "give exactly one of --ranges, --redact, --dates, --taxonomy and --suppress"),
+    (f"{BUILD} age", {}, "give exactly one of --ranges, --edges, --redact, --prefix, --networks, --dates, --age, "),
     (f"{BUILD} age --ranges 5 --suppress", {}, "give exactly one of"),
     *((f"{BUILD} age --ranges {widths}", {}, "") for widths in ("5,x", "nan", "inf", "0", "-5", "''", "10,15")),
     *((f"{BUILD} age --ranges 5 --{bound} {value}", {}, "") for bound in ("top", "origin") for value in ("nan", "inf")),

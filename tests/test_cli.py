@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
     "words",
     [
         "",
+        "init",
         "anonymize",
         "anatomize",
         "explain",

@@ -7,7 +7,10 @@ from kanon_sql.errors import SpecError
 from kanon_sql.spec import Privacy, parse
 from support.specs import QI_TEXT, error
 
-RECIPE_TEXT = "a file, the word suppress, or a mapping with one of file, table, ranges, redact, dates, taxonomy"
+RECIPE_TEXT = (
+    "a file, the word suppress, or a mapping with one of file, table, ranges, redact, dates, taxonomy, age, edges, "
+    "prefix, networks, known"
+)
 TOP_KEYS = (
     "database, attach, memory_limit, threads, temp_directory, source, identifiers, location, time, unit, cloak, "
     "quasi_identifiers, hierarchies, "
@@ -296,7 +299,7 @@ def test_a_perturbed_column_is_neither_quasi_identifier_nor_identifier(text: str
         ("{ranges: [5], top: .inf}", ".top: give a number, not inf"),
         ("{redact: middle}", ".redact: give right or left, not 'middle'"),
         ("{redact: left, step: 0}", ".step: give a whole number of at least 1, not 0"),
-        ("{dates: month}", ".dates: give a list of date parts such as [month, year], not 'month'"),
+        ("{dates: month}", ".dates: give a list of date parts such as [month, year, 5 years], not 'month'"),
         ("{taxonomy: a, separator: 1}", ".separator: give a text such as ',' or ';', not 1"),
     ],
 )

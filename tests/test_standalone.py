@@ -50,9 +50,19 @@ RANGES: list[dict[str, Any]] = [
     {"ranges": [7], "origin": 3},
     {"ranges": [10, 100], "bottom": 18, "top": 90},
     {"ranges": [20], "bottom": -7, "top": 95, "origin": -5},
+    {"edges": [[-7, 1, 10, 90], [1, 90]]},
 ]
-REDACTIONS: list[dict[str, Any]] = [{"redact": "right"}, {"redact": "left", "step": 2}]
-CALENDAR = [{"dates": ["day", "month", "quarter", "year", "decade", "century"]}]
+REDACTIONS: list[dict[str, Any]] = [
+    {"redact": "right"},
+    {"redact": "left", "step": 2},
+    {"prefix": [3, 1]},
+    {"prefix": [4, 2], "pad": 5},
+]
+CALENDAR: list[dict[str, Any]] = [
+    {"dates": ["hour", "day", "month", "quarter", "year", "decade", "century"]},
+    {"dates": ["year", "5 years", "20 years"]},
+    {"age": "2020-02-29", "bands": [1, 5, 20], "top": 90},
+]
 COLUMNS: dict[str, tuple[str, Sequence[Any], Sequence[dict[str, Any]]]] = {
     "small": ("SMALLINT", [*_numbers(30_000), -32_768, 32_767], RANGES),
     "integer": ("INTEGER", [*INTEGERS, -(2**31), 2**31 - 1], RANGES + REDACTIONS),

@@ -33,6 +33,7 @@ VERBS = [
     "lattice",
     "report",
     "risks",
+    "suggest",
 ]
 
 
@@ -45,6 +46,7 @@ def results() -> dict[str, Any]:
         "verify": kanon_sql.verify(PEOPLE, quasi_identifiers=["age", "zip"], k=6),
         "risks": kanon_sql.risks(PEOPLE, quasi_identifiers=["age", "zip"], sensitive=["ill"]),
         "compare": kanon_sql.compare(PEOPLE, SPEC, k=3, strategies=["ola", "flash"]),
+        "suggest": kanon_sql.suggest(PEOPLE, quasi_identifiers=["age", "zip"]),
         "hierarchy": kanon_sql.hierarchy.build(PEOPLE, "age", {"ranges": [5, 10]}),
     }
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # Each command is in the module of its name, which is not imported to list it; what it does is said here alone.
 COMMANDS = {
+    "init": "Suggest a spec for a table: what each column is, and a hierarchy for each that others may know. Nothing "
+    "is anonymized.",
     "anonymize": "Make a k-anonymous release of a table or file, and verify what was written.",
     "anatomize": "Release exact rows, and apart from them the sensitive values of groups of rows. NOT k-anonymous.",
     "run": "Make the releases of a spec again where anything has changed, each held against the one that it replaces; "

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from rich.markup import escape
 from rich.table import Table
@@ -14,6 +15,7 @@ from kanon_sql.cli.declare import Argument, Option, takes
 from kanon_sql.cli.show import out, sample
 from kanon_sql.errors import SpecError
 from kanon_sql.generalization.hierarchy import Hierarchy
+from kanon_sql.spec import Known
 from kanon_sql.verbs import hierarchies
 
 COLUMN = Option("column", "The column it is for.", default=...)
@@ -24,11 +26,27 @@ SEPARATOR = Option("separator", "The field separator (default: taken from the fi
 HEADER = Option("header", "The first line names the levels.", type=bool)
 
 
-def _numbers(text: str) -> list[int | float]:
+def _numbers(
+    text: str, flag: str = "--ranges", form: str = "widths with commas between them, as in 5,10,20"
+) -> list[int | float]:
     try:
         return [_exact(float(part)) for part in text.split(",")]
     except ValueError:
-        raise SpecError(f"--ranges {text}: give widths with commas between them, as in 5,10,20") from None
+        raise SpecError(f"{flag} {text}: give {form}") from None
+
+
+def _whole(text: str) -> list[int]:
+    if not re.fullmatch(r"\s*\d+\s*(,\s*\d+\s*)*", text):
+        raise SpecError(f"{text!r} is no list of whole numbers; write them with commas between, as in 4,3,2")
+    return [int(part) for part in text.split(",")]
+
+
+def _levels(text: str) -> list[list[int | float]]:
+    """Read `1,10,100;10`, the levels apart by semicolons."""
+    return [
+        _numbers(level, "--edges", "edges with commas between them, and `;` between levels")
+        for level in text.split(";")
+    ]
 
 
 def _exact(number: float) -> int | float:
@@ -44,7 +62,14 @@ def _exact(number: float) -> int | float:
     Option("top", "Numbers from here on become one range.", type=float, read=_exact),
     Option("bottom", "Numbers below become one range.", type=float, read=_exact),
     Option("origin", "Where the ranges start to count.", type=float, read=_exact, default=0),
+    Option("edges", "Edges of number ranges, level by level, as in 1,10,100;10.", read=_levels),
     Option("redact", "Hide characters from the right or the left."),
+    Option("prefix", "First characters of a code, as in 4,3,2.", read=_whole),
+    Option("pad", "The length of codes that lost their leading zeros.", type=int, limits={"min": 1}),
+    Option("networks", "Bits of the networks of IP addresses, as in 24,16,8.", read=_whole),
+    Option("known", "A taxonomy that everybody knows.", choices=get_args(Known)),
+    Option("age", "The date at which the age of who was born on a date is counted, as in 2026-01-01."),
+    Option("bands", "Years of the bands of ages, as in 1,5,10 (default 1,5,10,20).", read=_whole),
     Option("step", "Characters hidden per level.", type=int, default=1, limits={"min": 1}),
     Option("dates", "Date parts, as in month,quarter,year.", read=o.names),
     Option("taxonomy", "A file of child and parent.", type=Path, read=str),
@@ -58,20 +83,20 @@ def build(source: str, column: str, output: Path, database: str | None, overwrit
     _show(made.hierarchy, str(output), rows=8)
 
 
-def _recipe(redact: str | None, step: int, suppress: bool | None, **asked: Any) -> Any:
+_BESIDE = {"ranges": ("top", "bottom", "origin"), "redact": ("step",), "prefix": ("pad",), "age": ("bands", "top")}
+_RECIPES = ("ranges", "edges", "redact", "prefix", "networks", "dates", "age", "taxonomy", "known")
+
+
+def _recipe(suppress: bool | None, **asked: Any) -> Any:
     """The one recipe that is asked for, as a spec writes it."""
-    bounds = {name: asked[name] for name in ("top", "bottom", "origin") if asked[name] is not None}
-    recipes = [
-        {"ranges": asked["ranges"], **bounds} if asked["ranges"] is not None else None,
-        {"redact": redact, "step": step} if redact is not None else None,
-        {"dates": asked["dates"]} if asked["dates"] is not None else None,
-        {"taxonomy": asked["taxonomy"]} if asked["taxonomy"] is not None else None,
-        "suppress" if suppress else None,
-    ]
-    given = [recipe for recipe in recipes if recipe]
-    if len(given) != 1:
-        raise SpecError("give exactly one of --ranges, --redact, --dates, --taxonomy and --suppress")
-    return given[0]
+    named = [name for name in _RECIPES if asked[name] is not None]
+    if len(named) + bool(suppress) != 1:
+        *first, last = [*(f"--{name}" for name in _RECIPES), "--suppress"]
+        raise SpecError(f"give exactly one of {', '.join(first)} and {last}")
+    if suppress:
+        return "suppress"
+    said = (named[0], *_BESIDE.get(named[0], ()))
+    return {name: asked[name] for name in said if asked[name] is not None}
 
 
 @takes(FILE, COVERED, A_COLUMN, o.DATABASE, SEPARATOR, HEADER)

@@ -17,13 +17,18 @@ from pydantic import BaseModel
 from kanon_sql import queries
 from kanon_sql.engine import Column, Engine, Table
 from kanon_sql.errors import HierarchyError, SpecError
+from kanon_sql.generalization import codes, recipes
 from kanon_sql.generalization import hierarchy as h
-from kanon_sql.generalization import recipes
-from kanon_sql.generalization.rules import Calendar, Itself, Redaction, Rule, range_rule
+from kanon_sql.generalization.rules import Calendar, Itself, Prefix, Redaction, Rule, age_rule, edges_rule, range_rule
 from kanon_sql.spec import (
+    AgeRecipe,
     Attribute,
     DatesRecipe,
+    EdgesRecipe,
     FileRecipe,
+    KnownRecipe,
+    NetworksRecipe,
+    PrefixRecipe,
     RangesRecipe,
     RedactRecipe,
     Spec,
@@ -100,8 +105,21 @@ def hierarchy_source(attribute: Attribute, column: Column, spec: Spec, engine: E
             hides = lambda level: Redaction(level * step, side)  # noqa: E731
             return _built(redact, lambda values: recipes.redact(values, side, name, step), hides)
         case DatesRecipe(dates=units) as dates:
-            part = lambda level: Calendar(units[level - 1])  # noqa: E731
+            part = lambda level: None if units[level - 1] == "week" else Calendar(units[level - 1])  # noqa: E731
             return _built(dates, lambda values: recipes.dates(values, units, name), part)
+        case AgeRecipe(age=as_of, bands=bands, top=top) as age:
+            band = lambda level: age_rule(as_of, bands[level - 1], top)  # noqa: E731
+            return _built(age, lambda values: recipes.ages(values, as_of, bands, name, top), band)
+        case EdgesRecipe(edges=levels) as edges:
+            cut = lambda level: edges_rule(levels[level - 1])  # noqa: E731
+            return _built(edges, lambda values: recipes.edges(values, levels, name), cut)
+        case PrefixRecipe(prefix=lengths, pad=pad) as prefix:
+            cut_off = lambda level: Prefix(lengths[level - 1], pad)  # noqa: E731
+            return _built(prefix, lambda values: codes.prefix(values, lengths, name, pad), cut_off)
+        case NetworksRecipe(networks=bits) as networks:
+            return _built(networks, lambda values: codes.networks(values, bits, name))
+        case KnownRecipe(known=taxonomy_name) as known:
+            return _built(known, lambda values: codes.known(values, taxonomy_name, name))
         case SuppressRecipe() as suppress:
             return _built(suppress, lambda values: recipes.suppress(values, name))
 

@@ -1,7 +1,8 @@
-"""Recipes: a hierarchy from the values of a column, by ranges, redaction, calendar, taxonomy or one step."""
+"""Recipes: a hierarchy from the values of a column, by ranges, redaction, calendar, age, taxonomy or one step."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime
 from decimal import Context, Decimal, localcontext
@@ -10,6 +11,7 @@ from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 from kanon_sql.errors import HierarchyError
+from kanon_sql.generalization.calendar import NAMED, Unit, unit
 from kanon_sql.generalization.hierarchy import STAR, Hierarchy, nested_levels
 from kanon_sql.generalization.values import Label, Value, as_text, ordered, printed
 
@@ -76,19 +78,57 @@ def redact(values: Iterable[Value], side: Literal["right", "left"], column: str,
 
 
 def dates(values: Iterable[Value], units: Sequence[str], column: str) -> Hierarchy:
-    """Calendar levels from day, month, quarter, year, decade and century, and `*` above them.
+    """Calendar levels such as hour, day, week, month, quarter, year, `5 years`, decade and century; `*` above them.
 
-    Takes dates, timestamps and ISO text. A century is `2000-2099`, so that decades nest in it. Raises
-    HierarchyError for a value that is no date, and units unknown or not each coarser than the last.
+    Takes dates, timestamps and ISO text. A century is `2000-2099`, so that decades nest in it; `5 years` are
+    `2020-2024`, and weeks those of ISO 8601. Raises HierarchyError for a value that is no date, and units unknown or
+    not each within the next.
 
     >>> [label for label, in dates([date(2020, 5, 17)], ["month", "quarter", "decade"], "born").levels]
     ['2020-05', '2020-Q2', '2020s', '*']
     """
     where = f"column {column!r}"
-    _check_units(units, where)
+    steps = _checked_units(units, where)
     leaves = ordered(values)
     days = [_day(value, where) for value in leaves]
-    return nested_levels(leaves, [*_nested(days, [_UNITS[unit] for unit in units]), [STAR] * len(leaves)], where)
+    return nested_levels(leaves, [*_nested(days, [step.label for step in steps]), [STAR] * len(leaves)], where)
+
+
+def edges(values: Iterable[Value], levels: Sequence[Sequence[Number]], column: str) -> Hierarchy:
+    """Half-open ranges between edges of one's own, a list of edges per level, and `*` above them; for skewed numbers.
+
+    The edges of a level are some of those of the level below. Raises HierarchyError for a value that is no finite
+    number, and edges that do not rise or are not among those below.
+
+    >>> edges([0, 3, 700], [[1, 10, 100], [10]], "gain").levels
+    (('< 1', '[1, 10)', '>= 100'), ('< 10', '< 10', '>= 10'), ('*', '*', '*'))
+    """
+    where = f"column {column!r}"
+    leaves = ordered(values)
+    numbers = [_decimal(value, where) for value in leaves]
+    cuts = [[_decimal(edge, where) for edge in level] for level in levels]
+    _check_edges(cuts, where)
+    labelled = [[_between(cut, number) for number in numbers] for cut in cuts]
+    return nested_levels(leaves, [*labelled, [STAR] * len(leaves)], where)
+
+
+def ages(values: Iterable[Value], as_of: date, bands: Sequence[int], column: str, top: int | None = None) -> Hierarchy:
+    """The age at a date of who was born on the values' days, in bands of so many years, and `*` above them.
+
+    A band of 1 is the age itself; ages from `top` on become `>= top`, and who is not born yet is `< 0`. Raises
+    HierarchyError for a value that is no date, and bands that do not nest.
+
+    >>> ages([date(1990, 5, 17), date(1931, 1, 1)], date(2026, 5, 16), [1, 10], "born", top=90).levels
+    (('>= 90', '35'), ('>= 90', '[30, 40)'), ('*', '*'))
+    """
+    where = f"column {column!r}"
+    leaves = ordered(values)
+    years = [_age(_day(value, where), as_of) for value in leaves]
+    widths, high = [Decimal(band) for band in bands], _INFINITY if top is None else Decimal(top)
+    _check_ranges(widths, Decimal(0), high, where)
+    bounds = Decimal(0), Decimal(0), high
+    levels = [[_band(width, *bounds, Decimal(age)) for age in years] for width in widths]
+    return nested_levels(leaves, [*levels, [STAR] * len(leaves)], where)
 
 
 def taxonomy(pairs: Iterable[tuple[str, str]], values: Iterable[Value], column: str, name: str) -> Hierarchy:
@@ -150,6 +190,44 @@ def _check_ranges(widths: Sequence[Decimal], bottom: Decimal, top: Decimal, wher
             )
 
 
+def _check_edges(levels: Sequence[Sequence[Decimal]], where: str) -> None:
+    if not levels or not all(levels):
+        raise HierarchyError(f"{where}: edges are a list of numbers per level, and one is empty; give [[10, 50], [50]]")
+    for level in levels:
+        if list(level) != sorted(set(level)):
+            raise HierarchyError(
+                f"{where}: the edges {_shown(level)} do not rise; write them from low to high, each once"
+            )
+    for finer, coarser in pairwise(levels):
+        if not set(coarser) <= set(finer):
+            new = sorted(set(coarser) - set(finer))
+            raise HierarchyError(
+                f"{where}: the edges {_shown(new)} are not among those of the level below; add them there"
+            )
+
+
+def _shown(numbers: Iterable[Decimal]) -> str:
+    return ", ".join(map(_plain, numbers))
+
+
+def _between(edges: Sequence[Decimal], number: Decimal) -> str:
+    above = bisect_right(edges, number)
+    if above == 0:
+        return f"< {_plain(edges[0])}"
+    if above == len(edges):
+        return f">= {_plain(edges[-1])}"
+    return f"[{_plain(edges[above - 1])}, {_plain(edges[above])})"
+
+
+def _age(born: date, as_of: date) -> int:
+    return as_of.year - born.year - ((as_of.month, as_of.day) < (born.month, born.day))
+
+
+def _band(width: Decimal, origin: Decimal, bottom: Decimal, top: Decimal, age: Decimal) -> str:
+    one = width == 1 and bottom <= age < top
+    return _plain(age) if one else _range(width, origin, bottom, top, age)
+
+
 def _range(width: Decimal, origin: Decimal, bottom: Decimal, top: Decimal, number: Decimal) -> str:
     if number >= top:
         return f">= {_plain(top)}"
@@ -176,25 +254,21 @@ def _plain(number: Decimal) -> str:
     return format(number.normalize() + 0, "f")
 
 
-_UNITS: dict[str, Callable[[date], str]] = {
-    "day": lambda day: day.isoformat()[:10],
-    "month": lambda day: day.isoformat()[:7],
-    "quarter": lambda day: f"{day.year:04d}-Q{(day.month + 2) // 3}",
-    "year": lambda day: f"{day.year:04d}",
-    "decade": lambda day: f"{day.year // 10 * 10:04d}s",
-    "century": lambda day: f"{day.year // 100:02d}00-{day.year // 100:02d}99",
-}
-
-
-def _check_units(units: Sequence[str], where: str) -> None:
-    order = list(_UNITS)
-    if not units or not set(units) <= set(order):
-        shown = ", ".join(units) or "none"
-        why = " (weeks do not nest in months)" if "week" in units else ""
-        raise HierarchyError(f"{where}: the units given are {shown}{why}; choose among {', '.join(order)}")
-    for finer, unit in pairwise(units):
-        if order.index(unit) <= order.index(finer):
-            raise HierarchyError(f"{where}: {unit} is not coarser than {finer}; go from fine to coarse")
+def _checked_units(names: Sequence[str], where: str) -> list[Unit]:
+    """The units of these names, each of which lies in the next."""
+    units = [each for each in map(unit, names) if each]
+    if not units or len(units) < len(names):
+        shown = ", ".join(names) or "none"
+        raise HierarchyError(
+            f"{where}: the units given are {shown}; choose among {', '.join(NAMED)}, and bands such as `5 years`"
+        )
+    for finer, coarser in pairwise(units):
+        if not finer.nests_in(coarser):
+            why = "weeks do not nest in months" if finer.name == "week" else "go from fine to coarse"
+            whole = finer.months and coarser.months > finer.months
+            wrong = f"no multiple of {finer.name}" if whole else f"not coarser than {finer.name}"
+            raise HierarchyError(f"{where}: {coarser.name} is {wrong}; {why}")
+    return units
 
 
 def _day(value: Value, where: str) -> date:

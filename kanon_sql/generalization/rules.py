@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from typing import Literal, TypeAlias
 
@@ -35,12 +36,53 @@ class Redaction:
 
 @dataclass(frozen=True)
 class Calendar:
-    """A part of the calendar: day, month, quarter, year, decade or century."""
+    """A part of the calendar, such as month, decade or `5 years`; not a week."""
 
     unit: str
 
 
-Rule: TypeAlias = Itself | Range | Redaction | Calendar
+@dataclass(frozen=True)
+class Age:
+    """The age at a date, in a band of years; a band of one year is the age itself."""
+
+    as_of: date
+    band: Range
+
+
+@dataclass(frozen=True)
+class Edges:
+    """The half-open range between two of these whole numbers, or what is below the first or from the last on."""
+
+    edges: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Prefix:
+    """So many characters of a code, padded with zeros."""
+
+    length: int
+    pad: int | None = None
+
+
+Rule: TypeAlias = Itself | Range | Redaction | Calendar | Age | Edges | Prefix
+
+
+def age_rule(as_of: date, band: int, top: int | None) -> Age:
+    """The rule of ages in a band of so many years.
+
+    >>> age_rule(date(2026, 1, 1), 10, 90).band
+    Range(width=10, origin=0, bottom=0, top=90)
+    """
+    return Age(as_of, Range(band, bottom=0, top=top))
+
+
+def edges_rule(edges: Sequence[Decimal]) -> Edges | None:
+    """The rule of edges that are whole numbers; None for others, which a float may be beside.
+
+    >>> edges_rule([Decimal(1), Decimal(10)]), edges_rule([Decimal("0.5")])
+    (Edges(edges=(1, 10)), None)
+    """
+    return Edges(tuple(map(int, edges))) if all(map(_is_whole, edges)) else None
 
 
 def range_rule(width: Decimal, origin: Decimal, bottom: Decimal | None, top: Decimal | None) -> Range | None:

@@ -18,9 +18,10 @@ from typing import Any, TypeAlias
 
 from kanon_sql.engine import Column
 from kanon_sql.engines.scratch import Scratch
+from kanon_sql.generalization.calendar import Unit, unit
 from kanon_sql.queries import Relation
 from kanon_sql.recode.order import Order, has_nanoseconds, is_placed, number_key
-from kanon_sql.spec import DatesRecipe, RangesRecipe, RedactRecipe, SuppressRecipe
+from kanon_sql.spec import DatesRecipe, FileRecipe, RangesRecipe, TableRecipe, TaxonomyRecipe
 
 Value: TypeAlias = Any  # int, float, Decimal, date, datetime, time; text where Python has no such value
 Ends: TypeAlias = Callable[[Value], tuple[Value, Value]]  # the bounds of a range that holds a value
@@ -102,9 +103,12 @@ def _rounder(order: Order, recipe: object, known: Sequence[Value]) -> Ends:
     if isinstance(recipe, RangesRecipe | DatesRecipe):
         ends = axis.by_recipe(recipe)
     else:
-        ends = None if isinstance(recipe, RedactRecipe | SuppressRecipe) else _by_leaves(order)
+        ends = _by_leaves(order) if isinstance(recipe, _LISTS | None) else None
     chosen = ends or axis.by_step
     return lambda value: chosen(value) if _can_be_rounded(column, value) else (value, value)
+
+
+_LISTS = FileRecipe | TableRecipe | TaxonomyRecipe  # whose leaves are somebody's, and not the data's
 
 
 def _by_leaves(order: Order) -> Ends | None:
@@ -247,14 +251,11 @@ def _months(count: int) -> _Step:
     return _Step(count * 30.436875 * 86400, count)
 
 
-_UNITS = {
-    "day": _Step(86400),
-    "month": _months(1),
-    "quarter": _months(3),
-    "year": _months(12),
-    "decade": _months(120),
-    "century": _months(1200),
-}
+def _step(of: Unit) -> _Step:
+    return _months(of.months) if of.months else _Step(3600 * of.hours)
+
+
+_SHOWING = (("date", "hour"), ("date", "day"))  # units that would show the value itself
 _CLOCK = tuple(_Step(60 * minutes) for minutes in (1, 5, 15, 60, 360))
 _CALENDAR = (_Step(7 * 86400), *(_months(count) for count in (1, 3, 12, 24, 60, 120, 240, 600, 1200)))
 _LADDERS = {"time": _CLOCK, "date": _CALENDAR, "timestamp": (*_CLOCK, _Step(86400), *_CALENDAR)}
@@ -275,8 +276,9 @@ class _Moments:
 
     def by_recipe(self, recipe: RangesRecipe | DatesRecipe) -> Ends | None:
         """To the first unit; a day of a date would show it."""
-        units = [unit for unit in getattr(recipe, "dates", ()) if (self.kind, unit) != ("date", "day")]
-        return partial(self._ends, _UNITS[units[0]]) if units else None
+        units = [name for name in getattr(recipe, "dates", ()) if (self.kind, name) not in _SHOWING]
+        finest = unit(units[0]) if units else None
+        return partial(self._ends, _step(finest)) if finest else None
 
     def _nice(self, most: timedelta) -> _Step:
         return max((step for step in self.ladder if step.length <= most.total_seconds()), default=self.ladder[0])

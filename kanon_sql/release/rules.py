@@ -7,7 +7,7 @@ from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.engine import Column, Engine, Table
-from kanon_sql.generalization.rules import Calendar, Itself, Range, Redaction, Rule, largest
+from kanon_sql.generalization.rules import Age, Calendar, Edges, Itself, Prefix, Range, Redaction, Rule, largest
 
 _FEW_BITS = ("TINYINT", "SMALLINT", "INTEGER", "UTINYINT", "USMALLINT", "UINTEGER")
 _UNSIGNED = ("UBIGINT", "UHUGEINT")  # of more bits than a BIGINT
@@ -32,13 +32,13 @@ def says_the_same(rule: Rule, column: Column, values: Sequence[Any], plain: bool
     match rule:
         case Itself():
             return plain or column.kind == "float"
-        case Range():
+        case Range() | Edges():
             exact = exact_of(column)
             numeric = column.kind in ("integer", "decimal", "float") and column.type.upper() not in _UNSIGNED
             return numeric and (exact is None or largest(values) < exact)
-        case Redaction():
+        case Redaction() | Prefix():
             return has_text or is_whole
-        case Calendar():
+        case Calendar() | Age():
             # What day a moment is depends on the zone of whoever asks.
             return column.kind == "date" or (column.kind == "timestamp" and "WITH TIME ZONE" not in column.type.upper())
 

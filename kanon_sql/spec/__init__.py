@@ -45,8 +45,14 @@ from kanon_sql.spec.privacy import (
     TCloseness,
 )
 from kanon_sql.spec.recipes import (
+    AgeRecipe,
     DatesRecipe,
+    EdgesRecipe,
     FileRecipe,
+    Known,
+    KnownRecipe,
+    NetworksRecipe,
+    PrefixRecipe,
     RangesRecipe,
     Recipe,
     RedactRecipe,
@@ -54,7 +60,7 @@ from kanon_sql.spec.recipes import (
     TableRecipe,
     TaxonomyRecipe,
 )
-from kanon_sql.spec.written import as_yaml
+from kanon_sql.spec.written import as_yaml, in_flow
 
 __all__ = [
     "AUDIT",
@@ -64,6 +70,7 @@ __all__ = [
     "POPULATION_MODELS",
     "RELEASE_MODELS",
     "SENSITIVE_MODELS",
+    "AgeRecipe",
     "Attribute",
     "Budget",
     "ChangedHierarchies",
@@ -73,18 +80,23 @@ __all__ = [
     "Conflict",
     "DatesRecipe",
     "Distribution",
+    "EdgesRecipe",
     "FileRecipe",
     "Form",
     "Held",
+    "Known",
+    "KnownRecipe",
     "Limits",
     "LocalStrategy",
     "Metric",
     "Minimality",
+    "NetworksRecipe",
     "NewColumns",
     "NodeElse",
     "Noise",
     "Perturbation",
     "Pram",
+    "PrefixRecipe",
     "PrioPrivacy",
     "Privacy",
     "RangesRecipe",
@@ -108,6 +120,7 @@ __all__ = [
     "Verb",
     "as_yaml",
     "check",
+    "in_flow",
     "load",
     "load_runs",
     "load_to_read",

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from datetime import date
 from decimal import Decimal
 from difflib import get_close_matches
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias, get_args
 
 from pydantic import Discriminator, Field, StrictBool, StrictInt, Tag, model_serializer
 
 from kanon_sql.spec.types import SEPARATOR, TRUTH, LocalPath, Model, Number, Text
+
+Known: TypeAlias = Literal["countries", "icd10"]
 
 
 class FileRecipe(Model):
@@ -48,7 +51,48 @@ class RedactRecipe(Model):
 class DatesRecipe(Model):
     """A hierarchy of date parts, one per level, the finest first."""
 
-    dates: tuple[Text, ...] = Field(min_length=1, description="a list of date parts such as [month, year]")
+    dates: tuple[Text, ...] = Field(min_length=1, description="a list of date parts such as [month, year, 5 years]")
+
+
+class AgeRecipe(Model):
+    """A hierarchy of the age that who was born on a date has at another, in bands of years."""
+
+    age: date = Field(description="the date at which the age is counted, such as 2026-01-01")
+    bands: tuple[Annotated[StrictInt, Field(ge=1)], ...] = Field(
+        default=(1, 5, 10, 20), min_length=1, description="a list of whole numbers of years such as [1, 5, 10]"
+    )
+    top: StrictInt | None = Field(default=None, ge=1, description="a whole number of at least 1")
+
+
+class EdgesRecipe(Model):
+    """A hierarchy of number ranges between edges of one's own, a list per level, the finest first."""
+
+    edges: tuple[Annotated[tuple[Number, ...], Field(min_length=1)], ...] = Field(
+        min_length=1, description="a list of edges per level such as [[1, 10, 100], [10]]"
+    )
+
+
+class PrefixRecipe(Model):
+    """A hierarchy of the first characters of a code, so many on each level."""
+
+    prefix: tuple[Annotated[StrictInt, Field(ge=1)], ...] = Field(
+        min_length=1, description="a list of lengths such as [4, 3, 2]"
+    )
+    pad: StrictInt | None = Field(default=None, ge=1, description="a whole number of at least 1")
+
+
+class NetworksRecipe(Model):
+    """A hierarchy of the networks of IP addresses, with so many bits on each level."""
+
+    networks: tuple[Annotated[StrictInt, Field(ge=1, le=32)], ...] = Field(
+        min_length=1, description="a list of bits such as [24, 16, 8]"
+    )
+
+
+class KnownRecipe(Model):
+    """A hierarchy that everybody knows: countries by UN region, diagnoses by ICD-10."""
+
+    known: Known = Field(description=" or ".join(get_args(Known)))
 
 
 class TaxonomyRecipe(Model):
@@ -74,6 +118,11 @@ RECIPES: dict[str, type[Model]] = {
     "redact": RedactRecipe,
     "dates": DatesRecipe,
     "taxonomy": TaxonomyRecipe,
+    "age": AgeRecipe,
+    "edges": EdgesRecipe,
+    "prefix": PrefixRecipe,
+    "networks": NetworksRecipe,
+    "known": KnownRecipe,
 }
 
 
@@ -102,6 +151,11 @@ Recipe: TypeAlias = Annotated[
     | Annotated[RedactRecipe, Tag("redact")]
     | Annotated[DatesRecipe, Tag("dates")]
     | Annotated[TaxonomyRecipe, Tag("taxonomy")]
+    | Annotated[AgeRecipe, Tag("age")]
+    | Annotated[EdgesRecipe, Tag("edges")]
+    | Annotated[PrefixRecipe, Tag("prefix")]
+    | Annotated[NetworksRecipe, Tag("networks")]
+    | Annotated[KnownRecipe, Tag("known")]
     | Annotated[SuppressRecipe, Tag("suppress")],
     Discriminator(_kind),
 ]

@@ -17,3 +17,24 @@ def as_yaml(mapping: Mapping[str, Any]) -> str:
     import yaml
 
     return yaml.safe_dump(mapping, sort_keys=False, allow_unicode=True, width=100)
+
+
+def in_flow(value: Any) -> str:
+    """A value as YAML on one line, to stand behind a key.
+
+    >>> in_flow({"ranges": [5, 10], "top": 90}), in_flow("a: b"), in_flow("yes")
+    ('{ranges: [5, 10], top: 90}', "'a: b'", "'yes'")
+    """
+    import yaml
+
+    class Dumper(yaml.SafeDumper):
+        """Keep a text with line breaks in it on its line."""
+
+    def quoted(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+        return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if text.isprintable() else '"')
+
+    Dumper.add_representer(str, quoted)
+    text: str = yaml.dump(
+        value, Dumper=Dumper, sort_keys=False, allow_unicode=True, default_flow_style=True, width=float("inf")
+    )
+    return text.removesuffix("\n...\n").strip()

@@ -22,6 +22,7 @@ from sql_cases import (
     quality,
     refine,
     risk,
+    suggestion,
     utility,
     wildcard,
 )
@@ -45,6 +46,7 @@ FOLDERS = {
     "quality": quality.CASES,
     "refine": refine.CASES,
     "risk": risk.CASES,
+    "suggestion": suggestion.CASES,
     "utility": utility.CASES,
     "wildcard": wildcard.CASES,
 }

@@ -1,0 +1,167 @@
+"""A column's suggestion: a recipe of a spec, or where no recipe can say it the levels of its values, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from kanon_sql.engine import Column
+from kanon_sql.generalization import recipes
+from kanon_sql.generalization.hierarchy import Hierarchy
+from kanon_sql.hints import said_by
+from kanon_sql.suggestion import steps, texts
+from kanon_sql.suggestion.alike import Counts
+
+Beside = Callable[[], Sequence[tuple[Sequence[Any], Counts]]]
+
+
+@dataclass(frozen=True)
+class Suggested:
+    """A hierarchy to suggest: `recipe` as a spec writes it, or `levels`, each the label of every value; and why."""
+
+    recipe: Any = "suppress"
+    levels: tuple[Mapping[Any, str], ...] = ()
+    why: str = ""
+
+    def shortened(self, kept: Sequence[int]) -> Suggested:
+        """The same with some of its levels alone, counted from 1."""
+        if self.levels:
+            levels = tuple(self.levels[level - 1] for level in kept if level <= len(self.levels))
+            return Suggested("suppress", levels, self.why)
+        key = _LEVELS_OF.get(next(iter(self.recipe))) if isinstance(self.recipe, Mapping) else None
+        if key is None:
+            return self
+        said = self.recipe[key]
+        left = [said[level - 1] for level in kept if level <= len(said)]
+        return Suggested({**self.recipe, key: left} if left else "suppress", (), self.why)
+
+
+_LEVELS_OF = {
+    "ranges": "ranges",
+    "edges": "edges",
+    "dates": "dates",
+    "prefix": "prefix",
+    "networks": "networks",
+    "age": "bands",
+}
+
+
+def suggested(column: Column, counts: Mapping[Any, int], beside: Beside) -> Suggested:
+    """What to suggest for a column whose values have these rows; `beside` counts categories in the other columns."""
+    if column.kind == "boolean" or sum(value is not None for value in counts) <= 2:
+        return Suggested(why="two values: shown, or not")
+    if column.kind in ("date", "timestamp"):
+        return _calendar(column, counts) or Suggested(why="dates that Python does not know: shown, or not")
+    if column.kind in ("integer", "decimal", "float"):
+        return _numbers(column, counts)
+    if column.kind == "text":
+        return _texts(column, counts, beside)
+    return Suggested(why=f"no recipe is made for {column.kind}: shown, or not")
+
+
+def _numbers(column: Column, counts: Mapping[Any, int]) -> Suggested:
+    code = texts.code_recipe(column.name, counts, True) if column.kind == "integer" else None
+    if code:
+        padded = f", with the zeros that numbers lose (pad: {code['pad']})" if "pad" in code else ""
+        return Suggested(code, why=f"a postal code by its name: cut off from the right{padded}")
+    numbers = steps.numbers_of(counts)
+    if numbers is None:
+        return Suggested(why="it holds numbers that are not finite, or too large for ranges: shown, or not")
+    recipe = steps.recipe_of(numbers)
+    if "edges" in recipe:
+        return Suggested(recipe, why="few values hold most rows: edges at rounded quantiles")
+    return Suggested(recipe, why="ranges of round widths, aligned at 0")
+
+
+def _calendar(column: Column, counts: Mapping[Any, int]) -> Suggested | None:
+    days = [value for value in counts if value is not None]
+    if not all(isinstance(day, date) for day in days):
+        return None
+    units: tuple[str, ...] = _BORN if said_by(column.name) & _BIRTH else _DATES
+    units = ("hour", "day", *units) if column.kind == "timestamp" and units is _DATES else units
+    as_age = "; or its age: {age: YYYY-MM-DD, bands: [1, 5, 10, 20], top: 90}" if units is _BORN else ""
+    weeks = "; weeks do not nest in months: {dates: [day, week]}" if units is not _BORN else ""
+    return Suggested({"dates": list(units)}, why=f"parts of the calendar{as_age}{weeks}")
+
+
+_DATES = ("month", "quarter", "year", "5 years", "decade")
+_BORN = ("month", "year", "5 years", "decade", "20 years")
+_BIRTH = frozenset(["birth", "birthday", "birthdate", "born", "dob"])
+
+
+def _texts(column: Column, counts: Mapping[Any, int], beside: Beside) -> Suggested:
+    if texts.share(counts, _is_iso_date) == 1:
+        dates = _calendar(Column(column.name, column.type, "date"), {_EPOCH: 1})
+        return dates or Suggested()
+    known = texts.known_taxonomy(column.name, counts)
+    if known:
+        return Suggested({"known": known}, why=_KNOWN[known])
+    marked = _marked_numbers(counts)
+    if marked:
+        return marked
+    code = texts.code_recipe(column.name, counts, False)
+    if code:
+        what = "network addresses" if "networks" in code else "codes of one form: cut off from the right"
+        return Suggested(code, why=what)
+    if len(counts) <= texts.FEW:
+        return Suggested(why="few values: shown, or not")
+    levels = texts.categories(counts, beside())
+    return Suggested(levels=tuple(levels), why=_NOT_SEMANTIC)
+
+
+def _marked_numbers(counts: Mapping[Any, int]) -> Suggested | None:
+    """The levels of texts that are numbers but for a few marks, such as `?`, which stay to the top."""
+    read = {value: number for value in counts if (number := texts.as_number(value)) is not None}
+    marks = [value for value in counts if value not in read]
+    if len(marks) > texts.FEW or len(read) < _FEWEST_NUMBERS:
+        return None
+    rows: dict[Any, int] = {}
+    for value, number in read.items():
+        rows[number] = rows.get(number, 0) + counts[value]
+    numbers = steps.numbers_of(rows)
+    if not numbers:
+        return None
+    recipe = steps.recipe_of(numbers)
+    made = recipes.edges(rows, recipe["edges"], "") if "edges" in recipe else _ranges(rows, recipe)
+    labels = {value: made.values.index(number) for value, number in read.items()}
+    levels = [
+        {**{value: level[row] or "" for value, row in labels.items()}, **{mark: str(mark) for mark in marks}}
+        for level in made.levels[:-1]
+    ]
+    return Suggested(levels=tuple(levels), why=_MARKED)
+
+
+def _ranges(values: Mapping[Any, int], recipe: Mapping[str, Any]) -> Hierarchy:
+    return recipes.ranges(values, recipe["ranges"], "", recipe.get("bottom"), recipe.get("top"))
+
+
+def _is_iso_date(text: str) -> bool:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return len(text) >= 8
+
+
+_EPOCH = date(1970, 1, 1)
+_FEWEST_NUMBERS = 10  # different ones, for a text with other values to hold numbers
+_MARKED = "numbers, but for a few values that may mean missing: ranges, each of those by itself up to `*`"
+_KNOWN = {
+    "countries": "countries: their UN subregion, then the continent",
+    "icd10": "diagnoses: their ICD-10 category, block and chapter",
+}
+_NOT_SEMANTIC = (
+    "NOT by meaning: categories whose rows look alike in the other quasi-identifiers are together; regroup them in the "
+    "file"
+)
+
+
+def merging(labels: Sequence[int]) -> list[int]:
+    """The levels that merge something: those with fewer labels than the level below, and more than one.
+
+    >>> merging([72, 72, 15, 15, 8, 1])
+    [2, 4]
+    """
+    return [level for level in range(1, len(labels)) if 1 < labels[level] < labels[level - 1]]

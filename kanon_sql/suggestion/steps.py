@@ -1,0 +1,175 @@
+"""Numbers: widths of 1, 2 and 5 times a power of ten, or where few values hold most rows, edges at rounded quantiles.
+
+Nothing here is exact on purpose: a quantile of the data, written into a hierarchy, would publish it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from itertools import pairwise, product
+from math import log
+from typing import Any, TypeAlias
+
+from kanon_sql.generalization.values import as_text
+
+Counted: TypeAlias = Sequence[tuple[Decimal, int]]  # numbers that rise, each with its rows
+
+MOST_WIDTHS = 6
+_TAIL = 0.01  # of the rows, at either end, that may become one label
+_FEWEST_ROWS = 10  # of a label that a rounded quantile cuts off
+_SKEWED = 0.5  # of the entropy of equal shares, below which even ranges are not used
+_EVEN, _FEWEST_EDGED = 6, 12  # even ranges that are looked at; values for which edges are worth it
+_MODE = 0.2  # of the rows that make a value one to be kept apart
+_LABELS = (128, 32, 16, 8, 4, 2)  # that edges make on each level
+
+
+def numbers_of(counts: Mapping[Any, int]) -> list[tuple[Decimal, int]] | None:
+    """The finite numbers of a column in order, each with its rows; None where there are others, or too large ones."""
+    numbers = [(Decimal(as_text(value)), rows) for value, rows in counts.items() if value is not None]
+    if not all(number.is_finite() and abs(number.adjusted()) < 15 for number, _ in numbers):
+        return None
+    return sorted(numbers)
+
+
+def recipe_of(numbers: Counted) -> dict[str, Any]:
+    """The recipe of a column's numbers: widths, or edges where even ranges would put most rows into one.
+
+    >>> recipe_of([(Decimal(age), 40 if age < 80 else 3) for age in range(18, 96)])
+    {'ranges': [5, 10, 20], 'top': 80}
+    """
+    bottom, top = _ends(numbers)
+    low, high = numbers[0][0] if bottom is None else bottom, numbers[-1][0] if top is None else top
+    inside = sum(low <= number <= high for number, _ in numbers)
+    widths = chain((high - low) / max(1, inside - 1), high - low)
+    if _is_skewed(numbers, widths, low, high):
+        return {"edges": [[plain(edge) for edge in level] for level in _edges(numbers)]}
+    bounds = {name: plain(end) for name, end in (("bottom", bottom), ("top", top)) if end is not None}
+    return {"ranges": [plain(width) for width in widths], **bounds}
+
+
+def chain(gap: Decimal, span: Decimal) -> list[Decimal]:
+    """Widths between the gap of two values and all of them: each of 1, 2 or 5 times a power of ten, each a multiple.
+
+    Of all such chains the one of the most even steps, and of these the one whose steps are smaller where it is coarse.
+    Where more than two ranges would be left below `*`, the last width is doubled once more.
+
+    >>> chain(Decimal(1), Decimal(73))
+    [Decimal('5'), Decimal('10'), Decimal('20'), Decimal('40')]
+    """
+    if gap <= 0 or span <= gap:
+        return [Decimal(1)]
+    tens = range(gap.adjusted(), span.adjusted() + 1)
+    chains = []
+    for digits in product((2, 5), repeat=len(tens)):
+        pairs = zip(tens, digits, strict=True)
+        widths = [Decimal(digit).scaleb(ten) for ten, middle in pairs for digit in (1, middle)]
+        chains.append([width for width in widths if gap < width < span] or [span])
+    best = min(chains, key=lambda widths: _unevenness([gap, *widths, span]))[-MOST_WIDTHS:]
+    return [*best, 2 * best[-1]] if span > 2 * best[-1] else best
+
+
+def _unevenness(steps: Sequence[Decimal]) -> tuple[float, list[float]]:
+    ratios = [log(coarser / finer) for finer, coarser in pairwise(steps)]
+    return round(sum(ratio**2 for ratio in ratios), 6), [round(ratio, 6) for ratio in reversed(ratios)]
+
+
+def plain(number: Decimal) -> int | float:
+    """A number as a spec writes it."""
+    return int(number) if number == number.to_integral_value() else float(number)
+
+
+def _ends(numbers: Counted) -> tuple[Decimal | None, Decimal | None]:
+    """Where to code the bottom and the top: at a rounded quantile, if enough different values lie beyond it."""
+    low, high = quantile(numbers, _TAIL), quantile(numbers, 1 - _TAIL)
+    if high <= low:
+        return None, None
+    unit = _nice((high - low) / 10)
+    bottom, top = (_nearest(end, unit) for end in (low, high))
+    below, above = [each for each in numbers if each[0] < bottom], [each for each in numbers if each[0] >= top]
+    codes_bottom = _worth(below) and bottom - numbers[0][0] > unit
+    codes_top = _worth(above) and numbers[-1][0] - top > unit
+    return bottom if codes_bottom else None, top if codes_top else None
+
+
+def _worth(beyond: Counted) -> bool:
+    return len(beyond) > 1 and sum(rows for _, rows in beyond) >= _FEWEST_ROWS
+
+
+def quantile(numbers: Counted, share: float) -> Decimal:
+    """The first number below or at which this share of the rows is."""
+    wanted, reached = share * sum(rows for _, rows in numbers), 0
+    for number, rows in numbers:
+        reached += rows
+        if reached >= wanted:
+            return number
+    return numbers[-1][0]
+
+
+def _is_skewed(numbers: Counted, widths: Sequence[Decimal], low: Decimal, high: Decimal) -> bool:
+    """Whether a few even ranges would share out the rows badly: they say much less than as many equal shares do."""
+    if len(numbers) < _FEWEST_EDGED:
+        return False
+    width = max((width for width in widths if (high - low) / width >= _EVEN), default=widths[0])
+    held: dict[Decimal, int] = {}
+    for number, rows in numbers:
+        label = (min(max(number, low), high) / width).to_integral_value(ROUND_FLOOR)
+        held[label] = held.get(label, 0) + rows
+    total = sum(held.values())
+    said = -sum(rows / total * log(rows / total) for rows in held.values())
+    return len(held) > 1 and said < _SKEWED * log(len(held))
+
+
+def _edges(numbers: Counted) -> list[list[Decimal]]:
+    """Edges at rounded quantiles, fewer on each level; the value that most rows hold stays apart if it can."""
+    total = sum(rows for _, rows in numbers)
+    mode, most = max(numbers, key=lambda each: each[1])
+    apart = [_after(numbers, mode)] if most >= _MODE * total else []
+    rest = [each for each in numbers if each[0] != mode] if apart else list(numbers)
+    levels: list[list[Decimal]] = []
+    for labels in _LABELS:
+        if labels * 2 <= len(numbers):
+            levels.append(sorted({*apart, *_at_quantiles(rest, labels, levels[-1] if levels else None)}))
+    return [level for level in levels if level] or [apart or [numbers[len(numbers) // 2][0]]]
+
+
+def _after(numbers: Counted, mode: Decimal) -> Decimal:
+    """A round number between a value and the next; the last value has none, and is cut off below."""
+    above = [number for number, _ in numbers if number > mode]
+    if not above:
+        return mode
+    step = _nice(min(above[0] - mode, abs(mode) or above[0] - mode))
+    return mode + step
+
+
+def _at_quantiles(numbers: Counted, labels: int, among: Sequence[Decimal] | None) -> Iterator[Decimal]:
+    """Round edges near the quantiles of so many labels; of those of the level below, where there is one."""
+    for part in range(1, labels):
+        exact = quantile(numbers, part / labels)
+        if among is None:
+            yield _rounded(exact)
+        else:
+            yield _closest(among, exact)
+
+
+def _closest(among: Sequence[Decimal], number: Decimal) -> Decimal:
+    place = bisect_left(among, number)
+    return min(among[max(0, place - 1) : place + 1], key=lambda edge: abs(edge - number))
+
+
+def _rounded(number: Decimal) -> Decimal:
+    """To two digits that count."""
+    if number == 0:
+        return Decimal(0)
+    return number.quantize(Decimal(1).scaleb(number.adjusted() - 1), ROUND_HALF_EVEN) + 0
+
+
+def _nearest(number: Decimal, unit: Decimal) -> Decimal:
+    return (number / unit).to_integral_value(ROUND_HALF_EVEN) * unit
+
+
+def _nice(most: Decimal) -> Decimal:
+    """The largest of 1, 2 and 5 times a power of ten that is not above a number."""
+    ten = Decimal(1).scaleb(most.adjusted())
+    return max(digit * ten for digit in (1, 2, 5) if digit * ten <= most)

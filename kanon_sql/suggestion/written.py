@@ -1,0 +1,122 @@
+"""A suggested spec as a file: YAML with the reason of everything in comments, for a person to edit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from textwrap import wrap
+from typing import Any
+
+from kanon_sql.spec import in_flow
+
+_WIDTH = 116
+Told = Sequence[tuple[str, str]]  # columns and the reason of each
+
+
+@dataclass(frozen=True)
+class Generalized:
+    """A quasi-identifier as the file has it: its recipe, why it is one and is generalized so, its labels by level."""
+
+    name: str
+    reason: str
+    recipe: Any
+    why: str
+    labels: Sequence[int]
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What the file says. `places`: source, database and target as far as they are known, in the file's words."""
+
+    rows: int
+    places: Mapping[str, Any]
+    identifiers: Told
+    quasi_identifiers: Sequence[Generalized]
+    sensitive: Told
+    kept: Told
+    dropped: Told
+    k: int
+    suppression_limit: float
+    notes: Sequence[str] = ()
+
+
+def text_of(draft: Draft, name: str) -> str:
+    """The text of the spec file of this name."""
+    return "\n".join(_lines(draft, name)) + "\n"
+
+
+def _lines(draft: Draft, name: str) -> Iterator[str]:
+    yield from _comment(f"Suggested by `kanon init` from {draft.rows:,} rows. Read it, edit it, then run:")
+    yield from _comment(f"  kanon anonymize --spec {name}")
+    yield from _comment(
+        "It was made from the data, and so are the files in hierarchies/, which hold values: keep both as private as "
+        "the source. Figures are counts of labels, level by level; what is cut off at a quantile is rounded."
+    )
+    for note in draft.notes:
+        yield from _comment(f"Note: {note}.")
+    places = dict(draft.places)
+    target = places.pop("target", None)
+    yield from (f"{key}: {in_flow(value)}" for key, value in places.items())
+    yield from _columns("identifiers", "Dropped: they tell who somebody is.", draft.identifiers)
+    yield ""
+    yield from _comment("Generalized: others may know them, and together they tell people apart.")
+    yield "quasi_identifiers:"
+    for each in draft.quasi_identifiers:
+        yield from _generalized(each)
+    yield from _columns("sensitive", "Released as they are; the manifest says what classes give away.", draft.sensitive)
+    yield ""
+    yield from _comment("Released as they are. A column that is not named anywhere in this file is dropped.")
+    yield from _listed("keep", draft.kept) if draft.kept else ["keep: []"]
+    for column, reason in draft.dropped:
+        yield from _comment(f"- {in_flow(column)}   # dropped: {reason}")
+    yield from _privacy(draft)
+    if target:
+        yield ""
+        yield from _comment("`overwrite: true` in it lets a later run replace the release.")
+        yield f"target: {in_flow(target)}"
+
+
+def _privacy(draft: Draft) -> Iterator[str]:
+    yield ""
+    yield from _comment(f"Every released row looks like at least {draft.k - 1} others; 10 or 20 for the public.")
+    yield f"privacy: {in_flow({'k': draft.k})}"
+    if draft.sensitive:
+        diverse = in_flow({"k": draft.k, "l_diversity": {draft.sensitive[0][0]: 2}})
+        yield from _comment(f"So that no class has one sensitive value alone: privacy: {diverse}")
+    yield f"suppression_limit: {draft.suppression_limit:g}   # at most this share of the rows is left out"
+    yield from _comment("A local recoding keeps more detail where many rows are alike: strategy: refine")
+
+
+def _generalized(each: Generalized) -> Iterator[str]:
+    yield from _comment(each.reason, "  ")
+    yield f"  {in_flow(each.name)}:"
+    yield from _comment(each.why, "    ")
+    counts = " → ".join(f"{labels:,}" for labels in each.labels)
+    yield f"    hierarchy: {in_flow(each.recipe)}   # {counts}"
+
+
+def _columns(key: str, said: str, told: Told) -> Iterator[str]:
+    if told:
+        yield ""
+        yield from _comment(said)
+        yield from _listed(key, told)
+
+
+def _listed(key: str, told: Told) -> Iterator[str]:
+    yield f"{key}:"
+    yield from (f"- {in_flow(name)}{_behind(reason)}" for name, reason in told)
+
+
+def _behind(reason: str) -> str:
+    return f"   # {_in_a_line(reason)}" if reason else ""
+
+
+def _comment(text: str, indent: str = "") -> Iterator[str]:
+    begin = text[: len(text) - len(text.lstrip())]
+    lines = wrap(_in_a_line(text), _WIDTH - len(indent) - len(begin), break_long_words=False, break_on_hyphens=False)
+    yield from (f"{indent}# {begin}{line}" for line in lines)
+
+
+def _in_a_line(text: str) -> str:
+    """Without what would end a comment; names of columns may hold anything."""
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())

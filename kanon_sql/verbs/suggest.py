@@ -1,0 +1,414 @@
+"""From a table to a spec: what each column is, and how to generalize it, as a file that a person can edit."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+
+from kanon_sql import queries
+from kanon_sql.engine import Column
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.errors import HierarchyError, SpecError, TargetError
+from kanon_sql.frequency.fitting import hierarchy_source
+from kanon_sql.generalization.values import as_text, key
+from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE
+from kanon_sql.release.publish import check_file
+from kanon_sql.risk.roles import suspects
+from kanon_sql.spec import EVERY, Attribute, names_a_server, parse, session
+from kanon_sql.staging import Staging
+from kanon_sql.suggestion import Counts, Suggested, merging, suggested
+from kanon_sql.suggestion.written import Draft, Generalized, text_of
+from kanon_sql.verbs.observer import Observer
+from kanon_sql.verbs.options import RoleOptions, spelled_out, taken
+from kanon_sql.verbs.profile import ColumnProfile, Profile, profiled
+from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.source import IN_MEMORY, Source, opened_source
+
+if TYPE_CHECKING:
+    import pandas
+
+KEPT, DROPPED = "kept", "dropped"
+
+
+@dataclass(frozen=True)
+class SuggestedColumn:
+    """A column: its role (identifier, quasi-identifier, sensitive, kept, dropped) and why.
+
+    Of a quasi-identifier: `recipe`, as a spec writes it, None where `levels` say the label of each value; `why` it is
+    generalized so; `labels`, how many there are on each level, the values first.
+    """
+
+    name: str
+    type: str
+    role: str
+    reason: str
+    recipe: Any = None
+    why: str = ""
+    labels: tuple[int, ...] = ()
+    levels: tuple[Mapping[Any, str], ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, repr=False)
+class Suggestions(Result):
+    """A suggested spec: what every column is and how it is generalized. `write` makes the file and its hierarchies.
+
+    `source` and `database` are as they were given; `notes`: what a reader of the spec should know.
+    """
+
+    source: str
+    database: str | None
+    rows: int
+    columns: tuple[SuggestedColumn, ...]
+    k: int
+    suppression_limit: float
+    notes: tuple[str, ...] = ()
+
+    def of_role(self, role: str) -> tuple[SuggestedColumn, ...]:
+        """The columns of a role, in the table's order."""
+        return tuple(column for column in self.columns if column.role == role)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it but the values of hierarchies, ready for JSON."""
+        columns = [
+            {name: value for name, value in vars(column).items() if name != "levels"} | {"labels": [*column.labels]}
+            for column in self.columns
+        ]
+        said = {name: getattr(self, name) for name in ("source", "database", "rows", "k", "suppression_limit")}
+        return {**said, "columns": columns, "notes": [*self.notes]}
+
+    def to_df(self) -> pandas.DataFrame:
+        """One row per column."""
+        import pandas
+
+        return pandas.DataFrame(self.to_dict()["columns"])
+
+    def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
+        """Write the spec, with comments, and beside it in `hierarchies/` what no recipe can say; give the path.
+
+        Paths in it are relative to its folder. The hierarchies hold values of the data and are written with mode 0600.
+        TargetError if a file exists and may not be replaced, SpecError for an ending that is not of YAML.
+        """
+        target = Path(path)
+        if target.suffix.lower() not in (".yml", ".yaml"):
+            raise SpecError(f"{target} is no name of a spec; name one that ends in .yml")
+        files = {target.parent / name: text for name, text in self._files().items()}
+        check_file(target, overwrite, ())
+        for file in files:
+            if file.parent.is_dir():
+                check_file(file, overwrite, ())
+        with Staging() as staging:
+            _write(staging, target, self.text(target), overwrite)
+            for file, text in files.items():
+                _make_folder(file.parent)
+                _write(staging, file, text, overwrite, private=True)
+            staging.place()
+        return target
+
+    def text(self, path: str | PathLike[str] = "release.yml") -> str:
+        """The text of the spec, as `write` writes it to a path."""
+        target = Path(path)
+        return text_of(self._draft(target.absolute().parent), target.name)
+
+    def _files(self) -> dict[str, str]:
+        """The hierarchies that are files: the text of each, by its path beside the spec."""
+        return {self._file(column): _csv(column.levels) for column in self.columns if column.levels}
+
+    def _file(self, column: SuggestedColumn) -> str:
+        stems: dict[str, str] = {}
+        for each in self.columns:
+            stem = re.sub(r"[^\w-]", "_", each.name) or "_"
+            while stem.lower() in {taken.lower() for taken in stems.values()}:
+                stem += "_"
+            stems[each.name] = stem
+        return f"hierarchies/{stems[column.name]}.csv"
+
+    def _draft(self, folder: Path) -> Draft:
+        generalized = [
+            Generalized(
+                column.name,
+                column.reason,
+                {"file": self._file(column)} if column.levels else column.recipe,
+                column.why,
+                column.labels,
+            )
+            for column in self.of_role(QUASI_IDENTIFIER)
+        ]
+        told = {
+            role: [(c.name, c.reason) for c in self.of_role(role)] for role in (IDENTIFIER, SENSITIVE, KEPT, DROPPED)
+        }
+        return Draft(
+            self.rows,
+            _places(self, folder),
+            told[IDENTIFIER],
+            generalized,
+            told[SENSITIVE],
+            told[KEPT],
+            told[DROPPED],
+            self.k,
+            self.suppression_limit,
+            self.notes,
+        )
+
+    def _lines(self) -> list[tuple[str, str]]:
+        ways = [
+            (column.name, f"{_said(column)}; {' → '.join(f'{labels:,}' for labels in column.labels)}")
+            for column in self.of_role(QUASI_IDENTIFIER)
+        ]
+        roles = [
+            (role, ", ".join(c.name for c in self.of_role(role)) or "none") for role in (IDENTIFIER, SENSITIVE, KEPT)
+        ]
+        return [("source", f"{self.source}, {self.rows:,} rows"), *ways, *roles]
+
+
+def _said(column: SuggestedColumn) -> str:
+    return "put together by what looks alike" if column.levels else str(column.recipe)
+
+
+@spelled_out(RoleOptions)
+def suggest(
+    source: Any,
+    *,
+    connection: Any = None,
+    k: int = 5,
+    suppression_limit: float = 0.02,
+    time_limit: float | None = 30.0,
+    observer: Observer | None = None,
+    **options: Unpack[RoleOptions],
+) -> Suggestions:
+    """Suggest a spec for a table: what each column is, as `profile` sees it, and a hierarchy per quasi-identifier.
+
+    `source`: a file, a table of the `database` or behind the `connection`, a DataFrame or an Arrow table. Columns whose
+    role is given have it; with `quasi_identifiers` no other column is one. `time_limit`: of the profile, in seconds.
+    Nothing is written before `write`. Raises KanonError.
+
+    >>> import pandas
+    >>> people = pandas.DataFrame({"id": range(90), "age": [i % 60 for i in range(90)], "site": ["x"] * 90})
+    >>> suggested = suggest(people)
+    >>> [(column.name, column.role, column.recipe) for column in suggested.columns]
+    [('id', 'identifier', None), ('age', 'quasi-identifier', {'ranges': [5, 10, 20]}), ('site', 'kept', None)]
+    """
+    given = taken(RoleOptions, options)
+    roles = {name: given.pop(name, None) for name in ("quasi_identifiers", "identifiers", "sensitive", "keep")}
+    observer = observer or Observer()
+    database = given.get("database")
+    with opened_source(source, session(**given), connection) as data:
+        observer.stage("Looking at the columns")
+        seen = profiled(data.engine, data.table, time_limit=time_limit)
+        settled = _settled(data, seen, roles)
+        observer.stage("Suggesting hierarchies")
+        columns = tuple(_with_hierarchies(data, settled))
+    name = str(source) if isinstance(source, str | PathLike) else IN_MEMORY
+    _check(name, seen.rows, k, columns)
+    return Suggestions(
+        name, None if database is None else str(database), seen.rows, columns, k, suppression_limit, seen.notes
+    )
+
+
+def _check(name: str, rows: int, k: int, columns: Sequence[SuggestedColumn]) -> None:
+    if not any(column.role == QUASI_IDENTIFIER for column in columns):
+        raise SpecError(
+            f"nothing in {name} looks like a quasi-identifier; name the columns that others may know with "
+            "`quasi_identifiers`"
+        )
+    if rows < k:
+        raise SpecError(f"{name} has {rows:,} rows, fewer than k = {k:,}; give a lower `k`")
+
+
+def _settled(data: Source, seen: Profile, given: Mapping[str, Any]) -> list[SuggestedColumn]:
+    """The columns with their roles; a kept one that seems to tell who, or cannot be looked at, is dropped instead."""
+    columns = [_seen(column, seen) for column in seen.columns]
+    columns = list(_as_given(columns, given))
+    names = {column.name: column for column in columns}
+    table = {column.name: column for column in data.table.columns}
+    unasked = [table[c.name] for c in columns if c.role == KEPT and c.reason != _ASKED]
+    able = [column for column in unasked if column.kind != "other"]
+    quasi = [table[c.name] for c in columns if c.role == QUASI_IDENTIFIER]
+    for column in unasked:
+        if column not in able:
+            names[column.name] = replace(names[column.name], role=DROPPED, reason=f"a {column.type} was not looked at")
+    for each in suspects(data.engine, data.table, able, quasi):
+        names[each.column] = replace(names[each.column], role=DROPPED, reason=f"it {each.reason}")
+    return list(names.values())
+
+
+_ASKED, _NOT_KEPT = "as you said", "not among the columns that you keep"
+
+
+def _seen(column: ColumnProfile, seen: Profile) -> SuggestedColumn:
+    role = column.suggestion or (SENSITIVE if column.name in seen.sensitive else KEPT)
+    return SuggestedColumn(column.name, column.type, role, column.reason)
+
+
+def _as_given(columns: Sequence[SuggestedColumn], given: Mapping[str, Any]) -> Iterator[SuggestedColumn]:
+    """The columns with the roles that they were given."""
+    words = {"quasi_identifiers": QUASI_IDENTIFIER, "identifiers": IDENTIFIER, "sensitive": SENSITIVE, "keep": KEPT}
+    every = given["keep"] in ("*", ["*"], EVERY)
+    lists = {each: names for each, names in given.items() if names is not None and not (every and each == "keep")}
+    said = {name: words[each] for each, names in lists.items() for name in names}
+    unknown = [name for name in said if name not in {column.name for column in columns}]
+    if unknown:
+        known = ", ".join(column.name for column in columns)
+        raise SpecError(f"there is no column {unknown[0]!r}; there are {known}")
+    for column in columns:
+        if column.name in said:
+            yield replace(column, role=said[column.name], reason=_ASKED)
+        elif given["quasi_identifiers"] is not None and column.role == QUASI_IDENTIFIER:
+            yield replace(
+                column, role=DROPPED, reason=f"none of the quasi-identifiers that you named, but {column.reason}"
+            )
+        elif column.role == KEPT and given["keep"] is not None:
+            yield replace(column, reason=_ASKED) if every else replace(column, role=DROPPED, reason=_NOT_KEPT)
+        else:
+            yield column
+
+
+def _with_hierarchies(data: Source, columns: Sequence[SuggestedColumn]) -> Iterator[SuggestedColumn]:
+    """The columns, each quasi-identifier with its hierarchy: made of their distinct combinations, counted once."""
+    names = [column.name for column in columns if column.role == QUASI_IDENTIFIER]
+    stems = queries.plain_names(names)
+    with Scratch(data.engine, "suggest") as tables:
+        if names:
+            of = {stem: name for name, stem in stems.items()}
+            tables.make("tuples", "core/tuples", columns=of, source=data.table.relation)
+        counted = {name: _counts(tables, stem) for name, stem in stems.items()}
+        for column in columns:
+            described = data.table.column(column.name)
+            if column.role == QUASI_IDENTIFIER and described:
+                looks = _Beside(tables, stems, counted, column.name)
+                yield _generalized(column, described, counted[column.name], looks, data)
+            else:
+                yield column
+
+
+def _counts(tables: Scratch, stem: str) -> dict[Any, int]:
+    rows = tables.rows("core/column_values", column=[stem], tuples=tables["tuples"])
+    counts: dict[Any, int] = {}
+    for value, n in rows:
+        counts[key(value)] = counts.get(key(value), 0) + int(n)
+    return counts
+
+
+@dataclass(frozen=True)
+class _Beside:
+    """How the rows of a column's categories are spread over the other quasi-identifiers with few values."""
+
+    tables: Scratch
+    stems: Mapping[str, str]
+    counted: Mapping[str, Mapping[Any, int]]
+    column: str
+
+    def __call__(self) -> list[tuple[Sequence[Any], Counts]]:
+        own = self.counted[self.column]
+        others = [name for name, counts in self.counted.items() if name != self.column]
+        able = [name for name in others if 1 < len(self.counted[name]) <= _MOST_BESIDE]
+        return [self._pairs(list(own), name) for name in able if len(own) * len(self.counted[name]) <= _MOST_PAIRS]
+
+    def _pairs(self, own: list[Any], other: str) -> tuple[Sequence[Any], Counts]:
+        place = {value: number for number, value in enumerate(own)}
+        across = {value: number for number, value in enumerate(self.counted[other])}
+        table = np.zeros((len(place), len(across)))
+        column, beside = [self.stems[self.column]], [self.stems[other]]
+        for value, at, n in self.tables.rows(
+            "suggestion/beside", column=column, other=beside, tuples=self.tables["tuples"]
+        ):
+            table[place[key(value)], across[key(at)]] += int(n)
+        return own, table
+
+
+_MOST_BESIDE, _MOST_PAIRS = 200, 100_000
+
+
+def _generalized(
+    column: SuggestedColumn, described: Column, counts: Mapping[Any, int], beside: _Beside, data: Source
+) -> SuggestedColumn:
+    """A quasi-identifier with the hierarchy that is suggested, without the levels that merge nothing."""
+    made = suggested(described, counts, beside)
+    if made.levels and "" in counts:
+        made = Suggested(why="it holds the empty text, which is NULL in a file: shown, or not")
+    made, labels = _shortened(made, described, counts, data)
+    recipe = None if made.levels else made.recipe
+    return replace(column, recipe=recipe, why=made.why, labels=labels, levels=made.levels)
+
+
+def _shortened(
+    made: Suggested, column: Column, counts: Mapping[Any, int], data: Source
+) -> tuple[Suggested, tuple[int, ...]]:
+    """A suggestion without the levels that merge nothing, and how many labels each level has."""
+    try:
+        labels = _labels(made, column, counts, data)
+    except HierarchyError:  # what a recipe refuses, a value of the column is
+        made = Suggested(why="a value in it fits no recipe: shown, or not")
+        labels = _labels(made, column, counts, data)
+    kept = merging(labels)
+    short = made if len(kept) == len(labels) - 2 else made.shortened(kept)
+    return short, (labels[0], *(labels[level] for level in kept), 1)
+
+
+def _labels(made: Suggested, column: Column, counts: Mapping[Any, int], data: Source) -> list[int]:
+    if made.levels:
+        return [len(counts), *(len(set(level.values())) for level in made.levels), 1]
+    attribute = Attribute.model_validate({"hierarchy": made.recipe})
+    spec = parse({"source": "x", "quasi_identifiers": [column.name]})
+    hierarchy = hierarchy_source(attribute, column, spec, data.engine).build(list(counts))
+    nulls = int(None in counts)
+    return [*(len(hierarchy.distinct_labels(level)) + nulls for level in range(hierarchy.height)), 1]
+
+
+def _csv(levels: Sequence[Mapping[Any, str]]) -> str:
+    text = io.StringIO()
+    rows = ([_cell(value), *(level[value] for level in levels), "*"] for value in levels[0])
+    csv.writer(text, delimiter=";", lineterminator="\n").writerows(rows)
+    return text.getvalue()
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else as_text(value)
+
+
+def _write(staging: Staging, path: Path, text: str, overwrite: bool, private: bool = False) -> None:
+    with staging.file(path, overwrite, private) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise TargetError(f"the folder {folder} cannot be made: {error.strerror}; name another place") from None
+
+
+def _places(made: Suggestions, folder: Path) -> dict[str, Any]:
+    """Source, database and target as a spec in a folder has them; what is in memory has no name there."""
+    if made.source == IN_MEMORY:
+        return {}
+    if made.database is not None:
+        database = made.database
+        where = {} if _has_password(database) else {"database": _from(folder, database)}
+        return {"source": made.source, **where, "target": {"table": f"{made.source}_anon"}}
+    source = Path(made.source)
+    several = not source.is_file()
+    name = "release.parquet" if several else f"{source.stem}_anon{source.suffix}"
+    return {"source": os.path.abspath(source) if several else _from(folder, made.source), "target": {"file": name}}
+
+
+def _from(folder: Path, path: str) -> str:
+    """A path as a file in the folder names it."""
+    if names_a_server(path) or path == ":memory:" or "://" in path:
+        return path
+    try:
+        return Path(os.path.relpath(os.path.abspath(path), folder)).as_posix()
+    except ValueError:  # on another drive
+        return os.path.abspath(path)
+
+
+def _has_password(database: str) -> bool:
+    return bool(re.search(r"password\s*=|://[^/@\s]*:[^/@\s]*@", database))

@@ -1,0 +1,19 @@
+"""Given and expected rows of `sql/suggestion`."""
+
+from kanon_sql.queries import Relation
+from sql_cases.case import Case
+
+CASES = [
+    Case(
+        "suggestion/beside",
+        {"column": ["job"], "other": ['a "zip"'], "tuples": Relation("odd tuples")},
+        ["value", "beside", "n"],
+        [("a", "1", 5), (None, "1", 4), ("b", None, 8)],
+        {
+            "odd tuples": (
+                {"job": "VARCHAR", 'a "zip"': "VARCHAR", "age": "INTEGER", "n": "BIGINT"},
+                [("a", "1", 30, 2), ("a", "1", 31, 3), (None, "1", 30, 4), ("b", None, 30, 8)],
+            )
+        },
+    ),
+]
