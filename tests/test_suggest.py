@@ -129,23 +129,26 @@ def test_the_spec_runs_as_it_is_written(suggested: kanon_sql.Suggestions, tmp_pa
     release = kanon_sql.anonymize(None, path, time_limit=1.0)
     assert release.manifest["verified"]
     assert (tmp_path / "specs" / "people_anon.parquet").exists()
-    files = {file.name: stat.S_IMODE(file.stat().st_mode) for file in (tmp_path / "specs" / "hierarchies").iterdir()}
+    files = {
+        file.name: stat.S_IMODE(file.stat().st_mode)
+        for file in (tmp_path / "specs" / "hierarchies" / "release").iterdir()
+    }
     assert files == {"city.csv": 0o600, "hours.csv": 0o600, "job.csv": 0o600}, "they hold values"
 
 
 def test_nothing_is_replaced_unasked(suggested: kanon_sql.Suggestions, tmp_path: Path) -> None:
     path = suggested.write(tmp_path / "release.yml")
-    (tmp_path / "hierarchies" / "job.csv").write_text("mine")
+    (tmp_path / "hierarchies" / "release" / "job.csv").write_text("mine")
     with pytest.raises(TargetError, match="exists already"):
         suggested.write(path)
     path.unlink()
     with pytest.raises(TargetError, match=r"job.csv exists already"):
         suggested.write(path)
     assert not path.exists()
-    assert (tmp_path / "hierarchies" / "job.csv").read_text() == "mine"
+    assert (tmp_path / "hierarchies" / "release" / "job.csv").read_text() == "mine"
     suggested.write(path, overwrite=True)
     assert path.exists()
-    assert (tmp_path / "hierarchies" / "job.csv").read_text() != "mine"
+    assert (tmp_path / "hierarchies" / "release" / "job.csv").read_text() != "mine"
     with pytest.raises(SpecError, match=r"name one that ends in \.yml"):
         suggested.write(tmp_path / "release.json")
 
@@ -202,7 +205,7 @@ def test_init_writes_what_anonymize_runs(tmp_path: Path, monkeypatch: pytest.Mon
     run = kanon("init", "people.csv")
     assert run.code == 2
     assert "give --overwrite to replace it" in run.err
-    told = json.loads(done("init", "people.csv", "--output", "other.yml", "--k", "7", "--overwrite", "--json"))
+    told = json.loads(done("init", "people.csv", "--output", "other.yml", "--k", "7", "--json"))
     assert told["k"] == 7
     assert "privacy: {k: 7}" in Path("other.yml").read_text()
 

@@ -6,7 +6,8 @@ other columns, each column's distribution smoothed by that of all rows. What com
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +41,20 @@ def grouped(rows: Sequence[int], beside: Sequence[Counts], sizes: Sequence[int])
             told, weights = np.delete(told, second, axis=0), np.delete(weights, second)
         found.append(_numbered(members, len(rows)))
     return found
+
+
+def counted(pairs: Iterable[tuple[Any, Any, int]], categories: Sequence[Any], others: Sequence[Any]) -> Counts:
+    """How many rows of each category hold each value of another column, from such pairs and their rows.
+
+    >>> counted([("a", 1, 5), ("b", 2, 3)], ["a", "b"], [1, 2]).tolist()
+    [[5.0, 0.0], [0.0, 3.0]]
+    """
+    place = {value: number for number, value in enumerate(categories)}
+    across = {value: number for number, value in enumerate(others)}
+    table = np.zeros((len(place), len(across)))
+    for value, other, rows in pairs:
+        table[place[value], across[other]] += rows
+    return table
 
 
 def _smoothed(rows: Counts, counts: Counts) -> Counts:

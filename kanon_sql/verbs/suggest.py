@@ -12,8 +12,6 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-import numpy as np
-
 from kanon_sql import queries
 from kanon_sql.engine import Column
 from kanon_sql.engines.scratch import Scratch
@@ -25,7 +23,7 @@ from kanon_sql.release.publish import check_file
 from kanon_sql.risk.roles import suspects
 from kanon_sql.spec import EVERY, Attribute, names_a_server, parse, session
 from kanon_sql.staging import Staging
-from kanon_sql.suggestion import Counts, Suggested, merging, suggested
+from kanon_sql.suggestion import Counts, Suggested, counted, merging, suggested
 from kanon_sql.suggestion.written import Draft, Generalized, text_of
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import RoleOptions, spelled_out, taken
@@ -92,7 +90,7 @@ class Suggestions(Result):
         return pandas.DataFrame(self.to_dict()["columns"])
 
     def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
-        """Write the spec, with comments, and beside it in `hierarchies/` what no recipe can say; give the path.
+        """Write the spec, with comments, and beside it, in `hierarchies/NAME/`, what no recipe can say; give the path.
 
         Paths in it are relative to its folder. The hierarchies hold values of the data and are written with mode 0600.
         TargetError if a file exists and may not be replaced, SpecError for an ending that is not of YAML.
@@ -100,7 +98,7 @@ class Suggestions(Result):
         target = Path(path)
         if target.suffix.lower() not in (".yml", ".yaml"):
             raise SpecError(f"{target} is no name of a spec; name one that ends in .yml")
-        files = {target.parent / name: text for name, text in self._files().items()}
+        files = {target.parent / name: text for name, text in self._files(target.stem).items()}
         check_file(target, overwrite, ())
         for file in files:
             if file.parent.is_dir():
@@ -116,27 +114,27 @@ class Suggestions(Result):
     def text(self, path: str | PathLike[str] = "release.yml") -> str:
         """The text of the spec, as `write` writes it to a path."""
         target = Path(path)
-        return text_of(self._draft(target.absolute().parent), target.name)
+        return text_of(self._draft(target), target.name)
 
-    def _files(self) -> dict[str, str]:
-        """The hierarchies that are files: the text of each, by its path beside the spec."""
-        return {self._file(column): _csv(column.levels) for column in self.columns if column.levels}
+    def _files(self, name: str) -> dict[str, str]:
+        """The hierarchies that are files: the text of each, by its path beside the spec of this name."""
+        return {self._file(column, name): _csv(column.levels) for column in self.columns if column.levels}
 
-    def _file(self, column: SuggestedColumn) -> str:
+    def _file(self, column: SuggestedColumn, name: str) -> str:
         stems: dict[str, str] = {}
         for each in self.columns:
             stem = re.sub(r"[^\w-]", "_", each.name) or "_"
             while stem.lower() in {taken.lower() for taken in stems.values()}:
                 stem += "_"
             stems[each.name] = stem
-        return f"hierarchies/{stems[column.name]}.csv"
+        return f"hierarchies/{name}/{stems[column.name]}.csv"
 
-    def _draft(self, folder: Path) -> Draft:
+    def _draft(self, path: Path) -> Draft:
         generalized = [
             Generalized(
                 column.name,
                 column.reason,
-                {"file": self._file(column)} if column.levels else column.recipe,
+                {"file": self._file(column, path.stem)} if column.levels else column.recipe,
                 column.why,
                 column.labels,
             )
@@ -147,7 +145,7 @@ class Suggestions(Result):
         }
         return Draft(
             self.rows,
-            _places(self, folder),
+            _places(self, path.absolute().parent),
             told[IDENTIFIER],
             generalized,
             told[SENSITIVE],
@@ -279,12 +277,12 @@ def _with_hierarchies(data: Source, columns: Sequence[SuggestedColumn]) -> Itera
         if names:
             of = {stem: name for name, stem in stems.items()}
             tables.make("tuples", "core/tuples", columns=of, source=data.table.relation)
-        counted = {name: _counts(tables, stem) for name, stem in stems.items()}
+        counts = {name: _counts(tables, stem) for name, stem in stems.items()}
         for column in columns:
             described = data.table.column(column.name)
             if column.role == QUASI_IDENTIFIER and described:
-                looks = _Beside(tables, stems, counted, column.name)
-                yield _generalized(column, described, counted[column.name], looks, data)
+                looks = _Beside(tables, stems, counts, column.name)
+                yield _generalized(column, described, counts[column.name], looks, data)
             else:
                 yield column
 
@@ -303,25 +301,21 @@ class _Beside:
 
     tables: Scratch
     stems: Mapping[str, str]
-    counted: Mapping[str, Mapping[Any, int]]
+    counts: Mapping[str, Mapping[Any, int]]
     column: str
 
     def __call__(self) -> list[tuple[Sequence[Any], Counts]]:
-        own = self.counted[self.column]
-        others = [name for name, counts in self.counted.items() if name != self.column]
-        able = [name for name in others if 1 < len(self.counted[name]) <= _MOST_BESIDE]
-        return [self._pairs(list(own), name) for name in able if len(own) * len(self.counted[name]) <= _MOST_PAIRS]
+        own = self.counts[self.column]
+        others = [name for name, counts in self.counts.items() if name != self.column]
+        able = [name for name in others if 1 < len(self.counts[name]) <= _MOST_BESIDE]
+        return [self._pairs(list(own), name) for name in able if len(own) * len(self.counts[name]) <= _MOST_PAIRS]
 
     def _pairs(self, own: list[Any], other: str) -> tuple[Sequence[Any], Counts]:
-        place = {value: number for number, value in enumerate(own)}
-        across = {value: number for number, value in enumerate(self.counted[other])}
-        table = np.zeros((len(place), len(across)))
         column, beside = [self.stems[self.column]], [self.stems[other]]
-        for value, at, n in self.tables.rows(
-            "suggestion/beside", column=column, other=beside, tuples=self.tables["tuples"]
-        ):
-            table[place[key(value)], across[key(at)]] += int(n)
-        return own, table
+        tuples = self.tables["tuples"]
+        rows = self.tables.rows("suggestion/beside", column=column, other=beside, tuples=tuples)
+        pairs = ((key(value), key(at), int(n)) for value, at, n in rows)
+        return own, counted(pairs, own, list(self.counts[other]))
 
 
 _MOST_BESIDE, _MOST_PAIRS = 200, 100_000
@@ -381,7 +375,7 @@ def _write(staging: Staging, path: Path, text: str, overwrite: bool, private: bo
 
 def _make_folder(folder: Path) -> None:
     try:
-        folder.mkdir(mode=0o700, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise TargetError(f"the folder {folder} cannot be made: {error.strerror}; name another place") from None
 
