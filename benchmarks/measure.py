@@ -35,18 +35,21 @@ class Cost:
     megabytes: float
 
 
-def process(*command: str) -> Cost:
-    """Run a command to its end in a process of its own, and say what it took; it must succeed."""
+def process(*command: str, output: Path = Path(os.devnull)) -> Cost:
+    """Run a command to its end in a process of its own, and say what it took; it must succeed.
+
+    `output`: the file for what it prints.
+    """
     meter = (
         "import resource, subprocess, sys, time; started = time.monotonic();"
-        "done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL); wall = time.monotonic() - started;"
+        "done = subprocess.run(sys.argv[2:], stdout=open(sys.argv[1], 'wb')); wall = time.monotonic() - started;"
         "used = resource.getrusage(resource.RUSAGE_CHILDREN);"
         "print(wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024); sys.exit(done.returncode)"
     )
     # An installed package is compiled once; a shell that forbids that would compile it in every run.
     compiled = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     done = subprocess.run(
-        [sys.executable, "-c", meter, *command], capture_output=True, text=True, check=False, env=compiled
+        [sys.executable, "-c", meter, str(output), *command], capture_output=True, text=True, check=False, env=compiled
     )
     if done.returncode:
         sys.exit(done.stderr)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -133,11 +133,16 @@ class Engine(Protocol):
     def load(self, relation: Relation, types: Mapping[str, str], columns: Sequence[Sequence[Any]]) -> None:
         """Create a temporary table with these columns (name: type of this engine) and fill it, column by column."""
 
+    def load_batches(
+        self, relation: Relation, types: Mapping[str, str], batches: Iterable[Sequence[Sequence[Any]]]
+    ) -> None:
+        """Do what `load` does with rows that come some at a time, each time column by column."""
+
     def insert_castable(self, relation: Relation, written: Relation, type_name: str, columns: Sequence[str]) -> None:
         """Add to a table the rows of another whose `text` a type can hold, as `value`; NULL too. `columns`: of both."""
 
-    def took_none(self, relation: Relation) -> None:
-        """Told of a temporary table that a statement gave no rows, before it gets any."""
+    def filled(self, relation: Relation, rows: int | None) -> None:
+        """Told of a temporary table that has got rows, so many if that is known, before it is read or gets more."""
 
     def table(self, relation: Relation, form: str = "table") -> Table:
         """Describe a relation that is known to exist."""

@@ -133,10 +133,26 @@ def test_of_two_runs_at_once_the_one_that_loses_says_so(
     assert won
     assert overwrite or len(won) == 1, "with `overwrite` one may replace the other's, whole"
     for lost in filter(None, said.values()):
-        assert re.search("somebody else|concurrent|exists", lost), lost
+        assert re.search("somebody else (made or replaced the same table )?meanwhile|exists now; give", lost), lost
     assert there(hospital) == {"people", "anon"}
     rows, possible = shown(hospital), []
     for k in won:
         release(postgres_dsn, k, "table")
         possible.append(shown(hospital))
     assert rows in possible, "what is there is the release of a run that won"
+
+
+def test_a_run_that_finds_a_new_table_made_meanwhile_says_who_made_it(hospital: PostgreSQL, postgres_dsn: str) -> None:
+    """The other run begins and ends while this one describes what it is about to make."""
+    options: dict[str, Any] = {"database": postgres_dsn, "into": "anon"}
+
+    def stage(name: str) -> None:
+        if name == "Writing the release":
+            anonymize("people", SPEC, k=OLD, **options)
+
+    with pytest.raises(SourceError, match=r"^somebody else made or replaced the same table meanwhile; nothing was rel"):
+        anonymize("people", SPEC, k=NEW, observer=Observer(stage), **options)
+    assert there(hospital) == {"people", "anon"}
+    rows = shown(hospital)
+    release(postgres_dsn, OLD, "table")
+    assert shown(hospital) == rows

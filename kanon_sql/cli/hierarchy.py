@@ -17,6 +17,7 @@ from kanon_sql.errors import SpecError
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.spec import Known
 from kanon_sql.verbs import hierarchies
+from kanon_sql.verbs.options import PlaceOptions
 
 COLUMN = Option("column", "The column it is for.", default=...)
 A_COLUMN = replace(COLUMN, help="The column it is for (default: the file's name).", default=None)
@@ -57,7 +58,7 @@ def _exact(number: float) -> int | float:
     o.NEEDED_SOURCE,
     COLUMN,
     replace(o.OUTPUT, help="The file to write.", panel=None, type=Path, default=...),
-    o.DATABASE,
+    *o.PLACES,
     Option("ranges", "Widths of number ranges, as in 5,10,20.", read=_numbers),
     Option("top", "Numbers from here on become one range.", type=float, read=_exact),
     Option("bottom", "Numbers below become one range.", type=float, read=_exact),
@@ -76,10 +77,9 @@ def _exact(number: float) -> int | float:
     Option("suppress", "One step, from the value to *.", type=bool),
     o.OVERWRITE,
 )
-def build(source: str, column: str, output: Path, database: str | None, overwrite: bool | None, **recipe: Any) -> None:
-    made = hierarchies.build(
-        source, column, _recipe(**recipe), database=database, output=output, overwrite=bool(overwrite)
-    )
+def build(source: str, column: str, output: Path, overwrite: bool | None, **how: Any) -> None:
+    places = {name: how.pop(name) for name in PlaceOptions.__annotations__}
+    made = hierarchies.build(source, column, _recipe(**how), output=output, overwrite=bool(overwrite), **places)
     _show(made.hierarchy, str(output), rows=8)
 
 
@@ -99,7 +99,7 @@ def _recipe(suppress: bool | None, **asked: Any) -> Any:
     return {name: asked[name] for name in said if asked[name] is not None}
 
 
-@takes(FILE, COVERED, A_COLUMN, o.DATABASE, SEPARATOR, HEADER)
+@takes(FILE, COVERED, A_COLUMN, *o.PLACES, SEPARATOR, HEADER)
 def check(file: Path, source: str | None, column: str | None, header: bool | None, **how: Any) -> None:
     checked = hierarchies.check(file, source, column, header=bool(header), **how)
     said = "is a hierarchy" if source is None else f"covers {checked.column} of {source}"

@@ -13,7 +13,7 @@ from kanon_sql.verbs.refresh import refresh as run
 NAME = Argument("name", "What anonymize --as materialized made.", default=...)
 
 
-@takes(NAME, o.DATABASE, o.JSON)
+@takes(NAME, *o.PLACES, o.JSON)
 def refresh(name: str, as_json: bool | None, **options: Any) -> None:
     made = run(name, **options)
     if as_json:

@@ -20,7 +20,7 @@ TRAIL = Argument("name", "An audit trail: a .jsonl file, or with --database a ta
 NUMBER = Argument("number", "The number of the row.", type=int, default=...)
 
 
-@takes(TRAIL, o.DATABASE, o.JSON)
+@takes(TRAIL, *o.PLACES, o.JSON)
 def list_(name: str, as_json: bool | None, **where: Any) -> None:
     trail = read(name, **where)
     if as_json:
@@ -47,12 +47,12 @@ def _cells(entry: Entry) -> tuple[str, ...]:
     return (str(entry.number), escape(entry.made_at), *told, entry.checksum[:12])
 
 
-@takes(TRAIL, NUMBER, o.DATABASE)
+@takes(TRAIL, NUMBER, *o.PLACES)
 def show(name: str, number: int, **where: Any) -> None:
     print(json.dumps(read(name, **where).manifest(number), indent=2))
 
 
-@takes(TRAIL, o.DATABASE, o.JSON)
+@takes(TRAIL, *o.PLACES, o.JSON)
 def verify(name: str, as_json: bool | None, **where: Any) -> None:
     trail = read(name, **where)
     if as_json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,6 +45,7 @@ _SENT = queries.scratch("kanon_sent")
 _TIMES = "DATE", "INTERVAL", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE"
 _STREAMED = frozenset(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE", "BOOLEAN", "VARCHAR", *_TIMES))
 _PORTABLE = {"integer": "BIGINT", "float": "DOUBLE PRECISION", "text": "VARCHAR"}
+_BATCH = 10_000  # rows that are in Python at a time, on their way to another engine
 _WIDE = ("HUGEINT", "UBIGINT")  # too wide for a BIGINT
 
 
@@ -141,8 +142,18 @@ class DuckDB:
         """Run a query and fetch all its rows; a FLOAT is the number that it prints, 0.7 and not 0.699999988079071."""
         with explained():
             self.connection.execute(sql)
-            singles = [place for place, (_, kind, *_) in enumerate(self.connection.description) if kind == "FLOAT"]
             fetched = self.connection.fetchall()
+        return self._as_printed(fetched)
+
+    def _batches(self, sql: str) -> Iterator[list[tuple[Any, ...]]]:
+        """The rows of a query, some at a time."""
+        with explained():
+            self.connection.execute(sql)
+            while fetched := self.connection.fetchmany(_BATCH):
+                yield self._as_printed(fetched)
+
+    def _as_printed(self, fetched: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+        singles = [place for place, (_, kind, *_) in enumerate(self.connection.description) if kind == "FLOAT"]
         return [_as_printed(row, singles) for row in fetched] if singles else fetched
 
     def run(self, sql: str) -> int | None:
@@ -151,10 +162,10 @@ class DuckDB:
             told = self.connection.execute(sql).fetchone()
         return int(told[0]) if told and isinstance(told[0], int) else None
 
-    def took_none(self, relation: Relation) -> None:
-        """Have an empty table hold a row once."""
+    def filled(self, relation: Relation, rows: int | None) -> None:
+        """Have a table that a statement gave no rows, and that is empty, hold a row once."""
         # Else DuckDB 2.0 loses all rows of a large INSERT that follows one of none in a transaction.
-        if self.rows(queries.text("core/row_count", self.dialect, relation=relation)) == [(0,)]:
+        if rows == 0 and self.rows(queries.text("core/row_count", self.dialect, relation=relation)) == [(0,)]:
             for statement in queries.add_and_delete_a_row(relation, self.dialect):
                 self.run(statement)
 
@@ -311,13 +322,20 @@ class DuckDB:
 
     def load(self, relation: Relation, types: Mapping[str, str], columns: Sequence[Sequence[Any]]) -> None:
         """Create a temporary table and fill it, column by column."""
+        self.load_batches(relation, types, [columns])
+
+    def load_batches(
+        self, relation: Relation, types: Mapping[str, str], batches: Iterable[Sequence[Sequence[Any]]]
+    ) -> None:
+        """Create a temporary table and fill it, some rows at a time."""
         relation = queries.scratch(relation.name)  # never the user's own table
         self.run(queries.drop(relation, self.dialect))
         self.run(queries.create_table(relation, types, self.dialect))
-        if columns and len(columns[0]):
-            with explained():
-                statement = queries.insert_lists(relation, types, self.dialect)
-                self.connection.execute(statement, [list(column) for column in columns])
+        statement = queries.insert_lists(relation, types, self.dialect)
+        for columns in batches:
+            if columns and len(columns[0]):
+                with explained():
+                    self.connection.execute(statement, [list(column) for column in columns])
 
     def insert_castable(self, relation: Relation, written: Relation, type_name: str, columns: Sequence[str]) -> None:
         """Add the rows whose text a type can hold."""
@@ -335,7 +353,8 @@ class DuckDB:
         else:
             wide = None if isinstance(target, DuckDB) else "NUMERIC"
             types = {name: _portable(type_name, wide) for name, type_name in described.items()}
-            target.load(relation, types, list(zip(*self.rows(query), strict=True)))
+            batches = (list(zip(*rows, strict=True)) for rows in self._batches(query))
+            target.load_batches(relation, types, batches)
 
     def receive(self, stream: Any, relation: Relation) -> None:
         """Create a temporary table of what another connection sends, batch by batch."""

@@ -35,11 +35,23 @@ def spill_apart(
         raise SpecError(f"there is no folder {limits.temp_directory} to spill to; check `temp_directory`")
     temporary = Path(tempfile.gettempdir())
     for parent in [Path(limits.temp_directory)] if limits.temp_directory else [beside or temporary, temporary]:
-        with suppress(OSError, duckdb.Error):  # nobody may write there, or the database has spilled before we came
-            folder = PrivateFolder(parent)
+        with suppress(duckdb.Error):  # the database has spilled before we came
+            try:
+                folder = PrivateFolder(parent)
+            except OSError as error:
+                if limits.temp_directory:
+                    raise _no_spilling(parent, error) from None
+                continue
             connection.execute("SET temp_directory = ?", [str(folder.path)])
             return folder
     return None
+
+
+def _no_spilling(folder: Path, error: OSError) -> SpecError:
+    return SpecError(
+        f"{folder} cannot be written to, so nothing can be spilled there ({error.strerror}); name another folder as "
+        "`temp_directory`"
+    )
 
 
 def refuse_missing(path: str) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from decimal import Decimal
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from kanon_sql import interrupts, queries
 from kanon_sql.engine import Column, Engine, Grant, Rights, Table, name_readings, refuse_equal_names
 from kanon_sql.engines.creating import create_and_comment
 from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.engines.postgres_errors import explained, why_not
 from kanon_sql.engines.postgres_sql import (
     AFTER_DUCKDB,
     ALL,
@@ -22,6 +24,7 @@ from kanon_sql.engines.postgres_sql import (
     COLUMNS,
     COMMENTS,
     CSV,
+    HASH_JOINS,
     LABELS,
     LONGEST,
     LOOK_UP,
@@ -30,7 +33,6 @@ from kanon_sql.engines.postgres_sql import (
     MEASURE,
     NO_URL,
     READ,
-    REFUSALS,
     RIGHTS,
     SCHEMAS,
     SESSION,
@@ -95,7 +97,7 @@ class PostgreSQL:
         self.connection = connection
         self.limits = limits or Limits()
         self._refuse_open_transaction()
-        with _explained():
+        with explained():
             connection.autocommit = True
             self._cursor = _cursor(connection)
             self._cursor.execute(SESSION)
@@ -120,17 +122,17 @@ class PostgreSQL:
         except (psycopg.ProgrammingError, ValueError):
             raise SourceError(NO_URL) from None
         except psycopg.Error as error:
-            raise SourceError(f"PostgreSQL cannot be reached: {_why_not(error)}") from None
+            raise SourceError(f"PostgreSQL cannot be reached: {why_not(error)}") from None
         return cls(connection, limits)
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Run a query and fetch all its rows."""
-        with _explained():
+        with explained():
             return self._cursor.execute(sql, prepare=False).fetchall()
 
     def run(self, sql: str) -> int | None:
         """Run a statement for its effect; gives the rows that it wrote, if PostgreSQL says."""
-        with _explained():
+        with explained():
             self._cursor.execute(sql, prepare=False)
         return self._cursor.rowcount if self._cursor.rowcount >= 0 else None
 
@@ -160,12 +162,12 @@ class PostgreSQL:
 
     def _look_up(self, parts: tuple[str, ...]) -> list[tuple[Any, ...]]:
         catalog, schema, table = (None, None, *parts)[-3:]
-        with _explained():
+        with explained():
             return self._cursor.execute(LOOK_UP, [table, schema, catalog]).fetchall()
 
     def table(self, relation: Relation, form: str = "table") -> Table:
         """Describe a relation that is known to exist; a domain is described by the type under it."""
-        with _explained():
+        with explained():
             described = self._cursor.execute(COLUMNS, [_sql("{}", queries.parts(relation, self.dialect))]).fetchall()
         columns = (
             Column(name, type_name, "text" if category in _TEXT_CATEGORIES else _KINDS.get(plain, "other"))
@@ -176,7 +178,7 @@ class PostgreSQL:
     def check_writable(self, relation: Relation) -> None:
         """Refuse a place in a schema where the user may make nothing."""
         schema, table = relation.parts
-        with _explained():
+        with explained():
             ((may, user),) = self._cursor.execute(MAY_CREATE, [schema, schema]).fetchall()
         if not may:
             raise TargetError(
@@ -206,7 +208,7 @@ class PostgreSQL:
         return Relation(schema, table)
 
     def _refuse_missing_schema(self, schema: str, table: str) -> None:
-        with _explained():
+        with explained():
             schemas = [name for (name,) in self._cursor.execute(SCHEMAS, [schema]).fetchall()]
         if schema not in (*schemas, "pg_temp"):
             other = f"; there is {schemas[0]}, in its own capitals" if schemas else "; make it first, or name another"
@@ -219,7 +221,7 @@ class PostgreSQL:
     def comments(self, relation: Relation) -> dict[Relation, str]:
         """The comments on the tables and views in the schema of a relation."""
         schema, _ = relation.parts
-        with _explained():
+        with explained():
             return {
                 Relation(schema, name): text
                 for name, text in self._cursor.execute(COMMENTS, [schema, schema]).fetchall()
@@ -227,12 +229,12 @@ class PostgreSQL:
 
     def labels(self, relation: Relation) -> list[tuple[str, str, str]]:
         """The labels of PostgreSQL Anonymizer on columns: the column, the provider, the label."""
-        with _explained():
+        with explained():
             return self._cursor.execute(LABELS, [_sql("{}", relation.parts)]).fetchall()
 
     def rights(self, relation: Relation) -> Rights:
         """Who owns a relation, and what others may do with it."""
-        with _explained():
+        with explained():
             rights = self._cursor.execute(RIGHTS, [_sql("{}", relation.parts)]).fetchall()
         if not rights:  # it was there in the snapshot of the transaction, and is not any more
             raise TargetError(
@@ -265,11 +267,17 @@ class PostgreSQL:
 
     def load(self, relation: Relation, types: Mapping[str, str], columns: Sequence[Sequence[Any]]) -> None:
         """Create a temporary table and fill it, column by column."""
+        self.load_batches(relation, types, [columns])
+
+    def load_batches(
+        self, relation: Relation, types: Mapping[str, str], batches: Iterable[Sequence[Sequence[Any]]]
+    ) -> None:
+        """Create a temporary table and fill it, some rows at a time."""
         temporary = Relation("pg_temp", relation.name)
         self.run(queries.drop(temporary, self.dialect))
         self.run(queries.create_table(temporary, types, self.dialect))
-        with _explained(), self._cursor.copy(_sql("COPY {} FROM STDIN", temporary.parts)) as copy:
-            for row in zip(*columns, strict=True):
+        with explained(), self._cursor.copy(_sql("COPY {} FROM STDIN", temporary.parts)) as copy:
+            for row in chain.from_iterable(zip(*columns, strict=True) for columns in batches):
                 copy.write_row(row)
 
     def insert_castable(self, relation: Relation, written: Relation, type_name: str, columns: Sequence[str]) -> None:
@@ -327,8 +335,10 @@ class PostgreSQL:
         """Close the connection."""
         self.connection.close()
 
-    def took_none(self, relation: Relation) -> None:
-        """Nothing has to be done."""
+    def filled(self, relation: Relation, rows: int | None) -> None:
+        """Have the planner know a temporary table, which autovacuum never sees."""
+        if rows != 0:
+            self.run(_sql("ANALYZE {}", queries.parts(relation, self.dialect)))
 
     def integer_type(self, largest: int) -> str:
         """The smallest signed integer type that holds `largest`."""
@@ -339,6 +349,7 @@ class PostgreSQL:
         """One consistent snapshot; rolled back if the block raises."""
         self._refuse_open_transaction()
         self.run("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        self.run(HASH_JOINS)
         try:
             yield
         except BaseException:
@@ -386,7 +397,7 @@ class PostgreSQL:
     def _copy_out(self, query: str, types: Mapping[str, str], write: Callable[[Buffer], object]) -> int:
         selected = ", ".join(_sent(column, type_name) for column, type_name in types.items())
         copied = f"SELECT {selected} FROM ({query}) AS fetched"
-        with _explained(), self._cursor.copy(f"COPY ({copied}) TO STDOUT ({CSV})") as copy:
+        with explained(), self._cursor.copy(f"COPY ({copied}) TO STDOUT ({CSV})") as copy:
             for chunk in copy:
                 write(chunk)
         return self._cursor.rowcount
@@ -458,40 +469,9 @@ def _sql(statement: str, *names: Sequence[str], **literals: str) -> str:
     return sql.SQL(statement).format(*(sql.Identifier(*parts) for parts in names), **quoted).as_string()
 
 
-@contextmanager
-def _explained() -> Iterator[None]:
-    """Turn what the database says into one line of ours."""
-    import psycopg
-
-    try:
-        yield
-    except psycopg.Error as error:
-        state = error.sqlstate or ""
-        if state[:2] in _OF_THE_STATEMENT and error.diag.message_primary:
-            raise SourceError(f"PostgreSQL says: {error.diag.message_primary}") from None
-        if error.diag.schema_name == "pg_catalog" or "concurrently" in (error.diag.message_primary or ""):
-            raise SourceError(_MEANWHILE) from None
-        if not state and isinstance(error, psycopg.OperationalError):
-            raise SourceError("PostgreSQL says: the connection is lost; see the server's log, and run again") from None
-        raise SourceError(
-            f"PostgreSQL stopped at a value that it cannot read or calculate with ({type(error).__name__}); see the "
-            "server's log, and the types in the table or view",
-            [str(error).strip().partition("\n")[0]],
-        ) from None
-
-
-def _why_not(error: Exception) -> str:
-    """Why there is no connection, in words of ours: libpq's name the user, the host and the database."""
-    said = str(error)
-    return next((why for words, why in REFUSALS.items() if re.search(words, said)), "check the host, port and name")
-
-
-# Classes of errors whose text is about the statement or the server: no values of the data.
-_OF_THE_STATEMENT = ("0A", "25", "2B", "3F", "40", "42", "53", "54", "55", "57", "58")
 _SCHEME = re.compile("^postgres(?:ql)?://", re.IGNORECASE)
 
 
-_MEANWHILE = "somebody else made or replaced the same table meanwhile; nothing was released, run again"
 _TELLS_VALID_INPUT = 160_000  # the first version with pg_input_is_valid
 _NUMERIC = re.compile(r"numeric(?:\((\d+)(?:, *(-?\d+))?\))?")
 _HOST = r"(?:\[[^\]]*\]|[^][:@/?#,]*)(?::\d*)?"

@@ -8,6 +8,8 @@ SELECT
   set_config('standard_conforming_strings', 'on', false),
   set_config('client_encoding', 'UTF8', false)
 """
+# The planner expects few matches of several keys, and would sort all rows, or go through all classes for each of them.
+HASH_JOINS = "SELECT set_config('enable_mergejoin', 'off', true), set_config('enable_nestloop', 'off', true)"
 LOOK_UP = """
 SELECT r.schema, r.name, r.form, r.name = w.name AND r.schema = COALESCE(w.schema, r.schema) AS exact
 FROM

@@ -79,13 +79,16 @@ class Scratch:
         """Make a table anew of values, column by column; `types` are the engine's own words."""
         relation, started = self._to_make(table), time.perf_counter()
         self.engine.load(relation, types, columns)
-        self._note("load", "Load values into a temporary table.", "", started, len(columns[0]) if columns else 0)
+        rows = len(columns[0]) if columns else 0
+        self.engine.filled(relation, rows or None)
+        self._note("load", "Load values into a temporary table.", "", started, rows)
         return relation
 
     def receive(self, table: str | Relation, source: Engine, text: str, query: str = "") -> Relation:
         """Make a table anew of what a ready query gives in an engine, this or another."""
         relation, started = self._to_make(table), time.perf_counter()
         source.send(text, self.engine, relation)
+        self.engine.filled(relation, None)
         sentence = self._sentence(query, "Send rows to a temporary table.")
         self._note(query or "send", sentence, text, started, engine=source.name)
         return relation
@@ -160,8 +163,7 @@ class Scratch:
         self._fill(relation, added, query or "add", self._sentence(query, "Add rows to a temporary table."))
 
     def _fill(self, relation: Relation, statement: str, name: str, sentence: str) -> None:
-        if self._run(statement, name, sentence) == 0:
-            self.engine.took_none(relation)
+        self.engine.filled(relation, self._run(statement, name, sentence))
 
     def _rows(self, text: str, query: str = "") -> list[tuple[Any, ...]]:
         started = time.perf_counter()

@@ -6,7 +6,7 @@ import re
 import socket
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -185,8 +185,14 @@ class Spark:
 
     def load(self, relation: Relation, types: Mapping[str, str], columns: Sequence[Sequence[Any]]) -> None:
         """Show values as a temporary table; what does not fit its type is an error."""
+        self.load_batches(relation, types, [columns])
+
+    def load_batches(
+        self, relation: Relation, types: Mapping[str, str], batches: Iterable[Sequence[Sequence[Any]]]
+    ) -> None:
+        """Show values as a temporary table, which they are put into some at a time."""
         here = DuckDB()
-        here.load(_LOADED, {name: _IN_DUCKDB.get(kind.lower(), kind) for name, kind in types.items()}, columns)
+        here.load_batches(_LOADED, {name: _IN_DUCKDB.get(kind.lower(), kind) for name, kind in types.items()}, batches)
         sent: pyarrow.Table = here.connection.sql(queries.select_all(_LOADED, here.dialect)).to_arrow_table()
         here.close()
         from pyspark.sql.pandas.types import from_arrow_schema
@@ -196,7 +202,7 @@ class Spark:
             rows = self.connection.createDataFrame(sent if sent.num_rows else [], schema)
             self._keep(rows, relation)
 
-    def took_none(self, _: Relation) -> None:
+    def filled(self, _: Relation, __: int | None) -> None:
         """Nothing: a view has no statistics."""
 
     def check_writable(self, _: Relation) -> None:

@@ -162,6 +162,7 @@ def _load_values(
     none = queries.no_values(place.relation, column.name, column.type, every, tables.engine.dialect)
     relation = tables.make_as(table, none)
     tables.engine.insert_castable(relation, written, column.type, list(every))
+    tables.engine.filled(relation, None)
     tables.drop(written)
 
 

@@ -30,7 +30,8 @@ class LocalCell:
     """A column of the source in a local release: kept (no mapping), or shown as columns of the classes.
 
     `key`: the assignment's column of its code. `null`: the code of NULL. `shown`: released name and classes' column.
-    `open_type`: the type to release a value in whose own type would tell of others (ENUM).
+    `open_type`: the type to release a value in whose own type would tell of others (ENUM). `plain`: whether equal
+    values of a kept column look the same.
     """
 
     name: str
@@ -40,6 +41,7 @@ class LocalCell:
     null: int | None = None
     shown: tuple[tuple[str, str], ...] = ()
     open_type: str | None = None
+    plain: bool = False
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ class LocalReleaseQuery:
 
     def sql(self, dialect: str) -> str:
         """The query in a dialect."""
-        return t.printed(_local_release(self), dialect)
+        return t.printed(_local_release(self, dialect), dialect)
 
     def statement(self, dialect: str) -> Statement:
         """The query with its `values`, and those of them that are too long to stand in it."""
@@ -108,7 +110,7 @@ _CODED = "kanon_coded"
 _PLACES = ("first", "last")
 
 
-def _local_release(release: LocalReleaseQuery, dialect: str = "") -> exp.Expr:
+def _local_release(release: LocalReleaseQuery, dialect: str) -> exp.Expr:
     names = [(f"o{i}_{j}", shown[0]) for i, cell in enumerate(release.cells) for j, shown in enumerate(_shows(cell))]
     query = exp.select(*(exp.alias_(t.column(inner, RECODED), name, quoted=True) for inner, name in names))
     query = query.from_(exp.to_table(RECODED))
@@ -120,7 +122,7 @@ def _local_release(release: LocalReleaseQuery, dialect: str = "") -> exp.Expr:
     for table in release.values:
         if not table.is_long(dialect):
             query = query.with_(exp.to_identifier(table.name), as_=table.query())
-    query = query.with_(_CODED, as_=_local_coded(release))
+    query = query.with_(_CODED, as_=t.fenced(_local_coded(release), dialect))
     once = release.recount and not release.elsewhere  # where that can be said
     query = query.with_(RECODED, as_=_local_recoded(release), materialized=once or None)
     if release.recount and release.population is not None:
@@ -285,5 +287,5 @@ def _local_order(release: LocalReleaseQuery) -> list[exp.Expr]:
         for i in places
         for j in range(len(_shows(release.cells[i])))
     ]
-    kept = [t.column(f"o{i}_0", RECODED) for i in places if release.cells[i].mapping is None]
+    kept = [t.column(f"o{i}_0", RECODED) for i in places if not (release.cells[i].mapping or release.cells[i].plain)]
     return ordered(columns, [] if release.elsewhere else kept, release.seed if release.shuffle else None)

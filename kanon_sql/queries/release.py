@@ -22,7 +22,8 @@ class Cell:
     `constant` makes every cell that label, without a mapping. `null` is the code and label of NULL;
     `unmapped` the label of a value that the mapping does not hold, or holds under the code `starred` (None: NULL).
     `class_column`: the column of the classes relation that holds this cell's codes, None where all are alike.
-    `open_type`: the type to release a value in whose own type would tell of others (ENUM).
+    `open_type`: the type to release a value in whose own type would tell of others (ENUM). `plain`: whether equal
+    values of a kept column look the same.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Cell:
     class_column: str | None = None
     mask: str | None = None
     open_type: str | None = None
+    plain: bool = False
 
     @property
     def recoded(self) -> bool:
@@ -75,13 +77,13 @@ class ReleaseQuery:
 
     def sql(self, dialect: str) -> str:
         """The query in a dialect."""
-        return t.printed(_release(self), dialect)
+        return t.printed(_release(self, dialect), dialect)
 
 
-RECODED, CLASSES, COUNTED = "kanon_recoded", "kanon_classes", "kanon_counted"
+RECODED, CLASSES, COUNTED, _CODED = "kanon_recoded", "kanon_classes", "kanon_counted", "kanon_coded"
 
 
-def _release(release: ReleaseQuery) -> exp.Expr:
+def _release(release: ReleaseQuery, dialect: str) -> exp.Expr:
     cells = list(enumerate(release.cells))
     keyed = [(i, cell) for i, cell in cells if cell.class_column] or [(i, c) for i, c in cells if c.recoded][:1]
     query = exp.select(*(exp.alias_(t.column(f"o{i}"), cell.name, quoted=True) for i, cell in cells)).from_(
@@ -90,7 +92,9 @@ def _release(release: ReleaseQuery) -> exp.Expr:
     if release.classes is None:
         query = query.join(exp.to_table(CLASSES), using=[exp.to_identifier(f"c{i}") for i, _ in keyed])
     query = query.order_by(*_order(release))
-    query = query.with_(RECODED, as_=_recoded(release, keyed), materialized=release.classes is None or None)
+    matched = [(i, cell) for i, cell in keyed if release.classes and cell.class_column]
+    recoded = _held(release, matched, dialect) if matched else _recoded(release, [] if release.classes else keyed)
+    query = query.with_(RECODED, as_=recoded, materialized=release.classes is None or None)
     if release.classes is None:
         codes = [t.column(f"c{i}") for i, _ in keyed]
         if release.population is not None:
@@ -176,17 +180,35 @@ def _recoded(release: ReleaseQuery, keyed: Sequence[tuple[int, Cell]], also: Seq
     """The source's rows with their labels (o0, o1, …), what tells or counts their class, and columns as they are."""
     columns = [exp.alias_(_cell(c, i, release), f"o{i}", quoted=True) for i, c in enumerate(release.cells)]
     columns += [t.column(name, "s") for name in also]
+    columns += [exp.alias_(_code(cell, i), f"c{i}", quoted=True) for i, cell in keyed]
     if release.classes is None:
-        columns += [exp.alias_(_code(cell, i), f"c{i}", quoted=True) for i, cell in keyed]
         columns += [exp.alias_(t.column(raw, "s"), name, quoted=True) for name, raw in release.sensitive.items()]
         columns.append(exp.alias_(exp.Literal.number(1), "n"))
     query = exp.select(*columns).from_(t.table(release.source, "s"), copy=False)
     query = _join_mappings(query, list(enumerate(release.cells)), release)
-    matches = [exp.EQ(this=t.column(c.class_column, "k"), expression=_code(c, i)) for i, c in keyed if c.class_column]
-    if release.classes is not None and matches:
-        kind = "LEFT" if release.mask else "INNER"
-        query = query.join(t.table(release.classes, "k"), on=exp.and_(*matches), join_type=kind, copy=False)
     return in_pieces(query, [f"m{i}" for i, _ in enumerate(release.cells)])
+
+
+def _held(release: ReleaseQuery, keyed: Sequence[tuple[int, Cell]], dialect: str) -> exp.Select:
+    """The recoded rows of the classes that hold; or with a mask all rows, of the others masked.
+
+    A planner that joined the classes before it has all codes would join every row with many of them.
+    """
+    assert release.classes is not None
+    columns = [exp.alias_(_masked(cell, i, release), f"o{i}", quoted=True) for i, cell in enumerate(release.cells)]
+    coded = t.fenced(_recoded(release, keyed), dialect).subquery(_CODED)
+    equal = [exp.EQ(this=t.column(str(c.class_column), "k"), expression=t.column(f"c{i}", _CODED)) for i, c in keyed]
+    kind = "LEFT" if release.mask else "INNER"
+    query = exp.select(*columns).from_(coded, copy=False)
+    return query.join(t.table(release.classes, "k"), on=exp.and_(*equal), join_type=kind, copy=False)
+
+
+def _masked(cell: Cell, index: int, release: ReleaseQuery) -> exp.Expr:
+    """What a coded cell shows: its mask in a row whose class does not hold."""
+    shown = t.column(f"o{index}", _CODED)
+    if not release.mask or cell.class_column is None:
+        return shown
+    return exp.Case().when(t.is_null(t.column(cell.class_column, "k")), t.literal(cell.mask)).else_(shown)
 
 
 def _join_mappings(query: exp.Select, cells: Sequence[tuple[int, Cell]], release: ReleaseQuery) -> exp.Select:
@@ -218,10 +240,7 @@ def _cell(cell: Cell, index: int, release: ReleaseQuery) -> exp.Expr:
         case = case.when(_has_code(cell, index, cell.starred), t.literal(cell.unmapped))
     if release.kept and cell.null:
         case = case.when(_has_code(cell, index, cell.null[0]), t.literal(cell.null[1]))
-    case = case.else_(_shown(cell, index, release))
-    if not release.mask or cell.class_column is None:
-        return case
-    return exp.Case().when(t.is_null(t.column(cell.class_column, "k")), t.literal(cell.mask)).else_(case)
+    return case.else_(_shown(cell, index, release))
 
 
 def _shown(cell: Cell, index: int, release: ReleaseQuery) -> exp.Expr:
@@ -250,7 +269,7 @@ def _order(release: ReleaseQuery) -> list[exp.Expr]:
     places = sorted(range(len(release.cells)), key=lambda i: not release.cells[i].recoded)
     # By their table too: a released column may be called o1 itself.
     columns: list[tuple[exp.Expr, bool]] = [(t.column(f"o{i}", RECODED), release.cells[i].sortable) for i in places]
-    kept = [t.column(f"o{i}", RECODED) for i in places if not release.cells[i].recoded]
+    kept = [t.column(f"o{i}", RECODED) for i in places if not (release.cells[i].recoded or release.cells[i].plain)]
     return ordered(columns, kept, release.shuffle_seed)
 
 

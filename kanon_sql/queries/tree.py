@@ -396,6 +396,11 @@ def printed(tree: exp.Expr, dialect: str, **options: Any) -> str:
     return tree.sql(dialect=dialect, comments=False, copy=False, **options)
 
 
+def fenced(query: exp.Select, dialect: str) -> exp.Select:
+    """A query that is planned by itself, where a planner that moves joins in and out of it would go wrong."""
+    return query.offset(0, copy=False) if dialect == "postgres" else query
+
+
 def table(relation: Relation, alias: str | None = None) -> exp.Table:
     """A relation to select from."""
     *path, name = (exp.to_identifier(part, quoted=True) for part in relation.parts)

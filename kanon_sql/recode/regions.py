@@ -26,6 +26,7 @@ from kanon_sql.recode.cell import Cell, Region
 from kanon_sql.recode.order import Order, is_placed, number_key
 from kanon_sql.recode.show import form_of, shown_names
 from kanon_sql.recode.task import Local
+from kanon_sql.spec import Limits
 
 _TYPES = {
     "class": "INTEGER",
@@ -102,23 +103,23 @@ def _is_range(how: str) -> bool:
     return form_of(how) in ("ranges", "bounds")
 
 
-def write_regions(regions: Regions, path: Path) -> None:
+def write_regions(regions: Regions, path: Path, limits: Limits | None = None) -> None:
     """Write regions to a Parquet file: a row per region and column."""
     rows = [
         (number, name, how, *astuple(cell))
         for number, region in enumerate(regions.regions)
         for name, how, cell in zip(regions.columns, regions.hows, region, strict=True)
     ]
-    here = embedded()
+    here = embedded(limits)
     with Scratch(here, "regions") as tables:
         loaded = tables.load("regions", _TYPES, list(zip(*rows, strict=True)) or [[]] * len(_TYPES))
         here.write_file(queries.select_all(loaded, here.dialect), path, "parquet")
     here.close()
 
 
-def read_regions(path: Path) -> Regions:
+def read_regions(path: Path, limits: Limits | None = None) -> Regions:
     """Read a file of regions; SourceError if it is none."""
-    here = embedded()
+    here = embedded(limits)
     try:
         table = here.read_file(str(path))
         if [column.name for column in table.columns] != list(_TYPES):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from kanon_sql import queries
-from kanon_sql.engine import Column, Engine
+from kanon_sql.engine import Engine
 from kanon_sql.frequency import population
 from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
 from kanon_sql.generalization.hierarchy import STAR
@@ -27,7 +27,7 @@ from kanon_sql.recode.node import from_node
 from kanon_sql.release.cells import Mapped, cell_of, kept_cell, null_of
 from kanon_sql.release.pieces import companion
 from kanon_sql.release.recoding import Judged, counting_rows
-from kanon_sql.release.rules import exact_of, looks_plain, says_the_same
+from kanon_sql.release.rules import exact_of, says_the_same
 from kanon_sql.spec import Spec
 
 
@@ -152,10 +152,6 @@ class FullDomain(Judged):
         names = ("value", "label")[: len(types)]
         return queries.written_table(f"kanon_{attribute.coded.stem}", names, types, rows, self.engine.dialect)
 
-    def _is_plain(self, column: Column) -> bool:
-        """Whether equal values of a column look the same."""
-        return looks_plain(self.engine, self.table, column)
-
     def view_mapping_sql(self, attribute: Attribute, level: int) -> str:
         """The query of what a view needs of a mapping table."""
         columns = {"code": f"code_{level}"} | ({"label": f"label_{level}"} if level else {})
@@ -198,7 +194,8 @@ class FullDomain(Judged):
             for a, level in self._levels
         }
         cells = tuple(
-            recoded.get(column.name) or Cell(column.name, sortable=column.kind != "other", open_type=column.open_type)
+            recoded.get(column.name)
+            or Cell(column.name, column.kind != "other", plain=self._is_plain(column), open_type=column.open_type)
             for column in self.table.columns
             if column.name not in self.spec.dropped
         )

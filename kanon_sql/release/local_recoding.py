@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from kanon_sql import queries
 from kanon_sql.engine import Column, Engine
@@ -205,9 +206,19 @@ class LocalRecoding(Judged):
         return [
             local_cell(*places[column.name], self.hows[places[column.name][0]], mapping)
             if column.name in places
-            else LocalCell(column.name, column.kind != "other", open_type=column.open_type)
+            else self._kept_cells[column.name]
             for column in kept
         ]
+
+    @cached_property
+    def _kept_cells(self) -> dict[str, LocalCell]:
+        """The columns that are released as they are."""
+        others = {*self.spec.dropped, *(attribute.column.name for attribute in self.attributes)}
+        return {
+            c.name: LocalCell(c.name, c.kind != "other", plain=self._is_plain(c), open_type=c.open_type)
+            for c in self.table.columns
+            if c.name not in others
+        }
 
     def _query(
         self,

@@ -26,6 +26,7 @@ from kanon_sql.queries import (
     Statement,
 )
 from kanon_sql.release.cells import local_cell
+from kanon_sql.release.rules import looks_plain
 from kanon_sql.spec import Spec
 
 
@@ -135,6 +136,10 @@ class Judged:
                 "the statement would count a population, which another system has under another name; print it for "
                 f"{self.engine.name} alone, or leave out the models beside a population"
             )
+
+    def _is_plain(self, column: Column) -> bool:
+        """Whether equal values of a column look the same."""
+        return looks_plain(self.engine, self.table, column)
 
     def _load_mapping(self, attribute: Attribute) -> None:
         """Have the mapping table where the source is, in the type of the source's column."""

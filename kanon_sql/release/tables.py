@@ -118,7 +118,7 @@ def make(room: Room, piece: Piece) -> Statement:
     declare_key(engine, relation, piece.key)
     if not piece.released:
         room.before.pop(piece.at(room.target), None)
-        _set_rights(engine, relation, ())  # default privileges may have given some
+        keep_private(engine, relation)
     return made
 
 
@@ -250,6 +250,11 @@ def declare_key(engine: Engine, relation: Relation, key: str | None) -> None:
     column = engine.table(relation).column(key) if key and engine.has_keys else None
     if column and column.kind != "other":
         engine.run(queries.declare_key(relation, column.name, engine.dialect))
+
+
+def keep_private(engine: Engine, relation: Relation) -> None:
+    """Take all rights that others have to a new table, which default privileges may have given."""
+    _set_rights(engine, relation, ())
 
 
 def _set_rights(engine: Engine, relation: Relation, wanted: Iterable[Grant]) -> None:

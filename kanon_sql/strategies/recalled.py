@@ -30,11 +30,12 @@ class Answers:
 class Recalled:
     """A judge with a memory, see `kanon_sql.strategies.driver.Judge`.
 
+    `told`: called with every new answer: of which nodes, and by which method of the judge, None for the test.
     `recalled`: the nodes whose test was known from an earlier run.
     """
 
-    def __init__(self, judge: Judge, answers: Answers) -> None:
-        self._judge, self._answers = judge, answers
+    def __init__(self, judge: Judge, answers: Answers, told: Callable[[Sequence[Node], str | None], None]) -> None:
+        self._judge, self._answers, self._told = judge, answers, told
         self._before = set(answers.nodes)
         self.recalled: set[Node] = set()
 
@@ -74,6 +75,7 @@ class Recalled:
         new = [node for node in nodes if node not in known]
         if new:
             self._answers.tests.update(zip(new, ask(new), strict=True))
+            self._told(new, None)
         self.recalled |= self._before.intersection(nodes).difference(new)
         return [self._answers.tests[node] for node in nodes]
 
@@ -81,4 +83,5 @@ class Recalled:
         said = self._answers.figures.setdefault(node, {})
         if name not in said:
             said[name] = ask()
+            self._told([node], name)
         return said[name]

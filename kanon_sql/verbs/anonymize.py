@@ -58,7 +58,8 @@ def anonymize(
     is searched, `embedded` (DuckDB beside us) or `engine`. `trace`: a file for every question of the search, as lines
     of JSON. `resume`: the trace of an earlier search of the same question, which then goes on where that one ended.
     `report`: a file for the report of the release, .html, .pdf, .md or .json; it is made once the release is there.
-    Raises KanonError; then nothing was written, but the trace if the database was lost.
+    Raises KanonError; then nothing was written, but the trace if the database was lost. If the process is killed, what
+    was known is in a file beside the trace, `.part`, which `resume` reads when the trace is named.
 
     >>> import pandas
     >>> people = pandas.DataFrame({"name": list("abcd"), "zip": ["12", "13", "21", "22"], "ill": list("xyxy")})
@@ -79,7 +80,7 @@ def anonymize(
     replaces = trace == resume or (settled.target is not None and settled.target.overwrite)
     if report:
         check_report(Path(report), settled.target is not None and settled.target.overwrite)
-    asked = Trace(Path(resume) if resume else None) if trace or resume else None
+    asked = Trace(resume and Path(resume), trace and Path(trace)) if trace or resume else None
     observer = replace(observer, judge=asked.recalling) if asked else observer
     started = time.monotonic()
     with (
@@ -108,6 +109,9 @@ def _keeping(asked: Trace | None, trace: Path | None, overwrite: bool) -> Iterat
         if asked and trace and (kept := asked.keep(Path(trace), overwrite, error)):
             raise kept from None
         raise
+    finally:
+        if asked:
+            asked.close()
 
 
 def _check_trace(trace: Path, spec: Spec, resume: Path | None) -> None:
@@ -215,7 +219,7 @@ def _write_regions(plan: Plan | LocalPlan, path: Path, staging: Staging) -> dict
     shown = recoding.local, recoding.classes, recoding.orders, recoding.hows
     made = regions_of(plan.frequency_set.tables, *shown)
     with staging.file(path, target is not None and target.overwrite, private=True) as file:
-        write_regions(made, file)
+        write_regions(made, file, plan.spec.session.limits)
         digest = sha256(file)
     return {"file": str(path), "sha256": digest, "classes": made.count}
 

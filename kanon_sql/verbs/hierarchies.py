@@ -7,13 +7,14 @@ import io
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from kanon_sql.engines.files import files
 from kanon_sql.frequency import fitting
 from kanon_sql.generalization import hierarchy as h
 from kanon_sql.release.publish import check_file
 from kanon_sql.spec import parse
+from kanon_sql.verbs.options import PlaceOptions, spelled_out, taken
 from kanon_sql.verbs.problem import check_roles
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.source import IN_MEMORY, column_values, opened
@@ -63,15 +64,16 @@ class HierarchyTable(Result):
         ]
 
 
+@spelled_out(PlaceOptions)
 def build(
     source: Any,
     column: str,
     recipe: Any,
     *,
-    database: str | PathLike[str] | None = None,
     connection: Any = None,
     output: str | PathLike[str] | None = None,
     overwrite: bool = False,
+    **options: Unpack[PlaceOptions],
 ) -> HierarchyTable:
     """Build a hierarchy from the values of a column, and write it to a file if `output` names one.
 
@@ -86,32 +88,33 @@ def build(
     target = None if output is None else Path(output)
     if target:
         check_file(target, overwrite, files(str(source)) if isinstance(source, (str, Path)) else ())
-    made = HierarchyTable(column, _fitted(source, database, connection, column, recipe))
+    made = HierarchyTable(column, _fitted(source, taken(PlaceOptions, options), connection, column, recipe))
     if target:
         made.write(target, overwrite=overwrite)
     return made
 
 
+@spelled_out(PlaceOptions)
 def check(
     file: str | PathLike[str],
     source: Any = None,
     column: str | None = None,
     *,
-    database: str | PathLike[str] | None = None,
     connection: Any = None,
     separator: str | None = None,
     header: bool = False,
+    **options: Unpack[PlaceOptions],
 ) -> HierarchyTable:
     """Check that a file is a hierarchy, and that it covers every value of a column where a source is named.
 
     `column`: left out, the file's name without its ending. HierarchyError says what is wrong.
     """
-    path = Path(file)
+    path, places = Path(file), taken(PlaceOptions, options)
     if source is None:
         return show(path, separator=separator, header=header)
     recipe = {"file": str(path), "header": header} | ({"separator": separator} if separator else {})
     name = column or path.stem
-    return HierarchyTable(name, _fitted(source, database, connection, name, recipe))
+    return HierarchyTable(name, _fitted(source, places, connection, name, recipe))
 
 
 def show(file: str | PathLike[str], *, separator: str | None = None, header: bool = False) -> HierarchyTable:
@@ -120,10 +123,11 @@ def show(file: str | PathLike[str], *, separator: str | None = None, header: boo
     return HierarchyTable(path.stem, fitting.read_hierarchy(path, separator, header))
 
 
-def _fitted(source: Any, database: Any, connection: Any, column: str, recipe: Any) -> h.Hierarchy:
+def _fitted(source: Any, places: dict[str, Any], connection: Any, column: str, recipe: Any) -> h.Hierarchy:
     """The hierarchy that a recipe makes of the values that a column has."""
     named = str(source) if isinstance(source, (str, Path)) else IN_MEMORY
-    spec = parse({"source": named, "database": database, "quasi_identifiers": {column: {"hierarchy": recipe}}})
+    said = {name: place for name, place in places.items() if place is not None}
+    spec = parse({"source": named, **said, "quasi_identifiers": {column: {"hierarchy": recipe}}})
     with opened(source, spec, connection) as data:
         check_roles(spec, data.table)
         waiting = fitting.hierarchy_sources(spec, data.table, data.engine)[column]

@@ -217,7 +217,8 @@ def make_local_plan(
 ) -> LocalPlan:
     """Everything up to the release of a local recoding: check, count, recode, or keep what regions hold."""
     check_shown(source, spec, search_in)
-    regions = read_regions(regions_file(earlier)) if earlier and earlier.why_not is None else None
+    keeps = earlier and earlier.why_not is None
+    regions = read_regions(regions_file(earlier), spec.session.limits) if earlier and keeps else None
     problem = count(source, spec, observer, search_in, keep_tuples)
     observer.stage("Recoding")
     if earlier is None:

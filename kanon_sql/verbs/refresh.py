@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
-from collections.abc import Iterator
-from typing import Any
+from dataclasses import replace
+from typing import Any, Unpack
 
 from kanon_sql import queries
+from kanon_sql import spec as specs
 from kanon_sql.engine import Engine
-from kanon_sql.engines.opening import engine_of, open_engine
 from kanon_sql.errors import SourceError, SpecError, TargetError, VerificationError
 from kanon_sql.privacy import PrivacyModel, PrivacyModels, all_of, k_anonymity
 from kanon_sql.queries import Relation
 from kanon_sql.release import findings, tables
 from kanon_sql.resources import package_version
-from kanon_sql.spec import Session
 from kanon_sql.verbs import manifest as manifests
 from kanon_sql.verbs.models import check_models
+from kanon_sql.verbs.options import PlaceOptions, spelled_out, taken
+from kanon_sql.verbs.source import opened_engine
 
 
-def refresh(name: str, *, database: str | None = None, connection: Any = None) -> dict[str, Any]:
+@spelled_out(PlaceOptions)
+def refresh(name: str, *, connection: Any = None, **options: Unpack[PlaceOptions]) -> dict[str, Any]:
     """Fill a materialized release anew and verify it by an independent query; give a small manifest of what is there.
 
     `name`: what `anonymize` made with `form="materialized"`, in the `database` or behind the `connection` (psycopg).
@@ -34,7 +35,10 @@ def refresh(name: str, *, database: str | None = None, connection: Any = None) -
     kanon_sql.errors.SpecError: duckdb has no materialized views; release a table again with `overwrite=True`
     """
     started = time.monotonic()
-    with _opened(name, database, connection) as engine, engine.transaction():
+    session = replace(specs.session(**taken(PlaceOptions, options)), writes=(name,))
+    if connection is None and not session.has_tables:
+        raise SourceError(f"there is no database to look for {name} in; give --database")
+    with opened_engine(session, connection) as engine, engine.transaction():
         relation = _materialized(engine, name)
         model, quasi_identifiers = _promise(engine, relation, name)
         engine.run(queries.refresh(relation, engine.dialect))
@@ -55,20 +59,6 @@ def refresh(name: str, *, database: str | None = None, connection: Any = None) -
         "seconds": {"total": round(time.monotonic() - started, 4)},
         "version": package_version(),
     }
-
-
-@contextlib.contextmanager
-def _opened(name: str, database: str | None, connection: Any) -> Iterator[Engine]:
-    if connection is not None:
-        yield engine_of(connection)
-        return
-    if database is None:
-        raise SourceError(f"there is no database to look for {name} in; give --database")
-    engine = open_engine(Session(database, writes=(name,)))
-    try:
-        yield engine
-    finally:
-        engine.close()
 
 
 def _materialized(engine: Engine, name: str) -> Relation:

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
-from kanon_sql.engines.opening import engine_of, open_engine
+from kanon_sql import spec as specs
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.spec import Session
+from kanon_sql.verbs.options import PlaceOptions, spelled_out, taken
 from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.source import opened_engine
 from kanon_sql.verbs.trail import FIRST, Entry, FileTrail, TableTrail, Trail, problems
 
 if TYPE_CHECKING:
@@ -73,9 +75,8 @@ def _row(entry: Entry) -> tuple[Any, ...]:
     return tuple(getattr(entry, name) for name in _COLUMNS)
 
 
-def releases(
-    name: str | PathLike[str], *, database: str | PathLike[str] | None = None, connection: Any = None
-) -> Releases:
+@spelled_out(PlaceOptions)
+def releases(name: str | PathLike[str], *, connection: Any = None, **options: Unpack[PlaceOptions]) -> Releases:
     """Read an audit trail and work out its chain of checksums again.
 
     `name`: a table of the `database`, or behind the `connection` (DuckDB or psycopg), or else a `.jsonl` file. Nothing
@@ -85,7 +86,7 @@ def releases(
     trail  kanon_releases, 31 rows
     head   5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef
     """
-    with _opened(str(name), database, connection) as trail:
+    with _opened(str(name), specs.session(**taken(PlaceOptions, options)), connection) as trail:
         entries = trail.entries()
     if not entries:
         raise SourceError(f"there is no audit trail {name}; check its name, or give the `database` that it is in")
@@ -93,14 +94,10 @@ def releases(
 
 
 @contextlib.contextmanager
-def _opened(name: str, database: str | PathLike[str] | None, connection: Any) -> Iterator[Trail]:
-    if database is None and connection is None:
+def _opened(name: str, session: Session, connection: Any) -> Iterator[Trail]:
+    if connection is None and not session.has_tables:
         yield FileTrail(name, Path(name))
         return
-    engine = open_engine(Session(str(database), writes=(name,))) if connection is None else engine_of(connection)
-    try:
+    with opened_engine(session, connection) as engine:
         found = engine.find(name)
         yield TableTrail(name, engine, found.relation if found else engine.place(name))
-    finally:
-        if connection is None:
-            engine.close()

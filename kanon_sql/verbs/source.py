@@ -177,6 +177,17 @@ def opened(
 
 
 @contextlib.contextmanager
+def opened_engine(session: Session, connection: Any = None) -> Iterator[Engine]:
+    """Open a database, or take the one behind a connection, which stays open."""
+    engine = open_engine(session) if connection is None else engine_of(connection, session)
+    try:
+        yield engine
+    finally:
+        if connection is None:
+            engine.close()
+
+
+@contextlib.contextmanager
 def opened_source(
     source: Any,
     session: Session | None = None,

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from kanon_sql import queries
 from kanon_sql.engines.scratch import Scratch
-from kanon_sql.errors import KanonError, SourceError, SpecError
+from kanon_sql.errors import KanonError, SourceError, SpecError, TargetError
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.loss import Figures
@@ -22,6 +23,8 @@ from kanon_sql.strategies.recalled import Answers, Recalled
 from kanon_sql.verbs.problem import Problem
 
 Fingerprint = dict[str, str]
+_Tests = dict[Node, tuple[int, int | None]]
+_Scores = dict[Node, dict[str, Figures]]
 _PARTS = {
     "question": "the privacy models, the metric or the suppression limit are others",
     "hierarchies": "the hierarchies, or the values in their columns, are others",
@@ -32,13 +35,15 @@ _PARTS = {
 class Trace:
     """What a search asks and is told, beside what an earlier one was: every line has the fingerprint of the question.
 
-    `resumed`: the file of an earlier trace; SpecError if it is none.
+    `resumed`: the file of an earlier trace, or of what was there when its run was killed; SpecError if it is none.
+    `path`: the file that the trace is for; what is known so far is beside it until the run ends.
     """
 
-    def __init__(self, resumed: Path | None = None) -> None:
-        self._resumed = resumed
+    def __init__(self, resumed: Path | None = None, path: Path | None = None) -> None:
+        self._resumed, self._so_far = resumed, so_far(path) if path else None
         self._of, self._answers = read(resumed) if resumed else ({}, Answers())
         self._judge: Recalled | None = None
+        self._file: TextIO | None = None
 
     def recalling(self, problem: Problem) -> Recalled:
         """The judge of a problem with all that is known of it; SpecError if the earlier search was of another."""
@@ -49,8 +54,33 @@ class Trace:
                 f"{self._resumed} is the trace of another question: {' and '.join(others)}; leave out `resume` to "
                 "search anew"
             )
-        self._of, self._judge = of, Recalled(problem.judge, self._answers)
+        self._of, self._judge = of, Recalled(problem.judge, self._answers, self._note)
+        self._write(self.lines())
         return self._judge
+
+    def _note(self, nodes: Sequence[Node], method: str | None) -> None:
+        """Write new answers to the disk's cache, where they outlive the process."""
+        known = self._answers
+        tests = {node: known.tests[node] for node in nodes if method is None}
+        figures = {node: {method: known.figures[node][method]} for node in nodes if method is not None}
+        self._write("".join(self._text(line) for line in _of_nodes(nodes, tests, figures)))
+
+    def _write(self, text: str) -> None:
+        if self._so_far is None or not text:
+            return
+        try:
+            self._file = self._file or self._so_far.open("w", encoding="utf-8")
+            self._file.write(text)
+            self._file.flush()
+        except OSError as error:
+            raise TargetError(f"{self._so_far} cannot be written ({error.strerror}); leave out `trace`") from None
+
+    def close(self) -> None:
+        """Remove what was written so far: the run has ended by itself."""
+        if self._file and self._so_far:
+            with suppress(OSError):  # which a full disk may raise once more
+                self._file.close()
+            self._so_far.unlink(missing_ok=True)
 
     @property
     def nodes_resumed(self) -> int:
@@ -59,7 +89,10 @@ class Trace:
 
     def lines(self, steps: Sequence[Step] = ()) -> str:
         """The trace as text: the steps of a search that ended, and then whatever else is known of nodes."""
-        return "".join(f"{json.dumps({**line, 'of': self._of})}\n" for line in self._lines(steps))
+        return "".join(self._text(line) for line in self._lines(steps))
+
+    def _text(self, line: dict[str, Any]) -> str:
+        return f"{json.dumps({**line, 'of': self._of})}\n"
 
     def keep(self, path: Path, overwrite: bool, error: KanonError) -> SourceError | None:
         """Write what is known when an error ended a search; gives that error with the way to go on."""
@@ -75,30 +108,46 @@ class Trace:
     def _lines(self, steps: Sequence[Step]) -> Iterator[dict[str, Any]]:
         tests, figures = dict(self._answers.tests), dict(self._answers.figures)
         for step in steps:
-            yield {**asdict(step), **self._told(tests, figures, step.node, step.asked)}
-        for node in self._answers.nodes:
-            for asked, left in (("test", tests), ("score", figures)):
-                if node in left:
-                    rows = tests[node][0] if asked == "test" else None
-                    step = Step(0.0, asked, node, rows, None)
-                    yield {**asdict(step), **self._told(tests, figures, node, asked)}
+            yield {**asdict(step), **_told(tests, figures, step.node, step.asked)}
+        yield from _of_nodes(self._answers.nodes, tests, figures)
 
-    @staticmethod
-    def _told(
-        tests: dict[Node, tuple[int, int | None]], figures: dict[Node, dict[str, Figures]], node: Node, asked: str
-    ) -> dict[str, Any]:
-        """What a line says beside its step, which no later line says again."""
-        if asked == "test":
-            _, below = tests.pop(node, (0, None))
-            return {} if below is None else {"at_risk_below": below}
-        said = figures.pop(node, {})
-        return {"figures": {name: _plain(each) for name, each in said.items()}} if said else {}
+
+def _of_nodes(nodes: Sequence[Node], tests: _Tests, figures: _Scores) -> Iterator[dict[str, Any]]:
+    """What is known of nodes, in the form of steps."""
+    for node in nodes:
+        for asked, left in (("test", tests), ("score", figures)):
+            if node in left:
+                rows = tests[node][0] if asked == "test" else None
+                yield {**asdict(Step(0.0, asked, node, rows, None)), **_told(tests, figures, node, asked)}
+
+
+def _told(tests: _Tests, figures: _Scores, node: Node, asked: str) -> dict[str, Any]:
+    """What a line says beside its step, which no later line says again."""
+    if asked == "test":
+        _, below = tests.pop(node, (0, None))
+        return {} if below is None else {"at_risk_below": below}
+    said = figures.pop(node, {})
+    return {"figures": {name: _plain(each) for name, each in said.items()}} if said else {}
+
+
+def so_far(path: Path) -> Path:
+    """The file of what a search was told while it runs, which is left if its process is killed.
+
+    >>> so_far(Path("trace.jsonl")).name
+    'trace.jsonl.part'
+    """
+    return path.with_name(f"{path.name}.part")
 
 
 def read(path: Path) -> tuple[Fingerprint, Answers]:
-    """The fingerprint and the answers of a trace; SpecError if the file is none, or is of several questions."""
+    """The fingerprint and the answers of a trace; SpecError if the file is none, or is of several questions.
+
+    What a killed run left beside it is newer, and is read in its place.
+    """
     try:
-        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        there = so_far(path) if so_far(path).exists() else path
+        whole, _, _ = there.read_text(encoding="utf-8").rpartition("\n")  # the last line of a killed run may be cut
+        lines = [json.loads(line) for line in whole.splitlines()]
         of, answers = dict(lines[0]["of"]), Answers()
         for line in lines:
             if line["of"] != of:
@@ -115,7 +164,7 @@ def read(path: Path) -> tuple[Fingerprint, Answers]:
 
 def _take(answers: Answers, line: dict[str, Any]) -> None:
     node = tuple(map(int, line["node"]))
-    if line["asked"] == "test" and node not in answers.tests:
+    if line["asked"] == "test" and answers.tests.get(node, (0, None))[1] is None:
         answers.tests[node] = int(line["rows_at_risk"]), line.get("at_risk_below")
     for name, said in line.get("figures", {}).items():
         values: dict[str, Any] = {

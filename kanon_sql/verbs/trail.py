@@ -145,6 +145,7 @@ class TableTrail:
                 self.engine.run(queries.create_as(self.relation, row, dialect))
                 self.engine.run(queries.comment(self.relation, tables.comment({"is": "audit trail"}), dialect))
                 tables.declare_key(self.engine, self.relation, "number")
+                tables.keep_private(self.engine, self.relation)
         except KanonError as error:
             raise TargetError(
                 f"{self.name} takes no row of this run, and nothing was released ({error}); run again if another run "
