@@ -8,7 +8,7 @@ from typing import Any
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Option, takes
-from kanon_sql.cli.show import out, roles, verified, warn
+from kanon_sql.cli.show import out, roles, took, verified, warn
 from kanon_sql.verbs.anatomize import anatomize as run
 
 L = Option("l", "Minimum number of different sensitive values in a group.", type=int, default=..., limits={"min": 2})
@@ -47,6 +47,7 @@ def _show(manifest: dict[str, Any]) -> None:
         f"{manifest['smallest_group']} rows. [yellow]Not k-anonymous[/yellow]."
     )
     roles(manifest["roles"])
+    out.print(f"{took(manifest['seconds'])}.")
     where = f"{target.get('file') or target['table']} and {manifest['anatomy']['sensitive']}"
     out.print(verified(f"no sensitive value has more than 1 / {model['required']} of its group", where))
     warn(manifest["warnings"])

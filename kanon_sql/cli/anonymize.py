@@ -12,7 +12,7 @@ from rich.table import Table
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import takes
-from kanon_sql.cli.show import found_by, out, promised, roles, verified, warn, watching
+from kanon_sql.cli.show import found_by, grid, out, promised, roles, took, verified, warn, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.report.numbers import count
 from kanon_sql.verbs.anonymize import anonymize as run
@@ -100,7 +100,7 @@ def anonymize(
 
 def show_release(manifest: dict[str, Any]) -> None:
     """Show what was released: the node or what classes show, its cost, the promise, and where it is."""
-    out.print(_damage_table(manifest))
+    out.print(_damage_table(manifest), soft_wrap=False)
     suppressed = manifest["suppressed_rows"]
     masked = " (shown as *)" if manifest["masked_rows"] else ""
     out.print(
@@ -113,6 +113,7 @@ def show_release(manifest: dict[str, Any]) -> None:
     out.print(f"{score}{_proof(manifest)}.{found_by(manifest['found_by'], manifest['strategy'])}")
     if manifest["pruned_by"]:
         out.print(f"Search: {escape(manifest['pruned_by'])}.")
+    out.print(f"{took(manifest['seconds'])}.")
     out.print(_verified(manifest))
     warn(manifest["warnings"])
 
@@ -136,6 +137,7 @@ def show_cloaked(manifest: dict[str, Any]) -> None:
     )
     roles(manifest["roles"])
     out.print(f"The median box has an area of {figures['median_area']:.3g} and lasts {figures['median_length']:,.6g}.")
+    out.print(f"{took(manifest['seconds'])}.")
     out.print(verified(f"at least {promise['required']} {promise['model']}", _where(manifest["target"])))
     warn(manifest["warnings"])
 
@@ -154,9 +156,8 @@ def _damage_table(manifest: dict[str, Any]) -> Table:
         ("entropy", lambda each: _share(each["entropy_kept"])),
         *([("error", lambda each: _share(each["squared_error"]))] if numbers else []),
     ]
-    table = Table("quasi-identifier", box=None, pad_edge=False)
-    for header, _ in columns:
-        table.add_column(header, justify="left" if header == "shows" else "right", no_wrap=True)
+    titles = [header for header, _ in columns]
+    table = grid("quasi-identifier", *titles, right=[title for title in titles if title != "shows"])
     for each in damage:
         table.add_row(escape(each["column"]), *(said(each) for _, said in columns))
     return table

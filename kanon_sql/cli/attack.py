@@ -8,12 +8,11 @@ from typing import Any
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Argument, Option, takes
 from kanon_sql.cli.flags import in_flags
-from kanon_sql.cli.show import out, warn, watching
+from kanon_sql.cli.show import grid, out, warn, watching
 from kanon_sql.verbs.attack import Attacks
 from kanon_sql.verbs.attack import attack as run
 
@@ -86,13 +85,13 @@ def _show(tried: Attacks) -> None:
     """A line of figures and a sentence per attack."""
     beside = ["control"] if any(each.on_control for each in tried.outcomes) else []
     columns = ("attack", "on", "people", "right", *beside, "by chance", "above chance")
-    table = Table(*columns, box=None, pad_edge=False)
+    table = grid(*columns)
     for each in tried.outcomes:
         chance = "" if each.baseline is None and each.beyond is None else f"{each.chance:.1%}"
         control = [f"{each.on_control.share:.1%}" if each.on_control else ""] if beside else []
         cells = (f"{each.people:,}", f"{each.share:.1%}", *control, chance, f"{each.excess:.1%}")
         table.add_row(escape(each.name), escape(each.column or ""), *cells)
-    out.print(table)
+    out.print(table, soft_wrap=False)
     for each in tried.outcomes:
         out.print(f"\n[bold]{escape(each.name)}[/bold]{escape(f' of {each.column}' if each.column else '')}")
         out.print(f"  {escape(each.sentence)}")

@@ -14,7 +14,7 @@ from rich.table import Table
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Option, takes
 from kanon_sql.cli.flags import in_flags
-from kanon_sql.cli.show import found_by, out, watching
+from kanon_sql.cli.show import found_by, grid, out, watching
 from kanon_sql.report.numbers import count, figure, models
 from kanon_sql.spec import LocalStrategy, SearchStrategy
 from kanon_sql.verbs.compare import compare as run
@@ -167,10 +167,7 @@ def _same(each: StrategyResult) -> str:
 
 def _right(*headers: str) -> Table:
     """A table whose first column is a name and the others are figures, of which none may lose a digit."""
-    table = Table(box=None, pad_edge=False)
-    for number, header in enumerate(headers):
-        table.add_column(header, justify="right" if number else "left", overflow="fold")
-    return table
+    return grid(*headers, right=headers[1:])
 
 
 def _found_table(compared: Comparison, searched: Sequence[StrategyResult], nodes: dict[_Place, str]) -> Table:

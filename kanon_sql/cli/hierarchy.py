@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any, get_args
 
 from rich.markup import escape
-from rich.table import Table
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Argument, Option, takes
-from kanon_sql.cli.show import out, sample
+from kanon_sql.cli.show import grid, out, sample
 from kanon_sql.errors import SpecError
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.spec import Known
@@ -123,17 +122,13 @@ def _show(made: Hierarchy, name: str, rows: int) -> None:
     """Show a hierarchy: how many labels each level has, and the road of some values."""
     levels = range(made.height + 1)
     out.print(f"{escape(name)}: {made.leaf_count:,} values, height {made.height}")
-    counts = Table("level", "labels", "largest label holds", box=None, pad_edge=False)
+    counts = grid("level", "labels", "largest label holds")
     for level in levels:
         counts.add_row(
             str(level), f"{len(made.distinct_labels(level)):,}", f"{max(made.leaves(level), default=0):,} values"
         )
-    out.print(counts)
+    out.print(counts, soft_wrap=False)
     step = max(1, made.leaf_count // rows)
     picked = range(0, made.leaf_count, step)
-    out.print(
-        sample(
-            [f"level {level}" for level in levels],
-            [[made.labels(level)[i] for level in levels] for i in picked][:rows],
-        )
-    )
+    shown = [[made.labels(level)[i] for level in levels] for i in picked][:rows]
+    sample([f"level {level}" for level in levels], shown)

@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from rich.markup import escape
-from rich.table import Table
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Option, takes
-from kanon_sql.cli.show import out, warn, watching
+from kanon_sql.cli.show import grid, out, warn, watching
 from kanon_sql.spec import names_a_server
 from kanon_sql.verbs.profile import Profile
 from kanon_sql.verbs.profile import profile as run
@@ -38,11 +37,11 @@ def profile(source: str, largest_set: int, time_limit: float, as_json: bool | No
 def _show(seen: Profile, source: str, database: str | None) -> None:
     """Show what a table's columns and small sets of them give away, and what to do about it."""
     out.print(f"{seen.rows:,} rows, {len(seen.columns)} columns")
-    columns = Table("column", "type", "different", "unique rows", "suggested", box=None, pad_edge=False)
+    columns = grid("column", "type", "different", "unique rows", "suggested")
     for c in seen.columns:
         counts = ("", "") if c.distinct is None else (f"{c.distinct:,}", _share(c.unique_rows, c.unique_share))
         columns.add_row(escape(c.name), escape(c.type), *counts, c.suggestion)
-    out.print(columns)
+    out.print(columns, soft_wrap=False)
     out.print("\nWhy:")
     for c in seen.columns:
         if c.reason:
@@ -51,14 +50,14 @@ def _show(seen: Profile, source: str, database: str | None) -> None:
         out.print("\nA release does not keep these unless you say so with --keep:")
     for suspect in seen.suspects:
         out.print(f"  {escape(suspect.column)}: {escape(suspect.reason)}")
-    sets = Table("together", "different", "unique rows", "in classes < 5", box=None, pad_edge=False)
+    sets = grid("together", "different", "unique rows", "in classes < 5")
     for each in seen.sets[:_SETS]:
         unique = _share(each.unique_rows, each.unique_share)
         small = _share(each.small_rows, each.small_share)
         sets.add_row(escape(", ".join(each.columns)), f"{each.combinations:,}", unique, small)
     if seen.sets:
         out.print(f"\nThe most identifying of {len(seen.sets):,} small sets:")
-        out.print(sets)
+        out.print(sets, soft_wrap=False)
     if seen.together:
         unique = _share(seen.together.unique_rows, seen.together.unique_share)
         out.print(f"\nOn all suggested quasi-identifiers together, {unique} of the rows are unique.")

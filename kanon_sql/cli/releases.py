@@ -7,11 +7,10 @@ from typing import Any
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Argument, takes
-from kanon_sql.cli.show import out
+from kanon_sql.cli.show import grid, out
 from kanon_sql.verbs.releases import Releases
 from kanon_sql.verbs.releases import releases as read
 from kanon_sql.verbs.trail import Entry
@@ -26,10 +25,10 @@ def list_(name: str, as_json: bool | None, **where: Any) -> None:
     if as_json:
         print(json.dumps(trail.to_dict(), indent=2))
         return
-    table = Table("row", "when", "release", "node", "singled out", "checksum", box=None, pad_edge=False)
+    table = grid("row", "when", "release", "node", "singled out", "checksum")
     for each in trail.entries:
         table.add_row(*_cells(each))
-    out.print(table)
+    out.print(table, soft_wrap=False)
     _print_broken(trail)
 
 

@@ -16,7 +16,7 @@ from rich.table import Table
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Option, takes
 from kanon_sql.cli.profile import LARGEST_SET
-from kanon_sql.cli.show import out, promised, warn, watching
+from kanon_sql.cli.show import grid, out, promised, warn, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.report.numbers import figure
 from kanon_sql.risk.meanings import MEANINGS
@@ -252,11 +252,7 @@ def _show_identifiers(seen: Risks, roles: Sequence[str]) -> None:
 
 
 def _grid(*titles: str) -> Table:
-    """A table without lines, nothing of which is cut off: a long word goes on below itself."""
-    grid = Table(box=None, pad_edge=False)
-    for title in titles:
-        grid.add_column(title, overflow="fold", justify="right" if title in _NUMBERS else "left")
-    return grid
+    return grid(*titles, right=_NUMBERS)
 
 
 _NUMBERS = ("classes", "rows", "people", "distinction", "separation", "unique", "without it")

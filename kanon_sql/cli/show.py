@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import inf
 from typing import Any
@@ -113,12 +113,25 @@ def verified(promise: str, where: str, in_: str = "what was written") -> str:
     return f"[green]Verified[/green] in {in_}: {promise}. It is in {escape(where)}"
 
 
-def sample(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
+def grid(*titles: str, right: Collection[str] = ()) -> Table:
+    """A table without lines, nothing of which is cut off: a long word goes on below itself."""
+    table = Table(box=None, pad_edge=False)
+    for title in titles:
+        table.add_column(title, overflow="fold", justify="right" if title in right else "left")
+    return table
+
+
+def sample(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Show some rows, and name the columns that have no room."""
     fit = _that_fit([[name, *(_shown(row[i]) for row in rows)] for i, name in enumerate(columns)])
-    table = Table(*(escape(columns[i]) for i in fit), box=None, pad_edge=False)
+    table = grid(*(escape(columns[i]) for i in fit))
     for row in rows:
         table.add_row(*(escape(_shown(row[i])) for i in fit))
-    return table
+    out.print(table, soft_wrap=False)
+    left_out = [name for i, name in enumerate(columns) if i not in fit]
+    if left_out:
+        more = "1 more column" if len(left_out) == 1 else f"{len(left_out)} more columns"
+        out.print(f"… and {more}: {escape(', '.join(left_out))}")
 
 
 def _that_fit(columns: Sequence[Sequence[str]]) -> list[int]:
@@ -131,6 +144,28 @@ def _that_fit(columns: Sequence[Sequence[str]]) -> list[int]:
 
 def _shown(cell: Any) -> str:
     return "NULL" if cell is None else str(cell)
+
+
+_STAGES = {
+    "frequency_set": "counting",
+    "search": "searching",
+    "release": "writing",
+    "verify": "verifying",
+    "cloak": "cloaking",
+}
+
+
+def took(seconds: Mapping[str, float]) -> str:
+    """How long a run took, and which stages of it, the longest first; what none of them is was reading and describing.
+
+    >>> took({"frequency_set": 20.31, "search": 0.04, "release": 1.5, "verify": 0.2, "total": 23.05})
+    '23.1 s in all: counting 20.3, writing 1.5, reading and describing 1.0, verifying 0.2'
+    """
+    known = {_STAGES.get(name, name.replace("_", " ")): each for name, each in seconds.items() if name != "total"}
+    total = seconds.get("total", sum(known.values()))
+    known["reading and describing"] = max(0.0, total - sum(known.values()))
+    shown = [f"{name} {each:.1f}" for name, each in sorted(known.items(), key=lambda each: -each[1]) if each >= 0.05]
+    return f"{total:.1f} s in all{': ' if shown else ''}{', '.join(shown)}"
 
 
 def promised(privacy: Sequence[dict[str, Any]]) -> str:

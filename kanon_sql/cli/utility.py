@@ -12,7 +12,7 @@ from rich.table import Table
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Argument, Option, takes
 from kanon_sql.cli.flags import in_flags
-from kanon_sql.cli.show import out, warn, watching
+from kanon_sql.cli.show import grid, out, warn, watching
 from kanon_sql.verbs.utility import Utility, counts_line
 from kanon_sql.verbs.utility import utility as run
 
@@ -59,21 +59,21 @@ def _show(measured: Utility) -> None:
     """The columns, the worst pairs, the count queries and the models."""
     rows = f"{measured.released_rows:,} of {measured.rows:,} rows ({measured.suppressed:.2%} suppressed)"
     out.print(f"[bold]{escape(measured.release)}[/bold]: {rows}\n")
-    out.print(_columns(measured))
+    out.print(_columns(measured), soft_wrap=False)
     if measured.associations:
         out.print(f"\nPairs of columns, off by {measured.association_error:.4f} on average; the worst:")
-        out.print(_pairs(measured))
+        out.print(_pairs(measured), soft_wrap=False)
     if measured.counts:
         out.print(f"\n{counts_line(measured.counts)}.")
     if measured.learned:
-        out.print(_models(measured))
+        out.print(_models(measured), soft_wrap=False)
     for name, why in measured.skipped:
         out.print(f"\nNot measured: {escape(name)}; {escape(in_flags(why))}.")
     warn(measured.notes)
 
 
 def _columns(measured: Utility) -> Table:
-    table = _table("column", "generalized", "total variation", "earth mover's")
+    table = grid("column", "generalized", "total variation", "earth mover's")
     for each in measured.marginals:
         moved = "" if each.earth_mover is None else f"{each.earth_mover:.4f}"
         table.add_row(escape(each.column), f"{each.generalized:.1%}", f"{each.total_variation:.4f}", moved)
@@ -81,7 +81,7 @@ def _columns(measured: Utility) -> Table:
 
 
 def _pairs(measured: Utility) -> Table:
-    table = _table("columns", "measure", "source", "release", "error")
+    table = grid("columns", "measure", "source", "release", "error")
     for each in measured.associations[:_SHOWN]:
         measure = "Cramér's V" if each.measure == "cramers_v" else each.measure
         figures = (_figure(each.source), _figure(each.release), _figure(each.error))
@@ -90,16 +90,12 @@ def _pairs(measured: Utility) -> Table:
 
 
 def _models(measured: Utility) -> Table:
-    table = _table("\nmodel of", "\nfigure", "trained on\nsource", "trained on\nrelease", "\nguess")
+    table = grid("\nmodel of", "\nfigure", "trained on\nsource", "trained on\nrelease", "\nguess")
     for each in measured.learned:
         for name, figure in each.source.items():
             figures = (_figure(figure), _figure(each.release[name]), _figure(each.baseline[name]))
             table.add_row(escape(each.column), name.replace("_", " "), *figures)
     return table
-
-
-def _table(*columns: str) -> Table:
-    return Table(*columns, box=None, pad_edge=False)
 
 
 def _figure(figure: float | None) -> str:

@@ -1,0 +1,57 @@
+"""What the command line prints on a narrow terminal: nothing of it is dropped in silence."""
+
+import pandas
+import pytest
+from rich.console import Console
+
+from kanon_sql.cli import show
+from kanon_sql.cli.anonymize import show_release
+from kanon_sql.verbs.anonymize import anonymize
+
+LONG = [f"a_column_whose_name_is_much_too_long_for_eighty_characters_and_differs_at_its_end_{n}" for n in range(2)]
+
+
+def printed(capsys: pytest.CaptureFixture[str], width: int = 80) -> str:
+    text = capsys.readouterr().out
+    assert all(len(line) <= width for line in text.splitlines())
+    return text
+
+
+@pytest.fixture(autouse=True)
+def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal of 80 characters."""
+    monkeypatch.setattr(show.out, "_width", 80)
+    monkeypatch.setattr(show.out, "soft_wrap", False)
+    assert isinstance(show.out, Console)
+
+
+def test_a_long_name_of_a_column_goes_on_below_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    people = pandas.DataFrame({LONG[0]: list("ab") * 10, LONG[1]: range(20), "age": range(20)})
+    ranges = {"hierarchy": {"ranges": [5, 10]}, "weight": 0.5}
+    recipes = {LONG[0]: {"hierarchy": "suppress"}, LONG[1]: ranges, "age": ranges}
+    show_release(anonymize(people, quasi_identifiers=recipes, k=2).manifest)
+    text = printed(capsys)
+    assert "…" not in text
+    cells = "".join(line.split(" ")[0] for line in text.splitlines())
+    assert all(name in cells for name in LONG)
+    assert text.splitlines()[0].split() == [*"quasi-identifier level of weight unchanged loss entropy error".split()]
+
+
+def test_columns_of_a_sample_without_room_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    show.sample(["id", *LONG, "age"], [["1", "x", "y", "31"]])
+    text = printed(capsys)
+    assert text.splitlines()[0].split() == ["id", "age"]
+    assert "… and 2 more columns:" in text
+    assert all(name in text.replace("\n", "") for name in LONG)
+    show.sample(["id", "age"], [["1", "31"]])
+    assert "more column" not in printed(capsys)
+
+
+def test_all_seconds_of_a_run_are_told_with_the_stages_that_took_them(capsys: pytest.CaptureFixture[str]) -> None:
+    seconds = {"frequency_set": 20.0, "search": 0.3, "release": 1.0, "verify": 0.0, "total": 23.0}
+    people = pandas.DataFrame({"age": range(20)})
+    made = anonymize(people, quasi_identifiers={"age": {"hierarchy": {"ranges": [5, 10]}}}, k=2)
+    show_release({**made.manifest, "seconds": seconds})
+    said = "23.0 s in all: counting 20.0, reading and describing 1.7, writing 1.0, searching 0.3."
+    assert said in printed(capsys).replace("\n", " ")
+    assert show.took({"total": 0.01}) == "0.0 s in all"
