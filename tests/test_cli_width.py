@@ -34,7 +34,9 @@ def test_a_long_name_of_a_column_goes_on_below_itself(capsys: pytest.CaptureFixt
     assert "…" not in text
     cells = "".join(line.split(" ")[0] for line in text.splitlines())
     assert all(name in cells for name in LONG)
-    assert text.splitlines()[0].split() == [*"quasi-identifier level of weight unchanged loss entropy error".split()]
+    assert text.splitlines()[0].split() == [
+        *["quasi-identifier", "level", "of", "weight", "unchanged", "loss", "entropy", "error"]
+    ]
 
 
 def test_columns_of_a_sample_without_room_are_named(capsys: pytest.CaptureFixture[str]) -> None:

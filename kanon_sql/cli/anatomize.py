@@ -10,6 +10,7 @@ from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Option, takes
 from kanon_sql.cli.show import out, roles, took, verified, warn
 from kanon_sql.verbs.anatomize import anatomize as run
+from kanon_sql.verbs.report import check_report
 
 L = Option("l", "Minimum number of different sensitive values in a group.", type=int, default=..., limits={"min": 2})
 
@@ -27,11 +28,24 @@ L = Option("l", "Minimum number of different sensitive values in a group.", type
     o.OUTPUT,
     o.INTO,
     o.OVERWRITE,
+    o.REPORT,
     o.JSON,
 )
-def anatomize(source: str | None, spec: Path | None, l: int, as_json: bool | None, **overrides: Any) -> None:  # noqa: E741
+def anatomize(
+    source: str | None,
+    spec: Path | None,
+    l: int,  # noqa: E741
+    report: Path | None,
+    as_json: bool | None,
+    **overrides: Any,
+) -> None:
     """Hides which of l values belongs to a row (Anatomy, Xiao and Tao 2006); anonymize --as anatomy hides the row too."""  # noqa: E501
+    overwrite = bool(overrides["overwrite"])
+    if report:
+        check_report(report, overwrite)
     made = run(source, spec, l=l, **overrides)
+    if report:
+        made.report(report, overwrite=overwrite)
     if as_json:
         print(json.dumps(made.manifest, indent=2))
         warn(made.manifest["warnings"])

@@ -14,6 +14,7 @@ from kanon_sql.cli.declare import Argument, Option, takes
 from kanon_sql.cli.flags import in_flags
 from kanon_sql.cli.show import err, out, warn, watching
 from kanon_sql.errors import SpecError
+from kanon_sql.verbs.report import check_report
 from kanon_sql.verbs.run import Ran
 from kanon_sql.verbs.run import run as run_all
 
@@ -37,13 +38,23 @@ VAR = Option("vars", "A variable of the spec, as in DAY=2026-03-01; wins over th
 ONLY = Option("only", "The releases to make, such as research,public (default: all).", read=o.names)
 DRY_RUN = Option("dry_run", "Say what would be done, and why, without doing it.", type=bool)
 
+REPORTS = Option(
+    "reports", "Write a report on each release that is made into this folder, named after it, as .html.", "Output", Path
+)
 
-@takes(RELEASES, VAR, ONLY, DRY_RUN, o.DIFFERENCING_LIMIT, o.JSON)
-def run(spec: Path, dry_run: bool | None, as_json: bool | None, **how: Any) -> None:
+
+@takes(RELEASES, VAR, ONLY, DRY_RUN, REPORTS, o.DIFFERENCING_LIMIT, o.JSON)
+def run(spec: Path, dry_run: bool | None, reports: Path | None, as_json: bool | None, **how: Any) -> None:
     """Exit code 0: done, or nothing to do. 1: a release was refused for what the data are, and the old one stays.
     2: any other error. One release that is refused keeps no other from being made."""
+    if reports:
+        check_report(reports / "release.html", overwrite=True)
     with watching() as watch:
         done = run_all(spec, dry_run=bool(dry_run), check=False, observer=watch, **how)
+        for each in done.releases if reports else ():
+            if reports and each.release:
+                watch.stage(f"Reporting on {each.name}")
+                each.release.report(reports / f"{each.name}.html", overwrite=True)
     if as_json:
         print(json.dumps(done.to_dict(), indent=2))
     else:

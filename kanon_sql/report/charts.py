@@ -82,9 +82,9 @@ def bins(name: str, column: str, rows: Sequence[Row], of_source: int, of_release
     """A column's distribution: per bin the release's bar inside the source's, and both shares."""
     shares = [(each["source"] / of_source, each["release"] / max(of_release, 1)) for each in rows]
     most = max((share for both in shares for share in both), default=1.0) or 1.0
-    width, label, end, high = 344.0, 128.0, 92.0, 19.0
+    width, label, end, high = 344.0, 124.0, 102.0, 19.0
     wide = width - label - end
-    parts: list[Element] = [_text("before", width - 48, 10, "m", "end"), _text("after", width - 2, 10, "m", "end")]
+    parts: list[Element] = [_text("before", width - 54, 10, "m", "end"), _text("after", width - 2, 10, "m", "end")]
     boxes: dict[str, list[tuple[float, float, float, float]]] = {"s": [], "r": []}
     for place, (each, both) in enumerate(zip(rows, shares, strict=True)):
         y = place * high + 16
@@ -92,7 +92,7 @@ def bins(name: str, column: str, rows: Sequence[Row], of_source: int, of_release
         for css, share, down, thick in zip("sr", both, (1, 5), (14, 6), strict=True):
             if share > 0:
                 boxes[css].append((label, y + down, max(share / most * wide, 0.8), thick))
-        parts.append(_text(f"{both[0]:.1%}", width - 48, y + 11, "m", "end"))
+        parts.append(_text(f"{both[0]:.1%}", width - 54, y + 11, "m", "end"))
         parts.append(_text(f"{both[1]:.1%}", width - 2, y + 11, "", "end"))
     drawn = [_bars(css, each) for css, each in boxes.items()]
     said = "Shares of the rows, the source's in grey, the release's in colour inside it."
@@ -107,7 +107,7 @@ def associations(rows: Sequence[Row]) -> str:
     parts: list[Element] = []
     for place, name in enumerate(names):
         y = top + place * high
-        parts.append(_text(shortened(name, _SIZE, label - 34), label - 26, y + 16, "", "end"))
+        parts.append(_text(shortened(name, _SIZE, label - 40), label - 32, y + 16, "", "end"))
         parts.append(_text(str(place + 1), label - 10, y + 16, "m", "end"))
         parts.append(_text(str(place + 1), label + (place + 0.5) * cell, top - 6, "m", "middle"))
         parts.append(_bars("d", [(label + place * cell, y, cell - 1, high - 1)]))

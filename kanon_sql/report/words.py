@@ -233,7 +233,8 @@ def not_promised(manifest: Manifest) -> list[str]:
         said.append(
             "Rows are counted. If somebody has several rows, groups hold fewer people than rows; name a unit then."
         )
-    if not any("k-anonymity" not in each["model"] for each in manifest["privacy"]):
+    others = [*(manifest["roles"].get("sensitive") or []), *(manifest["roles"].get("kept") or [])]
+    if others and not any("k-anonymity" not in each["model"] for each in manifest["privacy"]):
         said.append("Nothing is promised of sensitive columns: a group may have one value of them alone.")
     return [*said, "The table of norms compares figures. None of it is legal advice."]
 

@@ -63,6 +63,8 @@ def rare_rows(each: Attribute, least: int) -> int:
 
 def distribution(each: Attribute, least: int) -> list[Bin]:
     """The bins of a column, in order where there is one, none where nothing can be shown; NULL is the last."""
+    if treated(each).hidden == each.shown.rows.sum():  # how * would be spread over the values tells of nobody
+        return []
     released = each.released + each.nearby
     binned = _of_dates(each) if each.shown.kind in ("date", "timestamp") else _of_numbers(each)
     if binned:

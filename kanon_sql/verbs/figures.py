@@ -18,6 +18,7 @@ from kanon_sql.errors import KanonError, SpecError
 from kanon_sql.recode import RECODERS
 from kanon_sql.report import hasse
 from kanon_sql.report.lattice import in_report
+from kanon_sql.report.numbers import count
 from kanon_sql.risk.classes import Classes, classes_of
 from kanon_sql.risk.table import TableRisk
 from kanon_sql.spec import CLOAK, Spec
@@ -305,7 +306,7 @@ class _Gathering:
             )
         if size > hasse.MOST:
             raise _UnmeasuredError(
-                f"it has {size:,} nodes, too many to draw each of them; `kanon lattice` draws its levels"
+                f"it has {count(size)} nodes, too many to draw each of them; `kanon lattice` draws its levels"
             )
         data = self.source
         with data.engine.transaction(), data.scratches:
