@@ -1,6 +1,6 @@
 """Two pictures of a report on the demo's release, for docs/report.md: the same SVG, with the page's style in it.
 
-    python benchmarks/report.py docs/images
+python benchmarks/report.py docs/images
 """
 
 import re
