@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeGuard
 
 from kanon_sql.errors import SourceError
 from kanon_sql.queries import Relation
+from kanon_sql.spec import Reading
 
 
 @dataclass(frozen=True)
@@ -208,6 +209,18 @@ class Engine(Protocol):
         """One consistent snapshot; rolled back if the block raises."""
 
 
+@dataclass(frozen=True)
+class FilesRead:
+    """Files as they were read: the view of them, the `query` that reads them anywhere, and what is to be said of that.
+
+    The query is None where they were read by more than the engine.
+    """
+
+    table: Table
+    query: str | None
+    notes: tuple[str, ...] = ()
+
+
 class FileEngine(Engine, Protocol):
     """An engine that reads and writes files itself, and data in memory."""
 
@@ -216,6 +229,9 @@ class FileEngine(Engine, Protocol):
 
     def read_file(self, pattern: str) -> Table:
         """Show the CSV or Parquet files of a path or glob as a temporary view."""
+
+    def read_as(self, pattern: str, reading: Reading) -> FilesRead:
+        """Show the CSV, Excel or Parquet files of a path or glob as a temporary view, read as somebody says."""
 
     def forget_files(self) -> None:
         """Drop the view of the files that were read, and what was kept of them."""

@@ -49,3 +49,7 @@ class DifferencingError(KanonError):
 
 class ReleaseWarning(UserWarning):
     """What a careful reader of a release should know; the manifest's `warnings` say the same."""
+
+
+class SourceWarning(ReleaseWarning):
+    """How a file was read, where something had to be recognized that could be said."""

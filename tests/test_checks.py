@@ -273,6 +273,21 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
         "nobody can say whom a live view and the release before single out together; release something else, or give "
         '`differencing_limit="unlimited"`',
     ),
+    ("encoding, sheet", "a file of another kind"): (
+        {**COLUMNS, "source": "people.parquet"},
+        "encoding: cp1252",
+        "`encoding` says how another kind of file is read, and people.parquet is Parquet; leave it out",
+    ),
+    ("decimal, date_format of a column", "its type"): (
+        COLUMNS,
+        "columns: {pay: {type: text, decimal: ','}}",
+        "columns.pay: decimal does not go with it, for its type is text; leave out one of the two",
+    ),
+    ("an Excel file", "sql"): (
+        {**COLUMNS, "source": "people.xlsx"},
+        "",
+        "no statement reads people.xlsx by itself; save it as Parquet or CSV, or load it into a table",
+    ),
     ("perturb", "anatomize"): (
         COLUMNS,
         f"{{{WITH_ANATOMY}, perturb: {{pay: {{noise: {{scale: 1}}}}}}}}",

@@ -77,6 +77,12 @@ OPTIONS: list[tuple[str, str, object]] = [
     ("--changed-hierarchies search", "changed_hierarchies", "search"),
     ("--incremental", "incremental", True),
     ("--waiting later", "waiting", "later"),
+    ("--encoding cp1252", "encoding", "cp1252"),
+    ("--decimal ,", "decimal", ","),
+    ("--date-format %d.%m.%Y", "date_format", "%d.%m.%Y"),
+    ("--null N/A --null ?", "null", ["N/A", "?"]),
+    ("--sheet Cases", "sheet", "Cases"),
+    ("--type sex=decimal(12.2)", "columns.sex.type", "decimal(12,2)"),
     ("--output new.parquet", "target.file", "new.parquet"),
     ("--into anon", "target.table", "anon"),
     ("--into anon --as view", "target.form", "view"),
@@ -173,7 +179,7 @@ def test_no_option_is_without_a_test() -> None:
     elsewhere = {"source", "spec", "search_in", "trace", "resume", "as_json", "sql", "dialect"}
     listed = {re.findall(r"--([a-z-]+)", options)[-1].replace("-", "_") for options, _, _ in OPTIONS}
     taken = {parameter.name for parameter in imported("anonymize").params}
-    assert taken - elsewhere == listed - {"as", "alpha"} | {"form", "alpha_k"}
+    assert taken - elsewhere == listed - {"as", "alpha", "type"} | {"form", "alpha_k", "columns"}
 
 
 CHOICES = {"--show": Show, "--as": Form, "--unmapped": Unmapped, "--suppression-order": SuppressionOrder}

@@ -47,6 +47,7 @@ HOMES = {
     "numpy": {"strategies", "frequency", "demo_data", "utility", "suggestion"},
     "jinja2": {"report"},
     "markupsafe": {"report"},
+    "openpyxl": {"engines"},
     "sklearn": {"attack", "utility"},
 }
 MODULES = sorted(path for path in PACKAGE.rglob("*.py"))

@@ -12,6 +12,7 @@ RECIPE_TEXT = (
     "prefix, networks, known"
 )
 TOP_KEYS = (
+    "encoding, decimal, date_format, null, sheet, columns, "
     "database, attach, memory_limit, threads, temp_directory, source, identifiers, location, time, unit, cloak, "
     "quasi_identifiers, hierarchies, "
     "sensitive, keep, privacy, suppression_limit, "

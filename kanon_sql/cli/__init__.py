@@ -4,9 +4,10 @@ import os
 import sys
 import warnings
 from itertools import pairwise
+from typing import Any
 
 from kanon_sql import interrupts
-from kanon_sql.errors import KanonError, ReleaseWarning
+from kanon_sql.errors import KanonError, ReleaseWarning, SourceWarning
 
 SHOW_VALUES = "--show-values"  # anywhere on the line
 
@@ -26,6 +27,19 @@ def _say(error: KanonError, with_values: bool) -> None:
         print("kanon: the data say:", ", ".join(error.values), file=sys.stderr)
 
 
+def _note(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+    """Say how a file was read as commands say their other notes."""
+    if not issubclass(category, SourceWarning):
+        _shown_by_python(message, category, *where, **more)
+        return
+    from kanon_sql.cli.show import warn
+
+    warn([str(message)])
+
+
+_shown_by_python = warnings.showwarning
+
+
 def main() -> None:
     """Run `kanon`; a deliberate error is one line on standard error and exit code 2, a signal one and 128 + signal.
 
@@ -36,6 +50,8 @@ def main() -> None:
     try:
         with interrupts.ended_by_signals() as signals, warnings.catch_warnings():
             warnings.simplefilter("ignore", ReleaseWarning)  # a command prints them as notes
+            warnings.simplefilter("always", SourceWarning)
+            warnings.showwarning = _note
             from kanon_sql.cli.app import app
 
             signals.tidy = True

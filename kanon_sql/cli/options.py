@@ -14,6 +14,7 @@ from kanon_sql.errors import SpecError
 from kanon_sql.queries import DIALECTS
 from kanon_sql.spec import (
     CLOAK,
+    SOURCE_TYPES,
     ChangedHierarchies,
     ChangedTypes,
     CloakMethod,
@@ -88,6 +89,23 @@ def priorities(text: str) -> dict[str, int]:
         if column.strip() in columns:
             raise SpecError(f"--priorities: {column.strip()!r} is given twice; keep one of the two")
         columns[column.strip()] = int(number)
+    return columns
+
+
+def types(text: str) -> dict[str, dict[str, str]]:
+    """Read `zip=text,pay=decimal(12.2)` as how columns are read.
+
+    >>> types('zip=text,"total, gross"=decimal(12.2)')
+    {'zip': {'type': 'text'}, 'total, gross': {'type': 'decimal(12,2)'}}
+    """
+    columns: dict[str, dict[str, str]] = {}
+    for part in names(text):
+        column, equals, kind = (each.strip() for each in part.rpartition("="))
+        if not equals or not column or not kind:
+            raise SpecError(f"--type: {part!r} is not COLUMN=TYPE; write them as in zip=text,pay=decimal")
+        if column in columns:
+            raise SpecError(f"--type: {column!r} is given twice; keep one of the two")
+        columns[column] = {"type": re.sub(r"\((\d+)\.(\d+)\)", r"(\1,\2)", kind)}
     return columns
 
 
@@ -220,9 +238,10 @@ _NAMED = re.compile(r"(.+):(\w+)")
 
 
 _DATA, _PRIVACY, _SEARCH, _LOCAL = "Data", "Privacy", "Search", "Local recoding"
+_FILES = "Files"
 _KEEPING, _TARGET, _OUTPUT, _MACHINE = "Keeping a release on new data", "Target", "Output", "Machine"
 _SEARCHES = ", ".join(get_args(SearchStrategy))
-_A_SOURCE = "A CSV or Parquet file or a glob of files; with --database, a table or view."
+_A_SOURCE = "A CSV, Parquet or Excel file or a glob of files; with --database, a table or view."
 
 
 def _once(name: str, help: str, read: Callable[[str], Any]) -> Option:
@@ -253,6 +272,20 @@ ATTACH = Option(
     _DATA,
     list[str],
     read=attached,
+)
+ENCODING = Option("encoding", "The encoding of a CSV source, such as cp1252; else it is recognized.", _FILES)
+DECIMAL = Option(
+    "decimal", "The decimal mark of the source's numbers, a comma or a point; else it is recognized.", _FILES
+)
+DATE_FORMAT = Option("date_format", "How the source writes dates, such as '%d.%m.%Y %H:%M'.", _FILES)
+NULL = Option("null", "A text that means that there is no value, such as N/A. Repeatable.", _FILES, list[str])
+SHEET = Option("sheet", "The sheet of an Excel file (default: the first that is not hidden).", _FILES)
+TYPES = Option(
+    "columns",
+    f"Types of the source's columns, such as zip=text,pay=decimal: {', '.join(SOURCE_TYPES)}, or decimal(12.2).",
+    _FILES,
+    flag="--type",
+    read=types,
 )
 MEMORY_LIMIT = Option("memory_limit", "Memory for each embedded DuckDB, such as 2GB; more is spilled.", _MACHINE)
 THREADS = Option("threads", "Threads for each embedded DuckDB.", _MACHINE, int, limits={"min": 1})
@@ -516,7 +549,8 @@ KEEPING = (
     *(NODE, NODE_FROM, NODE_ELSE, REGIONS, WRITE_REGIONS),
     *(NEW_COLUMNS, CHANGED_TYPES, CHANGED_HIERARCHIES, INCREMENTAL, WAITING),
 )
-PLACES = (DATABASE, ATTACH, MEMORY_LIMIT, THREADS, TEMP_DIRECTORY)
+READING = (ENCODING, DECIMAL, DATE_FORMAT, NULL, SHEET, TYPES)
+PLACES = (DATABASE, ATTACH, *READING, MEMORY_LIMIT, THREADS, TEMP_DIRECTORY)
 ROLES = (QUASI_IDENTIFIERS, HIERARCHIES, IDENTIFIERS, SENSITIVE)
 _OF_VALUES = (L_DIVERSITY, T_CLOSENESS, ALPHA, BETA_LIKENESS, DELTA_DISCLOSURE)
 PRIVACY = (K, UNIT, *_OF_VALUES, K_MAP, DELTA_PRESENCE, RISK, UNIQUENESS)

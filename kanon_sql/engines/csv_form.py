@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
@@ -15,13 +15,14 @@ from kanon_sql.engines.files import quoted_path
 from kanon_sql.engines.headers import csv_head, csv_names_and_rows, first_row, parted, separators, strict_options
 from kanon_sql.errors import SourceError
 from kanon_sql.queries import Relation
+from kanon_sql.spec import Reading
 
 
 @dataclass(frozen=True)
 class CSVForm:
     """How a file is written: its separator and quotes, the blank lines above its names, its columns and their types.
 
-    `date_formats`: how its dates are written if not by ISO.
+    `date_formats`: how its dates are written if not by ISO. `quoted`: whether any field is in quotes.
     """
 
     separator: str
@@ -30,6 +31,22 @@ class CSVForm:
     blank_lines: int
     columns: tuple[tuple[str, str], ...]
     date_formats: tuple[tuple[str, str], ...] = ()
+    quoted: bool = False
+
+    @property
+    def has_odd_dates(self) -> bool:
+        """Whether DuckDB takes dates for what may be others: 01/02/24 for one of 2001."""
+        return any(not text.startswith("%Y") for _, text in self.date_formats)
+
+    @property
+    def has_points(self) -> bool:
+        """Whether its numbers with a point may have it between thousands, as there may be decimal commas."""
+        return (self.separator != "," or self.quoted) and any(kind == "VARCHAR" for _, kind in self.columns)
+
+    def as_text(self, names: Set[str]) -> CSVForm:
+        """The same with some columns to be read as text."""
+        columns = tuple((name, "VARCHAR" if name in names else kind) for name, kind in self.columns)
+        return replace(self, columns=columns, date_formats=() if self.has_odd_dates else self.date_formats)
 
     @property
     def is_standard(self) -> bool:
@@ -37,26 +54,88 @@ class CSVForm:
         return (self.quote, self.escape) == ('"', '"')
 
 
+class EncodingError(SourceError):
+    """A file is in another encoding."""
+
+
 Forms = Mapping[CSVForm, Sequence[Path]]  # of files: those of each form
 
 
+@dataclass(frozen=True)
+class LoadedCSV:
+    """CSV files as they were loaded: the types that DuckDB sees in columns that were loaded as text, and where.
+
+    `first_line`: of the rows of a single file. `separator`: of all files, None where they have several.
+    """
+
+    types: Mapping[str, str]
+    first_line: int | None = None
+    separator: str | None = None
+
+
 def load_csv(
-    connection: duckdb.DuckDBPyConnection, pattern: str, paths: Sequence[Path], relation: Relation, guessing: str
-) -> None:
+    connection: duckdb.DuckDBPyConnection,
+    pattern: str,
+    paths: Sequence[Path],
+    relation: Relation,
+    guessing: str,
+    reading: Reading,
+) -> LoadedCSV:
     """Load CSV files into a temporary table: they are parsed once for their form, and once for their rows.
 
+    Columns of which something is said, and those that DuckDB may take for something else, are loaded as text.
     `guessing`: the query by which DuckDB finds out how to read them, where a line is odd, or where a column has another
-    type in another file: it alone tells text from an empty column. SourceError if it would lose a row.
+    type in another file: it alone tells text from an empty column. SourceError if it would lose a row, EncodingError
+    if a file is not in UTF-8.
     """
-    forms = _forms(paths)
-    if forms and _types_agree(forms) and _load_strictly(connection, forms, relation):
-        return
-    plain = forms is not None and not _types_agree(forms) and all(form.is_standard for form in forms)
-    written = [] if plain else [csv_names_and_rows(path) for path in paths]
-    connection.execute(queries.create_as(relation, guessing, "duckdb", temporary=True))
-    if problem := _lost(connection, relation, written):
-        connection.execute(queries.drop(relation, "duckdb"))
-        raise SourceError(f"{pattern} {problem}")
+    found = _forms(paths)
+    types = _as_text(found or (), reading)
+    forms = None if found is None else _read_as_text(found, set(types))
+    if not (forms and _types_agree(forms) and _load_strictly(connection, forms, relation)):
+        plain = forms is not None and not _types_agree(forms) and all(form.is_standard for form in forms)
+        written = [] if plain else [csv_names_and_rows(path) for path in paths]
+        _load_by_guessing(connection, relation, guessing, set(types))
+        if problem := _lost(connection, relation, written):
+            connection.execute(queries.drop(relation, "duckdb"))
+            raise SourceError(f"{pattern} {problem}")
+    separators_ = {form.separator for form in forms or ()}
+    first = next(iter(forms)).blank_lines + 2 if forms and len(paths) == 1 else None
+    return LoadedCSV(types, first, separators_.pop() if len(separators_) == 1 else None)
+
+
+def load_form(connection: duckdb.DuckDBPyConnection, path: Path, form: CSVForm, relation: Relation) -> None:
+    """Load a CSV file that we wrote ourselves."""
+    if not _load_strictly(connection, {form: [path]}, relation):
+        raise SourceError(f"what was copied to {path.name} cannot be read; run again")
+
+
+def _load_by_guessing(
+    connection: duckdb.DuckDBPyConnection, relation: Relation, guessing: str, texts: Set[str]
+) -> None:
+    values = {"types": dict.fromkeys(texts, "VARCHAR")} if texts else {}
+    query = guessing.removesuffix(")") + ", types = $types)" if texts else guessing
+    connection.execute(queries.create_as(relation, query, "duckdb", temporary=True), values)
+
+
+def _as_text(forms: Iterable[CSVForm], reading: Reading) -> dict[str, str]:
+    """The columns to load as text, with the types that DuckDB sees in them, as far as these can be trusted."""
+    types: dict[str, str] = {}
+    for form in forms:
+        for name, kind in form.columns:
+            said, own = reading.of(name), reading.columns.get(name)
+            dated = kind in ("DATE", "TIMESTAMP") and form.has_odd_dates
+            numbered = kind == "DOUBLE" and (form.has_points or said.decimal == ",")
+            if own or said.null or dated or numbered:
+                trusted = "VARCHAR" if dated or types.get(name, kind) != kind else kind
+                types[name] = trusted
+    return types
+
+
+def _read_as_text(forms: Forms, names: Set[str]) -> Forms:
+    read: dict[CSVForm, list[Path]] = {}
+    for form, paths in forms.items():
+        read.setdefault(form.as_text(names), []).extend(paths)
+    return read
 
 
 def _forms(paths: Sequence[Path]) -> Forms | None:
@@ -126,7 +205,9 @@ def _values(number: int, form: CSVForm, paths: Sequence[Path]) -> Iterator[tuple
 def _sniffed(path: Path) -> CSVForm | None:
     try:
         sniffed = duckdb.execute(_SNIFF, {"path": quoted_path(str(path))}).fetchall()
-    except duckdb.InvalidInputException:
+    except duckdb.InvalidInputException as error:
+        if "not utf-8 encoded" in str(error):
+            raise EncodingError(f"{path} is not in UTF-8; give its `encoding`") from None
         return None
     return next((_plain(csv_head(path), *row) for row in sniffed), None)
 
@@ -136,7 +217,7 @@ def _plain(
 ) -> CSVForm | None:
     columns = tuple((column["name"], column["type"]) for column in described)
     blank_lines, below = parted(head, blank)
-    quote = '"' if quote == _NONE else quote
+    quoted, quote = quote != _NONE, '"' if quote == _NONE else quote
     escape = quote if escape == _NONE else escape
     header = first_row(below, separator, quote, escape) or []
     # DuckDB takes another separator or a later line for the names if that suits it, and renames equal ones.
@@ -145,7 +226,8 @@ def _plain(
     if any(given.strip() not in ("", name) for given, (name, _) in zip(header, columns, strict=True)):
         return None
     formats = zip(("dateformat", "timestampformat"), dates, strict=True)
-    return CSVForm(separator, quote, escape, blank, columns, tuple((option, text) for option, text in formats if text))
+    date_formats = tuple((option, text) for option, text in formats if text)
+    return CSVForm(separator, quote, escape, blank, columns, date_formats, quoted)
 
 
 _NONE = "(empty)"

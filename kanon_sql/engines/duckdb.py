@@ -14,23 +14,20 @@ from typing import Any
 import duckdb
 
 from kanon_sql import interrupts, queries
-from kanon_sql.engine import Column, Engine, Rights, Table, name_readings, refuse_equal_names
+from kanon_sql.engine import Column, Engine, FilesRead, Rights, Table, name_readings, refuse_equal_names
 from kanon_sql.engines.creating import create_and_comment
-from kanon_sql.engines.csv_form import load_csv
 from kanon_sql.engines.duckdb_errors import explained, said_by
 from kanon_sql.engines.duckdb_files import connected, opening, refuse_missing, refuse_other_formats, spill_apart
 from kanon_sql.engines.duckdb_sql import ALL, COMMENTS, LASTING, LOOK_UP, READ_ONLY
 from kanon_sql.engines.files import file_format, files, quoted_path
 from kanon_sql.engines.frames import names, show
-from kanon_sql.engines.headers import parquet_names
+from kanon_sql.engines.reading import LINES, SOURCE_VIEW, Reader
 from kanon_sql.engines.singles import shortest
 from kanon_sql.errors import SourceError, SpecError, TargetError
 from kanon_sql.queries import Relation
-from kanon_sql.spec import Limits
+from kanon_sql.spec import Limits, Reading
 from kanon_sql.staging import NewFile
 
-SOURCE_VIEW = queries.scratch("kanon_source")
-_LINES = queries.scratch("kanon_lines")  # of CSV files: each query of a file would parse all of it twice
 _KINDS = {
     "integer": ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"),
     "float": ("FLOAT", "DOUBLE", "REAL"),
@@ -373,26 +370,22 @@ class DuckDB:
         return "TINYINT" if largest < 2**7 else "SMALLINT" if largest < 2**15 else "INTEGER"
 
     def read_file(self, pattern: str) -> Table:
-        """Show the CSV or Parquet files of a path or glob as a temporary view; CSV is parsed now, into a table."""
+        """Show the CSV, Excel or Parquet files of a path or glob as a temporary view."""
+        return self.read_as(pattern, Reading()).table
+
+    def read_as(self, pattern: str, reading: Reading) -> FilesRead:
+        """The same, read as somebody says; CSV and Excel are parsed now, into a table."""
         paths = [path for path in files(pattern) if path.is_file()]
         if not paths:
             raise SourceError(f"there is no file {pattern}; check the path")
         self.forget_files()
-        if file_format(pattern) == "parquet":
-            _check_names(paths)
-            query = self.files_sql(pattern)
-        else:
-            with explained(f"{pattern} cannot be read"):
-                load_csv(self.connection, pattern, paths, _LINES, self.files_sql(pattern))
-            query = queries.select_all(_LINES, self.dialect)
         with explained(f"{pattern} cannot be read"):
-            self.connection.execute(queries.create_as(SOURCE_VIEW, query, self.dialect, "view", temporary=True))
-        return self.table(SOURCE_VIEW, "view")
+            return Reader(self, self.connection, self.limits).read(pattern, paths, reading)
 
     def forget_files(self) -> None:
         """Drop the view of the files that were read, and what was kept of them."""
         self.run(queries.drop(SOURCE_VIEW, self.dialect, "view"))
-        self.run(queries.drop(_LINES, self.dialect))
+        self.run(queries.drop(LINES, self.dialect))
 
     def files_sql(self, pattern: str) -> str:
         """The query that reads the files of a path or glob."""
@@ -471,10 +464,3 @@ def _as_printed(row: tuple[Any, ...], singles: Sequence[int]) -> tuple[Any, ...]
     for place in singles:
         cells[place] = None if row[place] is None else shortest(row[place])
     return tuple(cells)
-
-
-def _check_names(paths: Sequence[Path]) -> None:
-    """Refuse Parquet files with equal names of columns."""
-    for path in paths:
-        with explained(f"{path} cannot be read"):
-            refuse_equal_names(parquet_names(path), str(path))

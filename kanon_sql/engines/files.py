@@ -22,6 +22,14 @@ def file_format(path: str) -> str:
     raise SourceError(f"{path} is neither .csv nor .parquet; name a file of one of these kinds")
 
 
+def source_format(path: str) -> str:
+    """The same of a source, which may be an Excel workbook too."""
+    ending = Path(path).suffix.lower()
+    if ending in (".xls", ".xlsb", ".ods"):
+        raise SourceError(f"{path} is a workbook of a kind that cannot be read; save it as .xlsx or CSV")
+    return "xlsx" if ending in (".xlsx", ".xlsm") else file_format(path)
+
+
 def files(pattern: str) -> list[Path]:
     """The files of a path or glob, hidden ones too, as DuckDB finds them; a file of that very name comes first."""
     if Path(pattern).is_file():

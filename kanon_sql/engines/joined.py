@@ -8,7 +8,8 @@ from typing import Any
 
 import duckdb
 
-from kanon_sql.engines.duckdb import SOURCE_VIEW, DuckDB
+from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.engines.reading import SOURCE_VIEW
 from kanon_sql.errors import SpecError
 
 

@@ -17,6 +17,7 @@ from kanon_sql.queries.local import (
 )
 from kanon_sql.queries.local_release import LocalCell, LocalReleaseQuery
 from kanon_sql.queries.perturb import Perturbed, grouped_rows, identified_rows, perturbed_rows, sorted_rows
+from kanon_sql.queries.reading import LEADING_ZERO, PLAIN_NUMBER, Conversion, converted, files_converted, number_pattern
 from kanon_sql.queries.reference import reference
 from kanon_sql.queries.references import Seed, escaped, with_references
 from kanon_sql.queries.refine import (
@@ -87,11 +88,14 @@ __all__ = [
     "DIALECTS",
     "EXACT",
     "EXACT_SINGLE",
+    "LEADING_ZERO",
+    "PLAIN_NUMBER",
     "SEPARATORS",
     "UNMAPPED_CODE",
     "Cell",
     "Coded",
     "Columns",
+    "Conversion",
     "GeneralizationSteps",
     "Hole",
     "LocalCell",
@@ -124,6 +128,7 @@ __all__ = [
     "cloak_rows",
     "comment",
     "contents",
+    "converted",
     "copy_to",
     "covered",
     "create_as",
@@ -135,6 +140,7 @@ __all__ = [
     "drop",
     "escaped",
     "exported_tuples",
+    "files_converted",
     "fingerprint",
     "frequency_set",
     "grant",
@@ -152,6 +158,7 @@ __all__ = [
     "named",
     "nearest",
     "no_values",
+    "number_pattern",
     "of_type",
     "over",
     "over_classes",

@@ -25,6 +25,7 @@ from kanon_sql.spec.choices import (
 from kanon_sql.spec.fields import (
     CLOAK,
     EVERY,
+    READING,
     Attribute,
     Noise,
     Perturbation,
@@ -44,6 +45,8 @@ from kanon_sql.spec.privacy import (
     SensitiveModel,
     TCloseness,
 )
+from kanon_sql.spec.reading import TYPES as SOURCE_TYPES
+from kanon_sql.spec.reading import ColumnReading, Reading
 from kanon_sql.spec.recipes import (
     AgeRecipe,
     DatesRecipe,
@@ -68,8 +71,10 @@ __all__ = [
     "CONFLICTS",
     "EVERY",
     "POPULATION_MODELS",
+    "READING",
     "RELEASE_MODELS",
     "SENSITIVE_MODELS",
+    "SOURCE_TYPES",
     "AgeRecipe",
     "Attribute",
     "Budget",
@@ -77,6 +82,7 @@ __all__ = [
     "ChangedTypes",
     "Cloak",
     "CloakMethod",
+    "ColumnReading",
     "Conflict",
     "DatesRecipe",
     "Distribution",
@@ -100,6 +106,7 @@ __all__ = [
     "PrioPrivacy",
     "Privacy",
     "RangesRecipe",
+    "Reading",
     "Recipe",
     "RedactRecipe",
     "Scheduled",

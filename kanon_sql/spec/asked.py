@@ -10,8 +10,9 @@ from typing import TypeAlias, get_args
 
 from kanon_sql.spec.algorithms import BUDGETS, CLOAK_KEYS, Cloak
 from kanon_sql.spec.choices import SearchStrategy
-from kanon_sql.spec.fields import CLOAK, Spec
+from kanon_sql.spec.fields import CLOAK, ColumnForm, Spec
 from kanon_sql.spec.privacy import AlphaK
+from kanon_sql.spec.reading import kind_of_file, takes
 
 Words: TypeAlias = Mapping[str, object]
 
@@ -202,6 +203,30 @@ def waits_in_a(spec: Spec) -> Words | None:
     given = {"mask": spec.mask, "wildcard_suppression": spec.wildcard_suppression}
     given['form="view"'] = stays_a_query(spec)
     return _first({"option": name} for name, said in given.items() if said and spec.incremental)
+
+
+def read_otherwise(spec: Spec) -> Words | None:
+    """How a file is to be read, of a kind that says so itself, or has no such thing."""
+    kind = kind_of_file(spec.source)
+    if spec.session.has_tables or kind is None:
+        return None
+    options = {"encoding": kind == "CSV", "sheet": kind == "Excel"}
+    said = spec.reading.said
+    return _first({"option": name, "kind": kind} for name, fits in options.items() if name in said and not fits)
+
+
+def read_in_two_ways(spec: Spec) -> Words | None:
+    """A column whose values can have no decimal mark or format of dates, by its type; or is to have both."""
+    said = ((name, each) for name, form in spec.columns.items() for each in _other_ways(form))
+    return _first({"column": name, "option": option, "reason": reason} for name, (option, reason) in said)
+
+
+def _other_ways(form: ColumnForm) -> Iterator[tuple[str, str]]:
+    for option in ("decimal", "date_format"):
+        if getattr(form, option) and not takes(form.type, option):
+            yield option, f"its type is {form.type}"
+    if form.decimal and form.date_format:
+        yield "decimal", "it has a date_format"
 
 
 def not_compared(spec: Spec) -> Words | None:

@@ -15,6 +15,7 @@ from kanon_sql.errors import SpecError
 from kanon_sql.spec import asked
 from kanon_sql.spec.asked import Words
 from kanon_sql.spec.fields import CLOAK, EVERY, Spec
+from kanon_sql.spec.reading import kind_of_file
 
 # What a spec is used for: a verb, or a part of one that can do less (`sql`: print the release as one statement;
 # `counted`: search tuples that were counted elsewhere).
@@ -535,9 +536,36 @@ _VERIFIED_TARGET = (
         ("verify",),
     ),
 )
+READING_CONFLICTS = (
+    Conflict(
+        "encoding, sheet",
+        "a file of another kind",
+        asked.read_otherwise,
+        "`{option}` says how another kind of file is read, and {spec.source} is {kind}",
+        "leave it out",
+    ),
+    Conflict(
+        "decimal, date_format of a column",
+        "its type",
+        asked.read_in_two_ways,
+        "columns.{column}: {option} does not go with it, for {reason}",
+        "leave out one of the two",
+    ),
+)
+_NO_STATEMENT_READS = (
+    Conflict(
+        "an Excel file",
+        "sql",
+        lambda spec: not spec.session.has_tables and kind_of_file(spec.source) == "Excel",
+        "no statement reads {spec.source} by itself",
+        "save it as Parquet or CSV, or load it into a table",
+        ("sql",),
+    ),
+)
 CONFLICTS: tuple[Conflict, ...] = tuple(
     chain(
         *(_PLACES, _TARGETS, _PRIVACY, _COLUMNS, _KEPT, _ONE_STATEMENT, _COUNTED_ELSEWHERE),
-        *(_STRATEGIES, _EXACT_ANATOMY, _VERIFIED_TARGET),
+        *(_STRATEGIES, _EXACT_ANATOMY, _VERIFIED_TARGET, READING_CONFLICTS),
+        *(_NO_STATEMENT_READS,),
     )
 )

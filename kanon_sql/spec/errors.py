@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from pydantic import ValidationError
 
 from kanon_sql.spec.algorithms import BUDGETS, FLAT, Budget, Cloak, PrioPrivacy
-from kanon_sql.spec.fields import OPERATOR, OPERATORS, Attribute, Perturbation, Spec, Target
+from kanon_sql.spec.fields import OPERATOR, OPERATORS, Attribute, ColumnForm, Perturbation, Spec, Target
 from kanon_sql.spec.privacy import POPULATION_MODELS, RELEASE_MODELS, SENSITIVE_MODELS, Above, Privacy
 from kanon_sql.spec.recipes import RECIPES
 from kanon_sql.spec.types import Model
@@ -74,6 +74,7 @@ _PARTS: dict[int | str, type[Model]] = {
 _WHOLE: dict[type[Model], str] = {
     Attribute: "{hierarchy: …} or nothing",
     Perturbation: OPERATOR,
+    ColumnForm: "a type, or a mapping such as {type: decimal, decimal: ','}",
     **{model: f"a number, or a mapping such as {{{model.short}: …}}" for model in SENSITIVE_MODELS.values()},
 }
 
@@ -81,7 +82,7 @@ _WHOLE: dict[type[Model], str] = {
 def _path(location: Location) -> str:
     """Write a place in the spec as its keys, without pydantic's recipe tags, key marks and list positions."""
     match location:
-        case ("quasi_identifiers" | "perturb" as whole, _, "[key]"):
+        case ("quasi_identifiers" | "perturb" | "columns" as whole, _, "[key]"):
             location = (whole,)
         case ("privacy", str(key), _, "[key]"):
             location = ("privacy", key)
@@ -119,6 +120,10 @@ def _owner(location: Location) -> tuple[type[Model], str]:
             return Perturbation, ""
         case ("perturb", _, key, *_) if key != "[key]":
             return Perturbation, str(key)
+        case ("columns", _):
+            return ColumnForm, ""
+        case ("columns", _, key, *_) if key != "[key]":
+            return ColumnForm, str(key)
         case (part, key, *_) if part in _PARTS:
             return _PARTS[part], str(key)
     return Spec, str(next(iter(location), ""))

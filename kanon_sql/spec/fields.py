@@ -41,6 +41,7 @@ from kanon_sql.spec.choices import (
 )
 from kanon_sql.spec.places import Limits, Session
 from kanon_sql.spec.privacy import Privacy
+from kanon_sql.spec.reading import TYPES, ColumnReading, Reading, column_type, format_of_dates, known_encoding
 from kanon_sql.spec.recipes import RECIPES, Recipe, spelled_out
 from kanon_sql.spec.types import (
     LEVEL,
@@ -219,8 +220,49 @@ EVERY = ("*",)  # what `keep` says for every column, whatever it looks like
 _BUDGET = "a mapping such as {evaluations: 5000}"
 
 
+def _one_as_list(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+_A_FORMAT = "a format such as '%d.%m.%Y' or '%d.%m.%Y %H:%M'"
+_MARK = "',' or '.'"
+_NULL = "a list of texts that mean that there is no value, such as [N/A]"
+DateFormat: TypeAlias = Annotated[Text, AfterValidator(format_of_dates)]
+Nulls: TypeAlias = Annotated[tuple[Text, ...], BeforeValidator(_one_as_list)]
+
+
+class ColumnForm(Model):
+    """How one column of a file is read."""
+
+    type: Annotated[Text, BeforeValidator(column_type)] | None = Field(
+        default=None, description=f"one of {', '.join(TYPES)}, or decimal(12,2)"
+    )
+    decimal: Literal[",", "."] | None = Field(default=None, description=_MARK)
+    date_format: DateFormat | None = Field(default=None, description=_A_FORMAT)
+    null: Nulls = Field(default=(), description=_NULL)
+
+
+def _type_alone(value: object) -> object:
+    return {"type": value} if isinstance(value, str) else value
+
+
 class Places(Model):
-    """Where the tables of a run are, and how much of the machine it may take."""
+    """Where the tables of a run are, how files are read, and how much of the machine it may take."""
+
+    encoding: Annotated[Text, AfterValidator(known_encoding)] | None = Field(
+        default=None, description="an encoding such as utf-8, cp1252 or utf-16"
+    )
+    decimal: Literal[",", "."] | None = Field(default=None, description=_MARK)
+    date_format: DateFormat | None = Field(default=None, description=_A_FORMAT)
+    null: Nulls = Field(default=(), description=_NULL)
+    sheet: Text | None = Field(default=None, description="the name of a sheet of an Excel file")
+    columns: Annotated[
+        Mapping[Text, Annotated[ColumnForm, BeforeValidator(_type_alone)]],
+        AfterValidator(MappingProxyType),
+        PlainSerializer(dict),
+    ] = Field(
+        default_factory=lambda: MappingProxyType({}), description="a mapping such as {zip: text, pay: {decimal: ','}}"
+    )
 
     database: LocalPath | None = Field(default=None, repr=False, description="a DuckDB file or postgresql://…")
     attach: Annotated[Mapping[Text, LocalPath], AfterValidator(MappingProxyType), PlainSerializer(dict)] = Field(
@@ -237,7 +279,15 @@ class Places(Model):
     @property
     def session(self) -> Session:
         """What the run opens, and how much of the machine it may take."""
-        return Session(self.database, self.attach, Limits(self.memory_limit, self.threads, self.temp_directory))
+        limits = Limits(self.memory_limit, self.threads, self.temp_directory)
+        return Session(self.database, self.attach, limits, reading=self.reading)
+
+    @property
+    def reading(self) -> Reading:
+        """How the files of the source are read."""
+        every = ColumnReading(None, self.decimal, self.date_format, self.null)
+        columns = {name: ColumnReading(**form.model_dump()) for name, form in self.columns.items()}
+        return Reading(self.encoding, self.sheet, every, columns)
 
 
 class Spec(Places):
@@ -382,10 +432,29 @@ class Spec(Places):
     def _as_it_is_kept(cls, value: Any) -> Any:
         if not isinstance(value, Mapping):
             return value
-        spec = nested(value)
+        spec = _with_reading(nested(value))
         if spec.get("location") and not spec.get("quasi_identifiers"):
             spec["quasi_identifiers"] = {}
         return with_unit(spec)
+
+
+READING = ("encoding", "decimal", "date_format", "null", "sheet", "columns")
+
+
+def _with_reading(spec: dict[str, Any]) -> dict[str, Any]:
+    """Put how a source is read where a spec keeps it, beside the source; ValueError if it is there already.
+
+    >>> _with_reading({"source": {"file": "x.csv", "encoding": "cp1252"}})
+    {'source': 'x.csv', 'encoding': 'cp1252'}
+    """
+    said = spec.get("source")
+    if not isinstance(said, Mapping):
+        return spec
+    if unknown := [key for key in said if key not in ("file", *READING)]:
+        raise ValueError(f"source.{unknown[0]} is not a key of a spec; the keys there are file, {', '.join(READING)}")
+    if twice := [key for key in READING if key in said and key in spec]:
+        raise ValueError(f"{twice[0]} is given twice, in source and beside it; keep one")
+    return {**spec, "source": said.get("file"), **{key: said[key] for key in READING if key in said}}
 
 
 def with_unit(mapping: Mapping[str, Any]) -> dict[str, Any]:

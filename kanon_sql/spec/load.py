@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from kanon_sql.errors import SpecError
 from kanon_sql.spec.algorithms import BUDGETS, FLAT
-from kanon_sql.spec.checks import check
+from kanon_sql.spec.checks import READING_CONFLICTS, check
 from kanon_sql.spec.errors import explained, shown
 from kanon_sql.spec.fields import Attribute, Places, Spec, Target
 from kanon_sql.spec.places import Session
@@ -67,12 +67,17 @@ def parse(mapping: Mapping[str, Any]) -> Spec:
     return spec.with_sensitive(*spec.privacy.counted)
 
 
-def session(**given: Any) -> Session:
-    """What to open, of the keys of a spec that say so; None means not said."""
+def session(source: object = None, **given: Any) -> Session:
+    """What to open, of the keys of a spec that say so; None means not said. `source`: by its name, if it has one."""
     try:
-        return Places.model_validate({key: value for key, value in given.items() if value is not None}).session
+        places = Places.model_validate({key: value for key, value in given.items() if value is not None})
     except ValidationError as error:
         raise SpecError(explained(error)) from None
+    asked = Spec.model_construct(source=str(as_text(source)), **{key: getattr(places, key) for key in given})
+    for conflict in READING_CONFLICTS:
+        if refused := conflict.error(asked):
+            raise refused
+    return places.session
 
 
 def merge(spec: Spec | None, **overrides: Any) -> Spec:
@@ -91,6 +96,8 @@ def merge(spec: Spec | None, **overrides: Any) -> Spec:
     if "priorities" in said:
         columns = said.get("quasi_identifiers", mapping.get("quasi_identifiers", {}))
         said["quasi_identifiers"] = _with_priorities(by_column(columns), said.pop("priorities"))
+    if "columns" in said:
+        said["columns"] = _merged_columns(mapping.get("columns", {}), said["columns"])
     _make_way(mapping, said)
     if isinstance(said.get("cloak"), str) and spec:
         kept = spec.cloak.model_dump(exclude_unset=True)
@@ -98,6 +105,15 @@ def merge(spec: Spec | None, **overrides: Any) -> Spec:
     if said.keys() & {"output", "into", "form", "overwrite"}:
         mapping["target"] = _merged_target(mapping.get("target"), said)
     return parse({**mapping, **said})
+
+
+def _merged_columns(known: Mapping[str, Any], said: Any) -> Any:
+    """Lay how columns are read over what was said of them before, key by key."""
+    if not isinstance(said, Mapping) or not all(isinstance(form, str | Mapping) for form in said.values()):
+        return said
+    before = {name: form.model_dump(exclude_unset=True) for name, form in known.items()}
+    forms = {name: {"type": form} if isinstance(form, str) else form for name, form in said.items()}
+    return {**before, **{name: {**before.get(name, {}), **form} for name, form in forms.items()}}
 
 
 def _merge_privacy(mapping: dict[str, Any], said: dict[str, Any]) -> None:

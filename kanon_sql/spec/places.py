@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from kanon_sql.spec.reading import Reading
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -23,13 +25,15 @@ class Limits:
 class Session:
     """What a run opens: a database, files attached to it by name, and the limits of its embedded engines.
 
-    `writes`: the names of the tables that it makes; a file that none of them is in is opened to be read only.
+    `reading`: how the files of its source are read. `writes`: the names of the tables that it makes; a file that none
+    of them is in is opened to be read only.
     """
 
     database: str | None = field(default=None, repr=False)
     attach: Mapping[str, str] = field(default_factory=dict, repr=False)
     limits: Limits = Limits()
     writes: tuple[str, ...] = ()
+    reading: Reading = field(default_factory=Reading)
 
     @property
     def has_tables(self) -> bool:
@@ -38,7 +42,12 @@ class Session:
 
     @property
     def without_tables(self) -> Session:
-        """The limits alone, for files and data in memory."""
+        """What is left for a source that is a file or in memory."""
+        return Session(limits=self.limits, reading=self.reading)
+
+    @property
+    def of_others(self) -> Session:
+        """The same for files that are read as they are: releases, populations, and whatever is not the source."""
         return Session(limits=self.limits)
 
 

@@ -98,7 +98,7 @@ def _described(source: Source, spec: Spec, l: int, published: Published[Summary]
             "the quasi-identifiers are released as they are: anyone who knows them finds the person's row, and learns "
             "that the person is in the table",
             *anatomy.warnings(spec, source.table),
-            *source.roles.warnings,
+            *source.warnings,
         ],
         "version": package_version(),
     }

@@ -131,7 +131,8 @@ def releasing(source: Any, spec: Spec, connection: Any = None, keep: bool = Fals
     """
     writes = tuple(filter(None, [spec.target.table if spec.target else None, spec.waiting]))
     with Staging() as staging:
-        with opened(source, spec, connection, keep, writes) as data, data.engine.transaction(), staging.deferring():
+        source_of = opened(source, spec, connection, keep, writes, said=True)
+        with source_of as data, data.engine.transaction(), staging.deferring():
             data = replace(data, before=data.engine.fingerprint(data.table))
             _refuse_to_keep(data, spec)
             try:
@@ -253,7 +254,7 @@ def _cloaked(source: Source, spec: Spec, staging: Staging, observer: Observer, s
     target = manifests.target_of(spec, published, source.engine.dialect)
     seconds = {"release": published.write_seconds, "verify": published.verify_seconds}
     seconds = {**cloaked.seconds, **seconds, "total": time.monotonic() - started}
-    roles, warned = source.roles.described(), source.roles.warnings
+    roles, warned = source.roles.described(), source.warnings
     described = cloak.describe(cloaked, target, source.engine.name, roles, warned, seconds)
     return released(source, spec, described, published)
 

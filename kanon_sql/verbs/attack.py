@@ -128,7 +128,7 @@ def attack(
         tables = stack.enter_context(Scratch(here, "attack"))
         observer.stage("Reading")
         opened = {
-            role: stack.enter_context(opened_beside(each, settled, connection))
+            role: stack.enter_context(opened_beside(each, settled, connection, is_source=role == "source"))
             for role, each in named.items()
             if each is not None
         }

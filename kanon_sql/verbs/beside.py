@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from kanon_sql.errors import HierarchyError
 from kanon_sql.frequency.fitting import has_hierarchy, hierarchy_source
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.recode.show import shown_names
-from kanon_sql.spec import Attribute, Spec
+from kanon_sql.spec import Attribute, Reading, Spec
 from kanon_sql.verbs.source import IN_MEMORY, Source, opened_source
 
 
@@ -22,10 +23,16 @@ def name_of(given: Any) -> str:
     return str(given) if isinstance(given, (str, Path)) else IN_MEMORY
 
 
-def opened_beside(given: Any, spec: Spec, connection: Any) -> contextlib.AbstractContextManager[Source]:
-    """A table or data to read; a file beside tables in a database is read without it."""
+def opened_beside(
+    given: Any, spec: Spec, connection: Any, is_source: bool = False
+) -> contextlib.AbstractContextManager[Source]:
+    """A table or data to read; a file beside tables in a database is read without it.
+
+    `is_source`: whether it is what the spec says how to read.
+    """
     alone = not isinstance(given, (str, Path)) or bool(files(str(given)))
-    return opened_source(given, spec.session.without_tables if alone else spec.session, None if alone else connection)
+    session = spec.session if is_source else replace(spec.session, reading=Reading())
+    return opened_source(given, session.without_tables if alone else session, None if alone else connection)
 
 
 def shown_columns(name: str, table: Table) -> tuple[str, ...]:

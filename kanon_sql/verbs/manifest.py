@@ -278,7 +278,7 @@ def warnings(plan: Plan | LocalPlan, summary: Summary) -> list[str]:
     said += minimality.warnings(summary.redrawn, plan.spec)
     said += perturb.warnings(plan.spec) + anatomy.warnings(plan.spec, plan.source.table)
     said += [f"{count} values of {name!r} are in no hierarchy and became *" for name, count in starred.items()]
-    return said + plan.source.roles.warnings
+    return said + plan.source.warnings
 
 
 def _class_by_class(plan: Plan | LocalPlan) -> list[str]:

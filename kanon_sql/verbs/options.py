@@ -40,7 +40,14 @@ Columns: TypeAlias = Sequence[str]
 
 
 class PlaceOptions(TypedDict, total=False):
-    """Where the tables are, and how much of the machine may be taken."""
+    """Where the tables are, how the source's files are read, and how much of the machine may be taken."""
+
+    encoding: str | None
+    decimal: Literal[",", "."] | None
+    date_format: str | None
+    null: str | Columns | None
+    sheet: str | None
+    columns: Mapping[str, Any] | None
 
     database: Place | None
     attach: Mapping[str, Place] | None

@@ -162,7 +162,7 @@ def planned(problem: Problem, outcome: Outcome) -> Plan:
     at_risk = problem.judge.rows_at_risk([outcome.node])[0] if known is None else known
     rules = {name: each.rule for name, each in problem.hierarchy_sources.items()}
     args = source.scratches[source.engine], source.table, problem.judge, outcome.node, at_risk, spec
-    recoding = FullDomain(*args, rules, source.read_files(spec.source))
+    recoding = FullDomain(*args, rules, source.read_files)
     return Plan(**vars(problem), outcome=outcome, recoding=recoding, pruned_by=pruned_by)
 
 
@@ -265,7 +265,7 @@ def local_recoding(problem: Problem, local: Local, recoder: Recoder | None = Non
         classes = shown_as_before(frequency_set.tables, classes, orders, hows, local.kept)
     figures = shows.figures(frequency_set.engine, local, classes, orders, hows, frequency_set.rows)
     tables = problem.source.scratches[problem.source.engine]
-    read_files = problem.source.read_files(spec.source)
+    read_files = problem.source.read_files
     return LocalRecoding(
         tables, table, problem.judge, local, classes, orders, hows, figures, spec, read_files=read_files
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine, Table, refuse_equal_names
-from kanon_sql.engines.files import file_format, files
+from kanon_sql.engines.files import files, source_format
 from kanon_sql.engines.opening import embedded
 from kanon_sql.errors import InfeasibleError, SourceError, SpecError
 from kanon_sql.frequency.frequency_set import FrequencySet
@@ -92,7 +92,7 @@ def opened_population(engine: Engine, spec: Spec, model: PrivacyModels) -> Itera
         raise _no_table(engine, spec, name)
     if name and not files(name):
         raise SourceError(f"the population {said} is neither a table where the source is nor a file; check its name")
-    with opened_source(model.population, spec.session.without_tables) as source:
+    with opened_source(model.population, spec.session.of_others) as source:
         yield Population(source.engine, source.table, _people(source.table, model), name=said)
         source.check_unchanged(name or IN_MEMORY)
 
@@ -107,7 +107,7 @@ def _no_table(engine: Engine, spec: Spec, name: str | None) -> SpecError:
     there = engine.find(spec.source) is not None
     next_step = "load it into a table there" if there else "load it and the source into tables of one database"
     if name and files(name):
-        saved = "" if engine.reads_files or file_format(name) == "csv" else "save it as CSV, and "
+        saved = "" if engine.reads_files or source_format(name) == "csv" else "save it as CSV, and "
         next_step = f"{saved}{next_step}, with {' and '.join(f'`{each}`' for each in _loading(engine, spec, name))}"
     elif name:
         next_step = f"check its name, or {next_step}"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from kanon_sql.engine import Engine, Table
-from kanon_sql.engines.duckdb import SOURCE_VIEW
+from kanon_sql.engines.reading import SOURCE_VIEW
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.frequency.fitting import HierarchySource, hierarchy_sources
 from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set, merge_equal_codes, sampled

@@ -135,7 +135,7 @@ def profile(
     >>> seen.identifiers, seen.quasi_identifiers
     (('id',), ('ward',))
     """
-    with opened_source(source, session(**taken(PlaceOptions, options)), connection) as data:
+    with opened_source(source, session(source, **taken(PlaceOptions, options)), connection, said=True) as data:
         (observer or Observer()).stage("Counting")
         return profiled(data.engine, data.table, largest_set, time_limit)
 

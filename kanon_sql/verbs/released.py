@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -21,7 +21,7 @@ from kanon_sql.release.findings import Summary, summarize
 from kanon_sql.release.pieces import Piece
 from kanon_sql.release.publish import Published, Staged, check_file, publish
 from kanon_sql.report.page import glance
-from kanon_sql.spec import Session, Spec, Target
+from kanon_sql.spec import Reading, Session, Spec, Target
 from kanon_sql.staging import Staging
 from kanon_sql.strategies import Step
 from kanon_sql.verbs.labelled import Shown
@@ -52,7 +52,7 @@ class Place:
         if self.engine and self.relation:
             yield Source(self.engine, self.engine.table(self.relation), owned=False)
             return
-        with opened_source(self.name, self.session) as source:
+        with opened_source(self.name, self.session, said=True) as source:
             yield source
 
 
@@ -158,7 +158,7 @@ class Release(Result):
         no view it is taken as it was counted then.
         """
         with self.place.opened() as source:
-            return self._verified(source, file_format(str(source.files[0])) if source.files else None, source.engine)
+            return self._verified(source, source.written_as, source.engine)
 
     def _verified(self, release: Source, written_as: str | None, engine: Engine) -> Verification:
         """Check the release, or a copy of it; `written_as`: the format of a file, `engine`: where the release is."""
@@ -281,11 +281,11 @@ def warned(release: Release) -> Release:
 def _place(source: Source, spec: Spec, published: Published[Any]) -> Place:
     """A table behind a connection that stays open is read there; any other release is opened again."""
     if published.path:
-        return Place(str(published.path), spec.session.without_tables)
+        return Place(str(published.path), spec.session.of_others)
     name = spec.target.table if spec.target and spec.target.table else published.relation.name
     if spec.target is None or not source.owned:
         return Place(name, spec.session, source.engine, published.relation)
-    return Place(name, spec.session)
+    return Place(name, replace(spec.session, reading=Reading()))
 
 
 def _source_place(source: Source, spec: Spec) -> Place | None:

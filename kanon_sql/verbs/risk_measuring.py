@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from kanon_sql.engines.files import file_format
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.privacy import Finding, PrivacyModel, PrivacyModels, ReleaseModel, journalist_risk
@@ -161,9 +160,8 @@ class Measuring:
         self, stack: contextlib.ExitStack, role: str, source: Source, asked: _Asked, whole: Whole | None
     ) -> tuple[_Asked, Source, Shown | None]:
         """A table's rows, with their people where these count and can be told, and the population as it shows it."""
-        written_as = file_format(str(source.files[0])) if source.files else None
         try:
-            asked_of = shown(source, asked.names, self.spec, asked.every, whole, written_as)
+            asked_of = shown(source, asked.names, self.spec, asked.every, whole, source.written_as)
             return asked, *stack.enter_context(asked_of)
         except (SourceError, SpecError) as error:
             if asked.models.unit is None or source.table.column(asked.models.unit):

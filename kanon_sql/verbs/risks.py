@@ -17,7 +17,7 @@ from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import RiskOptions, spelled_out, taken
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.risk_measuring import Measuring
-from kanon_sql.verbs.source import WITHOUT_TABLES, Source, check_engine, opened, settle_spec
+from kanon_sql.verbs.source import AS_IT_IS, WITHOUT_TABLES, Source, check_engine, opened, settle_spec
 from kanon_sql.verbs.verify import Whole, opened_whole
 
 if TYPE_CHECKING:
@@ -164,7 +164,8 @@ def risks(
         before = stack.enter_context(opened(source, settled.model_copy(update=alone), connection))
         check_engine(before.engine, "risk")
         written = release if release is not None else _written(target, before)
-        after = None if written is None else stack.enter_context(opened_whole(written, settled, connection, before))
+        as_it_is = settled.model_copy(update=AS_IT_IS)  # what a spec says of its source, it does not say of its release
+        after = None if written is None else stack.enter_context(opened_whole(written, as_it_is, connection, before))
         if after is None or not measuring.is_release(before, after, release is None):
             measured = measuring.of("the source", settled.source, before)
             return Risks(tuple(settled.quasi_identifiers), measured, None, tuple(measuring.notes))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -12,10 +13,10 @@ from typing import Any
 
 from kanon_sql import spec as specs
 from kanon_sql.engine import Column, Engine, Table, name_readings, reads_files, refuse_equal_names, written
-from kanon_sql.engines.files import Fingerprint, files, fingerprints
+from kanon_sql.engines.files import Fingerprint, files, fingerprints, source_format
 from kanon_sql.engines.opening import embedded, engine_of, open_engine
 from kanon_sql.engines.scratch import Scratch, Scratches
-from kanon_sql.errors import KanonError, SourceError, SpecError
+from kanon_sql.errors import KanonError, SourceError, SourceWarning, SpecError
 from kanon_sql.frequency.frequency_set import Build
 from kanon_sql.frequency.mapping import Place, aligned, values_of
 from kanon_sql.generalization.hierarchy import Hierarchy, cover
@@ -23,8 +24,10 @@ from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER
 from kanon_sql.privacy import PrivacyModel, ReleaseModel, all_of
 from kanon_sql.risk.labels import labelled
 from kanon_sql.risk.roles import Roles
-from kanon_sql.spec import Session, Spec, Target, names_a_server
+from kanon_sql.spec import READING, Reading, Session, Spec, Target, names_a_server
 
+AS_IT_IS = {name: Spec.model_fields[name].get_default(call_default_factory=True) for name in READING}
+"""Of a spec that is used for another file than its source, which alone is read as the spec says."""
 WITHOUT_TABLES: dict[str, Any] = {"database": None, "attach": {}}  # of a spec whose source is read as a file
 IN_MEMORY = "in memory"  # what a DataFrame or an Arrow table is called in the manifest
 
@@ -49,17 +52,33 @@ class Source:
     scratches: Scratches = field(default_factory=Scratches, repr=False)
     """What is made for a run, here and in other engines; it is dropped where their block ends."""
     counted_by: str | None = None
+    files_query: str | None = None
+    """The query that reads the files of the source anywhere."""
+    notes: tuple[str, ...] = ()
+    """How the files were read, where that is to be said."""
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is to be said of how it was read, and of its columns."""
+        return [*self.notes, *self.roles.warnings]
 
     @property
     def files(self) -> tuple[Path, ...]:
         """The files that the source is read from, none for a table."""
         return tuple(self.fingerprints)
 
-    def read_files(self, name: str) -> str | None:
-        """The query that reads the files of the source; None for a table, and where it was counted elsewhere."""
-        if not self.files or self.counted_by or not reads_files(self.engine):
+    @property
+    def written_as(self) -> str | None:
+        """The format of the source's files, by which its values are told apart; None for a table."""
+        if not self.files:
             return None
-        return self.engine.files_sql(name)
+        kind = source_format(str(self.files[0]))
+        return "parquet" if kind == "xlsx" else kind  # which has types, as a sheet has
+
+    @property
+    def read_files(self) -> str | None:
+        """The query that reads the files of the source; None for a table, and where it was counted elsewhere."""
+        return None if self.counted_by else self.files_query
 
     def types(self) -> dict[str, str]:
         """The columns with the engine's names of their types, which tell no value."""
@@ -166,14 +185,20 @@ def _values_of(source: Source, column: Column) -> Iterator[Place]:
 
 
 def opened(
-    source: Any, spec: Spec, connection: Any = None, keep: bool = False, writes: tuple[str, ...] = ()
+    source: Any,
+    spec: Spec,
+    connection: Any = None,
+    keep: bool = False,
+    writes: tuple[str, ...] = (),
+    said: bool = False,
 ) -> contextlib.AbstractContextManager[Source]:
     """Open the source of a spec, or the data that a program hands over in its place.
 
-    `writes`: the names of the tables that are made in its database, which else is only read.
+    `writes`: the names of the tables that are made in its database, which else is only read. `said`: as `opened_source`
+    takes it.
     """
     data = source if _in_memory(source) else spec.source
-    return opened_source(data, replace(spec.session, writes=writes), connection, spec.target, keep)
+    return opened_source(data, replace(spec.session, writes=writes), connection, spec.target, keep, said)
 
 
 @contextlib.contextmanager
@@ -194,16 +219,20 @@ def opened_source(
     connection: Any = None,
     target: Target | None = None,
     keep: bool = False,
+    said: bool = False,
 ) -> Iterator[Source]:
     """Open a source; what was opened here is closed again, unless it is to be kept and all went well.
 
-    `target`: where a release of it will go, which may need a database, or a table and not a file. A source that is
-    open already is given back as it is.
+    `target`: where a release of it will go, which may need a database, or a table and not a file. `said`: whether the
+    verb itself says how files were read; else a `SourceWarning` does. A source that is open already
+    is given back as it is.
     """
     if isinstance(source, Source):
         yield source
         return
     data = open_source(source, session or Session(), connection, target)
+    for note in () if said else data.notes:
+        warnings.warn(note, SourceWarning, stacklevel=4)
     try:
         yield data
     except BaseException:
@@ -220,14 +249,15 @@ def opened_source(
 def open_source(source: Any, session: Session, connection: Any = None, target: Target | None = None) -> Source:
     """Find the data that a name means, or that a program hands over."""
     if _in_memory(source):
+        _refuse_reading(session.reading, "the data in memory are a table")
         memory = embedded(session.limits)
         return Source(memory, memory.register(source))
     name = str(source)
     if connection is not None:
-        return _find(engine_of(connection, session), name, target, owned=False)
+        return _find(engine_of(connection, session), name, session.reading, target, owned=False)
     engine = _open(name, session, target)
     try:
-        return _find(engine, name, target, owned=True)
+        return _find(engine, name, session.reading, target, owned=True)
     except BaseException:
         engine.close()
         raise
@@ -237,7 +267,13 @@ def _in_memory(source: Any) -> bool:
     return source is not None and not isinstance(source, (str, PathLike))
 
 
-def _find(engine: Engine, name: str, target: Target | None, owned: bool) -> Source:
+def _refuse_reading(reading: Reading, what: str) -> None:
+    """Refuse options of files for what has types already."""
+    for option in reading.said:
+        raise SpecError(f"`{option}` says how a file is read, and {what}; leave it out, and convert the columns there")
+
+
+def _find(engine: Engine, name: str, reading: Reading, target: Target | None, owned: bool) -> Source:
     table = engine.find(name)
     if table is None and _is_file(name):
         if not reads_files(engine):
@@ -245,9 +281,11 @@ def _find(engine: Engine, name: str, target: Target | None, owned: bool) -> Sour
         if target and target.stays_a_query:
             raise SpecError("a view needs a table below it; load the file into the database, or give `form='table'`")
         before = fingerprints(name)
-        return Source(engine, engine.read_file(name), before, owned)
+        read = engine.read_as(name, reading)
+        return Source(engine, read.table, before, owned, files_query=read.query, notes=read.notes)
     if table is None:
         raise SourceError(f"there is no table {specs.speakable(name)} in the database; {_elsewhere(engine, name)}")
+    _refuse_reading(reading, f"{name} is a table")
     refuse_equal_names([column.name for column in table.columns], name)
     return Source(engine, table, owned=owned)
 
@@ -280,4 +318,4 @@ def _open(name: str, session: Session, target: Target | None) -> Engine:
 
 
 def _is_file(source: str) -> bool:
-    return bool(files(source)) or Path(source).suffix.lower() in (".csv", ".parquet", ".pq", ".tsv")
+    return bool(files(source)) or Path(source).suffix.lower() in (".csv", ".parquet", ".pq", ".tsv", ".xlsx", ".xlsm")

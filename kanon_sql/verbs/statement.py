@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from kanon_sql import queries
 from kanon_sql.engine import name_readings
-from kanon_sql.errors import SpecError
+from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.queries import Relation
 from kanon_sql.release.recoded import target_sql
 from kanon_sql.report.numbers import models
@@ -20,7 +20,7 @@ from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import AnonymizeOptions, Place, spelled_out, taken
 from kanon_sql.verbs.plan import LocalPlan, Plan, check_spec, plan_release
 from kanon_sql.verbs.result import Result
-from kanon_sql.verbs.source import IN_MEMORY, opened, settle_spec
+from kanon_sql.verbs.source import IN_MEMORY, Source, opened, settle_spec
 
 if TYPE_CHECKING:
     import pandas
@@ -89,6 +89,7 @@ def anonymize_sql(
     check_spec(settled, "sql")
     written = _overwriting(settled).standing_alone()
     with opened(source, written, connection) as data, data.engine.transaction(), data.scratches:
+        _check_readable(data, settled)
         plan = plan_release(data, written, observer or Observer(), search_in)
         return target_sql(plan.recoding, settled.target)
 
@@ -144,7 +145,18 @@ def compiled(
         with counted.planned(frequency_set, written, observer) as plan:
             return of_plan(plan, settled, dialect, table)
     with opened(source, written, connection) as data, data.engine.transaction(), data.scratches:
+        if table is None:
+            _check_readable(data, settled)
         return of_plan(plan_release(data, written, observer, search_in), settled, dialect, table)
+
+
+def _check_readable(source: Source, spec: Spec) -> None:
+    """Refuse files that no statement reads by itself."""
+    if source.files and source.read_files is None:
+        raise SourceError(
+            f"no statement reads {spec.source} by itself, an Excel file or text in another encoding than UTF-8; save "
+            "it as Parquet or as CSV in UTF-8, or load it into a table"
+        )
 
 
 def of_plan(plan: Plan | LocalPlan, spec: Spec, dialect: str | None = None, table: str | None = None) -> Compiled:

@@ -207,7 +207,10 @@ def utility(
         here = stack.enter_context(contextlib.closing(embedded(settled.session.limits)))
         tables = stack.enter_context(Scratch(here, "utility"))
         observer.stage("Reading")
-        both = {side: stack.enter_context(opened_beside(each, settled, connection)) for side, each in given.items()}
+        both = {
+            side: stack.enter_context(opened_beside(each, settled, connection, is_source=side == "source"))
+            for side, each in given.items()
+        }
         names = {side: name_of(each) for side, each in given.items()}
         targets = [predict] if isinstance(predict, str) else list(settled.sensitive if predict is None else predict)
         measuring = Measuring(tables, settled, both, names, targets, observer)

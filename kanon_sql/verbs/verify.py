@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from kanon_sql.engine import Table
-from kanon_sql.engines.files import file_format, files
+from kanon_sql.engines.files import files
 from kanon_sql.errors import KanonError, SourceError, SpecError
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.recode.show import shown_names
@@ -21,7 +21,7 @@ from kanon_sql.verbs.models import check_models, models_of
 from kanon_sql.verbs.options import VerifyOptions, spelled_out, taken
 from kanon_sql.verbs.problem import check_roles
 from kanon_sql.verbs.result import Result
-from kanon_sql.verbs.source import IN_MEMORY, WITHOUT_TABLES, Source, opened, opened_source, settle_spec
+from kanon_sql.verbs.source import AS_IT_IS, IN_MEMORY, WITHOUT_TABLES, Source, opened, opened_source, settle_spec
 
 if TYPE_CHECKING:
     import pandas
@@ -137,6 +137,8 @@ def verify(
     with contextlib.ExitStack() as stack:
         # A file beside a source in a database is read without it: a server could not read the file.
         alone = WITHOUT_TABLES if against is not None and files(settled.source) else {}
+        # What a spec says of its source, or is said beside one, is not said of its release.
+        alone = alone | (AS_IT_IS if spec is not None or against is not None else {})
         data = stack.enter_context(opened(source, settled.model_copy(update=alone), connection))
         whole = None if against is None else stack.enter_context(opened_whole(against, settled, connection, data))
         if whole is None and settled.unit and source is None:
@@ -174,7 +176,7 @@ def of_target(spec: Spec) -> Spec:
     check(spec, "verify")
     assert spec.target
     alone = WITHOUT_TABLES if spec.target.file else {}
-    return spec.model_copy(update={"source": spec.target.file or spec.target.table, **alone})
+    return spec.model_copy(update={"source": spec.target.file or spec.target.table, **alone, **AS_IT_IS})
 
 
 def shown_columns(spec: Spec, table: Table) -> list[str]:
@@ -190,8 +192,7 @@ def _checked(source: Source, spec: Spec, whole: Whole | None = None) -> Verifica
     names = shown_columns(spec, source.table)
     check_roles(spec.model_copy(update={"quasi_identifiers": dict.fromkeys(names), "unit": None}), source.table)
     model = models_of(spec, whole.source if whole else source)
-    written_as = file_format(str(source.files[0])) if source.files else None
-    with shown(source, names, spec, model, whole, written_as) as (release, population):
+    with shown(source, names, spec, model, whole, source.written_as) as (release, population):
         return checked(release, spec.source, tuple(names), model, whole, population)
 
 

@@ -1,0 +1,299 @@
+"""Excel workbooks: one sheet, copied as CSV to be loaded, with the types that its cells have."""
+
+from __future__ import annotations
+
+import csv
+import posixpath
+import re
+import zipfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import date, datetime, time
+from pathlib import Path
+from typing import IO, Any
+from xml.etree import ElementTree
+
+from kanon_sql.engine import refuse_equal_names
+from kanon_sql.engines.csv_form import CSVForm
+from kanon_sql.errors import SourceError, SpecError
+from kanon_sql.spec import Reading
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A sheet as it was copied: the form of the copy, and what is to be said of the sheet."""
+
+    form: CSVForm
+    notes: tuple[str, ...]
+
+
+def copy_as_csv(path: Path, reading: Reading, copy: Path) -> Sheet:
+    """Copy a sheet of a workbook as CSV, the first visible one unless one is named; SourceError if it is no table."""
+    try:
+        import openpyxl
+    except ModuleNotFoundError:
+        raise SourceError(f"{path} is an Excel file; to read it, run: pip install 'kanon-sql[excel]'") from None
+    try:
+        workbook = openpyxl.load_workbook(path, read_only=True, data_only=True)
+    except Exception as error:  # whatever a file that is no workbook makes of itself
+        said = "it may have a password, or be no workbook"
+        raise SourceError(f"{path} cannot be read as an Excel file: {said}; save it again as .xlsx") from error
+    with closing(workbook):
+        shown = [sheet for sheet in workbook.worksheets if sheet.sheet_state == "visible"]
+        sheet = _chosen(path, workbook.worksheets, shown, reading.sheet)
+        seen = _look(path, sheet.title)
+        sheet.reset_dimensions()  # what a file says of its size need not be true
+        copied = _Copied(path, reading)
+        copy.touch(mode=0o600, exist_ok=False)
+        with open(copy, "w", encoding="utf-8", newline="") as file:
+            copied.write(sheet.iter_rows(values_only=True), file)
+        about = _about_sheets(sheet.title, workbook.worksheets, reading.sheet)
+        return Sheet(copied.form, tuple(f"{path}: {note}" for note in (*about, *seen.notes, *copied.notes)))
+
+
+def _chosen(path: Path, sheets: Sequence[Any], shown: Sequence[Any], name: str | None) -> Any:
+    named = [sheet for sheet in sheets if sheet.title == name] if name else [*shown, *sheets][:1]
+    if not named:
+        there = ", ".join(repr(sheet.title) for sheet in sheets)
+        raise SpecError(f"{path} has no sheet {name!r}; there are {there}")
+    return named[0]
+
+
+def _about_sheets(title: str, sheets: Sequence[Any], asked: str | None) -> Iterator[str]:
+    """Which sheet was read, if somebody might expect another; and whether any is hidden."""
+    hidden = [sheet.title for sheet in sheets if sheet.sheet_state != "visible"]
+    if not asked and len(sheets) > 1:
+        more = (
+            f", of which {', '.join(map(repr, hidden))} {'is' if len(hidden) == 1 else 'are'} hidden" if hidden else ""
+        )
+        yield f"the sheet {title!r} was read, one of {len(sheets)}{more}; `sheet` names another"
+    if title in hidden:
+        yield f"the sheet {title!r} is hidden in Excel, and was read"
+
+
+_ERRORS = frozenset(("#N/A", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!", "#SPILL!", "#CALC!"))
+
+
+class _Copied:
+    """The cells of a sheet as they are copied, with the kinds of values that each column has."""
+
+    def __init__(self, path: Path, reading: Reading) -> None:
+        self.path, self.null = path, reading
+        self.names: list[str] = []
+        self.kinds: list[Counter[str]] = []
+        self.errors = self.empty_rows = 0
+        self._texts = {name for name, said in reading.columns.items() if said.type == "text"}
+
+    def write(self, rows: Iterator[Sequence[Any]], file: IO[str]) -> None:
+        """Copy all rows, the names first."""
+        numbered = ((number, row) for number, row in enumerate(rows, start=1))
+        filled = ((number, row) for number, row in numbered if any(cell is not None for cell in row))
+        top, header = next(filled, (0, ()))
+        self._head(top, header)
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(self.names)
+        last = top
+        for number, row in filled:
+            self.empty_rows += number - last - 1
+            last = number
+            writer.writerow(self._cells(number, row))
+
+    def _head(self, top: int, header: Sequence[Any]) -> None:
+        if not top:
+            raise SourceError(f"{self.path} has nothing in its sheet; name another with `sheet`")
+        names = ["" if cell is None else _written(cell)[0].strip() for cell in header]
+        while names and not names[-1]:
+            names.pop()
+        if "" in names:
+            raise SourceError(
+                f"{self.path}: row {top} has no name for column {_letters(names.index(''))}; put the names of all "
+                "columns into the first row, and nothing above it"
+            )
+        refuse_equal_names(names, str(self.path))
+        self.names, self.kinds = names, [Counter() for _ in names]
+        self._null = [frozenset(self.null.of(name).null) for name in names]
+
+    def _cells(self, number: int, row: Sequence[Any]) -> list[str]:
+        beyond = next((place for place in range(len(self.names), len(row)) if row[place] is not None), None)
+        if beyond is not None:
+            raise SourceError(
+                f"{self.path}: row {number} has a value in column {_letters(beyond)}, which has no name in the first "
+                "row; name the column, or clear it"
+            )
+        padded = (*row[: len(self.names)], *[None] * (len(self.names) - len(row)))
+        return [self._cell(place, cell) for place, cell in enumerate(padded)]
+
+    def _cell(self, place: int, cell: Any) -> str:
+        if isinstance(cell, str) and cell in _ERRORS:
+            self.errors += 1
+            return ""
+        if cell is None or cell == "" or (isinstance(cell, str) and cell in self._null[place]):
+            return ""
+        text, kind = _written(cell)
+        self.kinds[place][kind] += 1
+        return text
+
+    @property
+    def form(self) -> CSVForm:
+        """The form of the copy, with the types of its columns."""
+        types = [_type(kinds) if name not in self._texts else "VARCHAR" for name, kinds in self._columns]
+        return CSVForm(",", '"', '"', 0, tuple(zip(self.names, types, strict=True)))
+
+    @property
+    def _columns(self) -> Iterator[tuple[str, Counter[str]]]:
+        return zip(self.names, self.kinds, strict=True)
+
+    @property
+    def notes(self) -> Iterator[str]:
+        """What became of cells that are no plain values of their column."""
+        if self.errors:
+            yield f"{_many(self.errors, 'cell')} with an error such as #N/A read as NULL"
+        if self.empty_rows:
+            yield f"{_many(self.empty_rows, 'empty row')} between others left out"
+        mixed = [
+            name for name, kinds in self._columns if "text" in kinds and len(kinds) > 1 and name not in self._texts
+        ]
+        for name, kinds in self._columns:
+            if name in mixed:
+                what = ", ".join(f"{count:,} of {kind}" for kind, count in sorted(kinds.items()))
+                yield (
+                    f"column {name} stays text, for its cells are of several kinds ({what}); name with `null` the "
+                    "texts that mean that there is no value"
+                )
+
+
+def _written(cell: Any) -> tuple[str, str]:
+    """A cell's value as text that DuckDB reads, and its kind."""
+    if isinstance(cell, bool):
+        return str(cell).lower(), "boolean"
+    if isinstance(cell, int):
+        return str(cell), "integer"
+    if isinstance(cell, float):
+        return repr(cell), "float"
+    if isinstance(cell, datetime):
+        whole = cell.time() == time()
+        return (cell.date().isoformat(), "date") if whole else (cell.isoformat(sep=" "), "timestamp")
+    if isinstance(cell, (date, time)):
+        return cell.isoformat(), "date" if isinstance(cell, date) else "time"
+    return str(cell), "text"
+
+
+def _type(kinds: Counter[str]) -> str:
+    """The type that holds all kinds of values of a column."""
+    for type_name, held in _HELD.items():
+        if kinds and set(kinds) <= held:
+            return type_name
+    return "VARCHAR"
+
+
+_HELD = {
+    "BOOLEAN": {"boolean"},
+    "BIGINT": {"integer"},
+    "DOUBLE": {"integer", "float"},
+    "DATE": {"date"},
+    "TIMESTAMP": {"date", "timestamp"},
+    "TIME": {"time"},
+}
+
+
+@dataclass
+class _Seen:
+    """What a sheet has that its table of values does not show."""
+
+    hidden_rows: int = 0
+    hidden_columns: list[str] = field(default_factory=list)
+    merged: list[str] = field(default_factory=list)
+    formulas: int = 0
+
+    @property
+    def notes(self) -> Iterator[str]:
+        if self.hidden_rows:
+            yield f"{_many(self.hidden_rows, 'row')} hidden in Excel, and read with the others"
+        if self.hidden_columns:
+            yield f"hidden in Excel, and read with the others: column {', '.join(self.hidden_columns)}"
+        if self.merged:
+            few = ", ".join(self.merged[:3]) + (", …" if len(self.merged) > 3 else "")
+            yield f"of merged cells ({few}) the first alone has the value, and the others are NULL"
+        if self.formulas:
+            yield f"{_many(self.formulas, 'formula')} read as the value that Excel saved with it"
+
+
+def _look(path: Path, title: str) -> _Seen:
+    """Go through the sheet as it is stored, for what openpyxl leaves out when it reads row by row."""
+    seen = _Seen()
+    with zipfile.ZipFile(path) as archive, archive.open(_part(archive, title)) as file:
+        rows = None
+        for event, element in ElementTree.iterparse(file, events=("start", "end")):
+            name = element.tag.rpartition("}")[2]
+            if event == "start":
+                rows = element if name == "sheetData" else rows
+            elif name == "row":
+                seen.hidden_rows += element.get("hidden") in _TRUE
+                if rows is not None:
+                    rows.clear()
+            elif name == "c":
+                _look_at_cell(path, element, seen)
+            elif name == "col" and element.get("hidden") in _TRUE:
+                first, last = int(element.get("min", 1)), int(element.get("max", 1))
+                seen.hidden_columns.append(":".join(dict.fromkeys((_letters(first - 1), _letters(last - 1)))))
+            elif name == "mergeCell":
+                seen.merged.append(element.get("ref", ""))
+    return seen
+
+
+_TRUE = ("1", "true")
+
+
+def _look_at_cell(path: Path, cell: ElementTree.Element, seen: _Seen) -> None:
+    parts = {part.tag.rpartition("}")[2]: part.text for part in cell}
+    if "f" not in parts:
+        return
+    seen.formulas += 1
+    if not parts.get("v") and cell.get("t") != "str":
+        raise SourceError(
+            f"{path}: the formula in {cell.get('r')} has no value, for no program has calculated it; open the file in "
+            "Excel or LibreOffice, and save it"
+        )
+
+
+def _part(archive: zipfile.ZipFile, title: str) -> str:
+    """Where a sheet is stored in a workbook."""
+    book = next(target for kind, _, target in _relations(archive, "") if kind == "officeDocument")
+    folder = posixpath.dirname(book)
+    sheets = ElementTree.fromstring(archive.read(book)).iter()
+    ids = {each.get("name"): _id(each) for each in sheets if each.tag.rpartition("}")[2] == "sheet"}
+    known = {number: target for _, number, target in _relations(archive, book)}
+    target = known[ids[title]]
+    return target.lstrip("/") if target.startswith("/") else posixpath.normpath(posixpath.join(folder, target))
+
+
+def _id(sheet: ElementTree.Element) -> str:
+    return next(value for key, value in sheet.items() if re.fullmatch(r"\{.*relationships\}id", key))
+
+
+def _relations(archive: zipfile.ZipFile, part: str) -> Iterator[tuple[str, str, str]]:
+    """The kind, the number and the target of everything that a part of a workbook refers to."""
+    folder, name = posixpath.split(part)
+    for each in ElementTree.fromstring(archive.read(posixpath.join(folder, "_rels", f"{name}.rels"))):
+        target = each.get("Target", "")
+        yield each.get("Type", "").rpartition("/")[2], each.get("Id", ""), target if part else target.lstrip("/")
+
+
+def _letters(place: int) -> str:
+    """What Excel calls a column, counted from 0.
+
+    >>> [_letters(place) for place in (0, 25, 26, 701, 702)]
+    ['A', 'Z', 'AA', 'ZZ', 'AAA']
+    """
+    letters = ""
+    place += 1
+    while place:
+        place, letter = divmod(place - 1, 26)
+        letters = chr(ord("A") + letter) + letters
+    return letters
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"

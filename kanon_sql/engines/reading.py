@@ -1,0 +1,122 @@
+"""Files as the source of an engine: a view of Parquet files, or of a table that CSV or an Excel sheet is loaded to."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from kanon_sql import queries
+from kanon_sql.engine import FileEngine, FilesRead, refuse_equal_names
+from kanon_sql.engines.csv_form import EncodingError, LoadedCSV, load_csv, load_form
+from kanon_sql.engines.duckdb_errors import explained
+from kanon_sql.engines.encodings import as_utf_8, is_utf_8, marked
+from kanon_sql.engines.excel import copy_as_csv
+from kanon_sql.engines.files import quoted_path, source_format
+from kanon_sql.engines.formats import Found, Loaded, found, sentence
+from kanon_sql.engines.headers import parquet_names
+from kanon_sql.errors import SourceError
+from kanon_sql.queries import Conversion, Relation
+from kanon_sql.spec import Limits, Reading
+from kanon_sql.staging import PrivateFolder
+
+SOURCE_VIEW = queries.scratch("kanon_source")
+LINES = queries.scratch("kanon_lines")  # of CSV files: each query of a file would parse all of it twice
+
+
+@dataclass(frozen=True)
+class Reader:
+    """What reads files for an engine."""
+
+    engine: FileEngine
+    connection: duckdb.DuckDBPyConnection
+    limits: Limits
+
+    def read(self, pattern: str, paths: Sequence[Path], reading: Reading) -> FilesRead:
+        """Show files as the view of the source, read as somebody says."""
+        ways = {"parquet": self._parquet, "xlsx": self._excel}
+        query, notes = ways.get(source_format(pattern), self._csv)(pattern, paths, reading)
+        return FilesRead(self.engine.table(SOURCE_VIEW, "view"), query, tuple(notes))
+
+    def _parquet(self, pattern: str, paths: Sequence[Path], reading: Reading) -> tuple[str | None, Sequence[str]]:
+        for path in paths:
+            with explained(f"{path} cannot be read"):
+                refuse_equal_names(parquet_names(path), str(path))
+        query = self.engine.files_sql(pattern)
+        self._show(query)
+        if not reading.said:
+            return query, ()
+        types, made = self._found(SOURCE_VIEW, Loaded(pattern, is_text=False), reading)
+        query = queries.files_converted(query, [*types], made.ways, self.engine.dialect)
+        self._show(query)
+        return query, made.stay
+
+    def _csv(self, pattern: str, paths: Sequence[Path], reading: Reading) -> tuple[str | None, Sequence[str]]:
+        loaded, encoding = self._loaded_csv(pattern, paths, reading)
+        types, made = self._found(LINES, Loaded(pattern, loaded.types, loaded.first_line), reading)
+        self._show(queries.converted(LINES, [*types], made.ways, self.engine.dialect))
+        said = sentence(pattern, None if reading.encoding else encoding, loaded.separator, made)
+        as_it_is = not made.ways and not loaded.types
+        query = self.engine.files_sql(pattern) if as_it_is else self._converted_sql(pattern, types, made.ways)
+        return None if encoding else query, said
+
+    def _loaded_csv(self, pattern: str, paths: Sequence[Path], reading: Reading) -> tuple[LoadedCSV, str | None]:
+        """CSV files in a table, and their encoding, if it is not UTF-8."""
+        given = reading.encoding
+        if given and is_utf_8(given):
+            return load_csv(self.connection, pattern, paths, LINES, self.engine.files_sql(pattern), reading), None
+        if given or any(map(marked, paths)):
+            return self._load_copies(pattern, paths, reading)
+        try:
+            return load_csv(self.connection, pattern, paths, LINES, self.engine.files_sql(pattern), reading), None
+        except EncodingError:
+            return self._load_copies(pattern, paths, reading)
+
+    def _load_copies(self, pattern: str, paths: Sequence[Path], reading: Reading) -> tuple[LoadedCSV, str]:
+        """Load text files by copies in UTF-8, which only we can read and which are gone then; and their encodings."""
+        with PrivateFolder(self._temporary) as folder:
+            copies, encodings = as_utf_8(paths, reading.encoding, folder)
+            guessing = self.engine.files_sql(str(folder / "*.csv"))
+            try:
+                loaded = load_csv(self.connection, pattern, copies, LINES, guessing, reading)
+            except SourceError as error:
+                said = str(error)
+                for copy, path in zip(copies, paths, strict=True):
+                    said = said.replace(str(copy), str(path))
+                raise SourceError(said, error.values) from None
+        return loaded, " and ".join(dict.fromkeys(encodings))
+
+    def _converted_sql(self, pattern: str, types: Mapping[str, str], ways: Mapping[str, Conversion]) -> str:
+        """The query that reads CSV files anywhere, as we did."""
+        casts = {name: Conversion(kind) for name, kind in types.items() if kind != "VARCHAR"}
+        as_text = queries.text("reading/read_csv_as_text", self.engine.dialect, path=quoted_path(pattern))
+        return queries.files_converted(as_text, [*types], {**casts, **ways}, self.engine.dialect)
+
+    def _excel(self, pattern: str, paths: Sequence[Path], reading: Reading) -> tuple[str | None, Sequence[str]]:
+        if len(paths) > 1:
+            raise SourceError(f"{pattern} is {len(paths)} Excel files; name one, or save them as CSV or Parquet")
+        with PrivateFolder(self._temporary) as folder:
+            copy = folder / "sheet.csv"
+            sheet = copy_as_csv(paths[0], reading, copy)
+            load_form(self.connection, copy, sheet.form, LINES)
+        types, made = self._found(LINES, Loaded(pattern, is_text=False), reading)
+        self._show(queries.converted(LINES, [*types], made.ways, self.engine.dialect))
+        return None, [*sheet.notes, *sentence(pattern, None, None, made)]
+
+    def _found(self, relation: Relation, loaded: Loaded, reading: Reading) -> tuple[dict[str, str], Found]:
+        """The types of a relation of files, and how its columns are read."""
+        types = {column.name: column.type for column in self.engine.table(relation).columns}
+        return types, found(self.engine, relation, loaded, types, reading)
+
+    @property
+    def _temporary(self) -> Path:
+        return Path(self.limits.temp_directory or tempfile.gettempdir())
+
+    def _show(self, query: str) -> None:
+        """Make a query the view of the source."""
+        dialect = self.engine.dialect
+        self.engine.run(queries.drop(SOURCE_VIEW, dialect, "view"))
+        self.connection.execute(queries.create_as(SOURCE_VIEW, query, dialect, "view", temporary=True))

@@ -1,0 +1,135 @@
+"""How the files of a source are read, as far as somebody says it: what is not said is recognized."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+_TYPES = {
+    "text": ("text", "varchar", "string", "str"),
+    "integer": ("integer", "int", "bigint"),
+    "float": ("float", "double", "real", "number"),
+    "decimal": ("decimal", "numeric"),
+    "date": ("date",),
+    "timestamp": ("timestamp", "datetime"),
+    "time": ("time",),
+    "boolean": ("boolean", "bool"),
+}
+TYPES = tuple(_TYPES)
+_WIDTH = re.compile(r"(decimal|numeric)\s*\(\s*(\d{1,2})\s*,\s*(\d{1,2})\s*\)")
+
+
+@dataclass(frozen=True)
+class ColumnReading:
+    """How one column is read: its type, decimal mark, format of dates, and the texts that mean NULL."""
+
+    type: str | None = None
+    decimal: str | None = None
+    date_format: str | None = None
+    null: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the files of a source are read: `every` column, and single ones, which win."""
+
+    encoding: str | None = None
+    sheet: str | None = None
+    every: ColumnReading = ColumnReading()
+    columns: Mapping[str, ColumnReading] = field(default_factory=dict)
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """The options that are given."""
+        given = {
+            "encoding": self.encoding,
+            "sheet": self.sheet,
+            "decimal": self.every.decimal,
+            "date_format": self.every.date_format,
+            "null": self.every.null,
+            "columns": self.columns,
+        }
+        return tuple(name for name, value in given.items() if value)
+
+    def of(self, column: str) -> ColumnReading:
+        """What is said of a column, of its own or of all; a column with a type or format has no other of the source's.
+
+        >>> reading = Reading(every=ColumnReading(decimal=","), columns={"zip": ColumnReading("text")})
+        >>> reading.of("zip").decimal, reading.of("pay").decimal
+        (None, ',')
+        """
+        own = self.columns.get(column, ColumnReading())
+        takes = _TAKES.get((own.type or "").partition("(")[0], ("decimal", "date_format"))
+        decimal = self.every.decimal if "decimal" in takes and not own.date_format else None
+        date_format = self.every.date_format if "date_format" in takes and not own.decimal else None
+        return replace(
+            own,
+            decimal=own.decimal or decimal,
+            date_format=own.date_format or date_format,
+            null=(*own.null, *(text for text in self.every.null if text not in own.null)),
+        )
+
+
+_TAKES = {
+    **dict.fromkeys(("integer", "float", "decimal"), ("decimal",)),
+    **dict.fromkeys(("date", "timestamp", "time"), ("date_format",)),
+    **dict.fromkeys(("text", "boolean"), ()),
+}
+
+
+def kind_of_file(name: str) -> str | None:
+    """What kind a file is by its ending, None if it has another.
+
+    >>> kind_of_file("people.XLSX"), kind_of_file("people.tsv"), kind_of_file("hr.people")
+    ('Excel', 'CSV', None)
+    """
+    ending = name.rpartition(".")[2].lower()
+    return next((kind for kind, endings in _ENDINGS.items() if ending in endings), None)
+
+
+_ENDINGS = {"CSV": ("csv", "tsv", "txt", "data"), "Parquet": ("parquet", "pq"), "Excel": ("xlsx", "xlsm")}
+
+
+def takes(type_name: str | None, option: str) -> bool:
+    """Whether values of a type, None for any, can have a decimal mark or a format of dates.
+
+    >>> takes("decimal(9,2)", "decimal"), takes("text", "decimal"), takes(None, "date_format")
+    (True, False, True)
+    """
+    return type_name is None or option in _TAKES[type_name.partition("(")[0]]
+
+
+def column_type(value: object) -> object:
+    """The word for a type, of the several that people use; ValueError for any other.
+
+    >>> column_type("VARCHAR"), column_type("DECIMAL(12, 2)")
+    ('text', 'decimal(12,2)')
+    """
+    word = str(value).strip().lower()
+    width = _WIDTH.fullmatch(word)
+    if width and int(width[3]) <= int(width[2]) <= 38:
+        return f"decimal({int(width[2])},{int(width[3])})"
+    found = next((name for name, words in _TYPES.items() if word in words), None)
+    if found is None:
+        raise ValueError(f"{value!r} is no type; give one of {', '.join(TYPES)}, or decimal(12,2)")
+    return found
+
+
+def known_encoding(value: str) -> str:
+    """An encoding that Python knows, as it was written; ValueError for any other."""
+    try:
+        known = codecs.lookup(value)
+    except LookupError:
+        known = None
+    if known is None or not getattr(known, "_is_text_encoding", True):
+        raise ValueError(f"there is no encoding {value!r}; give one such as utf-8, cp1252, latin-1 or utf-16")
+    return value
+
+
+def format_of_dates(value: str) -> str:
+    """A format of dates, or ValueError."""
+    if not re.search("%[a-zA-Z]", value):
+        raise ValueError(f"{value!r} is no format of dates; write it as in '%d.%m.%Y' or '%d.%m.%Y %H:%M'")
+    return value

@@ -1,0 +1,7 @@
+-- name: reading/read_csv_as_text
+-- Show a CSV file, or several by a glob, as text, from which every column is then read in its own way.
+-- reads: the files
+-- holes: $path value
+-- gives: the files' columns, all text
+-- engines: duckdb
+SELECT * FROM READ_CSV($path, header = TRUE, all_varchar = TRUE, union_by_name = TRUE, comment = '')
