@@ -139,9 +139,10 @@ def at(spec: Spec, path: str) -> object:
 def test_every_option_reaches_the_spec(seen: list[Any], options: str, path: str, value: object) -> None:
     target = [] if path.startswith("target") else ["--output", "out.csv"]
     columns = [] if "--location" in options else ["--quasi-identifiers", "age"]
-    kanon("anonymize", "people.csv", *columns, *target, *shlex.split(options))
+    source = "people.xlsx" if "--sheet" in options else "people.csv"
+    kanon("anonymize", source, *columns, *target, *shlex.split(options))
     assert at(seen[0][0], path) == value
-    assert seen[0][0].source == "people.csv"
+    assert seen[0][0].source == source
 
 
 @pytest.mark.parametrize(("options", "path", "value"), OPTIONS, ids=[options for options, _, _ in OPTIONS])

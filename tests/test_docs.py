@@ -4,9 +4,11 @@ import pkgutil
 import re
 import shlex
 import shutil
+from datetime import datetime
 from pathlib import Path
 
 import duckdb
+import openpyxl
 import pytest
 import yaml
 
@@ -58,7 +60,27 @@ def place(tmp_path: Path) -> Path:
     (tmp_path / "trips.yml").write_text(trips, encoding="utf-8")
     nightly, *_ = blocks(ROOT / "docs" / "pipeline.md", "yaml")
     (tmp_path / "nightly.yml").write_text(nightly, encoding="utf-8")
+    write_exports(tmp_path)
     return tmp_path
+
+
+def write_exports(place: Path) -> None:
+    """Patients as a spreadsheet of Windows exports them, and as that spreadsheet."""
+    names = ["Name", "PLZ", "Alter", "Kosten", "Aufnahme"]
+    rows = [
+        (f"Müller {i}", f"0{1000 + i % 5}", 20 + i % 30, i / 8, datetime(2024, 1, 1 + i % 28, i % 24, 30))
+        for i in range(600)
+    ]
+    text = [f"{n};{z};{a};{k:.2f};{t:%d.%m.%Y %H:%M}".replace(".", ",", 1) for n, z, a, k, t in rows]
+    (place / "patients.csv").write_bytes("\r\n".join([";".join(names), *text]).encode("cp1252"))
+    workbook = openpyxl.Workbook(write_only=True)
+    sheet = workbook.create_sheet("Patients")
+    for row in (names, *rows):
+        sheet.append(row)
+    workbook.save(place / "patients.xlsx")
+    (place / "exports").mkdir()
+    (place / "exports" / "Alter.csv").write_text("".join(f"{a};{a // 10}0s;*\n" for a in range(20, 50)))
+    (place / "exports" / "PLZ.csv").write_text("".join(f"0{1000 + i};*\n" for i in range(5)))
 
 
 def write_trips(path: Path) -> None:

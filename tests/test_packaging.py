@@ -114,4 +114,4 @@ def test_what_the_project_declares_agrees_with_itself() -> None:
     assert f"Programming Language :: Python :: {oldest}" in PROJECT["classifiers"]
     assert PROJECT["scripts"] == {"kanon": "kanon_sql.cli:main"}
     tested = [line for line in PROJECT["optional-dependencies"]["test"] if line.startswith("kanon-sql[")]
-    assert tested == ["kanon-sql[postgres,spark,utility,icd10]"], "the tests run on PostgreSQL, and train models"
+    assert tested == ["kanon-sql[excel,postgres,spark,utility,icd10]"], "the tests run on PostgreSQL, and train models"

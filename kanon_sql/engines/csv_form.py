@@ -12,7 +12,15 @@ import duckdb
 
 from kanon_sql import queries
 from kanon_sql.engines.files import quoted_path
-from kanon_sql.engines.headers import csv_head, csv_names_and_rows, first_row, parted, separators, strict_options
+from kanon_sql.engines.headers import (
+    EncodingError,
+    csv_head,
+    csv_names_and_rows,
+    first_row,
+    parted,
+    separators,
+    strict_options,
+)
 from kanon_sql.errors import SourceError
 from kanon_sql.queries import Relation
 from kanon_sql.spec import Reading
@@ -52,10 +60,6 @@ class CSVForm:
     def is_standard(self) -> bool:
         """Whether quotes are double ones, doubled inside, as in RFC 4180."""
         return (self.quote, self.escape) == ('"', '"')
-
-
-class EncodingError(SourceError):
-    """A file is in another encoding."""
 
 
 Forms = Mapping[CSVForm, Sequence[Path]]  # of files: those of each form
@@ -203,13 +207,17 @@ def _values(number: int, form: CSVForm, paths: Sequence[Path]) -> Iterator[tuple
 
 
 def _sniffed(path: Path) -> CSVForm | None:
+    head, values = csv_head(path), {"path": quoted_path(str(path))}
+    marks, sniff = separators(head), _SNIFF
+    if len(marks) == 1 and marks[0] in head:  # else a decimal comma in every row may be taken for the separator
+        sniff, values = sniff.replace("$path,", "$path, delim = $separator,"), {**values, "separator": marks[0]}
     try:
-        sniffed = duckdb.execute(_SNIFF, {"path": quoted_path(str(path))}).fetchall()
+        sniffed = duckdb.execute(sniff, values).fetchall()
     except duckdb.InvalidInputException as error:
         if "not utf-8 encoded" in str(error):
             raise EncodingError(f"{path} is not in UTF-8; give its `encoding`") from None
         return None
-    return next((_plain(csv_head(path), *row) for row in sniffed), None)
+    return next((_plain(head, *row) for row in sniffed), None)
 
 
 def _plain(

@@ -14,6 +14,10 @@ from kanon_sql.engines.files import quoted_path
 from kanon_sql.errors import SourceError
 
 
+class EncodingError(SourceError):
+    """A file is in another encoding."""
+
+
 def parquet_names(path: Path) -> list[str]:
     """The names of the columns, before DuckDB renames the second of `Age,age`."""
     described = "SELECT name, num_children FROM parquet_schema(?)"
@@ -53,7 +57,8 @@ def csv_names_and_rows(path: Path) -> tuple[list[str], int]:
         names = [name.strip() for name in names]
         refuse_equal_names(list(filter(None, names)), str(path))
         return names, int(rows)
-    raise SourceError(f"{path} is not well-formed CSV: {problems[0]}; correct it, or save it as UTF-8")
+    kind = EncodingError if any("unicode" in problem for problem in problems) else SourceError
+    raise kind(f"{path} is not well-formed CSV: {problems[0]}; correct it, or save it as UTF-8")
 
 
 def csv_head(path: Path) -> str:

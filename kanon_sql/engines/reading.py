@@ -11,13 +11,13 @@ import duckdb
 
 from kanon_sql import queries
 from kanon_sql.engine import FileEngine, FilesRead, refuse_equal_names
-from kanon_sql.engines.csv_form import EncodingError, LoadedCSV, load_csv, load_form
+from kanon_sql.engines.csv_form import LoadedCSV, load_csv, load_form
 from kanon_sql.engines.duckdb_errors import explained
 from kanon_sql.engines.encodings import as_utf_8, is_utf_8, marked
 from kanon_sql.engines.excel import copy_as_csv
 from kanon_sql.engines.files import quoted_path, source_format
 from kanon_sql.engines.formats import Found, Loaded, found, sentence
-from kanon_sql.engines.headers import parquet_names
+from kanon_sql.engines.headers import EncodingError, parquet_names
 from kanon_sql.errors import SourceError
 from kanon_sql.queries import Conversion, Relation
 from kanon_sql.spec import Limits, Reading
@@ -59,9 +59,11 @@ class Reader:
         types, made = self._found(LINES, Loaded(pattern, loaded.types, loaded.first_line), reading)
         self._show(queries.converted(LINES, [*types], made.ways, self.engine.dialect))
         said = sentence(pattern, None if reading.encoding else encoding, loaded.separator, made)
-        as_it_is = not made.ways and not loaded.types
-        query = self.engine.files_sql(pattern) if as_it_is else self._converted_sql(pattern, types, made.ways)
-        return None if encoding else query, said
+        if encoding:
+            return None, said
+        if not made.ways and not loaded.types:
+            return self.engine.files_sql(pattern), said
+        return self._converted_sql(pattern, loaded.separator, types, made.ways), said
 
     def _loaded_csv(self, pattern: str, paths: Sequence[Path], reading: Reading) -> tuple[LoadedCSV, str | None]:
         """CSV files in a table, and their encoding, if it is not UTF-8."""
@@ -89,10 +91,15 @@ class Reader:
                 raise SourceError(said, error.values) from None
         return loaded, " and ".join(dict.fromkeys(encodings))
 
-    def _converted_sql(self, pattern: str, types: Mapping[str, str], ways: Mapping[str, Conversion]) -> str:
-        """The query that reads CSV files anywhere, as we did."""
+    def _converted_sql(
+        self, pattern: str, separator: str | None, types: Mapping[str, str], ways: Mapping[str, Conversion]
+    ) -> str | None:
+        """The query that reads CSV files anywhere, as we did; None where they have several separators."""
+        if separator is None:
+            return None
         casts = {name: Conversion(kind) for name, kind in types.items() if kind != "VARCHAR"}
-        as_text = queries.text("reading/read_csv_as_text", self.engine.dialect, path=quoted_path(pattern))
+        holes = {"path": quoted_path(pattern), "separator": separator}
+        as_text = queries.text("reading/read_csv_as_text", self.engine.dialect, **holes)
         return queries.files_converted(as_text, [*types], {**casts, **ways}, self.engine.dialect)
 
     def _excel(self, pattern: str, paths: Sequence[Path], reading: Reading) -> tuple[str | None, Sequence[str]]:

@@ -137,7 +137,8 @@ def profile(
     """
     with opened_source(source, session(source, **taken(PlaceOptions, options)), connection, said=True) as data:
         (observer or Observer()).stage("Counting")
-        return profiled(data.engine, data.table, largest_set, time_limit)
+        seen = profiled(data.engine, data.table, largest_set, time_limit)
+        return replace(seen, notes=(*data.notes, *seen.notes))
 
 
 def profiled(

@@ -46,9 +46,9 @@ CASES = [
     ),
     Case(
         "reading/read_csv_as_text",
-        {"path": "given*.csv"},
+        {"path": "given*.csv", "separator": ";"},
         ["zip", "age"],
-        [("02138", "1.50"), ("1", None)],
-        files={"given1.csv": "zip;age\n02138;1.50\n1;\n"},
+        [("02138", "1,50"), ("1", None)],
+        files={"given1.csv": "zip;age\n02138;1,50\n1;\n"},
     ),
 ]

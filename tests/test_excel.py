@@ -1,0 +1,234 @@
+"""Excel workbooks as a source: what is released is what is released of the same table as Parquet."""
+
+import datetime
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+from kanon_sql import anonymize, compile, profile
+from kanon_sql.engine import FilesRead
+from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.errors import KanonError, SourceError, SpecError
+from kanon_sql.spec import session
+from support.command_line import kanon
+
+NAMES = ["plz", "age", "pay", "born", "seen", "ok"]
+ROWS: list[tuple[Any, ...]] = [
+    (
+        f"0{1000 + i % 3}",
+        20 + i % 5,
+        None if i == 7 else i / 4,
+        datetime.date(1990, 1, 1 + i % 28),
+        datetime.datetime(2024, 1, 1 + i % 28, i % 24, 30),
+        i % 2 == 0,
+    )
+    for i in range(60)
+]
+SPEC: dict[str, Any] = {
+    "quasi_identifiers": {"plz": {"hierarchy": {"redact": "right"}}, "age": {"hierarchy": {"ranges": [2]}}},
+    "keep": "*",
+    "privacy": {"k": 4},
+}
+
+
+def saved(path: Path, *rows: Sequence[Any], title: str = "Cases") -> openpyxl.Workbook:
+    """A workbook of one sheet, saved."""
+    workbook = openpyxl.Workbook()
+    sheet = workbook.active
+    assert sheet is not None
+    sheet.title = title
+    for row in rows:
+        sheet.append(row)
+    workbook.save(path)
+    return workbook
+
+
+def read(path: Path, **options: Any) -> tuple[DuckDB, FilesRead]:
+    engine = DuckDB()
+    return engine, engine.read_as(str(path), session(path, **options).reading)
+
+
+def types(files: FilesRead) -> dict[str, str]:
+    return {column.name: column.type for column in files.table.columns}
+
+
+def test_a_release_of_a_sheet_is_that_of_the_same_table_as_parquet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    saved(tmp_path / "people.xlsx", NAMES, *ROWS)
+    columns = dict(zip(NAMES, map(list, zip(*ROWS, strict=True)), strict=True))
+    pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "people.parquet")
+    of = {}
+    for ending in ("xlsx", "parquet"):
+        made = anonymize(tmp_path / f"people.{ending}", SPEC, output=tmp_path / f"{ending}.parquet")
+        of[ending] = pyarrow.parquet.read_table(tmp_path / f"{ending}.parquet").to_pylist()
+        assert not any("Excel" in warning or "sheet" in warning for warning in made.manifest["warnings"])
+    assert of["xlsx"] == of["parquet"]
+    assert [each.name for each in tmp_path.iterdir() if each.name.startswith(".")] == []
+    with pytest.raises(SpecError, match=r"no statement reads .* by itself; save it as Parquet or CSV"):
+        compile(tmp_path / "people.xlsx", SPEC)
+
+
+def test_cells_have_the_types_that_excel_gives_them(tmp_path: Path) -> None:
+    rows = [
+        ("id", "mixed", "text", "error", "time"),
+        (1, 5, "12,50", 1, datetime.time(9, 30)),
+        (2.5, "N/A", "1.234,5", "#N/A", None),
+    ]
+    saved(tmp_path / "x.xlsx", *rows, (None,) * 5, (3, 7, "7", 2, None))
+    engine, files = read(tmp_path / "x.xlsx")
+    assert types(files) == {"id": "DOUBLE", "mixed": "VARCHAR", "text": "DOUBLE", "error": "BIGINT", "time": "TIME"}
+    assert engine.rows("FROM kanon_source")[1] == (2.5, "N/A", 1234.5, None, None)
+    said = [note.partition("x.xlsx")[2] for note in files.notes]
+    assert said == [
+        ": 1 cell with an error such as #N/A read as NULL",
+        ": 1 empty row between others left out",
+        ": column mixed stays text, for its cells are of several kinds (2 of integer, 1 of text); name with `null` the "
+        "texts that mean that there is no value",
+        " was read with decimal commas in text; `decimal` changes that",
+    ]
+    engine, files = read(tmp_path / "x.xlsx", null="N/A", columns={"id": "text", "time": "text"})
+    assert types(files) == {"id": "VARCHAR", "mixed": "BIGINT", "text": "DOUBLE", "error": "BIGINT", "time": "VARCHAR"}
+    assert engine.rows("FROM kanon_source")[0][:2] == ("1", 5)
+
+
+def test_text_of_digits_stays_text(tmp_path: Path) -> None:
+    saved(tmp_path / "x.xlsx", ("plz", "nl"), ("02138", "1012"), ("12345", "3511"))
+    engine, files = read(tmp_path / "x.xlsx", decimal=",")
+    assert types(files) == {"plz": "VARCHAR", "nl": "VARCHAR"}
+    assert engine.rows("FROM kanon_source") == [("02138", "1012"), ("12345", "3511")]
+    assert files.notes == ()
+
+
+def test_what_excel_hides_is_read_and_said(tmp_path: Path) -> None:
+    workbook = saved(tmp_path / "x.xlsx", ("a", "b", "c"), (1, 2, "x"), (3, 4, "y"), (5, 6, "z"))
+    sheet = workbook["Cases"]
+    sheet.row_dimensions[3].hidden = True
+    sheet.column_dimensions["B"].hidden = True
+    sheet.merge_cells("C2:C3")
+    codes = workbook.create_sheet("Codes", 0)
+    codes.append(["code"])
+    codes.append([1])
+    codes.sheet_state = "hidden"
+    workbook.active = 1
+    workbook.save(tmp_path / "x.xlsx")
+    engine, files = read(tmp_path / "x.xlsx")
+    assert engine.rows("FROM kanon_source") == [(1, 2, "x"), (3, 4, None), (5, 6, "z")]
+    assert [note.partition("x.xlsx: ")[2] for note in files.notes] == [
+        "the sheet 'Cases' was read, one of 2, of which 'Codes' is hidden; `sheet` names another",
+        "1 row hidden in Excel, and read with the others",
+        "hidden in Excel, and read with the others: column B",
+        "of merged cells (C2:C3) the first alone has the value, and the others are NULL",
+    ]
+    engine, files = read(tmp_path / "x.xlsx", sheet="Codes")
+    assert engine.rows("FROM kanon_source") == [(1,)]
+    assert files.notes == (f"{tmp_path}/x.xlsx: the sheet 'Codes' is hidden in Excel, and was read",)
+    run = kanon("profile", tmp_path / "x.xlsx")
+    assert "--sheet names another" in run.err
+    assert len(profile(tmp_path / "x.xlsx", sheet="Codes").notes) == 1
+
+
+def with_cached_values(path: Path, values: dict[str, str]) -> None:
+    """Save values beside the formulas of a workbook, as Excel does when it calculates them."""
+    import re
+    import zipfile
+
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    sheet = parts["xl/worksheets/sheet1.xml"].decode()
+    for cell, value in values.items():
+        sheet, count = re.subn(rf'(<c r="{cell}"[^>]*><f>[^<]*</f>)<v ?/>', rf"\g<1><v>{value}</v>", sheet)
+        if not count:
+            sheet, count = re.subn(rf'(<c r="{cell}"[^>]*><f>[^<]*</f>)<v></v>', rf"\g<1><v>{value}</v>", sheet)
+        assert count == 1, sheet
+    parts["xl/worksheets/sheet1.xml"] = sheet.encode()
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+
+
+def test_formulas_are_read_as_the_values_that_were_saved_with_them(tmp_path: Path) -> None:
+    path = tmp_path / "x.xlsx"
+    saved(path, ("a", "b"), (1, "=A2+1"), (2, "=A3+1"))
+    with pytest.raises(SourceError, match="the formula in B2 has no value, for no program has calculated it; open the"):
+        read(path)
+    with_cached_values(path, {"B2": "2", "B3": "3"})
+    engine, files = read(path)
+    assert engine.rows("FROM kanon_source") == [(1, 2), (2, 3)]
+    assert [note.partition("x.xlsx: ")[2] for note in files.notes] == [
+        "2 formulas read as the value that Excel saved with it"
+    ]
+
+
+REFUSED: dict[str, tuple[list[tuple[Any, ...]], dict[str, Any], type[KanonError], str]] = {
+    "a title above": (
+        [("Patients",), ("a", "b"), (1, 2)],
+        {},
+        SourceError,
+        "row 2 has a value in column B, which",
+    ),
+    "a name left out": (
+        [("a", None, "c"), (1, 2, 3)],
+        {},
+        SourceError,
+        "row 1 has no name for column B; put",
+    ),
+    "equal names": (
+        [("a", "A"), (1, 2)],
+        {},
+        SourceError,
+        "the same but for case; rename one",
+    ),
+    "nothing": ([], {}, SourceError, "has nothing in its sheet; name another with `sheet`"),
+    "no such sheet": ([("a",), (1,)], {"sheet": "X"}, SpecError, "has no sheet 'X'; there are 'Cases'"),
+    "an encoding": (
+        [("a",), (1,)],
+        {"encoding": "cp1252"},
+        SpecError,
+        "says how another kind of file is read",
+    ),
+    "a loss": ([("a",), (1.5,)], {"columns": {"a": "integer"}}, SourceError, "would lose something as integer"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_no_table_is_refused(tmp_path: Path, case: str) -> None:
+    rows, options, kind, said = REFUSED[case]
+    saved(tmp_path / "x.xlsx", *rows)
+    with pytest.raises(kind, match=said):
+        read(tmp_path / "x.xlsx", **options)
+
+
+def test_what_is_no_workbook_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.xlsx").write_text("a,b\n1,2\n")
+    with pytest.raises(SourceError, match=r"cannot be read as an Excel file: .* save it again as .xlsx"):
+        read(tmp_path / "x.xlsx")
+    (tmp_path / "x.xls").write_text("a,b\n1,2\n")
+    with pytest.raises(SourceError, match=r"a workbook of a kind that cannot be read; save it as .xlsx or CSV"):
+        read(tmp_path / "x.xls")
+    saved(tmp_path / "y.xlsx", ("a",), (1,))
+    with pytest.raises(SourceError, match=r"is 2 Excel files; name one, or save them as CSV or Parquet"):
+        read(tmp_path / "*.xlsx")
+    with pytest.raises(SourceError, match=r"out.xlsx is neither .csv nor .parquet"):
+        anonymize(tmp_path / "y.xlsx", quasi_identifiers={"a": {"hierarchy": "suppress"}}, output=tmp_path / "out.xlsx")
+
+
+def test_only_names_are_a_table_of_no_rows(tmp_path: Path) -> None:
+    saved(tmp_path / "x.xlsx", ("a", "b"))
+    engine, files = read(tmp_path / "x.xlsx")
+    assert engine.rows("FROM kanon_source") == []
+    assert list(types(files)) == ["a", "b"]
+
+
+def test_without_the_extra_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved(tmp_path / "x.xlsx", ("a",), (1,))
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(SourceError, match=r"to read it, run: pip install 'kanon-sql\[excel\]'"):
+        read(tmp_path / "x.xlsx")
