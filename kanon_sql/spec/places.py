@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kanon_sql.spec.reading import Reading
 
@@ -46,9 +46,9 @@ class Session:
         return Session(limits=self.limits, reading=self.reading)
 
     @property
-    def of_others(self) -> Session:
-        """The same for files that are read as they are: releases, populations, and whatever is not the source."""
-        return Session(limits=self.limits)
+    def as_it_is(self) -> Session:
+        """The same for what is read as it is: releases, populations, and whatever else is not the source."""
+        return replace(self, reading=Reading())
 
 
 def names_a_server(database: str) -> bool:

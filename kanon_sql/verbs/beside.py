@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from kanon_sql.errors import HierarchyError
 from kanon_sql.frequency.fitting import has_hierarchy, hierarchy_source
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.recode.show import shown_names
-from kanon_sql.spec import Attribute, Reading, Spec
+from kanon_sql.spec import Attribute, Spec
 from kanon_sql.verbs.source import IN_MEMORY, Source, opened_source
 
 
@@ -31,7 +30,7 @@ def opened_beside(
     `is_source`: whether it is what the spec says how to read.
     """
     alone = not isinstance(given, (str, Path)) or bool(files(str(given)))
-    session = spec.session if is_source else replace(spec.session, reading=Reading())
+    session = spec.session if is_source else spec.session.as_it_is
     return opened_source(given, session.without_tables if alone else session, None if alone else connection)
 
 

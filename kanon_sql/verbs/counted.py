@@ -56,7 +56,7 @@ def planned(frequency_set: Place, spec: Spec, observer: Observer) -> Iterator[Pl
     searched = spec.model_copy(update={"keep": None, "identifiers": (), "target": None})
     searched = searched.model_copy(update={"sensitive": tuple(name for name in spec.sensitive if name in known)})
     with (
-        opened_source(str(frequency_set), spec.session.of_others) as data,
+        opened_source(str(frequency_set), spec.session.as_it_is.without_tables) as data,
         data.engine.transaction(),
         data.scratches,
     ):

@@ -92,7 +92,7 @@ def opened_population(engine: Engine, spec: Spec, model: PrivacyModels) -> Itera
         raise _no_table(engine, spec, name)
     if name and not files(name):
         raise SourceError(f"the population {said} is neither a table where the source is nor a file; check its name")
-    with opened_source(model.population, spec.session.of_others) as source:
+    with opened_source(model.population, spec.session.as_it_is.without_tables) as source:
         yield Population(source.engine, source.table, _people(source.table, model), name=said)
         source.check_unchanged(name or IN_MEMORY)
 

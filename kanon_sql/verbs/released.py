@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -21,7 +21,7 @@ from kanon_sql.release.findings import Summary, summarize
 from kanon_sql.release.pieces import Piece
 from kanon_sql.release.publish import Published, Staged, check_file, publish
 from kanon_sql.report.page import glance
-from kanon_sql.spec import Reading, Session, Spec, Target
+from kanon_sql.spec import Session, Spec, Target
 from kanon_sql.staging import Staging
 from kanon_sql.strategies import Step
 from kanon_sql.verbs.labelled import Shown
@@ -281,11 +281,11 @@ def warned(release: Release) -> Release:
 def _place(source: Source, spec: Spec, published: Published[Any]) -> Place:
     """A table behind a connection that stays open is read there; any other release is opened again."""
     if published.path:
-        return Place(str(published.path), spec.session.of_others)
+        return Place(str(published.path), spec.session.as_it_is.without_tables)
     name = spec.target.table if spec.target and spec.target.table else published.relation.name
     if spec.target is None or not source.owned:
         return Place(name, spec.session, source.engine, published.relation)
-    return Place(name, replace(spec.session, reading=Reading()))
+    return Place(name, spec.session.as_it_is)
 
 
 def _source_place(source: Source, spec: Spec) -> Place | None:

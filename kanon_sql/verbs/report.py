@@ -162,7 +162,8 @@ def _release(stack: contextlib.ExitStack, spec: Spec, connection: Any) -> Source
     """The release, open; SourceError if there is none."""
     target = spec.target
     assert target is not None
-    session = spec.session.without_tables if target.file else spec.session
+    session = spec.session.as_it_is
+    session = session.without_tables if target.file else session
     try:
         return stack.enter_context(
             opened_source(target.file or target.table, session, None if target.file else connection)
