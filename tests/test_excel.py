@@ -11,7 +11,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from kanon_sql import anonymize, compile, profile
+from kanon_sql import anonymize, compile, profile, suggest
 from kanon_sql.engine import FilesRead
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import KanonError, SourceError, SpecError
@@ -232,3 +232,14 @@ def test_without_the_extra_the_error_says_what_to_install(tmp_path: Path, monkey
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(SourceError, match=r"to read it, run: pip install 'kanon-sql\[excel\]'"):
         read(tmp_path / "x.xlsx")
+
+
+def test_a_suggested_spec_reads_a_sheet_as_it_was_read(tmp_path: Path) -> None:
+    saved(tmp_path / "people.xlsx", ["plz", "age", "pay"], *((1000 + i % 5, 20 + i % 30, i / 4) for i in range(200)))
+    suggested = suggest(tmp_path / "people.xlsx", columns={"plz": "text"}, sheet="Cases")
+    suggested.write(tmp_path / "release.yml")
+    text = (tmp_path / "release.yml").read_text()
+    assert "sheet: Cases" in text
+    made = anonymize(spec=tmp_path / "release.yml")
+    assert made.manifest["columns"]["plz"] == "VARCHAR"
+    assert made.manifest["target"]["file"].endswith("people_anon.parquet")

@@ -46,7 +46,7 @@ from kanon_sql.spec.privacy import (
     TCloseness,
 )
 from kanon_sql.spec.reading import TYPES as SOURCE_TYPES
-from kanon_sql.spec.reading import ColumnReading, Reading
+from kanon_sql.spec.reading import ColumnReading, Reading, kind_of_file
 from kanon_sql.spec.recipes import (
     AgeRecipe,
     DatesRecipe,
@@ -128,6 +128,7 @@ __all__ = [
     "as_yaml",
     "check",
     "in_flow",
+    "kind_of_file",
     "load",
     "load_runs",
     "load_to_read",

@@ -21,7 +21,7 @@ from kanon_sql.generalization.values import as_text, key
 from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE
 from kanon_sql.release.publish import check_file
 from kanon_sql.risk.roles import suspects
-from kanon_sql.spec import EVERY, Attribute, names_a_server, parse, session
+from kanon_sql.spec import EVERY, READING, Attribute, kind_of_file, names_a_server, parse, session
 from kanon_sql.staging import Staging
 from kanon_sql.suggestion import Counts, Suggested, counted, merging, suggested
 from kanon_sql.suggestion.written import Draft, Generalized, text_of
@@ -59,7 +59,8 @@ class SuggestedColumn:
 class Suggestions(Result):
     """A suggested spec: what every column is and how it is generalized. `write` makes the file and its hierarchies.
 
-    `source` and `database` are as they were given; `notes`: what a reader of the spec should know.
+    `source` and `database` are as they were given; `notes`: what a reader of the spec should know. `reading`: how the
+    files of the source are read, as far as it was said.
     """
 
     source: str
@@ -69,6 +70,7 @@ class Suggestions(Result):
     k: int
     suppression_limit: float
     notes: tuple[str, ...] = ()
+    reading: Mapping[str, Any] = field(default_factory=dict)
 
     def of_role(self, role: str) -> tuple[SuggestedColumn, ...]:
         """The columns of a role, in the table's order."""
@@ -198,7 +200,7 @@ def suggest(
     roles = {name: given.pop(name, None) for name in ("quasi_identifiers", "identifiers", "sensitive", "keep")}
     observer = observer or Observer()
     database = given.get("database")
-    with opened_source(source, session(**given), connection) as data:
+    with opened_source(source, session(source, **given), connection, said=True) as data:
         observer.stage("Looking at the columns")
         seen = profiled(data.engine, data.table, time_limit=time_limit)
         settled = _settled(data, seen, roles)
@@ -206,9 +208,10 @@ def suggest(
         columns = tuple(_with_hierarchies(data, settled))
     name = str(source) if isinstance(source, str | PathLike) else IN_MEMORY
     _check(name, seen.rows, k, columns)
-    return Suggestions(
-        name, None if database is None else str(database), seen.rows, columns, k, suppression_limit, seen.notes
-    )
+    notes = (*data.notes, *seen.notes)
+    reading = {option: given[option] for option in READING if given.get(option)}
+    asked = name, None if database is None else str(database)
+    return Suggestions(*asked, seen.rows, columns, k, suppression_limit, notes, reading)
 
 
 def _check(name: str, rows: int, k: int, columns: Sequence[SuggestedColumn]) -> None:
@@ -390,8 +393,10 @@ def _places(made: Suggestions, folder: Path) -> dict[str, Any]:
         return {"source": made.source, **where, "target": {"table": f"{made.source}_anon"}}
     source = Path(made.source)
     several = not source.is_file()
-    name = "release.parquet" if several else f"{source.stem}_anon{source.suffix}"
-    return {"source": os.path.abspath(source) if several else _from(folder, made.source), "target": {"file": name}}
+    written_as = ".parquet" if kind_of_file(source.name) == "Excel" else source.suffix
+    name = "release.parquet" if several else f"{source.stem}_anon{written_as}"
+    place = os.path.abspath(source) if several else _from(folder, made.source)
+    return {"source": place, **made.reading, "target": {"file": name}}
 
 
 def _from(folder: Path, path: str) -> str:
