@@ -50,6 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark as quick the first case of every test but the slow ones: something of every module, in a minute or two."""
+    items[:] = [item for item in items if not _left_out(item)]
     seen = set()
     for item in items:
         test = item.nodeid.partition("[")[0]
@@ -63,6 +64,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         marked = metafunc.definition.get_closest_marker("spark")
         chosen = [name for name in _chosen(metafunc.config) if marked or name not in ON_SPARK]
         metafunc.parametrize("engine", chosen, indirect=True)
+
+
+def _left_out(item: pytest.Item) -> bool:
+    """Whether a test runs on Spark for other values of its parameters alone: those that its mark names."""
+    mark, given = item.get_closest_marker("spark"), getattr(item, "callspec", None)
+    if not mark or not given or given.params.get("engine") not in ON_SPARK:
+        return False
+    return any(given.params[name] not in values for name, values in mark.kwargs.items())
 
 
 def _chosen(config: pytest.Config) -> list[str]:
@@ -102,6 +111,16 @@ def sail(sail_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[En
     yield from _session(sail_url, {"spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse"))})
 
 
+@pytest.fixture(scope="session")
+def sail_views(sail_url: str) -> Iterator[Engine]:
+    """A session of Sail for tests that make nothing but temporary views, one after the other."""
+    from kanon_sql.engines.spark import Spark
+
+    opened = Spark.open(sail_url)
+    yield opened
+    opened.close()
+
+
 @pytest.fixture
 def spark() -> Iterator[Engine]:
     """The same of a Spark cluster, whose Connect server KANON_SPARK_URL names."""
@@ -116,7 +135,8 @@ def _session(url: str, settings: Mapping[str, str] = MappingProxyType({})) -> It
         opened.connection.conf.set(name, value)
     opened.run(f"CREATE DATABASE {schema}")
     opened.connection.catalog.setCurrentDatabase(schema)
-    yield Spark(opened.connection)
+    opened.schema = schema
+    yield opened
     opened.connection.catalog.setCurrentDatabase("default")
     opened.run(f"DROP DATABASE {schema} CASCADE")
     opened.close()

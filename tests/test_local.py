@@ -188,6 +188,7 @@ def released(rows: Sequence[Sequence[Any]]) -> Counter[tuple[Any, ...]]:
     return Counter(tuple(row[:2]) for row in rows)
 
 
+@pytest.mark.spark
 @pytest.mark.parametrize("form", ["table", "view"])
 def test_a_table_or_view_of_classes(
     engine: Engine, make_table: MakeTable, recoder: Given, tmp_path: Path, form: str
@@ -326,6 +327,7 @@ def test_every_row_is_released_under_labels_that_cover_it(
         assert covers(ages, age)
 
 
+@pytest.mark.spark(form=["table"])
 @pytest.mark.parametrize("name", sorted(RECODERS))
 @pytest.mark.parametrize("form", ["table", "view"])
 @pytest.mark.slow

@@ -48,6 +48,7 @@ file_problems = problems(most_columns=3, strays=True, texts=TEXTS[:-1])
 odd_names = st.permutations(ODD)
 
 
+@pytest.mark.spark(target=["table"])
 @FEW
 @given(problem=file_problems, names=odd_names, mask=st.booleans(), shuffle=st.booleans(), embedded=st.booleans())
 @pytest.mark.parametrize("target", ["none", "table", "view", "parquet", "csv"])
@@ -70,7 +71,9 @@ def test_a_release_is_the_recoding_of_its_node(
         options |= {"into": where, "form": target}
     elif target != "none":
         options |= {"output": path, "overwrite": True}
-    release = people.release(search_in="embedded" if embedded else "engine", **options)
+    release = people.release(
+        search_in="embedded" if embedded or not engine.has_temporary_tables else "engine", **options
+    )
 
     manifest, node = release.manifest, node_of(release)
     assert problem.anonymous(node)
@@ -155,6 +158,7 @@ def test_rows_are_sorted_by_what_is_released_or_shuffled_by_the_seed(engine: Eng
 # Masking
 
 
+@pytest.mark.spark
 @pytest.mark.parametrize(("k", "masked"), [(2, 3), (3, 3), (4, 0)])
 def test_masked_rows_are_shown_only_if_they_are_a_class(engine: Engine, tmp_path: Path, k: int, masked: int) -> None:
     letters = Column({letter: (letter, "*") for letter in "abcde"})
@@ -252,6 +256,7 @@ def test_every_type_keeps_its_values_on_level_0(engine: Engine, type_name: str, 
 # The manifest
 
 
+@pytest.mark.spark(target=["view"])
 @pytest.mark.parametrize("target", ["none", "table", "view", "csv"])
 def test_the_manifest_holds_no_value_of_the_data(engine: Engine, tmp_path: Path, target: str) -> None:
     secret = "MARKER"

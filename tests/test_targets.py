@@ -28,6 +28,7 @@ def old_target(engine: Engine, form: str) -> None:
         engine.run(f"CREATE VIEW released AS SELECT {OLD[0][0]} AS old")
 
 
+@pytest.mark.spark(new=["table"])
 @pytest.mark.parametrize("old", ["table", "view"])
 @pytest.mark.parametrize("new", ["table", "view"])
 @pytest.mark.capability("a release as a table or a live view, and its replacement")
@@ -55,6 +56,7 @@ def test_nothing_but_the_release_is_left(people: People, tmp_path: Path, target:
     assert set(tmp_path.iterdir()) - files == ({tmp_path / "release.csv"} if target == "csv" else set())
 
 
+@pytest.mark.spark(ending=["parquet"])
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 @pytest.mark.capability("a release as a Parquet or CSV file")
 def test_an_old_file_is_replaced_only_when_told(people: People, tmp_path: Path, ending: str) -> None:
@@ -67,6 +69,7 @@ def test_an_old_file_is_replaced_only_when_told(people: People, tmp_path: Path, 
     assert len(file_rows(path)) == 9
 
 
+@pytest.mark.spark
 def test_the_target_is_never_the_source(people: People, tmp_path: Path) -> None:
     before = table_rows(people.engine, people.name)
     other = [people.name.upper()] if people.engine.dialect == "duckdb" else []  # elsewhere capitals make a name
@@ -83,6 +86,7 @@ def test_the_target_is_never_the_source(people: People, tmp_path: Path) -> None:
     assert source.read_text() == "q\na\na\na\n"
 
 
+@pytest.mark.spark
 def test_a_missing_folder_and_an_unknown_ending_are_refused(people: People, tmp_path: Path) -> None:
     with pytest.raises(TargetError, match="there is no folder"):
         people.release(output=tmp_path / "nowhere" / "release.csv")
@@ -111,6 +115,7 @@ TAMPERINGS = {
 }
 
 
+@pytest.mark.spark(target=["table"])
 @pytest.mark.parametrize("tampering", TAMPERINGS)
 @pytest.mark.parametrize("target", ["none", "table", "csv", "parquet"])
 def test_what_is_not_as_promised_is_not_released(
@@ -129,6 +134,7 @@ def test_a_view_that_is_not_as_promised_is_not_released(
     refuses(people, tmp_path, "view", "2 rows in 1 classes that do not meet the privacy model")
 
 
+@pytest.mark.spark(target=["parquet"])
 @pytest.mark.parametrize("target", ["none", "table", "view", "csv", "parquet"])
 def test_no_release_is_left_that_was_not_verified(
     people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
@@ -137,6 +143,7 @@ def test_no_release_is_left_that_was_not_verified(
     refuses(people, tmp_path, target, "1 rows in 1 classes that do not meet the privacy model")
 
 
+@pytest.mark.spark(target=["table"])
 @pytest.mark.parametrize("target", ["none", "table", "view", "csv", "parquet"])
 def test_an_interrupted_release_leaves_nothing(
     people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str

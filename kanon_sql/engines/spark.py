@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -172,6 +173,7 @@ class Spark:
         """Make a lasting table or view of a query, with a comment on it from the beginning."""
         if form == "view":
             self.run(queries.create_commented(relation, query, self.dialect, comment))
+            self._check_view(relation)
             return
         with _explained():
             fields = self.connection.sql(query).schema.fields
@@ -184,6 +186,17 @@ class Spark:
                 self.run(queries.drop(relation, self.dialect))
             raise
 
+    def _check_view(self, relation: Relation) -> None:
+        """Drop a view that the server cannot read: Sail keeps its text without the quotes of names."""
+        try:
+            self.table(relation)
+        except SourceError:
+            self.run(queries.drop(relation, self.dialect, "view"))
+            raise TargetError(
+                "this server cannot read the view that it was given; give the columns plain names (letters, digits, _) "
+                "in a view of the source, or release with `form='table'`"
+            ) from None
+
     def load(self, relation: Relation, types: Mapping[str, str], columns: Sequence[Sequence[Any]]) -> None:
         """Show values as a temporary table; what does not fit its type is an error."""
         self.load_batches(relation, types, [columns])
@@ -192,16 +205,22 @@ class Spark:
         self, relation: Relation, types: Mapping[str, str], batches: Iterable[Sequence[Sequence[Any]]]
     ) -> None:
         """Show values as a temporary table, which they are put into some at a time."""
-        here = DuckDB()
-        here.load_batches(_LOADED, {name: _IN_DUCKDB.get(kind.lower(), kind) for name, kind in types.items()}, batches)
+        here, kinds = self._beside, {name: _IN_DUCKDB.get(kind.lower(), kind) for name, kind in types.items()}
+        here.forget(_LOADED)  # of a load that failed
+        here.load_batches(_LOADED, kinds, batches)
         sent: pyarrow.Table = here.connection.sql(queries.select_all(_LOADED, here.dialect)).to_arrow_table()
-        here.close()
+        here.forget(_LOADED)
         from pyspark.sql.pandas.types import from_arrow_schema
 
         with _explained():
             schema = from_arrow_schema(sent.schema, prefer_timestamp_ntz=True)
             rows = self.connection.createDataFrame(sent if sent.num_rows else [], schema)
             self._keep(rows, relation)
+
+    @cached_property
+    def _beside(self) -> DuckDB:
+        """What makes values of the types that are asked for, to be sent."""
+        return DuckDB()
 
     def filled(self, _: Relation, __: int | None) -> None:
         """Nothing: a view has no statistics."""

@@ -389,6 +389,10 @@ def printed(tree: exp.Expr, dialect: str, **options: Any) -> str:
     if dialect == "spark":  # which has no word for it
         for each in tree.find_all(exp.CTE):
             each.set("materialized", None)
+        for sets in tree.find_all(exp.GroupingSets):  # which Sail wants in parentheses
+            sets.set(
+                "expressions", [each if isinstance(each, exp.Tuple) else exp.paren(each) for each in sets.expressions]
+            )
     for named in tree.find_all(exp.Table):
         if named.db == _SCRATCH:
             schema = _SCRATCH_SCHEMAS[dialect]

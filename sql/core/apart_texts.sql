@@ -3,6 +3,7 @@
 -- reads: source (any shape)
 -- holes: $column columns, $source relation
 -- gives: different
+-- engines: duckdb, postgresql
 SELECT COUNT(DISTINCT texts.text) AS different
 FROM (
   SELECT $column AS text FROM $source AS s WHERE FALSE

@@ -4,6 +4,6 @@
 -- holes: $relation relation, $writings relation, $column columns, $columns columns
 -- gives: the column as text, the other columns
 SELECT
-  COALESCE((SELECT w._first FROM $writings AS w WHERE w._text = CAST($column AS TEXT)), CAST($column AS TEXT)),
+  COALESCE((SELECT MIN(w._first) FROM $writings AS w WHERE w._text = CAST($column AS TEXT)), CAST($column AS TEXT)),
   $columns
 FROM $relation AS r

@@ -3,6 +3,7 @@
 -- reads: rests (id, class, dirty, n and cost of the rest, own rows, before), classes (class, tuples, n, cost, dirty), state (id, n, class), counted (id, n, what the model counts by; or the same relation)
 -- holes: $rests relation, $counted relation, $classes relation, $state relation, $near value, $safe predicate
 -- gives: id, own (rows), class, dirty, most (what leaving saves before the tuple costs anything elsewhere), place (those that save more per row than `near` first, of them those of dirty classes)
+-- engines: duckdb, postgresql
 SELECT l.id, l.own, l.class, l.dirty, CAST(l.most AS BIGINT) AS most, ROW_NUMBER() OVER (
   ORDER BY
     CASE WHEN l.most > l.own * $near THEN 0 ELSE 1 END,
