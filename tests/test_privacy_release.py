@@ -83,6 +83,7 @@ def released_rows(engine: Engine, into: str) -> tuple[list[Any], list[str]]:
 GLOBAL = [name for name in STRATEGIES if "igh" not in name]
 
 
+@pytest.mark.capability("a search in an embedded DuckDB")
 @pytest.mark.spark(name=["auto"], limit=[0.1])
 @pytest.mark.parametrize("name", GLOBAL)
 @pytest.mark.parametrize("limit", [0.0, 0.1])

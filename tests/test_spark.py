@@ -6,9 +6,11 @@ The tests run on Sail, a Connect server that needs no Java, or on another:
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -17,7 +19,23 @@ from typing import Any
 import pandas
 import pytest
 
-from kanon_sql import anatomize, anonymize, compare, explain, lattice, profile, queries, risks, search, utility, verify
+from kanon_sql import (
+    anatomize,
+    anonymize,
+    attack,
+    compare,
+    compile,
+    explain,
+    lattice,
+    profile,
+    queries,
+    refresh,
+    risks,
+    run,
+    search,
+    utility,
+    verify,
+)
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.opening import open_engine
 from kanon_sql.engines.spark import Spark
@@ -25,6 +43,7 @@ from kanon_sql.errors import KanonError, SourceError, SpecError, TargetError
 from kanon_sql.release import findings, tables
 from kanon_sql.release.findings import Summary
 from kanon_sql.spec import Session
+from kanon_sql.verbs.observer import Observer
 from support.command_line import kanon
 from support.database import create_table
 
@@ -171,7 +190,67 @@ def test_verbs_that_write_nothing_say_what_duckdb_says(cluster: Spark, here: Duc
         assert on_spark == elsewhere
 
 
+def test_an_attack_finds_what_it_finds_on_duckdb(cluster: Spark, here: DuckDB) -> None:
+    """But for what follows the order of the rows: NULL comes first here, and last there."""
+    said = []
+    for engine in (cluster, here):
+        release(engine)
+        found = attack("released", source="people", spec=SPEC, connection=engine.connection).to_dict()["attacks"]
+        said.append([(each["name"], each["column"], each["attempts"], each["successes"]) for each in found])
+    assert len(said[0]) > 12
+    by_order = ("unsorted_matching", "place_within_classes", "order_within_classes")
+    on_spark, elsewhere = ([each for each in found if each[0] not in by_order] for found in said)
+    assert on_spark == elsewhere
+
+
+@pytest.mark.capability("a compiled statement that makes the release")
+@pytest.mark.parametrize("form", ["table", "view"])
+def test_a_compiled_statement_makes_the_release(cluster: Spark, form: str) -> None:
+    release(cluster)
+    compiled = compile("people", SPEC, k=3, into="compiled", form=form, connection=cluster.connection)
+    cluster.run(compiled.sql)
+    assert rows_of(cluster, "compiled") == rows_of(cluster)
+
+
+def test_a_hierarchy_from_a_table(cluster: Spark, here: DuckDB) -> None:
+    for engine in (cluster, here):
+        labels = [(f"z{i}{j}", f"z{i}", "*") for i in range(3) for j in range(2)]
+        create_table(engine, "zips", {"value": "VARCHAR", "place": "VARCHAR", "top": "VARCHAR"}, labels)
+        spec = {"quasi_identifiers": {"zip": {"hierarchy": {"table": "zips"}}}, "keep": ["ill"]}
+        anonymize("people", spec, connection=engine.connection, k=30, into="released")
+    assert {row[0] for row in rows_of(cluster)} == {"z0", "z1", "z2"}
+    assert rows_of(cluster) == rows_of(here)
+
+
+@pytest.mark.capability("tables in schemas")
+def test_a_source_and_a_target_in_schemas_of_their_own(cluster: Spark) -> None:
+    home = cluster.schema
+    cluster.run("CREATE DATABASE elsewhere")
+    cluster.connection.catalog.setCurrentDatabase("default")
+    try:
+        made = anonymize(f"{home}.people", SPEC, connection=cluster.connection, k=3, into="elsewhere.released")
+        assert len(rows_of(cluster, "elsewhere.released")) == made.manifest["released_rows"] == 120
+        assert cluster.find("released") is None
+    finally:
+        cluster.run("DROP DATABASE elsewhere CASCADE")
+        cluster.connection.catalog.setCurrentDatabase(home)
+
+
 # What is refused
+
+
+def test_a_run_and_a_refresh_say_what_to_do_instead(
+    cluster: Spark, here: DuckDB, sail_url: str, tmp_path: Path
+) -> None:
+    here.run(f"COPY people TO '{tmp_path / 'people.parquet'}' (FORMAT parquet)")
+    target = {"table": "released", "overwrite": True}
+    spec = {**SPEC, "source": f"{tmp_path}/people.parquet", "database": sail_url, "privacy": {"k": 3}, "target": target}
+    (tmp_path / "spec.json").write_text(json.dumps(spec))
+    with pytest.raises(SpecError, match="run works with temporary tables, .* release to a Parquet file with `output`"):
+        run(tmp_path / "spec.json")
+    release(cluster)
+    with pytest.raises(SpecError, match=r"no materialized views; release a table again with `overwrite=True`$"):
+        refresh("released", connection=cluster.connection)
 
 
 @pytest.mark.parametrize(
@@ -336,6 +415,54 @@ def test_what_a_killed_run_leaves_is_gone_after_the_next_and_the_old_release_is_
     assert rows_of(cluster) == old
     release(cluster, overwrite=True)
     assert [name for name in lasting(cluster) if name.startswith("released")] == ["released"]
+
+
+def test_killed_at_any_statement_the_old_release_is_whole_or_the_new_one(
+    cluster: Spark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One run after the other is killed, each a statement later, and none is given the time to clear up."""
+    release(cluster, k=30, into="other")
+    release(cluster, k=2)
+    old, new, run, left = rows_of(cluster), rows_of(cluster, "other"), Spark.run, [0]
+    assert old != new
+
+    def killed(of: Spark, sql: str) -> None:
+        left[0] -= 1
+        if left[0] < 0:
+            raise Killed
+        run(of, sql)
+
+    for statement in range(40):
+        left[0] = statement
+        with suppress(Killed), monkeypatch.context() as patch:
+            patch.setattr(Spark, "run", killed)
+            release(cluster, k=30, overwrite=True)
+            break
+        there = [rows for name, rows in lasting(cluster).items() if re.fullmatch(r"released(__replaced_\w+)?", name)]
+        assert old in there or new in there, statement
+    assert 3 < statement < 39
+    assert rows_of(cluster) == new
+    assert [name for name in lasting(cluster) if name.startswith("released")] == ["released"]
+
+
+def test_a_search_that_lost_its_server_goes_on_with_another(here: DuckDB, sail_url: str, tmp_path: Path) -> None:
+    """The search itself needs no server, and its trace is there when the release finds that there is none."""
+    from pysail.spark import SparkConnectServer
+
+    here.run(f"COPY people TO '{tmp_path / 'people.parquet'}' (FORMAT parquet)")
+    server = SparkConnectServer("127.0.0.1", 0)
+    server.start(background=True)
+    host, port = server.listening_address
+    doomed = Spark.open(f"sc://{host}:{port}")
+    doomed.connection.client.set_retry_policies([])  # of ten minutes
+    asked = {"k": 3, "output": tmp_path / "out.csv", "trace": tmp_path / "trace.jsonl"}
+    ends = Observer(lambda stage: server.stop() if stage.startswith("Searching") else None)
+    with pytest.raises(SourceError, match=r"the connection is lost; .*`resume=.*trace\.jsonl"):
+        anonymize(f"{tmp_path}/people.parquet", SPEC, connection=doomed.connection, observer=ends, **asked)
+    assert not (tmp_path / "out.csv").exists()
+    asked["resume"] = asked.pop("trace")
+    made = anonymize(f"{tmp_path}/people.parquet", SPEC, database=sail_url, **asked)
+    assert made.manifest["nodes_resumed"] == made.manifest["nodes_checked"] > 0
 
 
 @pytest.mark.parametrize("change", ["INSERT INTO people VALUES ('new', 20, 'z00', 'flu')", "swap"])

@@ -45,7 +45,7 @@ def test_an_old_table_or_view_is_replaced_only_when_told(people: People, old: st
 
 @pytest.mark.parametrize("target", ["none", "table", "view", "csv"])
 @pytest.mark.parametrize("search_in", ["embedded", "engine"])
-@pytest.mark.capability("a search in an embedded DuckDB, or in the engine itself")
+@pytest.mark.capability("a search in the engine itself")
 def test_nothing_but_the_release_is_left(people: People, tmp_path: Path, target: str, search_in: str) -> None:
     options = {"output": tmp_path / "release.csv"} if target == "csv" else {"into": "released", "form": target}
     files, tables = set(tmp_path.iterdir()), set(everything(people.engine))
@@ -115,6 +115,7 @@ TAMPERINGS = {
 }
 
 
+@pytest.mark.capability("a release that is not as promised leaves the old one")
 @pytest.mark.spark(target=["table"])
 @pytest.mark.parametrize("tampering", TAMPERINGS)
 @pytest.mark.parametrize("target", ["none", "table", "csv", "parquet"])
@@ -176,6 +177,7 @@ def refuses(
     assert target not in ("csv", "parquet") or path.read_text() == "old"
 
 
+@pytest.mark.capability("a compiled statement that makes the release")
 @pytest.mark.parametrize("target", [{"into": "released"}, {"into": "released", "form": "view"}])
 def test_the_statement_of_a_target_makes_it(people: People, target: dict[str, str]) -> None:
     node, sql = standalone(people, **target)

@@ -358,19 +358,22 @@ def _explained() -> Iterator[None]:
     except (AnalysisException, ParseException, UnsupportedOperationException) as error:
         raise SourceError(f"Spark says: {_first_line(error)}") from None
     except (PySparkException, ValueError, TypeError, OverflowError) as error:  # its text may quote the data
+        if "StatusCode.UNAVAILABLE" in str(error):
+            raise SourceError(_LOST) from None
         raise SourceError(
             f"Spark stopped at a value that it cannot read or calculate with ({type(error).__name__}); see the "
             "server's log, and the types in the table or view",
             [_first_line(error)],
         ) from None
     except grpc.RpcError:
-        raise SourceError("Spark says: the connection is lost; see the server's log, and run again") from None
+        raise SourceError(_LOST) from None
 
 
 def _first_line(error: Exception) -> str:
     return str(error).strip().partition("\n")[0]
 
 
+_LOST = "Spark says: the connection is lost; see the server's log, and run again"
 _URL_FORM = "sc://host:15002, with ;token=… behind a last / where the server asks for one"
 _URL = re.compile(r"sc://(?P<host>\[[^\]]*\]|[^][:@/?#;,]+)(?::(?P<port>\d{1,5}))?(?:/?|/;[^/]*)", re.IGNORECASE)
 _PARQUET = re.compile(r"\.(?:parquet|pq)/?$", re.IGNORECASE)
