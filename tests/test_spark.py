@@ -246,7 +246,7 @@ def test_a_run_and_a_refresh_say_what_to_do_instead(
     target = {"table": "released", "overwrite": True}
     spec = {**SPEC, "source": f"{tmp_path}/people.parquet", "database": sail_url, "privacy": {"k": 3}, "target": target}
     (tmp_path / "spec.json").write_text(json.dumps(spec))
-    with pytest.raises(SpecError, match="run works with temporary tables, .* release to a Parquet file with `output`"):
+    with pytest.raises(SpecError, match=r"run works with temporary tables, .* release to a Parquet file with `output`"):
         run(tmp_path / "spec.json")
     release(cluster)
     with pytest.raises(SpecError, match=r"no materialized views; release a table again with `overwrite=True`$"):
