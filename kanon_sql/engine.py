@@ -102,7 +102,8 @@ class Engine(Protocol):
     another name. `kinds_kept_only`: kinds of columns that can be released as they are and no more, since which of their
     values are equal is known here alone.
     `is_embedded`: it works in this process, so that hundreds of small queries cost little, and rows that a test sends
-    it go over no network. `reads_files`: it reads and writes CSV and Parquet itself.
+    it go over no network. `reads_files`: it reads and writes CSV and Parquet itself. `writes_folders`: it writes
+    folders of Parquet files where its cluster sees them.
     """
 
     dialect: str
@@ -114,6 +115,7 @@ class Engine(Protocol):
     can_rename: bool
     is_embedded: bool
     reads_files: bool
+    writes_folders: bool
     kinds_kept_only: frozenset[str]
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
@@ -254,6 +256,28 @@ def reads_files(engine: Engine) -> TypeGuard[FileEngine]:
     return engine.reads_files
 
 
+class FolderEngine(Engine, Protocol):
+    """An engine whose cluster writes folders of Parquet files; such a folder is a relation like any other."""
+
+    def write_folder(self, query: str, relation: Relation) -> None:
+        """Write what a query gives to a folder that is not there yet; TargetError if it is."""
+
+
+def writes_folders(engine: Engine) -> TypeGuard[FolderEngine]:
+    """Whether an engine writes folders of Parquet files."""
+    return engine.writes_folders
+
+
+def folder_named(name: str) -> Relation | None:
+    """The folder of Parquet files that a name means, as Spark writes it: the last part of the relation is its path.
+
+    >>> folder_named("parquet.`/data/people`")
+    Relation(parts=('parquet', '/data/people'))
+    """
+    named = _FOLDER.fullmatch(name.strip())
+    return Relation("parquet", named[1]) if named else None
+
+
 def name_readings(name: str) -> list[tuple[str, ...]]:
     """The ways to read a table's name: as it stands, then as dotted parts, quoted ones unquoted.
 
@@ -287,5 +311,6 @@ def refuse_equal_names(columns: Sequence[str], where: str) -> None:
 
 
 _ENUM = re.compile(r"ENUM\s*\((?:'(?:[^']|'')*'[\s,]*)*\)", re.IGNORECASE)  # DuckDB shows the values in the type
+_FOLDER = re.compile(r"parquet\.`([^`]+)`", re.IGNORECASE)
 _PART = re.compile(r'"((?:[^"]|"")+)"|([^."]+)')
 _DOTTED = re.compile(rf"(?:{_PART.pattern})(?:\.(?:{_PART.pattern}))*")

@@ -87,6 +87,7 @@ class DuckDB:
     can_rename = True
     is_embedded = True
     reads_files = True
+    writes_folders = False
     kinds_kept_only: frozenset[str] = frozenset()
 
     def __init__(self, connection: duckdb.DuckDBPyConnection | None = None, limits: Limits | None = None) -> None:

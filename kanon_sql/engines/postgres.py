@@ -91,6 +91,7 @@ class PostgreSQL:
     can_rename = True
     is_embedded = False
     reads_files = False
+    writes_folders = False
     kinds_kept_only: frozenset[str] = frozenset()
 
     def __init__(self, connection: psycopg.Connection[Any], limits: Limits | None = None) -> None:

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from kanon_sql import interrupts, queries
-from kanon_sql.engine import Column, Engine, Rights, Table, name_readings, refuse_equal_names
+from kanon_sql.engine import Column, Engine, Rights, Table, folder_named, name_readings, refuse_equal_names
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.reading import SOURCE_VIEW
 from kanon_sql.engines.singles import shortest
@@ -57,6 +57,7 @@ class Spark:
     has_keys = False
     is_embedded = False
     reads_files = False
+    writes_folders = True
     kinds_kept_only = frozenset(("other",))
 
     def __init__(self, connection: SparkSession, limits: Limits | None = None) -> None:
@@ -107,6 +108,8 @@ class Spark:
 
     def find(self, name: str) -> Table | None:
         """Look up a table or view by the name a user gave, or the Parquet files of a path that the cluster reads."""
+        if folder := folder_named(name):
+            return self.existing(folder)
         for parts in name_readings(name):
             found = self._described(".".join(_quoted(part) for part in parts)) if len(parts) <= 3 else None
             if found:
@@ -114,8 +117,38 @@ class Spark:
         return self._files(name) if _PARQUET.search(name) else None
 
     def existing(self, relation: Relation) -> Table | None:
-        """The table or view in exactly this place, if there is one."""
+        """The table, view or folder in exactly this place, if there is one."""
+        if len(relation.parts) == 2:  # all else is in a catalog
+            return self._folder(relation)
         return self._described(queries.named(relation, self.dialect))
+
+    def _folder(self, relation: Relation) -> Table | None:
+        """A folder of Parquet files; None if the cluster finds none, which may be said by an empty list of columns."""
+        from pyspark.errors import AnalysisException
+
+        with _explained():
+            try:
+                found = self.connection.read.parquet(relation.name).schema.fields
+            except AnalysisException as error:
+                condition = error.getCondition()
+                if condition == "UNABLE_TO_INFER_SCHEMA":
+                    raise SourceError(f"there is no Parquet file in {relation.name}; name another folder") from None
+                if condition != "PATH_NOT_FOUND":
+                    raise
+                return None
+        return self.table(relation, "files") if found else None
+
+    def write_folder(self, query: str, relation: Relation) -> None:
+        """Write what a query gives to a folder of Parquet files, of which the cluster says nothing to a reader."""
+        from pyspark.errors import AnalysisException
+
+        with _explained():
+            try:
+                self.connection.sql(query).write.mode("error").parquet(relation.name)
+            except AnalysisException as error:
+                if "exists" not in str(error):
+                    raise
+                raise TargetError(f"the folder {relation.name} exists already; name one that is not there") from None
 
     def _described(self, quoted: str) -> Table | None:
         with _explained():
@@ -142,6 +175,8 @@ class Spark:
 
     def place(self, name: str) -> Relation:
         """The one place that `name` means as a target."""
+        if folder := folder_named(name):
+            return folder
         *path, table = name_readings(name)[-1]
         catalog, schema = (self.catalog, self.schema, *path)[-2:] if len(path) != 1 else (self.catalog, path[0])
         with _explained():

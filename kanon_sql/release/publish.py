@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from functools import partial
 from hashlib import file_digest
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -22,7 +23,7 @@ from kanon_sql.engine import Engine, FileEngine, Statement, Table, reads_files
 from kanon_sql.engines.files import file_format
 from kanon_sql.errors import SpecError, TargetError
 from kanon_sql.queries import Relation
-from kanon_sql.release import tables
+from kanon_sql.release import folders, tables
 from kanon_sql.release.pieces import Piece, companion_file, timed
 from kanon_sql.spec import Target
 from kanon_sql.staging import Staging
@@ -37,7 +38,7 @@ Staged = Mapping[str, Relation]  # the staged pieces by their names, as who veri
 class Published(Generic[Checked]):
     """A release that was staged and verified: where it is, the statements that made it, and what was found in it.
 
-    `relation`: the target, or with a `path` nothing: the rows are in that file.
+    `relation`: the target, or with a `path` nothing: the rows are in that file. `folder`: whether the target is one.
     """
 
     relation: Relation
@@ -46,6 +47,7 @@ class Published(Generic[Checked]):
     write_seconds: float
     verify_seconds: float
     path: Path | None = None
+    folder: bool = False
 
     @property
     def sql(self) -> str:
@@ -84,7 +86,8 @@ def check_target(target: Target | None, engine: Engine, source: Table, source_fi
         raise SpecError(
             f"{engine.name} has no materialized views; give `form='table'`, and refresh it with `overwrite=True`"
         )
-    tables.check(engine, target, source)
+    check = folders.check if folders.named(engine, target) else tables.check
+    check(engine, target, source)
 
 
 def check_file(path: Path, overwrite: bool, source_files: Sequence[Path]) -> None:
@@ -155,17 +158,19 @@ def _publish_tables(
     verify: Callable[[Engine, Staged], Checked],
     staging: Staging,
 ) -> Published[Checked]:
-    started, room = time.monotonic(), tables.make_room(engine, target)
+    started, folder = time.monotonic(), folders.named(engine, target)
+    room = tables.make_room(engine, folders.beside(folder) if folder else target)
     if not engine.has_transactions:
         final = pieces(room.target)  # worked out now, while what the pieces are made of is there
-        staging.defer(lambda: tables.put_in_place(room, final), lambda: tables.discard(room))
+        put = partial(folders.put_in_place, room, folder) if folder else partial(tables.put_in_place, room, final)
+        staging.defer(put, lambda: tables.discard(room))
     # What a view needs comes before the view.
     statements = [tables.make(room, piece) for piece in sorted(pieces(room.place), key=lambda piece: not piece.stem)]
     tables.finish(room)
     written = time.monotonic()
     checked = verify(engine, {piece.name: piece.at(room.place) for piece in room.made})
     seconds = written - started, time.monotonic() - written
-    return Published(room.target, checked, tuple(statements), *seconds)
+    return Published(folder or room.target, checked, tuple(statements), *seconds, folder=folder is not None)
 
 
 def _publish_files(

@@ -167,7 +167,12 @@ def put_in_place(room: Room, pieces: Sequence[Piece]) -> None:
         finish(replace(room, place=room.target))
     with suppress(KanonError):  # the release is there: what stays of the old one has a name that nobody looks at
         drop(engine, {**gone, **replaced})
-        drop(engine, _leftovers(engine, room.target))
+        drop_leftovers(room)
+
+
+def drop_leftovers(room: Room) -> None:
+    """Drop what runs that were killed left beside the target."""
+    drop(room.engine, _leftovers(room.engine, room.target))
 
 
 def drop(engine: Engine, relations: Mapping[Relation, str]) -> None:

@@ -15,7 +15,7 @@ from kanon_sql.loss import METRICS, Figures
 from kanon_sql.privacy import Finding
 from kanon_sql.recode import errors, joint, quality
 from kanon_sql.recode import show as shows
-from kanon_sql.release import anatomy, minimality, perturb
+from kanon_sql.release import anatomy, folders, minimality, perturb
 from kanon_sql.release.findings import Homogeneous, Summary
 from kanon_sql.release.full_domain import FullDomain
 from kanon_sql.release.local_recoding import LocalRecoding
@@ -339,6 +339,8 @@ def not_atomic(engine: Engine, spec: Spec) -> dict[str, str]:
     """What a reader, or who is killed, may find between two statements of an engine that has no transactions."""
     if engine.has_transactions or spec.target is None or spec.target.table is None:
         return {}
+    if folders.named(engine, spec.target):
+        return {"not_atomic": _FOLDER.format(engine=engine.name)}
     found = "no table" if engine.can_rename else "no table, or one that is not filled yet"
     return {
         "not_atomic": f"{engine.name} has no transactions: while the target was put in place, a reader may have found "
@@ -346,11 +348,19 @@ def not_atomic(engine: Engine, spec: Spec) -> dict[str, str]:
     }
 
 
+_FOLDER = (
+    "{engine} writes a folder file by file: while it did so, a reader may have found a part of the files; a run that "
+    "is killed then leaves such a part, to be deleted by hand"
+)
+
+
 def target_of(spec: Spec, published: Published[Any], dialect: str) -> dict[str, str]:
     """Where a release is, and in which form."""
     target = spec.target
     if published.path:
         return {"file": str(published.path), **({"as": "anatomy"} if target and target.form == "anatomy" else {})}
+    if target and published.folder:
+        return {"table": str(target.table), "as": "folder"}
     form = target.form if target else "temporary table"
     return {"table": ".".join(queries.parts(published.relation, dialect)), "as": form}
 
