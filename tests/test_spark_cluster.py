@@ -43,7 +43,7 @@ def executors(worker: int) -> int:
 
 
 def test_a_worker_that_is_killed_leaves_a_whole_release(
-    spark: Spark, workers: list[int], monkeypatch: pytest.MonkeyPatch
+    workers: list[int], spark: Spark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Either the new release, every row of it, or the old one as it was, and one sentence."""
     spark.run(PEOPLE)
