@@ -154,11 +154,11 @@ def by_k(rows: Sequence[Row], metric: str, k: int) -> str:
 
 def _of_k(rows: Sequence[Row], name: str, title: str, k: int, left: float, wide: float) -> list[Element]:
     top, high, step = 44.0, 100.0, wide / max(len(rows), 1)
-    most = max((each[name] for each in rows), default=1.0) or 1.0
+    most = max((each[name] or 0.0 for each in rows), default=1.0) or 1.0
     parts = [_text(title, left, 14, "m"), _line(left, top + high, left + wide, top + high)]
     for place, each in enumerate(rows):
-        own, middle, tall = each["k"] == k, left + (place + 0.5) * step, high * each[name] / most
-        said = _percent(each[name]) if name == "suppressed" else figure(each[name])
+        own, middle, tall = each["k"] == k, left + (place + 0.5) * step, high * (each[name] or 0.0) / most
+        said = "few" if each[name] is None else _percent(each[name]) if name == "suppressed" else figure(each[name])
         parts.append(_bars("r" if own else "r3", [(middle - 13, top + high - tall, 26, tall)]))
         parts.append(_text(said, middle, top + high - tall - 5, "a" if own else "", "middle"))
         parts.append(

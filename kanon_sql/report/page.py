@@ -113,7 +113,8 @@ def _of_pairs(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
 
 def _of_k(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
     known = [each for each in rows if each["score"] is not None]
-    return [(str(each["k"]), _figure(each["score"]), _percent(each["suppressed"])) for each in known]
+    lost = ("few" if each["suppressed"] is None else _percent(each["suppressed"]) for each in known)
+    return [(str(each["k"]), _figure(each["score"]), share) for each, share in zip(known, lost, strict=True)]
 
 
 def _of_bands(rows: Sequence[Row]) -> list[tuple[str, ...]]:

@@ -288,9 +288,10 @@ class _Gathering:
 
     def _at(self, each: Any, own: int) -> dict[str, Any]:
         """One k; at its own the release itself, which may have had more time."""
-        released = each.k == own and self.manifest.get("score") is not None
+        rows, released = self.manifest["rows"], each.k == own and self.manifest.get("score") is not None
         loss = self.manifest["score"] if released else each.score
-        lost = self.manifest["suppressed_rows"] / self.manifest["rows"] if released else each.los
+        others = None if each.suppressed_rows is None else self.guard.counted(each.suppressed_rows)
+        lost = _share(self.manifest["suppressed_rows"] if released else others, rows)
         said = {"k": each.k, "score": loss, "suppressed": lost, "released": released}
         return {**said, "refused": None if released else each.refused}
 
@@ -333,8 +334,10 @@ class _Gathering:
 
     def _tried(self, each: Any) -> dict[str, Any]:
         """What came of one attack; no share of what is right of few people."""
-        few = 0 < each.successes < self.guard.least
-        figures = {"share": None if few else each.share, "baseline": each.baseline, "control": each.beyond}
+        few, beyond = 0 < each.successes < self.guard.least, each.beyond
+        hidden = beyond is not None and 0 < round(beyond * each.attempts) < self.guard.least
+        known = {"baseline": each.baseline, "control": None if hidden else beyond}
+        figures = {"share": None if few else each.share, **known}
         said = {"attack": each.name, "column": each.column, "attempts": each.attempts}
         return {**said, **figures, "excess": None if few else each.excess}
 

@@ -28,7 +28,7 @@ from kanon_sql.verbs.labelled import Shown
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.source import IN_MEMORY, Source, opened_source
-from kanon_sql.verbs.verify import ITSELF, Verification, Whole, checked, shown
+from kanon_sql.verbs.verify import ITSELF, Verification, Whole, checked, opened_whole, shown
 
 if TYPE_CHECKING:
     import pandas
@@ -111,15 +111,20 @@ class Release(Result):
                 release: Source | str = stack.enter_context(self.place.opened())
             except KanonError as error:
                 release = f"the release cannot be read any more: {error}"
-            return figures_of(self.manifest, self.spec, release, self._source(stack, source), observer, without)
+            read = self._source(stack, source, release)
+            return figures_of(self.manifest, self.spec, release, read, observer, without)
 
-    def _source(self, stack: contextlib.ExitStack, given: Any) -> Source | str:
-        """The source as it is now, or why it cannot be read."""
-        if self.source_place is None and given is None:
+    def _source(self, stack: contextlib.ExitStack, given: Any, release: Source | str) -> Source | str:
+        """The source as it is now, by the release's own connection if it is there too; or why it cannot be read."""
+        place = self.source_place
+        if place is None and given is None:
             return "the source was in memory, and is gone; give it as `source`"
         try:
-            again = opened_source(given) if self.source_place is None else self.source_place.opened()
-            return stack.enter_context(again)
+            if place is None:
+                return stack.enter_context(opened_source(given))
+            if place.engine or isinstance(release, str) or self.spec is None:
+                return stack.enter_context(place.opened())
+            return stack.enter_context(opened_whole(place.name, self.spec, None, release)).source
         except KanonError as error:
             return f"the source cannot be read any more: {error}"
 
