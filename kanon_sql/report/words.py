@@ -119,8 +119,8 @@ def left(manifest: Manifest, figures: Mapping[str, Any] | None = None) -> list[s
     if exact:
         models = [each["model"] for each in manifest["privacy"]]
         open_ = [name for name in exact if not any(f" of {name}" in model for model in models)]
-        beside = f" Nothing is promised of {listed(open_)}." if open_ else ""
-        said.append(f"Released as they are: {listed(exact)}.{beside}")
+        whose = "them" if open_ == exact and len(open_) > 1 else "it" if open_ == exact else listed(open_)
+        said.append(f"Released as they are: {listed(exact)}{f'; nothing is promised of {whose}' if open_ else ''}.")
     return [each for each in said if each]
 
 
