@@ -146,8 +146,9 @@ NUMBERS: dict[str, tuple[list[str], str, list[Any]]] = {
     "decimal commas": (["12,50", "1.234,56", "-3"], "DOUBLE", [12.5, 1234.56, -3.0]),
     "Swiss": (["1'234.50", "2'000.25"], "DOUBLE", [1234.5, 2000.25]),
     "French": (["1\u202f234,5", "1\u00a0000,25"], "DOUBLE", [1234.5, 1000.25]),
+    "blanks around": ([" 12,50", "1.234,56 ", "-3"], "DOUBLE", [12.5, 1234.56, -3.0]),
     "whole": (["1.234.567", "12"], "BIGINT", [1234567, 12]),
-    "more digits than a double has": (["1234567890123456,78", "0,5"], "DECIMAL(18,2)", []),
+    "more digits than a double has": (["1234567890123456,78", "0,5 "], "DECIMAL(18,2)", []),
     "a comma that may be either": (["1,234", "5,678"], "VARCHAR", ["1,234", "5,678"]),
     "groups that are none": (["1.23,5", "1.234,5"], "VARCHAR", ["1.23,5", "1.234,5"]),
     "codes": (["02138", "12345"], "VARCHAR", ["02138", "12345"]),
@@ -417,6 +418,11 @@ def test_the_command_line_says_how_a_file_was_read_and_by_which_flag_to_change_i
     run = kanon("verify", path, "--quasi-identifiers", "Alter", "--k", "2")
     assert run.code == 0
     assert run.err.count("note:") == 1
+    spec = tmp_path / "release.yml"
+    spec.write_text(json.dumps({"source": "people.csv", "target": {"file": "made.csv"}, **SPEC}))
+    made = kanon("anonymize", "--spec", spec)
+    assert made.code == 0
+    assert made.err.count("was read") == 1
     assert "--encoding, --decimal and --date-format change that" in run.err
     run = kanon("risk", path, "--quasi-identifiers", "Alter", "--encoding", "cp1252", "--type", "Kosten=text")
     assert "was read with fields separated by semicolons, dates as %d.%m.%Y in Geburt and" in run.err

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from kanon_sql import interrupts
+from kanon_sql.cli.said import SAID
 from kanon_sql.errors import KanonError, ReleaseWarning, SourceWarning
 
 SHOW_VALUES = "--show-values"  # anywhere on the line
@@ -35,6 +36,7 @@ def _note(message: Warning | str, category: type[Warning], *where: Any, **more: 
     from kanon_sql.cli.show import warn
 
     warn([str(message)])
+    SAID.add(str(message))
 
 
 _shown_by_python = warnings.showwarning
@@ -52,6 +54,7 @@ def main() -> None:
             warnings.simplefilter("ignore", ReleaseWarning)  # a command prints them as notes
             warnings.simplefilter("always", SourceWarning)
             warnings.showwarning = _note
+            SAID.clear()
             from kanon_sql.cli.app import app
 
             signals.tidy = True

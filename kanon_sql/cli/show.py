@@ -12,6 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from kanon_sql.cli.flags import in_flags
+from kanon_sql.cli.said import SAID
 from kanon_sql.recode import Rounds
 from kanon_sql.report.numbers import count, figure, parameters
 from kanon_sql.strategies import Progress
@@ -83,8 +84,8 @@ def _duration(seconds: float) -> str:
 
 
 def warn(warnings: Sequence[str]) -> None:
-    """Say on standard error what a careful reader should know."""
-    for text in warnings:
+    """Say on standard error what a careful reader should know, and has not been told."""
+    for text in (each for each in warnings if each not in SAID):
         err.print(f"[yellow]note:[/yellow] {escape(in_flags(text))}")
 
 

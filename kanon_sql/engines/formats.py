@@ -99,7 +99,7 @@ class _Columns:
 
     def digits(self, column: str, way: Conversion) -> tuple[int, int]:
         """The most digits of numbers before and behind their decimal mark."""
-        behind = f"{re.escape(str(way.decimal))}([0-9]+)$"
+        behind = f"{re.escape(str(way.decimal))}([0-9]+)\\s*$"
         ((whole, fraction),) = self._rows("digits", column, behind=behind, missing=way.missing)
         return whole, fraction
 

@@ -56,16 +56,16 @@ class Conversion:
 def number_pattern(decimal: str) -> str:
     """The regular expression of numbers with a decimal mark, in groups of three digits or not; no 02138.
 
-    >>> [bool(re.fullmatch(number_pattern(","), text)) for text in ("1.234,5", "12,50", "1.23,5", "02138", "1,234.5")]
+    >>> [bool(re.fullmatch(number_pattern(","), text)) for text in ("1.234,5", " 12,50 ", "1.23,5", "02138", "1,234.5")]
     [True, True, False, False, False]
     """
     groups = [r"\." if decimal == "," else ",", "['\u2019]", "[ \u00a0\u202f]"]
     whole = "|".join(["0", "[1-9][0-9]*", *(f"[1-9][0-9]{{0,2}}(?:{mark}[0-9]{{3}})+" for mark in groups)])
-    return f"[-+]?(?:{whole})(?:{re.escape(decimal)}[0-9]+)?"
+    return rf"\s*[-+]?(?:{whole})(?:{re.escape(decimal)}[0-9]+)?\s*"
 
 
-LEADING_ZERO = "[-+]?0[0-9]+"  # of a code, which is no number
-PLAIN_NUMBER = r"[-+]?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?"
+LEADING_ZERO = r"\s*[-+]?0[0-9]+\s*"  # of a code, which is no number
+PLAIN_NUMBER = r"\s*[-+]?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?\s*"
 _TRIED = "TRY_STRPTIME(value, $format)"
 
 
