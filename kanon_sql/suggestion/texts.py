@@ -40,7 +40,7 @@ def as_number(value: Any) -> Decimal | None:
 def known_taxonomy(name: str, counts: Mapping[Any, int]) -> str | None:
     """The taxonomy that knows nearly all values of a column, if one does.
 
-    >>> known_taxonomy("born in", {"Peru": 7, "France": 90, "Japan": 3}), known_taxonomy("state", {"CA": 9, "TX": 5})
+    >>> known_taxonomy("born in", {"Peru": 7, "France": 90, "Japan": 3, "Mali": 2}), known_taxonomy("state", {"CA": 9})
     ('countries', None)
     """
     for taxonomy, hints, written, enough in (("countries", _COUNTRY, _LONG_NAME, 0.95), ("icd10", _ICD, _DOTTED, 0.3)):
@@ -67,11 +67,13 @@ def code_recipe(name: str, counts: Mapping[Any, int], whole: bool) -> dict[str, 
 
     >>> code_recipe("zip", {2138: 4, 10115: 9, 90210: 2}, True)
     {'prefix': [4, 3, 2, 1], 'pad': 5}
+    >>> code_recipe("PLZ", {"01067": 4, "10115": 9, "80331": 2}, False)
+    {'prefix': [4, 3, 2, 1]}
     """
     lengths = sorted({len(as_text(value)) for value in counts if value is not None})
-    if not lengths or len(counts) <= 2 * FEW:
-        return None
     postal = bool(said_by(name) & _POSTAL)
+    if not lengths or len(counts) <= (2 if postal else 2 * FEW):
+        return None
     if whole:
         fits = postal and lengths[0] >= 3 and lengths[-1] <= 5
         pad = {"pad": lengths[-1]} if lengths[0] < lengths[-1] else {}

@@ -194,7 +194,7 @@ def suggest(
     >>> people = pandas.DataFrame({"id": range(90), "age": [i % 60 for i in range(90)], "site": ["x"] * 90})
     >>> suggested = suggest(people)
     >>> [(column.name, column.role, column.recipe) for column in suggested.columns]
-    [('id', 'identifier', None), ('age', 'quasi-identifier', {'ranges': [5, 10, 20]}), ('site', 'kept', None)]
+    [('id', 'identifier', None), ('age', 'quasi-identifier', {'ranges': [5, 10, 20, 40]}), ('site', 'kept', None)]
     """
     given = taken(RoleOptions, options)
     roles = {name: given.pop(name, None) for name in ("quasi_identifiers", "identifiers", "sensitive", "keep")}
