@@ -57,6 +57,7 @@ from kanon_sql.verbs.statement import anonymize_sql
     o.DIFFERENCING_LIMIT,
     o.TRACE,
     o.RESUME,
+    o.WAYS_OUT,
     o.REPORT,
     o.JSON,
     o.SQL,
@@ -68,6 +69,7 @@ def anonymize(
     search_in: Any,
     trace: Path | None,
     resume: Path | None,
+    ways_out: bool | None,
     report: Path | None,
     as_json: bool | None,
     sql: bool,
@@ -88,7 +90,16 @@ def anonymize(
             'there is no target; give `output="FILE.parquet"`, or `into="TABLE"`, or `sql` to only see the statement'
         )
     with watching() as watch:
-        made = run(source, settled, observer=watch, search_in=search_in, trace=trace, resume=resume, report=report)
+        made = run(
+            source,
+            settled,
+            observer=watch,
+            search_in=search_in,
+            trace=trace,
+            resume=resume,
+            ways_out=bool(ways_out),
+            report=report,
+        )
     if as_json:
         print(json.dumps(made.manifest, indent=2))
         warn(made.manifest["warnings"])
@@ -115,7 +126,30 @@ def show_release(manifest: dict[str, Any]) -> None:
         out.print(f"Search: {escape(manifest['pruned_by'])}.")
     out.print(f"{took(manifest['seconds'])}.")
     out.print(_verified(manifest))
+    _show_ways_out(manifest)
     warn(manifest["warnings"])
+
+
+def _show_ways_out(manifest: dict[str, Any]) -> None:
+    """Name the columns that tell nothing any more, with the ways out that were looked for."""
+    if not manifest.get("at_top"):
+        return
+    hint = "" if "ways_out" in manifest else " What else could be done, and at which loss, is shown with --ways-out."
+    out.print(f"At the top level, where all values are one: {escape(', '.join(manifest['at_top']))}.{hint}")
+    if not manifest.get("ways_out"):
+        return
+    ways = Table("column", "way out", "loss", "of the column", "suppressed", box=None, pad_edge=False)
+    for each in manifest["ways_out"]:
+        figures = ("", "", "") if each["loss"] is None else _figures(each)
+        said = each["way"] if each["loss"] is not None else f"{each['way']} (nothing found)"
+        ways.add_row(escape(each["column"] or "all"), escape(said), *figures)
+    out.print(ways)
+    out.print("Finer levels in the hierarchy, between the last and the top, may help as well.")
+
+
+def _figures(way: dict[str, Any]) -> tuple[str, str, str]:
+    own = "" if way["loss_of_column"] is None else f"{way['loss_of_column']:.3f}"
+    return f"{way['loss']:.4f}", own, f"{way['suppressed_rows']:,}"
 
 
 def _show_kept(manifest: dict[str, Any]) -> None:

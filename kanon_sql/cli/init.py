@@ -8,32 +8,46 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import typer
 from rich.markup import escape
 from rich.table import Table
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Option, takes
 from kanon_sql.cli.show import out, warn, watching
-from kanon_sql.hints import QUASI_IDENTIFIER
-from kanon_sql.verbs.suggest import SuggestedColumn, Suggestions, suggest
+from kanon_sql.errors import SpecError
+from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE
+from kanon_sql.spec import read_value
+from kanon_sql.verbs.suggest import DROPPED, KEPT, Preview, SuggestedColumn, Suggestions, suggest
 
 OUTPUT = Option("output", "The spec to write; hierarchies/ is made beside it (default release.yml).", None, Path)
 K = replace(o.K, default=5)
 LIMIT = replace(o.SUPPRESSION_LIMIT, default=0.02)
 TIME_LIMIT = Option("time_limit", "Seconds to look at sets of columns.", type=float, default=30.0)
+INTERACTIVE = Option("interactive", "Ask about each column, with a preview of its labels.", type=bool)
 OVERWRITE = replace(o.OVERWRITE, help="Replace a spec and hierarchies that are there.", panel=None)
 
 
 ROLES = (o.QUASI_IDENTIFIERS, o.IDENTIFIERS, o.SENSITIVE, o.KEEP)
 
 
-@takes(o.NEEDED_SOURCE, OUTPUT, *o.PLACES, *ROLES, K, LIMIT, TIME_LIMIT, OVERWRITE, o.JSON)
-def init(source: str, output: Path | None, overwrite: bool | None, as_json: bool | None, **asked: Any) -> None:
+@takes(o.NEEDED_SOURCE, OUTPUT, *o.PLACES, *ROLES, K, LIMIT, TIME_LIMIT, INTERACTIVE, OVERWRITE, o.JSON)
+def init(
+    source: str,
+    output: Path | None,
+    interactive: bool | None,
+    overwrite: bool | None,
+    as_json: bool | None,
+    **asked: Any,
+) -> None:
     """[bold]kanon init patients.csv && kanon anonymize --spec release.yml[/bold]
 
     What is written comes from the data: keep it as private as the source."""
-    with watching() as watch:
-        made = suggest(source, observer=watch, **asked)
+    if interactive:
+        made = suggest(source, ask=_ask, **asked)
+    else:
+        with watching() as watch:
+            made = suggest(source, observer=watch, **asked)
     written = made.write(output or Path("release.yml"), overwrite=bool(overwrite))
     if as_json:
         print(json.dumps(made.to_dict(), indent=2))
@@ -42,6 +56,53 @@ def init(source: str, output: Path | None, overwrite: bool | None, as_json: bool
     command = shlex.join(["kanon", "anonymize", "--spec", str(written)])
     out.print(f"\nWritten to {escape(str(written))}. Read it, edit it, then: [bold]{escape(command)}[/bold]")
     warn(made.notes)
+
+
+_ROLES = {"q": QUASI_IDENTIFIER, "i": IDENTIFIER, "s": SENSITIVE, "k": KEPT, "d": DROPPED}
+_ANSWERS = (
+    "Enter takes it; q generalizes, i or d drops, s keeps as sensitive, k keeps; or a recipe, such as "
+    "{ranges: [5, 10]} or suppress"
+)
+
+
+def _ask(column: SuggestedColumn, preview: Preview, problem: str) -> SuggestedColumn:
+    """Show a column on a screen of its own, and ask what it is."""
+    out.clear()
+    out.print(f"[bold]{escape(column.name)}[/bold] ({escape(column.type)}): {column.role}, {escape(column.reason)}")
+    if column.role == QUASI_IDENTIFIER:
+        out.print(f"Generalized by {escape(_way(column) or 'nothing yet')}: {escape(column.why)}. {_labels(column)}")
+        _show_preview(preview)
+    if problem:
+        out.print(f"[red]{escape(problem)}[/red]")
+    answer = typer.prompt(_ANSWERS, default="", show_default=False).strip()
+    if answer.lower() in _ROLES:
+        role = _ROLES[answer.lower()]
+        recipe = "suppress" if role == QUASI_IDENTIFIER and not column.labels else column.recipe
+        return replace(column, role=role, reason="as you said", recipe=recipe)
+    if not answer:
+        return column
+    return replace(column, role=QUASI_IDENTIFIER, recipe=_read(answer), reason="as you said")
+
+
+def _read(answer: str) -> Any:
+    """A recipe as it is typed; what is none is left to be refused."""
+    try:
+        return read_value(answer)
+    except SpecError:
+        return {answer: ""}
+
+
+def _show_preview(preview: Preview) -> None:
+    if not preview.values:
+        return
+    height = len(preview.classes)
+    labels = Table("value", "rows", *(f"level {level}" for level in range(1, height + 1)), box=None, pad_edge=False)
+    for value, rows, path in preview.values:
+        labels.add_row(escape(value), f"{rows:,}", *map(escape, path))
+    out.print(labels)
+    for level, classes in enumerate(preview.classes, start=1):
+        said = ", ".join(f"{label}: {rows:,}" for label, rows in classes)
+        out.print(f"level {level}, largest classes: {escape(said)}")
 
 
 def show(made: Suggestions) -> None:

@@ -516,6 +516,12 @@ DIFFERENCING_LIMIT = Option(
 )
 TRACE = Option("trace", "Write every question of the search to this file, as lines of JSON.", _OUTPUT, Path)
 RESUME = Option("resume", "Go on with the search of an earlier run, from the trace that it wrote.", _OUTPUT, Path)
+WAYS_OUT = Option(
+    "ways_out",
+    "For each column at its top level, show what a lower `max_level`, a weight, or refine would lose (seconds each).",
+    _OUTPUT,
+    bool,
+)
 REPORT = Option(
     "report", "Write a report on the release too: a file that ends in .html, .pdf, .md or .json.", _OUTPUT, Path
 )

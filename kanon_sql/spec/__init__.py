@@ -63,7 +63,7 @@ from kanon_sql.spec.recipes import (
     TableRecipe,
     TaxonomyRecipe,
 )
-from kanon_sql.spec.written import as_yaml, in_flow
+from kanon_sql.spec.written import as_yaml, in_flow, read_value
 
 __all__ = [
     "AUDIT",
@@ -137,6 +137,7 @@ __all__ = [
     "names_a_server",
     "names_spark",
     "parse",
+    "read_value",
     "session",
     "speakable",
 ]

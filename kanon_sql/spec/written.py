@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kanon_sql.errors import SpecError
+
 
 def as_yaml(mapping: Mapping[str, Any]) -> str:
     """A mapping as YAML, its keys in their order.
@@ -38,3 +40,17 @@ def in_flow(value: Any) -> str:
         value, Dumper=Dumper, sort_keys=False, allow_unicode=True, default_flow_style=True, width=float("inf")
     )
     return text.removesuffix("\n...\n").strip()
+
+
+def read_value(text: str) -> Any:
+    """A value as it is typed on one line of YAML; SpecError for a text that is none.
+
+    >>> read_value("{ranges: [5, 10]}")
+    {'ranges': [5, 10]}
+    """
+    import yaml
+
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        raise SpecError(f"{text!r} is no value; write it as in a spec, such as {{ranges: [5, 10]}}") from None

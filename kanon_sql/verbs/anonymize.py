@@ -33,6 +33,8 @@ from kanon_sql.verbs.released import Release, released, warned
 from kanon_sql.verbs.report import check_report
 from kanon_sql.verbs.source import Source, check_engine, opened, settle_labelled
 from kanon_sql.verbs.trace import Trace
+from kanon_sql.verbs.ways_out import at_top
+from kanon_sql.verbs.ways_out import ways_out as ways_of
 
 
 @spelled_out(AnonymizeOptions)
@@ -45,6 +47,7 @@ def anonymize(
     search_in: SearchIn = "embedded",
     trace: Path | None = None,
     resume: Path | None = None,
+    ways_out: bool = False,
     report: Path | None = None,
     **options: Unpack[AnonymizeOptions],
 ) -> Release:
@@ -57,6 +60,7 @@ def anonymize(
     Without a target the release is kept in a temporary table. `search_in`: where a server's frequency set
     is searched, `embedded` (DuckDB beside us) or `engine`. `trace`: a file for every question of the search, as lines
     of JSON. `resume`: the trace of an earlier search of the same question, which then goes on where that one ended.
+    `ways_out`: whether to look for what could be done for columns that are left at their top; the manifest says it.
     `report`: a file for the report of the release, .html, .pdf, .md or .json; it is made once the release is there.
     Raises KanonError; then nothing was written, but the trace if the database was lost. If the process is killed, what
     was known is in a file beside the trace, `.part`, which `resume` reads when the trace is named.
@@ -87,7 +91,7 @@ def anonymize(
         _keeping(asked, trace, replaces),
         releasing(source, settled, connection, keep=settled.target is None) as (data, staging),
     ):
-        made = make_release(data, settled, observer, staging, search_in, started)
+        made = make_release(data, settled, observer, staging, search_in, started, ways=ways_out)
         if trace and asked:
             with staging.file(Path(trace), replaces) as path:
                 path.write_text(asked.lines(made.trace), encoding="utf-8")
@@ -165,10 +169,12 @@ def make_release(
     search_in: str = "embedded",
     started: float | None = None,
     earlier: Sequence[Past] = (),
+    ways: bool = False,
 ) -> Release:
     """Make a release of an open source: nothing of it is visible before the block of `releasing` ends.
 
-    `earlier`: releases that it is held against besides the one that it replaces.
+    `earlier`: releases that it is held against besides the one that it replaces. `ways`: whether ways out are looked
+    for where a column is at its top.
     """
     started = time.monotonic() if started is None else started
     if spec.location:
@@ -178,6 +184,10 @@ def make_release(
     _check_regions(spec, source)
     plan = plan_release(source, spec, observer, search_in)
     costs = manifests.measure(plan)
+    if isinstance(plan, Plan):
+        costs["at_top"] = at_top(plan)
+    if ways:
+        costs["ways_out"] = ways_of(plan, observer)
     observer.stage("Writing the release")
     with (
         guarded(source, spec, plan.recoding.columns, earlier) as guard,

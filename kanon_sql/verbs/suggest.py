@@ -6,7 +6,7 @@ import csv
 import io
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
@@ -17,11 +17,12 @@ from kanon_sql.engine import Column
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import HierarchyError, SpecError, TargetError
 from kanon_sql.frequency.fitting import hierarchy_source
+from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.values import as_text, key
 from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE
 from kanon_sql.release.publish import check_file
 from kanon_sql.risk.roles import suspects
-from kanon_sql.spec import EVERY, READING, Attribute, kind_of_file, names_a_server, parse, session
+from kanon_sql.spec import EVERY, READING, kind_of_file, names_a_server, parse, session
 from kanon_sql.staging import Staging
 from kanon_sql.suggestion import Counts, Suggested, counted, merging, suggested
 from kanon_sql.suggestion.written import Draft, Generalized, text_of
@@ -29,7 +30,7 @@ from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import RoleOptions, spelled_out, taken
 from kanon_sql.verbs.profile import ColumnProfile, Profile, profiled
 from kanon_sql.verbs.result import Result
-from kanon_sql.verbs.source import IN_MEMORY, Source, opened_source
+from kanon_sql.verbs.source import IN_MEMORY, Source, column_values, opened_source
 
 if TYPE_CHECKING:
     import pandas
@@ -181,6 +182,7 @@ def suggest(
     k: int = 5,
     suppression_limit: float = 0.02,
     time_limit: float | None = 30.0,
+    ask: Ask | None = None,
     observer: Observer | None = None,
     **options: Unpack[RoleOptions],
 ) -> Suggestions:
@@ -188,7 +190,8 @@ def suggest(
 
     `source`: a file, a table of the `database` or behind the `connection`, a DataFrame or an Arrow table. Columns whose
     role is given have it; with `quasi_identifiers` no other column is one. `time_limit`: of the profile, in seconds.
-    Nothing is written before `write`. Raises KanonError.
+    `ask`: called for every column with what is suggested, a preview and the last problem; it gives it back as it is, or
+    with another role or recipe, and is then called again. Nothing is written before `write`. Raises KanonError.
 
     >>> import pandas
     >>> people = pandas.DataFrame({"id": range(90), "age": [i % 60 for i in range(90)], "site": ["x"] * 90})
@@ -205,7 +208,7 @@ def suggest(
         seen = profiled(data.engine, data.table, time_limit=time_limit)
         settled = _settled(data, seen, roles)
         observer.stage("Suggesting hierarchies")
-        columns = tuple(_with_hierarchies(data, settled))
+        columns = tuple(_with_hierarchies(data, settled, ask))
     name = str(source) if isinstance(source, str | PathLike) else IN_MEMORY
     _check(name, seen.rows, k, columns)
     notes = (*data.notes, *seen.notes)
@@ -272,7 +275,7 @@ def _as_given(columns: Sequence[SuggestedColumn], given: Mapping[str, Any]) -> I
             yield column
 
 
-def _with_hierarchies(data: Source, columns: Sequence[SuggestedColumn]) -> Iterator[SuggestedColumn]:
+def _with_hierarchies(data: Source, columns: Sequence[SuggestedColumn], ask: Ask | None) -> Iterator[SuggestedColumn]:
     """The columns, each quasi-identifier with its hierarchy: made of their distinct combinations, counted once."""
     names = [column.name for column in columns if column.role == QUASI_IDENTIFIER]
     stems = queries.plain_names(names)
@@ -283,11 +286,69 @@ def _with_hierarchies(data: Source, columns: Sequence[SuggestedColumn]) -> Itera
         counts = {name: _counts(tables, stem) for name, stem in stems.items()}
         for column in columns:
             described = data.table.column(column.name)
-            if column.role == QUASI_IDENTIFIER and described:
+            assert described
+            if column.role == QUASI_IDENTIFIER:
                 looks = _Beside(tables, stems, counts, column.name)
-                yield _generalized(column, described, counts[column.name], looks, data)
-            else:
-                yield column
+                column = _generalized(column, described, counts[column.name], looks, data)
+            yield _asked(column, described, counts.get(column.name, {}), data, ask) if ask else column
+
+
+def _asked(
+    column: SuggestedColumn, described: Column, counts: Mapping[Any, int], data: Source, ask: Ask
+) -> SuggestedColumn:
+    """What somebody makes of a suggestion, asked until they leave it as it is."""
+    problem = ""
+    while (answer := ask(column, _preview(column, described, counts, data), problem)) != column:
+        problem = ""
+        if answer.role == QUASI_IDENTIFIER and answer.recipe is not None and answer.recipe != column.recipe:
+            if not counts:
+                counts = dict.fromkeys(column_values(data, column.name), 1)
+            try:
+                labels = _labels(Suggested(answer.recipe), described, counts, data)
+            except (HierarchyError, SpecError, ValueError) as error:
+                problem = str(error).splitlines()[0]
+                continue
+            answer = replace(answer, labels=tuple(labels), levels=(), why=_ASKED)
+        column = answer
+    return column
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What becomes of a few values: of each its rows, and its label on every level; and of each level the classes.
+
+    `classes`: by level, the labels that most rows have, each with its rows.
+    """
+
+    values: tuple[tuple[str, int, tuple[str, ...]], ...] = ()
+    classes: tuple[tuple[tuple[str, int], ...], ...] = ()
+
+
+Ask = Callable[[SuggestedColumn, Preview, str], SuggestedColumn]
+_PREVIEWED = 5
+
+
+def _preview(column: SuggestedColumn, described: Column, counts: Mapping[Any, int], data: Source) -> Preview:
+    """The labels of the most frequent values, and the largest classes of each level."""
+    if column.role != QUASI_IDENTIFIER or not counts:
+        return Preview()
+    levels = column.levels or _labelled(column.recipe, described, counts, data)
+    frequent = sorted(counts, key=lambda value: -counts[value])[:_PREVIEWED]
+    values = tuple(
+        (_shown(value), counts[value], tuple(_shown(each.get(value)) for each in levels)) for value in frequent
+    )
+    classes = []
+    for level in levels:
+        rows: dict[str, int] = {}
+        for value, n in counts.items():
+            label = _shown(level.get(value))
+            rows[label] = rows.get(label, 0) + n
+        classes.append(tuple(sorted(rows.items(), key=lambda each: -each[1])[:_PREVIEWED]))
+    return Preview(values, tuple(classes))
+
+
+def _shown(value: Any) -> str:
+    return "NULL" if value is None else as_text(value)
 
 
 def _counts(tables: Scratch, stem: str) -> dict[Any, int]:
@@ -353,11 +414,20 @@ def _shortened(
 def _labels(made: Suggested, column: Column, counts: Mapping[Any, int], data: Source) -> list[int]:
     if made.levels:
         return [len(counts), *(len(set(level.values())) for level in made.levels), 1]
-    attribute = Attribute.model_validate({"hierarchy": made.recipe})
-    spec = parse({"source": "x", "quasi_identifiers": [column.name]})
-    hierarchy = hierarchy_source(attribute, column, spec, data.engine).build(list(counts))
-    nulls = int(None in counts)
+    hierarchy = _built(made.recipe, column, counts, data)
+    nulls = int(None in counts and None not in hierarchy.values)
     return [*(len(hierarchy.distinct_labels(level)) + nulls for level in range(hierarchy.height)), 1]
+
+
+def _labelled(recipe: Any, column: Column, counts: Mapping[Any, int], data: Source) -> list[Mapping[Any, Any]]:
+    """The label of each value on every level below the top, as a recipe makes them."""
+    hierarchy = _built(recipe, column, counts, data)
+    return [dict(zip(hierarchy.values, level, strict=True)) for level in hierarchy.levels[:-1]]
+
+
+def _built(recipe: Any, column: Column, counts: Mapping[Any, int], data: Source) -> Hierarchy:
+    spec = parse({"source": "x", "quasi_identifiers": {column.name: {"hierarchy": recipe}}})
+    return hierarchy_source(spec.quasi_identifiers[column.name], column, spec, data.engine).build(list(counts))
 
 
 def _csv(levels: Sequence[Mapping[Any, str]]) -> str:
