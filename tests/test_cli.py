@@ -44,7 +44,7 @@ def test_every_command_has_help(words: str) -> None:
 def test_what_searches_takes_the_options_of_a_search(name: str) -> None:
     ours, others = ({parameter.name for parameter in imported(each).params} for each in (name, "anonymize"))
     written = {"mask", "shuffle", "output", "into", "form", "overwrite", "trace", "resume", "as_json", "sql", "dialect"}
-    written |= {"report", "minimality", "perturb", "secret", "keep", "differencing_limit"}
+    written |= {"ways_out", "report", "minimality", "perturb", "secret", "keep", "differencing_limit"}
     local = {"show", "rules", "suppression_order", "wildcard_suppression"}
     places = {"location", "time", "unit", "cloak"}
     kept = {"node", "node_from", "node_else", "regions", "write_regions", "incremental", "waiting"}
@@ -95,7 +95,7 @@ def test_the_launcher_of_a_checkout() -> None:
 MANIFEST = {
     *("rows", "released_rows", "suppressed_rows", "masked_rows", "suppression_limit", "distinct_tuples"),
     *("classes", "smallest_class", "average_class", "node", "heights", "lattice_size", "nodes_checked", "queries"),
-    *("metric", "score", "information_loss", "loss_per_attribute", "precision_per_attribute"),
+    *("metric", "at_top", "score", "information_loss", "loss_per_attribute", "precision_per_attribute"),
     *("distortion_per_attribute", "modification_per_attribute", "damage", "classification"),
     *("weights", "shown", "recoding", "chosen_by_values"),
     *("lower_bound", "gap", "proven_optimal", "strategy", "search_ended", "found_by", "pruned_by", "seed", "seconds"),

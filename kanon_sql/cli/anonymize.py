@@ -125,8 +125,8 @@ def show_release(manifest: dict[str, Any]) -> None:
     if manifest["pruned_by"]:
         out.print(f"Search: {escape(manifest['pruned_by'])}.")
     out.print(f"{took(manifest['seconds'])}.")
-    out.print(_verified(manifest))
     _show_ways_out(manifest)
+    out.print(_verified(manifest))
     warn(manifest["warnings"])
 
 

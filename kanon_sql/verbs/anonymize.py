@@ -184,8 +184,7 @@ def make_release(
     _check_regions(spec, source)
     plan = plan_release(source, spec, observer, search_in)
     costs = manifests.measure(plan)
-    if isinstance(plan, Plan):
-        costs["at_top"] = at_top(plan)
+    costs["at_top"] = at_top(plan)
     if ways:
         costs["ways_out"] = ways_of(plan, observer)
     observer.stage("Writing the release")

@@ -34,8 +34,10 @@ class WayOut:
     suppressed_rows: int | None = None
 
 
-def at_top(plan: Plan) -> list[str]:
-    """The columns that a node leaves at the top of their hierarchies, where all values are one."""
+def at_top(plan: Plan | LocalPlan) -> list[str]:
+    """The columns that a node leaves at the top of their hierarchies, where all values are one; a recoding has none."""
+    if not isinstance(plan, Plan):
+        return []
     pairs = zip(plan.columns, plan.outcome.node, plan.frequency_set.heights, strict=True)
     leaves = dict(zip(plan.columns, plan.costs.leaves, strict=True))
     return [name for name, level, height in pairs if level == height and leaves[name] > 1]
