@@ -364,3 +364,13 @@ def test_two_populations_are_one_too_many() -> None:
     rows = drawn(1)
     with pytest.raises(SpecError, match="two populations"):
         of_frame(rows, population=frame(rows), k_map={"k": 2, "population": "voters.parquet"})
+
+
+def test_a_quasi_identifier_may_have_the_name_of_a_part_of_a_query() -> None:
+    rows = [{"x": i % 3, "c": i % 2, "ill": "abc"[i % 5 % 3]} for i in range(30)]
+    named, plain = (
+        kanon_sql.risks(pandas.DataFrame(rows).rename(columns=names), quasi_identifiers=asked, sensitive=["ill"]).source
+        for names, asked in (({}, ["x", "c"]), ({"x": "age", "c": "sex"}, ["age", "sex"]))
+    )
+    assert named.sensitive == plain.sensitive
+    assert named.classes == plain.classes

@@ -13,6 +13,7 @@ from sqlglot import exp
 CLASS_LISTS = "class_lists"
 _SIZE = "size"  # the figure that needs a second look
 _OF_TABLE = ("overall_size", "overall_values")  # the same for every value
+_EACH = "kanon_value"  # of a list: no name that a column is likely to have, for a column of that name would hide it
 _FOLDS: dict[type[exp.Expr], str] = {exp.Sum: "LIST_SUM", exp.Max: "LIST_MAX", exp.Min: "LIST_MIN"}
 
 
@@ -105,7 +106,7 @@ class Classes:
         for column in figures_of(function):
             name = column.meta["kanon"][0]
             column.replace(known[name].copy() if name in known else _field(name))
-        each = exp.Lambda(this=function.this, expressions=[exp.to_identifier("x")])
+        each = exp.Lambda(this=function.this, expressions=[exp.to_identifier(_EACH)])
         return exp.Anonymous(this=_FOLDS[type(aggregate)], expressions=[exp.Transform(this=values, expression=each)])
 
 
@@ -130,4 +131,4 @@ def _list(fields: dict[str, exp.Column]) -> exp.Expr:
 
 
 def _field(name: str) -> exp.Expr:
-    return exp.Dot(this=exp.to_identifier("x"), expression=exp.to_identifier(name))
+    return exp.Dot(this=exp.to_identifier(_EACH), expression=exp.to_identifier(name))
