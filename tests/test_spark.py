@@ -262,10 +262,6 @@ def test_a_run_and_a_refresh_say_what_to_do_instead(
         (lambda c: anonymize("people", SPEC, k=3, connection=c), "no temporary table to keep a release in"),
         (lambda c: anonymize("people", SPEC, k=3, into="x", form="anatomy", connection=c), "an anatomy needs"),
         (
-            lambda c: anonymize("people", SPEC, k=3, into="x", search_in="engine", connection=c),
-            "no temporary tables to search in",
-        ),
-        (
             lambda c: anonymize("people", SPEC, k=3, into="x", form="materialized", connection=c),
             "no materialized views",
         ),

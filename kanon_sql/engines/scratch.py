@@ -42,6 +42,9 @@ class Scratch:
         self._prefix = _take_prefix(f"kanon_{name}" if name else "kanon")
         self._give_back = weakref.finalize(self, _TAKEN.discard, self._prefix)
         self._made: dict[Relation, None] = {}
+        self._beside: tuple[Relation, str] | None = None
+        self._lasting: dict[Relation, list[Relation]] = {}
+        self._numbers = count(1)
 
     def __enter__(self) -> Scratch:
         return self
@@ -58,6 +61,13 @@ class Scratch:
     def log(self) -> tuple[Statement, ...]:
         """What was run: statements of one name as one, in the order of the first of each."""
         return tuple(self._log.values())
+
+    def keep_beside(self, place: Relation, comment: str) -> None:
+        """On an engine without temporary tables, keep what queries give from now on in lasting ones, until the end.
+
+        Their names begin with that of the place, and the comment tells whose they are if a process is killed.
+        """
+        self._beside = place, comment
 
     def __getitem__(self, stem: str) -> Relation:
         """The table of a stem, whether it has been made or not."""
@@ -87,7 +97,7 @@ class Scratch:
     def receive(self, table: str | Relation, source: Engine, text: str, query: str = "") -> Relation:
         """Make a table anew of what a ready query gives in an engine, this or another."""
         relation, started = self._to_make(table), time.perf_counter()
-        source.send(text, self.engine, relation)
+        source.send(self._kept(relation, text) if source is self.engine else text, self.engine, relation)
         self.engine.filled(relation, None)
         sentence = self._sentence(query, "Send rows to a temporary table.")
         self._note(query or "send", sentence, text, started, engine=source.name)
@@ -123,7 +133,7 @@ class Scratch:
             self._run(renamed, "rename", "Give a temporary table the name of another.")
         else:
             self._show(place, queries.select_all(relation, self.engine.dialect))
-            self.engine.forget(relation)
+            self._drop(relation)
         self._made.pop(relation, None)
 
     def drop(self, *tables: str | Relation) -> None:
@@ -149,10 +159,26 @@ class Scratch:
         return relation
 
     def _show(self, relation: Relation, text: str, name: str = "show", sentence: str = "Name a query.") -> None:
-        """Make or replace what is no table, but a query that is run at every use."""
-        started = time.perf_counter()
-        self.engine.send(text, self.engine, relation)
+        """Make or replace what is no table, but a query that is run at every use, or the name of a lasting table."""
+        started, before = time.perf_counter(), list(self._lasting.get(relation, ()))
+        self.engine.send(self._kept(relation, text), self.engine, relation)
+        self._drop_lasting(relation, before)
         self._note(name, sentence, text, started)
+
+    def _kept(self, relation: Relation, text: str) -> str:
+        """A query, or that of the lasting table that is made of it where such are kept."""
+        if self._beside is None:
+            return text
+        place, comment = self._beside
+        kept = place.sibling(f"{place.name}__{next(self._numbers)}")
+        self._lasting.setdefault(relation, []).append(kept)  # known before it is made; see `_to_make`
+        self.engine.create(kept, text, "table", comment)
+        return queries.select_all(kept, self.engine.dialect)
+
+    def _drop_lasting(self, relation: Relation, kept: Sequence[Relation]) -> None:
+        for each in kept:
+            self.engine.run(queries.drop(each, self.engine.dialect))
+            self._lasting[relation].remove(each)
 
     def _add(self, table: str | Relation, text: str, query: str = "") -> None:
         relation = self._relation(table)
@@ -191,6 +217,7 @@ class Scratch:
     def _drop(self, relation: Relation) -> None:
         if not self.engine.has_temporary_tables:
             self.engine.forget(relation)
+            self._drop_lasting(relation, list(self._lasting.get(relation, ())))
             return
         self._run(queries.drop(relation, self.engine.dialect), "drop", "Drop a temporary table.")
 

@@ -119,6 +119,13 @@ def free_name(engine: Engine) -> Relation:
     return queries.scratch(f"{RELEASE.name}_{number}")
 
 
+def scratch_beside(engine: Engine, target: Target) -> tuple[Relation, str]:
+    """Where a search may keep tables beside a target, and the comment by which the next run knows what was left."""
+    folder = folders.named(engine, target)
+    relation = engine.place(str((folders.beside(folder) if folder else target).table))
+    return relation.sibling(tables.aside(relation, "staged")), tables.comment({"is": "scratch"})
+
+
 def checksums_file(path: Path) -> Path:
     """The file that names all files of a release in several, so that no piece is taken for another release's.
 

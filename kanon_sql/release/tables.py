@@ -102,7 +102,7 @@ def make_room(engine: Engine, target: Target) -> Room:
         raise TargetError(f"the {there[0].form} {relation.name} exists now; give `overwrite=True` to replace it")
     old = {each.relation: each.form for each in there}
     rights = {each: engine.rights(each) for each in old}
-    place = relation if engine.has_transactions else relation.sibling(_aside(relation, "staged"))
+    place = relation if engine.has_transactions else relation.sibling(aside(relation, "staged"))
     room = Room(engine, relation, place, old, rights, _theirs(comments.get(relation)))
     if engine.has_transactions:
         drop(engine, old)
@@ -151,7 +151,7 @@ def put_in_place(room: Room, pieces: Sequence[Piece]) -> None:
     `pieces`: the same for the names of the target, since a view names its companions: it is defined once more.
     """
     engine, undo = room.engine, list[_Step]()
-    replaced = {each.sibling(_aside(each, "replaced")): form for each, form in room.old.items()}
+    replaced = {each.sibling(aside(each, "replaced")): form for each, form in room.old.items()}
     staged = {piece.at(room.place): piece.form for piece in room.made}
     gone = staged if not engine.can_rename else {at: form for at, form in staged.items() if form == "view"}
     try:
@@ -238,7 +238,7 @@ def _copy_away(engine: Engine, old: Relation, new: Relation, form: str) -> None:
     drop(engine, {old: form})
 
 
-def _aside(relation: Relation, why: str) -> str:
+def aside(relation: Relation, why: str) -> str:
     return f"{relation.name}__{why}_{token_hex(4)}"
 
 

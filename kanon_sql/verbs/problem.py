@@ -89,6 +89,8 @@ def count(
     here = source.engine if source.engine.is_embedded or search_in == "engine" else source.engine.embedded()
     builders = {name: fit.build for name, fit in fitted.items()}
     made = source.scratches[here]
+    if spec.target and not here.has_temporary_tables:
+        made.keep_beside(*releases.scratch_beside(here, spec.target))
     with opened_population(source.engine, spec, model) as population:
         observer.stage("Counting the distinct tuples")
         started = time.monotonic()
@@ -116,8 +118,11 @@ def count(
 
 def _check_engine(engine: Engine, table: Table, spec: Spec, model: PrivacyModels, search_in: str) -> None:
     """Refuse what an engine cannot do, or would do otherwise than others."""
-    if search_in == "engine" and not engine.has_temporary_tables:
-        raise SpecError(f"{engine.name} has no temporary tables to search in; leave out `search_in`")
+    if search_in == "engine" and not engine.has_temporary_tables and not (spec.target and spec.target.table):
+        raise SpecError(
+            f"{engine.name} has no temporary tables to search in, and makes tables beside the target instead; name a "
+            "table with `into`, or leave out `search_in`"
+        )
     needs = [word for word, asked in _needs_tables(spec, model) if asked]
     if needs and not engine.has_temporary_tables:
         raise SpecError(
