@@ -393,6 +393,9 @@ def printed(tree: exp.Expr, dialect: str, **options: Any) -> str:
             sets.set(
                 "expressions", [each if isinstance(each, exp.Tuple) else exp.paren(each) for each in sets.expressions]
             )
+        for window in tree.find_all(exp.Window):  # it numbers rows in some order only
+            if isinstance(window.this, exp.RowNumber) and not window.args.get("order"):
+                window.set("order", exp.Order(expressions=[exp.Ordered(this=exp.null(), nulls_first=True)]))
     for named in tree.find_all(exp.Table):
         if named.db == _SCRATCH:
             schema = _SCRATCH_SCHEMAS[dialect]
