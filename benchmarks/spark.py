@@ -1,9 +1,9 @@
-"""A large table on Spark: what `kanon anonymize` asks of the cluster, what it takes over bare statements, what it holds.
+"""A large table on Spark: what a release asks of the cluster, what that takes over bare statements, what it holds.
 
-`python benchmarks/spark.py NAME [ROWS [URL]]`: ten million rows unless told, on the Connect server of the URL, or else on
-a Sail server in a process of its own. The figures are kept by the name. The table is made on the server, of hashes. Each
-heavy statement runs once within the release, and then the bare ones follow; the client's memory is without the server.
-CPU is that of Sail's process, or of the workers whose process groups `KANON_SPARK_WORKERS` names.
+`python benchmarks/spark.py NAME [ROWS [URL]]`: ten million rows unless told, on the Connect server of the URL, or else
+on a Sail server in a process of its own. The figures are kept by the name. The table is made on the server, of hashes.
+Each heavy statement runs once within the release, and then the bare ones follow. CPU is that of Sail's process, or of
+the workers whose process groups `KANON_SPARK_WORKERS` names; the client's memory is without the server.
 """
 
 from __future__ import annotations
