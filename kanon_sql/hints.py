@@ -22,6 +22,15 @@ def name_hint(name: str) -> str:
     return next((role for role, hints in _HINTS.items() if said & hints), NOTHING)
 
 
+def tells_people_apart(name: str) -> bool:
+    """Whether a column's name says that equal values are one person: a key of people, or the word for them alone.
+
+    >>> [tells_people_apart(name) for name in ("patient_id", "Customer", "ssn", "surname", "visit_id", "user type")]
+    [True, True, True, False, False, False]
+    """
+    return bool(said_by(name) & _KEYS) or (len(name_words(name)) == 1 and bool(said_by(name) & _PERSONS))
+
+
 def name_words(name: str) -> list[str]:
     """The words of a column's name, in small letters.
 
@@ -44,12 +53,15 @@ def _words(text: str) -> frozenset[str]:
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _PERSONS = _words("patient person people customer client user employee member staff student subject citizen")
+_KEYS = _words("ssn socialsecurity mrn passport email mail username login").union(
+    person + key for person in _PERSONS for key in ("id", "no", "nr", "number", "key")
+)
 _HINTS = {
     IDENTIFIER: _words(
-        "ssn socialsecurity email mail phone telephone mobile fax passport iban mrn surname forename "
-        "firstname lastname middlename fullname givenname familyname maidenname username login "
+        "phone telephone mobile fax iban surname forename "
+        "firstname lastname middlename fullname givenname familyname maidenname "
         "streetaddress homeaddress ipaddress creditcard accountnumber licensenumber licenseplate"
-    ).union(person + key for person in _PERSONS for key in ("id", "name", "no", "nr", "number", "key")),
+    ).union(_KEYS, (person + "name" for person in _PERSONS)),
     QUASI_IDENTIFIER: _words(
         "age birth birthday birthdate birthyear dob born sex gender race ethnicity ethnic zip zipcode postcode "
         "postal plz country nationality citizenship native city town county state region province municipality "

@@ -163,6 +163,17 @@ def test_roles_that_are_given_win() -> None:
         kanon_sql.suggest(PEOPLE, quasi_identifiers=["aeg"])
 
 
+def test_people_are_counted_where_a_column_of_people_repeats(tmp_path: Path) -> None:
+    visits = pandas.DataFrame({"patient": [f"p{i % 40}" for i in range(120)], "age": [20 + i % 40 for i in range(120)]})
+    made = kanon_sql.suggest(visits)
+    assert (made.unit, [column.role for column in made.columns]) == ("patient", ["identifier", "quasi-identifier"])
+    told = yaml.safe_load(made.text(tmp_path / "release.yml"))
+    assert (told["unit"], told["identifiers"]) == ("patient", ["patient"])
+    once = kanon_sql.suggest(visits.drop_duplicates("patient"))
+    assert (once.unit, "unit" in yaml.safe_load(once.text())) == (None, False)
+    assert kanon_sql.suggest(visits, keep=["patient"]).unit is None
+
+
 def test_what_cannot_be_suggested_says_what_to_do() -> None:
     with pytest.raises(SpecError, match="name the columns that others may know with `quasi_identifiers`"):
         kanon_sql.suggest(pandas.DataFrame({"site": ["x"] * 9}))

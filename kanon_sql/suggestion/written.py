@@ -26,7 +26,10 @@ class Generalized:
 
 @dataclass(frozen=True)
 class Draft:
-    """What the file says. `places`: source, database and target as far as they are known, in the file's words."""
+    """What the file says. `places`: source, database and target as far as they are known, in the file's words.
+
+    `unit`: the column of the people, where they have several rows.
+    """
 
     rows: int
     places: Mapping[str, Any]
@@ -38,6 +41,7 @@ class Draft:
     k: int
     suppression_limit: float
     notes: Sequence[str] = ()
+    unit: str | None = None
 
 
 def text_of(draft: Draft, name: str) -> str:
@@ -78,7 +82,11 @@ def _lines(draft: Draft, name: str) -> Iterator[str]:
 
 def _privacy(draft: Draft) -> Iterator[str]:
     yield ""
-    yield from _comment(f"Every released row looks like at least {draft.k - 1} others; 10 or 20 for the public.")
+    if draft.unit:
+        yield from _comment("Some people have several rows: k counts people, whom this column tells apart.")
+        yield f"unit: {in_flow(draft.unit)}"
+    others = "rows of at least {} other people" if draft.unit else "at least {} others"
+    yield from _comment(f"Every released row looks like {others.format(draft.k - 1)}; 10 or 20 for the public.")
     yield f"privacy: {in_flow({'k': draft.k})}"
     if draft.sensitive:
         diverse = in_flow({"k": draft.k, "l_diversity": {draft.sensitive[0][0]: 2}})

@@ -19,7 +19,7 @@ from kanon_sql.errors import HierarchyError, SpecError, TargetError
 from kanon_sql.frequency.fitting import hierarchy_source
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.values import as_text, key
-from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE
+from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE, tells_people_apart
 from kanon_sql.release.publish import check_file
 from kanon_sql.risk.roles import suspects
 from kanon_sql.spec import EVERY, READING, kind_of_file, names_a_server, parse, session
@@ -61,7 +61,8 @@ class Suggestions(Result):
     """A suggested spec: what every column is and how it is generalized. `write` makes the file and its hierarchies.
 
     `source` and `database` are as they were given; `notes`: what a reader of the spec should know. `reading`: how the
-    files of the source are read, as far as it was said.
+    files of the source are read, as far as it was said. `unit`: the column that tells people apart, where people have
+    several rows.
     """
 
     source: str
@@ -72,6 +73,7 @@ class Suggestions(Result):
     suppression_limit: float
     notes: tuple[str, ...] = ()
     reading: Mapping[str, Any] = field(default_factory=dict)
+    unit: str | None = None
 
     def of_role(self, role: str) -> tuple[SuggestedColumn, ...]:
         """The columns of a role, in the table's order."""
@@ -83,7 +85,7 @@ class Suggestions(Result):
             {name: value for name, value in vars(column).items() if name != "levels"} | {"labels": [*column.labels]}
             for column in self.columns
         ]
-        said = {name: getattr(self, name) for name in ("source", "database", "rows", "k", "suppression_limit")}
+        said = {name: getattr(self, name) for name in ("source", "database", "rows", "unit", "k", "suppression_limit")}
         return {**said, "columns": columns, "notes": [*self.notes]}
 
     def to_df(self) -> pandas.DataFrame:
@@ -157,6 +159,7 @@ class Suggestions(Result):
             self.k,
             self.suppression_limit,
             self.notes,
+            self.unit,
         )
 
     def _lines(self) -> list[tuple[str, str]]:
@@ -214,7 +217,8 @@ def suggest(
     notes = (*data.notes, *seen.notes)
     reading = {option: given[option] for option in READING if given.get(option)}
     asked = name, None if database is None else str(database)
-    return Suggestions(*asked, seen.rows, columns, k, suppression_limit, notes, reading)
+    unit = _unit(columns, seen)
+    return Suggestions(*asked, seen.rows, columns, k, suppression_limit, notes, reading, unit)
 
 
 def _check(name: str, rows: int, k: int, columns: Sequence[SuggestedColumn]) -> None:
@@ -247,7 +251,24 @@ def _settled(data: Source, seen: Profile, given: Mapping[str, Any]) -> list[Sugg
 _ASKED, _NOT_KEPT = "as you said", "not among the columns that you keep"
 
 
+def _unit(columns: Sequence[SuggestedColumn], seen: Profile) -> str | None:
+    """The first column that tells people apart, if it is not released."""
+    dropped = {column.name for column in columns if column.role in (IDENTIFIER, DROPPED)}
+    return next((c.name for c in seen.columns if c.name in dropped and _is_unit(c, seen.rows)), None)
+
+
+def _is_unit(column: ColumnProfile, rows: int) -> bool:
+    """Whether a column is a key of people by its name, of whom some have several rows, as its counts say."""
+    return tells_people_apart(column.name) and _FEWEST_PEOPLE * rows <= (column.distinct or 0) < rows
+
+
+_FEWEST_PEOPLE = 0.01  # of the rows: a column of fewer values tells something else
+
+
 def _seen(column: ColumnProfile, seen: Profile) -> SuggestedColumn:
+    if column.suggestion == QUASI_IDENTIFIER and _is_unit(column, seen.rows):
+        reason = f"it tells people apart: {column.distinct:,} of them in {seen.rows:,} rows"
+        return SuggestedColumn(column.name, column.type, IDENTIFIER, reason)
     role = column.suggestion or (SENSITIVE if column.name in seen.sensitive else KEPT)
     return SuggestedColumn(column.name, column.type, role, column.reason)
 
