@@ -29,6 +29,7 @@ from pathlib import Path
 from types import TracebackType
 
 from kanon_sql.errors import KanonError, TargetError
+from kanon_sql.relation import Relation
 
 if sys.platform != "win32":
     import fcntl
@@ -91,9 +92,13 @@ class _Staged:
 
 
 class Staging:
-    """A few files that become visible together, the first of them last."""
+    """A few files that become visible together, the first of them last.
+
+    `tables_on_their_way`: those that wait for their names where no transaction hides them: name, and where it is now.
+    """
 
     def __init__(self) -> None:
+        self.tables_on_their_way: dict[Relation, Relation] = {}
         self._folders: dict[Path, PrivateFolder] = {}
         self._numbers = count()
         self._waiting: list[_Staged] = []

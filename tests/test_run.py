@@ -71,6 +71,7 @@ def rewrite(path: str, old: str, new: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.capability("a pipeline's step that releases what has changed (`kanon run`)")
 def test_what_is_unchanged_is_left_alone_and_every_change_is_seen(folder: Path) -> None:
     assert ran(dry_run=True) == ("would release", ("there is no release yet",))
     assert not Path(".kanon").exists()

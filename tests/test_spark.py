@@ -31,7 +31,6 @@ from kanon_sql import (
     queries,
     refresh,
     risks,
-    run,
     search,
     utility,
     verify,
@@ -239,15 +238,7 @@ def test_a_source_and_a_target_in_schemas_of_their_own(cluster: Spark) -> None:
 # What is refused
 
 
-def test_a_run_and_a_refresh_say_what_to_do_instead(
-    cluster: Spark, here: DuckDB, sail_url: str, tmp_path: Path
-) -> None:
-    here.run(f"COPY people TO '{tmp_path / 'people.parquet'}' (FORMAT parquet)")
-    target = {"table": "released", "overwrite": True}
-    spec = {**SPEC, "source": f"{tmp_path}/people.parquet", "database": sail_url, "privacy": {"k": 3}, "target": target}
-    (tmp_path / "spec.json").write_text(json.dumps(spec))
-    with pytest.raises(SpecError, match=r"run works with temporary tables, .* release to a Parquet file with `output`"):
-        run(tmp_path / "spec.json")
+def test_a_refresh_says_what_to_do_instead(cluster: Spark) -> None:
     release(cluster)
     with pytest.raises(SpecError, match=r"no materialized views; release a table again with `overwrite=True`$"):
         refresh("released", connection=cluster.connection)

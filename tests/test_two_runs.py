@@ -96,6 +96,7 @@ def at_once(here: Path, k: str, process: subprocess.Popen[str]) -> tuple[str, st
     return ran(here, k, when_staged), heard(process)
 
 
+@pytest.mark.capability("a pipeline's step that releases what has changed (`kanon run`)")
 @pytest.mark.slow
 def test_of_two_processes_on_a_server_one_adds_its_row_and_the_other_says_why_not(
     postgres: PostgreSQL, postgres_dsn: str, tmp_path: Path

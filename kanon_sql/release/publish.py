@@ -126,6 +126,12 @@ def scratch_beside(engine: Engine, target: Target) -> tuple[Relation, str]:
     return relation.sibling(tables.aside(relation, "staged")), tables.comment({"is": "scratch"})
 
 
+def bring_back(engine: Engine, target: Target | None) -> None:
+    """Give a release that a killed run had set aside its name again, where no transaction did."""
+    if not engine.has_transactions and target and target.table and not folders.named(engine, target):
+        tables.bring_back(engine, engine.place(target.table))
+
+
 def checksums_file(path: Path) -> Path:
     """The file that names all files of a release in several, so that no piece is taken for another release's.
 
@@ -171,6 +177,7 @@ def _publish_tables(
         final = pieces(room.target)  # worked out now, while what the pieces are made of is there
         put = partial(folders.put_in_place, room, folder) if folder else partial(tables.put_in_place, room, final)
         staging.defer(put, lambda: tables.discard(room))
+        staging.tables_on_their_way[folder or room.target] = room.place
     # What a view needs comes before the view.
     statements = [tables.make(room, piece) for piece in sorted(pieces(room.place), key=lambda piece: not piece.stem)]
     tables.finish(room)

@@ -94,7 +94,7 @@ def make_room(engine: Engine, target: Target) -> Room:
     """
     relation = engine.place(str(target.table))
     if not engine.has_transactions:
-        _bring_back(engine, relation)
+        bring_back(engine, relation)
     comments = engine.comments(relation)
     companions = [each for each, text in comments.items() if _is_companion(relation, text)] if target.overwrite else []
     there = [each for each in map(engine.existing, (relation, *companions)) if each]
@@ -196,7 +196,7 @@ def _leftovers(engine: Engine, target: Relation) -> dict[Relation, str]:
     return {table.relation: table.form for table in map(engine.existing, left) if table}
 
 
-def _bring_back(engine: Engine, target: Relation) -> None:
+def bring_back(engine: Engine, target: Relation) -> None:
     """Give a release that a killed run had set aside its name again, where nothing has it."""
     left = [(each, form) for each, form in _leftovers(engine, target).items() if "__replaced_" in each.name]
     own = [(each, form) for each, form in left if re.fullmatch(r".*__replaced_[0-9a-f]{8}", each.name)]

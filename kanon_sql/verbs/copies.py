@@ -195,7 +195,9 @@ class History:
                 on_its_way = self.staging.on_their_way[Path(target.file).absolute()]
                 relation = here.read_written(on_its_way, file_format(Path(target.file).name))
             else:
-                text = queries.select_all(self.engine.place(str(target.table)), self.engine.dialect)
+                place = self.engine.place(str(target.table))
+                there = self.staging.tables_on_their_way.get(place, place)
+                text = queries.select_all(there, self.engine.dialect)
                 relation = made.receive("release", self.engine, text)
             here.write_file(queries.select_all(relation, here.dialect), file, "parquet")
         return sha256(file), file

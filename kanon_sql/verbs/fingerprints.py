@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.files import files
 from kanon_sql.frequency.fitting import hierarchy_sources
+from kanon_sql.queries import Relation
 from kanon_sql.recode import RECODERS
 from kanon_sql.release.pieces import companion, companion_file
 from kanon_sql.release.publish import sha256
@@ -82,9 +84,10 @@ def of_target(target: Target, engine: Engine) -> str | None:
     return of_tables(target, engine)
 
 
-def of_tables(target: Target, engine: Engine) -> str | None:
-    """The same of tables."""
+def of_tables(target: Target, engine: Engine, staged: Mapping[Relation, Relation] = MappingProxyType({})) -> str | None:
+    """The same of tables, or of those that are on their way to their names: target: where it is now."""
     place = engine.place(str(target.table))
+    place = staged.get(place, place)
     there = [engine.existing(companion(place, stem)) for stem in _stems(target)]
     return None if None in there else _digest([of_table(engine, table) for table in there if table])
 

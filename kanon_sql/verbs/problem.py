@@ -149,8 +149,6 @@ def _needs_tables(spec: Spec, model: PrivacyModels) -> list[tuple[str, bool]]:
         ("a population", model.population is not None),
         ("masking against minimality", bool(model.redrawn)),
         ("a table of rows that wait", spec.waiting is not None),
-        ("an earlier recoding that is kept", spec.node_from is not None),
-        ("a differencing limit", spec.differencing_limit not in (None, "unlimited")),
     ]
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from kanon_sql.engine import Engine
 from kanon_sql.engines.opening import open_engine
 from kanon_sql.errors import DifferencingError, InfeasibleError, KanonError, SpecError, TargetError, VerificationError
+from kanon_sql.release import publish
 from kanon_sql.spec import Scheduled, Spec, Target, load_runs
 from kanon_sql.staging import PrivateFolder, Staging
 from kanon_sql.verbs.anonymize import make_release, releasing
@@ -25,7 +26,7 @@ from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.plan import check_spec
 from kanon_sql.verbs.released import Release
 from kanon_sql.verbs.result import Result
-from kanon_sql.verbs.source import Source, check_engine
+from kanon_sql.verbs.source import Source
 from kanon_sql.verbs.trail import FileTrail, TableTrail, Trail
 
 if TYPE_CHECKING:
@@ -175,9 +176,10 @@ def _one(each: Scheduled, path: Path, dry_run: bool, observer: Observer) -> Ran:
     target = _target(each.spec)
     started = datetime.now(UTC)
     with ExitStack() as last, releasing(None, each.spec) as (source, staging):
-        check_engine(source.engine, "run")
         observer.stage(f"Looking for changes of {each.name}")
         memory = _memory(each, path, source.engine)
+        if not dry_run:
+            publish.bring_back(source.engine, each.spec.target)
         found = _look(each, source, memory, Notes(notes_of(path, each.key)))
         if not found.why:
             return Ran(each.name, target, "unchanged", (f"nothing has changed since {found.at}",))
@@ -286,12 +288,14 @@ def _checksum(target: Target, engine: Engine, staging: Staging) -> str | None:
     """The checksum that the target has from now on."""
     if target.form == "view":
         return of_target(target, engine)
-    return of_files(target, staging.on_their_way) if target.file else of_tables(target, engine)
+    if target.file:
+        return of_files(target, staging.on_their_way)
+    return of_tables(target, engine, staging.tables_on_their_way)
 
 
 def _memory(each: Scheduled, path: Path, engine: Engine) -> Memory:
     """Where this release is remembered."""
-    trail = trail_of(each, engine)
+    trail = trail_of(each, path, engine)
     return Audited(trail, each.name, _place_in(each, engine)) if trail else Notes(notes_of(path, each.key))
 
 
@@ -302,8 +306,8 @@ def _place_in(each: Scheduled, engine: Engine) -> str:
     return Path(target.file).name if target.file else ".".join(engine.place(str(target.table)).parts)
 
 
-def trail_of(each: Scheduled, engine: Engine) -> Trail | None:
-    """The audit trail of a release, beside its target; None where none is asked for."""
+def trail_of(each: Scheduled, path: Path, engine: Engine) -> Trail | None:
+    """The audit trail of a release, beside its target, or the spec of `path`; None where none is asked for."""
     target, name = each.spec.target, each.audit
     assert target
     if name is None:
@@ -311,5 +315,17 @@ def trail_of(each: Scheduled, engine: Engine) -> Trail | None:
     if target.file:
         file = Path(target.file).parent / (name if name.endswith(".jsonl") else f"{name}.jsonl")
         return FileTrail(str(file), file)
+    if not engine.has_transactions:
+        return _beside_spec(name, path, engine)
     place = engine.place(name) if "." in name else engine.place(str(target.table)).sibling(name)
     return TableTrail(name, engine, place)
+
+
+def _beside_spec(name: str, path: Path, engine: Engine) -> Trail:
+    """A trail in a file, where a row of a table would not be there together with its release."""
+    if not name.endswith(".jsonl"):
+        raise SpecError(
+            f"{engine.name} has no transactions, so that an audit table could lack a release, or have one that never "
+            f"was; keep the trail in a file beside the spec, with `audit: {name}.jsonl`"
+        )
+    return FileTrail(name, path.parent / name)
