@@ -269,7 +269,7 @@ COMMANDS: list[tuple[str, Files, str]] = [
     (f"lattice people.csv {QI} --output h/age.csv/x.svg", {}, "there is no folder h/age.csv for x.svg"),
     (f"lattice people.csv {QI} --k 121", {}, "k is 121 but people.csv has only 120 rows"),
     (f"{BUILD} zip --redact middle", {}, "give right or left, not 'middle'"),
-    (f"{BUILD} zip --dates week", {}, "weeks do not nest in months"),
+    (f"{BUILD} zip --dates week,month", {}, "weeks do not nest in months"),
     (f"{BUILD} zip --taxonomy nope.csv", {}, "there is no hierarchy file nope.csv"),
     (f"{BUILD} zip --taxonomy t.csv", {"t.csv": "a;b\nb;a\n"}, "the parents run in a circle"),
     (f"{BUILD} zip --suppress --output old.csv", {}, "the file old.csv exists already; give --overwrite"),
