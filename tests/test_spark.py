@@ -39,6 +39,7 @@ from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.opening import open_engine
 from kanon_sql.engines.spark import Spark
 from kanon_sql.errors import KanonError, SourceError, SpecError, TargetError
+from kanon_sql.relation import Relation
 from kanon_sql.release import findings, tables
 from kanon_sql.release.findings import Summary
 from kanon_sql.spec import Session
@@ -533,3 +534,10 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
     with pytest.raises(SourceError, match=r"pip install 'kanon-sql\[spark\]'"):
         open_engine(Session("sc://127.0.0.1:1"))
+
+
+def test_a_value_that_moves_to_the_column_beside_it_is_seen(cluster: Spark) -> None:
+    for name, row in (("here", ("x", None)), ("there", (None, "x"))):
+        create_table(cluster, name, {"a": "VARCHAR", "b": "VARCHAR"}, [row])
+    here, there = (cluster.fingerprint(cluster.table(Relation(name))) for name in ("here", "there"))
+    assert here != there

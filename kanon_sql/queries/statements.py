@@ -174,7 +174,9 @@ def fingerprint(relation: Relation, columns: Sequence[str], texts: Sequence[str]
     `texts`: columns that are hashed as texts, having a type with no hash.
     """
     every = [*map(t.column, columns), *(exp.cast(t.column(name), "TEXT") for name in texts)]
-    hashed = exp.cast(exp.Anonymous(this="XXHASH64", expressions=every), "DECIMAL(38, 0)")
+    # XXHASH64 passes over NULL: a value that goes to the column beside it would not be seen.
+    filled = [exp.Is(this=t.column(name), expression=exp.null()) for name in (*columns, *texts)]
+    hashed = exp.cast(exp.Anonymous(this="XXHASH64", expressions=[*every, *filled]), "DECIMAL(38, 0)")
     return t.printed(exp.select(exp.Count(this=exp.Star()), exp.Sum(this=hashed)).from_(t.table(relation)), dialect)
 
 
