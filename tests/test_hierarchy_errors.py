@@ -130,17 +130,18 @@ ERRORS: dict[str, tuple[Callable[[], object], str]] = {
         "column 'zip': a step of 0 hides nothing; give 1 or more characters",
     ),
     "week": (
-        lambda: dates([], ["day", "week"], "born"),
-        "column 'born': the units given are day, week (weeks do not nest in months); "
-        "choose among day, month, quarter, year, decade, century",
+        lambda: dates([], ["week", "month"], "born"),
+        "column 'born': month is not coarser than week; weeks do not nest in months",
     ),
     "unknown unit": (
-        lambda: dates([], ["hour"], "born"),
-        "column 'born': the units given are hour; choose among day, month, quarter, year, decade, century",
+        lambda: dates([], ["fortnight"], "born"),
+        "column 'born': the units given are fortnight; choose among hour, day, week, month, quarter, year, decade, "
+        "century, and bands such as `5 years`",
     ),
     "no unit": (
         lambda: dates([], [], "born"),
-        "column 'born': the units given are none; choose among day, month, quarter, year, decade, century",
+        "column 'born': the units given are none; choose among hour, day, week, month, quarter, year, decade, century, "
+        "and bands such as `5 years`",
     ),
     "units out of order": (
         lambda: dates([], ["year", "month"], "born"),

@@ -82,13 +82,13 @@ _Known: TypeAlias = tuple[_Older, Callable[[], Copy]]
 class Guard:
     """Holds a staged release against those before; `found` says what came of the one that it replaces.
 
-    `earlier`: whom it singles out together with those before that, by the time of each.
+    `earlier`: how many people it singles out together with each of those before that.
     """
 
     def __init__(self, limit: int, beside: _Beside, known: Sequence[_Known], source: Source, people: Copy) -> None:
         self._limit, self._beside, self._known, self._source, self._people = limit, beside, known, source, people
         self.found: SingledOut | None = None
-        self.earlier: dict[str, int] = {}
+        self.earlier: list[int] = []
 
     def __call__(self, engine: Engine, staged: Staged) -> None:
         """DifferencingError if more people are singled out than may be."""
@@ -99,13 +99,13 @@ class Guard:
             if found.people > self._limit:
                 raise self._too_many(older, found)
             if older.at:
-                self.earlier[older.at] = found.people
+                self.earlier.append(found.people)
             else:
                 self.found = found
 
     def to_dict(self) -> dict[str, Any]:
         """As a manifest has it; empty where nothing was compared."""
-        earlier = {"earlier": {"releases": len(self.earlier), "most_people": max(self.earlier.values(), default=0)}}
+        earlier = {"earlier": {"releases": len(self.earlier), "most_people": max(self.earlier, default=0)}}
         return {"differencing": {**self.found.to_dict(), **earlier}} if self.found else {}
 
     def _too_many(self, older: _Older, found: SingledOut) -> DifferencingError:

@@ -59,9 +59,14 @@ WITH kanon_recoded AS (
       "_figure_3",
       "_figure_4",
       "_figure_5",
-      LIST_SUM(LIST_TRANSFORM(_figure_0, LAMBDA x : GREATEST((
-        x.c * _figure_1 - x.overall_c * _figure_2
-      ), 0))) AS _folded_0
+      LIST_SUM(
+        LIST_TRANSFORM(
+          _figure_0,
+          LAMBDA kanon_value : GREATEST((
+            kanon_value.c * _figure_1 - kanon_value.overall_c * _figure_2
+          ), 0)
+        )
+      ) AS _folded_0
     FROM (
       SELECT
         "kanon_class",
