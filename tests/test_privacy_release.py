@@ -303,9 +303,9 @@ def test_refine_asks_the_model_and_loses_less_than_the_best_node(embedded: DuckD
 def test_adult_refined_loses_less_than_the_full_domain_optimum() -> None:
     """No value of salary-class over 80 %: .7858 is the optimum of all nodes, two rows in a hundred suppressed."""
     spec = {"quasi_identifiers": EIGHT, "hierarchies": str(DATA / "adult" / "hierarchies"), "keep": ["salary-class"]}
-    asked: dict[str, Any] = {"privacy": PRIVACY, "strategy": "refine", "time_limit": 20, "suppression_limit": 0.02}
+    asked: dict[str, Any] = {"privacy": PRIVACY, "strategy": "refine", "time_limit": 8, "suppression_limit": 0.02}
     release = kanon_sql.anonymize(str(DATA / "adult" / "adult.csv"), spec, **asked)
-    assert release.manifest["information_loss"]["loss"] < 0.7
+    assert release.manifest["information_loss"]["loss"] < 0.7858
     frame = release.to_df()
     assert len(frame) == 30_162
     classes = frame.groupby(EIGHT, dropna=False)["salary-class"].value_counts().unstack(fill_value=0)

@@ -46,7 +46,7 @@ axes = st.one_of(
 )
 
 
-@examples(300)
+@examples(150)
 @given(axis=axes)
 def test_rounded_bounds_cover_and_stay_in_the_type(axis: tuple[str, list[Any]]) -> None:
     type_name, values = axis

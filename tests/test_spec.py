@@ -203,6 +203,14 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
     assert str(caught.value) == f"the spec file {tmp_path} cannot be read (Is a directory); check the path"
 
 
+def test_keys_are_words_even_where_yaml_has_a_meaning_for_them(tmp_path: Path) -> None:
+    path = tmp_path / "spec.yml"
+    path.write_text("source: {file: x.csv, null: [N/A]}\nquasi_identifiers: {no: {}, null: {}, on: {}}\n")
+    spec = load(path)
+    assert spec.reading.of("no").null == ("N/A",)
+    assert list(spec.quasi_identifiers) == ["no", "null", "on"]
+
+
 def test_yaml_anchors_and_merges_work(tmp_path: Path) -> None:
     text = "{source: t, quasi_identifiers: {a: &a {min_level: 1, max_level: 2}, b: {<<: *a, min_level: 0}}}"
     spec = load(write(tmp_path, text))

@@ -181,7 +181,10 @@ def read(path: Path, fill: Fill | None = None) -> Mapping[str, Any]:
     import yaml
 
     class Loader(yaml.SafeLoader):
-        """Refuse a key written twice, of which YAML would silently drop the first."""
+        """Take `null` and `no` as the words that they are where they are keys, and refuse a key written twice.
+
+        Of two, YAML would silently drop the first.
+        """
 
         def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
             keys = [key for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
@@ -190,6 +193,8 @@ def read(path: Path, fill: Fill | None = None) -> Mapping[str, Any]:
                 if first[key.value] is not key:
                     problem = f"the key {key.value!r} is there twice"
                     raise yaml.MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
+                if key.tag in _WORDS:
+                    key.tag = "tag:yaml.org,2002:str"
             return super().construct_mapping(node, deep)
 
         def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
@@ -222,6 +227,7 @@ def read(path: Path, fill: Fill | None = None) -> Mapping[str, Any]:
     return mapping
 
 
+_WORDS = {"tag:yaml.org,2002:null", "tag:yaml.org,2002:bool"}
 _LEADING_ZERO = re.compile(r"[-+]?0[0-9_]+")
 
 
