@@ -18,6 +18,7 @@ import kanon_sql
 from kanon_sql import Release, ReleaseFigures, Report
 from kanon_sql.engine import Column, Engine
 from kanon_sql.errors import SourceError, SpecError, TargetError
+from kanon_sql.report import words
 from kanon_sql.report.page import MOST_BYTES, glance, page, record
 from kanon_sql.utility import attribute, distribution, rare_rows
 from support.command_line import ASK, done, kanon
@@ -426,3 +427,10 @@ def test_a_pdf_is_printed_by_a_browser_that_is_there(
     browser.write_text("#!/bin/sh\nexit 3\n")
     with pytest.raises(TargetError, match="could not print the report"):
         report.write(tmp_path / "other.pdf")
+
+
+def test_the_first_page_names_the_worst_columns_and_counts_the_others() -> None:
+    tried = [{"attack": "homogeneity", "share": share / 10, "column": f"c{share}"} for share in range(6)]
+    *named, more = words._homogeneous(tried, "rows")
+    assert [sentence.partition("%")[0] for sentence in named] == ["50", "40", "30"]
+    assert more == "2 more columns have such groups too; see Attacks."

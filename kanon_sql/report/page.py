@@ -90,7 +90,7 @@ def _percent(share: float | None) -> str:
     """A share in a table, where the points of a column stand below each other."""
     if share is None:
         return "–"
-    return "< 0.1%" if 0 < share < 0.0005 else f"{share:.1%}"
+    return "< 0.1%" if 0 < share < 0.0005 else f"{share:z.1%}"
 
 
 def _code(said: str) -> Markup:

@@ -147,12 +147,19 @@ def _finding_somebody(manifest: Manifest, figures: Mapping[str, Any]) -> str:
 
 
 def _homogeneous(attacks: Sequence[Row], counted: str) -> list[str]:
-    return [
+    told = [each for each in attacks if each["attack"] == "homogeneity" and each["share"]]
+    worst = sorted(told, key=lambda each: -each["share"])[:_MOST_TOLD]
+    said = [
         f"{percent(each['share'])} of the {counted} are in a group that has one value of {each['column']} alone: "
         "whoever finds the group knows it."
-        for each in attacks
-        if each["attack"] == "homogeneity" and each["share"]
+        for each in worst
     ]
+    more = len(told) - len(worst)
+    have = "column has" if more == 1 else "columns have"
+    return said + ([f"{more:,} more {have} such groups too; see Attacks."] if more else [])
+
+
+_MOST_TOLD = 3  # columns on the first page
 
 
 def _most_successful(attacks: Sequence[Row], counted: str) -> list[str]:
