@@ -20,24 +20,10 @@ from typing import Any
 
 import psycopg
 from measure import process
+from people import RELEASED, SPEC, TUPLE
 
 KANON = (sys.executable, "-m", "kanon_sql")
 RESULTS = Path(__file__).parent / "results" / "engines.json"
-SPEC: dict[str, Any] = {
-    "source": "people",
-    "identifiers": ["person_id", "name"],
-    "quasi_identifiers": {
-        "age": {"hierarchy": {"ranges": [5, 10, 20, 40]}},
-        "zip": {"hierarchy": {"redact": "right"}},
-        "sex": {"hierarchy": "suppress"},
-        "admitted": {"hierarchy": {"dates": ["month", "quarter", "year"]}},
-    },
-    "sensitive": ["disease"],
-    "keep": ["income", "visits"],
-    "privacy": {"k": 5},
-}
-RELEASED = "age, zip, sex, admitted, disease, income, visits"
-TUPLE = "age, zip, sex, admitted"
 # Ages and regions are skewed, so that some tuples are rare; the same seed gives the same table.
 PEOPLE = """
 CREATE TABLE people AS
@@ -112,7 +98,7 @@ def main(rows: int = 10_000_000, *chosen: str) -> None:
             f"SELECT pg_total_relation_size('people'), COUNT(*) FROM (SELECT DISTINCT {TUPLE} FROM people) AS tuples"
         )
         spec = Path(work) / "spec.json"
-        spec.write_text(json.dumps(SPEC))
+        spec.write_text(json.dumps({"source": "people", **SPEC}))
         results: dict[str, Any] = {"rows": rows, "tuples": tuples, "megabytes": round(size / 2**20), "jobs": []}
         for name in chosen or JOBS:
             results["jobs"].append(job(on, spec, name, [each.format(work=work) for each in JOBS[name]], rows))

@@ -25,26 +25,13 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from people import RELEASED, SPEC, TUPLE
 from pyspark.errors import PySparkException
 
 from kanon_sql import anonymize
 from kanon_sql.engines.spark import Spark
 
 RESULTS = Path(__file__).parent / "results" / "spark.json"
-SPEC: dict[str, Any] = {
-    "identifiers": ["person_id", "name"],
-    "quasi_identifiers": {
-        "age": {"hierarchy": {"ranges": [5, 10, 20, 40]}},
-        "zip": {"hierarchy": {"redact": "right"}},
-        "sex": {"hierarchy": "suppress"},
-        "admitted": {"hierarchy": {"dates": ["month", "quarter", "year"]}},
-    },
-    "sensitive": ["disease"],
-    "keep": ["income", "visits"],
-    "privacy": {"k": 5},
-}
-RELEASED = "age, zip, sex, admitted, disease, income, visits"
-TUPLE = "age, zip, sex, admitted"
 # Ages and regions are skewed, so that some tuples are rare.
 PEOPLE = """
 CREATE TABLE people AS

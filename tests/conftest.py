@@ -127,6 +127,16 @@ def spark() -> Iterator[Engine]:
     yield from _session(os.environ["KANON_SPARK_URL"])
 
 
+@pytest.fixture
+def chosen_spark(request: pytest.FixtureRequest) -> Engine:
+    """The Spark engine that was chosen: Sail, or a cluster."""
+    chosen = [name for name in request.config.getoption("--engines").split(",") if name in ("sail", "spark")]
+    if not chosen:
+        pytest.skip("needs a Spark Connect server; add sail to --engines")
+    engine: Engine = request.getfixturevalue(chosen[0])
+    return engine
+
+
 def _session(url: str, settings: Mapping[str, str] = MappingProxyType({})) -> Iterator[Engine]:
     from kanon_sql.engines.spark import Spark
 

@@ -17,18 +17,8 @@ from kanon_sql.frequency.judge import Judge
 from support.command_line import kanon
 from support.database import create_table
 from support.examples import examples
+from support.resumed import ROWS, SPEC, TYPES
 
-TYPES = {"age": "INTEGER", "zip": "VARCHAR", "sex": "VARCHAR", "ill": "VARCHAR"}
-ROWS = [(20 + i * 7 % 31, f"{i * 13 % 5}{i * 29 % 7}", "fm"[i % 3 % 2], "abcd"[i * i % 4]) for i in range(300)]
-SPEC: dict[str, Any] = {
-    "quasi_identifiers": {
-        "age": {"hierarchy": {"ranges": [2, 4, 8, 16]}},
-        "zip": {"hierarchy": {"redact": "right"}},
-        "sex": {"hierarchy": "suppress"},
-    },
-    "sensitive": ["ill"],
-    "privacy": {"k": 6},
-}
 QUESTIONS: dict[str, dict[str, Any]] = {
     "auto": {},
     "classes": {"metric": "average_class_size", "strategy": "exhaustive"},

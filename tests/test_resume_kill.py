@@ -16,19 +16,10 @@ from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.errors import SpecError, TargetError
 from kanon_sql.verbs.trace import so_far
 from support.database import create_table
+from support.resumed import ROWS, TYPES
+from support.resumed import SPEC as SEARCHED
 
-TYPES = {"age": "INTEGER", "zip": "VARCHAR", "sex": "VARCHAR", "ill": "VARCHAR"}
-ROWS = [(20 + i * 7 % 31, f"{i * 13 % 5}{i * 29 % 7}", "fm"[i % 3 % 2], "abcd"[i * i % 4]) for i in range(300)]
-SPEC: dict[str, Any] = {
-    "quasi_identifiers": {
-        "age": {"hierarchy": {"ranges": [2, 4, 8, 16]}},
-        "zip": {"hierarchy": {"redact": "right"}},
-        "sex": {"hierarchy": "suppress"},
-    },
-    "sensitive": ["ill"],
-    "privacy": {"k": 6},
-    "strategy": "exhaustive",
-}
+SPEC = {**SEARCHED, "strategy": "exhaustive"}
 SAME = ("node", "score", "proven_optimal", "nodes_checked", "information_loss", "suppressed_rows")
 # A process that kills itself, as the kernel would, when its search asks for something for the n-th time.
 DOOMED = """

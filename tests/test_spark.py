@@ -61,14 +61,10 @@ SPEC: dict[str, Any] = {
 
 
 @pytest.fixture
-def cluster(request: pytest.FixtureRequest) -> Spark:
+def cluster(chosen_spark: Spark) -> Spark:
     """The Spark engines that were chosen, with a table of people; the embedded DuckDB has the same."""
-    chosen = [name for name in request.config.getoption("--engines").split(",") if name in ("sail", "spark")]
-    if not chosen:
-        pytest.skip("needs a Spark Connect server; add sail to --engines")
-    engine: Spark = request.getfixturevalue(chosen[0])
-    create_table(engine, "people", TYPES, ROWS)
-    return engine
+    create_table(chosen_spark, "people", TYPES, ROWS)
+    return chosen_spark
 
 
 @pytest.fixture

@@ -26,15 +26,11 @@ SPEC: dict[str, Any] = {
 
 
 @pytest.fixture
-def cluster(request: pytest.FixtureRequest) -> Iterator[Spark]:
+def cluster(chosen_spark: Spark) -> Iterator[Spark]:
     """The Spark engine that was chosen, with a table of people, and no other at the end."""
-    chosen = [name for name in request.config.getoption("--engines").split(",") if name in ("sail", "spark")]
-    if not chosen:
-        pytest.skip("needs a Spark Connect server; add sail to --engines")
-    engine: Spark = request.getfixturevalue(chosen[0])
-    create_table(engine, "people", TYPES, ROWS)
-    yield engine
-    assert [each.name for each in engine.connection.catalog.listTables() if each.name != "made"] == ["people"]
+    create_table(chosen_spark, "people", TYPES, ROWS)
+    yield chosen_spark
+    assert [each.name for each in chosen_spark.connection.catalog.listTables() if each.name != "made"] == ["people"]
 
 
 def release(engine: Spark, folder: Path, source: str = "people", **options: Any) -> Any:

@@ -45,14 +45,10 @@ SPEC: dict[str, Any] = {
 
 
 @pytest.fixture
-def cluster(request: pytest.FixtureRequest) -> Spark:
+def cluster(chosen_spark: Spark) -> Spark:
     """The Spark engine that was chosen, with a table of people, all of whose columns but one are quasi-identifiers."""
-    chosen = [name for name in request.config.getoption("--engines").split(",") if name in ("sail", "spark")]
-    if not chosen:
-        pytest.skip("needs a Spark Connect server; add sail to --engines")
-    engine: Spark = request.getfixturevalue(chosen[0])
-    create_table(engine, "people", TYPES, ROWS)
-    return engine
+    create_table(chosen_spark, "people", TYPES, ROWS)
+    return chosen_spark
 
 
 def release(engine: Any, search_in: str = "engine", **options: Any) -> Any:
