@@ -1,4 +1,4 @@
-"""What travels with the package: its version, and `sql/` and `hierarchies/`, inside it or beside it in a checkout."""
+"""What travels with the package: its version, and the folders `sql/`, `hierarchies/` and `demo/`."""
 
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path

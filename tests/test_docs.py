@@ -3,8 +3,6 @@
 import pkgutil
 import re
 import shlex
-import shutil
-from datetime import datetime
 from pathlib import Path
 
 import duckdb
@@ -14,20 +12,10 @@ import yaml
 
 from kanon_sql import frequency_set_sql
 from kanon_sql import spec as specs
-from kanon_sql.demo_data import write_parquet
-from kanon_sql.resources import folder
 from support.command_line import kanon
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "pipelines").glob("*.md"))]
-PATIENTS = """
-CREATE TABLE patients AS
-SELECT
-  'P' || i AS name, 's' || i AS ssn, 20 + (i * 7) % 60 AS age, CAST(10000 + (i * 37) % 90 AS VARCHAR) AS zip,
-  DATE '2025-01-01' + CAST((i * 13) % 400 AS INTEGER) AS admitted, ['Bern', 'Thun', 'Graz'][1 + i % 3] AS city,
-  ['f', 'm'][1 + i % 2] AS sex, ['flu', 'asthma'][1 + (i // 7) % 2] AS disease
-FROM range(600) AS t(i)
-"""
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -43,54 +31,16 @@ def commands(page: Path) -> list[list[str]]:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """People, hierarchies, a database of patients, places, and the README's spec as release.yml."""
-    write_parquet(tmp_path / "people.parquet", 1000)
-    shutil.copytree(folder("hierarchies") / "adult", tmp_path / "hierarchies")
-    (tmp_path / "places.csv").write_text("Bern;Switzerland\nThun;Switzerland\nGraz;Austria\nSwitzerland;*\nAustria;*\n")
-    with duckdb.connect(str(tmp_path / "hospital.duckdb")) as connection:
-        connection.execute(PATIENTS)
-    with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
-        connection.execute(f"CREATE SCHEMA hr; USE hr; {PATIENTS}")
-    duckdb.connect(str(tmp_path / "lake.duckdb")).close()
-    write_trips(tmp_path / "trips.parquet")
-    (spec,) = blocks(ROOT / "README.md", "yaml")
-    (tmp_path / "release.yml").write_text(spec, encoding="utf-8")
+    """The demo's folder, of fewer people, with what a page does not make itself."""
+    assert kanon("demo", "--rows", "1000", "--directory", tmp_path).code == 0
+    (tmp_path / "people_k5.parquet").unlink()
     (tmp_path / "dbt_project.yml").write_text("name: hospital\n")
-    (trips,) = blocks(ROOT / "docs" / "cloaking.md", "yaml")
-    (tmp_path / "trips.yml").write_text(trips, encoding="utf-8")
-    nightly, *_ = blocks(ROOT / "docs" / "pipeline.md", "yaml")
-    (tmp_path / "nightly.yml").write_text(nightly, encoding="utf-8")
-    write_exports(tmp_path)
-    return tmp_path
-
-
-def write_exports(place: Path) -> None:
-    """Patients as a spreadsheet of Windows exports them, and as that spreadsheet."""
-    names = ["Name", "PLZ", "Alter", "Kosten", "Aufnahme"]
-    rows = [
-        (f"Müller {i}", f"0{1000 + i % 5}", 20 + i % 30, i / 8, datetime(2024, 1, 1 + i % 28, i % 24, 30))
-        for i in range(600)
-    ]
-    text = [f"{n};{z};{a};{k:.2f};{t:%d.%m.%Y %H:%M}".replace(".", ",", 1) for n, z, a, k, t in rows]
-    (place / "patients.csv").write_bytes("\r\n".join([";".join(names), *text]).encode("cp1252"))
     workbook = openpyxl.Workbook(write_only=True)
     sheet = workbook.create_sheet("Patients")
-    for row in (names, *rows):
-        sheet.append(row)
-    workbook.save(place / "patients.xlsx")
-    (place / "exports").mkdir()
-    (place / "exports" / "Alter.csv").write_text("".join(f"{a};{a // 10}0s;*\n" for a in range(20, 50)))
-    (place / "exports" / "PLZ.csv").write_text("".join(f"0{1000 + i};*\n" for i in range(5)))
-
-
-def write_trips(path: Path) -> None:
-    """Twenty taxis on a spiral."""
-    query = """
-    SELECT i % 20 AS taxi, 46.9 + i * cos(i) / 9000 AS lat, 7.4 + i * sin(i) / 9000 AS lon,
-      TIMESTAMP '2025-03-01' + INTERVAL (i * 71) SECOND AS ts, i % 90 AS speed
-    FROM range(1000) AS t(i)
-    """
-    duckdb.sql(query).write_parquet(str(path))
+    for line in (tmp_path / "patients.csv").read_text(encoding="cp1252").splitlines():
+        sheet.append(line.split(";"))
+    workbook.save(tmp_path / "patients.xlsx")
+    return tmp_path
 
 
 def copy_patients(place: Path, dsn: str) -> None:
@@ -115,7 +65,7 @@ def test_the_commands_of_a_page_work_as_typed(page, place, request, monkeypatch)
     if page.name == "guarantees.md":
         run(["kanon", "demo", "--rows", "4000", "--directory", "."])
     if page.name == "statements.md":
-        query = frequency_set_sql(place / "release.yml")
+        query = frequency_set_sql(place / "patients.yml")
         with duckdb.connect(str(place / "hospital.duckdb")) as connection:
             connection.execute(f"COPY ({query}) TO '{place}/counted.parquet'")
     dsn = None

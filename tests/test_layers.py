@@ -13,7 +13,7 @@ PACKAGE = TESTS.parent / "kanon_sql"
 # From the ground up: a module imports from lower lines only, or from its own room.
 RANKS = [
     "errors resources interrupts hints relation",
-    "staging generalization demo_data",
+    "staging generalization demo_data demo_files",
     "privacy",
     "loss",
     "spec queries",
@@ -36,15 +36,15 @@ RANK = {room: rank for rank, rooms in enumerate(RANKS) for room in rooms.split()
 # The rooms that may import a package, now or later in a function.
 HOMES = {
     "sqlglot": {"queries"},
-    "duckdb": {"engines", "demo_data"},
+    "duckdb": {"engines", "demo_data", "demo_files"},
     "psycopg": {"engines"},
     "typer": {"cli"},
     "rich": {"cli"},
     "pydantic": {"spec", "frequency"},
     "yaml": {"spec"},
-    "pandas": {"engines", "verbs", "demo_data"},
+    "pandas": {"engines", "verbs", "demo_data", "demo_files"},
     "pysat": {"strategies"},
-    "numpy": {"strategies", "frequency", "demo_data", "utility", "suggestion"},
+    "numpy": {"strategies", "frequency", "demo_data", "demo_files", "utility", "suggestion"},
     "jinja2": {"report"},
     "markupsafe": {"report"},
     "openpyxl": {"engines"},

@@ -61,6 +61,7 @@ def test_the_wheel_holds_the_package_its_sql_and_its_hierarchies(wheel: Path) ->
             ("kanon_sql/report/templates", "kanon_sql/report/templates", "*.*"),
             ("sql", "kanon_sql/sql", "**/*.sql"),
             ("hierarchies", "kanon_sql/hierarchies", "**/*.*"),
+            ("demo", "kanon_sql/demo", "**/*.*"),
         ]
         for path in (ROOT / outside).glob(pattern)
     }

@@ -11,6 +11,7 @@ from typing import Any
 
 from rich.markup import escape
 
+from kanon_sql import demo_files
 from kanon_sql.cli import options as o
 from kanon_sql.cli.anonymize import show_release
 from kanon_sql.cli.declare import Option, takes
@@ -57,7 +58,7 @@ def demo(directory: Path, rows: int, k: int, seed: int, as_json: bool | None) ->
 
 
 def run(directory: Path, rows: int, k: int, seed: int) -> Release:
-    """Make the people, write the spec and the hierarchies into the same folder, and run the spec."""
+    """Make the people, write the spec, the hierarchies and what docs/ speaks of beside them, and run the spec."""
     if k > rows:
         raise SpecError(f"k is {k:,} but there are only {rows:,} people; lower `k`, or make up more with --rows")
     try:
@@ -72,6 +73,7 @@ def run(directory: Path, rows: int, k: int, seed: int) -> Release:
     with watching() as watch:
         watch.stage(f"Making up {rows:,} people")
         write_parquet(directory / "people.parquet", rows, seed)
+        demo_files.write(directory)
         return anonymize(None, spec, observer=watch)
 
 
@@ -85,19 +87,21 @@ def _show(made: Release, directory: Path) -> None:
     out.print(f"[bold]After[/bold]: every row now has {manifest['privacy'][0]['required'] - 1} or more like it")
     sample(*after)
     show_release(manifest)
-    places = ("release.yml", "people.parquet", "people_stricter.parquet")
-    spec, people, stricter = (quote(str(directory / name)) for name in places)
-    released = quote(manifest["target"]["file"])
+    out.print(
+        f"Also in {escape(str(directory))}: patients, places and trips, for the examples of the README and docs/."
+    )
+    released = quote(Path(manifest["target"]["file"]).name)
     columns = ",".join(manifest["node"])
     out.print("\n[bold]Next[/bold]")
     for command, purpose in (
-        (f"kanon profile {people}", "how unique were they?"),
+        (f"cd {quote(str(directory))}", "what follows is typed in the demo's folder"),
+        ("kanon profile people.parquet", "how unique were they?"),
         (
             f"kanon verify {released} --quasi-identifiers {columns} --k {manifest['privacy'][0]['required']}",
             "check it yourself",
         ),
-        (f"kanon explain --spec {spec}", "every SQL statement of this run"),
-        (f"kanon anonymize --spec {spec} --k 20 --output {stricter}", "a stricter release"),
+        ("kanon explain --spec release.yml", "every SQL statement of this run"),
+        ("kanon anonymize --spec release.yml --k 20 --output people_stricter.parquet", "a stricter release"),
         ("kanon anonymize --help", "your own table"),
     ):
         out.print(f"  [cyan]{escape(command)}[/cyan]  # {purpose}", soft_wrap=True)
