@@ -28,6 +28,7 @@ RANKS = [
     "verbs",
     "hierarchy",
     "__init__",
+    "page",
     "cli dbt",
     "__main__",
 ]
@@ -45,7 +46,9 @@ HOMES = {
     "pandas": {"engines", "verbs", "demo_data", "demo_files"},
     "pysat": {"strategies"},
     "numpy": {"strategies", "frequency", "demo_data", "demo_files", "utility", "suggestion"},
-    "jinja2": {"report"},
+    "jinja2": {"report", "page"},
+    "starlette": {"page"},
+    "uvicorn": {"page"},
     "markupsafe": {"report"},
     "openpyxl": {"engines"},
     "sklearn": {"attack", "utility"},

@@ -1,0 +1,46 @@
+"""`kanon page`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rich.markup import escape
+
+from kanon_sql.cli import options as o
+from kanon_sql.cli.declare import Option, takes
+from kanon_sql.cli.show import out, warn, watching
+from kanon_sql.errors import SpecError
+
+PORT = Option(
+    "port", "The port to listen on; a free one unless it is given.", type=int, limits={"min": 1, "max": 65535}
+)
+BROWSER = Option("browser", "Open the page in the browser.", type=bool)
+TIME_LIMIT = Option("time_limit", "Seconds to look at sets of columns.", type=float, default=10.0)
+
+
+@takes(o.SOURCE, *o.PLACES, o.SPEC, PORT, BROWSER, TIME_LIMIT)
+def page(
+    source: str | None, spec: Path | None, port: int | None, browser: bool | None, time_limit: float, **places: Any
+) -> None:
+    """[bold]kanon page patients.csv[/bold]
+
+    The page is for this machine alone: its address holds a secret, and ends with the command. It shows values of the
+    data. Needs the extra `page`."""
+    try:
+        from kanon_sql.page import serve
+        from kanon_sql.page.opening import open_page
+    except ModuleNotFoundError as error:
+        raise SpecError(f"{error.name} is not installed; install it with `pip install 'kanon-sql[page]'`") from error
+    with watching() as watch:
+        opened = open_page(source, spec, watch, time_limit, **places)
+    warn(opened.notes)
+
+    def tell(address: str) -> None:
+        out.print(f"Steer it at [bold]{escape(address)}[/bold]\nCtrl-C ends it.", soft_wrap=True)
+        if browser:
+            import webbrowser
+
+            webbrowser.open(address)
+
+    serve(opened, port or 0, tell)

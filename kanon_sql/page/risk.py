@@ -1,0 +1,57 @@
+"""The screen of the risk: who is in a class of fewer than k, while k and the levels move."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from kanon_sql.errors import KanonError
+from kanon_sql.page.charts import histogram
+from kanon_sql.page.draft import Draft
+from kanon_sql.page.web import changing, rendered, shown, whole
+
+MOST_K = 100  # of the slider; a field beside it takes any
+
+
+def show(request: Request, problem: str = "") -> Response:
+    """The slider, the levels, and a histogram per column."""
+    return rendered(request, "risk", problem, most=MOST_K, **_content(request))
+
+
+def _content(request: Request) -> dict[str, Any]:
+    page = request.app.state.page
+    draft = page.draft
+    try:
+        counted = page.counted()
+    except KanonError as error:
+        return {"missing": str(error), "seen": None, "drawn": [], "at_risk": 0}
+    seen = counted.shown(draft.levels)
+    drawn = [(each, histogram(f"h{place}", each, draft.k)) for place, each in enumerate(seen.histograms)]
+    return {"missing": "", "seen": seen, "drawn": drawn, "at_risk": seen.at_risk(draft.k)}
+
+
+@changing(show)
+def move(request: Request, form: FormData) -> Response:
+    """Another k, another level of a column."""
+
+    def edit(draft: Draft) -> Draft:
+        k = whole(form, "k", 1)
+        if k is not None and k != draft.k:
+            draft = draft.told(privacy={**draft.keys.get("privacy", {}), "k": k})
+        levels = dict(draft.levels)
+        for place, column in enumerate(draft.columns):
+            level = whole(form, f"level-{place}", 0)
+            if level is not None:
+                levels[column.name] = level
+        return replace(draft, levels=levels)
+
+    request.app.state.page.change(edit)
+    return shown(request, "risk")
+
+
+ROUTES = [Route("/risk", show), Route("/risk", move, methods=["POST"])]

@@ -1,0 +1,82 @@
+"""The screen of the search: what is asked for, where the search stands, Stop, and what came of it."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from kanon_sql.errors import SpecError
+from kanon_sql.loss import METRICS
+from kanon_sql.page.draft import Draft
+from kanon_sql.page.web import changing, rendered, shown
+from kanon_sql.spec import LocalStrategy, SearchStrategy
+
+
+def show(request: Request, problem: str = "") -> Response:
+    """What to search by, and the running search."""
+    searches, recoders = get_args(SearchStrategy), get_args(LocalStrategy)
+    return rendered(request, "search", problem, searches=searches, recoders=recoders, metrics=sorted(METRICS))
+
+
+@changing(show)
+def ask(request: Request, form: FormData) -> Response:
+    """Another strategy, metric, limit."""
+
+    def edit(draft: Draft) -> Draft:
+        keys: dict[str, Any] = {name: str(form[name]) for name in ("strategy", "metric") if name in form}
+        if "suppression" in form:
+            keys["suppression_limit"] = _number(form, "suppression", 0, 100, 2.0) / 100
+        if "time_limit" in form:
+            text = str(form["time_limit"]).strip()
+            keys["time_limit"] = _number(form, "time_limit", 0, None, 60.0) if text else None
+        edited = draft.told(**keys)
+        edited.spec(target=None)
+        return edited
+
+    request.app.state.page.change(edit)
+    return shown(request, "search")
+
+
+def _number(form: FormData, name: str, least: float, most: float | None, usual: float) -> float:
+    text = str(form.get(name, "")).strip() or str(usual)
+    try:
+        number = float(text)
+    except ValueError:
+        number = float("nan")
+    if not (number >= least and (most is None or number <= most)):
+        between = f"from {least:g}" + (f" to {most:g}" if most is not None else "")
+        raise SpecError(f"{text!r} is no number {between}; correct it")
+    return number
+
+
+@changing(show)
+def run(request: Request, _: FormData) -> Response:
+    """Start a search of the draft; nothing is written."""
+    page = request.app.state.page
+    draft = page.draft
+    draft.spec(target=None)
+    name = f"{draft.keys.get('strategy', 'auto')}, k = {draft.k}"
+    page.run(name, {"spec": {key: value for key, value in draft.mapping().items() if key != "target"}})
+    return shown(request, "search")
+
+
+@changing(show)
+def stop(request: Request, form: FormData) -> Response:
+    """Take the best so far, or end the search without a result."""
+    page = request.app.state.page
+    if page.work:
+        page.work.stop(keep=form.get("how") != "end")
+        page.windows.tell("changed")
+    return shown(request, "search")
+
+
+ROUTES = [
+    Route("/search", show),
+    Route("/search", ask, methods=["POST"]),
+    Route("/search/run", run, methods=["POST"]),
+    Route("/search/stop", stop, methods=["POST"]),
+]

@@ -1,0 +1,106 @@
+"""All that the windows of a page share: the draft, what is counted of it, the work that runs, and what came of it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kanon_sql.errors import SpecError
+from kanon_sql.page import web
+from kanon_sql.page.counted import Counted, counted
+from kanon_sql.page.draft import Draft
+from kanon_sql.page.work import Work
+from kanon_sql.verbs.observer import Observer
+from kanon_sql.verbs.source import opened
+
+_PAUSE = 0.25  # seconds between two pictures of a running search
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of a draft: the manifest of a release that was made to be looked at, or written."""
+
+    number: int
+    name: str
+    draft: Draft
+    manifest: Mapping[str, Any]
+    way: tuple[tuple[float, float | None, float], ...] = ()
+    sql: str = ""
+
+
+@dataclass
+class Page:
+    """The page: every change goes through it, one at a time. `folder`: where the paths of the spec start.
+
+    `rows`: of the source. `notes`: how it was read, and what was not looked at.
+    """
+
+    draft: Draft
+    folder: Path
+    rows: int
+    notes: tuple[str, ...] = ()
+    windows: web.Windows = field(default_factory=web.Windows)
+    work: Work | None = None
+    results: list[Result] = field(default_factory=list)
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+    _counted: tuple[Draft, Counted] | None = None
+    _told: float = 0.0
+
+    def change(self, edit: Callable[[Draft], Draft]) -> None:
+        """Make another draft of the one there is, and tell every window."""
+        with self._lock:
+            before, self.draft = self.draft, edit(self.draft)
+        if self.draft != before:
+            self.windows.tell("changed")
+
+    def counted(self) -> Counted:
+        """The frequency set of the draft, counted now if its columns or hierarchies have changed; KanonError if not."""
+        with self._lock:
+            if self._counted is None or not self._counted[0].counts_like(self.draft):
+                self._forget()
+                if not self.draft.quasi_identifiers:
+                    raise SpecError("no column is a quasi-identifier; choose those that others may know, under Columns")
+                spec = self.draft.spec(privacy={"k": 1}, strategy="auto", target=None)
+                with opened(None, spec, said=True) as source:
+                    self._counted = self.draft, counted(source, spec, Observer())
+            return self._counted[1]
+
+    def run(self, name: str, request: Mapping[str, Any]) -> None:
+        """Start a worker; SpecError while another is busy."""
+        with self._lock:
+            if self.work and self.work.ended is None:
+                raise SpecError("something is running already; stop it first")
+            draft = self.draft
+            self.work = Work(name, request, self._follow, lambda work, made: self._keep(work, made, draft))
+            self.work.start(self.folder)
+        self.windows.tell("changed")
+
+    def _keep(self, work: Work, made: Mapping[str, Any], draft: Draft) -> None:
+        """Keep what a worker gave."""
+        with self._lock:
+            number, way = len(self.results) + 1, tuple(work.way)
+            self.results.append(Result(number, work.name, draft, made["manifest"], way, made["sql"]))
+
+    def _follow(self, work: Work) -> None:
+        """Show the windows where a worker stands."""
+        if work.ended:
+            self.windows.tell("changed")
+        elif time.monotonic() - self._told > _PAUSE:
+            self._told = time.monotonic()
+            self.windows.tell("live", web.fragment("running", work=work))
+
+    def close(self) -> None:
+        """End what runs, and drop what was counted."""
+        if self.work:
+            self.work.close()
+        with self._lock:
+            self._forget()
+
+    def _forget(self) -> None:
+        if self._counted:
+            self._counted[1].close()
+            self._counted = None

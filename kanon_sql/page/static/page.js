@@ -1,0 +1,67 @@
+"use strict";
+// Forms are sent as they change; of the screen that comes back, the regions that differ are exchanged.
+const base = document.body.dataset.base;
+const inField = (e) => e && e.matches("input:not([type=range]):not([type=checkbox]):not([type=radio]), textarea, select, input[type=range]");
+let stale = false;
+
+const swap = (html) => {
+  const next = new DOMParser().parseFromString(html, "text/html");
+  const focus = document.activeElement;
+  for (const old of document.querySelectorAll("[data-live]")) {
+    const made = next.getElementById(old.id);
+    if (!made || made.outerHTML === old.outerHTML) continue;
+    if (old.contains(focus) && inField(focus)) { stale = true; continue; }
+    for (const open of old.querySelectorAll("details[id][open]")) made.querySelector(`#${open.id}`)?.setAttribute("open", "");
+    old.replaceWith(made);
+  }
+  if (focus?.id && !document.contains(focus)) document.getElementById(focus.id)?.focus();
+};
+
+const busy = (on) => document.body.toggleAttribute("data-busy", on);
+const read = async () => { stale = false; swap(await (await fetch(location.href)).text()); };
+
+// One change is on its way at a time; of those that come meanwhile from the same form only the last is sent.
+const waiting = new Map();
+let sending = false;
+const send = async (form, button) => {
+  const body = new FormData(form, button);
+  waiting.set(form.action, form.enctype === "multipart/form-data" ? body : new URLSearchParams(body));
+  if (sending) return;
+  sending = true;
+  busy(true);
+  try {
+    while (waiting.size) {
+      const [action, content] = waiting.entries().next().value;
+      waiting.delete(action);
+      const answer = await fetch(action, { method: "POST", body: content });
+      const text = await answer.text();
+      if (!waiting.size) swap(text);
+    }
+  } finally { sending = false; busy(false); }
+};
+
+document.addEventListener("input", (e) => e.target.form?.dataset.send === "input" && send(e.target.form));
+document.addEventListener("change", (e) => e.target.form?.dataset.send === "change" && send(e.target.form));
+document.addEventListener("submit", (e) => {
+  if (!("send" in e.target.dataset)) return;
+  e.preventDefault();
+  send(e.target, e.submitter);
+});
+document.addEventListener("focusout", () => stale && setTimeout(read));
+document.addEventListener("input", (e) => {  // a slider and the field beside it show the same
+  for (const other of document.querySelectorAll(`[data-same="${e.target.dataset.same ?? "-"}"]`)) if (other !== e.target) other.value = e.target.value;
+});
+document.addEventListener("click", async (e) => {
+  const button = e.target.closest("[data-copy]");
+  if (!button) return;
+  await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+  button.textContent = "Copied";
+});
+
+const events = new EventSource(`${base}events`);
+events.onmessage = (e) => {
+  const { kind, html } = JSON.parse(e.data);
+  if (kind === "live") swap(html); else if (!sending) read();
+};
+events.onerror = () => { document.getElementById("lost").hidden = false; };
+events.onopen = () => { document.getElementById("lost").hidden = true; };

@@ -1,0 +1,135 @@
+"""What the screens share: their templates, how a change is answered, and the events that windows listen to."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from kanon_sql.errors import KanonError
+from kanon_sql.report.numbers import count, figure
+from kanon_sql.report.words import percent
+
+_FOLDER = Path(__file__).parent
+_HEARTBEAT = 1.0  # seconds: how soon a window notices that it has to go, or the server that a window has gone
+TITLES = {"columns": "Columns", "risk": "Risk", "search": "Search"}
+
+
+@dataclass
+class Windows:
+    """The windows that listen for events."""
+
+    loop: asyncio.AbstractEventLoop | None = None
+    ending: Callable[[], bool] = lambda: False
+    _queues: set[asyncio.Queue[str]] = field(default_factory=set)
+
+    def tell(self, kind: str, html: str = "") -> None:
+        """Send every window an event, from any thread: `changed`, or `live` with regions to exchange."""
+        event = f"data: {json.dumps({'kind': kind, 'html': html})}\n\n"
+        if self.loop is not None and not self.loop.is_closed():
+            self.loop.call_soon_threadsafe(self._put, event)
+
+    def _put(self, event: str) -> None:
+        for queue in self._queues:
+            queue.put_nowait(event)
+
+    async def events(self, request: Request) -> AsyncIterator[str]:
+        """The events of one window, from now on."""
+        queue: asyncio.Queue[str] = asyncio.Queue()
+        self._queues.add(queue)
+        try:
+            yield ": open\n\n"
+            while not self.ending() and not await request.is_disconnected():
+                try:
+                    yield await asyncio.wait_for(queue.get(), _HEARTBEAT)
+                except TimeoutError:
+                    yield ": still here\n\n"
+        finally:
+            self._queues.discard(queue)
+
+
+def rendered(request: Request, name: str, problem: str = "", **content: Any) -> HTMLResponse:
+    """A screen, by the name of its template; with a problem it answers a change that was refused."""
+    page = request.app.state.page
+    base = str(request.scope.get("root_path", "")) + "/"
+    here = {"base": base, "screen": name, "titles": TITLES, "page": page, "draft": page.draft, "problem": problem}
+    html = _templates().get_template(f"{name}.html.j2").render(**here, **content)
+    return HTMLResponse(html, status_code=422 if problem else 200)
+
+
+def fragment(name: str, **content: Any) -> str:
+    """Regions that an event brings along."""
+    return _templates().get_template(f"{name}.html.j2").render(**content)
+
+
+def shown(request: Request, screen: str) -> Response:
+    """What a change is answered with: the screen to show now."""
+    return RedirectResponse(f"{request.scope.get('root_path', '')}/{screen}", status_code=303)
+
+
+Show = Callable[..., Response]
+Change = Callable[[Request, FormData], Response]
+
+
+def changing(show: Show) -> Callable[[Change], Callable[[Request], Any]]:
+    """Turn a change into an endpoint: it gets the form; what it refuses is said on the screen of `show`."""
+
+    def decorate(change: Change) -> Callable[[Request], Any]:
+        async def endpoint(request: Request) -> Response:
+            async with request.form(max_files=1, max_fields=2000) as form:
+                try:
+                    return await run_in_threadpool(change, request, form)
+                except KanonError as error:
+                    return await run_in_threadpool(show, request, problem=str(error))
+
+        return endpoint
+
+    return decorate
+
+
+def whole(form: FormData, name: str, least: int, most: int | None = None) -> int | None:
+    """A whole number of a form; None where it is empty or none, so that the old one stays."""
+    text = str(form.get(name, "")).strip()
+    if not text.removeprefix("-").isdecimal():
+        return None
+    number = max(least, int(text))
+    return number if most is None else min(number, most)
+
+
+def _events(request: Request) -> Response:
+    events = request.app.state.page.windows.events(request)
+    return StreamingResponse(events, media_type="text/event-stream")
+
+
+def _static(request: Request) -> Response:
+    name = request.path_params["name"]
+    if name not in ("page.css", "page.js", "icon.svg"):
+        return Response(status_code=404)
+    return FileResponse(_FOLDER / "static" / name)
+
+
+ROUTES = [Route("/events", _events), Route("/static/{name}", _static)]
+
+
+@cache
+def _templates() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(_FOLDER / "templates"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    made.filters |= {"count": count, "figure": figure, "percent": percent}
+    return made

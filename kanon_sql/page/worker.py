@@ -1,0 +1,84 @@
+"""The process that does the long work of the page: `python -m kanon_sql.page.worker`, one request, then events.
+
+A line of JSON comes in, lines of JSON go out: what is reached, where the search stands, and at last what was made or
+why not. SIGINT takes the best so far, as Ctrl-C does in a terminal; SIGTERM ends the work and leaves nothing
+unfinished behind, and so does the end of the page's own process, which closes the pipe.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Mapping
+from dataclasses import asdict
+from math import isfinite
+from typing import Any
+
+from kanon_sql import interrupts
+from kanon_sql.errors import InfeasibleError, KanonError
+from kanon_sql.recode import Rounds
+from kanon_sql.spec import parse
+from kanon_sql.strategies import Progress
+from kanon_sql.verbs.anonymize import anonymize
+from kanon_sql.verbs.observer import Observer
+
+
+def say(kind: str, told: Any) -> None:
+    """Write an event on a line of its own."""
+    print(json.dumps({kind: told}, default=str), file=sys.stdout, flush=True)
+
+
+def observer() -> Observer:
+    """Whoever is told of a run, and passes it on."""
+    return Observer(lambda text: say("stage", text), _search, _recode)
+
+
+def _search(progress: Progress) -> None:
+    told = {name: _finite(value) for name, value in asdict(progress).items()}
+    say("search", {**told, "gap": _finite(progress.gap)})
+
+
+def _recode(rounds: Rounds) -> None:
+    say("recode", {name: _finite(value) for name, value in asdict(rounds).items()})
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not isfinite(value) else value
+
+
+def run(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Do what is asked for: make the release of a spec, without a target only to look at."""
+    made = anonymize(None, parse(request["spec"]), observer=observer(), report=request.get("report"))
+    return {"manifest": made.manifest, "sql": made.sql}
+
+
+def _ended_with(pipe: Any) -> None:
+    """End this process when the one that started it is gone."""
+    while pipe.readline():
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def main() -> None:
+    """Read a request, do it, and tell what came of it."""
+    request = json.loads(sys.stdin.readline())
+    threading.Thread(target=_ended_with, args=(sys.stdin,), daemon=True).start()
+    warnings.simplefilter("ignore")  # the manifest says them
+    try:
+        with interrupts.ended_by_signals() as signals:
+            signals.tidy = True
+            say("done", run(request))
+    except KanonError as error:
+        say("failed", {"text": str(error), "infeasible": isinstance(error, InfeasibleError)})
+    except interrupts.Stopped:
+        say("stopped", None)
+    sys.stdout.flush()
+    os._exit(0)  # DuckDB would complain of what is still open
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,160 @@
+"""The page: who may ask it, what a change does, the slider against a count in Python, a search, a killed server."""
+
+import json
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from kanon_sql.page.guard import MOST_BYTES
+from support.page import TOKEN, client_of, finished, text_of
+
+PEOPLE = """
+SELECT 'P' || i AS person_id, 20 + (i * 7919) % 50 AS age, 1000 + (i * 31) % 90 AS zip, ['f', 'm'][1 + i % 2] AS sex,
+  ['flu', 'asthma', 'gout'][1 + (i // 5) % 3] AS diagnosis
+FROM range(400) AS t(i)
+"""
+
+
+@pytest.fixture
+def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    duckdb.sql(PEOPLE).write_parquet(str(tmp_path / "people.parquet"))
+    return tmp_path / "people.parquet"
+
+
+def at_risk(path: Path, columns: list[str], k: int) -> int:
+    """The rows in classes of fewer than k, counted in Python."""
+    rows = duckdb.sql(f"FROM '{path}'").df()[columns].astype(str).to_numpy().tolist()
+    return sum(n for n in Counter(map(tuple, rows)).values() if n < k)
+
+
+def test_only_who_has_the_address_is_answered(people):
+    with client_of(people) as client:
+        assert client.get("columns").status_code == 200
+        assert client.get("http://127.0.0.1:1/").status_code == 403
+        assert client.get("http://127.0.0.1:1/guessed/columns").status_code == 403
+        assert client.get("columns", headers={"host": "attacker.example:1"}).status_code == 403
+        assert client.get("columns", headers={"host": "127.0.0.1:2"}).status_code == 403
+        assert client.get("columns", headers={"host": "localhost:1"}).status_code == 200
+        assert client.post("columns/1", headers={"origin": "http://attacker.example"}).status_code == 403
+        assert client.post("columns/1", headers={"origin": "null"}).status_code == 403
+        assert client.post("columns/1", headers={"origin": "http://127.0.0.1:1"}).status_code == 200
+        assert client.post("columns/1", headers={"content-length": str(MOST_BYTES + 1)}).status_code == 403
+
+
+def test_no_answer_can_be_read_framed_or_stored_elsewhere(people):
+    with client_of(people) as client:
+        for address in ("columns", "static/page.js", "nobody"):
+            headers = client.get(address).headers
+            assert "access-control-allow-origin" not in headers
+            assert "default-src 'none'" in headers["content-security-policy"]
+            assert (headers["cache-control"], headers["referrer-policy"]) == ("no-store", "no-referrer")
+            assert headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize("name", ["../guard.py", "..%2fguard.py", "page.css/../../guard.py", "%2e%2e/state.py"])
+def test_no_file_is_given_but_the_pages_own(people, name):
+    with client_of(people) as client:
+        answer = client.get(f"static/{name}")
+        assert answer.status_code in (403, 404)
+        assert "import" not in answer.text
+
+
+def test_a_role_makes_another_spec(people):
+    with client_of(people) as client:
+        page = client.app.state.page
+        assert [column.name for column in page.draft.quasi_identifiers] == ["age", "zip", "sex"]
+        shown = client.post("columns/3", data={"role": "kept"})
+        assert str(shown.url).endswith("/columns")
+        client.post("columns/1", data={"priority": "1"})
+        spec = page.draft.spec()
+        assert list(spec.quasi_identifiers) == ["age", "zip"]
+        assert spec.quasi_identifiers["age"].priority == 1
+        assert (spec.identifiers, spec.sensitive, spec.keep) == (("person_id",), ("diagnosis",), ("sex",))
+        refused = client.post("columns/1", data={"role": "<b>"})
+        assert refused.status_code == 422
+        assert "'<b>' is no role" in text_of(refused.text)
+        assert page.draft.spec() == spec
+        assert client.post("columns/99", data={"role": "kept"}).status_code == 422
+
+
+def test_the_slider_counts_what_a_count_in_python_counts(people):
+    with client_of(people) as client:
+        page = client.app.state.page
+        for k in (2, 3, 4, 5, 9):
+            shown = client.post("risk", data={"k": str(k)})
+            expected = at_risk(people, ["age", "zip", "sex"], k)
+            assert f"{expected:,} of 400" in text_of(shown.text)
+            for each in page.counted().shown(page.draft.levels).histograms:
+                assert sum(bar.at_risk(k) for bar in each.bars) == expected
+                assert sum(bar.rows for bar in each.bars) == 400
+        height = page.counted().heights["zip"]
+        client.post("risk", data={"level-2": str(height), "k": "9"})
+        assert f"{at_risk(people, ['age', 'sex'], 9):,} of 400" in text_of(client.get("risk").text)
+
+
+def test_people_are_counted_where_they_have_several_rows(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    duckdb.sql("SELECT i % 2 AS age, i // 3 AS person_id, 'x' AS note FROM range(12) AS t(i)").write_csv("visits.csv")
+    spec = {"quasi_identifiers": {"age": {"hierarchy": "suppress"}}, "unit": "person_id", "keep": []}
+    Path("visits.yml").write_text(json.dumps({"source": "visits.csv", **spec}))
+    with client_of(None, "visits.yml") as client:
+        seen = client.app.state.page.counted().shown({})
+        assert (seen.smallest(), seen.at_risk(4), seen.at_risk(5)) == (4, 0, 12)  # four people, with six rows each
+
+
+def test_a_search_ends_with_a_result_and_writes_nothing(people, tmp_path):
+    with client_of(people) as client:
+        client.post("risk", data={"k": "3"})
+        client.post("search", data={"strategy": "best_first", "suppression": "5"})
+        assert client.post("search", data={"suppression": "-1"}).status_code == 422
+        client.post("search/run")
+        assert client.post("search/run").status_code == 422  # one at a time
+        assert finished(client).ended == "done"
+        (result,) = client.app.state.page.results
+        assert result.manifest["strategy"] == "best_first"
+        assert result.manifest["smallest_class"] >= 3
+        assert result.manifest["proven_optimal"]
+        assert "optimal" in text_of(client.get("search").text)
+        assert [path.name for path in tmp_path.iterdir()] == ["people.parquet"]
+
+
+def test_a_run_that_cannot_be_says_why(people):
+    with client_of(people) as client:
+        client.post("risk", data={"k": "401"})
+        client.post("search/run")
+        work = finished(client)
+        assert work.ended == "failed"
+        assert work.result["text"] in text_of(client.get("search").text)
+
+
+def test_a_killed_page_takes_its_worker_along(people):
+    """The worker reads a pipe that the page holds: when the page is killed, the worker ends by itself."""
+    request = json.dumps({"spec": {"source": str(people), "quasi_identifiers": {"age": {"hierarchy": "suppress"}}}})
+    script = (
+        "import subprocess, sys, time\n"
+        "worker = subprocess.Popen([sys.executable, '-c', 'import time, kanon_sql.page.worker as w\\n"
+        "w.run = lambda request: time.sleep(60)\\nw.main()'], stdin=subprocess.PIPE, text=True)\n"
+        f"worker.stdin.write({request + chr(10)!r}); worker.stdin.flush()\n"
+        "print(worker.pid, flush=True); time.sleep(60)\n"
+    )
+    page = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    assert page.stdout
+    worker = Path("/proc") / page.stdout.readline().strip()
+    time.sleep(1.0)
+    page.kill()
+    page.wait()
+    end = time.monotonic() + 20
+    while worker.exists() and "zombie" not in (worker / "status").read_text() and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not worker.exists() or "zombie" in (worker / "status").read_text()
+
+
+def test_the_address_holds_the_token(people):
+    with client_of(people) as client:
+        assert TOKEN in str(client.get("columns").url)
