@@ -60,7 +60,7 @@ ERRORS: dict[str, tuple[Callable[[], object], str]] = {
     "other column": (
         lambda: convert(from_rows([["m"], ["f"], [""]], "sex.csv"), "integer", "sex.csv"),
         "sex.csv: none of its values ('m', …) is of the column's type, integer; "
-        "give the hierarchy file made for this column",
+        "give the hierarchy made for this column",
     ),
     "two texts of one value": (
         lambda: convert(from_rows([["1", "low"], ["01", "high"]], "age.csv"), "integer", "age.csv"),

@@ -391,7 +391,7 @@ def test_a_hierarchy_that_the_column_can_hold_nothing_of_is_refused(embedded: Du
 def test_the_empty_text_is_refused_with_advice_that_can_be_followed(engine: Engine, tmp_path: Path) -> None:
     people(engine, "VARCHAR(9)", ["", "", "a", "a"])
     spec: dict[str, Any] = {"quasi_identifiers": {"v": {"hierarchy": hierarchy_file(tmp_path, [["a"]])}}}
-    with pytest.raises(HierarchyError, match="give a recipe, since the empty text is NULL in a file"):
+    with pytest.raises(HierarchyError, match="give another recipe, since the empty text is NULL in a file and"):
         anonymize("people", spec, connection=engine.connection, k=2)
     spec["quasi_identifiers"]["v"]["hierarchy"] = "suppress"
     assert anonymize("people", spec, connection=engine.connection, k=2).manifest["node"] == {"v": 0}

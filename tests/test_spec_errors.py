@@ -9,8 +9,9 @@ from support.specs import QI_TEXT, error
 
 RECIPE_TEXT = (
     "a file, the word suppress, or a mapping with one of file, table, ranges, redact, dates, taxonomy, age, edges, "
-    "prefix, networks, known"
+    "prefix, networks, known, groups"
 )
+GROUPS_TEXT = "lists of values by their label such as {Higher: [Bachelors, Masters]}, or a list of such levels"
 TOP_KEYS = (
     "encoding, decimal, date_format, null, sheet, columns, "
     "database, attach, memory_limit, threads, temp_directory, source, identifiers, location, time, unit, cloak, "
@@ -301,6 +302,11 @@ def test_a_perturbed_column_is_neither_quasi_identifier_nor_identifier(text: str
         ("{redact: middle}", ".redact: give right or left, not 'middle'"),
         ("{redact: left, step: 0}", ".step: give a whole number of at least 1, not 0"),
         ("{dates: month}", ".dates: give a list of date parts such as [month, year, 5 years], not 'month'"),
+        ("{groups: []}", f".groups: there are none; give {GROUPS_TEXT}"),
+        ("{groups: Higher}", f".groups: give {GROUPS_TEXT}, not 'Higher'"),
+        ("{groups: {Higher: Masters}}", f".groups.Higher: give {GROUPS_TEXT}, not 'Masters'"),
+        ("{groups: [{A: [1]}, {B: [[A]]}]}", f".groups.B: give {GROUPS_TEXT}, not ['A']"),
+        ("{groups: {'': [a]}}", ".groups: a group has the empty text as its label; give it another"),
         ("{taxonomy: a, separator: 1}", ".separator: give a text such as ',' or ';', not 1"),
     ],
 )

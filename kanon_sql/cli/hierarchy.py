@@ -14,7 +14,7 @@ from kanon_sql.cli.declare import Argument, Option, takes
 from kanon_sql.cli.show import grid, out, sample
 from kanon_sql.errors import SpecError
 from kanon_sql.generalization.hierarchy import Hierarchy
-from kanon_sql.spec import Known
+from kanon_sql.spec import Known, read_value
 from kanon_sql.verbs import hierarchies
 from kanon_sql.verbs.options import PlaceOptions
 
@@ -49,6 +49,11 @@ def _levels(text: str) -> list[list[int | float]]:
     ]
 
 
+def _groups(text: str) -> Any:
+    """Read groups as a spec writes them."""
+    return read_value(f"{{groups: {text}}}")["groups"]
+
+
 def _exact(number: float) -> int | float:
     return int(number) if number.is_integer() else number
 
@@ -73,6 +78,11 @@ def _exact(number: float) -> int | float:
     Option("step", "Characters hidden per level.", type=int, default=1, limits={"min": 1}),
     Option("dates", "Date parts, as in month,quarter,year.", read=o.names),
     Option("taxonomy", "A file of child and parent.", type=Path, read=str),
+    Option(
+        "groups",
+        "Groups by hand, as in a spec: {Higher: [Bachelors, Masters]}; levels in a list.",
+        read=_groups,
+    ),
     Option("suppress", "One step, from the value to *.", type=bool),
     o.OVERWRITE,
 )
@@ -83,7 +93,7 @@ def build(source: str, column: str, output: Path, overwrite: bool | None, **how:
 
 
 _BESIDE = {"ranges": ("top", "bottom", "origin"), "redact": ("step",), "prefix": ("pad",), "age": ("bands", "top")}
-_RECIPES = ("ranges", "edges", "redact", "prefix", "networks", "dates", "age", "taxonomy", "known")
+_RECIPES = ("ranges", "edges", "redact", "prefix", "networks", "dates", "age", "taxonomy", "known", "groups")
 
 
 def _recipe(suppress: bool | None, **asked: Any) -> Any:

@@ -26,6 +26,7 @@ from kanon_sql.spec import (
     DatesRecipe,
     EdgesRecipe,
     FileRecipe,
+    GroupsRecipe,
     KnownRecipe,
     NetworksRecipe,
     PrefixRecipe,
@@ -120,6 +121,9 @@ def hierarchy_source(attribute: Attribute, column: Column, spec: Spec, engine: E
             return _built(networks, lambda values: codes.networks(values, bits, name))
         case KnownRecipe(known=taxonomy_name) as known:
             return _built(known, lambda values: codes.known(values, taxonomy_name, name))
+        case GroupsRecipe(groups=by_hand):
+            made = recipes.groups(by_hand, name, spec.unmapped)
+            return _fixed(h.convert(made, column.kind, f"the groups of {name!r}"))
         case SuppressRecipe() as suppress:
             return _built(suppress, lambda values: recipes.suppress(values, name))
 
@@ -131,7 +135,7 @@ def _needs_order(spec: Spec, column: Column) -> bool:
     if not column.ordered:
         raise SpecError(
             f"column {column.name!r} has no hierarchy, and {column.type} has no order to cut by; give `hierarchies`, a "
-            f"folder that holds {column.name}.csv, or a recipe in the spec (redact, taxonomy, suppress)"
+            f"folder that holds {column.name}.csv, or a recipe in the spec (redact, taxonomy, groups, suppress)"
         )
     return True
 
@@ -194,7 +198,7 @@ def _from_folder(spec: Spec, column: Column) -> h.Hierarchy:
     if spec.hierarchies is None:
         raise SpecError(
             f"column {column.name!r} has no hierarchy; give `hierarchies`, a folder that holds {column.name}.csv, "
-            "or a recipe in the spec (redact, ranges, dates, taxonomy, suppress)"
+            "or a recipe in the spec (redact, ranges, dates, taxonomy, groups, suppress)"
         )
     return _from_file(Path(spec.hierarchies) / f"{column.name}.csv", column)
 

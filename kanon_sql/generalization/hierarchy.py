@@ -24,7 +24,7 @@ from kanon_sql.generalization.values import Label, Value, as_text, key, ordered,
 STAR = "*"
 
 
-_SHOWN = 5  # values, in an error
+SHOWN = 5  # values, in an error
 
 
 class _Level(NamedTuple):
@@ -214,7 +214,7 @@ def convert(hierarchy: Hierarchy, kind: str, name: str) -> Hierarchy:
         first = next(printed(value) for value in hierarchy.values if value is not None)
         raise HierarchyError(
             f"{name}: none of its values ({first}, …) is of the column's type, {kind}; "
-            "give the hierarchy file made for this column"
+            "give the hierarchy made for this column"
         )
     return _merged(entries, name)
 
@@ -257,11 +257,12 @@ def cover(
     missing = data.keys() - {key(value) for value in (*hierarchy.values, *hierarchy.starred)}
     strays = ordered(data[each] for each in missing)
     if strays and unmapped != "top":
-        advice = "add them there" if "" not in strays else "give a recipe, since the empty text is NULL in a file"
+        null = "give another recipe, since the empty text is NULL in a file and in groups"
+        advice = "add them there" if "" not in strays else null
         raise HierarchyError(
             f"column {column!r}: the hierarchy lacks {len(strays)} of its values; "
-            f"{advice}{_OR_TOP if unmapped == 'error' else ''}",
-            map(printed, strays[:_SHOWN]),
+            f"{advice}{OR_TOP if unmapped == 'error' else ''}",
+            map(printed, strays[:SHOWN]),
         )
     leaves, levels = hierarchy.values, hierarchy.levels
     if None in missing:
@@ -270,7 +271,7 @@ def cover(
     return nested_levels(leaves, levels, f"column {column!r}", hierarchy.starred + strays)
 
 
-_OR_TOP = ", or generalize them to `*` with `unmapped='top'`"
+OR_TOP = ", or generalize them to `*` with `unmapped='top'`"
 
 
 def nested_levels(

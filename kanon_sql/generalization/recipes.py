@@ -1,9 +1,9 @@
-"""Recipes: a hierarchy from the values of a column, by ranges, redaction, calendar, age, taxonomy or one step."""
+"""Recipes: a hierarchy by ranges, redaction, calendar, age, taxonomy, groups or one step."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from datetime import date, datetime
 from decimal import Context, Decimal, localcontext
 from functools import partial
@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 from kanon_sql.errors import HierarchyError
 from kanon_sql.generalization.calendar import NAMED, Unit, unit
-from kanon_sql.generalization.hierarchy import STAR, Hierarchy, nested_levels
+from kanon_sql.generalization.hierarchy import OR_TOP, SHOWN, STAR, Hierarchy, nested_levels
 from kanon_sql.generalization.values import Label, Value, as_text, ordered, printed
 
 Number: TypeAlias = int | float | Decimal | str
@@ -154,6 +154,29 @@ def taxonomy(pairs: Iterable[tuple[str, str]], values: Iterable[Value], column: 
     return nested_levels(ordered, levels, where)
 
 
+def groups(
+    levels: Sequence[Mapping[str, Sequence[str]]], column: str, unmapped: Literal["error", "top", "refuse"] = "error"
+) -> Hierarchy:
+    """The hierarchy of groups by hand: of each level the members of every label, values first, then labels, and `*`.
+
+    Leaves are text, and the empty text is NULL. A label that no group of the next level has stands for `*` from there
+    on with `unmapped="top"`, else it raises HierarchyError, as do a member of two groups, a member that is no label of
+    the level below, an empty group, and `*` as a label that is not of the last level.
+
+    >>> schools = [{"School": ["9th", "10th"], "Higher": ["Masters"]}, {"Any": ["School", "Higher"]}]
+    >>> list(groups(schools, "education").rows())
+    [('9th', 'School', 'Any', '*'), ('10th', 'School', 'Any', '*'), ('Masters', 'Higher', 'Any', '*')]
+    """
+    where = f"column {column!r}"
+    of, *above = (_group_of(level, number, number == len(levels), where) for number, level in enumerate(levels, 1))
+    made = [list(of.values())]
+    for number, parents in enumerate(above, 2):
+        _check_members(parents.keys(), set(made[-1]) - {STAR}, number, unmapped, where)
+        made.append([parents.get(label, STAR) for label in made[-1]])
+    top = [] if set(made[-1]) == {STAR} else [[STAR] * len(of)]
+    return nested_levels([value or None for value in of], [*made, *top], where)
+
+
 def suppress(values: Iterable[Value], column: str) -> Hierarchy:
     """The hierarchy of height 1: a value, or `*`.
 
@@ -162,6 +185,42 @@ def suppress(values: Iterable[Value], column: str) -> Hierarchy:
     """
     leaves = ordered(values)
     return nested_levels(leaves, [[STAR] * len(leaves)], f"column {column!r}")
+
+
+def _group_of(level: Mapping[str, Sequence[str]], number: int, last: bool, where: str) -> dict[str, str]:
+    """The label of every member of a level of groups."""
+    if not level:
+        raise HierarchyError(f"{where}: level {number} has no groups; write some such as {{Higher: [Bachelors]}}")
+    if STAR in level and not last:
+        raise HierarchyError(f"{where}: a group of level {number} is called `*`, as the top is; give it another label")
+    label_of: dict[str, str] = {}
+    for label, members in level.items():
+        if not members:
+            raise HierarchyError(f"{where}: the group {label!r} of level {number} is empty; fill it, or leave it out")
+        for member in members:
+            if label_of.setdefault(member, label) != label:
+                raise HierarchyError(
+                    f"{where}: a member of {label!r} is in {label_of[member]!r} on level {number} too; keep one",
+                    [printed(member or None)],
+                )
+    return label_of
+
+
+def _check_members(members: Set[str], below: Set[str], number: int, unmapped: str, where: str) -> None:
+    """That the members of a level of groups are the labels below it."""
+    if strays := sorted(members - below):
+        raise HierarchyError(
+            f"{where}: the groups of level {number} have {len(strays)} members that are no labels of level "
+            f"{number - 1}; name its labels there, or leave them out",
+            map(printed, strays[:SHOWN]),
+        )
+    missing = sorted(below - members)
+    if missing and unmapped != "top":
+        raise HierarchyError(
+            f"{where}: the groups of level {number} lack {len(missing)} of the labels of level {number - 1}; "
+            f"add them there{OR_TOP if unmapped == 'error' else ''}",
+            map(printed, missing[:SHOWN]),
+        )
 
 
 def _decimal(value: Value, where: str) -> Decimal:

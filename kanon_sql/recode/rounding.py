@@ -21,7 +21,7 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.generalization.calendar import Unit, unit
 from kanon_sql.queries import Relation
 from kanon_sql.recode.order import Order, has_nanoseconds, is_placed, number_key
-from kanon_sql.spec import DatesRecipe, FileRecipe, RangesRecipe, TableRecipe, TaxonomyRecipe
+from kanon_sql.spec import DatesRecipe, FileRecipe, GroupsRecipe, RangesRecipe, TableRecipe, TaxonomyRecipe
 
 Value: TypeAlias = Any  # int, float, Decimal, date, datetime, time; text where Python has no such value
 Ends: TypeAlias = Callable[[Value], tuple[Value, Value]]  # the bounds of a range that holds a value
@@ -108,7 +108,7 @@ def _rounder(order: Order, recipe: object, known: Sequence[Value]) -> Ends:
     return lambda value: chosen(value) if _can_be_rounded(column, value) else (value, value)
 
 
-_LISTS = FileRecipe | TableRecipe | TaxonomyRecipe  # whose leaves are somebody's, and not the data's
+_LISTS = FileRecipe | TableRecipe | TaxonomyRecipe | GroupsRecipe  # whose leaves are somebody's, and not the data's
 
 
 def _by_leaves(order: Order) -> Ends | None:

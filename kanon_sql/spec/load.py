@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -180,31 +179,8 @@ def read(path: Path, fill: Fill | None = None) -> Mapping[str, Any]:
     """What a spec file says, as a mapping; `fill` completes its tree first, with a loader for what is plain."""
     import yaml
 
-    class Loader(yaml.SafeLoader):
-        """Take `null` and `no` as the words that they are where they are keys, and refuse a key written twice.
+    from kanon_sql.spec.loader import Loader
 
-        Of two, YAML would silently drop the first.
-        """
-
-        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-            keys = [key for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
-            first = {key.value: key for key in reversed(keys)}
-            for key in keys:
-                if first[key.value] is not key:
-                    problem = f"the key {key.value!r} is there twice"
-                    raise yaml.MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
-                if key.tag in _WORDS:
-                    key.tag = "tag:yaml.org,2002:str"
-            return super().construct_mapping(node, deep)
-
-        def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
-            """Refuse 010, which is 8 in YAML and 10 to most people."""
-            if _LEADING_ZERO.fullmatch(node.value):
-                problem = f"{node.value} begins with a zero, and YAML would take it for octal; leave the zero out"
-                raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
-            return super().construct_yaml_int(node)
-
-    Loader.add_constructor("tag:yaml.org,2002:int", Loader.construct_yaml_int)
     try:
         loader = Loader(path.read_bytes())
         tree = loader.get_single_node()
@@ -225,10 +201,6 @@ def read(path: Path, fill: Fill | None = None) -> Mapping[str, Any]:
     if not isinstance(mapping, Mapping):
         raise SpecError(f"{path} is not a mapping; write keys such as 'source: patients' in it")
     return mapping
-
-
-_WORDS = {"tag:yaml.org,2002:null", "tag:yaml.org,2002:bool"}
-_LEADING_ZERO = re.compile(r"[-+]?0[0-9_]+")
 
 
 def _said(mapping: Mapping[str, Any]) -> dict[str, Any]:

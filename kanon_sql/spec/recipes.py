@@ -1,16 +1,17 @@
-"""The recipes of hierarchies: a file, a table, or a rule that makes one from the values."""
+"""The recipes of hierarchies: a file, a table, groups by hand, or a rule that makes one from the values."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from datetime import date
+from datetime import date, time
 from decimal import Decimal
 from difflib import get_close_matches
 from typing import Annotated, Literal, TypeAlias, get_args
 
-from pydantic import Discriminator, Field, StrictBool, StrictInt, Tag, model_serializer
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, StrictBool, StrictInt, Tag, model_serializer
 
+from kanon_sql.generalization.values import as_text
 from kanon_sql.spec.types import SEPARATOR, TRUTH, LocalPath, Model, Number, Text
 
 Known: TypeAlias = Literal["countries", "icd10"]
@@ -103,6 +104,45 @@ class TaxonomyRecipe(Model):
     header: StrictBool = Field(default=False, description=TRUTH)
 
 
+def _levels(value: object) -> object:
+    """Take a single mapping for one level, and labels as text."""
+    levels = [value] if isinstance(value, Mapping) else value
+    if not isinstance(levels, list | tuple):
+        return levels
+    return [
+        {_member(label): members for label, members in level.items()} if isinstance(level, Mapping) else level
+        for level in levels
+    ]
+
+
+def _member(value: object) -> object:
+    """Take a value as a hierarchy file writes it: its text, and the empty text for NULL."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "" if value is None else as_text(value) if isinstance(value, int | float | Decimal | date | time) else value
+
+
+def _labelled(levels: tuple[dict[str, tuple[str, ...]], ...]) -> tuple[dict[str, tuple[str, ...]], ...]:
+    """Refuse no level at all, and a label that is nothing; what else is wrong depends on the levels below."""
+    if not levels:
+        raise ValueError(f"there are none; give {_GROUPS}")
+    if any("" in level for level in levels):
+        raise ValueError("a group has the empty text as its label; give it another")
+    return levels
+
+
+_GROUPS = "lists of values by their label such as {Higher: [Bachelors, Masters]}, or a list of such levels"
+Member: TypeAlias = Annotated[str, BeforeValidator(_member)]
+
+
+class GroupsRecipe(Model):
+    """A hierarchy of groups by hand: the members of each label, per level; of the first values, then labels below."""
+
+    groups: Annotated[
+        tuple[dict[str, tuple[Member, ...]], ...], BeforeValidator(_levels), AfterValidator(_labelled)
+    ] = Field(description=_GROUPS)
+
+
 class SuppressRecipe(Model):
     """A hierarchy of one step, from the value to `*`; written as the word `suppress`."""
 
@@ -123,6 +163,7 @@ RECIPES: dict[str, type[Model]] = {
     "prefix": PrefixRecipe,
     "networks": NetworksRecipe,
     "known": KnownRecipe,
+    "groups": GroupsRecipe,
 }
 
 
@@ -156,6 +197,7 @@ Recipe: TypeAlias = Annotated[
     | Annotated[PrefixRecipe, Tag("prefix")]
     | Annotated[NetworksRecipe, Tag("networks")]
     | Annotated[KnownRecipe, Tag("known")]
+    | Annotated[GroupsRecipe, Tag("groups")]
     | Annotated[SuppressRecipe, Tag("suppress")],
     Discriminator(_kind),
 ]

@@ -50,7 +50,9 @@ def read_value(text: str) -> Any:
     """
     import yaml
 
+    from kanon_sql.spec.loader import Loader
+
     try:
-        return yaml.safe_load(text)
+        return yaml.load(text, Loader)
     except yaml.YAMLError:
         raise SpecError(f"{text!r} is no value; write it as in a spec, such as {{ranges: [5, 10]}}") from None

@@ -79,7 +79,8 @@ def build(
 
     `source`: a file, a table of the `database` or behind the `connection`, a DataFrame or an Arrow table. `recipe`: as
     in a spec, `{"ranges": [5, 10], "top": 90}`, `{"redact": "right"}`, `{"dates": ["month", "year"]}`,
-    `{"taxonomy": "diseases.csv"}` or `"suppress"`. Raises KanonError.
+    `{"taxonomy": "diseases.csv"}`, `{"groups": {"Higher": ["Bachelors", "Masters"]}}` or `"suppress"`.
+    Raises KanonError.
 
     >>> import pandas
     >>> build(pandas.DataFrame({"age": [31, 34, 47]}), "age", {"ranges": [5, 10]}).to_df().values.tolist()
