@@ -158,3 +158,21 @@ def test_a_killed_page_takes_its_worker_along(people):
 def test_the_address_holds_the_token(people):
     with client_of(people) as client:
         assert TOKEN in str(client.get("columns").url)
+
+
+def test_models_are_asked_for_by_column(people):
+    with client_of(people) as client:
+        page = client.app.state.page
+        client.post("models", data={"k": "3", "unit": "person_id"})
+        client.post("models", data={"l_diversity-4": "2", "t_closeness-4": "0.4"})
+        client.post("models", data={"highest": "0.25"})
+        spec = page.draft.spec()
+        assert (spec.privacy.k, spec.unit) == (3, "person_id")
+        assert (spec.privacy.l_diversity["diagnosis"].l, spec.privacy.t_closeness["diagnosis"].t) == (2, 0.4)
+        assert spec.privacy.risk.highest == 0.25
+        for refused in ({"t_closeness-4": "2"}, {"t_closeness-4": "0"}, {"l_diversity-4": "x"}, {"k": "0.5"}):
+            assert client.post("models", data=refused).status_code == 422
+        assert page.draft.spec() == spec
+        client.post("models", data={"l_diversity-4": "", "unit": "", "highest": ""})
+        spec = page.draft.spec()
+        assert (dict(spec.privacy.l_diversity), spec.unit, spec.privacy.risk) == ({}, None, None)

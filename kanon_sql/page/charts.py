@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kanon_sql.page.counted import Histogram
+from kanon_sql.report.numbers import figure
 from kanon_sql.report.svg import Element, element, picture
 
 _WIDE, _HIGH = 320.0, 90.0
@@ -23,6 +26,43 @@ def histogram(name: str, of: Histogram, k: int) -> str:
     rows, at_risk = sum(bar.rows for bar in of.bars), sum(bar.at_risk(k) for bar in of.bars)
     said = f"{at_risk:,} of {rows:,} rows are in classes of fewer than {k:,}; the table below has each bar."
     return picture(name, _WIDE, _HIGH + 1, f"Safe and at risk by {of.column}", said, parts)
+
+
+Point = tuple[float, float | None, float]  # seconds, score, bound
+
+
+def way(name: str, points: Sequence[Point]) -> str:
+    """The best so far above, the proven bound below, over the seconds: what is between them is the gap."""
+    known = [(seconds, score, bound) for seconds, score, bound in points if score is not None]
+    if not known:
+        return ""
+    last = max(known[-1][0], 0.001)
+    most = max(score for _, score, _ in known) or 1.0
+    upper = [(seconds, score / most) for seconds, score, _ in known]
+    lower = [(seconds, min(bound, score) / most) for seconds, score, bound in known]
+    top, bottom = _steps(upper, last), _steps(lower, last)
+    parts = [
+        element("polygon", points=_drawn([*top, *reversed(bottom)]), class_="d"),
+        element("polyline", points=_drawn(top), class_="b1"),
+        element("polyline", points=_drawn(bottom), class_="b2"),
+        element("line", x1=0, y1=_HIGH, x2=_WIDE, y2=_HIGH, class_="g"),
+    ]
+    _, score, bound = known[-1]
+    said = f"After {known[-1][0]:.1f} s the best scores {figure(score)}, and no node is below {figure(bound)}."
+    return picture(name, _WIDE, _HIGH + 1, "The best so far and the bound", said, parts)
+
+
+def _steps(points: Sequence[tuple[float, float]], last: float) -> list[tuple[float, float]]:
+    """A line that keeps each value until the next, in the picture's units."""
+    made: list[tuple[float, float]] = []
+    for seconds, share in points:
+        x, y = _WIDE * seconds / last, _HIGH * (1 - share) + 2 * share
+        made += [(x, made[-1][1]), (x, y)] if made else [(x, y)]
+    return made
+
+
+def _drawn(points: Sequence[tuple[float, float]]) -> str:
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
 
 
 def _bar(css: str, x: float, y: float, wide: float, high: float) -> list[Element]:

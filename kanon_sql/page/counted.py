@@ -45,13 +45,19 @@ class Bar:
 
 @dataclass(frozen=True)
 class Histogram:
-    """The labels that a column has on a level, in their order; of many the ones that hold most rows, and the others."""
+    """The labels that a column has on a level, in their order: `labels` of them, from the first to the last.
+
+    Of many there is a bar per stretch of neighbours, or for text one for each that holds many rows, and one for the
+    others.
+    """
 
     column: str
     level: int
     height: int
     bars: tuple[Bar, ...]
     labels: int
+    first: str
+    last: str
 
 
 @dataclass(frozen=True)
@@ -140,7 +146,9 @@ def _histogram(attribute: Attribute, level: int, rows: Iterable[Sequence[Any]]) 
         bars = _largest(named)
     else:
         bars = _stretches(named)
-    return Histogram(attribute.column.name, level, attribute.hierarchy.height, tuple(bars), len(named))
+    return Histogram(
+        attribute.column.name, level, attribute.hierarchy.height, tuple(bars), len(named), named[0][0], named[-1][0]
+    )
 
 
 def _label(value: Any) -> str:

@@ -14,7 +14,7 @@ from kanon_sql.page.draft import Draft, DraftColumn, as_suggested
 from kanon_sql.page.state import Page
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.observer import Observer
-from kanon_sql.verbs.suggest import DROPPED, KEPT, Suggestions, suggest
+from kanon_sql.verbs.suggest import DROPPED, KEPT, Suggestions, looked_at
 
 _ROLES = ("quasi_identifiers", "identifiers", "sensitive", "keep", "unit")
 SECONDS = 10.0  # to look at sets of columns: somebody waits
@@ -37,7 +37,7 @@ def open_page(
     if name is None:
         raise SpecError("there is nothing to open; name a file or a table, or give a spec")
     given = {**_places(told), **{key: value for key, value in places.items() if value is not None}}
-    seen = suggest(str(name), time_limit=time_limit, observer=observer, **given)
+    seen = looked_at(str(name), given, time_limit=time_limit, observer=observer)
     draft = _of_spec(seen, told, given) if told else as_suggested(seen.columns, _keys(seen, given))
     return Page(draft, Path.cwd(), seen.rows, tuple(seen.notes))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, get_args
 
 from starlette.datastructures import FormData
@@ -12,7 +13,7 @@ from starlette.routing import Route
 from kanon_sql.errors import SpecError
 from kanon_sql.loss import METRICS
 from kanon_sql.page.draft import Draft
-from kanon_sql.page.web import changing, rendered, shown
+from kanon_sql.page.web import changing, number, rendered, shown
 from kanon_sql.spec import LocalStrategy, SearchStrategy
 
 
@@ -29,28 +30,16 @@ def ask(request: Request, form: FormData) -> Response:
     def edit(draft: Draft) -> Draft:
         keys: dict[str, Any] = {name: str(form[name]) for name in ("strategy", "metric") if name in form}
         if "suppression" in form:
-            keys["suppression_limit"] = _number(form, "suppression", 0, 100, 2.0) / 100
+            keys["suppression_limit"] = number(form, "suppression", 0, 100, 2) / 100
         if "time_limit" in form:
             text = str(form["time_limit"]).strip()
-            keys["time_limit"] = _number(form, "time_limit", 0, None, 60.0) if text else None
+            keys["time_limit"] = float(number(form, "time_limit", 0, None, 60)) if text else None
         edited = draft.told(**keys)
         edited.spec(target=None)
         return edited
 
     request.app.state.page.change(edit)
     return shown(request, "search")
-
-
-def _number(form: FormData, name: str, least: float, most: float | None, usual: float) -> float:
-    text = str(form.get(name, "")).strip() or str(usual)
-    try:
-        number = float(text)
-    except ValueError:
-        number = float("nan")
-    if not (number >= least and (most is None or number <= most)):
-        between = f"from {least:g}" + (f" to {most:g}" if most is not None else "")
-        raise SpecError(f"{text!r} is no number {between}; correct it")
-    return number
 
 
 @changing(show)
@@ -74,9 +63,22 @@ def stop(request: Request, form: FormData) -> Response:
     return shown(request, "search")
 
 
+@changing(show)
+def levels(request: Request, _: FormData) -> Response:
+    """Show the risk at the levels that a search has found."""
+    page = request.app.state.page
+    number = request.path_params["number"]
+    found = next((each.manifest.get("node") for each in page.results if each.number == number), None)
+    if not found:
+        raise SpecError("that result has no levels to show; choose another")
+    page.change(lambda draft: replace(draft, levels=found))
+    return shown(request, "risk")
+
+
 ROUTES = [
     Route("/search", show),
     Route("/search", ask, methods=["POST"]),
     Route("/search/run", run, methods=["POST"]),
+    Route("/search/levels/{number:int}", levels, methods=["POST"]),
     Route("/search/stop", stop, methods=["POST"]),
 ]

@@ -21,14 +21,13 @@ from kanon_sql.page.guard import Guard
 from kanon_sql.page.state import Page
 
 ADDRESS = "127.0.0.1"
-SCREENS = ("columns", "risk", "search")  # in the order in which somebody goes through them
 
 
 def application(page: Page, token: str, port: int) -> Starlette:
     """The page as an ASGI application, under `/token/`."""
-    screens = [import_module(f"kanon_sql.page.{name}") for name in SCREENS]
+    screens = [import_module(f"kanon_sql.page.{name}") for name in web.TITLES]
     routes = [route for screen in screens for route in screen.ROUTES]
-    first = Route("/", lambda _: RedirectResponse(f"/{token}/{SCREENS[0]}"))
+    first = Route("/", lambda _: RedirectResponse(f"/{token}/{next(iter(web.TITLES))}"))
     hosts = [f"{name}:{port}" for name in (ADDRESS, "localhost")]
 
     @contextlib.asynccontextmanager

@@ -7,6 +7,7 @@ import json
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from functools import cache
+from math import isfinite, nan
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,15 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from kanon_sql.errors import KanonError
+from kanon_sql.errors import KanonError, SpecError
+from kanon_sql.page.charts import way
 from kanon_sql.report.numbers import count, figure
 from kanon_sql.report.words import percent
 
 _FOLDER = Path(__file__).parent
 _HEARTBEAT = 1.0  # seconds: how soon a window notices that it has to go, or the server that a window has gone
-TITLES = {"columns": "Columns", "risk": "Risk", "search": "Search"}
+# The screens in the order in which somebody goes through them: the name of each is that of its module and template.
+TITLES = {"columns": "Columns", "risk": "Risk", "models": "Models", "search": "Search"}
 
 
 @dataclass
@@ -107,6 +110,19 @@ def whole(form: FormData, name: str, least: int, most: int | None = None) -> int
     return number if most is None else min(number, most)
 
 
+def number(form: FormData, name: str, least: float, most: float | None, usual: float) -> float:
+    """A number of a form, or the usual one where it is empty; SpecError for what is none of those allowed."""
+    text = str(form.get(name, "")).strip() or f"{usual:g}"
+    try:
+        given = float(text)
+    except ValueError:
+        given = nan
+    if not isfinite(given) or given < least or (most is not None and given > most):
+        allowed = f"from {least:g} to {most:g}" if most is not None else f"of at least {least:g}"
+        raise SpecError(f"{text!r} is no number {allowed}; correct it")
+    return int(given) if given == int(given) else given
+
+
 def _events(request: Request) -> Response:
     events = request.app.state.page.windows.events(request)
     return StreamingResponse(events, media_type="text/event-stream")
@@ -131,5 +147,6 @@ def _templates() -> Environment:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
+    made.globals |= {"way": way}
     made.filters |= {"count": count, "figure": figure, "percent": percent}
     return made

@@ -202,7 +202,23 @@ def suggest(
     >>> [(column.name, column.role, column.recipe) for column in suggested.columns]
     [('id', 'identifier', None), ('age', 'quasi-identifier', {'ranges': [5, 10, 20, 40]}), ('site', 'kept', None)]
     """
-    given = taken(RoleOptions, options)
+    made = looked_at(source, taken(RoleOptions, options), connection, k, suppression_limit, time_limit, ask, observer)
+    _check(made)
+    return made
+
+
+def looked_at(
+    source: Any,
+    given: dict[str, Any],
+    connection: Any = None,
+    k: int = 5,
+    suppression_limit: float = 0.02,
+    time_limit: float | None = 30.0,
+    ask: Ask | None = None,
+    observer: Observer | None = None,
+) -> Suggestions:
+    """What `suggest` gives, `given` the options that it takes, though nothing may be a quasi-identifier."""
+    given = dict(given)
     roles = {name: given.pop(name, None) for name in ("quasi_identifiers", "identifiers", "sensitive", "keep")}
     observer = observer or Observer()
     database = given.get("database")
@@ -213,7 +229,6 @@ def suggest(
         observer.stage("Suggesting hierarchies")
         columns = tuple(_with_hierarchies(data, settled, ask))
     name = str(source) if isinstance(source, str | PathLike) else IN_MEMORY
-    _check(name, seen.rows, k, columns)
     notes = (*data.notes, *seen.notes)
     reading = {option: given[option] for option in READING if given.get(option)}
     asked = name, None if database is None else str(database)
@@ -221,14 +236,14 @@ def suggest(
     return Suggestions(*asked, seen.rows, columns, k, suppression_limit, notes, reading, unit)
 
 
-def _check(name: str, rows: int, k: int, columns: Sequence[SuggestedColumn]) -> None:
-    if not any(column.role == QUASI_IDENTIFIER for column in columns):
+def _check(made: Suggestions) -> None:
+    if not made.of_role(QUASI_IDENTIFIER):
         raise SpecError(
-            f"nothing in {name} looks like a quasi-identifier; name the columns that others may know with "
+            f"nothing in {made.source} looks like a quasi-identifier; name the columns that others may know with "
             "`quasi_identifiers`"
         )
-    if rows < k:
-        raise SpecError(f"{name} has {rows:,} rows, fewer than k = {k:,}; give a lower `k`")
+    if made.rows < made.k:
+        raise SpecError(f"{made.source} has {made.rows:,} rows, fewer than k = {made.k:,}; give a lower `k`")
 
 
 def _settled(data: Source, seen: Profile, given: Mapping[str, Any]) -> list[SuggestedColumn]:

@@ -1,15 +1,15 @@
 "use strict";
 // Forms are sent as they change; of the screen that comes back, the regions that differ are exchanged.
 const base = document.body.dataset.base;
-const inField = (e) => e && e.matches("input:not([type=range]):not([type=checkbox]):not([type=radio]), textarea, select, input[type=range]");
-let stale = false;
+const inField = (e) => e && e.matches("input:not([type=checkbox], [type=radio]), textarea, select");
+let stale = false, sending = false, reading = false, again = false;
 
-const swap = (html) => {
+const swap = (html, refused) => {  // what was refused is shown as it was, though its text has not changed
   const next = new DOMParser().parseFromString(html, "text/html");
   const focus = document.activeElement;
   for (const old of document.querySelectorAll("[data-live]")) {
     const made = next.getElementById(old.id);
-    if (!made || made.outerHTML === old.outerHTML) continue;
+    if (!made || (made.outerHTML === old.outerHTML && !refused)) continue;
     if (old.contains(focus) && inField(focus)) { stale = true; continue; }
     for (const open of old.querySelectorAll("details[id][open]")) made.querySelector(`#${open.id}`)?.setAttribute("open", "");
     old.replaceWith(made);
@@ -18,11 +18,17 @@ const swap = (html) => {
 };
 
 const busy = (on) => document.body.toggleAttribute("data-busy", on);
-const read = async () => { stale = false; swap(await (await fetch(location.href)).text()); };
+const read = async () => {
+  again = sending || reading;
+  if (again) return;
+  reading = true;
+  stale = false;
+  try { swap(await (await fetch(location.href)).text()); } finally { reading = false; }
+  if (again) read();
+};
 
 // One change is on its way at a time; of those that come meanwhile from the same form only the last is sent.
 const waiting = new Map();
-let sending = false;
 const send = async (form, button) => {
   const body = new FormData(form, button);
   waiting.set(form.action, form.enctype === "multipart/form-data" ? body : new URLSearchParams(body));
@@ -35,11 +41,15 @@ const send = async (form, button) => {
       waiting.delete(action);
       const answer = await fetch(action, { method: "POST", body: content });
       const text = await answer.text();
-      if (!waiting.size) swap(text);
+      if (!waiting.size) swap(text, !answer.ok);
     }
   } finally { sending = false; busy(false); }
+  if (again) read();
 };
 
+document.addEventListener("input", (e) => {  // a slider and the field beside it show the same
+  for (const other of document.querySelectorAll(`[data-same="${e.target.dataset.same ?? "-"}"]`)) if (other !== e.target) other.value = e.target.value;
+});
 document.addEventListener("input", (e) => e.target.form?.dataset.send === "input" && send(e.target.form));
 document.addEventListener("change", (e) => e.target.form?.dataset.send === "change" && send(e.target.form));
 document.addEventListener("submit", (e) => {
@@ -48,9 +58,6 @@ document.addEventListener("submit", (e) => {
   send(e.target, e.submitter);
 });
 document.addEventListener("focusout", () => stale && setTimeout(read));
-document.addEventListener("input", (e) => {  // a slider and the field beside it show the same
-  for (const other of document.querySelectorAll(`[data-same="${e.target.dataset.same ?? "-"}"]`)) if (other !== e.target) other.value = e.target.value;
-});
 document.addEventListener("click", async (e) => {
   const button = e.target.closest("[data-copy]");
   if (!button) return;
@@ -61,7 +68,7 @@ document.addEventListener("click", async (e) => {
 const events = new EventSource(`${base}events`);
 events.onmessage = (e) => {
   const { kind, html } = JSON.parse(e.data);
-  if (kind === "live") swap(html); else if (!sending) read();
+  if (kind === "live") swap(html); else read();
 };
 events.onerror = () => { document.getElementById("lost").hidden = false; };
 events.onopen = () => { document.getElementById("lost").hidden = true; };

@@ -1,0 +1,101 @@
+"""The screen of the privacy models: what must hold besides k, by sensitive column and for the whole release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from kanon_sql.errors import SpecError
+from kanon_sql.page.draft import Draft
+from kanon_sql.page.web import changing, number, rendered, shown
+from kanon_sql.spec import SENSITIVE_MODELS
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A model of a sensitive column as the screen asks for it: a number between bounds."""
+
+    title: str
+    letter: str
+    said: str
+    least: float
+    most: float | None = None
+
+
+OF_COLUMNS = {
+    "l_diversity": Asked("l-diversity", "l", "every class has at least so many different values", 2),
+    "t_closeness": Asked("t-closeness", "t", "no class is further from the whole table than this, from 0 to 1", 0, 1),
+    "alpha_k": Asked("(α, k)-anonymity", "α", "no value makes up a larger share of a class, from 0 to 1", 0, 1),
+    "beta_likeness": Asked("β-likeness", "β", "a value's share of a class exceeds that of the table by no more", 0),
+    "delta_disclosure": Asked("δ-disclosure", "δ", "the logarithm of a share of a class over that of the table", 0),
+}
+OF_RELEASE = {
+    "highest": ("Highest risk, at most", "of being found: 1 over the smallest class, from 0 to 1"),
+    "mean": ("Mean risk, at most", "over all rows: classes over rows, from 0 to 1"),
+}
+
+
+def show(request: Request, problem: str = "") -> Response:
+    """A number per model and column; empty means that it is not asked for."""
+    draft = request.app.state.page.draft
+    privacy = draft.keys.get("privacy", {})
+    asked = {key: {c: _short(key, said) for c, said in privacy.get(key, {}).items()} for key in SENSITIVE_MODELS}
+    other = {key: said for key, said in privacy.items() if key not in ("k", "risk", *SENSITIVE_MODELS)}
+    content = {"asked": asked, "risk": privacy.get("risk") or {}, "other": other}
+    return rendered(request, "models", problem, of_columns=OF_COLUMNS, of_release=OF_RELEASE, **content)
+
+
+def _short(key: str, said: Any) -> Any:
+    """The number of a model, which a spec may have alone or with others beside it."""
+    return said.get(SENSITIVE_MODELS[key].short, "") if isinstance(said, Mapping) else said
+
+
+@changing(show)
+def ask(request: Request, form: FormData) -> Response:
+    """Another number of a model, or none."""
+
+    def edit(draft: Draft) -> Draft:
+        privacy = dict(draft.keys.get("privacy", {}))
+        if "k" in form:
+            privacy["k"] = int(number(form, "k", 1, None, draft.k))
+        if "unit" in form:
+            names = {column.name for column in draft.columns}
+            unit = str(form["unit"])
+            draft = draft.told(unit=unit if unit in names else None)
+        for place, column in enumerate(draft.columns):
+            for key in OF_COLUMNS:
+                if f"{key}-{place}" in form:
+                    privacy[key] = _asked(privacy.get(key, {}), key, column.name, form, f"{key}-{place}")
+        risk = dict(privacy.get("risk") or {})
+        for name in OF_RELEASE:
+            if name in form:
+                said = str(form[name]).strip()
+                risk[name] = number(form, name, 0, 1, 1) if said else None
+        privacy["risk"] = {name: value for name, value in risk.items() if value is not None}
+        edited = draft.told(privacy={key: said for key, said in privacy.items() if said})
+        edited.spec(target=None)
+        return edited
+
+    request.app.state.page.change(edit)
+    return shown(request, "models")
+
+
+def _asked(before: Mapping[str, Any], key: str, column: str, form: FormData, name: str) -> dict[str, Any]:
+    """What a model asks of columns, with another number for one of them; its other parameters stay."""
+    of, said = OF_COLUMNS[key], str(form[name]).strip()
+    if not said:
+        return {other: told for other, told in before.items() if other != column}
+    value = number(form, name, of.least, of.most, of.least)
+    if value == 0:
+        raise SpecError(f"{of.letter} must be above 0; raise it, or leave it empty to ask for nothing")
+    told = before.get(column)
+    return {**before, column: {**told, SENSITIVE_MODELS[key].short: value} if isinstance(told, Mapping) else value}
+
+
+ROUTES = [Route("/models", show), Route("/models", ask, methods=["POST"])]

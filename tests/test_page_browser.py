@@ -1,0 +1,225 @@
+"""The page in a real browser: by mouse, by keyboard alone, two windows at once, a killed server, hostile names, axe."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from kanon_sql.page.opening import open_page
+from kanon_sql.page.state import Page
+from support.page import CHROMIUM, served
+
+playwright = pytest.importorskip("playwright.sync_api")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium; install Debian's, or Chrome"),
+]
+HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "{{ 7 * 7 }}", "‮txet‬", "x" * 300, "'); --"]
+PICTURES = os.environ.get("KANON_PICTURES")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Page:
+    monkeypatch.chdir(tmp_path)
+    query = """
+    SELECT 'P' || i AS person_id, 20 + (i * 7919) % 50 AS age, 1000 + (i * 31) % 90 AS zip,
+      ['f', 'm'][1 + i % 2] AS sex, ['flu', 'asthma', 'gout'][1 + (i // 5) % 3] AS diagnosis
+    FROM range(400) AS t(i)
+    """
+    duckdb.sql(query).write_parquet("people.parquet")
+    return open_page("people.parquet")
+
+
+def window(browser: Any, address: str, **more: Any) -> Any:
+    """A window on the page; what its script complains of fails the test."""
+    opened = browser.new_context(viewport={"width": 1280, "height": 900}, **more).new_page()
+    opened.set_default_timeout(20_000)
+    opened.complaints = []
+    opened.on("pageerror", lambda error: opened.complaints.append(str(error)))
+    opened.on("console", lambda said: opened.complaints.append(said.text) if said.type == "error" else None)
+    opened.on("dialog", lambda dialog: opened.complaints.append(dialog.message) or dialog.dismiss())
+    opened.goto(address)
+    return opened
+
+
+def eventually(holds: Any, seconds: float = 20) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def clean(opened: Any) -> None:
+    """Axe finds no violation on the screen that is shown."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(opened)
+    assert found.violations_count == 0, found.generate_report()
+    assert opened.complaints == []
+
+
+def picture(opened: Any, name: str) -> None:
+    """Keep a picture of the screen, for somebody to look at."""
+    if PICTURES:
+        opened.screenshot(path=str(Path(PICTURES) / f"{name}.png"), full_page=True)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_screen_has_a_violation(browser, people, scheme):
+    with served(people) as address:
+        opened = window(browser, address, color_scheme=scheme)
+        for link in opened.locator("nav a").all_text_contents():
+            opened.click(f"nav a:text-is('{link}')")
+            clean(opened)
+            picture(opened, f"{link.lower()}-{scheme}")
+
+
+def test_the_slider_answers_while_it_moves(browser, people):
+    with served(people) as address:
+        opened = window(browser, f"{address}risk")
+        said = {}
+        for k in (3, 7, 20):
+            opened.locator("#k-slider").fill(str(k))  # as a drag does: input events
+            eventually(lambda k=k: people.draft.k == k)
+            at_risk = people.counted().shown({}).at_risk(k)
+            eventually(lambda n=at_risk: f"{n:,} of 400" in opened.inner_text("#total"))
+            said[k] = opened.locator("#bars-1 svg").inner_html()
+            assert opened.input_value("#k") == str(k)
+        assert len(set(said.values())) > 1
+        assert opened.complaints == []
+
+
+def test_everything_can_be_done_by_keyboard(browser, people):
+    """From the first Tab to a result, without a mouse."""
+    with served(people) as address:
+        opened = window(browser, address)
+        keyboard = opened.keyboard
+
+        def tab_to(selector: str) -> None:
+            for _ in range(80):
+                if opened.evaluate("(s) => document.activeElement.matches(s)", selector):
+                    return
+                keyboard.press("Tab")
+            raise AssertionError(f"Tab never comes to {selector}")
+
+        def go_to(screen: str) -> None:
+            opened.focus(f"nav a[href$={screen}]")
+            keyboard.press("Enter")
+            opened.wait_for_selector(f"nav a[href$={screen}][aria-current]")
+
+        keyboard.press("Tab")
+        assert opened.evaluate("document.activeElement.textContent") == "Skip to the content"
+        tab_to("#role-3")
+        keyboard.type("kept")
+        eventually(lambda: [c.name for c in people.draft.quasi_identifiers] == ["age", "zip"])
+        opened.wait_for_selector("#priority-3", state="detached")
+        tab_to("#priority-1")
+        keyboard.type("1")
+        keyboard.press("Enter")
+        eventually(lambda: people.draft.columns[1].attribute.get("priority") == 1)
+        go_to("risk")
+        tab_to("#k-slider")
+        for _ in range(3):
+            keyboard.press("ArrowRight")
+        eventually(lambda: people.draft.k == 8)
+        assert opened.evaluate("document.activeElement.id") == "k-slider"  # no exchange of regions takes the focus
+        go_to("search")
+        tab_to("#go")
+        keyboard.press("Enter")
+        opened.wait_for_selector("#results table")
+        assert people.results[0].manifest["smallest_class"] >= 8
+        assert opened.complaints == []
+
+
+def test_two_windows_see_one_draft(browser, people):
+    with served(people) as address:
+        one, other = window(browser, address), window(browser, address)
+        one.select_option("#role-3", "sensitive")
+        eventually(lambda: other.input_value("#role-3") == "sensitive")
+        other.select_option("#role-1", "dropped")
+        eventually(lambda: one.input_value("#role-1") == "dropped")
+        assert [column.role for column in people.draft.columns][1:4] == ["dropped", "quasi-identifier", "sensitive"]
+        assert one.complaints == other.complaints == []
+
+
+def test_a_search_can_be_stopped_with_the_best_so_far(browser, tmp_path, monkeypatch):
+    """A table whose lattice takes much longer than the test: its best so far is a release all the same."""
+    monkeypatch.chdir(tmp_path)
+    columns = ", ".join(f"(hash(i * 31 + {c}) % {5 + c % 3}) AS a{c}" for c in range(14))
+    duckdb.sql(f"SELECT {columns} FROM range(4000) AS t(i)").write_parquet("answers.parquet")
+    names = {f"a{c}": {"hierarchy": {"ranges": [2, 4]}} for c in range(14)}
+    (tmp_path / "answers.yml").write_text(f"source: answers.parquet\nquasi_identifiers: {names}\nkeep: []\n")
+    page = open_page(None, tmp_path / "answers.yml")
+    with served(page) as address:
+        opened = window(browser, f"{address}search")
+        opened.fill("#suppression", "10")
+        opened.press("#suppression", "Enter")
+        opened.click("#go")
+        opened.wait_for_selector("#running >> text=Gap")
+        opened.wait_for_selector("#running svg")
+        clean(opened)
+        picture(opened, "running")
+        opened.click("text=Stop, and take the best so far")
+        opened.wait_for_selector("#results table")
+        assert page.results[0].manifest["search_ended"] == "interrupted"
+        assert page.results[0].manifest["verified"]
+        opened.click("#go")
+        opened.wait_for_selector("#running >> text=Best so far")
+        opened.click("text=Stop without a result")
+        opened.wait_for_selector("text=Stopped; nothing was kept of it")
+        assert len(page.results) == 1
+        assert opened.complaints == []
+
+
+@pytest.mark.usefixtures("people")
+def test_a_window_says_so_when_the_server_is_gone(browser, tmp_path):
+    command = [sys.executable, "-m", "kanon_sql", "page", "people.parquet"]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path)
+    assert server.stdout
+    address = re.search(r"http://\S+", server.stdout.readline())
+    assert address
+    opened = window(browser, address[0])
+    opened.goto(f"{address[0]}search")
+    opened.click("#go")
+    server.kill()
+    server.wait()
+    opened.wait_for_selector("#lost", state="visible")
+    assert "has lost its server" in opened.inner_text("#lost")
+
+
+def test_names_and_values_are_shown_and_never_run(browser, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [{name: HOSTILE[(row + place) % 6] for place, name in enumerate(HOSTILE)} for row in range(60)]
+    import pandas
+
+    pandas.DataFrame(rows).to_parquet("hostile.parquet")
+    page = open_page("hostile.parquet")
+    with served(page) as address:
+        opened = window(browser, address)
+        for place in range(6):
+            opened.select_option(f"#role-{place}", "sensitive" if place == 5 else "quasi-identifier")
+        eventually(lambda: len(page.draft.quasi_identifiers) == 5)
+        for screen in opened.locator("nav a").all_text_contents():
+            opened.click(f"nav a:text-is('{screen}')")
+            clean(opened)
+            picture(opened, f"hostile-{screen.lower()}")
+        opened.goto(f"{address}search")
+        opened.click("#go")
+        opened.wait_for_selector("#results table, #running .problem")
+        clean(opened)
+        assert opened.evaluate("document.querySelectorAll('main img, main script').length") == 0
