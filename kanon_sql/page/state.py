@@ -50,6 +50,12 @@ class Page:
     _counted: tuple[Draft, Counted] | None = None
     _told: float = 0.0
 
+    @property
+    def source(self) -> str:
+        """The table, or the file without its folder."""
+        named = str(self.draft.keys["source"])
+        return named if "database" in self.draft.keys else Path(named).name
+
     def change(self, edit: Callable[[Draft], Draft]) -> None:
         """Make another draft of the one there is, and tell every window."""
         with self._lock:
