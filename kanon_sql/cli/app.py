@@ -42,6 +42,7 @@ COMMANDS = {
     "profile": "Look at a table before anonymizing it: types, distinct counts, and how unique columns and sets of "
     "them are.",
     "demo": "Make up a census-shaped table, anonymize it, and show it before and after. Nothing is downloaded.",
+    "spec": "Check a spec without its data, and print the JSON Schema with which an editor completes one.",
     "hierarchy": "Build, check and show hierarchies: what each value becomes, level by level.",
 }
 

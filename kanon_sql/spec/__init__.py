@@ -35,7 +35,7 @@ from kanon_sql.spec.fields import (
     Target,
 )
 from kanon_sql.spec.load import load, mapping_of, merge, parse, session
-from kanon_sql.spec.pipeline import AUDIT, Held, Scheduled, load_runs, load_to_read
+from kanon_sql.spec.pipeline import AUDIT, Held, Scheduled, load_runs, load_to_check, load_to_read
 from kanon_sql.spec.places import Limits, Session, names_a_server, names_spark, speakable
 from kanon_sql.spec.privacy import (
     POPULATION_MODELS,
@@ -64,6 +64,7 @@ from kanon_sql.spec.recipes import (
     TableRecipe,
     TaxonomyRecipe,
 )
+from kanon_sql.spec.schema import schema, told
 from kanon_sql.spec.written import as_yaml, in_flow, read_value
 
 __all__ = [
@@ -133,6 +134,7 @@ __all__ = [
     "kind_of_file",
     "load",
     "load_runs",
+    "load_to_check",
     "load_to_read",
     "mapping_of",
     "merge",
@@ -140,6 +142,8 @@ __all__ = [
     "names_spark",
     "parse",
     "read_value",
+    "schema",
     "session",
     "speakable",
+    "told",
 ]

@@ -69,6 +69,17 @@ def load_to_read(path: Path, **overrides: Any) -> Spec:
     return completed({key: value for key, value in mapping.items() if key not in told}, path.parent, overrides)
 
 
+def load_to_check(path: Path, variables: Mapping[str, str] | None = None) -> dict[str, Spec]:
+    """Read the specs of a file by the names of their releases, or its own; SpecError if a release cannot use them."""
+    if key_of_runs(read(path)):
+        return {each.name: each.spec for each in load_runs(path, variables)}
+    if variables:
+        raise SpecError(f"{path} is the spec of one release, which knows no variables; leave out `vars`")
+    spec = load(path)
+    check(spec, "anonymize")
+    return {path.stem: spec}
+
+
 def _mappings(path: Path, variables: Mapping[str, str]) -> dict[str | None, dict[str, Any]]:
     """What a file says of each of its releases, by name; None is that of a file of one without a name."""
     shared = dict(read(path, _filling(variables, str(path))))

@@ -27,12 +27,10 @@ from kanon_sql.spec import (
     NewColumns,
     NodeElse,
     PrioPrivacy,
-    Privacy,
     Show,
-    Spec,
     SuppressionOrder,
-    Target,
     Unmapped,
+    told,
 )
 
 Place: TypeAlias = str | PathLike[str]
@@ -261,27 +259,35 @@ def _parameter(name: str, annotation: Any) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=said)
 
 
+def described(options: type) -> dict[str, tuple[str, str]]:
+    """Each option with its type, and with what it means and takes."""
+    return {
+        name: (getattr(annotation, "__forward_arg__", str(annotation)), _description(name))
+        for name, annotation in _declared(options).items()
+    }
+
+
 def _listed(options: type) -> str:
-    return "\n".join(f"    {name}: {_description(name)}" for name in _declared(options))
+    return "\n".join(f"    {name}: {said}" for name, (_, said) in described(options).items())
 
 
 def _description(name: str) -> str:
-    model, field = _HOMES.get(name, (Spec, name))
-    if name in _SAID:
-        return _SAID[name]
-    described = model.model_fields[field].description if field in model.model_fields else None
-    return described or f"a mapping of the options of {name}"
+    return _SAID[name] if name in _SAID else told(*_HOMES.get(name, ("Spec", name)))
 
 
-_HOMES: dict[str, tuple[Any, str]] = {
-    **{name: (Privacy, name) for name in ("k", *SENSITIVE_MODELS, *POPULATION_MODELS, *RELEASE_MODELS, "minimality")},
-    "output": (Target, "file"),
-    "into": (Target, "table"),
-    "form": (Target, "form"),
-    "overwrite": (Target, "overwrite"),
-    **{name: (PrioPrivacy, name) for name in PrioPrivacy.model_fields},
+_HOMES = {
+    **{name: ("Privacy", name) for name in ("k", *SENSITIVE_MODELS, *POPULATION_MODELS, *RELEASE_MODELS, "minimality")},
+    "output": ("Target", "file"),
+    "into": ("Target", "table"),
+    "form": ("Target", "as"),
+    "overwrite": ("Target", "overwrite"),
+    **{name: ("PrioPrivacy", name) for name in PrioPrivacy.model_fields},
 }
 _SAID = {
-    "priorities": "a mapping of columns to whole numbers, 1 for the most important",
-    "privacy": "a mapping as in a spec, or a list of privacy models such as [k_anonymity(5)], which may take k's place",
+    "priorities": "How much it matters that columns stay exact. Give a mapping of columns to whole numbers, 1 for the "
+    "most "
+    "important.",
+    "privacy": "The privacy models. Give a mapping as in a spec, or a list of privacy models such as "
+    "[k_anonymity(5)], which "
+    "may take k's place.",
 }

@@ -1,0 +1,58 @@
+"""`kanon spec schema|check`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rich.markup import escape
+
+from kanon_sql.cli import options as o
+from kanon_sql.cli.declare import Argument, takes
+from kanon_sql.cli.run import VAR
+from kanon_sql.cli.show import out
+from kanon_sql.errors import TargetError
+from kanon_sql.spec import Spec, load_to_check, schema
+
+FILE = Argument("file", "A spec of one release, or of several under `releases`.", type=Path, default=...)
+
+
+@takes(replace(o.OUTPUT, help="The file to write (default: standard output).", panel=None, type=Path), o.OVERWRITE)
+def print_schema(output: Path | None, overwrite: bool | None) -> None:
+    """[bold]kanon spec schema --output spec.schema.json[/bold]
+
+    An editor with a YAML language server then completes and checks a spec that begins with the line
+    `# yaml-language-server: $schema=spec.schema.json`."""
+    text = json.dumps(schema(), indent=2, ensure_ascii=False)
+    if output is None:
+        print(text)
+        return
+    if output.exists() and not overwrite:
+        raise TargetError(f"{output} exists; give `overwrite` to replace it, or another name")
+    output.write_text(f"{text}\n", encoding="utf-8")
+    out.print(f"{escape(str(output))}: begin a spec with the line")
+    out.print(f"# yaml-language-server: $schema={escape(str(output))}", highlight=False)
+
+
+@takes(FILE, VAR)
+def check(file: Path, **how: Any) -> None:
+    """Opens no database and no file of data. Exit code 0 if the spec can be used, 2 with the error if not."""
+    for name, spec in load_to_check(file, how["vars"]).items():
+        out.print(f"{escape(name)}: {escape(_summary(spec))}")
+
+
+def _summary(spec: Spec) -> str:
+    columns = ", ".join(spec.quasi_identifiers or spec.location or ())
+    target = f", written to {spec.target.name}" if spec.target else ""
+    return f"{spec.source}, k = {spec.privacy.k}, by {columns}{target}"
+
+
+SUBCOMMANDS = {
+    "schema": (
+        print_schema,
+        "Print the JSON Schema of a spec, or write it for an editor that completes and checks specs.",
+    ),
+    "check": (check, "Read a spec as a release would, variables and all, and say what it asks for."),
+}
