@@ -1,0 +1,272 @@
+"""Write docs/reference/cli.md and spec.md from the commands and from the schema of a spec: python docs/references.py.
+
+tests/test_references.py holds both current.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator, Sequence
+from enum import Enum
+from importlib import import_module
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+import typer
+
+from kanon_sql.cli.app import COMMANDS, _root
+from kanon_sql.spec import schema
+
+PAGES = Path(__file__).resolve().parent / "reference"
+CLI = """\
+# The command line
+
+Every command with its options, as `kanon COMMAND --help` lists them too. What is not said on the command line is read from
+[a spec](spec.md), where `--spec` names one; an option wins over the spec. The task pages tell what the commands are for, and
+[Python](python-api.md) has the same verbs with the same options.
+
+`python docs/references.py` writes this page from the commands.
+
+## Exit codes
+
+| exit code | meaning |
+|---|---|
+| 0 | done, and what was checked holds |
+| 1 | done, and what was checked does not hold: of `verify`, `run`, `releases verify`, and with `--fail-above` `risk` and `attack` |
+| 2 | an error, said in one line on standard error with what to do next; nothing was released |
+| 130, 143 | stopped by Ctrl-C or by SIGTERM; [nothing is left half done](../databases.md#what-an-interrupted-run-leaves) |
+"""  # noqa: E501
+
+SPEC = """\
+# The spec
+
+A spec is a YAML file that says all that a release is told: `kanon anonymize --spec release.yml`. In Python it is the same as a
+dictionary. [`kanon init`](../init.md) writes one for a table, and `kanon spec check release.yml` reads one without its data.
+
+An editor with a YAML language server completes and checks a spec as you type, if it knows the schema:
+
+```sh
+kanon spec schema --output spec.schema.json
+```
+
+```yaml
+# yaml-language-server: $schema=spec.schema.json
+source: people.parquet
+quasi_identifiers: [age, education]
+```
+
+No key is required in a file, since each can be given on the command line; a release needs a `source`, and
+`quasi_identifiers` or a `location`. A key without a value is as if it were not there. Relative paths start from the folder of the
+spec. In the spec of a [pipeline](../pipeline.md) a value may be a variable, `${NAME}`.
+
+`python docs/references.py` writes this page from the schema.
+"""  # noqa: E501
+
+
+def main() -> None:
+    """Write the pages."""
+    for name, text in pages().items():
+        (PAGES / name).write_text(text, encoding="utf-8")
+
+
+def pages() -> dict[str, str]:
+    """The generated pages by name."""
+    return {"cli.md": cli(), "spec.md": spec()}
+
+
+def cli() -> str:
+    """The page of the command line."""
+    parts = [CLI, "## Before any command\n", "`kanon --help` lists the commands.\n", *_options(_root)]
+    for name, said in COMMANDS.items():
+        module = import_module(f"kanon_sql.cli.{name}")
+        subcommands: dict[str, tuple[Any, str]] | None = getattr(module, "SUBCOMMANDS", None)
+        parts += [f"\n## kanon {name}\n", f"{prose(said)}\n"]
+        if subcommands is None:
+            parts += _command(f"kanon {name}", getattr(module, name))
+        for each, (function, does) in (subcommands or {}).items():
+            parts += [f"\n### kanon {name} {each}\n", f"{prose(does)}\n", *_command(f"kanon {name} {each}", function)]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _command(name: str, function: Callable[..., None]) -> Iterator[str]:
+    """How a command is typed, what its own help adds, and its options."""
+    arguments = [each for each in _parameters(function) if each.is_argument]
+    words = [each.flag.upper() if each.required else f"[{each.flag.upper()}]" for each in arguments]
+    yield "\n".join(["```text", " ".join([name, *words, "[OPTIONS]"]), "```", ""])
+    for paragraph in inspect.cleandoc(function.__doc__ or "").split("\n\n"):
+        if paragraph:
+            yield prose(re.sub(r"\[bold\](.*?)\[/bold\]", r"For example `\1`", paragraph.replace("\n", " "))) + "\n"
+    yield from _options(function)
+
+
+class Parameter:
+    """One option or argument of a command, from its typer declaration."""
+
+    def __init__(self, declared: inspect.Parameter) -> None:
+        self.type, self.info = get_args(declared.annotation)
+        self.is_argument = isinstance(self.info, typer.models.ArgumentInfo)
+        written = (self.info.default, *(self.info.param_decls or ()))  # typer keeps the first flag as the default
+        flags = [flag for flag in written if isinstance(flag, str) and flag.startswith("-")]
+        self.flag = ", ".join(flags) or declared.name
+        self.required = declared.default is inspect.Parameter.empty
+        self.default = None if self.required else declared.default
+        self.panel = "Arguments" if self.is_argument else self.info.rich_help_panel or "Options"
+
+    @property
+    def row(self) -> Sequence[str]:
+        """Its line in the table of its panel."""
+        said = _DEFAULT.search(self.info.help or "")
+        known = self.default not in (None, False)
+        default = "required" if self.required else said[1] if said else f"{_plain(self.default)}" if known else ""
+        return f"`{self.flag}`", self.takes, prose(default), prose(_DEFAULT.sub("", self.info.help or ""))
+
+    @property
+    def takes(self) -> str:
+        """What may be given, in words."""
+        kinds = (
+            [each for each in get_args(self.type) if each is not type(None)] if _is_union(self.type) else [self.type]
+        )
+        (kind,) = kinds
+        if get_origin(kind) is list:
+            return f"{_KINDS[get_args(kind)[0]]}, repeatable"
+        if isinstance(kind, type) and issubclass(kind, Enum):
+            return " or ".join(f"`{word.value}`" for word in kind)
+        least = f", {self.info.min} or more" if self.info.min is not None and self.info.max is None else ""
+        between = f", {self.info.min} to {self.info.max}" if self.info.max is not None else ""
+        return _KINDS[kind] + least + between
+
+
+_DEFAULT = re.compile(r" \(default:? ([^()]*)\)")
+_KINDS = {str: "text", int: "whole number", float: "number", Path: "path", bool: "switch"}
+
+
+def _is_union(annotation: Any) -> bool:
+    return type(None) in get_args(annotation)
+
+
+def _plain(value: Any) -> Any:
+    return value.value if isinstance(value, Enum) else value
+
+
+def _parameters(function: Callable[..., None]) -> list[Parameter]:
+    return [Parameter(each) for each in inspect.signature(function, eval_str=True).parameters.values()]
+
+
+def _options(function: Callable[..., None]) -> Iterator[str]:
+    """A table for each panel, in the order of the help."""
+    panels: dict[str, list[Sequence[str]]] = {}
+    for each in sorted(_parameters(function), key=lambda each: not each.is_argument):
+        panels.setdefault(each.panel, []).append(each.row)
+    for panel, rows in panels.items():
+        yield table((panel.lower(), "takes", "default", "what it does"), rows)
+
+
+GROUPS = {  # the keys of a spec by what they are about; what is new stands under the last
+    "Where the data are": "source database attach hierarchies",
+    "How files are read": "encoding decimal date_format null sheet columns",
+    "What the columns are": "quasi_identifiers identifiers sensitive keep unit location time",
+    "What is promised": "privacy suppression_limit mask shuffle differencing_limit",
+    "How it is searched": "strategy metric time_limit evaluations seed beta kgen memetic local_search random",
+    "Local recoding and cloaking": "show prioprivacy rules suppression_order wildcard_suppression cloak",
+    "What is written": "target perturb secret",
+    "Keeping a release on new data": "node node_from node_else regions write_regions unmapped new_columns "
+    "changed_types changed_hierarchies incremental waiting",
+    "Pipelines": "releases vars audit differencing_history",
+    "The machine": "memory_limit threads temp_directory",
+}
+PARTS = {  # the models that are not below a hierarchy, privacy or perturbation, and what the page calls them
+    "Attribute": "Of a quasi-identifier",
+    "ColumnForm": "Of a column of a file",
+    "Privacy": "privacy",
+    "Target": "target",
+    "Cloak": "cloak",
+    "PrioPrivacy": "prioprivacy",
+    "Budget": "kgen, memetic, local_search, random",
+    "Perturbation": "Of a column that is perturbed",
+}
+
+
+def spec() -> str:
+    """The page of the spec."""
+    whole = schema()
+    models = whole["$defs"]
+    keys = models["Release"]["properties"] | {
+        name: each for name, each in whole["properties"].items() if "$ref" not in each
+    }
+    parts = [SPEC]
+    for title, names in GROUPS.items():
+        parts += [f"## {title}\n", _keys({name: keys.pop(name) for name in names.split()})]
+    if keys:
+        raise SystemExit(f"docs/references.py has no group for {', '.join(keys)}")
+    for model, title in PARTS.items():
+        parts += _part(f"## {title}", models[model])
+    parts.append("## Hierarchies\n\nA hierarchy is a file, the word `suppress`, or a mapping with one of these.\n")
+    for name in _below(models["Attribute"]["properties"]["hierarchy"]):
+        parts += _part(f"### {next(iter(models[name]['properties']))}", models[name])
+    parts.append("## Parts of privacy models and of perturbations\n")
+    for owner in ("Privacy", "Risk", "Perturbation"):
+        for key, given in models[owner]["properties"].items():
+            for name in _below(given):
+                parts += _part(f"### {key}" if owner != "Risk" else f"### risk.{key}", models[name])
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _part(title: str, model: dict[str, Any]) -> list[str]:
+    """A model under its title."""
+    return [f"{title}\n", f"{prose(model['description'])}\n", _keys(model["properties"], model.get("required", ()))]
+
+
+def _below(given: dict[str, Any]) -> list[str]:
+    """The models that may stand below a key."""
+    return list(dict.fromkeys(re.findall(r"'#/\$defs/([A-Z]\w+)'", str(given))))
+
+
+def _keys(keys: dict[str, Any], required: Sequence[str] = ()) -> str:
+    """A table of keys, with what a schema says of each in its three sentences."""
+    rows = []
+    for name, given in keys.items():
+        means, _, takes = given["description"].rpartition(" Give ")
+        takes, _, default = takes.rstrip(".").partition(". Default: ")
+        rows.append((f"`{name}`", prose(means), prose(takes), "required" if name in required else prose(default)))
+    return table(("key", "what it means", "takes", "default"), rows)
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table."""
+    lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
+    lines += [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def prose(text: str) -> str:
+    """A help text as Markdown: flags and mappings as code, and nothing in it taken for a mark."""
+    return "".join(part if code else _marked(part) for part, code in _parts(" ".join(text.split())))
+
+
+def _parts(text: str) -> Iterator[tuple[str, bool]]:
+    """The text in pieces, and whether each is code: what stands in backticks or in balanced braces."""
+    depth, piece, quoted = 0, "", False
+    for letter in text:
+        if letter == "{" and not depth and not quoted:
+            opened = piece.removesuffix("$")
+            yield opened, False
+            piece = piece[len(opened) :]
+        if letter == "`":
+            yield (f"{piece}`", True) if quoted else (piece, False)
+            piece, quoted = ("", False) if quoted else ("", True)
+        depth += (letter == "{") - (letter == "}")
+        piece += letter if letter != "`" or quoted else ""
+        if letter == "}" and not depth and not quoted:
+            yield f"`{piece}`", True
+            piece = ""
+    yield piece, False
+
+
+def _marked(text: str) -> str:
+    text = re.sub(r"(?<![\w-])(--[a-z][\w-]*)", r"`\1`", text)
+    return text.replace("<", "&lt;").replace("*", "\\*")
+
+
+if __name__ == "__main__":
+    main()
