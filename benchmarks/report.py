@@ -1,10 +1,9 @@
 """Two pictures of a report on the demo's release, for docs/report.md: the same SVG, with the page's style in it.
 
-python benchmarks/report.py docs/images
+python docs/pictures.py report-sizes.svg
 """
 
 import re
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,9 +14,8 @@ STYLE = Path(page.__file__).parent / "templates" / "style.css"
 _OWN = (":root", "svg", "@media (prefers")
 
 
-def main() -> None:
+def draw(folder: Path) -> None:
     """Make the demo's release, measure it, and write a picture of its class sizes and one of its columns."""
-    folder = Path(sys.argv[1])
     with TemporaryDirectory() as demo:
         release = run(Path(demo), 30_162, 5, 0)
         figures = release.figures(without=["loss_by_k", "lattice", "attacks"])
@@ -33,7 +31,3 @@ def alone(picture: str) -> str:
     style = f"<style>{''.join(lines)}</style>"
     root = picture.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
     return re.sub(r">", f">{style}", root, count=1) + "\n"
-
-
-if __name__ == "__main__":
-    main()

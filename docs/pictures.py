@@ -1,0 +1,99 @@
+"""Make the pictures of docs/images: python docs/pictures.py [NAME …], for all of them or those that are named.
+
+Plots need matplotlib and read benchmarks/results; screens need a Chromium. A picture that nobody can make again is not
+shown: tests/test_pictures.py compares this list with the folder.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import kanon_sql
+from kanon_sql.demo_data import write_parquet
+from kanon_sql.resources import folder
+
+ROOT = Path(__file__).resolve().parent.parent
+IMAGES = ROOT / "docs" / "images"
+sys.path.append(str(ROOT / "benchmarks"))
+
+
+def lattice() -> None:
+    """Age, sex and race of two thousand made-up people: fewer nodes than a page is wide."""
+    with TemporaryDirectory() as here:
+        people = Path(here) / "people.parquet"
+        write_parquet(people, 2000)
+        picture = kanon_sql.lattice(
+            people,
+            quasi_identifiers={"age": {"max_level": 3}, "sex": None, "race": None},
+            hierarchies=folder("hierarchies") / "adult",
+            k=5,
+        )
+        picture.write(IMAGES / "lattice.svg", overwrite=True)
+
+
+def cloaking() -> None:
+    """Boxes as published and shared."""
+    from cloaking import picture
+
+    picture(IMAGES / "cloaking.svg")
+
+
+def report() -> None:
+    """Two pictures of the report on the demo."""
+    from report import draw
+
+    draw(IMAGES)
+
+
+def searches() -> None:
+    """The plots of the benchmark of searches, and its tables."""
+    import search_pages
+
+    search_pages.main()
+
+
+def recodings() -> None:
+    """The plot of the benchmark of local recodings, and its tables."""
+    import recoding_pages
+
+    recoding_pages.main()
+
+
+def screen(address: str, name: str, width: int = 1200, height: int = 800) -> None:
+    """What a headless Chromium shows of a page, in docs/images; the page is served by whoever calls this."""
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if browser is None:
+        raise SystemExit(f"{name} is made by Chromium; install it, or name the other pictures")
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--virtual-time-budget=5000"]
+    size = [f"--window-size={width},{height}", f"--screenshot={IMAGES / name}"]
+    subprocess.run([browser, *flags, *size, address], check=True)
+
+
+# A screen is made as the others are: a function that opens what it shows and calls `screen`, listed with its file.
+PICTURES: dict[str, Callable[[], None]] = {
+    "lattice.svg": lattice,
+    "cloaking.svg": cloaking,
+    "report-sizes.svg": report,
+    "report-columns.svg": report,
+    "proof.svg": searches,
+    "genetic.svg": searches,
+    "recoding.svg": recodings,
+}
+
+
+def main() -> None:
+    """Make what is named, or all; what one function makes is made once."""
+    named = sys.argv[1:] or [*PICTURES]
+    if unknown := [name for name in named if name not in PICTURES]:
+        raise SystemExit(f"there is no picture {unknown[0]}; there are {', '.join(PICTURES)}")
+    for make in dict.fromkeys(PICTURES[name] for name in named):
+        make()
+
+
+if __name__ == "__main__":
+    main()
