@@ -199,7 +199,7 @@ class Engine(Protocol):
         """
 
     def embedded(self) -> FileEngine:
-        """A new embedded engine, in memory, under the limits of memory and threads that this one has in the process."""
+        """An embedded engine whose temporary tables are its own, under the limits that this one has in the process."""
 
     def close(self) -> None:
         """Close the connection."""

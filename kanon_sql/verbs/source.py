@@ -257,7 +257,7 @@ def open_source(source: Any, session: Session, connection: Any = None, target: T
         return _find(engine_of(connection, session), name, session.reading, target, owned=False)
     engine = _open(name, session, target)
     try:
-        return _find(engine, name, session.reading, target, owned=True)
+        return _find(engine, name, session.reading, target, owned=True, tables=session.has_tables)
     except BaseException:
         engine.close()
         raise
@@ -273,8 +273,11 @@ def _refuse_reading(reading: Reading, what: str) -> None:
         raise SpecError(f"`{option}` says how a file is read, and {what}; leave it out, and convert the columns there")
 
 
-def _find(engine: Engine, name: str, reading: Reading, target: Target | None, owned: bool) -> Source:
-    table = engine.find(name)
+def _find(
+    engine: Engine, name: str, reading: Reading, target: Target | None, owned: bool, tables: bool = True
+) -> Source:
+    """Look a name up, among the tables too if there are `tables`, and else as that of a file."""
+    table = engine.find(name) if tables else None
     if table is None and _is_file(name):
         if not reads_files(engine):
             raise SpecError(f"{name} is a file, which {engine.name} cannot read; load it into a table first")
