@@ -18,13 +18,21 @@ import duckdb
 import psycopg
 import pytest
 
-# Imports once, and forks a process for every run; it kills its own child, whose number nobody else can have by then.
+# Imports and reads all queries once, and forks a process for every run, which is then nothing but a release. It kills
+# its own child, whose number nobody else can have by then.
 SERVER = """
-import json, os, signal, sys, time
+import gc, json, os, signal, sys, tempfile, time
 
-import duckdb, psycopg
+import duckdb, psycopg, pyarrow
 import kanon_sql.cli.anonymize
+from kanon_sql import anonymize
 from kanon_sql.cli import main
+
+with tempfile.TemporaryDirectory() as folder:
+    people = pyarrow.table({"age": [30, 30, 40, 40], "zip": [1, 1, 2, 2], "sick": [0, 1, 0, 1]})
+    spec = {"quasi_identifiers": ["age", "zip"], "keep": ["sick"], "strategy": "mondrian"}
+    anonymize(people, spec, k=2, output=f"{folder}/anon.csv")
+gc.collect()  # no thread of a database lives on: a process that is forked would have its handle alone
 
 for line in sys.stdin:
     arguments, moment = json.loads(line)
