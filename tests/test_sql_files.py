@@ -1,11 +1,13 @@
 """Every file of `sql/`: its header tells the truth, and given rows become the expected ones on each engine."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pyarrow
 import pyarrow.parquet
 import pytest
@@ -14,6 +16,8 @@ from sqlglot import exp
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine
+from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.privacy import Predicate
 from kanon_sql.queries import Relation, Steps
 from kanon_sql.resources import folder
@@ -166,10 +170,28 @@ def test_a_name_that_can_be_misread_is_seen(sql: str, misread: list[str]) -> Non
 # Given and expected rows
 
 
+@pytest.fixture(scope="module")
+def one_duckdb() -> Iterator[DuckDB]:
+    """A DuckDB for all cases, each of which drops what it made."""
+    opened = DuckDB()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def one_postgres(_postgres_server: tuple[str, psycopg.Connection]) -> Iterator[PostgreSQL]:
+    """A session for all cases, each of which drops what it made: temporary tables alone."""
+    opened = PostgreSQL.open(_postgres_server[0])
+    yield opened
+    opened.close()
+
+
 @pytest.fixture
 def engine(request: pytest.FixtureRequest) -> Engine:
-    """A fresh one, but for the temporary views of Spark, which replace each other."""
-    fixtures = {"duckdb": "embedded", "sail": "sail_views"}
+    """One for all cases, but a fresh one for files, which DuckDB may remember by their names."""
+    fixtures = {"duckdb": "one_duckdb", "postgres": "one_postgres", "sail": "sail_views"}
+    if request.node.callspec.params["case"].files:
+        fixtures = {**fixtures, "duckdb": "embedded"}
     opened: Engine = request.getfixturevalue(fixtures.get(request.param, request.param))
     return opened
 
@@ -204,18 +226,20 @@ def test_given_rows_become_the_expected_ones(
         pytest.skip(f"{query.path.name} is for {engines} only")
     monkeypatch.chdir(tmp_path)
     _write(case.files)
-    for name, (types, rows) in case.relations.items():
-        engine.load(Relation(name), types, list(zip(*rows, strict=True)) or [[]] * len(types))
     for name, kind in query.holes:
         assert isinstance(case.holes[name], KINDS[kind])
-    sql = queries.text(case.query, engine.dialect, **case.holes)
-    actual = engine.rows(sql)
-    assert sorted(actual, key=repr) == sorted(map(tuple, case.expected), key=repr)
-    if query.tree.args.get("order"):
-        assert actual == list(case.expected)
-    result = queries.scratch("given_result")
-    engine.send(sql, engine, result)
-    assert [column.name for column in engine.table(result).columns] == list(case.columns)
+    sql, result = queries.text(case.query, engine.dialect, **case.holes), queries.scratch("given_result")
+    with ExitStack() as last:
+        for name in (*case.relations, result.name):
+            last.callback(engine.forget, queries.scratch(name))
+        for name, (types, rows) in case.relations.items():
+            engine.load(Relation(name), types, list(zip(*rows, strict=True)) or [[]] * len(types))
+        actual = engine.rows(sql)
+        assert sorted(actual, key=repr) == sorted(map(tuple, case.expected), key=repr)
+        if query.tree.args.get("order"):
+            assert actual == list(case.expected)
+        engine.send(sql, engine, result)
+        assert [column.name for column in engine.table(result).columns] == list(case.columns)
 
 
 def _write(files: Mapping[str, Any]) -> None:
