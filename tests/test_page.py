@@ -86,6 +86,7 @@ def test_a_role_makes_another_spec(people):
 def test_the_slider_counts_what_a_count_in_python_counts(people):
     with client_of(people) as client:
         page = client.app.state.page
+        page.counted()  # a screen does not wait for long
         for k in (2, 3, 4, 5, 9):
             shown = client.post("risk", data={"k": str(k)})
             expected = at_risk(people, ["age", "zip", "sex"], k)

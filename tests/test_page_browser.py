@@ -103,6 +103,30 @@ def test_the_slider_answers_while_it_moves(browser, people):
         assert opened.complaints == []
 
 
+def test_a_slider_over_a_million_rows_asks_nobody(browser, tmp_path, monkeypatch):
+    """The source may even be gone: k is answered from numbers that are here, a level by a query on the tuples."""
+    monkeypatch.chdir(tmp_path)
+    query = "SELECT i % 70 AS age, (i * 7919) % 3001 AS zip, i % 2 AS sex FROM range(1000000) AS t(i)"
+    duckdb.sql(query).write_parquet("million.parquet")
+    page = open_page("million.parquet", time_limit=0.5)
+    for column in page.draft.columns:
+        assert column.name in ("age", "zip", "sex")
+    with served(page) as address:
+        opened = window(browser, f"{address}risk")
+        opened.wait_for_selector("#total")
+        (tmp_path / "million.parquet").unlink()
+        asked = page.counted().frequency_set.tables.statements
+        for k in (2, 4, 9):
+            opened.locator("#k-slider").fill(str(k))
+            eventually(lambda k=k: f"fewer than {k};" in opened.locator("figure svg").first.inner_html())
+        assert page.counted().frequency_set.tables.statements == asked
+        picture(opened, "million")
+        opened.select_option("main select", "1")
+        eventually(lambda: page.draft.levels != {})
+        eventually(lambda: page.counted().frequency_set.tables.statements > asked)
+        assert opened.complaints == []
+
+
 def test_everything_can_be_done_by_keyboard(browser, people):
     """From the first Tab to a result, without a mouse."""
     with served(people) as address:

@@ -7,9 +7,10 @@ more. After that any k is a sum over numbers that are here already.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from threading import Lock
 from typing import Any
 
 from kanon_sql import queries
@@ -18,6 +19,7 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.generalization.values import as_text
+from kanon_sql.privacy import Predicate
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.problem import count
@@ -79,12 +81,15 @@ class Shown:
 
 @dataclass
 class Counted:
-    """The distinct tuples of a draft, in a database of their own; `close` drops them."""
+    """The distinct tuples of a draft, in a database of their own, which goes when nobody knows it any more.
+
+    `size`: what makes the size of a class, its rows or its people.
+    """
 
     frequency_set: FrequencySet
-    size: Any
-    close: Callable[[], None]
+    size: Predicate
     _last: Shown | None = field(default=None, repr=False)
+    _lock: Lock = field(default_factory=Lock, repr=False)
 
     @property
     def rows(self) -> int:
@@ -101,9 +106,10 @@ class Counted:
         """The histograms of a node; levels that are not said are 0, and too high ones the top."""
         heights = self.heights
         node = tuple(max(0, min(levels.get(name, 0), height)) for name, height in heights.items())
-        if self._last is None or self._last.node != node:
-            self._last = self._asked(node)
-        return self._last
+        with self._lock:  # several windows may ask, and one connection answers
+            if self._last is None or self._last.node != node:
+                self._last = self._asked(node)
+            return self._last
 
     def _asked(self, node: Node) -> Shown:
         counted, tables = self.frequency_set, self.frequency_set.tables
@@ -130,7 +136,7 @@ def counted(source: Source, spec: Spec, observer: Observer) -> Counted:
     except BaseException:
         beside.close()
         raise
-    return Counted(replace(made, tables=Scratch(beside, "page")), problem.judge.model.size, beside.close)
+    return Counted(replace(made, tables=Scratch(beside, "page")), problem.judge.model.size)
 
 
 def _histogram(attribute: Attribute, level: int, rows: Iterable[Sequence[Any]]) -> Histogram:

@@ -90,10 +90,6 @@ class Draft:
         """The text of the spec file."""
         return as_yaml(self.mapping())
 
-    def counts_like(self, other: Draft) -> bool:
-        """Whether the same tuples are counted for both: by the same columns and hierarchies of the same people."""
-        return self.counted_by() == other.counted_by()
-
     def counted_by(self) -> Mapping[str, Any]:
         """What the frequency set is made of."""
         hierarchies = {column.name: column.attribute.get("hierarchy") for column in self.quasi_identifiers}

@@ -15,6 +15,7 @@ from kanon_sql.page.charts import histogram
 from kanon_sql.page.draft import Draft
 from kanon_sql.page.web import changing, rendered, shown, whole
 
+_PATIENCE = 0.5  # seconds that a screen waits for what is being counted; an event brings it later
 MOST_K = 100  # of the slider; a field beside it takes any
 
 
@@ -26,13 +27,16 @@ def show(request: Request, problem: str = "") -> Response:
 def _content(request: Request) -> dict[str, Any]:
     page = request.app.state.page
     draft = page.draft
+    nothing: dict[str, Any] = {"seen": None, "drawn": [], "at_risk": 0, "missing": ""}
     try:
-        counted = page.counted()
+        counted = page.counting().result(timeout=_PATIENCE)
+    except TimeoutError:
+        return nothing
     except KanonError as error:
-        return {"missing": str(error), "seen": None, "drawn": [], "at_risk": 0}
+        return {**nothing, "missing": str(error)}
     seen = counted.shown(draft.levels)
     drawn = [(each, histogram(f"h{place}", each, draft.k)) for place, each in enumerate(seen.histograms)]
-    return {"missing": "", "seen": seen, "drawn": drawn, "at_risk": seen.at_risk(draft.k)}
+    return {**nothing, "seen": seen, "drawn": drawn, "at_risk": seen.at_risk(draft.k)}
 
 
 @changing(show)

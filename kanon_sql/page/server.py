@@ -33,6 +33,7 @@ def application(page: Page, token: str, port: int) -> Starlette:
     @contextlib.asynccontextmanager
     async def living(_: Starlette) -> AsyncIterator[None]:
         page.windows.loop = asyncio.get_running_loop()
+        page.counting()  # so that it is there when somebody comes to it
         yield
         page.close()
 

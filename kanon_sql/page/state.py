@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,8 @@ class Page:
     work: Work | None = None
     results: list[Result] = field(default_factory=list)
     _lock: threading.RLock = field(default_factory=threading.RLock)
-    _counted: tuple[Draft, Counted] | None = None
+    _counted: tuple[Mapping[str, Any], Future[Counted]] | None = None
+    _pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
     _told: float = 0.0
 
     @property
@@ -63,17 +65,23 @@ class Page:
         if self.draft != before:
             self.windows.tell("changed")
 
-    def counted(self) -> Counted:
-        """The frequency set of the draft, counted now if its columns or hierarchies have changed; KanonError if not."""
+    def counting(self) -> Future[Counted]:
+        """The frequency set of the draft, or what will be it; every window is told when it is there.
+
+        It is counted once for all drafts of the same columns and hierarchies. Its `result` raises KanonError where it
+        cannot be counted.
+        """
         with self._lock:
-            if self._counted is None or not self._counted[0].counts_like(self.draft):
-                self._forget()
-                if not self.draft.quasi_identifiers:
-                    raise SpecError("no column is a quasi-identifier; choose those that others may know, under Columns")
-                spec = self.draft.spec(privacy={"k": 1}, strategy="auto", target=None)
-                with opened(None, spec, said=True) as source:
-                    self._counted = self.draft, counted(source, spec, Observer())
+            asked = self.draft.counted_by()
+            if self._counted is None or self._counted[0] != asked:
+                counting = self._pool.submit(_count, self.draft)
+                counting.add_done_callback(lambda _: self.windows.tell("changed"))
+                self._counted = asked, counting
             return self._counted[1]
+
+    def counted(self) -> Counted:
+        """The frequency set of the draft, once it is there; KanonError where it cannot be counted."""
+        return self.counting().result()
 
     def run(self, name: str, request: Mapping[str, Any]) -> None:
         """Start a worker; SpecError while another is busy."""
@@ -100,13 +108,15 @@ class Page:
             self.windows.tell("live", web.fragment("running", work=work))
 
     def close(self) -> None:
-        """End what runs, and drop what was counted."""
+        """End what runs."""
         if self.work:
             self.work.close()
-        with self._lock:
-            self._forget()
+        self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _forget(self) -> None:
-        if self._counted:
-            self._counted[1].close()
-            self._counted = None
+
+def _count(draft: Draft) -> Counted:
+    if not draft.quasi_identifiers:
+        raise SpecError("no column is a quasi-identifier; choose those that others may know, under Columns")
+    spec = draft.spec(privacy={"k": 1}, strategy="auto", target=None)
+    with opened(None, spec, said=True) as source:
+        return counted(source, spec, Observer())
