@@ -11,13 +11,7 @@ import duckdb
 import pytest
 
 from kanon_sql.page.guard import MOST_BYTES
-from support.page import TOKEN, client_of, finished, text_of
-
-PEOPLE = """
-SELECT 'P' || i AS person_id, 20 + (i * 7919) % 50 AS age, 1000 + (i * 31) % 90 AS zip, ['f', 'm'][1 + i % 2] AS sex,
-  ['flu', 'asthma', 'gout'][1 + (i // 5) % 3] AS diagnosis
-FROM range(400) AS t(i)
-"""
+from support.page import PEOPLE, TOKEN, client_of, finished, text_of
 
 
 @pytest.fixture

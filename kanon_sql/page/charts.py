@@ -31,13 +31,16 @@ def histogram(name: str, of: Histogram, k: int) -> str:
 Point = tuple[float, float | None, float]  # seconds, score, bound
 
 
-def way(name: str, points: Sequence[Point]) -> str:
-    """The best so far above, the proven bound below, over the seconds: what is between them is the gap."""
+def way(name: str, points: Sequence[Point], beside: Sequence[Point] = ()) -> str:
+    """The best so far above, the proven bound below, over the seconds: what is between them is the gap.
+
+    `beside`: those of another picture, to whose scale it is drawn.
+    """
     known = [(seconds, score, bound) for seconds, score, bound in points if score is not None]
     if not known:
         return ""
-    last = max(known[-1][0], 0.001)
-    most = max(score for _, score, _ in known) or 1.0
+    last = max(0.001, *(seconds for seconds, _, _ in (*points, *beside)))
+    most = max(score for _, score, _ in (*points, *beside) if score is not None) or 1.0
     upper = [(seconds, score / most) for seconds, score, _ in known]
     lower = [(seconds, min(bound, score) / most) for seconds, score, bound in known]
     top, bottom = _steps(upper, last), _steps(lower, last)
@@ -67,3 +70,17 @@ def _drawn(points: Sequence[tuple[float, float]]) -> str:
 
 def _bar(css: str, x: float, y: float, wide: float, high: float) -> list[Element]:
     return [element("rect", x=x, y=y, width=wide, height=max(high, 0.5), class_=css)] if high > 0 else []
+
+
+def losses(name: str, column: str, lost: Sequence[float | None]) -> str:
+    """The loss of one column in two results, from 0 to 1: the left one's bar above the right one's."""
+    parts: list[Element] = []
+    for place, (css, loss) in enumerate(zip("rs", lost, strict=True)):
+        y = place * 9.0
+        parts.append(element("rect", x=0, y=y, width=_BAR, height=7, class_="f"))
+        parts += _bar(css, 0.0, y, _BAR * min(loss or 0.0, 1.0), 7.0)
+    said = " and ".join("none" if loss is None else figure(loss) for loss in lost)
+    return picture(name, _BAR, 16, f"Loss of {column}", f"{said}, of 1 at most.", parts)
+
+
+_BAR = 120.0  # the width of a loss of 1

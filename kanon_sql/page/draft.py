@@ -90,6 +90,10 @@ class Draft:
         """The text of the spec file."""
         return as_yaml(self.mapping())
 
+    def asks_like(self, other: Draft) -> bool:
+        """Whether both ask for the same release, wherever it is written."""
+        return self.mapping() | {"target": None} == other.mapping() | {"target": None}
+
     def counted_by(self) -> Mapping[str, Any]:
         """What the frequency set is made of."""
         hierarchies = {column.name: column.attribute.get("hierarchy") for column in self.quasi_identifiers}

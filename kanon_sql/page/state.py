@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,11 @@ _PAUSE = 0.25  # seconds between two pictures of a running search
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a draft: the manifest of a release that was made to be looked at, or written."""
+    """What came of a draft: the manifest of a release that was made to be looked at, or written.
+
+    `way`: seconds, score and bound at every improvement. `some`: a few released rows, by `columns` and `rows`.
+    `report`: its page, where it was asked for. `statement`: of the release, by `dialect`, `table` and `sql`.
+    """
 
     number: int
     name: str
@@ -31,6 +36,14 @@ class Result:
     manifest: Mapping[str, Any]
     way: tuple[tuple[float, float | None, float], ...] = ()
     sql: str = ""
+    some: Mapping[str, Any] = field(default_factory=dict)
+    report: str = ""
+    statement: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def written(self) -> bool:
+        """Whether the release is in a file or a table that stays."""
+        return bool(self.manifest["target"].get("as") != "temporary table")
 
 
 @dataclass
@@ -51,6 +64,7 @@ class Page:
     _counted: tuple[Mapping[str, Any], Future[Counted]] | None = None
     _pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
     _told: float = 0.0
+    _made: int = 0
 
     @property
     def source(self) -> str:
@@ -83,21 +97,47 @@ class Page:
         """The frequency set of the draft, once it is there; KanonError where it cannot be counted."""
         return self.counting().result()
 
-    def run(self, name: str, request: Mapping[str, Any]) -> None:
-        """Start a worker; SpecError while another is busy."""
+    def run(self, name: str, request: Mapping[str, Any], draft: Draft | None = None, number: int | None = None) -> None:
+        """Start a worker for a draft, or about the result of a number; SpecError while another is busy."""
         with self._lock:
             if self.work and self.work.ended is None:
                 raise SpecError("something is running already; stop it first")
-            draft = self.draft
-            self.work = Work(name, request, self._follow, lambda work, made: self._keep(work, made, draft))
+            asked = draft or self.draft
+            keep = lambda work, kind, made: self._keep(work, kind, made, asked)  # noqa: E731
+            self.work = Work(name, request, self._follow, keep, number)
             self.work.start(self.folder)
         self.windows.tell("changed")
 
-    def _keep(self, work: Work, made: Mapping[str, Any], draft: Draft) -> None:
-        """Keep what a worker gave."""
+    def result(self, number: int) -> Result:
+        """The result of a number; SpecError if there is none any more."""
+        for each in self.results:
+            if each.number == number:
+                return each
+        raise SpecError(f"there is no result {number}; another window may have removed it")
+
+    def renew(self, number: int, **said: Any) -> None:
+        """Say something else of a result, or more, and tell every window; SpecError if there is none any more."""
         with self._lock:
-            number, way = len(self.results) + 1, tuple(work.way)
-            self.results.append(Result(number, work.name, draft, made["manifest"], way, made["sql"]))
+            place = self.results.index(self.result(number))
+            self.results[place] = replace(self.results[place], **said)
+        self.windows.tell("changed")
+
+    def remove(self, number: int) -> None:
+        """Forget a result; what was written of it stays."""
+        with self._lock:
+            self.results.remove(self.result(number))
+        self.windows.tell("changed")
+
+    def _keep(self, work: Work, kind: str, made: Any, draft: Draft) -> None:
+        """Keep what a worker has made: a release as another result, and what is written of one with it."""
+        with self._lock:
+            if kind == "made":
+                work.number = self._made = self._made + 1
+                self.results.append(Result(work.number, work.name, draft, way=tuple(work.way), **made))
+                self.windows.tell("changed")
+            elif work.number is not None:
+                with contextlib.suppress(SpecError):  # removed meanwhile
+                    self.renew(work.number, **{kind: made})
 
     def _follow(self, work: Work) -> None:
         """Show the windows where a worker stands."""

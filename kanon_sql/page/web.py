@@ -10,6 +10,7 @@ from functools import cache
 from math import isfinite, nan
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.concurrency import run_in_threadpool
@@ -26,7 +27,7 @@ from kanon_sql.report.words import percent
 _FOLDER = Path(__file__).parent
 _HEARTBEAT = 1.0  # seconds: how soon a window notices that it has to go, or the server that a window has gone
 # The screens in the order in which somebody goes through them: the name of each is that of its module and template.
-TITLES = {"columns": "Columns", "risk": "Risk", "models": "Models", "search": "Search"}
+TITLES = {"columns": "Columns", "risk": "Risk", "models": "Models", "search": "Search", "compare": "Compare"}
 
 
 @dataclass
@@ -76,9 +77,10 @@ def fragment(name: str, **content: Any) -> str:
     return _templates().get_template(f"{name}.html.j2").render(**content)
 
 
-def shown(request: Request, screen: str) -> Response:
-    """What a change is answered with: the screen to show now."""
-    return RedirectResponse(f"{request.scope.get('root_path', '')}/{screen}", status_code=303)
+def shown(request: Request, screen: str, **asked: str) -> Response:
+    """What a change is answered with: the screen to show now, and what of it."""
+    said = f"?{urlencode(asked)}" if asked else ""
+    return RedirectResponse(f"{request.scope.get('root_path', '')}/{screen}{said}", status_code=303)
 
 
 Show = Callable[..., Response]

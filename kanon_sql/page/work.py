@@ -13,20 +13,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+MADE = ("made", "some", "report", "statement")  # a release; a few of its rows, and what is written of it
+
 
 @dataclass
 class Work:
-    """A request that a worker is busy with. `told` is called after every event, from another thread, and `done` with
-    what the worker gave back, before the work has ended for anybody else.
+    """A request that a worker is busy with. `told` is called after every event, from another thread, and `kept` with
+    each thing that the worker has made, by its kind, before the work has ended for anybody else.
 
     `stage`: what is being done. `now`: where the search or the recoding stands. `way`: seconds, score and bound at
-    every improvement. `ended`: done, failed or stopped; then `result` holds what the worker gave back.
+    every improvement. `number`: of the result that it has made, or is about. `ended`: done, failed or stopped; then
+    `result` says why it failed.
     """
 
     name: str
     request: Mapping[str, Any]
     told: Callable[[Work], None]
-    done: Callable[[Work, Any], None]
+    kept: Callable[[Work, str, Any], None]
+    number: int | None = None
     stage: str = "Starting"
     now: Mapping[str, Any] = field(default_factory=dict)
     way: list[tuple[float, float | None, float]] = field(default_factory=list)
@@ -95,7 +99,7 @@ class Work:
             point = (told.get("score"), told.get("bound") or 0.0)
             if kind == "search" and (not self.way or self.way[-1][1:] != point):
                 self.way.append((told["seconds"], *point))
+        elif kind in MADE:
+            self.kept(self, kind, told)
         else:
-            if kind == "done":
-                self.done(self, told)
             self.ended, self.result = kind, told

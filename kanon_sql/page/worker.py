@@ -18,13 +18,18 @@ from dataclasses import asdict
 from math import isfinite
 from typing import Any
 
-from kanon_sql import interrupts
+from kanon_sql import interrupts, queries
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import InfeasibleError, KanonError
+from kanon_sql.generalization.values import as_text
 from kanon_sql.recode import Rounds
 from kanon_sql.spec import parse
 from kanon_sql.strategies import Progress
 from kanon_sql.verbs.anonymize import anonymize
 from kanon_sql.verbs.observer import Observer
+from kanon_sql.verbs.released import Release
+
+SOME = 10  # rows of a release that are shown
 
 
 def say(kind: str, told: Any) -> None:
@@ -50,10 +55,30 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not isfinite(value) else value
 
 
-def run(request: Mapping[str, Any]) -> dict[str, Any]:
-    """Do what is asked for: make the release of a spec, without a target only to look at."""
-    made = anonymize(None, parse(request["spec"]), observer=observer(), report=request.get("report"))
-    return {"manifest": made.manifest, "sql": made.sql}
+def answer(request: Mapping[str, Any]) -> None:
+    """Do what is asked for, and say that it is done or why it cannot be."""
+    try:
+        run(request)
+        say("done", None)
+    except KanonError as error:
+        say("failed", {"text": str(error), "infeasible": isinstance(error, InfeasibleError)})
+
+
+def run(request: Mapping[str, Any]) -> None:
+    """Make the release of a spec, without a target only to look at."""
+    made = anonymize(None, parse(request["spec"]), observer=observer())
+    say("made", {"manifest": made.manifest, "sql": made.sql})
+    say("some", some_rows(made))
+
+
+def some_rows(made: Release) -> dict[str, Any]:
+    """A few of the rows that were released, as text, with the names of their columns."""
+    with made.place.opened() as source:
+        names, tables = [column.name for column in source.table.columns], Scratch(source.engine, "page")
+        stems = {stem: name for name, stem in queries.plain_names(names).items()}
+        how = {"release": source.table.relation, "rows": SOME, "stride": max(1, made.manifest["released_rows"] // SOME)}
+        rows = tables.rows("page/some_rows", columns=list(stems), named=stems, **how)
+    return {"columns": names, "rows": [[None if cell is None else as_text(cell) for cell in row] for row in rows]}
 
 
 def _ended_with(pipe: Any) -> None:
@@ -71,9 +96,7 @@ def main() -> None:
     try:
         with interrupts.ended_by_signals() as signals:
             signals.tidy = True
-            say("done", run(request))
-    except KanonError as error:
-        say("failed", {"text": str(error), "infeasible": isinstance(error, InfeasibleError)})
+            answer(request)
     except interrupts.Stopped:
         say("stopped", None)
     sys.stdout.flush()

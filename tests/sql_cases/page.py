@@ -24,4 +24,11 @@ CASES = [
             )
         },
     ),
+    Case(
+        "page/some_rows",
+        {"columns": ["c0"], "named": {"c0": "odd name"}, "release": Relation("odd release"), "rows": 2, "stride": 2},
+        ["c0"],
+        [("30-39",), ("30-39",)],
+        {"odd release": ({"odd name": "VARCHAR"}, [("30-39",), ("30-39",), ("30-39",), ("30-39",), ("30-39",)])},
+    ),
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 import shutil
 import socket
@@ -14,17 +15,25 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import pytest
 import uvicorn
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of a successor of httpx
     from starlette.testclient import TestClient
 
+from kanon_sql.page import worker
 from kanon_sql.page.opening import open_page
 from kanon_sql.page.server import application
 from kanon_sql.page.state import Page
+from kanon_sql.page.work import Work
 
 TOKEN = "token-of-the-tests"
+PEOPLE = """
+SELECT 'P' || i AS person_id, 20 + (i * 7919) % 50 AS age, 1000 + (i * 31) % 90 AS zip, ['f', 'm'][1 + i % 2] AS sex,
+  ['flu', 'asthma', 'gout'][1 + (i // 5) % 3] AS diagnosis
+FROM range(400) AS t(i)
+"""
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
@@ -54,6 +63,26 @@ def served(page: Page) -> Iterator[str]:
         finally:
             server.should_exit = True
             thread.join(timeout=20)
+
+
+def work_here(patch: pytest.MonkeyPatch) -> None:
+    """Have workers run in a thread of this process: one of its own takes a second to start."""
+
+    def start(work: Work, _: Path) -> None:
+        def take(kind: str, told: Any) -> None:
+            work._take(kind, json.loads(json.dumps(told, default=str)))
+            work.told(work)
+
+        patch.setattr(worker, "say", take)
+        threading.Thread(target=_quietly, args=(work.request,), daemon=True).start()
+
+    patch.setattr(Work, "start", start)
+
+
+def _quietly(request: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        worker.answer(json.loads(json.dumps(request, default=str)))
 
 
 def finished(client: TestClient, seconds: float = 60) -> Any:

@@ -41,6 +41,7 @@ const send = async (form, button) => {
       waiting.delete(action);
       const answer = await fetch(action, { method: "POST", body: content });
       const text = await answer.text();
+      if (answer.redirected) history.replaceState(null, "", answer.url);  // a screen may say there what it shows
       if (!waiting.size) swap(text, !answer.ok);
     }
   } finally { sending = false; busy(false); }
@@ -71,4 +72,4 @@ events.onmessage = (e) => {
   if (kind === "live") swap(html); else read();
 };
 events.onerror = () => { document.getElementById("lost").hidden = false; };
-events.onopen = () => { document.getElementById("lost").hidden = true; };
+events.onopen = () => { document.getElementById("lost").hidden = true; read(); };  // what was told before it was open

@@ -1,0 +1,270 @@
+"""The screen that holds two results against each other: what was asked, what it cost, what it looks like."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from kanon_sql.errors import SpecError
+from kanon_sql.loss import METRICS
+from kanon_sql.page.charts import Point, losses, way
+from kanon_sql.page.draft import Draft
+from kanon_sql.page.state import Page, Result
+from kanon_sql.page.web import changing, rendered, shown
+from kanon_sql.report.numbers import figure, models
+from kanon_sql.report.words import listed, percent
+from kanon_sql.spec import in_flow
+
+SIDES = ("left", "right")
+_LONGEST = 80  # letters of a name
+_NONE = "–"
+
+
+@dataclass(frozen=True)
+class Line:
+    """What both results say of one thing, and how they differ in it; nothing where they do not."""
+
+    name: str
+    left: str
+    right: str
+    differs: str = ""
+
+
+@dataclass(frozen=True)
+class Generalized:
+    """A quasi-identifier in both results: its level or what its classes show, its loss, and a picture of the losses."""
+
+    name: str
+    left: str
+    right: str
+    losses: tuple[float | None, float | None]
+    drawn: str
+
+    @property
+    def differs(self) -> str:
+        """How they differ."""
+        return _further(*self.losses) or ("≠" if self.left != self.right else "")
+
+
+def show(request: Request, problem: str = "") -> Response:
+    """Two results side by side: those that were asked for, else the last two."""
+    page: Page = request.app.state.page
+    chosen = _chosen(page, request)
+    content = _content(page, *chosen) if len(chosen) == len(SIDES) else {}
+    return rendered(request, "compare", problem, sides=dict(zip(SIDES, chosen, strict=False)), **content)
+
+
+def _chosen(page: Page, request: Request) -> list[Result]:
+    """The results of both sides; nothing while there is none."""
+    results = list(page.results)
+    if not results:
+        return []
+    known = {str(each.number): each for each in results}
+    last = dict(zip(SIDES, results[-2:] if len(results) > 1 else results * 2, strict=True))
+    return [known.get(request.query_params.get(side, ""), last[side]) for side in SIDES]
+
+
+def _content(page: Page, left: Result, right: Result) -> dict[str, Any]:
+    asked, found = list(_asked(left, right)), list(_found(left, right))
+    return {
+        "asked": asked,
+        "found": found,
+        "generalized": list(_generalized(left, right)),
+        "sentences": list(_sentences(left, right, asked)),
+        "ways": _ways(left, right),
+        "same": left.number == right.number,
+        "stale": [not each.draft.asks_like(page.draft) for each in (left, right)],
+    }
+
+
+def _sentences(left: Result, right: Result, asked: Sequence[Line]) -> Iterator[str]:
+    """The difference in words."""
+    names = [line.name for line in asked if line.differs]
+    yield f"They were asked differently by {listed(names)}." if names else "The same was asked of both."
+    metric = left.manifest.get("metric", "loss")
+    lost = [(loss, of) for of in (left, right) if (loss := known(of).get(metric)) is not None]
+    if len(lost) == len(SIDES):
+        (less, better), (more, worse) = sorted(lost, key=lambda each: each[0])
+        both = f"Both lose the same, {figure(less)}"
+        other = f"{better.number} loses less than {worse.number}, {figure(less)} and not {figure(more)}"
+        yield f"{both if figure(less) == figure(more) else other}, by {metric}."
+
+
+def known(result: Result) -> dict[str, float | None]:
+    """The metrics of a result; None where it has no figure."""
+    return dict(result.manifest.get("information_loss") or {})
+
+
+def _asked(left: Result, right: Result) -> Iterator[Line]:
+    """What was asked: the usual keys, and every other key and column that differs."""
+    said = [each.draft.mapping() for each in (left, right)]
+    for key, name in (("strategy", "Strategy"), ("metric", "Lose least by")):
+        yield _line(name, *(str(each.get(key, _NONE)) for each in said))
+    asked = [[(each["model"], each["required"]) for each in of.manifest["privacy"]] for of in (left, right)]
+    yield _line("Models", *map(models, asked))
+    yield _line("Rows that may be left out", *(percent(each.get("suppression_limit", 0.02)) for each in said))
+    for key in dict.fromkeys(key for each in said for key in each):
+        if key not in _TOLD and said[0].get(key) != said[1].get(key):
+            yield _line(key, *(in_flow(each[key]) if key in each else _NONE for each in said))
+    yield from _roles(left.draft, right.draft)
+
+
+_TOLD = (
+    *("strategy", "metric", "privacy", "suppression_limit", "target"),
+    *("identifiers", "quasi_identifiers", "sensitive", "keep"),
+)
+
+
+def _roles(left: Draft, right: Draft) -> Iterator[Line]:
+    """The columns that have another role, hierarchy, priority or bound."""
+    for one, other in zip(left.columns, right.columns, strict=True):
+        if one.role != other.role:
+            yield _line(f"Role of {_short(one.name)}", one.role, other.role)
+        elif one.generalized:
+            for key in dict.fromkeys((*one.attribute, *other.attribute)):
+                both = [in_flow(of.attribute[key]) if key in of.attribute else _NONE for of in (one, other)]
+                if both[0] != both[1]:
+                    yield _line(f"{key} of {_short(one.name)}", *both)
+
+
+def _line(name: str, left: str, right: str) -> Line:
+    return Line(name.replace("_", " "), left, right, "" if left == right else "≠")
+
+
+def _short(name: str) -> str:
+    return listed([name])
+
+
+def _found(left: Result, right: Result) -> Iterator[Line]:
+    """The figures of both manifests."""
+    both, lost = (left.manifest, right.manifest), (known(left), known(right))
+    asked = (each["metric"] for each in both if each.get("metric") in METRICS)
+    for name in dict.fromkeys((*asked, *METRICS, *lost[0], *lost[1])):
+        values = [each.get(name) for each in lost]
+        if any(value is not None for value in values):
+            yield _figures(name.replace("_", " "), *values)
+    for name, key in _FIGURES.items():
+        yield _figures(name, *(each.get(key) for each in both))
+    yield _line("Proven", *map(proven, both))
+    yield _figures("Nodes checked", *(each.get("nodes_checked") for each in both))
+    yield _figures("Seconds", *((each.get("seconds") or {}).get("total") for each in both))
+
+
+_FIGURES = {
+    "Rows released": "released_rows",
+    "Rows left out": "suppressed_rows",
+    "Classes": "classes",
+    "Smallest class": "smallest_class",
+    "Average class": "average_class",
+}
+
+
+def _figures(name: str, left: float | None, right: float | None) -> Line:
+    said = [_NONE if each is None else figure(each) for each in (left, right)]
+    return Line(name, said[0], said[1], _further(left, right))
+
+
+def _further(left: float | None, right: float | None) -> str:
+    """How far the right figure is from the left one."""
+    if left == right or (left is not None and right is not None and figure(left) == figure(right)):
+        return ""
+    if left is None or right is None:
+        return "≠"
+    return f"{'+' if right > left else '−'}{figure(abs(right - left))}"
+
+
+def proven(manifest: Mapping[str, Any]) -> str:
+    """How good a result is known to be."""
+    if manifest.get("proven_optimal"):
+        return "optimal"
+    gap = manifest.get("gap")
+    return "not proven" if gap is None else f"gap {figure(gap)}"
+
+
+def _generalized(left: Result, right: Result) -> Iterator[Generalized]:
+    """The columns that are generalized in either, in the order of the table."""
+    lost = [each.manifest.get("loss_per_attribute") or {} for each in (left, right)]
+    names = [column.name for column in left.draft.columns if any(column.name in each for each in lost)]
+    for place, name in enumerate(names):
+        both = lost[0].get(name), lost[1].get(name)
+        said = [_level(each.manifest, name) for each in (left, right)]
+        yield Generalized(name, said[0], said[1], both, losses(f"loss-{place}", name, both))
+
+
+def _level(manifest: Mapping[str, Any], name: str) -> str:
+    """The level of a column, or what its classes show."""
+    if name not in (manifest.get("loss_per_attribute") or {}):
+        return "not generalized"
+    if manifest.get("node"):
+        return f"level {manifest['node'][name]} of {manifest['heights'][name]}"
+    return f"{(manifest.get('shown') or {}).get(name, 'labels')}, class by class"
+
+
+def _ways(left: Result, right: Result) -> list[tuple[Result, Sequence[Point], str]]:
+    """The steps of each search and their picture, to the same scale if both have the same metric."""
+    steps = _steps(left), _steps(right)
+    alike = left.manifest.get("metric") == right.manifest.get("metric")
+    others = reversed(steps) if alike else ((), ())
+    drawn = (way(f"way-{side}", own, other) for side, own, other in zip(SIDES, steps, others, strict=True))
+    return list(zip((left, right), steps, drawn, strict=True))
+
+
+def _steps(result: Result) -> Sequence[Point]:
+    """The way of a search, and where it ended; a recoding has the way of the search that it started from."""
+    said = result.manifest
+    if said.get("lower_bound") is None or said.get("score") is None:
+        return result.way
+    seconds = max([said["seconds"].get("search") or 0.0, *(point[0] for point in result.way)])
+    return (*result.way, (seconds, said["score"], said["lower_bound"]))
+
+
+def _back(request: Request) -> Response:
+    """The screen with the same two results."""
+    return shown(request, "compare", **{side: request.query_params.get(side, "") for side in SIDES})
+
+
+@changing(show)
+def choose(request: Request, form: FormData) -> Response:
+    """Other results on the sides."""
+    return shown(request, "compare", **{side: str(form.get(side, "")) for side in SIDES})
+
+
+@changing(show)
+def rename(request: Request, form: FormData) -> Response:
+    """Another name for a result."""
+    name = " ".join(str(form.get("name", "")).split())[:_LONGEST]
+    if not name:
+        raise SpecError("a result needs a name; give one")
+    request.app.state.page.renew(request.path_params["number"], name=name)
+    return _back(request)
+
+
+@changing(show)
+def remove(request: Request, _: FormData) -> Response:
+    """Forget a result."""
+    request.app.state.page.remove(request.path_params["number"])
+    return _back(request)
+
+
+@changing(show)
+def bring_back(request: Request, _: FormData) -> Response:
+    """Make a result's draft the draft."""
+    page: Page = request.app.state.page
+    draft = page.result(request.path_params["number"]).draft
+    page.change(lambda _: draft)
+    return _back(request)
+
+
+ROUTES = [
+    Route("/compare", show),
+    Route("/compare", choose, methods=["POST"]),
+    Route("/compare/{number:int}/name", rename, methods=["POST"]),
+    Route("/compare/{number:int}/remove", remove, methods=["POST"]),
+    Route("/compare/{number:int}/draft", bring_back, methods=["POST"]),
+]

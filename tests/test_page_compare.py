@@ -1,0 +1,120 @@
+"""Two results side by side: what differs, what their manifests say, and what may be done with each."""
+
+import re
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from support.page import PEOPLE, client_of, finished, text_of, work_here
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory):
+    """A page with two results: k = 3 by levels, k = 6 class by class, where sex is kept."""
+    folder = tmp_path_factory.mktemp("page")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        work_here(patch)
+        duckdb.sql(PEOPLE).write_parquet("people.parquet")
+        with client_of("people.parquet") as client:
+            client.post("risk", data={"k": "3"})
+            client.post("search/run")
+            assert finished(client).ended == "done"
+            client.post("risk", data={"k": "6"})
+            client.post("search", data={"strategy": "mondrian"})
+            client.post("columns/3", data={"role": "kept"})
+            client.post("search/run")
+            assert finished(client).ended == "done"
+            yield client
+
+
+def rows_of(html: str, table: str) -> dict[str, list[str]]:
+    """The rows of a table of the screen, by their heading."""
+    (body,) = re.findall(rf'id="{table}".*?<tbody>(.*?)</tbody>', html, re.S)
+    rows = [[text_of(cell).strip() for cell in re.findall(r"<t[hd].*?</t[hd]>", row)] for row in body.split("</tr>")]
+    return {row[0]: row[1:] for row in rows if row}
+
+
+def test_what_was_asked_differently_is_told_in_words(client):
+    html = client.get("compare").text
+    asked = rows_of(html, "asked")
+    assert asked["Strategy"] == ["auto", "mondrian", "≠"]
+    assert asked["Models"] == ["k = 3", "k = 6", "≠"]
+    assert asked["Role of sex"] == ["quasi-identifier", "kept", "≠"]
+    assert asked["Lose least by"] == ["loss", "loss", "same"]
+    assert "Role of age" not in asked
+    assert "asked differently by Strategy, Models and Role of sex." in text_of(html)
+
+
+def test_the_figures_are_those_of_the_manifests(client):
+    one, other = (each.manifest for each in client.app.state.page.results)
+    html = client.get("compare").text
+    found, columns = rows_of(html, "found"), rows_of(html, "generalized")
+    far = other["information_loss"]["loss"] - one["information_loss"]["loss"]
+    assert float(found["loss"][2].replace("−", "-")) == pytest.approx(far, abs=6e-5)
+    assert found["Classes"][:2] == [str(one["classes"]), str(other["classes"])]
+    assert found["Smallest class"] == [
+        str(one["smallest_class"]),
+        str(other["smallest_class"]),
+        f"+{other['smallest_class'] - one['smallest_class']}",
+    ]
+    assert found["Nodes checked"][1:] == ["–", "≠"]
+    assert columns["zip"][0] == f"level {one['node']['zip']} of {one['heights']['zip']}"
+    assert columns["zip"][1].endswith("class by class")
+    assert columns["sex"][1] == "not generalized"
+    assert "was not searched for node by node" in text_of(html)
+
+
+def test_sides_are_chosen_by_the_address_and_kept_by_changes(client):
+    chosen = client.post("compare", data={"left": "2", "right": "1"})
+    assert chosen.url.query == b"left=2&right=1"
+    assert rows_of(chosen.text, "asked")["Strategy"] == ["mondrian", "auto", "≠"]
+    renamed = client.post("compare/1/name?left=2&right=1", data={"name": "  by <b>levels</b> "})
+    assert renamed.url.query == b"left=2&right=1"
+    assert "1. by <b>levels</b>" in re.sub(r" +", " ", text_of(renamed.text))
+    refused = client.post("compare/1/name", data={"name": " "})
+    assert (refused.status_code, client.app.state.page.result(1).name) == (422, "by <b>levels</b>")
+    alone = client.get("compare?left=1&right=1")
+    assert "Both sides show the same result" in text_of(alone.text)
+    assert client.get("compare?left=99&right=x").status_code == 200
+
+
+def test_a_few_rows_are_shown_as_they_were_released(client):
+    for result in client.app.state.page.results:
+        assert result.some["columns"] == list(result.manifest["columns"])[1:]
+        assert len(result.some["rows"]) == 10
+    text = text_of(client.get("compare").text)
+    assert "P1 " not in text  # an identifier
+    for row in client.app.state.page.result(1).some["rows"]:
+        assert " ".join(row) in text
+
+
+def test_a_result_brings_its_draft_back(client):
+    page = client.app.state.page
+    now = page.draft
+    html = client.get("compare?left=1&right=2").text
+    assert "Made from an earlier draft." in html
+    assert "Made from the draft as it is now." in html
+    client.post("compare/1/draft")
+    assert (page.draft.k, [each.name for each in page.draft.quasi_identifiers]) == (3, ["age", "zip", "sex"])
+    assert page.draft.asks_like(page.result(1).draft)
+    client.post("compare/2/draft")
+    assert page.draft.asks_like(now)
+
+
+def test_what_is_removed_is_gone_and_its_number_is_not_given_again(client):
+    page = client.app.state.page
+    html = client.post("compare/2/remove").text
+    assert [each.number for each in page.results] == [1]
+    assert "Search again" in html
+    gone = client.post("compare/2/draft")
+    assert gone.status_code == 422
+    assert "there is no result 2" in text_of(gone.text)
+    client.post("search/run")
+    finished(client)
+    assert [each.number for each in page.results] == [1, 3]
+    client.post("compare/1/remove")
+    client.post("compare/3/remove")
+    assert "There is no result yet" in client.get("compare").text
+    assert sorted(path.name for path in Path.cwd().iterdir()) == ["people.parquet"]
