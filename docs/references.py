@@ -228,8 +228,8 @@ def _keys(keys: dict[str, Any], required: Sequence[str] = ()) -> str:
     for name, given in keys.items():
         means, _, takes = given["description"].rpartition(" Give ")
         takes, _, default = takes.rstrip(".").partition(". Default: ")
-        rows.append((f"`{name}`", prose(means), prose(takes), "required" if name in required else prose(default)))
-    return table(("key", "what it means", "takes", "default"), rows)
+        rows.append((f"`{name}`", prose(takes), "required" if name in required else prose(default), prose(means)))
+    return table(("key", "takes", "default", "what it means"), rows)
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

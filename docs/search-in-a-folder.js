@@ -5,18 +5,22 @@ if (location.protocol === "file:") {
       this.frame = document.createElement("iframe")
       this.frame.hidden = true
       document.body.append(this.frame)
-      this.inside = this.frame.contentWindow
-      this.inside.document.open()
-      this.inside.postMessage = data => this.onmessage?.({ data })
+      const inside = this.inside = this.frame.contentWindow
+      inside.document.open()
+      // What is passed is copied, as between a page and a worker: the search changes it.
+      inside.postMessage = data => later({ data: structuredClone(data) }, message => this.onmessage?.(message))
       this.ready = new Promise(resolve => { this.frame.onload = resolve })
-      this.inside.document.write(`<body><script src="${address}"></script>`)
-      this.inside.document.close()
+      inside.document.write(`<body><script src="${address}"></script>`)
+      inside.document.close()
     }
     postMessage(data) {
-      this.ready.then(() => this.inside.dispatchEvent(new this.inside.MessageEvent("message", { data })))
+      const inside = this.inside
+      const message = new inside.MessageEvent("message", { data: inside.structuredClone(data) })
+      this.ready.then(() => later(message, () => inside.dispatchEvent(message)))
     }
     terminate() {
       this.frame.remove()
     }
   }
+  const later = (message, told) => setTimeout(told, 0, message)
 }
