@@ -1,5 +1,6 @@
 """One body of tests for every engine: `pytest --engines duckdb,postgres,sail`."""
 
+import gc
 import os
 import signal
 import tempfile
@@ -57,6 +58,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if test not in seen and not item.get_closest_marker("slow"):
             item.add_marker("quick")
         seen.add(test)
+
+
+def pytest_collection_finish() -> None:
+    """Ten thousand tests are there to the end: no need to look through them for garbage again and again."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_sessionfinish() -> None:
+    """What was left aside is tidied up at the end as ever."""
+    gc.unfreeze()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -2,6 +2,7 @@
 
 import gc
 from collections.abc import Callable
+from contextlib import ExitStack, closing
 
 import pytest
 from sqlglot import exp
@@ -9,6 +10,7 @@ from sqlglot import exp
 import kanon_sql
 from kanon_sql import anonymize, queries
 from kanon_sql.engine import Engine
+from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError
 from kanon_sql.queries import tree
@@ -187,11 +189,26 @@ def test_a_query_of_what_has_no_repr_of_its_own_is_not_kept(monkeypatch: pytest.
     assert len(tree._texts) == 2
 
 
+@pytest.mark.parametrize("transacts", [False, True])
+def test_an_empty_table_takes_many_rows_beside_a_transaction(embedded: DuckDB, transacts: bool) -> None:
+    with ExitStack() as stack:
+        stack.enter_context(embedded.transaction())
+        beside = stack.enter_context(closing(embedded.embedded()))
+        if transacts:
+            stack.enter_context(beside.transaction())
+        _fill_empty_tables(beside)
+
+
 def test_an_empty_table_takes_many_rows_in_a_transaction(engine: Engine) -> None:
+    with engine.transaction():
+        _fill_empty_tables(engine)
+
+
+def _fill_empty_tables(engine: Engine) -> None:
     def name(relation: queries.Relation) -> str:
         return ".".join(f'"{part}"' for part in queries.parts(relation, engine.dialect))
 
-    with Scratch(engine, "example") as tables, engine.transaction():
+    with Scratch(engine, "example") as tables:
         letters = name(tables.load("letters", LETTERS, [["a"] * 500]))
         none, many = f"SELECT letter FROM {letters} LIMIT 0", f"SELECT x.letter FROM {letters} AS x, {letters} AS y"
         for table in ("made", "added"):

@@ -94,6 +94,7 @@ class DuckDB:
         self.connection = connection or duckdb.connect()
         self.limits = limits or Limits()
         self._new: NewFile | None = None
+        self._may_transact = True  # a caller's connection may be in a transaction, and does not say
         self._spilled = None if connection else spill_apart(self.connection, self.limits)
         self._limit()
         interrupts.interrupted_by_signals(self)
@@ -163,7 +164,9 @@ class DuckDB:
     def filled(self, relation: Relation, rows: int | None) -> None:
         """Have a table that a statement gave no rows, and that is empty, hold a row once."""
         # Else DuckDB 2.0 loses all rows of a large INSERT that follows one of none in a transaction.
-        if rows == 0 and self.rows(queries.text("core/row_count", self.dialect, relation=relation)) == [(0,)]:
+        if rows != 0 or not self._may_transact:
+            return
+        if self.rows(queries.text("core/row_count", self.dialect, relation=relation)) == [(0,)]:
             for statement in queries.add_and_delete_a_row(relation, self.dialect):
                 self.run(statement)
 
@@ -271,7 +274,9 @@ class DuckDB:
     def embedded(self) -> DuckDB:
         """A connection to this database with temporary tables and transactions of its own, under the same limits."""
         # Another database would take as long as twenty small queries, and the limits once more.
-        return DuckDB(self.connection.cursor(), self.limits)
+        made = DuckDB(self.connection.cursor(), self.limits)
+        made._may_transact = False
+        return made
 
     def close(self) -> None:
         """Close the connection; a new database appears now if anything lasts in it, TargetError if it cannot."""
@@ -430,12 +435,15 @@ class DuckDB:
             self.connection.execute("BEGIN TRANSACTION")
         except duckdb.TransactionException as error:
             raise SourceError("the connection is inside a transaction; commit or roll it back first") from error
+        before, self._may_transact = self._may_transact, True
         try:
             yield
         except BaseException:
             with suppress(duckdb.Error):  # a failed statement may have rolled back already
                 self.connection.execute("ROLLBACK")
             raise
+        finally:
+            self._may_transact = before
         with explained("DuckDB cannot keep what was written", TargetError):
             self.connection.execute("COMMIT")
 
