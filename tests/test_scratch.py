@@ -269,6 +269,9 @@ def test_a_release_leaves_nothing_in_the_session_of_the_caller(
 def test_a_release_that_fails_leaves_nothing_in_the_session(
     engine: Engine, make_table: MakeTable, kind: str, error: type[BaseException]
 ) -> None:
+    # A server hears of neither, but of a rollback: there each recoding fails in one of the two ways.
+    if not engine.is_embedded and (error is SourceError) == [*SPECS].index(kind) % 2:
+        pytest.skip("on a server each recoding fails in one way")
     make_table(engine, "people", TYPES, ROWS)
     before = temporary(engine)
     for last in STAGES:
