@@ -12,6 +12,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from urllib.parse import urlencode
+from urllib.request import urlopen
 
 import kanon_sql
 from kanon_sql.demo_data import write_parquet
@@ -64,14 +66,35 @@ def recodings() -> None:
     recoding_pages.main()
 
 
-def screen(address: str, name: str, width: int = 1200, height: int = 800) -> None:
-    """What a headless Chromium shows of a page, in docs/images; the page is served by whoever calls this."""
+def screen(address: str, name: str, width: int = 1100) -> None:
+    """What a headless Chromium shows of a whole page, in docs/images; the page is served by whoever calls this."""
+    from playwright.sync_api import sync_playwright
+
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if browser is None:
         raise SystemExit(f"{name} is made by Chromium; install it, or name the other pictures")
-    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--virtual-time-budget=5000"]
-    size = [f"--window-size={width},{height}", f"--screenshot={IMAGES / name}"]
-    subprocess.run([browser, *flags, *size, address], check=True)
+    with sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=browser, args=["--no-sandbox"])
+        window = opened.new_page(viewport={"width": width, "height": 600})
+        window.goto(address)
+        window.wait_for_selector("main h1")
+        window.screenshot(path=IMAGES / name, full_page=True)
+        opened.close()
+
+
+def page() -> None:
+    """Screens of `kanon page` on the demo's people: columns, and the risk at some levels."""
+    with TemporaryDirectory() as here:
+        write_parquet(Path(here) / "people.parquet", 30_162)
+        command = [sys.executable, str(ROOT / "cli.py"), "page", "people.parquet"]
+        with subprocess.Popen(command, cwd=here, stdout=subprocess.PIPE, text=True) as server:
+            assert server.stdout
+            address = next(word for word in server.stdout.readline().split() if word.startswith("http"))
+            screen(f"{address}columns", "page-columns.png")
+            levels = urlencode({"k": 5, "level-1": 2, "level-3": 1, "level-8": 1}).encode()
+            urlopen(f"{address}risk", levels).close()
+            screen(f"{address}risk", "page-risk.png")
+            server.terminate()
 
 
 # A screen is made as the others are: a function that opens what it shows and calls `screen`, listed with its file.
@@ -83,6 +106,8 @@ PICTURES: dict[str, Callable[[], None]] = {
     "proof.svg": searches,
     "genetic.svg": searches,
     "recoding.svg": recodings,
+    "page-columns.png": page,
+    "page-risk.png": page,
 }
 
 
