@@ -44,7 +44,8 @@ SPEC = """\
 A spec is a YAML file that says all that a release is told: `kanon anonymize --spec release.yml`. In Python it is the same as a
 dictionary. [`kanon init`](../init.md) writes one for a table, and `kanon spec check release.yml` reads one without its data.
 
-An editor with a YAML language server completes and checks a spec as you type, if it knows the schema:
+An editor with a YAML language server completes and checks a spec as you type, if it knows the schema (in Python,
+`kanon_sql.spec.schema()`):
 
 ```sh
 kanon spec schema --output spec.schema.json
