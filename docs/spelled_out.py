@@ -25,5 +25,5 @@ class SpelledOut(griffe.Extension):
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         """Make blocks of the examples, which Markdown would take for quotations."""
         if obj.docstring:
-            text = f"{obj.docstring.value}\n"
+            text = re.sub(r" +# doctest:.*", "", f"{obj.docstring.value}\n")
             obj.docstring.value = _EXAMPLE.sub(lambda found: f"```pycon\n{found[0].rstrip()}\n```\n", text).rstrip()

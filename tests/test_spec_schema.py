@@ -1,6 +1,7 @@
 """The JSON Schema of a spec takes what the loader takes, and refuses what it refuses for its shape."""
 
 import ast
+import functools
 import json
 import re
 from collections.abc import Iterator
@@ -62,7 +63,12 @@ def written_in_pages() -> Iterator[str]:
         yield from re.findall(r"^```yaml\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.S | re.M)
 
 
-def written_in_tests() -> Iterator[str | dict[str, Any]]:
+@functools.cache
+def written_in_tests() -> tuple[str | dict[str, Any], ...]:
+    return tuple(_written_in_tests())
+
+
+def _written_in_tests() -> Iterator[str | dict[str, Any]]:
     """Every text and every plain mapping in the tests that could be a spec."""
     for path in sorted((ROOT / "tests").rglob("*.py")):
         if path == Path(__file__):
