@@ -110,7 +110,8 @@ def _write_hospital(path: Path) -> None:
 def _write_trips(path: Path) -> None:
     import duckdb
 
-    duckdb.from_df(trips()).write_parquet(str(path))
+    with duckdb.connect() as connection:
+        connection.from_df(trips()).write_parquet(str(path))
 
 
 def _write_export(path: Path) -> None:

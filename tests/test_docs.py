@@ -1,51 +1,73 @@
-"""The examples of the README and of docs/ are run as they stand, in a folder like the one that they speak of."""
+"""The README and docs/ are typed as they stand, page by page, in the folder that the README's run command makes."""
 
+import os
 import pkgutil
 import re
-import shlex
+import shutil
+import subprocess
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
-import openpyxl
+import psycopg
 import pytest
 import yaml
 
-from kanon_sql import frequency_set_sql
 from kanon_sql import spec as specs
-from support.command_line import kanon
+from support.pages import Typist, blocks
+from support.relay import on_localhost
+from support.warm import warm_kanon
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "pipelines").glob("*.md"))]
+FOLDERS = ("docs", "docs/pipelines", "docs/tutorials")
+PAGES = [
+    *(ROOT / "README.md", ROOT / "docs" / "reference" / "spec.md"),
+    *(page for folder in FOLDERS for page in sorted((ROOT / folder).glob("*.md"))),
+]
 
 
-def blocks(page: Path, language: str) -> list[str]:
-    """The fenced blocks of a page in one language, the two set-up commands of the README left out."""
-    text = re.sub(r"<!-- (run|test) -->\n```sh\n.*?```", "", page.read_text(encoding="utf-8"), flags=re.S)
-    return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.S | re.M)
-
-
-def commands(page: Path) -> list[list[str]]:
-    lines = "\n".join(blocks(page, "sh")).replace("\\\n", " ").splitlines()
-    return [shlex.split(line, comments=True) for line in lines if line.startswith("kanon ")]
+@pytest.fixture(scope="module")
+def typed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, dict[str, str]]]:
+    """Where the README's set-up has been typed, its folder and its environment; `pip` only says what it would do."""
+    folder = tmp_path_factory.mktemp("typed")
+    programs = folder / "bin"
+    programs.mkdir()
+    with warm_kanon(programs):
+        (programs / "pip").write_text("#!/bin/sh\necho pip $*\n")
+        (programs / "pip").chmod(0o755)
+        environment = {"PATH": f"{programs}:{os.defpath}", "HOME": str(folder), "LANG": "C.UTF-8", "COLUMNS": "120"}
+        subprocess.run(["kanon", "demo"], cwd=folder, env=environment, check=True, capture_output=True)
+        (folder / ".venv" / "bin").mkdir(parents=True)
+        (folder / ".venv" / "bin" / "activate").touch()
+        yield folder, environment
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
-    """The demo's folder, of fewer people, with what a page does not make itself."""
-    assert kanon("demo", "--rows", "1000", "--directory", tmp_path).code == 0
-    (tmp_path / "people_k5.parquet").unlink()
-    (tmp_path / "dbt_project.yml").write_text("name: hospital\n")
-    workbook = openpyxl.Workbook(write_only=True)
-    sheet = workbook.create_sheet("Patients")
-    for line in (tmp_path / "patients.csv").read_text(encoding="cp1252").splitlines():
-        sheet.append(line.split(";"))
-    workbook.save(tmp_path / "patients.xlsx")
-    return tmp_path
+def typist(typed: tuple[Path, dict[str, str]], tmp_path: Path) -> Typist:
+    """Somebody in a fresh copy of the demo's folder."""
+    folder, environment = typed
+    place = shutil.copytree(folder / "kanon-demo", tmp_path / "kanon-demo")
+    shutil.copytree(folder / ".venv", tmp_path / ".venv")
+    return Typist(place, dict(environment))
+
+
+@pytest.fixture
+def hospital(postgres_dsn: str, typist: Typist) -> Iterator[None]:
+    """The server that the pages speak of, with the demo's patients: me@localhost/hospital."""
+    with psycopg.connect(postgres_dsn, autocommit=True) as administrator:
+        administrator.execute("CREATE ROLE me LOGIN SUPERUSER PASSWORD 'mine'")
+        administrator.execute("CREATE DATABASE hospital OWNER me")
+        server = administrator.info
+        with on_localhost(server.host, server.port) as port:
+            typist.environment |= {"PGPORT": str(port), "PGPASSWORD": "mine"}
+            copy_patients(typist.folder, f"postgresql://me:mine@localhost:{port}/hospital")
+            yield
+        administrator.execute("DROP DATABASE hospital WITH (FORCE)")
+        administrator.execute("DROP ROLE me")
 
 
 def copy_patients(place: Path, dsn: str) -> None:
-    import psycopg
-
     with duckdb.connect(str(place / "hospital.duckdb"), read_only=True) as source:
         rows = source.execute("SELECT * FROM patients").fetchall()
     with psycopg.connect(dsn) as target:
@@ -58,46 +80,65 @@ def copy_patients(place: Path, dsn: str) -> None:
                 copy.write_row(row)
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.stem)
 @pytest.mark.slow
-def test_the_commands_of_a_page_work_as_typed(page, place, request, monkeypatch):
-    monkeypatch.chdir(place)
-    if page.name == "guarantees.md":
-        run(["kanon", "demo", "--rows", "4000", "--directory", "."])
-    if page.name == "statements.md":
-        query = frequency_set_sql(place / "patients.yml")
-        with duckdb.connect(str(place / "hospital.duckdb")) as connection:
-            connection.execute(f"COPY ({query}) TO '{place}/counted.parquet'")
-    dsn = None
-    for command in commands(page):
-        if any(word.startswith("postgresql://") for word in command):
-            if dsn is None:
-                dsn = request.getfixturevalue("postgres_dsn")
-                copy_patients(place, dsn)
-            command = [dsn if word.startswith("postgresql://") else word for word in command]
-        run(command)
+def test_a_page_works_as_typed(page: Path, typist: Typist, request: pytest.FixtureRequest) -> None:
+    if "postgresql://me@" in page.read_text(encoding="utf-8"):
+        request.getfixturevalue("hospital")
+    if page.parent == ROOT:
+        typist.folder = typist.folder.parent
+    for block in blocks(page):
+        typist.type(block)
+    assert not typist.complaints, "\n".join(typist.complaints)
+    assert not typist.identifiers(), "released by an example"
 
 
-def run(command: list[str]) -> None:
-    """Through the entry point, in this process: to import the package again for each takes longer than most of them."""
-    ended = kanon(*command[1:])
-    assert ended.code == 0, f"{shlex.join(command)}\n{ended.err}"
+# What is not typed, and why: a new line here is a decision.
+PIPELINES = "run: tests/test_pipeline_pages.py runs it"
+DBT = "run: needs dbt, and is run with the example by tests/support/dbt_example.py"
+NOT_RUN = {
+    "README.md": [
+        "run",
+        "test",
+        "run: it is the tests themselves",
+        "run: .ci/run builds the site",
+    ],  # the first two by .ci/run
+    "docs/pipelines/airflow.md": [PIPELINES],
+    "docs/pipelines/cron.md": [PIPELINES],
+    "docs/pipelines/dagster.md": [PIPELINES],
+    "docs/databases.md": ["run: needs the extension PostgreSQL Anonymizer", *["run: needs a Spark cluster"] * 2],
+    "docs/dbt.md": [DBT] * 3,
+    "docs/engines.md": ["run: it is the tests themselves"],
+    "docs/first-steps.md": ["run: .ci/run types it, as the README's run command"],
+    "docs/pipelines/github-actions.md": [PIPELINES],
+    "docs/guarantees.md": ["run: it takes hours, in a checkout"],
+    "docs/pipelines/makefile.md": [PIPELINES],
+    "docs/page.md": ["run: it serves until Ctrl-C, and has tests of its own"] * 2,
+}
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
-def test_the_python_of_a_page_works_and_prints_what_the_page_says(page, capsys, tmp_path, monkeypatch):
-    code = "\n".join(blocks(page, "python"))
-    monkeypatch.chdir(tmp_path)
-    exec(compile(code, page.name, "exec"), {})
-    printed = capsys.readouterr().out
-    assert "True" in printed
-    for said in re.findall(r"^ *print\(.*\)  # (.+)$", code, flags=re.M):
-        assert said in printed.splitlines()
+def test_what_is_not_run_is_known():
+    reasons = {str(page.relative_to(ROOT)): [block.reason for block in blocks(page) if block.reason] for page in PAGES}
+    assert {name: said for name, said in reasons.items() if said} == NOT_RUN
+
+
+def test_an_extra_that_a_page_installs_is_there_and_in_that_of_the_tests():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    for page in PAGES:
+        for extra in re.findall(r"kanon-sql\[(\w+)\]", page.read_text(encoding="utf-8")):
+            assert extra == "dbt" or extra in extras["test"][0], f"{page.name}: {extra}"
+
+
+def test_python_needs_no_package_that_nothing_installs():
+    """pandas reads and writes Parquet by pyarrow, which is no dependency; DuckDB does it alone."""
+    for page in PAGES:
+        code = "\n".join(block.text for block in blocks(page) if block.language == "python")
+        assert not re.search(r"pandas\.read_parquet|\.to_parquet\(|import pyarrow", code), page.name
 
 
 def test_the_recipes_of_the_hierarchies_page_are_recipes():
-    recipes = yaml.safe_load(blocks(ROOT / "docs" / "hierarchies.md", "yaml")[0])
-    spec = specs.parse({"source": "t", "quasi_identifiers": recipes})
+    recipes = next(block for block in blocks(ROOT / "docs" / "hierarchies.md") if block.language == "yaml")
+    spec = specs.parse({"source": "t", **yaml.safe_load(recipes.text)})
     old, new = {"age", "zip", "admitted", "city", "sex", "job", "code"}, {"visited", "born", "gain", "plz", "host"}
     assert set(spec.quasi_identifiers) == old | new | {"country", "illness", "education"}
 
