@@ -66,8 +66,8 @@ def recodings() -> None:
     recoding_pages.main()
 
 
-def screen(address: str, name: str, width: int = 1100) -> None:
-    """What a headless Chromium shows of a whole page, in docs/images; the page is served by whoever calls this."""
+def screen(address: str, name: str, width: int = 1100, tall: int | None = None) -> None:
+    """What a headless Chromium shows of a page, whole or so `tall`, in docs/images; whoever calls this serves it."""
     from playwright.sync_api import sync_playwright
 
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -75,15 +75,15 @@ def screen(address: str, name: str, width: int = 1100) -> None:
         raise SystemExit(f"{name} is made by Chromium; install it, or name the other pictures")
     with sync_playwright() as started:
         opened = started.chromium.launch(executable_path=browser, args=["--no-sandbox"])
-        window = opened.new_page(viewport={"width": width, "height": 600})
+        window = opened.new_page(viewport={"width": width, "height": tall or 600})
         window.goto(address)
         window.wait_for_selector("main h1")
-        window.screenshot(path=IMAGES / name, full_page=True)
+        window.screenshot(path=IMAGES / name, full_page=tall is None)
         opened.close()
 
 
 def page() -> None:
-    """Screens of `kanon page` on the demo's people: columns, and the risk at some levels."""
+    """Screens of `kanon page` on the demo's people: columns, a hierarchy, and the risk at some levels."""
     with TemporaryDirectory() as here:
         write_parquet(Path(here) / "people.parquet", 30_162)
         command = [sys.executable, str(ROOT / "cli.py"), "page", "people.parquet"]
@@ -91,6 +91,7 @@ def page() -> None:
             assert server.stdout
             address = next(word for word in server.stdout.readline().split() if word.startswith("http"))
             screen(f"{address}columns", "page-columns.png")
+            screen(f"{address}hierarchies/3", "page-hierarchies.png", tall=1240)
             levels = urlencode({"k": 5, "level-1": 2, "level-3": 1, "level-8": 1}).encode()
             urlopen(f"{address}risk", levels).close()
             screen(f"{address}risk", "page-risk.png")
@@ -107,6 +108,7 @@ PICTURES: dict[str, Callable[[], None]] = {
     "genetic.svg": searches,
     "recoding.svg": recodings,
     "page-columns.png": page,
+    "page-hierarchies.png": page,
     "page-risk.png": page,
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,22 @@ from kanon_sql.errors import SpecError
 PORT = Option(
     "port", "The port to listen on; a free one unless it is given.", type=int, limits={"min": 1, "max": 65535}
 )
+HIERARCHIES = replace(
+    o.HIERARCHIES, help="A folder of hierarchy files to choose from; <column>.csv is taken.", panel=None
+)
 BROWSER = Option("browser", "Open the page in the browser.", type=bool)
 TIME_LIMIT = Option("time_limit", "Seconds to look at sets of columns.", type=float, default=10.0)
 
 
-@takes(o.SOURCE, *o.PLACES, o.SPEC, PORT, BROWSER, TIME_LIMIT)
+@takes(o.SOURCE, *o.PLACES, o.SPEC, HIERARCHIES, PORT, BROWSER, TIME_LIMIT)
 def page(
-    source: str | None, spec: Path | None, port: int | None, browser: bool | None, time_limit: float, **places: Any
+    source: str | None,
+    spec: Path | None,
+    hierarchies: Path | None,
+    port: int | None,
+    browser: bool | None,
+    time_limit: float,
+    **places: Any,
 ) -> None:
     """[bold]kanon page patients.csv[/bold]
 
@@ -33,7 +43,7 @@ def page(
     except ModuleNotFoundError as error:
         raise SpecError(f"{error.name} is not installed; install it with `pip install 'kanon-sql[page]'`") from error
     with watching() as watch:
-        opened = open_page(source, spec, watch, time_limit, **places)
+        opened = open_page(source, spec, watch, time_limit, hierarchies, **places)
     warn(opened.notes)
 
     def tell(address: str) -> None:

@@ -212,7 +212,7 @@ def _sniffed(path: Path) -> CSVForm | None:
     if len(marks) == 1 and marks[0] in head:  # else a decimal comma in every row may be taken for the separator
         sniff, values = sniff.replace("$path,", "$path, delim = $separator,"), {**values, "separator": marks[0]}
     try:
-        sniffed = duckdb.execute(sniff, values).fetchall()
+        sniffed = duckdb.cursor().execute(sniff, values).fetchall()
     except duckdb.InvalidInputException as error:
         if "not utf-8 encoded" in str(error):
             raise EncodingError(f"{path} is not in UTF-8; give its `encoding`") from None

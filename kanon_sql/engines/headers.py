@@ -21,7 +21,7 @@ class EncodingError(SourceError):
 def parquet_names(path: Path) -> list[str]:
     """The names of the columns, before DuckDB renames the second of `Age,age`."""
     described = "SELECT name, num_children FROM parquet_schema(?)"
-    nodes = iter(duckdb.execute(described, [quoted_path(str(path))]).fetchall())
+    nodes = iter(duckdb.cursor().execute(described, [quoted_path(str(path))]).fetchall())
 
     def children(of: int) -> list[str]:
         names = []
@@ -50,7 +50,7 @@ def csv_names_and_rows(path: Path) -> tuple[list[str], int]:
         columns = {f"c{index}": "VARCHAR" for index in range(len(names))}
         try:
             read = {"path": quoted_path(str(path)), "columns": columns, "separator": separator, "skip": blank}
-            ((rows,),) = duckdb.execute(_COUNTED, {**read, "quote": '"', "escape": '"'}).fetchall()
+            ((rows,),) = duckdb.cursor().execute(_COUNTED, {**read, "quote": '"', "escape": '"'}).fetchall()
         except duckdb.Error as error:
             problems.append(_csv_problem(error))
             continue

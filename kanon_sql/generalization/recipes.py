@@ -177,6 +177,27 @@ def groups(
     return nested_levels([value or None for value in of], [*made, *top], where)
 
 
+def grouped(values: Iterable[Value], levels: Iterable[Sequence[Label]]) -> list[dict[str, list[str]]]:
+    """What `groups` takes to make these labels of these values; the `*` at the top is left out, and a NULL that stays.
+
+    >>> from kanon_sql.generalization.hierarchy import from_rows
+    >>> made = from_rows([["9th", "School", "*"], ["10th", "School", "*"], ["", "", "*"]], "education.csv")
+    >>> grouped(made.values, made.levels)
+    [{'School': ['9th', '10th']}]
+    """
+    rows = [[value, *labels] for value, *labels in zip(values, *levels, strict=True) if None not in labels]
+    below, *columns = zip(*rows, strict=True)
+    texts = ["" if value is None else as_text(value) for value in below]
+    made: list[dict[str, list[str]]] = []
+    for labels in columns:
+        members: dict[str, dict[str, None]] = {}
+        for text, label in zip(texts, labels, strict=True):
+            members.setdefault(label, {})[text] = None
+        made.append({label: list(each) for label, each in members.items()})
+        texts = list(labels)
+    return made[:-1] if len(made) > 1 and made[-1].keys() == {STAR} else made
+
+
 def suppress(values: Iterable[Value], column: str) -> Hierarchy:
     """The hierarchy of height 1: a value, or `*`.
 

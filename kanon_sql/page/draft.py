@@ -9,10 +9,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from kanon_sql.generalization.hierarchy import STAR
+from kanon_sql.generalization.recipes import grouped
 from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE
+from kanon_sql.page.groups import A_STAR
 from kanon_sql.spec import Spec, as_yaml, parse
 from kanon_sql.verbs.suggest import DROPPED, KEPT, SuggestedColumn
 
+MOST_LISTED = 5_000  # values of a suggestion that a spec lists
 ROLES = (QUASI_IDENTIFIER, IDENTIFIER, SENSITIVE, KEPT, DROPPED)
 
 
@@ -115,6 +119,13 @@ def as_suggested(columns: Iterable[SuggestedColumn], keys: Mapping[str, Any]) ->
 
 def suggested_attribute(column: SuggestedColumn) -> dict[str, Any]:
     """What a spec says of a quasi-identifier as it is suggested."""
-    if column.role != QUASI_IDENTIFIER or column.recipe is None:
-        return {"hierarchy": "suppress"}
-    return {"hierarchy": column.recipe}
+    return {"hierarchy": suggested_recipe(column)}
+
+
+def suggested_recipe(column: SuggestedColumn) -> Any:
+    """The recipe that is suggested; where the suggestion is a list of values, as groups."""
+    if column.role == QUASI_IDENTIFIER and column.levels and len(column.levels[0]) <= MOST_LISTED:
+        values = list(column.levels[0])
+        labels = [[A_STAR if level[value] == STAR else level[value] for value in values] for level in column.levels]
+        return {"groups": grouped(values, labels)}
+    return (column.recipe if column.role == QUASI_IDENTIFIER else None) or "suppress"

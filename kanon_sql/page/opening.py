@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +26,14 @@ def open_page(
     spec: str | os.PathLike[str] | None = None,
     observer: Observer | None = None,
     time_limit: float | None = SECONDS,
+    hierarchies: str | os.PathLike[str] | None = None,
     **places: Any,
 ) -> Page:
     """Look at a table, and make a page of what it suggests, or of what the spec says where there is one.
 
     `places`: where the tables are and how files are read, as `kanon_sql.suggest` takes them. `time_limit`: for the sets
-    of columns that are looked at, in seconds. Raises KanonError.
+    of columns that are looked at, in seconds. `hierarchies`: a folder of files, of which a column's own is taken.
+    Raises KanonError.
     """
     told = specs.load_to_read(Path(spec), source=source, **places) if spec is not None else None
     name = source if source is not None else told.source if told else None
@@ -39,7 +42,23 @@ def open_page(
     given = {**_places(told), **{key: value for key, value in places.items() if value is not None}}
     seen = looked_at(str(name), given, time_limit=time_limit, observer=observer)
     draft = _of_spec(seen, told, given) if told else as_suggested(seen.columns, _keys(seen, given))
+    if hierarchies is not None:
+        draft = _with_files(draft, Path(hierarchies))
     return Page(draft, Path.cwd(), seen.rows, tuple(seen.notes))
+
+
+def _with_files(draft: Draft, folder: Path) -> Draft:
+    """The draft with a folder of hierarchies, of which every column takes the file that has its name."""
+    if not folder.is_dir():
+        raise SpecError(f"{folder} is no folder of hierarchies; name one")
+    named = {
+        column.name: folder / f"{column.name}.csv" for column in draft.columns if Path(column.name).name == column.name
+    }
+    there = {name: str(path) for name, path in named.items() if path.is_file()}
+    columns = (
+        each.told("hierarchy", {"file": there[each.name]}) if each.name in there else each for each in draft.columns
+    )
+    return replace(draft, columns=tuple(columns)).told(hierarchies=str(folder))
 
 
 def _places(told: Spec | None) -> dict[str, Any]:

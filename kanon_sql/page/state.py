@@ -15,6 +15,7 @@ from kanon_sql.errors import SpecError
 from kanon_sql.page import web
 from kanon_sql.page.counted import Counted, counted
 from kanon_sql.page.draft import Draft
+from kanon_sql.page.values import Beside
 from kanon_sql.page.work import Work
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.source import opened
@@ -50,7 +51,8 @@ class Result:
 class Page:
     """The page: every change goes through it, one at a time. `folder`: where the paths of the spec start.
 
-    `rows`: of the source. `notes`: how it was read, and what was not looked at.
+    `beside`: what the screen of hierarchies knows of values. `rows`: of the source. `notes`: how it was read, and what
+    was not looked at.
     """
 
     draft: Draft
@@ -58,6 +60,7 @@ class Page:
     rows: int
     notes: tuple[str, ...] = ()
     windows: web.Windows = field(default_factory=web.Windows)
+    beside: Beside = field(default_factory=Beside)
     work: Work | None = None
     results: list[Result] = field(default_factory=list)
     _lock: threading.RLock = field(default_factory=threading.RLock)

@@ -27,7 +27,14 @@ from kanon_sql.report.words import percent
 _FOLDER = Path(__file__).parent
 _HEARTBEAT = 1.0  # seconds: how soon a window notices that it has to go, or the server that a window has gone
 # The screens in the order in which somebody goes through them: the name of each is that of its module and template.
-TITLES = {"columns": "Columns", "risk": "Risk", "models": "Models", "search": "Search", "compare": "Compare"}
+TITLES = {
+    "columns": "Columns",
+    "hierarchies": "Hierarchies",
+    "risk": "Risk",
+    "models": "Models",
+    "search": "Search",
+    "compare": "Compare",
+}
 
 
 @dataclass

@@ -153,8 +153,8 @@ _KNOWN = {
     "icd10": "diagnoses: their ICD-10 category, block and chapter",
 }
 _NOT_SEMANTIC = (
-    "NOT by meaning: categories whose rows look alike in the other quasi-identifiers are together; regroup them in the "
-    "file"
+    "NOT by meaning: categories whose rows look alike in the other quasi-identifiers are together; regroup them by "
+    "meaning"
 )
 
 

@@ -39,14 +39,27 @@ def recipe_of(numbers: Counted) -> dict[str, Any]:
     >>> recipe_of([(Decimal(age), 40 if age < 80 else 3) for age in range(18, 96)])
     {'ranges': [5, 10, 20, 40], 'top': 85}
     """
+    low, high, widths = _even(numbers)
+    return edges_of(numbers) if _is_skewed(numbers, widths, low, high) else ranges_of(numbers)
+
+
+def ranges_of(numbers: Counted) -> dict[str, Any]:
+    """The recipe of ranges of even widths, whatever the rows are."""
+    bounds = {name: plain(end) for name, end in zip(("bottom", "top"), _ends(numbers), strict=True) if end is not None}
+    return {"ranges": [plain(width) for width in _even(numbers)[2]], **bounds}
+
+
+def edges_of(numbers: Counted) -> dict[str, Any]:
+    """The recipe of edges at rounded quantiles, whatever the rows are."""
+    return {"edges": [[plain(edge) for edge in level] for level in _edges(numbers)]}
+
+
+def _even(numbers: Counted) -> tuple[Decimal, Decimal, list[Decimal]]:
+    """From where to where even ranges go, and their widths."""
     bottom, top = _ends(numbers)
     low, high = numbers[0][0] if bottom is None else bottom, numbers[-1][0] if top is None else top
     inside = sum(low <= number <= high for number, _ in numbers)
-    widths = chain((high - low) / max(1, inside - 1), high - low)
-    if _is_skewed(numbers, widths, low, high):
-        return {"edges": [[plain(edge) for edge in level] for level in _edges(numbers)]}
-    bounds = {name: plain(end) for name, end in (("bottom", bottom), ("top", top)) if end is not None}
-    return {"ranges": [plain(width) for width in widths], **bounds}
+    return low, high, chain((high - low) / max(1, inside - 1), high - low)
 
 
 def chain(gap: Decimal, span: Decimal) -> list[Decimal]:

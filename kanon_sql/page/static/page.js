@@ -12,6 +12,7 @@ const swap = (html, refused) => {  // what was refused is shown as it was, thoug
     if (!made || (made.outerHTML === old.outerHTML && !refused)) continue;
     if (old.contains(focus) && inField(focus)) { stale = true; continue; }
     for (const open of old.querySelectorAll("details[id][open]")) made.querySelector(`#${open.id}`)?.setAttribute("open", "");
+    for (const tick of old.querySelectorAll("[data-chip] :checked")) made.querySelector(`#${tick.id}`)?.setAttribute("checked", "");
     old.replaceWith(made);
   }
   if (focus?.id && !document.contains(focus)) document.getElementById(focus.id)?.focus();
@@ -64,6 +65,26 @@ document.addEventListener("click", async (e) => {
   if (!button) return;
   await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
   button.textContent = "Copied";
+});
+
+// Chips are dragged to boxes, or ticked and moved by the fields of their form, which M leads to.
+let dragged = null;
+const drag = (chip) => { dragged = chip; document.body.toggleAttribute("data-drag", !!chip); };
+document.addEventListener("dragstart", (e) => drag(e.target.closest?.("[data-chip]")));
+document.addEventListener("dragend", () => drag(null));
+document.addEventListener("dragover", (e) => dragged?.closest("form").contains(e.target.closest("[data-drop]")) && e.preventDefault());
+document.addEventListener("drop", (e) => {
+  const box = e.target.closest("[data-drop]"), form = dragged?.closest("form");
+  if (!box || !form?.contains(box)) return;
+  e.preventDefault();
+  dragged.querySelector("input").checked = true;
+  form.elements.to.value = box.dataset.drop;
+  form.requestSubmit(form.querySelector("[value=move]"));
+});
+document.addEventListener("keydown", (e) => {
+  if (e.key !== "m" || !e.target.closest("[data-chip]")) return;
+  e.preventDefault();
+  e.target.form.elements.to.focus();
 });
 
 const events = new EventSource(`${base}events`);
