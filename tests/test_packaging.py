@@ -52,13 +52,16 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return python.parent
 
 
+FOLDERS = ("report/templates", "page/templates", "page/static")  # of what is no module
+
+
 def test_the_wheel_holds_the_package_its_sql_and_its_hierarchies(wheel: Path) -> None:
     packed = set(ZipFile(wheel).namelist())
     expected = {
         f"{inside}/{path.relative_to(ROOT / outside)}"
         for outside, inside, pattern in [
             ("kanon_sql", "kanon_sql", "**/*.py"),
-            ("kanon_sql/report/templates", "kanon_sql/report/templates", "*.*"),
+            *((f"kanon_sql/{each}", f"kanon_sql/{each}", "*.*") for each in FOLDERS),
             ("sql", "kanon_sql/sql", "**/*.sql"),
             ("hierarchies", "kanon_sql/hierarchies", "**/*.*"),
             ("demo", "kanon_sql/demo", "**/*.*"),
@@ -115,4 +118,6 @@ def test_what_the_project_declares_agrees_with_itself() -> None:
     assert f"Programming Language :: Python :: {oldest}" in PROJECT["classifiers"]
     assert PROJECT["scripts"] == {"kanon": "kanon_sql.cli:main"}
     tested = [line for line in PROJECT["optional-dependencies"]["test"] if line.startswith("kanon-sql[")]
-    assert tested == ["kanon-sql[excel,postgres,spark,utility,icd10]"], "the tests run on PostgreSQL, and train models"
+    assert tested == ["kanon-sql[excel,page,postgres,spark,utility,icd10]"], (
+        "the tests run on PostgreSQL, and train models"
+    )
