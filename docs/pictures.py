@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -83,7 +84,7 @@ def screen(address: str, name: str, width: int = 1100, tall: int | None = None) 
 
 
 def page() -> None:
-    """Screens of `kanon page` on the demo's people: columns, a hierarchy, and the risk at some levels."""
+    """Screens of `kanon page` on the demo's people: columns, a hierarchy, the risk at some levels, two results."""
     with TemporaryDirectory() as here:
         write_parquet(Path(here) / "people.parquet", 30_162)
         command = [sys.executable, str(ROOT / "cli.py"), "page", "people.parquet"]
@@ -95,6 +96,12 @@ def page() -> None:
             levels = urlencode({"k": 5, "level-1": 2, "level-3": 1, "level-8": 1}).encode()
             urlopen(f"{address}risk", levels).close()
             screen(f"{address}risk", "page-risk.png")
+            for k in (5, 20):
+                urlopen(f"{address}risk", urlencode({"k": k}).encode()).close()
+                urlopen(f"{address}search/run", b"").close()
+                while b"Stop, and take" in urlopen(f"{address}search").read():
+                    time.sleep(0.5)
+            screen(f"{address}compare", "page-compare.png", tall=980)
             server.terminate()
 
 
@@ -110,6 +117,7 @@ PICTURES: dict[str, Callable[[], None]] = {
     "page-columns.png": page,
     "page-hierarchies.png": page,
     "page-risk.png": page,
+    "page-compare.png": page,
 }
 
 

@@ -21,13 +21,15 @@ HIERARCHIES = replace(
 )
 BROWSER = Option("browser", "Open the page in the browser.", type=bool)
 TIME_LIMIT = Option("time_limit", "Seconds to look at sets of columns.", type=float, default=10.0)
+OUTPUT = Option("output", "The folder to write releases, specs and reports to (default: this one).", type=Path)
 
 
-@takes(o.SOURCE, *o.PLACES, o.SPEC, HIERARCHIES, PORT, BROWSER, TIME_LIMIT)
+@takes(o.SOURCE, *o.PLACES, o.SPEC, HIERARCHIES, OUTPUT, PORT, BROWSER, TIME_LIMIT)
 def page(
     source: str | None,
     spec: Path | None,
     hierarchies: Path | None,
+    output: Path | None,
     port: int | None,
     browser: bool | None,
     time_limit: float,
@@ -43,7 +45,7 @@ def page(
     except ModuleNotFoundError as error:
         raise SpecError(f"{error.name} is not installed; install it with `pip install 'kanon-sql[page]'`") from error
     with watching() as watch:
-        opened = open_page(source, spec, watch, time_limit, hierarchies, **places)
+        opened = open_page(source, spec, watch, time_limit, hierarchies, output, **places)
     warn(opened.notes)
 
     def tell(address: str) -> None:

@@ -257,7 +257,7 @@ def bring_back(request: Request, _: FormData) -> Response:
     """Make a result's draft the draft."""
     page: Page = request.app.state.page
     draft = page.result(request.path_params["number"]).draft
-    page.change(lambda _: draft)
+    page.change(lambda now: draft.told(target=now.keys.get("target")))
     return _back(request)
 
 

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from kanon_sql import spec as specs
-from kanon_sql.errors import SpecError
+from kanon_sql.errors import SpecError, TargetError
 from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE
 from kanon_sql.page.draft import Draft, DraftColumn, as_suggested
+from kanon_sql.page.names import first_target
 from kanon_sql.page.state import Page
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.observer import Observer
-from kanon_sql.verbs.suggest import DROPPED, KEPT, Suggestions, looked_at
+from kanon_sql.verbs.suggest import DROPPED, KEPT, Suggestions, looked_at, places_of
 
 _ROLES = ("quasi_identifiers", "identifiers", "sensitive", "keep", "unit")
 SECONDS = 10.0  # to look at sets of columns: somebody waits
@@ -27,13 +28,14 @@ def open_page(
     observer: Observer | None = None,
     time_limit: float | None = SECONDS,
     hierarchies: str | os.PathLike[str] | None = None,
+    output: Path | None = None,
     **places: Any,
 ) -> Page:
     """Look at a table, and make a page of what it suggests, or of what the spec says where there is one.
 
     `places`: where the tables are and how files are read, as `kanon_sql.suggest` takes them. `time_limit`: for the sets
     of columns that are looked at, in seconds. `hierarchies`: a folder of files, of which a column's own is taken.
-    Raises KanonError.
+    `output`: the folder to write to, this one if it is None. Raises KanonError.
     """
     told = specs.load_to_read(Path(spec), source=source, **places) if spec is not None else None
     name = source if source is not None else told.source if told else None
@@ -44,7 +46,14 @@ def open_page(
     draft = _of_spec(seen, told, given) if told else as_suggested(seen.columns, _keys(seen, given))
     if hierarchies is not None:
         draft = _with_files(draft, Path(hierarchies))
-    return Page(draft, Path.cwd(), seen.rows, tuple(seen.notes))
+    draft = draft.told(target=first_target(draft, places_of(seen, Path.cwd())["target"]))
+    return Page(draft, Path.cwd(), seen.rows, tuple(seen.notes), output=_folder(output or Path.cwd()))
+
+
+def _folder(output: Path) -> Path:
+    if not output.is_dir():
+        raise TargetError(f"there is no folder {output} to write to; make it first")
+    return output.resolve()
 
 
 def _with_files(draft: Draft, folder: Path) -> Draft:

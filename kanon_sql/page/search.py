@@ -56,10 +56,7 @@ def run(request: Request, _: FormData) -> Response:
 @changing(show)
 def stop(request: Request, form: FormData) -> Response:
     """Take the best so far, or end the search without a result."""
-    page = request.app.state.page
-    if page.work:
-        page.work.stop(keep=form.get("how") != "end")
-        page.windows.tell("changed")
+    request.app.state.page.stop(keep=form.get("how") != "end")
     return shown(request, "search")
 
 

@@ -37,7 +37,7 @@ class Result:
     manifest: Mapping[str, Any]
     way: tuple[tuple[float, float | None, float], ...] = ()
     sql: str = ""
-    some: Mapping[str, Any] = field(default_factory=dict)
+    some: Mapping[str, Any] = field(default_factory=lambda: {"columns": (), "rows": ()})
     report: str = ""
     statement: Mapping[str, str] = field(default_factory=dict)
 
@@ -51,14 +51,16 @@ class Result:
 class Page:
     """The page: every change goes through it, one at a time. `folder`: where the paths of the spec start.
 
-    `beside`: what the screen of hierarchies knows of values. `rows`: of the source. `notes`: how it was read, and what
-    was not looked at.
+    `output`: the one that is written to. `beside`: what the screen of hierarchies knows of values. `rows`: of the
+    source. `notes`: how it was read, and what was not looked at. `spec_name`: of the file that the spec goes to.
     """
 
     draft: Draft
     folder: Path
     rows: int
     notes: tuple[str, ...] = ()
+    output: Path = field(default_factory=Path.cwd)
+    spec_name: str = "release.yml"
     windows: web.Windows = field(default_factory=web.Windows)
     beside: Beside = field(default_factory=Beside)
     work: Work | None = None
@@ -110,6 +112,12 @@ class Page:
             self.work = Work(name, request, self._follow, keep, number)
             self.work.start(self.folder)
         self.windows.tell("changed")
+
+    def stop(self, keep: bool = True) -> None:
+        """Have what runs take the best so far, or end without a result, and tell every window."""
+        if self.work:
+            self.work.stop(keep)
+            self.windows.tell("changed")
 
     def result(self, number: int) -> Result:
         """The result of a number; SpecError if there is none any more."""

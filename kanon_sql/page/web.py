@@ -34,6 +34,7 @@ TITLES = {
     "models": "Models",
     "search": "Search",
     "compare": "Compare",
+    "release": "Release",
 }
 
 

@@ -22,7 +22,8 @@ class Work:
     each thing that the worker has made, by its kind, before the work has ended for anybody else.
 
     `stage`: what is being done. `now`: where the search or the recoding stands. `way`: seconds, score and bound at
-    every improvement. `number`: of the result that it has made, or is about. `ended`: done, failed or stopped; then
+    every improvement. `number`: of the result that it has made, or is about.
+    `made`: whether it has made a release. `ended`: done, failed or stopped; then
     `result` says why it failed.
     """
 
@@ -31,6 +32,7 @@ class Work:
     told: Callable[[Work], None]
     kept: Callable[[Work, str, Any], None]
     number: int | None = None
+    made: bool = False
     stage: str = "Starting"
     now: Mapping[str, Any] = field(default_factory=dict)
     way: list[tuple[float, float | None, float]] = field(default_factory=list)
@@ -100,6 +102,7 @@ class Work:
             if kind == "search" and (not self.way or self.way[-1][1:] != point):
                 self.way.append((told["seconds"], *point))
         elif kind in MADE:
+            self.made |= kind == "made"
             self.kept(self, kind, told)
         else:
             self.ended, self.result = kind, told

@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import asdict
 from math import isfinite
+from pathlib import Path
 from typing import Any
 
 from kanon_sql import interrupts, queries
@@ -28,6 +29,8 @@ from kanon_sql.strategies import Progress
 from kanon_sql.verbs.anonymize import anonymize
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.released import Release
+from kanon_sql.verbs.report import Report, check_report
+from kanon_sql.verbs.statement import compile
 
 SOME = 10  # rows of a release that are shown
 
@@ -65,10 +68,32 @@ def answer(request: Mapping[str, Any]) -> None:
 
 
 def run(request: Mapping[str, Any]) -> None:
-    """Make the release of a spec, without a target only to look at."""
-    made = anonymize(None, parse(request["spec"]), observer=observer())
-    say("made", {"manifest": made.manifest, "sql": made.sql})
-    say("some", some_rows(made))
+    """Make the release of a spec, without a target only to look at; or print its statement.
+
+    `report`: whether a report is made of it too, and the `file` that it is written to, if any.
+    """
+    spec, report = parse(request["spec"]), request.get("report")
+    if printed := request.get("statement"):
+        made = compile(None, spec, observer=observer(), **printed)
+        say("statement", {**printed, "sql": f"{made.sql};"})
+        return
+    if report and report.get("file"):
+        check_report(Path(report["file"]), report["overwrite"])
+    release = anonymize(None, spec, observer=observer())
+    say("made", {"manifest": release.manifest, "sql": release.sql})
+    say("some", some_rows(release))
+    if report:
+        say("stage", "Making the report")
+        say("report", _reported(release, report).html)
+
+
+def _reported(release: Release, asked: Mapping[str, Any]) -> Report:
+    """The report of a release that is there already; KanonError says so where it cannot be made."""
+    try:
+        told = Observer(lambda text: say("stage", text))  # of its own searches nothing
+        return release.report(asked.get("file"), overwrite=asked.get("overwrite", False), observer=told)
+    except KanonError as error:
+        raise KanonError(f"the release is written, but not its report: {error}") from error
 
 
 def some_rows(made: Release) -> dict[str, Any]:

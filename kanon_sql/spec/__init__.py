@@ -34,7 +34,7 @@ from kanon_sql.spec.fields import (
     Swap,
     Target,
 )
-from kanon_sql.spec.load import load, mapping_of, merge, parse, session
+from kanon_sql.spec.load import completed, load, mapping_of, merge, parse, session
 from kanon_sql.spec.pipeline import AUDIT, Held, Scheduled, load_runs, load_to_check, load_to_read
 from kanon_sql.spec.places import Limits, Session, names_a_server, names_spark, speakable
 from kanon_sql.spec.privacy import (
@@ -130,6 +130,7 @@ __all__ = [
     "Verb",
     "as_yaml",
     "check",
+    "completed",
     "in_flow",
     "kind_of_file",
     "load",

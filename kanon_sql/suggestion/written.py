@@ -50,55 +50,55 @@ def text_of(draft: Draft, name: str) -> str:
 
 
 def _lines(draft: Draft, name: str) -> Iterator[str]:
-    yield from _comment(f"Suggested by `kanon init` from {draft.rows:,} rows. Read it, edit it, then run:")
-    yield from _comment(f"  kanon anonymize --spec {name}")
-    yield from _comment(
+    yield from comment(f"Suggested by `kanon init` from {draft.rows:,} rows. Read it, edit it, then run:")
+    yield from comment(f"  kanon anonymize --spec {name}")
+    yield from comment(
         "It was made from the data, and so are the files in hierarchies/, which hold values: keep both as private as "
         "the source. Figures are counts of labels, level by level; what is cut off at a quantile is rounded."
     )
     for note in draft.notes:
-        yield from _comment(f"Note: {note}.")
+        yield from comment(f"Note: {note}.")
     places = dict(draft.places)
     target = places.pop("target", None)
     yield from (f"{key}: {in_flow(value)}" for key, value in places.items())
     yield from _columns("identifiers", "Dropped: they tell who somebody is.", draft.identifiers)
     yield ""
-    yield from _comment("Generalized: others may know them, and together they tell people apart.")
+    yield from comment("Generalized: others may know them, and together they tell people apart.")
     yield "quasi_identifiers:"
     for each in draft.quasi_identifiers:
         yield from _generalized(each)
     yield from _columns("sensitive", "Released as they are; the manifest says what classes give away.", draft.sensitive)
     yield ""
-    yield from _comment("Released as they are. A column that is not named anywhere in this file is dropped.")
-    yield from _listed("keep", draft.kept) if draft.kept else ["keep: []"]
+    yield from comment("Released as they are. A column that is not named anywhere in this file is dropped.")
+    yield from listed("keep", draft.kept) if draft.kept else ["keep: []"]
     for column, reason in draft.dropped:
-        yield from _comment(f"- {in_flow(column)}   # dropped: {reason}")
+        yield from comment(f"- {in_flow(column)}   # dropped: {reason}")
     yield from _privacy(draft)
     if target:
         yield ""
-        yield from _comment("`overwrite: true` in it lets a later run replace the release.")
+        yield from comment("`overwrite: true` in it lets a later run replace the release.")
         yield f"target: {in_flow(target)}"
 
 
 def _privacy(draft: Draft) -> Iterator[str]:
     yield ""
     if draft.unit:
-        yield from _comment("Some people have several rows: k counts people, whom this column tells apart.")
+        yield from comment("Some people have several rows: k counts people, whom this column tells apart.")
         yield f"unit: {in_flow(draft.unit)}"
     others = "rows of at least {} other people" if draft.unit else "at least {} others"
-    yield from _comment(f"Every released row looks like {others.format(draft.k - 1)}; 10 or 20 for the public.")
+    yield from comment(f"Every released row looks like {others.format(draft.k - 1)}; 10 or 20 for the public.")
     yield f"privacy: {in_flow({'k': draft.k})}"
     if draft.sensitive:
         diverse = in_flow({"k": draft.k, "l_diversity": {draft.sensitive[0][0]: 2}})
-        yield from _comment(f"So that no class has one sensitive value alone: privacy: {diverse}")
+        yield from comment(f"So that no class has one sensitive value alone: privacy: {diverse}")
     yield f"suppression_limit: {draft.suppression_limit:g}   # at most this share of the rows is left out"
-    yield from _comment("A local recoding keeps more detail where many rows are alike: strategy: refine")
+    yield from comment("A local recoding keeps more detail where many rows are alike: strategy: refine")
 
 
 def _generalized(each: Generalized) -> Iterator[str]:
-    yield from _comment(each.reason, "  ")
+    yield from comment(each.reason, "  ")
     yield f"  {in_flow(each.name)}:"
-    yield from _comment(each.why, "    ")
+    yield from comment(each.why, "    ")
     counts = " → ".join(f"{labels:,}" for labels in each.labels)
     yield f"    hierarchy: {in_flow(each.recipe)}   # {counts}"
 
@@ -106,11 +106,12 @@ def _generalized(each: Generalized) -> Iterator[str]:
 def _columns(key: str, said: str, told: Told) -> Iterator[str]:
     if told:
         yield ""
-        yield from _comment(said)
-        yield from _listed(key, told)
+        yield from comment(said)
+        yield from listed(key, told)
 
 
-def _listed(key: str, told: Told) -> Iterator[str]:
+def listed(key: str, told: Told) -> Iterator[str]:
+    """A list of columns under a key, the reason of each behind it."""
     yield f"{key}:"
     yield from (f"- {in_flow(name)}{_behind(reason)}" for name, reason in told)
 
@@ -119,7 +120,8 @@ def _behind(reason: str) -> str:
     return f"   # {_in_a_line(reason)}" if reason else ""
 
 
-def _comment(text: str, indent: str = "") -> Iterator[str]:
+def comment(text: str, indent: str = "") -> Iterator[str]:
+    """A text as lines of a comment."""
     begin = text[: len(text) - len(text.lstrip())]
     lines = wrap(_in_a_line(text), _WIDTH - len(indent) - len(begin), break_long_words=False, break_on_hyphens=False)
     yield from (f"{indent}# {begin}{line}" for line in lines)

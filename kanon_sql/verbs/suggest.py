@@ -150,7 +150,7 @@ class Suggestions(Result):
         }
         return Draft(
             self.rows,
-            _places(self, path.absolute().parent),
+            places_of(self, path.absolute().parent),
             told[IDENTIFIER],
             generalized,
             told[SENSITIVE],
@@ -489,13 +489,13 @@ def _make_folder(folder: Path) -> None:
         raise TargetError(f"the folder {folder} cannot be made: {error.strerror}; name another place") from None
 
 
-def _places(made: Suggestions, folder: Path) -> dict[str, Any]:
+def places_of(made: Suggestions, folder: Path) -> dict[str, Any]:
     """Source, database and target as a spec in a folder has them; what is in memory has no name there."""
     if made.source == IN_MEMORY:
         return {}
     if made.database is not None:
         database = made.database
-        where = {} if _has_password(database) else {"database": _from(folder, database)}
+        where = {} if has_password(database) else {"database": _from(folder, database)}
         return {"source": made.source, **where, "target": {"table": f"{made.source}_anon"}}
     source = Path(made.source)
     several = not source.is_file()
@@ -515,5 +515,6 @@ def _from(folder: Path, path: str) -> str:
         return os.path.abspath(path)
 
 
-def _has_password(database: str) -> bool:
+def has_password(database: str) -> bool:
+    """Whether the address of a database holds a password, which no spec does."""
     return bool(re.search(r"password\s*=|://[^/@\s]*:[^/@\s]*@", database))

@@ -1,0 +1,292 @@
+"""The screen of the release: what it writes, where, with which levels, and what it does not write or read."""
+
+import os
+import stat
+import threading
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from kanon_sql import anonymize
+from kanon_sql import spec as specs
+from kanon_sql.page import worker
+from kanon_sql.page.draft import Draft
+from kanon_sql.page.opening import open_page
+from kanon_sql.page.written import text_of
+from support.page import CHROMIUM, PEOPLE, client_of, finished, served, work_here
+from support.page import text_of as read
+
+HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "{{ 7 * 7 }}", "‮txet‬", "x" * 300, "'); --"]
+
+
+@pytest.fixture
+def client(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    work_here(monkeypatch)
+    duckdb.sql(PEOPLE).write_parquet("people.parquet")
+    with client_of("people.parquet") as client:
+        client.app.state.page.counted()
+        yield client
+
+
+def searched(client):
+    client.post("search/run")
+    assert finished(client).ended == "done"
+    return client.app.state.page.results[-1]
+
+
+def written(client, of, name="people_anon.parquet", **more):
+    """The answer to a wish to write, and the work once it has ended."""
+    answer = client.post("release/write", data={"of": of, "target": name, **more})
+    work = finished(client)
+    assert work.ended != "failed", work.result
+    return answer, work
+
+
+def classes(path, columns):
+    return duckdb.sql(f"SELECT MIN(n), SUM(n) FROM (SELECT COUNT(*) AS n FROM '{path}' GROUP BY {columns})").fetchall()
+
+
+def test_a_result_is_written_by_its_levels_and_nothing_is_searched_again(client):
+    found = searched(client)
+    assert "its levels, nothing is searched" in read(client.get("release").text)
+    answer, work = written(client, "1", report="write")
+    assert (answer.status_code, work.ended, work.way) == (200, "done", [])
+    release = client.app.state.page.results[-1]
+    assert release.written
+    assert (release.manifest["strategy"], release.manifest["node"]) == ("kept", found.manifest["node"])
+    assert release.manifest["target"] == {"file": "people_anon.parquet"}
+    ((smallest, rows),) = classes("people_anon.parquet", "age, zip, sex")
+    assert (smallest, rows) == (release.manifest["smallest_class"], release.manifest["released_rows"])
+    assert sorted(os.listdir()) == ["people.parquet", "people_anon.html", "people_anon.parquet"]
+    html = client.get("release").text
+    assert "every combination of these in the release is shared by 5 rows or more" in read(html)
+    assert "An independent query checked this" in read(html)
+    the_report_is_shown_in_a_box_that_runs_nothing(client, html)
+    again, _ = written(client, "1")
+    assert again.status_code == 422
+    assert "exists already" in read(again.text)
+    _, work = written(client, "1", replace="people_anon.parquet")
+    assert work.ended == "done"
+
+
+def the_report_is_shown_in_a_box_that_runs_nothing(client, html):
+    assert 'iframe sandbox src="/token-of-the-tests/release/report/2"' in html
+    report = client.get("release/report/2")
+    policy = report.headers["content-security-policy"].split("; ")
+    assert {"default-src 'none'", "style-src 'unsafe-inline'", "sandbox"} <= {*policy}
+    assert not any(each.startswith("script-src") for each in policy)
+    assert report.text == Path("people_anon.html").read_text()
+    assert client.get("release/report/1").status_code == 404
+    assert client.get("release/report/9").status_code == 404
+
+
+def test_the_spec_that_is_written_makes_the_same_release(client):
+    client.post("columns/1", data={"priority": "1"})
+    found = searched(client)
+    assert client.post("release/spec", data={"of": "1", "name": "release.yml"}).status_code == 200
+    path = Path("release.yml")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert specs.load(path).quasi_identifiers == client.app.state.page.draft.spec().quasi_identifiers
+    made = anonymize(None, path)
+    assert (made.manifest["node"], made.manifest["target"]["file"]) == (found.manifest["node"], "people_anon.parquet")
+    assert "# an identifier by its name" in path.read_text().replace("- person_id   ", "")
+    html = client.get("release").text
+    assert "✓ release.yml is written, and says this." in read(html)
+    assert "kanon anonymize --spec release.yml" in read(html)
+    client.post("risk", data={"k": "7"})
+    changed = client.get("release?of=draft").text
+    assert "Replace release.yml , which says something else" in read(changed)
+    assert client.post("release/spec", data={"of": "draft", "name": "release.yml"}).status_code == 422
+    assert client.post("release/spec", data={"of": "draft", "name": "release.yml", "replace": "release.yml"}).is_success
+    assert specs.load(path).privacy.k == 7
+    assert client.get("release/spec?of=draft").text == path.read_text()
+
+
+BAD = ["../x", "/tmp/x", "a/x", "a\\x", "C:x", ".x", "x\0", "‮x", "", "x" * 300, "x\n"]
+
+
+def test_no_name_leads_out_of_the_folder(client, tmp_path):
+    page = client.app.state.page
+    before = page.draft
+    for name in [*(f"{bad}.parquet" for bad in BAD), "x.txt", "x.yml", "x.parquet/", "release.html"]:
+        assert client.post("release/where", data={"target": name}).status_code == 422, name
+    for name in [*(f"{bad}.yml" for bad in BAD), "x.parquet"]:
+        assert client.post("release/spec", data={"of": "draft", "name": name}).status_code == 422, name
+        assert client.post("release/where", data={"spec": name}).status_code == 422, name
+    assert (page.draft, page.spec_name) == (before, "release.yml")
+    assert os.listdir() == ["people.parquet"]
+    assert os.listdir(tmp_path.parent).count(tmp_path.name) == 1
+
+
+def test_nothing_is_written_through_a_link_or_over_what_is_read(client, tmp_path):
+    searched(client)
+    (tmp_path / "away").mkdir()
+    precious = tmp_path / "away" / "precious.parquet"
+    precious.write_text("precious")
+    Path("link.parquet").symlink_to(precious)
+    Path("link.yml").symlink_to(precious)
+    before = Path("people.parquet").read_bytes()
+    for name in ("link.parquet", "people.parquet"):
+        client.post("release/where", data={"target": name})
+        answer = client.post("release/write", data={"of": "1", "target": name, "replace": name})
+        assert answer.status_code == 422, name
+    assert "is read for the release itself" in read(answer.text)
+    assert client.post("release/spec", data={"of": "1", "name": "link.yml", "replace": "link.yml"}).status_code == 422
+    assert (precious.read_text(), Path("people.parquet").read_bytes()) == ("precious", before)
+    Path("zip.csv").write_text("1000;*\n")
+    client.app.state.page.change(lambda draft: draft.told(hierarchies="."))
+    client.post("release/where", data={"target": "sex.csv"})
+    answer = client.post("release/write", data={"of": "draft", "target": "sex.csv"})
+    assert "would be one of the hierarchies" in read(answer.text)
+    assert not Path("sex.csv").exists()
+
+
+def test_what_is_being_written_is_what_was_asked_for_at_its_start(client, monkeypatch):
+    """Another window changes the draft and the name while the first one's release is made."""
+    started, go_on, really = threading.Event(), threading.Event(), worker.anonymize
+
+    def slowly(*given, **more):
+        started.set()
+        assert go_on.wait(20)
+        return really(*given, **more)
+
+    monkeypatch.setattr(worker, "anonymize", slowly)
+    client.post("release/write", data={"of": "draft", "target": "people_anon.parquet"})
+    assert started.wait(20)
+    client.post("risk", data={"k": "40"})
+    client.post("release/where", data={"target": "other.csv"})
+    go_on.set()
+    assert finished(client).ended == "done"
+    release = client.app.state.page.results[-1]
+    assert (release.manifest["target"]["file"], release.manifest["privacy"][0]["required"]) == (
+        "people_anon.parquet",
+        5,
+    )
+    assert release.draft.k == 5
+    assert sorted(os.listdir()) == ["people.parquet", "people_anon.parquet"]
+    html = client.get("release?of=1").text
+    assert "made from an earlier draft" in read(html)
+    stale = client.post("release/write", data={"of": "draft", "target": "people_anon.parquet"})
+    assert "another window has changed" in read(stale.text)
+
+
+def test_a_draft_that_is_no_spec_says_what_is_missing(client):
+    for place in (1, 2, 3):
+        client.post(f"columns/{place}", data={"role": "dropped"})
+    html = client.get("release").text
+    assert "This is no spec yet: quasi_identifiers" in read(html).replace(" :", ":")
+    assert ">Columns</a>" in html
+    assert 'id="write"' not in html
+    assert client.post("release/write", data={"of": "draft", "target": "people_anon.parquet"}).status_code == 422
+    assert client.get("release/spec?of=draft").status_code == 422
+
+
+def test_another_folder_has_the_release_and_a_spec_with_paths_from_there(tmp_path, monkeypatch):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "out").mkdir()
+    monkeypatch.chdir(tmp_path / "in")
+    work_here(monkeypatch)
+    duckdb.sql(PEOPLE).write_parquet("people.parquet")
+    with client_of("people.parquet", output=Path("../out")) as client:
+        client.app.state.page.counted()
+        written(client, "draft")
+        client.post("release/spec", data={"of": "draft", "name": "release.yml"})
+    assert os.listdir() == ["people.parquet"]
+    assert sorted(os.listdir("../out")) == ["people_anon.parquet", "release.yml"]
+    spec = specs.load("../out/release.yml")
+    assert (Path(spec.source).resolve(), Path(spec.target.file).resolve()) == (
+        Path("people.parquet").resolve(),
+        Path("../out/people_anon.parquet").resolve(),
+    )
+
+
+def test_a_table_of_a_database_becomes_a_view_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    work_here(monkeypatch)
+    with duckdb.connect("hospital.duckdb") as made:
+        made.execute(f"CREATE TABLE people AS {PEOPLE}")
+    with client_of("people", database="hospital.duckdb") as client:
+        client.app.state.page.counted()
+        for bad in ("../x", "parquet.`/tmp/x`", "x\0"):
+            assert client.post("release/where", data={"target": bad, "as": "view"}).status_code == 422
+        client.post("release/where", data={"target": "seen", "as": "view"})
+        written(client, "draft", "seen")
+        found = client.app.state.page.result(1)
+        assert found.manifest["target"]["as"] == "view"
+        assert "rows, as a view" in read(client.get("release").text)
+        assert client.get("compare").is_success
+        client.post("release/statement", data={"of": "1", "dialect": "snowflake", "table": "PUBLIC.PEOPLE"})
+        assert finished(client).ended == "done"
+        html = client.get("release?of=1").text
+        assert 'FROM "PUBLIC"."PEOPLE"' in read(html)
+        assert "printed for snowflake" in read(html)
+    with duckdb.connect("hospital.duckdb", read_only=True) as made:
+        assert made.execute("SELECT COUNT(*) FROM seen").fetchone() == (found.manifest["released_rows"],)
+
+
+def test_a_password_is_in_no_spec():
+    draft = Draft((), {"source": "people", "database": "postgresql://me:secret@db/hospital", "privacy": {"k": 5}})
+    text = text_of(draft, draft.mapping(), "release.yml")
+    assert "secret" not in text
+    assert '--database "$DATABASE"' in text
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium; install Debian's, or Chrome")
+def test_hostile_names_in_two_windows(tmp_path, monkeypatch):
+    """By keyboard in one window, seen in the other: a release of columns with hostile names, and axe."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    monkeypatch.chdir(tmp_path)
+    work_here(monkeypatch)
+    names = {name: [f"{name[:20]}{i % (2 + place)}" for i in range(60)] for place, name in enumerate(HOSTILE)}
+    _parquet("<i>.parquet", names)
+    page = open_page("<i>.parquet")
+    page.change(_all_generalized)
+    page.counted()
+    with playwright.sync_playwright() as started, served(page) as address:
+        browser, complaints = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"]), []
+        one, other = (browser.new_page(viewport={"width": wide, "height": 900}) for wide in (1280, 420))
+        for window in (one, other):
+            window.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
+            window.on("dialog", lambda dialog: complaints.append(dialog.message) or dialog.dismiss())
+        for number, screen in enumerate(("compare", "release"), 1):
+            one.goto(f"{address}search")
+            other.goto(f"{address}{screen}")
+            one.focus("#go")
+            one.keyboard.press("Enter")
+            other.wait_for_selector(f"main option:text('{number}. auto')", state="attached")
+        one.goto(f"{address}release")
+        one.focus("#write")
+        one.keyboard.press("Enter")
+        for window in (one, other):
+            window.wait_for_selector("#written iframe", timeout=60_000)
+            assert "Release report" in window.frames[1].content()
+        for screen in ("release", "compare"):
+            for window in (one, other):
+                window.goto(f"{address}{screen}")
+                found = axe.run(window)
+                assert found.violations_count == 0, found.generate_report()
+                assert window.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        one.goto(f"{address}compare")
+        one.focus("#remove-left")
+        one.keyboard.press("Enter")
+        other.wait_for_selector("#left option[value='2']", state="detached")
+        assert complaints == []
+        browser.close()
+
+
+def _parquet(path, columns):
+    import pyarrow
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(pyarrow.table(columns), path)
+
+
+def _all_generalized(draft):
+    for place, column in enumerate(draft.columns):
+        draft = draft.changed(place, column.told("hierarchy", "suppress"))
+        draft = draft.changed(place, type(column)(column.suggested, "quasi-identifier", {"hierarchy": "suppress"}))
+    return draft
