@@ -32,6 +32,7 @@ from kanon_sql.page.recipes import (
     complete,
     errors_of,
     kind_of,
+    plainly,
     recipe_of,
     refused,
     texts_of,
@@ -289,11 +290,10 @@ def move(request: Request, form: FormData) -> Response:
 
 def _moved(made: ByHand, level: int, chosen: list[str], form: FormData) -> tuple[ByHand, str]:
     to, label, old = (str(form.get(name, "")) for name in ("to", "label", "old"))
-    many = f"{len(chosen):,} {'item' if len(chosen) == 1 else 'items'}" if len(chosen) != 1 else chosen[0] or "NULL"
+    many = f"{len(chosen):,} items" if len(chosen) > 1 else shown_value(chosen[0] or None) if chosen else "nothing yet"
     if "drop" in form:
-        return made.dropped(
-            level, str(form["drop"])
-        ), f"Deleted the group {form['drop']}; what was in it stands by itself."
+        gone = str(form["drop"])
+        return made.dropped(level, gone), f"Deleted the group {gone}; what was in it stands by itself."
     match form.get("do"):
         case "new":
             return made.made(level, label, chosen), f"Made the group {label} with {many}."
@@ -329,8 +329,11 @@ def upload(request: Request, form: FormData) -> Response:
         raise SpecError("choose a file first")
     name = f"the file {sent.filename}"
     values = page.beside.values(page.draft, column.name)
-    made = _sent(_text(sent, name), name, form.get("form") == "tree", values)
-    _take(page, place, column.name, _grouped(made, column.name), f"Taken from {name}: {made.leaf_count:,} values.")
+    try:
+        made = _sent(_text(sent, name), name, form.get("form") == "tree", values)
+        _take(page, place, column.name, _grouped(made, column.name), f"Taken from {name}: {made.leaf_count:,} values.")
+    except PROBLEMS as error:
+        raise plainly(refused(error)) from None
     return _back(request, "groups")
 
 

@@ -235,6 +235,11 @@ def errors_of(error: KanonError, kind: str, column: str) -> dict[str, str]:
     return {fields[0] if fields and kind not in FILES else "": _sentence(text, error)}
 
 
+def plainly(error: KanonError) -> SpecError:
+    """An error with the values that it is about in its text."""
+    return SpecError(_sentence(str(error), error))
+
+
 def _sentence(text: str, error: KanonError) -> str:
     """What an error says, with the values that it is about: who steers the page sees the data."""
     shown_values = f" ({', '.join(error.values)})" if error.values else ""

@@ -16,7 +16,7 @@ def shares(name: str, of: Level, k: int) -> str:
     for size in of.sizes[:_MOST_SHARES]:
         wide = _WIDE * size / total
         css = "x" if size < k else "r"
-        parts.append(element("rect", x=x, y=0, width=max(wide - 1, wide / 2), height=_HIGH, class_=css))
+        parts.append(element("rect", x=x, y=0, width=wide - (1 if wide > 4 else 0), height=_HIGH, class_=css))
         x += wide
     rest = of.sizes[_MOST_SHARES:]
     risky = _WIDE * sum(size for size in rest if size < k) / total
