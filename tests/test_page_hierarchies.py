@@ -14,11 +14,14 @@ from hypothesis import strategies as st
 import kanon_sql
 from kanon_sql.errors import SpecError
 from kanon_sql.generalization.recipes import groups
+from kanon_sql.page import compare
+from kanon_sql.page.draft import Draft, DraftColumn
 from kanon_sql.page.groups import ByHand
 from kanon_sql.page.hierarchies import MOST_UPLOADED
 from kanon_sql.page.opening import open_page
 from kanon_sql.page.recipes import KINDS
 from kanon_sql.spec import as_yaml
+from kanon_sql.verbs.suggest import SuggestedColumn
 from support.page import CHROMIUM, client_of, served, text_of
 
 PEOPLE = """
@@ -336,6 +339,17 @@ def test_hostile_names_and_values_are_text() -> None:
             assert "<bdi>&#39; &#39;</bdi>" in html, "a blank value is in quotes"
         client.app.state.page.draft.spec()
         assert client.app.state.page.counted().rows == 84
+
+
+def test_a_long_list_of_values_is_cut_where_two_results_are_compared() -> None:
+    column = SuggestedColumn("zip", "VARCHAR", "quasi-identifier", "")
+    listed = [{"groups": [{"all": [f"{i}" for i in range(many)]}]} for many in (500, 499)]
+    left, right = (Draft((DraftColumn(column, column.role, {"hierarchy": each}),), {}) for each in listed)
+    (line,) = compare._roles(left, right)
+    assert (line.name, line.differs) == ("hierarchy of zip", "≠")
+    assert line.left == line.right
+    assert line.left.endswith("…")
+    assert len(line.left) < 250
 
 
 def test_a_column_that_is_none_is_said(client: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from starlette.datastructures import FormData
@@ -130,11 +130,19 @@ def _roles(left: Draft, right: Draft) -> Iterator[Line]:
             for key in dict.fromkeys((*one.attribute, *other.attribute)):
                 both = [in_flow(of.attribute[key]) if key in of.attribute else _NONE for of in (one, other)]
                 if both[0] != both[1]:
-                    yield _line(f"{key} of {_short(one.name)}", *both)
+                    yield replace(_line(f"{key} of {_short(one.name)}", *map(_cut, both)), differs="≠")
 
 
 def _line(name: str, left: str, right: str) -> Line:
     return Line(name.replace("_", " "), left, right, "" if left == right else "≠")
+
+
+def _cut(text: str) -> str:
+    """A recipe without its end, where it lists many values."""
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
+
+
+_MOST_SHOWN = 240
 
 
 def _short(name: str) -> str:
