@@ -40,8 +40,8 @@ def plain(name: str, endings: Sequence[str] = ()) -> str:
 def file_in(folder: Path, name: str, endings: Sequence[str], read: Mapping[str, Any], base: Path) -> Path:
     """The path of a file to write, which lies in the folder itself and is nothing that a spec reads.
 
-    `folder`: as it was resolved at the start. `read`: the spec's keys, their paths taken from `base`. SpecError for a name that is no plain one, TargetError for
-    a link to elsewhere or what the spec reads.
+    `folder`: as it was resolved at the start. `read`: the spec's keys, their paths taken from `base`. SpecError for a
+    name that is no plain one, TargetError for a link to elsewhere or what the spec reads.
     """
     path = folder / plain(name, endings)
     if path.is_symlink() or path.resolve() != folder / path.name:

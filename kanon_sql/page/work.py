@@ -88,7 +88,9 @@ class Work:
             if self.ended is None:
                 self.told(self)
         code = process.wait()
-        if self.ended is None:
+        if self.ended is None and self.stopping:  # it had hardly begun
+            self._take("stopped", None)
+        elif self.ended is None:
             why = complaint or f"its process ended with code {code}"
             self._take("failed", {"text": f"the run ended before it was done: {why}", "infeasible": False})
         self.told(self)
