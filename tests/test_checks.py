@@ -7,7 +7,8 @@ import pytest
 import yaml
 
 import kanon_sql
-from kanon_sql.cli.flags import in_flags
+from kanon_sql.cli.flags import in_flags, in_keys
+from kanon_sql.cli.options import DIFFERENCING_LIMIT
 from kanon_sql.errors import SpecError
 from kanon_sql.recode import RECODERS
 from kanon_sql.spec import CONFLICTS, Conflict, LocalStrategy, SearchStrategy, Verb, check, parse
@@ -443,3 +444,16 @@ def test_the_strategies_of_a_spec_are_those_that_there_are() -> None:
 )
 def test_an_option_is_spelled_as_a_flag(text: str, said: str) -> None:
     assert in_flags(text) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('`new_columns="drop"`', "`new_columns: drop` in the spec"),
+        ("`keep='*'`", "`keep: '*'` in the spec"),
+        ("`differencing_limit=3` and `differencing_limit`", "--differencing-limit 3 and --differencing-limit"),
+        ("`mask` and the table `mine`", "`mask` and the table `mine`"),
+    ],
+)
+def test_an_option_that_a_command_does_not_take_is_spelled_as_a_key_of_its_spec(text: str, said: str) -> None:
+    assert in_keys(text, [DIFFERENCING_LIMIT]) == said

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Collection
+from functools import partial
 
 from kanon_sql.cli import options
 from kanon_sql.cli.declare import Argument, Option
@@ -20,6 +22,25 @@ def in_flags(text: str) -> str:
     'the column `a` stays as it is'
     """
     return _SPELLED.sub(_flag, text)
+
+
+def in_keys(text: str, taken: Collection[Option]) -> str:
+    """The same for a command that takes only some of these options: the others are keys of its spec.
+
+    >>> in_keys('leave it out with `new_columns="drop"`, or give `differencing_limit=3`', [options.DIFFERENCING_LIMIT])
+    'leave it out with `new_columns: drop` in the spec, or give --differencing-limit 3'
+    """
+    return _SPELLED.sub(partial(_key, {option.name for option in taken}), text)
+
+
+def _key(taken: Collection[str], match: re.Match[str]) -> str:
+    option, value = match[1], match[2]
+    if option in taken or option not in _OPTIONS:
+        return _flag(match)
+    if value is None:
+        return match[0]
+    word = value.strip(_QUOTES)
+    return f"`{option}: {word if word.isalnum() else value}` in the spec"
 
 
 def _flag(match: re.Match[str]) -> str:

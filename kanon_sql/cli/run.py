@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Argument, Option, takes
-from kanon_sql.cli.flags import in_flags
+from kanon_sql.cli.flags import in_keys
 from kanon_sql.cli.show import err, out, warn, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.verbs.report import check_report
@@ -62,7 +62,10 @@ def run(spec: Path, dry_run: bool | None, reports: Path | None, as_json: bool | 
             _show(each)
     for each in done.releases:
         if each.error:
-            err.print(f"kanon: {escape(each.name)}: {escape(in_flags(str(each.error)))}", highlight=False)
+            err.print(
+                f"kanon: {escape(each.name)}: {escape(in_keys(str(each.error), [o.DIFFERENCING_LIMIT]))}",
+                highlight=False,
+            )
         if each.release:
             warn(each.release.manifest["warnings"])
     raise typer.Exit(done.code)
