@@ -193,7 +193,7 @@ def test_a_search_can_be_stopped_with_the_best_so_far(browser, tmp_path, monkeyp
         opened.fill("#suppression", "10")
         opened.press("#suppression", "Enter")
         opened.click("#go")
-        opened.wait_for_selector("#running >> text=Gap")
+        opened.wait_for_selector("#running dt >> text=Gap")
         opened.wait_for_selector("#running svg")
         clean(opened)
         picture(opened, "running")
@@ -202,7 +202,7 @@ def test_a_search_can_be_stopped_with_the_best_so_far(browser, tmp_path, monkeyp
         assert page.results[0].manifest["search_ended"] == "interrupted"
         assert page.results[0].manifest["verified"]
         opened.click("#go")
-        opened.wait_for_selector("#running >> text=Best so far")
+        opened.wait_for_selector("#running dt >> text=Best so far")
         opened.click("text=Stop without a result")
         opened.wait_for_selector("text=Stopped; nothing was kept of it")
         assert len(page.results) == 1
