@@ -180,6 +180,23 @@ def test_two_windows_see_one_draft(browser, people):
         assert one.complaints == other.complaints == []
 
 
+def test_changes_that_overtake_an_answer_are_all_sent(browser, people):
+    """Several forms post to one address; while one is on its way, the others wait for it and none is lost."""
+    people.counted()
+    with served(people) as address:
+        opened = window(browser, f"{address}risk")
+        opened.wait_for_selector("#level-1")
+        script = """
+        for (const place of [1, 2, 3]) {
+          const select = document.getElementById(`level-${place}`);
+          select.value = "1";
+          select.dispatchEvent(new Event("change", {bubbles: true}));
+        }
+        """
+        opened.evaluate(f"() => {{{script}}}")
+        eventually(lambda: people.draft.levels == {"age": 1, "zip": 1, "sex": 1})
+
+
 def test_a_search_can_be_stopped_with_the_best_so_far(browser, tmp_path, monkeypatch):
     """A table whose lattice takes much longer than the test: its best so far is a release all the same."""
     monkeypatch.chdir(tmp_path)

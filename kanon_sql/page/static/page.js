@@ -28,18 +28,18 @@ const read = async () => {
   if (again) read();
 };
 
-// One change is on its way at a time; of those that come meanwhile from the same form only the last is sent.
+// One change is on its way at a time; of what is typed meanwhile into one form only the last is sent.
 const waiting = new Map();
 const send = async (form, button) => {
   const body = new FormData(form, button);
-  waiting.set(form.action, form.enctype === "multipart/form-data" ? body : new URLSearchParams(body));
+  waiting.set(button ? {} : form, [form.action, form.enctype === "multipart/form-data" ? body : new URLSearchParams(body)]);
   if (sending) return;
   sending = true;
   busy(true);
   try {
     while (waiting.size) {
-      const [action, content] = waiting.entries().next().value;
-      waiting.delete(action);
+      const [[first, [action, content]]] = waiting;
+      waiting.delete(first);
       const answer = await fetch(action, { method: "POST", body: content });
       const text = await answer.text();
       if (answer.redirected) history.replaceState(null, "", answer.url);  // a screen may say there what it shows
