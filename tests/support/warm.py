@@ -35,7 +35,8 @@ sys.exit(ended[0] if ended else "kanon was killed")
 def warm_kanon(programs: Path) -> Iterator[None]:
     """Put a `kanon` into a folder for PATH, which a process of ours answers as long as this lasts."""
     root = Path(__file__).resolve().parents[2]
-    env = {**os.environ, "PYTHONPATH": str(root), "OPENBLAS_NUM_THREADS": "1"}
+    # A console is as wide as its process was told when it imported it.
+    env = {**os.environ, "PYTHONPATH": str(root), "OPENBLAS_NUM_THREADS": "1", "COLUMNS": "120"}
     # A short path: a socket's may have a hundred bytes.
     with tempfile.TemporaryDirectory(prefix="kanon_", dir="/tmp") as folder:
         address = f"{folder}/socket"
