@@ -10,6 +10,8 @@ from sqlglot import exp
 from kanon_sql.privacy import POPULATION_UNIT, Predicate, Reference
 from kanon_sql.queries import tree as t
 from kanon_sql.queries.pieces import in_pieces
+from kanon_sql.queries.placed import CODED as _CODED
+from kanon_sql.queries.placed import can_place, placed, with_places
 from kanon_sql.queries.reference import reference_tree
 from kanon_sql.relation import Relation
 
@@ -80,10 +82,12 @@ class ReleaseQuery:
         return t.printed(_release(self, dialect), dialect)
 
 
-RECODED, CLASSES, COUNTED, _CODED = "kanon_recoded", "kanon_classes", "kanon_counted", "kanon_coded"
+RECODED, CLASSES, COUNTED = "kanon_recoded", "kanon_classes", "kanon_counted"
 
 
 def _release(release: ReleaseQuery, dialect: str) -> exp.Expr:
+    if release.classes and release.shuffle_seed is None and can_place(dialect):
+        return _placed(release, release.classes, dialect)
     cells = list(enumerate(release.cells))
     keyed = [(i, cell) for i, cell in cells if cell.class_column] or [(i, c) for i, c in cells if c.recoded][:1]
     query = exp.select(*(exp.alias_(t.column(f"o{i}"), cell.name, quoted=True) for i, cell in cells)).from_(
@@ -102,6 +106,26 @@ def _release(release: ReleaseQuery, dialect: str) -> exp.Expr:
         counted = RECODED if release.population is None else COUNTED
         query = with_safe_classes(query, codes, RECODED, release.safe, counted)
     return query
+
+
+def _placed(release: ReleaseQuery, held: Relation, dialect: str) -> exp.Expr:
+    """The release by sorted places of labels; the classes are there already."""
+    cells = list(enumerate(release.cells))
+    keyed = [(i, cell) for i, cell in cells if cell.class_column]
+    kept = [(i, cell) for i, cell in cells if not cell.class_column]
+    rows = exp.select(*(exp.alias_(t.column(f"o{i}", _CODED), f"o{i}", quoted=True) for i, _ in kept))
+    rows = rows.from_(t.fenced(_recoded(release, keyed, shown=kept), dialect).subquery(_CODED), copy=False)
+    if keyed:
+        rows = rows.select(*(exp.alias_(t.column(f"p{i}", "k"), f"p{i}") for i, _ in keyed), copy=False)
+        classes = with_places(t.table(held, "q"), keyed)
+        equal = [
+            exp.EQ(this=t.column(str(c.class_column), "k"), expression=t.column(f"c{i}", _CODED)) for i, c in keyed
+        ]
+        rows = rows.join(classes, on=exp.and_(*equal), join_type="LEFT" if release.mask else "INNER", copy=False)
+    columns = [(t.column(f"p{i}", "k"), True) for i, _ in keyed]
+    columns += [(t.column(f"o{i}", _CODED), cell.sortable) for i, cell in kept if not cell.recoded]
+    looks = [t.column(f"o{i}", _CODED) for i, cell in kept if not (cell.recoded or cell.plain)]
+    return placed(rows.order_by(*ordered(columns, looks, None), copy=False), cells, keyed, release.mask)
 
 
 def _counted(release: ReleaseQuery, keyed: Sequence[tuple[int, Cell]]) -> exp.Query:
@@ -176,9 +200,18 @@ def _referring(safe: Predicate) -> Predicate:
     return replace(safe, reference=here, also=tuple(map(_referring, safe.also)))
 
 
-def _recoded(release: ReleaseQuery, keyed: Sequence[tuple[int, Cell]], also: Sequence[str] = ()) -> exp.Select:
-    """The source's rows with their labels (o0, o1, …), what tells or counts their class, and columns as they are."""
-    columns = [exp.alias_(_cell(c, i, release), f"o{i}", quoted=True) for i, c in enumerate(release.cells)]
+def _recoded(
+    release: ReleaseQuery,
+    keyed: Sequence[tuple[int, Cell]],
+    also: Sequence[str] = (),
+    shown: Sequence[tuple[int, Cell]] | None = None,
+) -> exp.Select:
+    """The source's rows with their labels (o0, o1, …), what tells or counts their class, and columns as they are.
+
+    `shown`: the cells whose labels are there, if not all of them.
+    """
+    cells = enumerate(release.cells) if shown is None else shown
+    columns = [exp.alias_(_cell(c, i, release), f"o{i}", quoted=True) for i, c in cells]
     columns += [t.column(name, "s") for name in also]
     columns += [exp.alias_(_code(cell, i), f"c{i}", quoted=True) for i, cell in keyed]
     if release.classes is None:
