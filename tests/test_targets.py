@@ -108,7 +108,10 @@ def tampered(tamper: Callable[[str], str]) -> Callable[[FullDomain], str]:
 
 
 TAMPERINGS = {
-    "classes are not joined": (lambda sql: sql.replace("INNER JOIN", "LEFT JOIN"), "do not meet the privacy model"),
+    "classes are not joined": (
+        lambda sql: sql.replace("INNER JOIN", "LEFT JOIN"),
+        "12 rows where 9|do not meet the privacy model",
+    ),
     "a row is lost": (lambda sql: f"SELECT * FROM ({sql}) AS q LIMIT 8", "8 rows where 9 were planned"),
     "a row comes twice": (lambda sql: f"({sql}) UNION ALL ({sql})", "18 rows where 9 were planned"),
     "the identifier stays": (lambda sql: f"SELECT 1 AS id, q.* FROM ({sql}) AS q", "does not have the planned columns"),

@@ -10,8 +10,8 @@ from sqlglot import exp
 from kanon_sql.privacy import POPULATION_UNIT, Predicate, Reference
 from kanon_sql.queries import tree as t
 from kanon_sql.queries.pieces import in_pieces
-from kanon_sql.queries.placed import CODED as _CODED
-from kanon_sql.queries.placed import can_place, placed, with_places
+from kanon_sql.queries.places import CODED as _CODED
+from kanon_sql.queries.places import can_place, placed, with_places
 from kanon_sql.queries.reference import reference_tree
 from kanon_sql.relation import Relation
 
@@ -125,7 +125,9 @@ def _placed(release: ReleaseQuery, held: Relation, dialect: str) -> exp.Expr:
     columns = [(t.column(f"p{i}", "k"), True) for i, _ in keyed]
     columns += [(t.column(f"o{i}", _CODED), cell.sortable) for i, cell in kept if not cell.recoded]
     looks = [t.column(f"o{i}", _CODED) for i, cell in kept if not (cell.recoded or cell.plain)]
-    return placed(rows.order_by(*ordered(columns, looks, None), copy=False), cells, keyed, release.mask)
+    if columns:  # else all rows are the same
+        rows = rows.order_by(*ordered(columns, looks, None), copy=False)
+    return placed(rows, cells, keyed, release.mask)
 
 
 def _counted(release: ReleaseQuery, keyed: Sequence[tuple[int, Cell]]) -> exp.Query:

@@ -130,7 +130,7 @@ class Run:
         assert outcome.ended == ended
         assert problem.anonymous(outcome.node)
         assert outcome.score == pytest.approx(problem.scores(outcome.node)[self.metric])
-        assert outcome.lower_bound <= min(optimum, outcome.score) + 1e-9 * optimum
+        assert outcome.lower_bound <= min(optimum, outcome.score) + 1e-9 * max(1.0, optimum)
         assert outcome.proven_optimal <= (outcome.score == pytest.approx(optimum))
         assert outcome.gap == pytest.approx(0 if outcome.proven_optimal else outcome.score - outcome.lower_bound)
         for node in problem.nodes:
