@@ -26,7 +26,7 @@ Attributes may have weights; every mean over attributes is then a weighted one.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import exp, expm1, inf, log, log1p, prod
 from operator import getitem, mul
@@ -166,6 +166,11 @@ class Metric:
     begin: Callable[[float], float] = float
 
     @property
+    def of_attributes(self) -> bool:
+        """Whether a score is made of what each attribute loses, which only grows with every row suppressed."""
+        return self.question != "classes" and "bits" not in self.needs
+
+    @property
     def question(self) -> Question:
         """What has to be asked of a node before it can be scored; of its classes if of anything in them."""
         if any(part in ("classes", "released_rows", "squares") for part in self.needs):
@@ -181,6 +186,19 @@ class Metric:
     def needs_cells(self) -> bool:
         """Whether more of a node's cells is needed than what they lose: their bits, or how many are generalized."""
         return any(part in ("bits", "generalized") for part in self.needs)
+
+    def parts_below(self, costs: Costs, figures: Figures) -> LevelParts:
+        """The parts of nodes below one whose suppressed rows are counted: those rows are suppressed there too.
+
+        A row that loses x where it is kept loses 1 - x more where it is not, and x is no larger further down; so what
+        its suppressed rows add to an attribute's loss here they add there at least.
+        """
+        if not self.of_attributes or figures.losses is None or "losses" not in self.needs:
+            return self.parts(costs)
+        node = figures.node or ()
+        losses = _more(costs.level_losses, figures.losses, node)
+        generalized = _more(costs.level_generalized, figures.generalized, node) if figures.generalized else ()
+        return self.parts(replace(costs, level_losses=losses, level_generalized=generalized))
 
     def score(self, costs: Costs, figures: Figures) -> float:
         """The score of what the figures describe; ValueError where a part that it needs is not known."""
@@ -213,6 +231,12 @@ class Metric:
     def monotone(self, may_suppress: int) -> bool:
         """Whether no node scores better than one below it, if so many rows may be suppressed."""
         return self.always_monotone or may_suppress == 0
+
+
+def _more(of_levels: LevelParts, found: Sequence[float], node: Node) -> LevelParts:
+    """Every level's figure and what suppressed rows add to it at a node."""
+    added = (max(0.0, now - levels[level]) for levels, now, level in zip(of_levels, found, node, strict=True))
+    return tuple(tuple(x + more for x in levels) for levels, more in zip(of_levels, added, strict=True))
 
 
 def unsuppressed(costs: Costs, node: Node) -> Figures:

@@ -15,9 +15,9 @@ from kanon_sql.generalization.lattice import Lattice, below
 from kanon_sql.loss import Costs, metric
 from kanon_sql.strategies import clauses as module
 from kanon_sql.strategies import tags
-from kanon_sql.strategies.certified import side_by_side
 from kanon_sql.strategies.clauses import Clauses, whole_costs
 from kanon_sql.strategies.space import Search, Test
+from kanon_sql.strategies.turns import side_by_side
 from support.oracle import Node, Problem, problems
 from support.searching import FAST, Run, costs_of, keeps_a_row, lattice_of, metrics
 

@@ -21,9 +21,9 @@ from kanon_sql.generalization.lattice import Lattice
 from kanon_sql.loss import Costs, metric
 from kanon_sql.privacy import k_anonymity
 from kanon_sql.strategies import STRATEGIES, Driver, strategy, tags
-from kanon_sql.strategies.auto import in_turns
 from kanon_sql.strategies.depth_first import walk
 from kanon_sql.strategies.space import Score, Search, Space, Test
+from kanon_sql.strategies.turns import in_turns
 from support.oracle import METRICS, Column, Node, Problem, identical_problems, problems
 from support.searching import (
     ABC,

@@ -10,7 +10,8 @@ from kanon_sql.strategies.datafly import datafly
 from kanon_sql.strategies.exhaustive import exhaustive
 from kanon_sql.strategies.local_search import improving
 from kanon_sql.strategies.memetic import breeding
-from kanon_sql.strategies.space import Search, Space, Test
+from kanon_sql.strategies.space import Search, Space
+from kanon_sql.strategies.turns import in_turns
 
 _START = 150  # tests; enough for `certified` to come down to a first k-minimal node
 _LEAD = 700  # tests; enough for `local_search` to come to a first good node where suppressed rows count
@@ -45,23 +46,3 @@ def _large(space: Space) -> Search:
     lead = 0 if monotone else _LEAD
     good = in_turns(space, good, breeding(space, evaluations), start=lead)
     yield from in_turns(space, certified(space), good, start=-lead or _START)
-
-
-def in_turns(space: Space, *searches: Search, start: int = 0) -> Search:
-    """Run several searches on the same knowledge until the first one ends, which has a start of so many tests.
-
-    Each has its share of the tests. A negative start is that of the others.
-    """
-    begun = ((search, next(search, None)) for search in searches)
-    requests = {search: request for search, request in begun if request is not None}
-    tested = dict.fromkeys(searches, start) | {searches[0]: 0}
-    while searches[0] in requests:
-        search = min(requests, key=tested.__getitem__)
-        request = requests.pop(search)
-        if isinstance(request, Test):
-            tested[search] += sum(space.tags.status(node) is None for node in request.nodes)
-        answers = yield request
-        try:
-            requests[search] = search.send(answers)
-        except StopIteration:
-            continue

@@ -29,12 +29,12 @@ def best_first(space: Space) -> Search:
             return
         for node in nodes:
             if space.promises(node) is None:
-                yield from _bisect_above(space, node)
+                yield from bisect_above(space, node)
         yield Test([node for node in nodes if space.could_win(node)])
         yield Score(nodes)
 
 
-def _bisect_above(space: Space, node: Node) -> Generator[Test | Score, list[bool], None]:
+def bisect_above(space: Space, node: Node) -> Generator[Test | Score, list[bool], None]:
     """Settle whether a node promises, and on the way a border between what does not and what does."""
     at_risk, anonymous = sum(node) - 1, sum(space.lattice.top) + 1
     base = node

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from contextlib import suppress
-from itertools import islice
 from math import inf, log
 from random import Random
 
 from kanon_sql.generalization.lattice import Node, at_level
+from kanon_sql.strategies.by_groups import by_groups
 from kanon_sql.strategies.reduction import lattice_minimum
 from kanon_sql.strategies.space import Score, Search, Space, Test, beats, least_anonymous, promising, test
+from kanon_sql.strategies.turns import in_turns, side_by_side
 
 Asking = Generator[Test | Score, list[bool], None]
 Growing = Generator[Test, list[bool], Node]
@@ -29,7 +29,8 @@ def certified(space: Space) -> Search:
 
     Where the metric is monotone (precision, height; any if no row may be suppressed) the best anonymous node is the
     one whose levels cost least, and that is all. Where a higher node can be better, that node's cost is the first
-    lower bound; then every anonymous node whose levels cost less than the best scores has to be scored.
+    lower bound; then every anonymous node whose levels cost less than the best scores has to be scored. As that is
+    often too much, half of the tests go to groups of attributes, whose optima add up to another bound; see `by_groups`.
 
     Where the privacy model is not monotone, all this is done with the nodes that promise (`Space.promises`), which is
     monotone, in the place of the anonymous ones; of those left open every one is tested. Clauses that rule out what is
@@ -38,6 +39,18 @@ def certified(space: Space) -> Search:
     The implicit hitting set idea is that of E. Moreno-Centeno and R. Karp (Operations Research 61(2), 2013); the
     reduction to small causes is U. Junker's QuickXplain (AAAI 2004), with galloping prefixes.
     """
+    if _is_hard(space):
+        yield from in_turns(space, _proving(space), by_groups(space))
+    else:
+        yield from _proving(space)
+
+
+def _is_hard(space: Space) -> bool:
+    """Whether the levels' costs bound the scores badly: suppressed rows count, and there are many nodes."""
+    return space.group is not None and not space.listable and not space.metric.monotone(space.may_suppress)
+
+
+def _proving(space: Space) -> Search:
     draw = Random(space.seed)
     yield from lattice_minimum(space)  # nothing anonymous is below: the first clauses
     least = yield from _reach(space, space.lattice.top, draw)
@@ -64,18 +77,6 @@ def _reach(space: Space, node: Node, draw: Random) -> Generator[Test | Score, li
 def _cuts(space: Space, node: Node, draw: Random) -> Asking:
     """Rule out as much as can be with a node that is not anonymous."""
     yield from side_by_side([_cut(space, node, Random(draw.random())) for _ in range(_CLAUSES_AT_ONCE)])
-
-
-def side_by_side(searches: Sequence[Growing]) -> Asking:
-    """Run several searches in step, so that their tests go into the same statements."""
-    asked = {search: request for search in searches if (request := next(search, None))}
-    while asked:
-        answers = iter((yield Test([node for request in asked.values() for node in request.nodes])))
-        onward = {}
-        for search, request in asked.items():
-            with suppress(StopIteration):
-                onward[search] = search.send(list(islice(answers, len(request.nodes))))
-        asked = onward
 
 
 def lowered(space: Space, node: Node, draw: Random) -> Growing:

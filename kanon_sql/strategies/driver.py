@@ -14,6 +14,7 @@ from kanon_sql import interrupts
 from kanon_sql.errors import InfeasibleError
 from kanon_sql.generalization.lattice import Lattice, Node
 from kanon_sql.loss import METRICS, Costs, Figures, Metric, Part, unsuppressed
+from kanon_sql.strategies.groups import Groups
 from kanon_sql.strategies.proof import Proof
 from kanon_sql.strategies.space import Score, Search, Space, Test, beats
 from kanon_sql.strategies.tags import DenseTags, SparseTags, Tags, tags_for
@@ -157,6 +158,7 @@ class Driver:
         self._bound = self.metric.bound_of(self.costs)
         self._clauses: Clauses | None = None
         self._proof: Proof | None = None
+        self._groups: Groups | None = None
         if isinstance(self._tags, DenseTags) and isinstance(self._prospects, DenseTags):
             self._proof = Proof(self.lattice, self._tags, self._prospects, self.metric, self.costs)
         self._started = self.clock()
@@ -193,6 +195,9 @@ class Driver:
             candidate=self._candidate,
             listing=self._proof,
         )
+        if self.monotone_model:
+            self._groups = Groups(space)
+            space.group = self._groups.merged
         search = strategy(space)  # refuses what it cannot do before the data is asked
         ended = "complete"
         with interrupts.caught(self._interrupt):
@@ -256,7 +261,10 @@ class Driver:
             if request.reduction:
                 self._probes.update(request.nodes)
             self._test(request.nodes)
-            return [bool(self._tags.status(node)) for node in request.nodes]
+            answers = [bool(self._tags.status(node)) for node in request.nodes]
+            if self._groups:
+                self._groups.tag(request.nodes, answers)
+            return answers
         self._score_all(self._cheapest_first(request.nodes), request.by_class_size, request.all_of_them)
         return []
 
@@ -311,7 +319,7 @@ class Driver:
             bound, best = self._bound(node), self._best[0]
             if not all_of_them and (beats(best, bound) or not (by_class_size or beats(bound, best))):
                 return
-            if node not in self._scores:
+            if node not in self._scores or (self._groups and self._groups.lack(node)):
                 self._spend()
                 self._score(node, by_class_size)
 
@@ -344,6 +352,8 @@ class Driver:
         self._keep(node, score, by_class_size)
         if self._proof:
             self._proof.scored(node, above_too=self._none_above_is_better(node))
+        if self._groups:
+            self._groups.score(node, figures)
         if self._clauses:
             self._close(self._clauses, node)
         if figures.rows_at_risk is not None:
@@ -403,7 +413,12 @@ class Driver:
             )
 
     def _lower_bound(self, seconds: float = inf) -> float:
-        return self._proof.lower_bound() if self._proof else self._solver().lower_bound(seconds)
+        if self._proof:
+            return self._proof.lower_bound()
+        return max(self._solver().lower_bound(seconds), self._bound_of_groups())
+
+    def _bound_of_groups(self) -> float:
+        return self._groups.lower_bound() if self._groups else self._bound(self.lattice.bottom)
 
     def _candidate(self, limit: float) -> Node | None:
         self._spend()
@@ -414,8 +429,8 @@ class Driver:
         if self._proof:
             return self._proof.lower_bound()
         if self._left() <= 0:
-            return self._bound(self.lattice.bottom)
-        return self._solver(self._left).lower_bound(self._left() / 3)
+            return self._bound_of_groups()
+        return max(self._bound_of_groups(), self._solver(self._left).lower_bound(self._left() / 3))
 
     def _solver(self, left: Callable[[], float] = lambda: inf) -> Clauses:
         """The clauses, told of all that is known when they are first asked for, or of as much as there is time for."""

@@ -8,7 +8,7 @@ from math import inf
 import numpy as np
 
 from kanon_sql.generalization.lattice import Lattice, Node
-from kanon_sql.loss import Costs, Metric
+from kanon_sql.loss import Costs, LevelParts, Metric
 from kanon_sql.strategies.space import beats
 from kanon_sql.strategies.tags import AT_RISK, UNKNOWN, DenseTags
 
@@ -25,13 +25,32 @@ class Proof:
         self._prospects = prospects
         self._finish = metric.finish
         self._scored = np.zeros(tags.array.shape, dtype=bool)
-        self._sums = _sums(lattice, metric, costs)
+        self._sums = _added_up(lattice, metric.parts(costs))
         self._heights = np.indices(tags.array.shape, dtype=np.int16).sum(axis=0, dtype=np.int16)
 
     def scored(self, node: Node, above_too: bool) -> None:
         """Close a node, and all above it where none of them can score better."""
         at = self._tags.index(node)
         self._scored[tuple(slice(i, None) for i in at) if above_too else at] = True
+
+    def is_scored(self, node: Node) -> bool:
+        """Whether a node is closed because it, or one that it cannot be better than, was scored."""
+        return bool(self._scored[self._tags.index(node)])
+
+    def raise_below(self, node: Node, parts: LevelParts) -> None:
+        """No node below this one, nor this one, costs less than these parts add up to."""
+        block = tuple(slice(0, i + 1) for i in self._tags.index(node))
+        least = _added_up(Lattice(self._lattice.bottom, node), parts)
+        np.maximum(self._sums[block], least, out=self._sums[block])
+
+    def cheapest_open(self) -> tuple[Node, float] | None:
+        """An open node that none is cheaper than, and the least that it can score; None if none is open."""
+        costs = np.where(self._open(), self._sums, inf)
+        at = np.unravel_index(costs.argmin(), costs.shape)
+        if costs[at] == inf:
+            return None
+        node = tuple(int(step) + low for step, low in zip(at, self._lattice.bottom, strict=True))
+        return node, self._finish(float(costs[at]))
 
     def open_nodes(self) -> Iterator[Node]:
         """The nodes still open when their turn comes, cheapest bound first."""
@@ -86,9 +105,9 @@ class Proof:
         return still_open
 
 
-def _sums(lattice: Lattice, metric: Metric, costs: Costs) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+def _added_up(lattice: Lattice, parts: LevelParts) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     """The sum of the attributes' parts for every node, in the lattice's shape."""
     total = np.zeros(())
-    for part, low, high in zip(metric.parts(costs), lattice.bottom, lattice.top, strict=True):
+    for part, low, high in zip(parts, lattice.bottom, lattice.top, strict=True):
         total = total[..., None] + np.array(part[low : high + 1])
     return total

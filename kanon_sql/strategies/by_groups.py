@@ -1,0 +1,76 @@
+"""Groups of attributes searched one by one, for the lower bound that their optima add up to."""
+
+from __future__ import annotations
+
+from math import prod
+
+from kanon_sql.strategies.best_first import bisect_above
+from kanon_sql.strategies.groups import Group
+from kanon_sql.strategies.space import Score, Search, Space, Test
+from kanon_sql.strategies.turns import side_by_side
+
+_LARGEST = 1_000_000  # nodes of a group; beyond, finding its cheapest takes longer than several tests
+
+Attributes = tuple[int, ...]
+
+
+def by_groups(space: Space) -> Search:
+    """Find the optima of pairs of attributes, then of pairs of these groups, and so on.
+
+    The driver adds up what is proven of them; a group's bound is never less than those of its parts together. Nodes
+    that fail rule out all below them in the whole lattice, by clauses of as few attributes as the group has. The
+    groups of one size are searched side by side, cheapest nodes first, so that the bound rises all the time. Ends
+    when no two groups together are small enough to list.
+    """
+    groups: list[Attributes] = [(j,) for j in range(len(space.lattice.top))]
+    while space.group and (pairs := _pairs(space, groups)):
+        paired = {group for pair in pairs for group in pair}
+        groups = [group for group in groups if group not in paired] + [first + second for first, second in pairs]
+        yield from side_by_side([_solved(space.group(*pair)) for pair in pairs])
+
+
+def _pairs(space: Space, groups: list[Attributes]) -> list[tuple[Attributes, Attributes]]:
+    """The smallest group with the largest that it can be listed with, and so on, for groups of like sizes."""
+    left, pairs = sorted(groups, key=lambda group: (_nodes(space, group), group)), []
+    while left:
+        first = left.pop(0)
+        fitting = [group for group in left if _nodes(space, first + group) <= _LARGEST]
+        if fitting:
+            left.remove(fitting[-1])
+            pairs.append((first, fitting[-1]))
+    return pairs
+
+
+def _nodes(space: Space, attributes: Attributes) -> int:
+    return prod(space.lattice.top[j] - space.lattice.bottom[j] + 1 for j in attributes)
+
+
+def _solved(group: Group) -> Search:
+    """Find the optimum of a group, its requests as nodes of the whole lattice."""
+    search = _cheapest_first(group)
+    request = next(search, None)
+    while request:
+        answers: list[bool] = []
+        if isinstance(request, Test):
+            answers = yield Test([group.whole(node) for node in request.nodes])
+        else:
+            yield from _scored(group, request)
+        try:
+            request = search.send(answers)
+        except StopIteration:
+            return
+
+
+def _cheapest_first(group: Group) -> Search:
+    """As `best_first`, but what a node was found to lose raises the cost of all below it, and so changes the order."""
+    while (node := group.cheapest_open()) is not None:
+        if group.space.promises(node) is None:
+            yield from bisect_above(group.space, node)
+        yield Score([node])
+
+
+def _scored(group: Group, request: Score) -> Search:
+    """Ask for what those nodes lose that could be the group's best, unless their levels say so."""
+    for node in request.nodes if group.counts_suppressed else ():
+        if group.space.tags.status(node) and group.space.could_win(node):
+            yield Score([group.whole(node)], all_of_them=True)

@@ -1,0 +1,158 @@
+"""What is proven of groups of attributes: their optima, each with all other attributes at their top, add up.
+
+A node and the same node with all attributes outside a group at their top: the second is above the first, so it is
+anonymous if the first is, and its rows at risk are at risk in the first too. So what the group's attributes lose there
+they lose in the first at least; added up over disjoint groups, that is no more than the score of the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from math import inf
+from typing import Any
+
+from kanon_sql.generalization.lattice import Lattice, Node
+from kanon_sql.loss import Costs, Figures, LevelParts, Metric, unsuppressed
+from kanon_sql.strategies.proof import Proof
+from kanon_sql.strategies.space import Space, beats
+from kanon_sql.strategies.tags import DenseTags
+
+
+class Group:
+    """The nodes that have all attributes but these at their top: what is known of them, and the least they can cost.
+
+    A cost is a sum of the metric's parts, those of these attributes alone. If it `counts_suppressed` rows (see
+    `Metric.of_attributes`), it is known of nodes that are scored; else it is what the levels cost. `parts`: groups that
+    this one is made of, whose bounds add up to one of this.
+    """
+
+    def __init__(
+        self, attributes: Sequence[int], whole: Space, counts_suppressed: bool, parts: Sequence[Group] = ()
+    ) -> None:
+        self.attributes = tuple(sorted(attributes))
+        self.counts_suppressed = counts_suppressed
+        self._whole, self._parts, self._best = whole, parts, inf
+        self._rest = [j for j in range(len(whole.lattice.top)) if j not in self.attributes]
+        self._at_top = sum(whole.parts[j][whole.lattice.top[j]] for j in self._rest)
+        lattice = Lattice(self._of(whole.lattice.bottom), self._of(whole.lattice.top))
+        self._tags = DenseTags(lattice)
+        self.space = self._space(lattice, self._tags)
+
+    def _space(self, lattice: Lattice, tags: DenseTags) -> Space:
+        """What a search of these attributes alone is told."""
+        whole = self._whole
+        levels: LevelParts = tuple(whole.parts[j] for j in self.attributes)
+        metric = Metric(whole.metric.name, (), whole.metric.formula, lambda _: levels, not self.counts_suppressed)
+        costs = replace(
+            whole.costs,
+            level_losses=tuple(whole.costs.level_losses[j] for j in self.attributes),
+            distinct=tuple(whole.costs.distinct[j] for j in self.attributes),
+            weights=(),
+        )
+        self._proof = Proof(lattice, tags, tags, metric, costs)
+        return Space(lattice, tags, costs, metric, whole.may_suppress, lambda: self._best, listing=self._proof)
+
+    def whole(self, node: Node) -> Node:
+        """A node of these attributes as one of the lattice, all others at their top."""
+        levels = dict(zip(self.attributes, node, strict=True))
+        return tuple(levels.get(j, high) for j, high in enumerate(self._whole.lattice.top))
+
+    def has(self, node: Node) -> bool:
+        """Whether a node of the lattice is one of this group's."""
+        return all(node[j] == self._whole.lattice.top[j] for j in self._rest)
+
+    def tag(self, node: Node, anonymous: bool) -> None:
+        """Note whether a node of this group is anonymous."""
+        own = self._of(node)
+        self._tags.tag(own, anonymous)
+        if anonymous and not self.counts_suppressed:
+            self._close(own, self.space.bound(own))
+
+    def lacks(self, node: Node) -> bool:
+        """Whether a node of this group is to be scored before it is known what it costs."""
+        return self.counts_suppressed and not self._proof.is_scored(self._of(node))
+
+    def score(self, node: Node, figures: Figures) -> None:
+        """Note what an anonymous node of this group was found to lose; and those below lose the same rows, or more."""
+        if self.counts_suppressed:
+            self._close(self._of(node), self._cost(figures))
+            parts = self._whole.metric.parts_below(self._whole.costs, figures)
+            self._proof.raise_below(self._of(node), tuple(parts[j] for j in self.attributes))
+
+    def cheapest_open(self) -> Node | None:
+        """The node to look at next; None if no open one can be the best."""
+        cheapest = self._proof.cheapest_open()
+        return cheapest[0] if cheapest and beats(cheapest[1], self._best) else None
+
+    def _close(self, node: Node, cost: float) -> None:
+        self._best = min(self._best, cost)
+        self._proof.scored(node, above_too=not self.counts_suppressed)
+
+    def _cost(self, figures: Figures) -> float:
+        """What these attributes lose where the rows at risk are suppressed, as a sum of parts."""
+        metric, costs = self._whole.metric, self._whole.costs
+        return metric.begin(metric.score(costs, self._alone(figures, metric, costs))) - self._at_top
+
+    def _alone(self, figures: Figures, metric: Metric, costs: Costs) -> Figures:
+        """The figures as if the other attributes lost what their levels lose: suppressed rows count in each group."""
+        levels, own = unsuppressed(costs, figures.node or ()), set(self.attributes)
+        pairs = {name: zip(figures.part(name, costs), levels.part(name, costs), strict=True) for name in metric.needs}
+        alone: dict[str, Any] = {
+            name: tuple(x if j in own else y for j, (x, y) in enumerate(of_each)) for name, of_each in pairs.items()
+        }
+        return replace(figures, **alone)
+
+    def lower_bound(self) -> float:
+        """The least that these attributes can cost in any anonymous node."""
+        return max(min(self._best, self._proof.lower_bound()), added_up(self._whole, self._parts, self.attributes))
+
+    def _of(self, node: Node) -> Node:
+        return tuple(node[j] for j in self.attributes)
+
+
+class Groups:
+    """Disjoint groups of the attributes, and the lower bound that they add up to."""
+
+    def __init__(self, whole: Space) -> None:
+        self._whole = whole
+        self._counts_suppressed = whole.metric.of_attributes and not whole.metric.monotone(whole.may_suppress)
+        self._groups: list[Group] = []
+
+    def merged(self, *attributes: Sequence[int]) -> Group:
+        """The attributes of several groups as one, in the place of these."""
+        wanted = [j for some in attributes for j in some]
+        parts = [group for group in self._groups if not set(group.attributes).isdisjoint(wanted)]
+        group = Group(wanted, self._whole, self._counts_suppressed, parts)
+        self._groups = [each for each in self._groups if each not in parts] + [group]
+        return group
+
+    def tag(self, nodes: Iterable[Node], anonymous: Iterable[bool]) -> None:
+        """Tell the groups which of their nodes are anonymous."""
+        for node, held in zip(nodes, anonymous, strict=True) if self._groups else ():
+            for group in self._having(node):
+                group.tag(node, held)
+
+    def score(self, node: Node, figures: Figures) -> None:
+        """Tell the groups that have an anonymous node what it was found to lose."""
+        for group in self._having(node):
+            group.score(node, figures)
+
+    def lack(self, node: Node) -> bool:
+        """Whether a group waits for what this node loses, although it was scored before."""
+        return any(group.lacks(node) for group in self._having(node))
+
+    def _having(self, node: Node) -> list[Group]:
+        return [group for group in self._groups if group.has(node)]
+
+    def lower_bound(self) -> float:
+        """The least that any node can score."""
+        every = range(len(self._whole.lattice.top))
+        return self._whole.metric.finish(added_up(self._whole, self._groups, every))
+
+
+def added_up(whole: Space, groups: Sequence[Group], attributes: Iterable[int]) -> float:
+    """The bounds of disjoint groups, and the least levels' costs of those attributes that none of them has."""
+    grouped = {j for group in groups for j in group.attributes}
+    alone = sum(whole.parts[j][whole.lattice.bottom[j]] for j in attributes if j not in grouped)
+    return alone + sum(group.lower_bound() for group in groups)
