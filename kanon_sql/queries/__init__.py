@@ -21,6 +21,7 @@ from kanon_sql.queries.reading import LEADING_ZERO, PLAIN_NUMBER, Conversion, co
 from kanon_sql.queries.reference import reference
 from kanon_sql.queries.references import Seed, escaped, with_references
 from kanon_sql.queries.refine import (
+    SPAN_UNIT,
     GeneralizationSteps,
     refine_classes,
     refine_gains,
@@ -91,6 +92,7 @@ __all__ = [
     "LEADING_ZERO",
     "PLAIN_NUMBER",
     "SEPARATORS",
+    "SPAN_UNIT",
     "UNMAPPED_CODE",
     "Cell",
     "Coded",

@@ -13,19 +13,28 @@ from kanon_sql.queries.coding import Coded
 from kanon_sql.queries.pieces import in_pieces
 from kanon_sql.relation import Relation
 
+SPAN_UNIT = 2**28  # above four times what a cell can cost
+
 
 @dataclass(frozen=True)
 class GeneralizationSteps:
     """An attribute that `refine` generalizes: its codes in the frequency set, and what each level costs.
 
     `levels`: a relation of `code` (level 0), `level`, `key`, `cost`, one row per value and level. `costs`: the same
-    with one row per value, `code, cost_0, cost_1, …`. `free`: no level costs anything.
+    with one row per value, `code, cost_0, cost_1, …`. `free`: no level costs anything. `spanned`: a class shows a span
+    of the values' order, and costs as much as that is wide; `costs` then has `low` and `high` too, a value's ends:
+    what the way to each costs, the remainder of a number by `SPAN_UNIT` that is in the order of the values.
     """
 
     coded: Coded
     levels: Relation
     costs: Relation
     free: bool = False
+    spanned: bool = False
+
+    def end(self, name: str, table: str) -> exp.Column:
+        """The column of an end of the span: `low`, `high`; of a class also that of its next tuple."""
+        return t.column(f"{self.coded.stem}_{name}", table)
 
     def code(self, level: int, table: str) -> exp.Column:
         """The column of this attribute's codes on a level."""
@@ -51,6 +60,8 @@ def refine_tuples(frequency_set: Relation, attributes: Sequence[GeneralizationSt
             columns.append(exp.alias_(code, attribute.coded.code_column(level), quoted=True))
             cost = t.column(f"cost_{level}", f"c{index}")
             columns.append(exp.alias_(cost, attribute.cost(level, "t").name, quoted=True))
+        for end in _ENDS if attribute.spanned else ():
+            columns.append(exp.alias_(t.column(end, f"c{index}"), attribute.end(end, "t").name, quoted=True))
         equal = exp.EQ(this=t.column("code", f"c{index}"), expression=keys[index].copy())
         query = query.join(t.table(attribute.costs, f"c{index}"), on=equal, copy=False)
     query = query.select(*columns, copy=False)
@@ -91,7 +102,8 @@ def refine_classes(
     """The query of the classes of a state: class, tuples, n, cost (of one row), dirty, and what moves are judged by.
 
     Per attribute and level below the top: the code that all members share, else -1; and the sums over the members
-    of code, squared code, and cost, from which follows what the class would be without one of them.
+    of code, squared code, and cost, from which follows what the class would be without one of them. Of a span its
+    ends, and what these would be without the tuple that makes each of them.
     """
     columns: list[exp.Expr] = [t.column("class", "s"), exp.alias_(exp.Count(this=exp.Star()), "tuples")]
     columns.append(exp.alias_(exp.cast(exp.Sum(this=t.column("n", "t")), "BIGINT"), "n"))
@@ -115,12 +127,38 @@ def refine_classes(
         last = exp.Min(this=attribute.cost(top, "t"))
         columns.append(exp.alias_(last, f"{attribute.coded.code_column(top)}_costs", quoted=True))
         costs.append(shown.else_(last) if top else last)
+        if attribute.spanned:
+            columns += _ends(attribute)
+            single = exp.EQ(this=exp.Min(this=attribute.code(0, "t")), expression=exp.Max(this=attribute.code(0, "t")))
+            low, high = exp.Min(this=attribute.end("low", "t")), exp.Max(this=attribute.end("high", "t"))
+            costs[-1] = exp.Case().when(single, exp.Min(this=attribute.cost(0, "t"))).else_(_span(low, high, last))
     among = exp.select(t.column("class")).from_(t.table(dirty))
     columns.append(exp.alias_(_sum(costs), "cost"))
     columns.append(exp.alias_(exp.In(this=t.column("class", "s"), query=exp.Subquery(this=among)), "dirty"))
     equal = exp.EQ(this=t.column("id", "t"), expression=t.column("id", "s"))
     query = exp.select(*columns).from_(t.table(state, "s")).join(t.table(tuples, "t"), on=equal)
     return t.printed(query.group_by(t.column("class", "s")), dialect)
+
+
+_ENDS = ("low", "high")
+
+
+def _ends(attribute: GeneralizationSteps) -> list[exp.Expr]:
+    """The ends of a class's span, and what is next to each: equal if two tuples make it."""
+    columns = []
+    for end, order in zip(_ENDS, ("ARG_MIN", "ARG_MAX"), strict=True):
+        value = attribute.end(end, "t")
+        both = exp.func(order, value, value.copy(), t.literal(2))
+        for place, name in enumerate((end, f"next_{end}"), start=1):
+            found = exp.func("LIST_EXTRACT", both.copy(), t.literal(place))
+            columns.append(exp.alias_(found, attribute.end(name, "t").name, quoted=True))
+    return columns
+
+
+def _span(low: exp.Expr, high: exp.Expr, top: exp.Expr) -> exp.Expr:
+    """What a span costs: its width, but no more than the top."""
+    low, high = (exp.Mod(this=exp.Paren(this=end), expression=t.literal(SPAN_UNIT)) for end in (low, high))
+    return exp.func("LEAST", top.copy(), exp.Sub(this=high, expression=low))
 
 
 @t.remembered
@@ -150,7 +188,7 @@ def refine_rests(
 def _rest_cost(attribute: GeneralizationSteps, members: exp.Expr) -> exp.Expr:
     """What an attribute costs the rest of a class, times the tuples of the rest."""
     case, top = exp.Case(), attribute.coded.height
-    for level in range(top):
+    for level in range(1 if attribute.spanned else top):
         name, code = attribute.coded.code_column(level), attribute.code(level, "t")
         added = exp.Paren(this=exp.Sub(this=t.column(f"{name}_sum", "c"), expression=code))
         squares = exp.Paren(
@@ -164,8 +202,18 @@ def _rest_cost(attribute: GeneralizationSteps, members: exp.Expr) -> exp.Expr:
         )
         costs = exp.Sub(this=t.column(f"{name}_costs", "c"), expression=attribute.cost(level, "t"))
         case = case.when(equal, costs)
-    last = exp.Mul(this=members.copy(), expression=t.column(f"{attribute.coded.code_column(top)}_costs", "c"))
+    most: exp.Expr = t.column(f"{attribute.coded.code_column(top)}_costs", "c")
+    if attribute.spanned:
+        most = _span(_without(attribute, "low"), _without(attribute, "high"), most)
+    last = exp.Mul(this=members.copy(), expression=most)
     return case.else_(last) if top else last
+
+
+def _without(attribute: GeneralizationSteps, end: str) -> exp.Expr:
+    """An end of a class's span without one of its tuples."""
+    own, other = attribute.end(end, "t"), attribute.end(end, "c")
+    equal = exp.EQ(this=own, expression=other)
+    return exp.Case().when(equal, attribute.end(f"next_{end}", "c")).else_(other.copy())
 
 
 @t.remembered
@@ -185,7 +233,7 @@ def refine_gains(
 
     The cost of a target that takes a tuple in is that of the top less, for every level that both share, what the
     level saves. `near`: only movers that save at most so much per row, the least that an attribute costs at its top;
-    then no attribute of the target may rise to its top, and the target is found by equal codes below it.
+    then no attribute of the target may rise to its top, and the target is found by equal codes below it, but for spans.
     `places`: else, the movers from one place up to another, the last left out.
     """
     shared: list[exp.Expr] = []
@@ -193,6 +241,9 @@ def refine_gains(
     equals: list[exp.Expr] = []
     for attribute in attributes:
         top = attribute.coded.height
+        if attribute.spanned:
+            tops.append(_joined_span(attribute))
+            continue
         tops.append(attribute.cost(top, "t"))
         for level in range(top):
             equal = exp.EQ(this=attribute.code(level, "d"), expression=attribute.code(level, "t"))
@@ -224,6 +275,17 @@ def refine_gains(
     same = [exp.alias_(exp.Min(this=t.column(name)), name) for name in ("own", "class")]
     best = [exp.alias_(_best(name, order, targets), name) for name in ("target", "gain")]
     return t.printed(exp.select("id", *same, *best).from_(pairs).where(gains).group_by("id"), dialect)
+
+
+def _joined_span(attribute: GeneralizationSteps) -> exp.Expr:
+    """What a span costs a target that takes a tuple in."""
+    equal = exp.EQ(this=attribute.code(0, "d"), expression=attribute.code(0, "t"))
+    low, high = (
+        exp.func(widest, attribute.end(end, "d"), attribute.end(end, "t"))
+        for end, widest in zip(_ENDS, ("LEAST", "GREATEST"), strict=True)
+    )
+    span = _span(low, high, attribute.cost(attribute.coded.height, "t"))
+    return exp.Case().when(equal, attribute.cost(0, "t")).else_(span)
 
 
 def _best(name: str, order: exp.Expr, targets: int | None) -> exp.Expr:

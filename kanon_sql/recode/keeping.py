@@ -59,7 +59,7 @@ class _Keeping:
         First into one whose class's own values it is between, and only then into one whose labels are true of it.
         """
         frequency_set = self.task.frequency_set
-        orders = show.load_orders(self.tables, frequency_set)
+        orders = show.load_orders(self.tables, frequency_set, self.regions.hows)
         placings = [Placing(order, how) for order, how in zip(orders, self.regions.hows, strict=True)]
         found = placed(self.regions.regions, placings, Placing.of)
         number_of: dict[Region, int] = {}

@@ -47,16 +47,16 @@ class Rule:
     dealt_in: Sequence[str] | None = None
 
 
-def cut(task: Task, tuples: Relation, rows: int) -> Relation | None:
+def cut(task: Task, tuples: Relation, rows: int, ranges: bool = False) -> Relation | None:
     """Put some of a task's tuples into classes, as far as there is time and a moment more, by their hierarchies alone.
 
-    `tuples`: a relation of the level-0 columns and n. Gives the assignment, among the task's results; None if not even
-    all of them are safe together.
+    `tuples`: a relation of the level-0 columns and n. `ranges`: cut by the order of numbers what is shown so. Gives the
+    assignment, among the task's results; None if not even all of them are safe together.
     """
     part = replace(task.frequency_set, relation=tuples, rows=rows)
     clock = task.clock.last_part(_CUT_SECONDS / 2)
     with Scratch(task.engine, "mondrian") as tables:
-        run = _Run(replace(task, frequency_set=part, clock=clock), Rule(), False, tables, ranges=False)
+        run = _Run(replace(task, frequency_set=part, clock=clock), Rule(), False, tables, ranges)
         if not run.is_safe_as_a_whole:
             return None
         run.cut()
@@ -107,7 +107,9 @@ class _Run:
 
     def __post_init__(self) -> None:
         attributes = self.task.frequency_set.attributes
-        self.orders = tuple(orders.order_of(attribute) for attribute in attributes)
+        self.orders = tuple(
+            orders.order_of(attribute, self._order_by(attribute.column.name)) for attribute in attributes
+        )
         self.codes = [attribute.coded.code_column(0) for attribute in attributes]
         self.carried = [*self.codes, *self.task.frequency_set.counted]
         self.assignment = self.task.results["assignment"]
@@ -308,7 +310,11 @@ class _Run:
         name = order.attribute.column.name
         if self.rule.ordered is not None:
             return name in self.rule.ordered
-        return order.numeric and not (order.nested and self._show(name) in ("labels", "common"))
+        return order.numeric and not (order.nested and self._show(name) in orders.NODES)
+
+    def _order_by(self, name: str) -> str:
+        """What a column's values are put in order for."""
+        return "ranges" if self.rule.ordered is not None else self._show(name) or "ranges"
 
     def _show(self, name: str) -> str | None:
         if not self.ranges:

@@ -24,6 +24,7 @@ from kanon_sql.queries import Relation
 
 _EPOCH = datetime(1970, 1, 1)
 _NOWHERE = Relation()
+NODES = ("common", "labels")  # what shows nodes of a hierarchy
 
 
 @dataclass(frozen=True)
@@ -35,18 +36,20 @@ class Order:
     leaves have the label), `first_l` (the first position that has it). Numeric values are in the order of their
     numbers, NULL before them; others are in the order of the hierarchy's rows, as far as each of its nodes stays in
     one piece. Values that no hierarchy holds are the last position. `nested`: every hierarchy node is in one piece;
-    else only a range describes a class. `relation`: where `load` has put it.
+    else only a range describes a class. `by_nodes`: also numbers are in the order of the hierarchy's rows. `relation`:
+    where `load` has put it.
     """
 
     attribute: Attribute
     rows: tuple[int, ...]
     nested: bool
     relation: Relation = _NOWHERE
+    by_nodes: bool = False
 
     @property
     def numeric(self) -> bool:
         """Whether the positions are in the order of numbers."""
-        return self.attribute.column.ordered
+        return self.attribute.column.ordered and not self.by_nodes
 
     @property
     def leaf_count(self) -> int:
@@ -60,19 +63,30 @@ class Order:
         return [leaves[row] if row < len(leaves) else None for row in self.rows]
 
 
-def order_of(attribute: Attribute) -> Order:
-    """Put an attribute's values in order; a number's order wins over a hierarchy that does not follow it."""
+def order_of(attribute: Attribute, how: str = "ranges") -> Order:
+    """Put an attribute's values in order, for what its classes show (see `kanon_sql.recode.show`).
+
+    A number's order wins over a hierarchy that does not follow it, unless the hierarchy's nodes are to be shown.
+    """
+    order = _ordered(attribute, by_nodes=not attribute.column.ordered)
+    if order.nested or how not in NODES or not attribute.column.ordered:
+        return order
+    by_nodes = _ordered(attribute, by_nodes=True)
+    return by_nodes if by_nodes.nested else order
+
+
+def _ordered(attribute: Attribute, by_nodes: bool) -> Order:
     hierarchy = attribute.hierarchy
     leaves = range(hierarchy.leaf_count)
-    if attribute.column.ordered:
-        rows = sorted(leaves, key=lambda row: number_key(hierarchy.values[row]))
-    else:
+    if by_nodes:
         rows = sorted(leaves, key=lambda row: tuple(hierarchy.codes(level)[row] for level in _down(hierarchy)))
+    else:
+        rows = sorted(leaves, key=lambda row: number_key(hierarchy.values[row]))
     starred = [hierarchy.leaf_count] if hierarchy.starred else []
     # A leaf that is called * is what such values become: one code, and so one position.
     if starred and hierarchy.codes(0)[-1] in (hierarchy.codes(0)[row] for row in leaves):
         starred = []
-    return Order(attribute, (*rows, *starred), _nested(hierarchy, rows))
+    return Order(attribute, (*rows, *starred), _nested(hierarchy, rows), by_nodes=by_nodes)
 
 
 def load(tables: Scratch, order: Order) -> Order:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate
 from math import prod
 from typing import Any
@@ -23,7 +23,7 @@ from kanon_sql.errors import InfeasibleError
 from kanon_sql.frequency.frequency_set import Attribute
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.privacy import Predicate, PrivacyModels, k_anonymity
-from kanon_sql.queries import GeneralizationSteps, Hole, Relation
+from kanon_sql.queries import SPAN_UNIT, GeneralizationSteps, Hole, Relation
 from kanon_sql.recode.joining import recode_by_rows
 from kanon_sql.recode.mondrian import cut, time_to_cut
 from kanon_sql.recode.node import from_node
@@ -35,8 +35,10 @@ _KEYS = 2**62  # a sum of one key per attribute must fit 64 bits
 _CELLS = 1_500_000  # generalizations of tuples that a step is to look at
 _MOST_PAIRS = 4_000_000  # where even the smallest step would look at more, the cover ends
 _STEPS = 60  # the smallest step, as a part of the way from no loss to total loss
-_PAIRS = 20_000_000  # tuples times classes compared in one statement
+_PAIRS = 20_000_000  # tuples times classes compared in one statement, on so many levels of all attributes
+_LEVELS = 20
 _TARGETS = 8  # classes that a mover is tried in, the best first, where the model must be asked
+_STATE = ["id", "n", "class"]
 _MOVE = ["id", "own", "class", "target", "gain"]
 _OUTSIDERS = 1000  # more than these do not look for a class each, where the model must be asked
 _TRIES, _FEWER = 8, 3  # to make many moves that leave all classes safe; so often with fewer of a class, then without
@@ -51,9 +53,10 @@ def refine(task: Task) -> Local:
     Every tuple without a class chooses the cheapest cell, of any lattice node, that enough such tuples share; cells
     that enough of them choose become classes, in ascending order of loss. What is left when that would look at too
     many cells, or when the time runs short, is cut as Mondrian cuts it. Tuples still left, fewer than a class needs,
-    join the class where they cost least. If the start node's classes, its suppressed rows counting 1, lose less, the
-    moves begin with them: tuples move from class to class while a move lessens the loss and the class left still
-    holds, or is empty. A run that ended `complete` has no such move of one tuple left.
+    join the class where they cost least. If the start node's classes, or all tuples as Mondrian cuts them, lose less in
+    the form that is shown (suppressed rows counting 1), the moves begin with them: tuples move from class to class
+    while a move lessens the loss and the class left still holds, or is empty. A run that ended `complete` has no such
+    move of one tuple left.
     InfeasibleError if not even one class would hold.
     """
     with Scratch(task.engine, "refine") as tables:
@@ -69,7 +72,9 @@ class _Refinement:
     rounds: int = 0
     moves: int = 0
     ended: str | None = None
-    _cost: int | None = None  # of the state, where it is known
+    covered: bool = False  # whether the cover placed any tuple
+    _cost: int = 0  # of the state before the last moves
+    _found: bool = False  # whether moves have been found that are not made yet
     _describing: float = 0.0
     _facts: dict[str, Any] = field(default_factory=dict)
 
@@ -80,9 +85,12 @@ class _Refinement:
         self.tops = [_cost(w, count, count) for w, count in zip(self.task.weights, leaves, strict=True)]
         self.total = sum(self.tops)
         self.suppressed = round(sum(self.task.weights) * UNIT)  # also of a column that has one value alone
+        self.spans = tuple(self.task.spans()) or (None,) * len(self.tops)
         self.keys = [attribute.coded.code_column(0) for attribute in self.attributes]
         self.climbs = [
-            GeneralizationSteps(a.coded, self.tables[f"levels_{j}"], self.tables[f"costs_{j}"], free=not self.tops[j])
+            GeneralizationSteps(
+                a.coded, self.tables[f"levels_{j}"], self.tables[f"costs_{j}"], not self.tops[j], bool(self._ends_of(j))
+            )
             for j, a in enumerate(self.attributes)
         ]
         exact = self.task.frequency_set.sensitive or not self.task.model.monotone
@@ -95,6 +103,7 @@ class _Refinement:
             ended = "interrupted" if task.clock.ended == "interrupted" else "time limit"
             return replace(from_node(task.frequency_set, task.model, start), ended=ended)
         self._cover()
+        self.covered = self.tables.count(self.state) > 0
         self._cut_the_rest()
         if self._take_in_outsiders():
             self._try_by_rows()
@@ -113,16 +122,36 @@ class _Refinement:
 
     def _choose_beginning(self, start: Node) -> None:
         """Begin the moves with what the cover made, or with the start node's classes if those lose less."""
-        begun, covered = self._node_cost(start), self._state_cost()
+        begun, covered, clock = self._node_cost(start), self._state_cost(), self.task.clock
         self._cost = covered
-        if covered > begun or (self.values and self._find_open()):
-            self._cost = None
-            self._take_node(start)
+        unplaced = bool(self.values and self._find_open())
+        if unplaced or covered > begun or not clock.spent:
+            self._try(partial(self._take_node, start), anyway=unplaced)
+        if not clock.spent and (self.covered or any(climb.spanned for climb in self.climbs)):
+            self._facts["cut_loss"] = self._loss(self._try(self._cut_all))
         if not self.tables.count(self.state):
             raise InfeasibleError("no class meets the privacy model, whatever is generalized; lower k")
         names = [attribute.column.name for attribute in self.attributes]
         self._facts |= {"start": dict(zip(names, start, strict=True)), "start_loss": self._loss(begun)}
         self._facts |= {"cover_loss": self._loss(covered), "steps": self.rounds}
+
+    def _try(self, take: Callable[[], None], anyway: bool = False) -> int:
+        """Begin with what another start makes instead, if that loses less or `anyway`; what all rows cost there."""
+        begun = self.tables.make("begun", "core/copy", columns=_STATE, source=self.state)
+        take()
+        cost = self._state_cost()
+        if anyway or (cost < self._cost and self._is_safe(self.state)):
+            self._cost = cost
+        else:
+            self.tables.make(self.state, "core/copy", columns=_STATE, source=begun)
+        return cost
+
+    def _cut_all(self) -> None:
+        """Put all tuples into classes as Mondrian cuts them, in the form that is shown, in half of the time left."""
+        clock, made = self.task.clock, self.tables
+        part = clock.part(None if clock.limit is None else (clock.seconds + clock.limit) / 2)
+        made.make(self.state, "refine/none", tuples=made["tuples"])
+        self._cut_the_rest(replace(self.task, clock=part), ranges=any(climb.spanned for climb in self.climbs))
 
     # What it costs
 
@@ -136,6 +165,10 @@ class _Refinement:
         started = time.monotonic()
         self._make_classes()
         self._describing = time.monotonic() - started
+        return self._classes_cost()
+
+    def _classes_cost(self) -> int:
+        """What the classes that have been described cost all rows, those without one at total loss."""
         ((rows, cost),) = self.tables.rows("refine/cost", classes=self.tables["classes"])
         return int(cost) + (self._rows - int(rows)) * self.suppressed
 
@@ -172,7 +205,13 @@ class _Refinement:
         ]
         values = [codes[0][i] for i in first]
         types = {"code": "BIGINT"} | {f"cost_{level}": "BIGINT" for level in levels}
-        self.tables.load(climb.costs, types, [values, *costs])
+        of_value = self._ends_of(j)
+        ends = [of_value[value] for value in values if climb.spanned]
+        if climb.spanned:
+            inner = [[codes[level][i] for i in first] for level in levels[1:-1]]
+            costs[1:-1] = [_span_costs(labels, ends, self.tops[j], costs[0]) for labels in inner]
+            types |= dict.fromkeys(("low", "high"), "BIGINT")
+        self.tables.load(climb.costs, types, [values, *costs, *zip(*ends, strict=True)])
         labels = [{codes[level][i] for i in first} for level in levels]
         keys = [{code: _key(j, level, code, len(self.attributes)) for code in labels[level]} for level in levels]
         # A label that costs what the one above it costs is never better: that one gathers more.
@@ -185,6 +224,22 @@ class _Refinement:
         ]
         types = {"code": "BIGINT", "level": "INTEGER", "key": "BIGINT", "cost": "BIGINT"}
         self.tables.load(climb.levels, types, list(zip(*rows, strict=True)))
+
+    def _ends_of(self, j: int) -> dict[int, tuple[int, int]]:
+        """The ends of every value's span (see `GeneralizationSteps`); with a value that makes no range it costs all.
+
+        The order is that of the values: a value further out may be rounded less far.
+        """
+        span, top, leaves = self.spans[j], self.tops[j], self.attributes[j].hierarchy.leaf_count
+        if span is None or not top:
+            return {}
+        step = self.task.weights[j] * UNIT / (leaves - 1)
+        nowhere = (0, 4 * top)
+        found = {code: tuple(2 * top + round(end * step) for end in at) if at else nowhere for code, at in span.items()}
+        return {
+            code: (place * SPAN_UNIT + low, place * SPAN_UNIT + high)
+            for place, (code, (low, high)) in enumerate(found.items())
+        }
 
     def _occurring(self, attribute: Attribute, codes: Sequence[int]) -> list[int]:
         """The first row of the hierarchy for every code that occurs: a file may hold many times as many."""
@@ -203,14 +258,14 @@ class _Refinement:
                     break
                 self._step(above, most)
 
-    def _cut_the_rest(self) -> None:
+    def _cut_the_rest(self, task: Task | None = None, ranges: bool = False) -> None:
         """Cut the tuples that have no class yet, if all of them together are one."""
         if not self._find_open():
             return
         tuples = self.tables["open"]
         ((rows,),) = self.tables.rows("core/total_rows", counted=tuples)
         counted = self.values.of(tuples, *self.keys) if self.values else tuples
-        if assignment := cut(self.task, counted, int(rows)):
+        if assignment := cut(task or self.task, counted, int(rows), ranges):
             self._advance("refine/cut", open=tuples, assignment=assignment, keys=self.keys, above=_KEYS)
         self._tell()
 
@@ -335,38 +390,58 @@ class _Refinement:
         return bool(safe)
 
     def _take_node(self, node: Node) -> None:
-        """Begin again with the classes of a node that hold, and what classes its suppressed rows can make."""
+        """Begin again with the classes of a node that hold, and what classes its suppressed rows can make.
+
+        Not that where its own classes cost more already than what there is.
+        """
         made, levels = self.tables, self.task.frequency_set.level_columns(node)
         choice = made.make("choice", "refine/node", tuples=made["tuples"], columns=levels)
         self._keep_safe(choice, self.spare)
         self.state, self.spare = self.spare, self.state
-        self._cut_the_rest()  # as many suppressed rows as a class needs are better off in one
+        self._make_classes()
+        ((_, cost),) = made.rows("refine/cost", classes=made["classes"])
+        if int(cost) < self._cost or (self.values and self._find_open()):
+            self._cut_the_rest()  # as many suppressed rows as a class needs are better off in one
 
     # The moves
 
     def _improve(self) -> None:
         """Move tuples while that lessens the loss, and there is time for that and what comes after it."""
-        limit = self.task.clock.limit
+        self._found, limit = False, self.task.clock.limit
         clock = self.task.clock.part(None if limit is None else limit - 3 * self._describing)
         with self.task.working(clock):
             while not clock.spent and self._improved():
                 pass
+        if self._found:  # until the time was up
+            with self.task.working(self.task.clock.last_part(_MOMENT)):
+                self._choose_some()
+                self._move()
         self.ended = self.ended or clock.ended
 
     def _improved(self) -> bool:
         """Make the best moves that have no class in common; only classes that changed are looked at again."""
         self._make_classes(all_of_them=not self.moves)
+        before, self._cost = self._cost, self._classes_cost()
+        if self._cost > before:  # which no sum of exact gains does
+            self.state, self.spare, self._cost = self.spare, self.state, before
+            return False
         self._tell()
         self._find_movers()
         far, seen = self._find_best()
         if not self.tables.count("best"):
             self.ended = "complete"
             return False
-        if self.values is None or not self._choose_many_moves():
-            self._choose_moves()
+        self._choose_some()
         holes = {name: self.tables[name] for name in ("best", "moves", "movers")}
         self.tables.make("dirty", "refine/dirty", **holes, seen=seen, far=far)
-        return self._move()
+        moved = self._move()
+        self._found = False
+        return moved
+
+    def _choose_some(self) -> None:
+        """Choose as many of the best moves as can be made at once."""
+        if self.values is None or not self._choose_many_moves():
+            self._choose_moves()
 
     def _choose_many_moves(self) -> bool:
         """Let several tuples leave or join one class, as many as leave it safe; False if that is not soon found."""
@@ -412,7 +487,9 @@ class _Refinement:
 
     @property
     def _near(self) -> int:
-        """What the cheapest attribute costs at its top."""
+        """What the cheapest attribute costs at its top; nothing where too few others would tell the targets apart."""
+        if 2 * sum(climb.spanned for climb in self.climbs) > len(self.climbs):
+            return 0
         return min((top for top in self.tops if top), default=0)
 
     def _find_best(self) -> tuple[int, int]:
@@ -422,13 +499,24 @@ class _Refinement:
         """
         ((far,),) = self.tables.rows("refine/far", movers=self.tables["movers"], near=self._near)
         self._add_best(self._near)
-        pairs = _PAIRS // 4 if self._asks else _PAIRS  # several moves of each mover take more room and time
-        batch = max(1, pairs // max(1, self.tables.count("classes")))
+        self._found = True
+        classes = max(1, self.tables.count("classes"))
+        batch = max(1, self._pairs // classes)
         for number, seen in enumerate(range(0, far, batch)):
-            if number >= _BATCHES and self.tables.count("best"):
+            found = self.tables.count("best")
+            if 2 * found >= classes or (
+                number >= _BATCHES and found
+            ):  # no more can be made that have no class in common
                 return far, seen
             self._add_best(places=(seen + 1, min(seen + batch, far) + 1))
         return far, far
+
+    @property
+    def _pairs(self) -> int:
+        """How many pairs a statement compares: fewer of many levels; several moves of each mover take more room."""
+        levels = sum(attribute.hierarchy.height for attribute in self.attributes)
+        pairs = _PAIRS * _LEVELS // max(_LEVELS, levels)
+        return pairs // 4 if self._asks else pairs
 
     @property
     def _asks(self) -> bool:
@@ -455,7 +543,6 @@ class _Refinement:
             self.tables.make(self.spare, "refine/moved", state=self.state, moves=self.tables["moves"])
             if not self.tables.count("moves") or not self._is_safe(self.spare):
                 return False
-        self._cost = None
         self.moves += self.tables.count("moves")
         self.state, self.spare = self.spare, self.state
         return True
@@ -481,7 +568,7 @@ class _Refinement:
             raise InfeasibleError("a class does not meet the privacy model; choose another strategy")
         self._facts |= {
             "moves": self.moves,
-            "loss": self._loss(self._state_cost() if self._cost is None else self._cost),
+            "loss": self._loss(self._state_cost()),
         }
         holes = {"tuples": self.tables["tuples"], "state": self.state}
         return self.task.results.make("assignment", "refine/assignment", **holes, keys=self.keys)
@@ -562,6 +649,15 @@ def _halves(heights: Sequence[int]) -> tuple[list[int], list[int]]:
 def _cost(weight: float, leaves: int, leaf_count: int) -> int:
     """A label's loss (M - 1) / (|A| - 1), weighted, in units."""
     return round(weight * (leaves - 1) / (leaf_count - 1) * UNIT) if leaf_count > 1 else 0
+
+
+def _span_costs(codes: Sequence[int], ends: Sequence[tuple[int, int]], top: int, alone: Sequence[int]) -> list[int]:
+    """What labels cost whose values are shown as spans, by the values that there are; `alone`: a single value."""
+    of_label: dict[int, list[tuple[int, int]]] = {}
+    for code, each in zip(codes, ends, strict=True):
+        of_label.setdefault(code, []).append(each)
+    wide = {code: min(top, max(at)[1] % SPAN_UNIT - min(at)[0] % SPAN_UNIT) for code, at in of_label.items()}
+    return [wide[code] if len(of_label[code]) > 1 else single for code, single in zip(codes, alone, strict=True)]
 
 
 def _key(attribute: int, level: int, code: int, attributes: int) -> int:

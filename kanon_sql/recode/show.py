@@ -18,12 +18,12 @@ from kanon_sql import queries
 from kanon_sql.engine import Column, Engine, Table
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
-from kanon_sql.frequency.frequency_set import FrequencySet
+from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
 from kanon_sql.queries import Relation, Shown
 from kanon_sql.recode import order as orders
 from kanon_sql.recode import rounding
 from kanon_sql.recode.order import Order
-from kanon_sql.recode.task import Local
+from kanon_sql.recode.task import Local, Spans
 from kanon_sql.spec import Spec
 
 _EXACT = "exact-"
@@ -97,9 +97,32 @@ def form_of(how: str) -> str:
     return how.removeprefix(_EXACT)
 
 
-def load_orders(tables: Scratch, frequency_set: FrequencySet) -> tuple[Order, ...]:
-    """The orders of all attributes, loaded as scratch tables."""
-    return tuple(orders.load(tables, orders.order_of(attribute)) for attribute in frequency_set.attributes)
+def load_orders(tables: Scratch, frequency_set: FrequencySet, hows: Sequence[str]) -> tuple[Order, ...]:
+    """The orders of all attributes, for how their classes show them, loaded as scratch tables."""
+    pairs = zip(frequency_set.attributes, hows, strict=True)
+    return tuple(orders.load(tables, orders.order_of(attribute, how)) for attribute, how in pairs)
+
+
+def spans(attribute: Attribute, how: str, recipe: object) -> Spans | None:
+    """How far the values of an attribute reach where a class shows several of them; None where it shows a node.
+
+    By the values' codes, the first and the last position that a class shows which begins or ends there; None for a
+    value that makes no range with others, but a `*`.
+    """
+    order = orders.order_of(attribute, how)
+    places = range(len(order.rows))
+    codes = [attribute.hierarchy.codes(0)[row] for row in order.rows]
+    if how in orders.NODES:
+        return None if order.nested else dict.fromkeys(codes)
+    if how in STATISTICS:
+        return {code: None if order.values[i] is None else (i, i) for i, code in zip(places, codes, strict=True)}
+    limits = _limits(order, how, recipe)
+    ends = zip(limits.lower, limits.first, limits.last, strict=True)
+    return {code: None if low is None else (i, j) for code, (low, i, j) in zip(codes, ends, strict=True)}
+
+
+def _limits(order: Order, how: str, recipe: object) -> rounding.Bounds:
+    return rounding.exact(order) if how.startswith(_EXACT) else rounding.rounded(order, recipe)
 
 
 def make_classes(results: Scratch, local: Local, ordered: Sequence[Order], hows: Sequence[str], spec: Spec) -> Relation:
@@ -198,8 +221,7 @@ def _shown(tables: Scratch, local: Local, j: int, order: Order, how: str, recipe
         statistic = tables.make(f"statistic_{j}", f"core/class_{how}", members=members, positions=order.relation)
         tables.drop(members)
     if form_of(how) in ("ranges", "bounds"):
-        limits = rounding.exact(order) if how.startswith(_EXACT) else rounding.rounded(order, recipe)
-        bounds = limits.load(tables, f"bounds_{j}", attribute.column.type)
+        bounds = _limits(order, how, recipe).load(tables, f"bounds_{j}", attribute.column.type)
     return Shown(
         form_of(how), order.relation, attribute.hierarchy.height, order.leaf_count, order.nested, statistic, bounds
     )

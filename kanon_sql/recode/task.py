@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import isnan, nan
@@ -93,12 +93,17 @@ class Clock:
         self.interrupted = True
 
 
+Spans = Mapping[int, tuple[int, int] | None]  # by code, the positions that a class shows around a value
+
+
 @dataclass(frozen=True)
 class Task:
     """All that a local algorithm is given; it works in the engine of the frequency set.
 
     `weights`: one per attribute, in the frequency set's order, above 0 and at most 1. `optimum`: the node that
     a full-domain search finds, given the seconds that it may take. `judge`, `costs`, `lattice`: as a search has them.
+    `spans`: gives for each attribute how far its values reach in what classes show (see `kanon_sql.recode.show`); or
+    nothing where all classes show nodes of the hierarchies.
     """
 
     frequency_set: FrequencySet
@@ -110,6 +115,7 @@ class Task:
     costs: Costs
     lattice: Lattice
     optimum: Callable[[float | None], Node]
+    spans: Callable[[], Sequence[Spans | None]] = tuple
 
     @property
     def results(self) -> Scratch:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, fields, replace
+from functools import partial
 
 from kanon_sql import interrupts
 from kanon_sql.errors import InfeasibleError, SpecError
@@ -16,6 +17,7 @@ from kanon_sql.recode.keeping import keep_regions
 from kanon_sql.recode.node import from_node
 from kanon_sql.recode.regions import Regions, check_regions, read_regions, shown_as_before
 from kanon_sql.recode.separate import bring_back, separate_database
+from kanon_sql.recode.task import Spans
 from kanon_sql.release.full_domain import FullDomain
 from kanon_sql.release.local_recoding import LocalRecoding
 from kanon_sql.spec import CLOAK, Spec, Verb, check
@@ -247,7 +249,7 @@ def recode(problem: Problem, observer: Observer, regions: Regions | None = None)
     clock = Clock(limit, observer.recode)
     with interrupts.caught(clock.interrupt), separate_database(problem.frequency_set, source.engine) as moved:
         beside = replace(problem, frequency_set=moved, judge=Judge(moved, problem.judge.model))
-        task = _task(beside, clock, observer)
+        task = replace(_task(beside, clock, observer), spans=partial(_spans, problem, recoder))
         local = recoder(task) if regions is None else keep_regions(recoder, task, regions)
         local = bring_back(local, moved.engine, problem.frequency_set.tables)
     seconds = time.monotonic() - started  # what the limit is for; making and releasing the classes comes after it
@@ -258,8 +260,8 @@ def recode(problem: Problem, observer: Observer, regions: Regions | None = None)
 def local_recoding(problem: Problem, local: Local, recoder: Recoder | None = None) -> LocalRecoding:
     """Make the classes of a local algorithm's assignment show what the spec asks for."""
     frequency_set, spec, table = problem.frequency_set, problem.spec, problem.source.table
-    orders = shows.load_orders(frequency_set.tables, frequency_set)
-    hows = ("labels",) * len(orders) if local.classes else _hows(problem, recoder)
+    hows = ("labels",) * len(problem.columns) if local.classes else _hows(problem, recoder)
+    orders = shows.load_orders(frequency_set.tables, frequency_set, hows)
     classes = local.classes or shows.make_classes(frequency_set.tables, local, orders, hows, spec)
     if local.kept:
         classes = shown_as_before(frequency_set.tables, classes, orders, hows, local.kept)
@@ -269,6 +271,13 @@ def local_recoding(problem: Problem, local: Local, recoder: Recoder | None = Non
     return LocalRecoding(
         tables, table, problem.judge, local, classes, orders, hows, figures, spec, read_files=read_files
     )
+
+
+def _spans(problem: Problem, recoder: Recoder) -> tuple[Spans | None, ...]:
+    """How far each quasi-identifier's values reach, in the form that their classes show."""
+    attributes, hows = problem.frequency_set.attributes, _hows(problem, recoder)
+    recipes = [problem.spec.quasi_identifiers[name].hierarchy for name in problem.columns]
+    return tuple(shows.spans(*each) for each in zip(attributes, hows, recipes, strict=True))
 
 
 def _hows(problem: Problem, recoder: Recoder | None) -> tuple[str, ...]:

@@ -1,0 +1,103 @@
+"""Refine by the loss of what is shown, whatever the form: never worse than Mondrian, a node, or its own cover."""
+
+import random
+import time
+from pathlib import Path
+from typing import Any
+
+import pandas
+import pytest
+
+import kanon_sql
+from kanon_sql.errors import KanonError
+from kanon_sql.privacy import all_of, k_anonymity
+from kanon_sql.recode import RECODERS
+from support.refining import ONE, small, task_of
+from support.survey import survey
+
+FORMS = ("common", "labels", "ranges", "exact-ranges", "bounds", "median", "mode")
+
+
+def table(folder: Path, rows: int, columns: int, seed: int) -> tuple[pandas.DataFrame, dict[str, Any]]:
+    """Numbers with gaps and NULLs: the nodes of every second hierarchy are split by their order."""
+    draw = random.Random(seed)
+    made: dict[str, list[int | None]] = {}
+    for j in range(columns):
+        values = sorted(draw.sample(range(40), draw.randrange(3, 12)))
+        half = len(values) // 2
+        groups = [i % 2 if j % 2 else int(i >= half) for i in range(len(values))]
+        lines = [f"{v};{'ab'[group]};*\n" for v, group in zip(values, groups, strict=True)]
+        (folder / f"q{j}.csv").write_text("".join(lines) + ";none;*\n")
+        made[f"q{j}"] = [draw.choice([*values, *values, None]) for _ in range(rows)]
+    people = pandas.DataFrame({name: pandas.array(of, dtype="Int64") for name, of in made.items()})
+    return people, {"quasi_identifiers": list(made), "hierarchies": str(folder)}
+
+
+def said(people: pandas.DataFrame, spec: dict[str, Any], strategy: str, **more: Any) -> Any:
+    return kanon_sql.anonymize(people, spec, strategy=strategy, k=3, **more).manifest
+
+
+@pytest.mark.parametrize("show", FORMS)
+def test_the_loss_is_that_of_what_is_shown_and_of_no_start_it_has(show: str, tmp_path: Path) -> None:
+    rows, columns = (60, 3) if show in FORMS[::2] else (120, 9)
+    people, spec = table(tmp_path, rows, columns, seed=len(show))
+    spec |= {"show": show}
+    refined, cut = said(people, spec, "refine"), said(people, spec, "mondrian")
+    recoding, loss = refined["recoding"], refined["information_loss"]["loss"]
+    assert refined["verified"]
+    assert recoding["loss"] == pytest.approx(loss, abs=1e-6)
+    starts = [recoding["cover_loss"], recoding.get("cut_loss", 1.0), cut["information_loss"]["loss"]]
+    assert loss <= min(starts) + 1e-6
+    if show in ("common", "labels"):
+        assert loss <= recoding["start_loss"] + 1e-6
+
+
+@pytest.mark.parametrize("strategy", ["refine", "mondrian"])
+def test_nodes_that_the_order_of_numbers_splits_are_shown_where_nodes_are(strategy: str, tmp_path: Path) -> None:
+    (tmp_path / "code.csv").write_text("1;odd;*\n2;even;*\n3;odd;*\n4;even;*\n")
+    people = pandas.DataFrame({"code": [1, 3, 2, 4]})
+    spec = {"quasi_identifiers": ["code"], "hierarchies": str(tmp_path), "show": "common"}
+    made = kanon_sql.anonymize(people, spec, strategy=strategy, k=2)
+    assert sorted(made.to_df()["code"]) == ["even", "even", "odd", "odd"]
+
+
+def test_wide_and_nearly_all_distinct_is_no_worse_than_mondrian_or_a_node(tmp_path: Path) -> None:
+    people, spec = survey(tmp_path, 600, columns=20)
+    assert len(people.drop_duplicates()) == 600
+    spec |= {"show": "common"}
+    refined, cut = said(people, spec, "refine", time_limit=4.0), said(people, spec, "mondrian")
+    loss = refined["information_loss"]["loss"]
+    assert loss <= min(cut["information_loss"]["loss"], refined["recoding"]["start_loss"])
+
+
+def test_moves_that_were_found_when_the_time_is_up_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The statement that is interrupted comes after one that found a move: c is better off with d."""
+    frequency_set = small([("a",)] * 3 + [("c",)] + [("d",)] * 3, [ONE])
+    task = task_of(frequency_set, all_of(k_anonymity(2)), 0.0, start=(2,))
+    run = RECODERS["refine"].recode.__globals__["_Refinement"]
+
+    def find_and_be_late(self: Any) -> tuple[int, int]:
+        found = find_best(self)
+        if self._cost and self.tables.count("best"):
+            task.clock.interrupt()
+            time.sleep(0.2)  # until whoever looks at the clock has seen it
+            raise KanonError("interrupted")
+        return found
+
+    def begin_badly(self: Any, _: Any) -> None:
+        self.tables.make("choice", "refine/node", tuples=self.tables["tuples"], columns=self.keys)
+        columns = {"columns": ["id", "n", "class"], "source": self.tables["choice"]}
+        self.tables.make(self.state, "core/copy", **columns)
+        self.tables.load("moves", {"id": "BIGINT", "n": "BIGINT", "class": "BIGINT"}, [[2], [1], [1]])
+        self._advance("refine/moved", moves=self.tables["moves"])
+        self._cost = self._state_cost()
+
+    find_best = run._find_best
+    monkeypatch.setattr(run, "_find_best", find_and_be_late)
+    monkeypatch.setattr(run, "_choose_beginning", begin_badly)
+    local = RECODERS["refine"](task)
+    assert (local.ended, local.facts["moves"], local.facts["loss"]) == (
+        "interrupted",
+        1,
+        pytest.approx(4 * (1 / 3) / 7),
+    )
