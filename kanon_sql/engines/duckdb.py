@@ -15,6 +15,7 @@ import duckdb
 
 from kanon_sql import interrupts, queries
 from kanon_sql.engine import Column, Engine, FilesRead, Rights, Table, name_readings, refuse_equal_names
+from kanon_sql.engines.arrays import columns_of
 from kanon_sql.engines.creating import create_and_comment
 from kanon_sql.engines.duckdb_errors import explained, said_by
 from kanon_sql.engines.duckdb_files import connected, opening, refuse_missing, refuse_other_formats, spill_apart
@@ -333,8 +334,19 @@ class DuckDB:
         statement = queries.insert_lists(relation, types, self.dialect)
         for columns in batches:
             if columns and len(columns[0]):
+                arrays = columns_of(types, columns)
                 with explained():
-                    self.connection.execute(statement, [list(column) for column in columns])
+                    if arrays is None:
+                        self.connection.execute(statement, [list(column) for column in columns])
+                    else:
+                        self._insert_arrays(relation, arrays)
+
+    def _insert_arrays(self, relation: Relation, arrays: dict[str, Any]) -> None:
+        self.connection.register(_SENT.name, arrays)
+        try:
+            self.run(queries.insert(relation, queries.select_all(_SENT, self.dialect), self.dialect))
+        finally:
+            self.connection.unregister(_SENT.name)
 
     def insert_castable(self, relation: Relation, written: Relation, type_name: str, columns: Sequence[str]) -> None:
         """Add the rows whose text a type can hold."""

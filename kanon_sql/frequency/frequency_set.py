@@ -22,7 +22,7 @@ from kanon_sql.frequency.mapping import Place
 from kanon_sql.frequency.population import Population
 from kanon_sql.generalization.hierarchy import Hierarchy, cover
 from kanon_sql.generalization.lattice import Node
-from kanon_sql.generalization.values import key
+from kanon_sql.generalization.values import key, keys
 from kanon_sql.privacy import POPULATION_UNIT, UNIT, Groups, Predicate
 from kanon_sql.queries import Coded, Hole, Relation
 
@@ -256,7 +256,7 @@ def _attribute(
     """Fit a hierarchy to the values that occur, and to `others`; None leaves those that it lacks without a row."""
     column = Column(source.column.name, tuples.column.type, source.column.kind)
     own = mapping.values_of(tuples)
-    known = set(map(key, own))
+    known = set(keys(own)) if others else set()
     data = [*own, *(value for value in others if key(value) not in known)]
     hierarchy = build(data)
     # What is equal in the source may not be where the search is, and the other way about.

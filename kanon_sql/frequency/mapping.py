@@ -17,7 +17,7 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import HierarchyError
 from kanon_sql.generalization import hierarchy as h
 from kanon_sql.generalization.hierarchy import Hierarchy
-from kanon_sql.generalization.values import as_text, key, read
+from kanon_sql.generalization.values import as_text, key, keys, read
 from kanon_sql.queries import Coded, Hole, Relation
 
 
@@ -85,9 +85,10 @@ def aligned(place: Place, hierarchy: Hierarchy, data: Sequence[Any], reader: Eng
     data's. Leaves that are one value in the column's type become one row; HierarchyError if their labels differ, or if
     the column can hold none of them.
     """
-    known = {key(value): value for value in data}
-    hierarchy = replace(hierarchy, values=tuple(known.get(key(value), value) for value in hierarchy.values))
-    if all(key(value) in known for value in hierarchy.values):
+    known = dict(zip(keys(data), data, strict=True))
+    same = keys(hierarchy.values)
+    hierarchy = replace(hierarchy, values=tuple(map(known.get, same, hierarchy.values)))
+    if all(map(known.__contains__, same)):
         return hierarchy
     texts = _texts(hierarchy.values)
     with Scratch(place.engine, "values") as tables:
@@ -105,7 +106,7 @@ def _may_print_otherwise(place: Place, reader: Engine) -> bool:
 
 def _lacks(hierarchy: Hierarchy, known: Mapping[Any, Any], column: Column) -> bool:
     """Whether some of the data's texts are no leaf, though a collation may hold one equal to them."""
-    return column.kind == "text" and bool(known.keys() - set(map(key, hierarchy.values)) - {None})
+    return column.kind == "text" and bool(known.keys() - set(hierarchy.values) - {None})
 
 
 def _counts(tables: Scratch) -> tuple[int, ...]:
@@ -185,10 +186,8 @@ def mapping_columns(hierarchy: Hierarchy, loss_levels: Sequence[int]) -> dict[st
         columns[f"label_{level}"] = (-1, hierarchy.labels(level))
     for level in loss_levels:
         leaves = hierarchy.leaves(level)
-        columns[f"loss_{level}"] = (
-            hierarchy.leaf_count,
-            [leaves[code] - 1 for code in hierarchy.codes(level)],
-        )
+        lost = [under - 1 for under in leaves]
+        columns[f"loss_{level}"] = hierarchy.leaf_count, list(map(lost.__getitem__, hierarchy.codes(level)))
     return columns
 
 

@@ -14,14 +14,18 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from operator import eq
 from typing import Literal, NamedTuple
 
 from kanon_sql.errors import HierarchyError
-from kanon_sql.generalization.values import Label, Value, as_text, key, ordered, printed, read
+from kanon_sql.generalization.values import Label, Value, as_text, key, keys, ordered, printed, read
 
 STAR = "*"
+
+_JSON = json.JSONEncoder().encode
 
 
 SHOWN = 5  # values, in an error
@@ -84,9 +88,12 @@ class Hierarchy:
         >>> from_rows([["39", "30-39"], ["40", "40-49"], ["41", "40-49"]], "age.csv").distinct(["40", "41"])
         (2, 1, 1)
         """
-        row_of = {key(value): row for row, value in enumerate((*self.values, *self.starred))}
-        rows = [row_of[key(value)] for value in data if key(value) in row_of]
-        return tuple(len({self.codes(level)[row] for row in rows}) for level in range(self.height + 1))
+        every = keys((*self.values, *self.starred))
+        row_of = dict(zip(every, range(len(every)), strict=True))
+        rows = {row_of[value] for value in keys(list(data)) if value in row_of}
+        if len(rows) == len(every):
+            return tuple(len(level.labels) for level in self._coded)
+        return tuple(len(set(map(level.codes.__getitem__, rows))) for level in self._coded)
 
     def agrees_with(self, other: Hierarchy) -> bool:
         """Whether the two are one hierarchy: as high, and the same labels for the values that both hold, if any.
@@ -116,7 +123,11 @@ class Hierarchy:
     def sha256(self) -> str:
         """A fingerprint of leaves and labels, whatever their order."""
         rows = zip(self.values, *self.levels, strict=True)
-        lines = sorted(json.dumps([type(value).__name__, str(value), *labels]) for value, *labels in rows)
+        # As json.dumps writes a list, but a label that many leaves have is written once.
+        written = {label: _JSON(label) for label in set().union(*self.levels)}
+        labelled = ((value, map(written.__getitem__, labels)) for value, *labels in rows)
+        kinds = {kind: _JSON(kind.__name__) for kind in set(map(type, self.values))}
+        lines = sorted(f"[{', '.join((kinds[type(value)], _JSON(str(value)), *labels))}]" for value, labels in labelled)
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
     def first(self, leaves: int) -> Hierarchy:
@@ -142,12 +153,14 @@ class Hierarchy:
 
     def _level(self, level: int) -> _Level:
         labels = self.labels(level)
-        code_of: dict[Value, int] = {}
-        codes = tuple(code_of.setdefault(key(label), len(code_of)) for label in labels)
+        same = keys(labels)
+        label_of = dict(zip(same, labels, strict=True))
+        code_of = dict(zip(label_of, range(len(label_of)), strict=True))
+        codes = tuple(map(code_of.__getitem__, same))
         leaves = Counter(codes[: self.leaf_count])  # in the order of the codes
         if self.starred:
             leaves[codes[-1]] = self.leaf_count
-        return _Level(codes, tuple(dict(zip(codes, labels, strict=True)).values()), tuple(leaves.values()))
+        return _Level(codes, tuple(label_of.values()), tuple(leaves.values()))
 
 
 def from_rows(rows: Sequence[Sequence[str]], name: str) -> Hierarchy:
@@ -203,6 +216,10 @@ def convert(hierarchy: Hierarchy, kind: str, name: str) -> Hierarchy:
     """
     if kind in ("text", "other") or not any(isinstance(value, str) for value in hierarchy.values):
         return hierarchy
+    with suppress(ValueError):
+        values = [read(text, kind) if isinstance(text, str) else text for text in hierarchy.values]
+        if len(set(keys(values))) == len(values) and any(value is not None for value in values):
+            return nested_levels(values, hierarchy.levels, name)
     entries = []
     for text, *labels in zip(hierarchy.values, *hierarchy.levels, strict=True):
         try:
@@ -253,8 +270,11 @@ def cover(
     >>> cover(from_rows([["39"]], "age.csv"), ["39", "40"], "age", unmapped="top").starred
     ('40',)
     """
-    data = {key(value): value for value in values}
-    missing = data.keys() - {key(value) for value in (*hierarchy.values, *hierarchy.starred)}
+    values = list(values)
+    data = dict(zip(keys(values), values, strict=True))
+    missing = data.keys() - set(keys((*hierarchy.values, *hierarchy.starred)))
+    if not missing:
+        return hierarchy
     strays = ordered(data[each] for each in missing)
     if strays and unmapped != "top":
         null = "give another recipe, since the empty text is NULL in a file and in groups"
@@ -289,8 +309,8 @@ def nested_levels(
 
 
 def _check_function(below: Sequence[Value], above: Sequence[Value], level: int, where: str) -> None:
-    links = set(zip(below, above, strict=True))
-    if len(links) == len(set(below)):
+    parents = dict(zip(below, above, strict=True))
+    if len(parents) == len(below) or all(map(eq, map(parents.__getitem__, below), above)):
         return
     becomes: dict[Value, Value] = {}
     for label, parent in zip(below, above, strict=True):
@@ -306,6 +326,11 @@ def _from_lines(lines: Sequence[tuple[int, Sequence[str]]], name: str) -> Hierar
     if not lines:
         raise HierarchyError(f"{name}: there are no rows; write one `value;level1;…` per value")
     expected = max(1, len(lines[0][1]))
+    rows = [row for _, row in lines]
+    if set(map(len, rows)) == {expected}:
+        values, *levels = zip(*rows, strict=True)
+        if len(set(values)) == len(values) and not any("" in column for column in (values, *levels)):
+            return nested_levels(values, levels, name)
     return _merged((_entry(number, row, expected, name) for number, row in lines), name)
 
 

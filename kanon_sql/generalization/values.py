@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, TypeAlias
@@ -16,9 +16,12 @@ Label: TypeAlias = str | None
 
 
 _NAN = object()
+_SHORT = 400  # digits
 
 
 def _integer(text: str) -> int:
+    if len(text) < _SHORT and text.isascii() and text.isdigit():
+        return int(text)
     number = Decimal(text)
     if abs(number.adjusted()) > 400 or number != number.to_integral_value():
         raise ValueError(text)
@@ -77,13 +80,25 @@ def key(value: Value) -> Value:
     return _NAN if isinstance(value, Decimal) and value.is_nan() else value
 
 
+def keys(values: Sequence[Value]) -> Sequence[Value]:
+    """The key of each value; most kinds of values are their own.
+
+    >>> keys([1, 2]), keys(["a", None])
+    ([1, 2], ['a', None])
+    """
+    may_be_nan = any(issubclass(kind, float | Decimal) for kind in set(map(type, values)))
+    return list(map(key, values)) if may_be_nan else values
+
+
 def ordered(values: Iterable[Value]) -> tuple[Value, ...]:
     """Without NULL and in order, so that a hierarchy does not depend on the order of the data."""
-    distinct = {key(value): value for value in values if value is not None}.values()
+    known = [value for value in values if value is not None]
+    distinct = dict(zip(keys(known), known, strict=True))
+    nan = [distinct.pop(_NAN)] if _NAN in distinct else []
     try:
-        return tuple(sorted(distinct, key=lambda value: (key(value) is _NAN, value)))
+        return (*sorted(distinct.values()), *nan)
     except TypeError:
-        return tuple(sorted(distinct, key=repr))
+        return tuple(sorted([*distinct.values(), *nan], key=repr))
 
 
 def as_text(value: Value) -> str:
@@ -92,6 +107,8 @@ def as_text(value: Value) -> str:
     >>> as_text(date(2020, 5, 17)), as_text(1.5), as_text(Decimal("1E-7"))
     ('2020-05-17', '1.5', '0.0000001')
     """
+    if type(value) is str or type(value) is int:
+        return str(value)
     if isinstance(value, Decimal):
         return f"{value:f}"
     return str(value.isoformat()) if isinstance(value, date | time) else str(value)

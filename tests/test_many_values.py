@@ -1,0 +1,148 @@
+"""Columns with many values: labels are made once per range, tables loaded as arrays, and the content is the same."""
+
+import json
+import random
+from collections.abc import Sequence
+from decimal import ROUND_FLOOR, Context, Decimal, localcontext
+from hashlib import sha256
+from typing import Any
+
+import pytest
+
+from kanon_sql.engines.arrays import columns_of
+from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.errors import HierarchyError
+from kanon_sql.frequency.frequency_set import build_frequency_set
+from kanon_sql.generalization import hierarchy, recipes
+from kanon_sql.generalization.values import ordered
+
+RANDOM = random.Random(17)
+NUMBERS: dict[str, Sequence[Any]] = {
+    "integers": [*range(-60, 60), 10**15, -(10**15), 10**15 - 1, 1 - 10**15, 10**30],
+    "floats": [-0.0, 9.999999999999998, -10.000000000000002, 1e23, 1e-9, *(RANDOM.uniform(-99, 99) for _ in range(80))],
+    "decimals": [Decimal("-0.5"), Decimal("1E+20"), *(Decimal(RANDOM.randint(-9999, 9999)) / 100 for _ in range(80))],
+    "texts": ["10", "10.0", "-3", "1e2", "0.25"],
+}
+RANGES: list[dict[str, Any]] = [
+    {"widths": [10, 50]},
+    {"widths": [7, 21], "origin": 3},
+    {"widths": [10, 100], "bottom": -7, "top": 95, "origin": -5},
+    {"widths": ["0.5", 2, 10], "bottom": "-2.5"},
+    {"widths": ["10.0"], "top": "17.5"},
+]
+
+
+def _plain(number: Decimal) -> str:
+    return format(number.normalize() + 0, "f")
+
+
+def _range(text: str, width: Any, origin: Any = 0, bottom: Any = "-Infinity", top: Any = "Infinity") -> str:
+    """What a range is, by its definition: the multiples of the width, from the origin, on both sides of a number."""
+    number, step, start, low, high = (Decimal(str(each)) for each in (text, width, origin, bottom, top))
+    if number >= high:
+        return f">= {_plain(high)}"
+    if number < low:
+        return f"< {_plain(low)}"
+    first = ((number - start) / step).to_integral_value(ROUND_FLOOR) * step + start
+    return f"[{_plain(max(first, low))}, {_plain(min(first + step, high))})"
+
+
+@pytest.mark.parametrize("kind", NUMBERS)
+@pytest.mark.parametrize("recipe", RANGES)
+def test_ranges_are_what_their_definition_says(kind: str, recipe: dict[str, Any]) -> None:
+    made = recipes.ranges(NUMBERS[kind], column="x", **recipe)
+    assert made.values == ordered(NUMBERS[kind])
+    ends = {name: end for name, end in recipe.items() if name != "widths"}
+    with localcontext(Context(prec=200)):
+        for level, width in enumerate(recipe["widths"], 1):
+            assert made.labels(level) == tuple(_range(str(value), width, **ends) for value in made.values)
+
+
+@pytest.mark.parametrize("wrong", [Decimal("NaN"), float("inf"), 10**401, "many"])
+def test_a_value_that_is_no_finite_number_is_refused_among_whole_ones(wrong: Any) -> None:
+    with pytest.raises(HierarchyError, match="not a finite number"):
+        recipes.ranges([3, wrong], [10], "x")
+
+
+def test_a_label_is_made_once_for_each_range(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+    label = recipes._range
+    monkeypatch.setattr(recipes, "_range", lambda *numbers: made.append(label(*numbers)) or made[-1])
+    levels = recipes.ranges(range(-5000, 5000), [100, 1000], "x", top=4000).levels
+    assert len(made) < 2 * sum(len(set(level)) for level in levels), "10,000 values have about 110 ranges"
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_redacted_texts_are_hidden_from_the_value_itself(side: Any) -> None:
+    texts = ["", "*", "a*", "ab", "**", "é🏥x", *(str(RANDOM.randint(0, 10**6)) for _ in range(50))]
+    made = recipes.redact(texts, side, "x", step=2)
+    for level in range(1, made.height):
+        for text, label in zip(made.values, made.labels(level), strict=True):
+            hidden = min(2 * level, len(text))
+            shown = text[: len(text) - hidden] if side == "right" else text[hidden:]
+            assert label == (shown + "*" * hidden if side == "right" else "*" * hidden + shown)
+
+
+def test_codes_and_leaves_are_those_of_a_count_by_hand() -> None:
+    nan, rows = float("nan"), [3.5, float("nan"), -0.0, 1.0, None]
+    made = hierarchy.cover(recipes.suppress(rows, "x"), [*rows, nan, 0.0], "x", unmapped="top")
+    assert made.codes(0) == (0, 1, 2, 3, 4), "NaN is one value, and 0 and -0 are"
+    labels = recipes.ranges(range(1000), [7, 70], "x")
+    for level in range(labels.height + 1):
+        every = labels.labels(level)
+        first = list(dict.fromkeys(every))
+        assert labels.codes(level) == tuple(map(first.index, every))
+        assert labels.leaves(level) == tuple(map(every.count, first))
+        assert labels.distinct(range(500))[level] == len({every[row] for row in range(500)})
+    assert labels.distinct(range(999, -5, -1)) == tuple(len(set(labels.labels(level))) for level in range(4))
+
+
+def test_a_digest_is_still_that_of_the_rows_as_json() -> None:
+    rows = [["é", 'a"b', "*"], ["b\n", "a\\", "*"], ["", "", "*"]]
+    made = hierarchy.from_rows(rows, "x.csv")
+    written = [["str", "é", 'a"b', "*"], ["str", "b\n", "a\\", "*"], ["NoneType", "None", None, "*"]]
+    assert made.sha256() == sha256("\n".join(sorted(map(json.dumps, written))).encode()).hexdigest()
+
+
+def test_a_long_table_has_what_a_short_one_has() -> None:
+    texts = ["", " a", "é🏥", "a\0b", "null", None, "'", *map(str, range(3000))]
+    numbers = [*range(-128, 127), *[7] * (len(texts) - 255)]
+    columns: list[Sequence[Any]] = [range(len(texts)), texts, numbers, texts[::-1]]
+    types = {"row": "INTEGER", "text": "VARCHAR", "few": "TINYINT", "back": "VARCHAR"}
+    assert columns_of(types, columns), "as arrays"
+    with Scratch(DuckDB()) as tables:
+        loaded = tables.load("long", types, columns)
+        described = {column.name: column.type for column in tables.engine.table(loaded).columns}
+        assert described == types
+        assert sorted(tables.rows("core/copy", source=loaded, columns=list(types))) == list(zip(*columns, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("type_name", "odd"),
+    [("INTEGER", None), ("BIGINT", 2.5), ("VARCHAR", 3), ("BOOLEAN", True), ("BIGINT", True)],
+)
+def test_what_an_array_may_not_hold_exactly_is_loaded_as_a_list(type_name: str, odd: Any) -> None:
+    column = [*(["a"] if type_name == "VARCHAR" else [1]) * 3000, odd]
+    assert columns_of({"x": type_name}, [column]) is None
+    assert columns_of({"x": "VARCHAR"}, [[None] * 3000]) is None, "DuckDB would not know that it is a column of texts"
+
+
+def test_many_values_of_a_file_and_a_recipe_come_through() -> None:
+    engine = DuckDB()
+    engine.run("CREATE TABLE people AS SELECT i, 'v' || i AS code FROM range(20000) AS r(i)")
+    file = "".join(f"v{each};g{each // 100};*\n" for each in range(20000))
+    builds = {
+        "i": lambda values: recipes.ranges(values, [100, 1000], "i"),
+        "code": lambda _: hierarchy.parse(file, "code.csv"),
+    }
+    with Scratch(engine) as made:
+        counted = build_frequency_set(engine, engine.find("people"), builds, made, unmapped="error")  # type: ignore[arg-type]
+        assert counted.rows == counted.tuples == 20000
+        assert [each.distinct for each in counted.attributes] == [(20000, 200, 20, 1), (20000, 200, 1)]
+        mapped = counted.attributes[0].coded.mapping
+        wrong = f"SELECT COUNT(*) FROM {mapped.name} WHERE code_1 <> value // 100 OR loss_1 <> 99 OR code_0 <> value"
+        assert engine.rows(wrong) == [(0,)]
+        low = "value // 1000 * 1000"
+        wrong = f"SELECT COUNT(*) FROM {mapped.name} WHERE label_2 <> format('[{{}}, {{}})', {low}, {low} + 1000)"
+        assert engine.rows(wrong) == [(0,)]
