@@ -66,3 +66,13 @@ def test_masked_rows_and_labels_of_null_are_shown_as_before() -> None:
         ],
         key=str,
     )
+
+
+@pytest.mark.parametrize("labels", [98, 99, 100, 129, 29_999, 33_000])
+def test_every_label_has_a_place_whatever_the_type_of_places(labels: int) -> None:
+    """And NULL one beside them, at the ends of the smaller types too."""
+    query = f"SELECT NULLIF(i, {labels}) AS code, 'x' AS ill FROM range({labels + 1}) AS t(i), range(2)"
+    spec = {"quasi_identifiers": {"code": {"hierarchy": "suppress"}}, "keep": ["ill"]}
+    shown = kanon_sql.anonymize(duckdb.sql(query).df(), spec, k=2, node={"code": 0}).to_df()["code"]
+    assert shown.isna().sum() == 2
+    assert shown.dropna().astype(int).tolist() == [code for code in range(labels) for _ in range(2)]

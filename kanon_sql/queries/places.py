@@ -78,8 +78,13 @@ def _places(cell: Cell) -> exp.Select:
         of_null = (exp.alias_(t.literal(each), name) for each, name in zip(cell.null, ("code", "shown"), strict=True))
         of_values = exp.union(of_values, exp.select(*of_null))
     place = exp.Window(this=exp.Anonymous(this="DENSE_RANK"), order=exp.Order(expressions=[_ascending("shown")]))
-    columns = exp.column("code"), exp.column("shown"), exp.alias_(exp.cast(place, "INT"), "place")
+    columns = exp.column("code"), exp.column("shown"), exp.alias_(exp.cast(place, _type(cell.labels)), "place")
     return exp.select(*columns).from_(of_values.subquery("labels"), copy=False)
+
+
+def _type(labels: int) -> str:
+    """The smallest type that holds the places of so many labels, and of some more: small ones are sorted sooner."""
+    return "TINYINT" if labels < 100 else "SMALLINT" if labels < 30_000 else "INT"
 
 
 def _list(index: int) -> exp.Expr:

@@ -25,7 +25,7 @@ class Cell:
     `unmapped` the label of a value that the mapping does not hold, or holds under the code `starred` (None: NULL).
     `class_column`: the column of the classes relation that holds this cell's codes, None where all are alike.
     `open_type`: the type to release a value in whose own type would tell of others (ENUM). `plain`: whether equal
-    values of a kept column look the same.
+    values of a kept column look the same. `labels`: how many labels the mapping has at most.
     """
 
     name: str
@@ -41,6 +41,7 @@ class Cell:
     mask: str | None = None
     open_type: str | None = None
     plain: bool = False
+    labels: int = 2**31 - 1
 
     @property
     def recoded(self) -> bool:

@@ -53,6 +53,7 @@ def cell_of(attribute: Attribute, level: int, mapping: Relation, code: str, labe
         class_column=attribute.coded.code_column(level),
         mask=star,
         open_type=attribute.column.open_type,
+        labels=len(hierarchy.distinct_labels(level)),
     )
 
 
