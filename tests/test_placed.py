@@ -76,3 +76,14 @@ def test_every_label_has_a_place_whatever_the_type_of_places(labels: int) -> Non
     shown = kanon_sql.anonymize(duckdb.sql(query).df(), spec, k=2, node={"code": 0}).to_df()["code"]
     assert shown.isna().sum() == 2
     assert shown.dropna().astype(int).tolist() == [code for code in range(labels) for _ in range(2)]
+
+
+def test_labels_that_a_collation_holds_equal_stay_two_labels() -> None:
+    """Of a database whose texts are compared without case; elsewhere 'A' would be shown as 'a'."""
+    with duckdb.connect() as connection:
+        connection.execute("PRAGMA default_collation = NOCASE")
+        connection.execute("CREATE TABLE visits AS SELECT i % 6 AS code, i % 3 AS ill FROM range(60) AS t(i)")
+        groups = {"a": ["0", "1"], "A": ["2"], "b": ["3", "4"], "c": ["5"]}
+        spec = {"quasi_identifiers": {"code": {"hierarchy": {"groups": groups}}}, "keep": ["ill"]}
+        release = kanon_sql.anonymize("visits", spec, k=2, node={"code": 1}, connection=connection)
+        assert release.to_df()["code"].value_counts().to_dict() == {"a": 20, "b": 20, "A": 10, "c": 10}

@@ -77,7 +77,10 @@ def _places(cell: Cell) -> exp.Select:
     if cell.null:
         of_null = (exp.alias_(t.literal(each), name) for each, name in zip(cell.null, ("code", "shown"), strict=True))
         of_values = exp.union(of_values, exp.select(*of_null))
-    place = exp.Window(this=exp.Anonymous(this="DENSE_RANK"), order=exp.Order(expressions=[_ascending("shown")]))
+    # A collation may hold two labels equal; by their bytes they are two.
+    looks = exp.Ordered(this=exp.func("HEX", exp.cast(exp.column("shown"), "TEXT")), nulls_first=False)
+    order = exp.Order(expressions=[_ascending("shown"), looks])
+    place = exp.Window(this=exp.Anonymous(this="DENSE_RANK"), order=order)
     columns = exp.column("code"), exp.column("shown"), exp.alias_(exp.cast(place, _type(cell.labels)), "place")
     return exp.select(*columns).from_(of_values.subquery("labels"), copy=False)
 
