@@ -408,6 +408,17 @@ def test_a_file_may_write_a_value_otherwise_than_the_data_where_the_collation_do
     assert anonymize("people", spec, connection=embedded.connection, k=2).manifest["released_rows"] == 4
 
 
+@pytest.mark.parametrize("rows", [["rené"] * 4, ["rene", "rené"] * 20])
+def test_a_file_may_have_both_writings_of_a_value_that_the_collation_holds_equal(
+    embedded: DuckDB, rows: list[str], tmp_path: Path
+) -> None:
+    embedded.run("CREATE TABLE people (v VARCHAR COLLATE NOACCENT, w INTEGER)")
+    embedded.run(f"INSERT INTO people VALUES {', '.join(f'({text!r}, {i % 7})' for i, text in enumerate(rows))}")
+    lines = hierarchy_file(tmp_path, [["rene", "r", "*"], ["rené", "r", "*"]])
+    spec = {"quasi_identifiers": {"v": {"hierarchy": lines}, "w": {"hierarchy": "suppress"}}}
+    assert anonymize("people", spec, connection=embedded.connection, k=2).manifest["released_rows"] == len(rows)
+
+
 # A type that lists its values lists those of suppressed rows too
 
 

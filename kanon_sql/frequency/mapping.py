@@ -121,8 +121,9 @@ def _castable(tables: Scratch, place: Place, known: Mapping[Any, Any], reader: E
         equal = read.receive("equal", place.engine, tables.text("core/equal_values", values=tables["values"]))
         printed = read.rows("core/printed_values", values=equal)
     held = {int(row): (int(first), _read(text, kind)) for row, first, text in printed}
-    if kind == "text" and known.keys() - {key(value) for _, value in held.values()} - {None}:
-        held |= {row: (held[row][0], text) for row, text in _matches(tables, place)}
+    leaves = {key(value) for row, (first, value) in held.items() if row == first}
+    if kind == "text" and known.keys() - leaves - {None}:
+        held |= {row: (held[row][0], text) for row, text in _matches(tables, place) if key(text) in known}
     return {row: (first, known.get(key(value), value)) for row, (first, value) in held.items()}
 
 
