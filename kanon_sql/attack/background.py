@@ -78,4 +78,5 @@ BACKGROUND = Attack(
     "Rule out a value that somebody is known not to have, or guess their class's most frequent one.",
     _background,
     ("sensitive",),
+    ("ruling_out", "posterior"),
 )

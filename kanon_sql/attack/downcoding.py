@@ -125,4 +125,5 @@ DOWNCODING = Attack(
     "Make labels more exact than they are, knowing that they are tight, and that equal rows stay together.",
     _downcoding,
     ("source",),
+    ("downcoding", "exclusion"),
 )

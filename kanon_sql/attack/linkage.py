@@ -167,4 +167,5 @@ LINKAGE = Attack(
     "Take what a table says of people, and pick one of the records whose labels may stand for that; and the other way.",
     _linkage,
     ("auxiliary",),
+    ("linkage", "linkage_of_records"),
 )

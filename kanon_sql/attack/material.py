@@ -154,9 +154,13 @@ class Material:
 
 @dataclass(frozen=True)
 class Attack:
-    """A way to learn of people from a release: its name, what the attacker does, what that takes, and how to try it."""
+    """A way to learn of people from a release: its name, what the attacker does, what that takes, and how to try it.
+
+    `outcomes`: the names of what it finds, where they are other than its own.
+    """
 
     name: str
     sentence: str
     run: Callable[[Material], Iterator[Outcome]]
     needs: tuple[Need, ...] = ()
+    outcomes: tuple[str, ...] = ()

@@ -213,4 +213,5 @@ ORDER = Attack(
     "Join the rows at the same place of two tables; look whether the rows of a class come in the order of the source.",
     _by_order,
     ("order",),
+    ("unsorted_matching", "matched_halves", "place_within_classes", "order_within_classes"),
 )

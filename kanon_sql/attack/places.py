@@ -104,4 +104,5 @@ PLACES = Attack(
     "Guess who sent from a cloaked box by whose place lies in it, and by who was seen there and then.",
     _by_place,
     ("cloaked", "auxiliary"),
+    ("restricted_space", "observation"),
 )

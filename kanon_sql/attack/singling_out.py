@@ -131,4 +131,5 @@ SINGLING_OUT = Attack(
     "Describe a row that is the only one of its kind in the release, and see whether that is exactly one person.",
     _singling_out,
     ("source",),
+    ("singling_out_by_one", "singling_out"),
 )

@@ -350,4 +350,5 @@ VERSIONS = Attack(
     "and who came or went.",
     _held_together,
     ("another",),
+    ("intersection", "composition", "differencing"),
 )

@@ -100,8 +100,9 @@ def attack(
     its source. `auxiliary`: a table of people that an attacker may have. `control`: people like those of the source
     who are not in the release, attacked beside them. `priors`: the `share` of sensitive values among people like
     somebody, by other columns of theirs. `previous`: an earlier release of the same table. Without `sensitive`,
-    every released column that is no quasi-identifier is attacked. `only`: the names of the attacks to try.
-    `attempts`: people to attack at most, where an attack draws some. Nothing is written; raises KanonError.
+    every released column that is no quasi-identifier is attacked. `only`: the names of the attacks to try, or of
+    what they find. `attempts`: people to attack at most, where an attack draws some. Nothing is written; raises
+    KanonError.
 
     >>> import pandas
     >>> release = pandas.DataFrame({"zip": ["1*", "1*", "2*", "2*"], "ill": list("xxyz")})
@@ -146,12 +147,15 @@ def _settled(source: Any, spec: Spec | dict[str, Any] | str | Path | None, given
 
 
 def _chosen(only: Sequence[str] | None) -> tuple[Attack, ...]:
-    """The attacks of these names, all unless given."""
-    known = {each.name: each for each in ATTACKS}
-    for name in only or ():
+    """The attacks of these names, or that find what has such a name; all unless given."""
+    if only is None:
+        return ATTACKS
+    known = {name: each for each in ATTACKS for name in (each.name, *each.outcomes)}
+    for name in only:
         if name not in known:
-            raise SpecError(f"there is no attack {name!r}; choose among {', '.join(known)}")
-    return ATTACKS if only is None else tuple(known[name] for name in only)
+            names = ", ".join(each.name for each in ATTACKS)
+            raise SpecError(f"there is no attack {name!r}; choose among {names}, or what they find")
+    return tuple(dict.fromkeys(known[name] for name in only))
 
 
 def _target(spec: Spec) -> str:
