@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,32 +28,40 @@ def adult() -> Path:
 
 @dataclass(frozen=True)
 class Cost:
-    """What one process took: seconds on the wall, seconds of CPU, peak memory in MB."""
+    """What one process took: seconds on the wall and of CPU, peak memory in MB, and in MB what it spilled at most.
+
+    `code`: what it ended with. `killed`: whether its time was over. `said`: what it wrote to standard error.
+    """
 
     wall: float
     cpu: float
     megabytes: float
+    spilled: float = 0.0
+    code: int = 0
+    killed: bool = False
+    said: str = ""
+
+
+def metered(command: Sequence[str], seconds: float = 0, output: Path = Path(os.devnull), spill: str = "") -> Cost:
+    """Run a command in a process of its own, to its end or for so many `seconds`, and say what it took.
+
+    `output`: the file for what it prints. `spill`: the folder that it spills to.
+    """
+    # An installed package is compiled once; a shell that forbids that would compile it in every run.
+    compiled = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    meter = [sys.executable, "-S", "-E", str(Path(__file__).with_name("meter.py")), str(seconds), spill, str(output)]
+    done = subprocess.run([*meter, *command], capture_output=True, text=True, check=False, env=compiled)
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    return Cost(**json.loads(done.stdout), said=done.stderr)
 
 
 def process(*command: str, output: Path = Path(os.devnull)) -> Cost:
-    """Run a command to its end in a process of its own, and say what it took; it must succeed.
-
-    `output`: the file for what it prints.
-    """
-    meter = (
-        "import resource, subprocess, sys, time; started = time.monotonic();"
-        "done = subprocess.run(sys.argv[2:], stdout=open(sys.argv[1], 'wb')); wall = time.monotonic() - started;"
-        "used = resource.getrusage(resource.RUSAGE_CHILDREN);"
-        "print(wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024); sys.exit(done.returncode)"
-    )
-    # An installed package is compiled once; a shell that forbids that would compile it in every run.
-    compiled = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    done = subprocess.run(
-        [sys.executable, "-c", meter, str(output), *command], capture_output=True, text=True, check=False, env=compiled
-    )
-    if done.returncode:
-        sys.exit(done.stderr)
-    return Cost(*(float(figure) for figure in done.stdout.split()))
+    """Run a command to its end in a process of its own, and say what it took; it must succeed."""
+    cost = metered(command, output=output)
+    if cost.code:
+        sys.exit(cost.said)
+    return cost
 
 
 def record(path: Path, parts: Mapping[str, Callable[[], Iterator[Row]]]) -> None:

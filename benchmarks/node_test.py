@@ -1,38 +1,48 @@
-"""The median verdict of a node on Adult's frequency set, and the bare GROUP BY of the same text in DuckDB.
+"""The median verdict of a node on a frequency set, and the bare GROUP BY of the same text in DuckDB: prints JSON.
 
-Their ratio is what our own code costs: the aim is at most 1.5. Run with KANON_DATA set.
+Their ratio is what our own code costs. `python benchmarks/node_test.py SPEC.json`, a spec with its source; without one
+Adult is taken from KANON_DATA.
 """
 
 from __future__ import annotations
 
+import json
 import random
 import statistics
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
-from measure import ADULT_COLUMNS, adult
+from measure import ADULT_COLUMNS, Row, adult
 
 from kanon_sql import spec
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency import fitting, judge
 from kanon_sql.frequency import frequency_set as frequency
-from kanon_sql.generalization.lattice import Lattice
 from kanon_sql.privacy import all_of, k_anonymity
+
+NODES = 200
 
 
 def main() -> None:
-    """Print the medians and their ratio, for single nodes and for batches of eight."""
-    folder = adult()
-    engine = DuckDB()
-    table = engine.read_file(str(folder / "adult.csv"))
-    asked = spec.merge(
-        None, source="adult", quasi_identifiers=list(ADULT_COLUMNS), hierarchies=str(folder / "hierarchies")
-    )
-    builders = {name: fit.build for name, fit in fitting.hierarchy_sources(asked, table, engine).items()}
+    """Print the medians in milliseconds."""
+    adults = {"source": "adult.csv", "quasi_identifiers": list(ADULT_COLUMNS)}
+    asked = json.loads(Path(sys.argv[1]).read_text()) if sys.argv[1:] else adults
+    if not sys.argv[1:]:
+        asked |= {"source": str(adult() / "adult.csv"), "hierarchies": str(adult() / "hierarchies")}
+    print(json.dumps(figures(asked)))
+
+
+def figures(asked: Row) -> Row:
+    """What single nodes and batches of eight take, drawn by seed 0."""
+    engine, settled = DuckDB(), spec.parse(asked)
+    table = engine.read_file(asked["source"])
+    builders = {name: fit.build for name, fit in fitting.hierarchy_sources(settled, table, engine).items()}
     frequency_set = frequency.build_frequency_set(engine, table, builders, Scratch(engine))
-    asks = judge.Judge(frequency_set, all_of(k_anonymity(5)))
-    nodes = random.Random(0).sample(list(Lattice((0,) * 9, frequency_set.heights).nodes()), 400)
+    asks, draw = judge.Judge(frequency_set, all_of(k_anonymity(5))), random.Random(0)
+    nodes = [tuple(draw.randint(0, height) for height in frequency_set.heights) for _ in range(NODES)]
     ours, bare = [], []
     for node in nodes:  # one after the other, so that both see the same machine
         text = asks.node_test_sql(node)
@@ -40,11 +50,8 @@ def main() -> None:
         ours.append(_seconds(lambda node=node: asks.rows_at_risk([node])))
     batches = [nodes[i : i + 8] for i in range(0, len(nodes), 8)]
     batched = [_seconds(lambda batch=batch: asks.rows_at_risk(batch)) / 8 for batch in batches]
-    median = statistics.median
-    print(f"{frequency_set.tuples:,} tuples, {len(nodes)} nodes drawn by seed 0, medians")
-    print(f"bare GROUP BY     {median(bare) * 1e3:.3f} ms")
-    print(f"verdict           {median(ours) * 1e3:.3f} ms, {median(ours) / median(bare):.2f} times the bare query")
-    print(f"verdict, by eight {median(batched) * 1e3:.3f} ms, {median(batched) / median(bare):.2f} times")
+    medians = {"bare": bare, "verdict": ours, "by_eight": batched}
+    return {"tuples": frequency_set.tuples, **{name: 1e3 * statistics.median(of) for name, of in medians.items()}}
 
 
 def _seconds(run: Callable[[], object]) -> float:

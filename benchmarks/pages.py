@@ -7,11 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import matplotlib
-
-matplotlib.use("svg")
-from matplotlib import pyplot
-
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
 Row = dict[str, Any]
 BLUE, ORANGE, GREY, GREEN = "#0072b2", "#d55e00", "#7f7f7f", "#009e73"  # the colour-blind can distinguish them too
@@ -35,7 +30,12 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
 
 
 def axes(x: str, y: str) -> tuple[Any, Any]:
-    """A figure and its axes."""
+    """A figure and its axes; needs matplotlib, which tables do not."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    from matplotlib import pyplot
+
     figure, drawn = pyplot.subplots(figsize=(7.6, 3.4), layout="constrained")
     drawn.set_xlabel(x)
     drawn.set_ylabel(y)
@@ -45,6 +45,8 @@ def axes(x: str, y: str) -> tuple[Any, Any]:
 
 def save(figure: Any, name: str, title: str) -> None:
     """Write the picture; the same picture gives the same file."""
+    import matplotlib
+
     IMAGES.mkdir(exist_ok=True)
     matplotlib.rcParams["svg.hashsalt"] = name
     figure.savefig(IMAGES / f"{name}.svg", metadata={"Date": None, "Title": title})

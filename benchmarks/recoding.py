@@ -1,26 +1,21 @@
-"""Local recodings side by side: quality and seconds on Adult, growth with rows, priorities, cloaking.
+"""Local recodings side by side: quality and seconds on Adult, and priorities; `all.py` has how they grow with rows.
 
 Run with KANON_DATA set and nothing else running: `python benchmarks/recoding.py [PART …]`, where a part is adult,
-refine, scale, priorities or cloak. The figures go to `benchmarks/results/recoding.json`, where a part that is run again
+refine or priorities. The figures go to `benchmarks/results/recoding.json`, where a part that is run again
 replaces only its own; `python benchmarks/recoding_pages.py` makes the tables and plots of docs/ from them.
 """
 
 from __future__ import annotations
 
 import csv
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import duckdb
-from measure import ADULT_COLUMNS, Row, adult, process, record
+from measure import ADULT_COLUMNS, Row, adult, record
 
 import kanon_sql
-from kanon_sql.cli.demo import QUASI_IDENTIFIERS
-from kanon_sql.demo_data import write_parquet
-from kanon_sql.resources import folder
 
 RESULTS = Path(__file__).parent / "results" / "recoding.json"
 REFINE_SECONDS = (0.25, 0.5, 1.0, 2.0, 4.0, 10.0, 30.0, 60.0)
@@ -40,7 +35,7 @@ EXPERIMENTS = {
 
 def main() -> None:
     """Run the parts that are named, or all of them."""
-    record(RESULTS, {"adult": strategies, "refine": curve, "scale": scale, "priorities": priorities, "cloak": cloak})
+    record(RESULTS, {"adult": strategies, "refine": curve, "priorities": priorities})
 
 
 def recoded(strategy: str, k: int = 5, **more: Any) -> Row:
@@ -78,23 +73,6 @@ def curve() -> Iterator[Row]:
     for show in ("common", "exact-ranges"):
         for seconds in REFINE_SECONDS:
             yield recoded("refine", time_limit=seconds, show=show) | {"limit": seconds, "show": show}
-
-
-def scale() -> Iterator[Row]:
-    """Mondrian on made-up people, from Parquet to Parquet, each in a process of its own."""
-    with tempfile.TemporaryDirectory() as name:
-        work = Path(name)
-        for rows in (100_000, 1_000_000, 10_000_000):
-            people = work / f"{rows}.parquet"
-            write_parquet(people, rows)
-            command = (
-                sys.executable, "-m", "kanon_sql", "anonymize", str(people), "--identifiers", "person_id",
-                "--quasi-identifiers", ",".join(QUASI_IDENTIFIERS), "--k", "5",
-                "--hierarchies", str(folder("hierarchies") / "adult"),
-                "--strategy", "mondrian", "--overwrite", "--output", str(work / "out.parquet"), "--json",
-            )  # fmt: skip
-            cost = process(*command)
-            yield {"rows": rows, "wall": cost.wall, "cpu": cost.cpu, "megabytes": cost.megabytes}
 
 
 def priorities() -> Iterator[Row]:
@@ -141,41 +119,6 @@ def experiments(data: Path, hierarchies: Path) -> Iterator[Row]:
                     "recoding": said["recoding"],
                 }
 
-
-def cloak() -> Iterator[Row]:
-    """Cloaking made-up taxis, from Parquet to Parquet, each in a process of its own."""
-    with tempfile.TemporaryDirectory() as name:
-        work = Path(name)
-        for rows in (100_000, 1_000_000):
-            taxis = work / f"taxis{rows}.parquet"
-            duckdb.execute(_TAXIS.format(rows=rows, taxis=rows // 50, path=taxis))
-            command = (
-                sys.executable, "-m", "kanon_sql", "anonymize", str(taxis), "--strategy", "cloak", "--location",
-                "lat,lon", "--time", "ts", "--unit", "taxi", "--k", "5", "--overwrite", "--output",
-                str(work / "out.parquet"),
-            )  # fmt: skip
-            cost = process(*command)
-            yield {"rows": rows, "wall": cost.wall, "cpu": cost.cpu, "megabytes": cost.megabytes}
-
-
-_TAXIS = """
-COPY (
-  SELECT
-    hash(i, 1) % {taxis} AS taxi,
-    39.9 + 0.05 * sqrt(-2 * ln(u1)) * cos(6.2832 * u2) AS lat,
-    116.4 + 0.05 * sqrt(-2 * ln(u3)) * cos(6.2832 * u4) AS lon,
-    TIMESTAMP '2026-01-01' + INTERVAL 1 SECOND * (hash(i, 6) % 86400) AS ts
-  FROM (
-    SELECT
-      i,
-      (1 + hash(i, 2) % 1000003) / 1000004.0 AS u1,
-      (hash(i, 3) % 1000003) / 1000003.0 AS u2,
-      (1 + hash(i, 4) % 1000003) / 1000004.0 AS u3,
-      (hash(i, 5) % 1000003) / 1000003.0 AS u4
-    FROM range({rows}) AS r (i)
-  )
-) TO '{path}' (FORMAT parquet)
-"""
 
 if __name__ == "__main__":
     main()

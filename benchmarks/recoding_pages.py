@@ -22,9 +22,7 @@ def main() -> None:
     parts = {
         "adult": adult(results["adult"]),
         "refine": refine(results["refine"]),
-        "scale": grown(results["scale"]),
         "priorities": priorities(results["priorities"]),
-        "cloak": grown(results["cloak"]),
     }
     fill(PAGE, parts)
     plot(results)
@@ -70,16 +68,6 @@ def refine(rows: list[Row]) -> list[str]:
         for row in rows
     ]  # fmt: skip
     return table(["shown", "time limit", "taken", "loss", "granularity", "classes", "ended"], body)
-
-
-def grown(rows: list[Row]) -> list[str]:
-    """Whole processes by rows."""
-    body = [
-        [f"{row['rows']:,}", f"{row['wall']:.1f} s", f"{row['cpu']:.1f} s", f"{1e6 * row['wall'] / row['rows']:.1f} µs",
-         f"{row['megabytes']:,.0f} MB"]
-        for row in rows
-    ]  # fmt: skip
-    return table(["rows", "wall", "CPU", "wall per row", "peak memory"], body)
 
 
 def priorities(rows: list[Row]) -> list[str]:

@@ -67,6 +67,13 @@ def recodings() -> None:
     recoding_pages.main()
 
 
+def benchmark() -> None:
+    """The plot of the benchmark, and its tables."""
+    import all_pages
+
+    all_pages.main()
+
+
 def screen(address: str, name: str, width: int = 1100, tall: int | None = None) -> None:
     """What a headless Chromium shows of a page, whole or so `tall`, in docs/images; whoever calls this serves it."""
     from playwright.sync_api import sync_playwright
@@ -114,6 +121,7 @@ PICTURES: dict[str, Callable[[], None]] = {
     "proof.svg": searches,
     "genetic.svg": searches,
     "recoding.svg": recodings,
+    "benchmark.svg": benchmark,
     "page-columns.png": page,
     "page-hierarchies.png": page,
     "page-risk.png": page,

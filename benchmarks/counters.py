@@ -1,0 +1,143 @@
+"""Counts that no machine changes, of small releases: what CI compares with benchmarks/baseline.json.
+
+Every job is a release of a made-up table, without a time limit that could be reached. Where a count is higher than the
+stored one, or a result is another, `differences` says so; where one is lower, `gains` does, and it should be stored:
+`python benchmarks/all.py --baseline`. Times are nobody's business here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import answers
+
+import kanon_sql
+from kanon_sql.demo_data import people
+from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.resources import folder
+
+Counts = dict[str, Any]
+BASELINE = Path(__file__).parent / "baseline.json"
+COUNTED = ("statements", "characters", "source_reads", "nodes_checked", "queries")  # less is better
+SAID = (
+    "score", "lower_bound", "proven_optimal", "released_rows", "suppressed_rows", "classes", "smallest_class",
+    "distinct_tuples", "verified",
+)  # fmt: skip
+SOURCE = "kanon_source"
+QUASI_IDENTIFIERS = ("age", "education", "marital-status", "race", "sex")
+_EXACT = ("auto", "certified", "flash", "ola", "incognito", "samarati")  # of `people`
+_LOCAL = ("mondrian", "prioprivacy", "refine")
+_ANSWERS = ("auto", "datafly")
+_DRAWN = ("local_search", "memetic", "kgen")
+
+
+def jobs() -> dict[str, Callable[[], Counts]]:
+    """The releases by name."""
+    asked: list[tuple[str, str, Counts]] = [
+        *(("people", strategy, {}) for strategy in _EXACT),
+        *(("people", strategy, {"suppression_limit": 0.0}) for strategy in _LOCAL),
+        *(("answers", strategy, {}) for strategy in _ANSWERS),
+        *(("answers", strategy, {"evaluations": 60}) for strategy in _DRAWN),
+        *(("answers", strategy, {"suppression_limit": 0.0}) for strategy in ("mondrian", "kaca")),
+    ]
+    made = {f"{table} {strategy}": partial(counted, table, strategy, **more) for table, strategy, more in asked}
+    diverse = {"sensitive": ["salary-class"], "privacy": {"k": 5, "l_diversity": {"salary-class": 2}}}
+    return {**made, "people diverse": partial(counted, "people", "certified", **diverse)}
+
+
+def counted(table: str, strategy: str, **more: Any) -> Counts:
+    """One release kept in memory, and what it asked of the database."""
+    source, options = TABLES[table]()
+    with statements() as sent:
+        said = kanon_sql.anonymize(source, strategy=strategy, **{**options, **more}).manifest
+    told = {name: _rounded(said[name]) for name in SAID} | {"loss": _rounded(said["information_loss"]["loss"])}
+    reads = [sql for sql in sent if f'"{SOURCE}"' in sql and not sql.startswith(("DESCRIBE", "CREATE VIEW", "DROP"))]
+    counts = {"statements": len(sent), "characters": sum(map(len, sent)), "source_reads": len(reads)}
+    return {**counts, "nodes_checked": said["nodes_checked"], "queries": said["queries"], **told}
+
+
+def _people() -> tuple[Any, Counts]:
+    options = {"quasi_identifiers": list(QUASI_IDENTIFIERS), "hierarchies": str(folder("hierarchies") / "adult")}
+    return people(600).drop(columns="person_id"), options
+
+
+def _answers() -> tuple[Any, Counts]:
+    (table,) = answers.blocks(500, 6)
+    return table, {"spec": {"quasi_identifiers": answers.recipes(6)}, "suppression_limit": 0.1}
+
+
+TABLES: Mapping[str, Callable[[], tuple[Any, Counts]]] = {"people": _people, "answers": _answers}
+
+
+def _rounded(figure: Any) -> Any:
+    """Nine digits, of which none hangs on the order in which something was added up."""
+    return round(figure, 9) if isinstance(figure, float) else figure
+
+
+@contextmanager
+def statements() -> Iterator[list[str]]:
+    """The statements that DuckDB is given meanwhile."""
+    sent: list[str] = []
+    plain = {name: getattr(DuckDB, name) for name in ("rows", "run", "write_file")}
+
+    def noting(method: Callable[..., Any]) -> Callable[..., Any]:
+        def noted(engine: DuckDB, sql: str, *given: Any, **more: Any) -> Any:
+            sent.append(sql)
+            return method(engine, sql, *given, **more)
+
+        return noted
+
+    for name, method in plain.items():
+        setattr(DuckDB, name, noting(method))
+    try:
+        yield sent
+    finally:
+        for name, method in plain.items():
+            setattr(DuckDB, name, method)
+
+
+def baseline() -> dict[str, Counts]:
+    """What is stored."""
+    return dict(json.loads(BASELINE.read_text(encoding="utf-8")))
+
+
+def renew() -> str:
+    """Run all jobs and store what they count; says what has changed."""
+    before = baseline() if BASELINE.exists() else {}
+    now = {name: job() for name, job in jobs().items()}
+    lines = [f'  "{name}": {json.dumps(counts)}' for name, counts in now.items()]
+    BASELINE.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    changed = [line for name, counts in now.items() for line in changes(name, before.get(name, {}), counts)]
+    return "\n".join([*changed, f"{len(now)} jobs are stored in {BASELINE.name}"])
+
+
+def changes(name: str, before: Counts, now: Counts) -> list[str]:
+    """Every figure that is not what it was."""
+    return [
+        f"{name}: {figure} {before.get(figure)} -> {value}"
+        for figure, value in now.items()
+        if before.get(figure) != value
+    ]
+
+
+def worse(name: str, before: Counts, now: Counts) -> list[str]:
+    """The counts that have grown, and the results that are others."""
+    kept = {figure: value for figure, value in now.items() if _is_worse(figure, before.get(figure), value)}
+    return changes(name, before, kept)
+
+
+def _is_worse(figure: str, before: Any, now: Any) -> bool:
+    if figure not in COUNTED:
+        return bool(before != now)
+    # A statement that says more may well do less: only a text much longer is looked into.
+    return (now or 0) > (before or 0) * (1.1 if figure == "characters" else 1)
+
+
+def better(name: str, before: Counts, now: Counts) -> list[str]:
+    """The counts that are smaller: to be stored, so that they stay."""
+    return changes(name, before, {f: v for f, v in now.items() if f in COUNTED and (v or 0) < (before.get(f) or 0)})

@@ -1,0 +1,158 @@
+"""One peer on one table, run by the Python of its own environment, which has neither kanon_sql nor the other peers.
+
+`python peer_runs.py PEER TABLE.csv HIERARCHIES COLUMNS K PERCENT OUT.csv`: all columns of TABLE are the COLUMNS
+(quasi-identifiers, separated by commas) and `row`, their number. OUT has the same columns, as kanon_sql reads labels:
+`[17, 24]` for numbers, `{a, b}` for sets, `*`.
+"""
+
+import csv
+import logging
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas
+
+
+class Asked(NamedTuple):
+    """What every peer is given: the table, the folder of its hierarchies, its quasi-identifiers, k, and what may go."""
+
+    table: pandas.DataFrame
+    folder: str
+    columns: list
+    k: int
+    percent: float
+
+
+PEERS = {}
+
+
+def peer(run):
+    """List a function as the peer of its name."""
+    PEERS[run.__name__] = run
+    return run
+
+
+def levels(folder, column):
+    """A hierarchy file: its lines, each a value and its labels."""
+    with (Path(folder) / f"{column}.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.reader(file, delimiter=";"))
+
+
+def as_set(values):
+    """How a set of values is written."""
+    texts = sorted(map(str, values))
+    return texts[0] if len(texts) == 1 else "{" + ", ".join(texts) + "}"
+
+
+def as_range(low, high):
+    """How a range of numbers is written, both ends included."""
+    return str(low) if low == high else f"[{low}, {high}]"
+
+
+@peer
+def anjana(asked):
+    """Full-domain, greedy: the column of most values is generalized."""
+    from anjana.anonymity import k_anonymity
+
+    made = {}
+    for column in asked.columns:
+        lines = levels(asked.folder, column)
+        kind = int if asked.table[column].dtype.kind == "i" else str
+        made[column] = {0: [kind(line[0]) for line in lines]}
+        for level in range(1, len(lines[0])):
+            made[column][level] = [line[level] for line in lines]
+    hierarchies = {c: {level: pandas.array(of).to_numpy() for level, of in each.items()} for c, each in made.items()}
+    return k_anonymity(asked.table, ["row"], asked.columns, asked.k, asked.percent, hierarchies)
+
+
+@peer
+def crowds(asked):
+    """Full-domain: OLA."""
+    from crowds.kanonymity import ola
+    from crowds.kanonymity.generalizations import GenRule
+
+    rules = {}
+    for column in asked.columns:
+        lines = {line[0]: line for line in levels(asked.folder, column)}
+        height = len(next(iter(lines.values())))
+        # The last level of a rule of theirs is nothing at all, so theirs has one level less of ours.
+        steps = [lambda value, of=lines, at=level: of[str(value)][at] if str(value) in of else value
+                 for level in range(1, height - 1)]  # fmt: skip
+        rules[column] = GenRule(steps)
+    release, _ = ola.anonymize(asked.table, generalization_rules=rules, k=asked.k, max_sup=asked.percent)
+    return release.fillna("*")
+
+
+@peer
+def anonypy(asked):
+    """Mondrian, which shows sets and ranges."""
+    from anonypy import mondrian
+
+    texts = [column for column in asked.columns if asked.table[column].dtype.kind not in "if"]
+    for column in texts:
+        asked.table[column] = asked.table[column].astype("category")
+    partitions = mondrian.Mondrian(asked.table, asked.columns, None).partition(asked.k)
+    return _partitioned(asked.table, asked.columns, texts, partitions)
+
+
+def _partitioned(table, columns, texts, partitions):
+    """What a partition shows: per text the set of its values, per number its range."""
+    parts = []
+    for index in partitions:
+        part = table.loc[index]
+        shown = {c: as_set(part[c].unique()) if c in texts else as_range(part[c].min(), part[c].max()) for c in columns}
+        parts.append(pandas.DataFrame(shown, index=index))
+    return pandas.concat(parts)
+
+
+@peer
+def lighthouse(asked):
+    """Core Mondrian of Airbnb's Project Lighthouse, with the hierarchies as its trees of texts."""
+    from project_lighthouse_anonymize import k_anonymize
+    from project_lighthouse_anonymize.gtrees import GTree
+
+    trees = {}
+    for column in asked.columns:
+        if asked.table[column].dtype.kind in "if":
+            continue
+        tree = trees[column] = GTree()
+        nodes = {}
+        for line in levels(asked.folder, column):
+            path = list(reversed(line)) if line[-1] == "*" else ["*", *reversed(line)]
+            for depth, label in enumerate(path):
+                # A label that is the same on two levels is one node of theirs.
+                shorter = [each for place, each in enumerate(path[: depth + 1]) if not place or each != path[place - 1]]
+                if tuple(shorter) not in nodes:
+                    nodes[tuple(shorter)] = tree.create_node(label, parent=nodes.get(tuple(shorter[:-1])))
+        tree.add_default_geometric_sizes()
+    quiet = logging.getLogger("lighthouse")
+    quiet.setLevel(logging.ERROR)
+    made, _, _ = k_anonymize(quiet, asked.table, asked.columns, asked.k, trees, "row", parallelism=None)
+    return _with_ranges(made, asked.table, [column for column in asked.columns if column not in trees], asked.columns)
+
+
+def _with_ranges(made, table, numbers, columns):
+    """A mean stands for the numbers of its class, from the least to the largest."""
+    there = made.merge(table[["row", *numbers]].add_suffix("_was"), left_on="row", right_on="row_was")
+    classes = there.groupby(columns, dropna=False)
+    for column in numbers:
+        low, high = (classes[f"{column}_was"].transform(end) for end in ("min", "max"))
+        there[f"{column}_shown"] = [as_range(*ends) for ends in zip(low, high, strict=True)]
+    return there.assign(**{column: there[f"{column}_shown"] for column in numbers})
+
+
+def main():
+    """Read, anonymize, write, and say how long the middle took."""
+    name, path, folder, columns, k, percent, out = sys.argv[1:]
+    table = pandas.read_csv(path)
+    columns = columns.split(",")
+    started = time.perf_counter()
+    release = PEERS[name](Asked(table, folder, columns, int(k), float(percent)))
+    print(time.perf_counter() - started)
+    release[columns].to_csv(out, index=False)
+
+
+if __name__ == "__main__":
+    main()
