@@ -30,6 +30,7 @@ from kanon_sql.queries.refine import (
     refine_tuples,
 )
 from kanon_sql.queries.release import UNMAPPED_CODE, Cell, ReleaseQuery, contents, of_type, shown_population
+from kanon_sql.queries.rounds import Step, rounds, step
 from kanon_sql.queries.rules import EXACT, EXACT_SINGLE
 from kanon_sql.queries.shown import Shown, boxes, local_classes, members
 from kanon_sql.queries.standalone import StandaloneCell, StandaloneQuery, exported_tuples
@@ -112,6 +113,7 @@ __all__ = [
     "StandaloneCell",
     "StandaloneQuery",
     "Statement",
+    "Step",
     "Steps",
     "WrittenTable",
     "add_and_delete_a_row",
@@ -182,6 +184,7 @@ __all__ = [
     "regions",
     "rename",
     "revoke",
+    "rounds",
     "scratch",
     "select_all",
     "sentence",
@@ -189,6 +192,7 @@ __all__ = [
     "shown_population",
     "sorted_rows",
     "spread",
+    "step",
     "text",
     "tuples",
     "typed",

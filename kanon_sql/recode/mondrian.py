@@ -9,20 +9,21 @@ J. Naughton, VLDB 2009), where the basic algorithm would give the cut up.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from kanon_sql import queries
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.privacy import Predicate
-from kanon_sql.queries import Hole, Relation, over
+from kanon_sql.queries import Hole, Relation, Step, over, step
 from kanon_sql.recode import order as orders
 from kanon_sql.recode.node import one_per_tuple
 from kanon_sql.recode.order import Order
 from kanon_sql.recode.task import Local, Task
 from kanon_sql.recode.values import no_safe_classes
 
+_TUPLES_AT_ONCE = 1_000_000  # to be moved by one statement, which keeps them in memory once for each of its rounds
 _CUT_SECONDS, _CELL_SECONDS = 0.5, 4e-6  # about what cutting takes at least, and for one attribute of one tuple
 
 
@@ -101,6 +102,7 @@ class _Run:
     relaxed: bool
     tables: Scratch
     ranges: bool = True
+    at_once: int = _TUPLES_AT_ONCE
     laid_out: bool = False
     orders: tuple[Order, ...] = field(init=False)
     codes: list[str] = field(init=False)
@@ -133,24 +135,32 @@ class _Run:
         """Cut, round by round, while there is something to cut and time: rounds, and how it ended."""
         self._start()
         self._lay_out()
-        clock, rounds, classes, open_ones = self.task.clock, 0, 1, 1
+        clock, rounds, classes, open_ones = self.task.clock, 0, 0, 1
         sides = self._sides_are_safe()
-        while self.laid_out and open_ones and not clock.spent and (counts := self._count_cuts(sides)):
-            self._take()
-            cut, open_ones = counts
-            rounds, classes = rounds + 1, classes + open_ones - cut
-            clock.tell(rounds, classes, open_ones)
+        while self.laid_out and open_ones and not clock.spent and (made := self._go_on(sides, rounds, open_ones)):
+            rounds, classes, open_ones = rounds + made[0], classes + made[1], made[2]
+            clock.tell(rounds, classes + open_ones, open_ones)
         ended = clock.ended if open_ones else "complete"
         self.tables.add(self.assignment, "core/copy", columns=self._kept, source=self.tables["open"])
         return rounds, ended
 
-    def _count_cuts(self, sides: Mapping[str, Predicate]) -> tuple[int, int] | None:
-        """Look for every partition's cut: how many are cut, and into how many; None if the time is up before."""
+    def _go_on(self, sides: Mapping[str, Predicate], rounds: int, open_ones: int) -> tuple[int, int, int] | None:
+        """Make some rounds: how many, and the classes and open partitions there are of it; None if the time was up."""
+        at_once = self._rounds_at_once(rounds)
         with self.task.working():
-            self._look(sides)
-            ((cut, made),) = self.tables.rows("mondrian/grown", moves=self.tables["moves"])
-            return int(cut), int(made)
-        return None
+            counts = self._look_ahead(sides, at_once) if at_once > 1 else self._look(sides, open_ones)
+            done = True
+        if not done:
+            return None
+        self._take_rounds() if at_once > 1 else self._take()
+        return counts
+
+    def _rounds_at_once(self, rounds: int) -> int:
+        """The rounds to make in one statement: with a time limit as many as are done, so that no more can be lost."""
+        if self.task.frequency_set.counted or self.rule.inherited or self._shows_regions:
+            return 1
+        most = max(1, self.at_once // max(1, self.task.frequency_set.tuples))
+        return most if self.task.clock.limit is None else min(most, max(1, rounds))
 
     @property
     def is_safe_as_a_whole(self) -> bool:
@@ -166,8 +176,10 @@ class _Run:
     def _start(self) -> None:
         """Put all tuples into partition 0, which is safe."""
         made, tuples = self.tables, self.task.frequency_set.relation
-        made.load("sides", _SIDES, [])
-        made.load("widths", _WIDTHS, [])
+        if self._shows_regions:
+            made.load("sides", _SIDES, [])
+        if self.rule.inherited:
+            made.load("widths", _WIDTHS, [])
         if self.relaxed:
             self._start_dealing()
         else:
@@ -215,25 +227,70 @@ class _Run:
                 self.tables.load("nodes", _NODES, [])
             self.laid_out = True
 
-    def _look(self, sides: Mapping[str, Predicate]) -> None:
+    def _look(self, sides: Mapping[str, Predicate], open_ones: int) -> tuple[int, int, int]:
         """The first statements of a round, which may be lost: count, find every partition's cuts, choose one, cut."""
-        made, safe = self.tables, self.task.model.rows_alone
-        made.make_as("cells", self._cells(made["open"]))
-        self._make_medians(sides)
-        made.make("branches", "mondrian/branches", cells=made["cells"], nodes=made["nodes"], safe=safe)
-        self._cut()
-        while self.task.frequency_set.counted and self._rule_out_cuts():
-            self._cut()
-
-    def _cut(self) -> None:
-        """Choose a cut of every partition, and move the tuples of those that have one."""
         made = self.tables
-        cells, nodes, branches = made["cells"], made["nodes"], made["branches"]
-        chosen = self._make_chosen(made["medians"], branches)
-        moves = made.make("moves", "mondrian/moves", chosen=chosen, cells=cells, nodes=nodes, branches=branches)
+        self._make(self._find(made.__getitem__, sides))
+        self._make(self._choose(made.__getitem__))
+        while self.task.frequency_set.counted and self._rule_out_cuts():
+            self._make(self._choose(made.__getitem__))
+        ((cut, left),) = made.rows("mondrian/grown", moves=made["moves"])
+        return 1, open_ones - int(cut), int(left)
+
+    def _look_ahead(self, sides: Mapping[str, Predicate], at_once: int) -> tuple[int, int, int]:
+        """Several rounds in one statement, which may be lost: an engine plans them once, and reads no tables between.
+
+        Planning is most of what a round of a few thousand tuples takes.
+        """
+        made, here = self.tables, {"open": Relation("open"), "chosen": Relation("chosen")}
+        closed = step("closed", "mondrian/closed", columns=self._moved, **here)
+        steps = (*self._find(Relation, sides), *self._choose(Relation), closed)
+        query = queries.rounds(made["open"], self._moved, steps, at_once, self.task.engine.dialect)
+        ((rounds, classes, left),) = made.rows("mondrian/progress", rounds=made.make_as("rounds", query))
+        return int(rounds), int(classes), int(left)
+
+    def _make(self, steps: Sequence[Step]) -> None:
+        for each in steps:
+            self.tables.make_as(each.table, each.text(self.task.engine.dialect), each.query)
+
+    def _find(self, at: Callable[[str], Relation], sides: Mapping[str, Predicate]) -> list[Step]:
+        """The first steps of a round: count, and find every partition's cuts."""
+        safe, cells = self.task.model.rows_alone, at("cells")
+        asked: dict[str, Hole] = {"cells": cells, "safe": safe}
+        if self.relaxed:
+            medians = step("medians", "mondrian/halves", **asked)
+        else:
+            medians = step("medians", "mondrian/medians", median=self.rule.median_only, cells=cells, **sides)
+        branches = step("branches", "mondrian/branches", nodes=self.tables["nodes"], **asked)
+        return [*self._count(at("open"), at("counted")), medians, branches]
+
+    def _count(self, counted: Relation, counts: Relation) -> list[Step]:
+        """The steps that count the rows of every value of every attribute."""
+        values: list[dict[str, Hole]] = [
+            {"attribute": j, "code": [code], "open": counted} for j, code in enumerate(self.codes)
+        ]
+        places = self.tables["places"]
+        return [
+            Step("counted", "mondrian/counted", values),
+            step("cells", "mondrian/cells", counted=counts, places=places),
+        ]
+
+    def _choose(self, at: Callable[[str], Relation]) -> list[Step]:
+        """The next steps of a round: choose a cut of every partition, and move the tuples of those that have one."""
+        steps, rule, model = [], self.rule, self.task.model
+        if rule.inherited:
+            steps.append(step("inherited", "mondrian/inherited", medians=at("medians"), widths=self.tables["widths"]))
+        tried = {"medians": at(steps[-1].table if steps else "medians"), "branches": at("branches")}
+        by: dict[str, Hole] = {"merge": model.monotone, "safe": model.rows_alone, "worth": [rule.choose]}
+        read = {"cells": at("cells"), "nodes": self.tables["nodes"], "branches": at("branches")}
+        cut = {"open": at("open"), "chosen": at("chosen"), "moves": at("moves")}
         codes = {"columns": self.carried, "codes": self.codes}
-        cut = {"open": made["open"], "chosen": chosen, "moves": moves}
-        made.make("next", "mondrian/deal" if self.relaxed else "mondrian/next", **codes, **cut)
+        return [
+            *steps,
+            step("chosen", "mondrian/chosen", leftover=rule.leftover, **tried, **by),
+            step("moves", "mondrian/moves", chosen=at("chosen"), **read),
+            step("next", "mondrian/deal" if self.relaxed else "mondrian/next", **codes, **cut),
+        ]
 
     def _rule_out_cuts(self) -> int:
         """Take back the cuts that leave a side which is not safe, though its rows did not tell: how many."""
@@ -245,20 +302,11 @@ class _Run:
             made.rename("left", cuts)
         return made.count(unsafe)
 
-    def _make_medians(self, sides: Mapping[str, Predicate]) -> Relation:
-        cells = self.tables["cells"]
-        if self.relaxed:
-            return self.tables.make("medians", "mondrian/halves", cells=cells, safe=self.task.model.rows_alone)
-        return self.tables.make("medians", "mondrian/medians", median=self.rule.median_only, cells=cells, **sides)
-
-    def _make_chosen(self, medians: Relation, branches: Relation) -> Relation:
-        rule, model = self.rule, self.task.model
-        if rule.inherited:
-            widths = self.tables["widths"]
-            medians = self.tables.make("inherited", "mondrian/inherited", medians=medians, widths=widths)
-        tried = {"medians": medians, "branches": branches}
-        by: dict[str, Hole] = {"merge": model.monotone, "safe": model.rows_alone, "worth": [rule.choose]}
-        return self.tables.make("chosen", "mondrian/chosen", leftover=rule.leftover, **tried, **by)
+    def _take_rounds(self) -> None:
+        """The last statements of several rounds, which are short: keep what was found."""
+        made = self.tables
+        self.tables.add(self.assignment, "mondrian/after_rounds", columns=self._kept, open=False, rounds=made["rounds"])
+        made.make("open", "mondrian/after_rounds", columns=self._moved, open=True, rounds=made["rounds"])
 
     def _take(self) -> None:
         """The last statements of a round, which are short: keep what was found."""
@@ -325,10 +373,6 @@ class _Run:
     def _shows_regions(self) -> bool:
         return any(self._show(order.attribute.column.name) == "labels" for order in self.orders)
 
-    def _cells(self, counted: Relation) -> str:
-        holes = {"open": counted, "places": self.tables["places"]}
-        return self.tables.text("mondrian/cells", codes=self.codes, count=len(self.codes), **holes)
-
     def _closed(self, chosen: Relation) -> str:
         return self.tables.text("mondrian/closed", columns=self._kept, open=self.tables["open"], chosen=chosen)
 
@@ -336,6 +380,11 @@ class _Run:
     def _kept(self) -> list[str]:
         """The columns of the assignment."""
         return [*self.carried, "n", *(["first", "last"] if self.relaxed else []), "class"]
+
+    @property
+    def _moved(self) -> list[str]:
+        """The columns of tuples that are in partitions."""
+        return [*self._kept[:-1], "place", "class"] if self.relaxed else self._kept
 
     def _cuts(self) -> Relation:
         """The region of every class, from all the cuts on the way to it."""
@@ -349,8 +398,9 @@ class _Run:
 
         J. Xu et al., "Utility-based anonymization using local recoding", KDD 2006; 0 for a single value.
         """
-        cells = self.tables.make_as("cells", self._cells(self.assignment))
-        ((penalty,),) = self.tables.rows("mondrian/ncp", cells=cells, nodes=self.tables["nodes"])
+        made = self.tables
+        self._make(self._count(self.assignment, made["counted"]))
+        ((penalty,),) = made.rows("mondrian/ncp", cells=made["cells"], nodes=made["nodes"])
         # The order in which a database adds up floats is its own.
         return round(float(penalty) / (self.task.frequency_set.rows * len(self.orders)), 12)
 

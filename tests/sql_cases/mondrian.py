@@ -6,6 +6,7 @@ from kanon_sql.privacy import Predicate
 from kanon_sql.queries import Relation
 from sql_cases.case import AT_LEAST_2, COUNTED, FREQUENCY_SET, NO_ROWS, UNKNOWN_OF_3, Case, Rows
 
+_COUNTS = ("class", "attribute", "code", "n")
 # Two partitions of one ordered attribute (0) and one with a hierarchy of three levels (1).
 _OPEN = {
     "open": (dict.fromkeys(["age_0", "zip_0", "n", "class"], "BIGINT"), [(0, 1, 2, 3), (2, 0, 1, 3), (2, 0, 4, 5)])
@@ -49,6 +50,13 @@ _NODES = {
             (1, 2, 1, 1, 2, 2, 1, 0.0),
             *((1, x, 2, 0, 0, 2, 3, 1.0) for x in range(3)),
         ],
+    )
+}
+# Classes 4 and 5 were made in rounds 2 and 3, after which partition 6 is open.
+_ROUNDS = {
+    "rounds": (
+        {**dict.fromkeys(["age_0", "class", "round"], "BIGINT"), "is_open": "BOOLEAN"},
+        [(1, 4, 2, False), (2, 4, 2, False), (3, 5, 3, False), (4, 6, 3, True)],
     )
 }
 _MEDIAN = ("class", "attribute", "allowed", "split", "dealt", "kept", "width", "gain")
@@ -233,27 +241,26 @@ CASES = [
         },
     ),
     Case(
+        "mondrian/counted",
+        {"attribute": 1, "code": ["zip_0"], "open": Relation("open")},
+        _COUNTS,
+        [(3, 1, 0, 1), (3, 1, 1, 2), (5, 1, 0, 4)],
+        _OPEN,
+    ),
+    Case(
         "mondrian/cells",
-        {"codes": ["age_0", "zip_0"], "count": 2, "open": Relation("open"), "places": Relation("places")},
+        {"counted": Relation("counted"), "places": Relation("places")},
         _CELL,
         [
             (3, 0, 0, 4, 20.0, 9.0, 5.0, 1.0, 2),
-            (3, 0, 2, 6, 29.0, 9.0, 5.0, 1.0, 1),
             (5, 0, 2, 6, 29.0, 9.0, 5.0, 1.0, 4),
-            (3, 1, 0, 1, None, 1.0, 1.0, 0.5, 1),
-            (5, 1, 0, 1, None, 1.0, 1.0, 0.5, 4),
             (3, 1, 1, 0, None, 1.0, 1.0, 0.5, 2),
         ],
         {
-            **_OPEN,
+            "counted": (dict.fromkeys(_COUNTS, "BIGINT"), [(3, 0, 0, 2), (5, 0, 2, 4), (3, 1, 1, 2)]),
             "places": (
                 {name: _TYPES[name] for name in _CELL[1:-1]},
-                [
-                    (0, 0, 4, 20.0, 9.0, 5.0, 1.0),
-                    (0, 2, 6, 29.0, 9.0, 5.0, 1.0),
-                    (1, 0, 1, None, 1.0, 1.0, 0.5),
-                    (1, 1, 0, None, 1.0, 1.0, 0.5),
-                ],
+                [(0, 0, 4, 20.0, 9.0, 5.0, 1.0), (0, 2, 6, 29.0, 9.0, 5.0, 1.0), (1, 1, 0, None, 1.0, 1.0, 0.5)],
             ),
         },
     ),
@@ -410,6 +417,20 @@ CASES = [
         ["cut", "made"],
         [(1, 2)],
         {"moves": (_MOVE_TYPES, [(3, 1, 0, 0, 0, None, 8), (3, 1, 2, 0, 0, None, 8), (3, 1, 4, 1, 0, None, 9)])},
+    ),
+    Case(
+        "mondrian/progress",
+        {"rounds": Relation("rounds")},
+        ["made", "classes", "open_ones"],
+        [(3, 2, 1)],
+        _ROUNDS,
+    ),
+    Case(
+        "mondrian/after_rounds",
+        {"columns": ["age_0", "class"], "open": False, "rounds": Relation("rounds")},
+        ["age_0", "class"],
+        [(1, 4), (2, 4), (3, 5)],
+        _ROUNDS,
     ),
     # Six rows of half the range, and six below the top, with partition 4's four of one value.
     Case(

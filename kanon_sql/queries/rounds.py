@@ -1,0 +1,72 @@
+"""Rounds of statements that each read what the last round made, and several such rounds as one recursive statement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from kanon_sql.queries import tree as t
+from kanon_sql.relation import Relation
+
+_ROUNDS = "kanon_rounds"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A table that a round makes by the query `sql/<query>.sql`, or by several of it, one for each of the holes."""
+
+    table: str
+    query: str
+    holes: Sequence[Mapping[str, t.Hole]]
+
+    def text(self, dialect: str) -> str:
+        """The query as text."""
+        return t.union_all([t.text(self.query, dialect, **holes) for holes in self.holes])
+
+    def tree(self) -> exp.Query:
+        """The query, to stand inside another."""
+        made = [t.tree(self.query, **holes) for holes in self.holes]
+        return exp.union(*made, distinct=False, copy=False) if len(made) > 1 else made[0]
+
+
+def step(table: str, query: str, **holes: t.Hole) -> Step:
+    """A step of one query."""
+    return Step(table, query, (holes,))
+
+
+@t.remembered
+def rounds(start: Relation, columns: Sequence[str], steps: Sequence[Step], most: int, dialect: str) -> str:
+    """The query of at most so many rounds: the columns, round (the last that a row was in), is_open.
+
+    `start`: the rows that are open, in the columns. `steps`: read each other, and `open`, by their tables' names; the
+    last two give the columns of the rows that are open afterwards, and of those that are not. DuckDB's alone: elsewhere
+    a recursive query may not look at its rows twice.
+    """
+    *shared, opened, ended = steps
+    zero, one_more = t.literal(0), exp.Add(this=exp.Max(this=t.column("round")), expression=t.literal(1))
+    here = exp.select(one_more).from_("open").subquery()
+    made = exp.union(
+        _of_round(columns, t.table(Relation(opened.table)), here, is_open=True),
+        _of_round(columns, t.table(Relation(ended.table)), here, is_open=False),
+        distinct=False,
+    )
+    may_go_on = exp.and_(t.column("is_open"), exp.LT(this=t.column("round"), expression=t.literal(most)))
+    known = exp.select(*map(t.column, (*columns, "round"))).from_(_ROUNDS).where(may_go_on)
+    made = made.with_("open", as_=known, copy=False)
+    for step in shared:
+        made = made.with_(step.table, as_=step.tree(), materialized=True, copy=False)
+    for step in (opened, ended):
+        made = made.with_(step.table, as_=step.tree(), copy=False)
+    every = exp.union(_of_round(columns, t.table(start), zero, is_open=True), made.subquery(), distinct=False)
+    is_last = exp.EQ(this=t.column("round"), expression=t.literal(most))
+    query = exp.select(*map(t.column, (*columns, "round", "is_open"))).from_(_ROUNDS)
+    query = query.where(exp.or_(exp.not_(t.column("is_open")), is_last))
+    return t.printed(query.with_(_ROUNDS, as_=every, recursive=True), dialect)
+
+
+def _of_round(columns: Sequence[str], source: exp.Table, number: exp.Expr, is_open: bool) -> exp.Select:
+    """Rows with the number of their round, and whether they are open after it."""
+    told = exp.alias_(number.copy(), "round"), exp.alias_(t.literal(is_open), "is_open")
+    return exp.select(*map(t.column, columns), *told).from_(source)

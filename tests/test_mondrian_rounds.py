@@ -1,0 +1,61 @@
+"""Several rounds of Mondrian in one statement make what as many statements make, one round after the other."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.generalization import hierarchy as h
+from kanon_sql.generalization import recipes
+from kanon_sql.generalization.hierarchy import Hierarchy
+from kanon_sql.recode.mondrian import Rule, _Run
+from kanon_sql.recode.task import Clock, Local, Task
+from support.mondrian import Row, classes_of, task_of
+
+pytestmark = pytest.mark.quick
+_TOWNS = [("Bern", "CH", "*"), ("Thun", "CH", "*"), ("Graz", "AT", "*"), ("Linz", "AT", "*"), ("Rome", "IT", "*")]
+
+
+def towns(_: Sequence[object]) -> Hierarchy:
+    return h.from_rows([list(town) for town in _TOWNS], "q1")
+
+
+def ages(values: Sequence[object]) -> Hierarchy:
+    return recipes.suppress(values, "q0")
+
+
+def people(rows: int = 400) -> Task:
+    random = Random(4)
+    drawn = [(random.randrange(60), random.choice(_TOWNS)[0], random.choice("mf")) for _ in range(rows)]
+    sexes = [["m", "*"], ["f", "*"]]
+    return task_of(drawn, [ages, towns, lambda _: h.from_rows(sexes, "q2")], 5)
+
+
+def recoded(task: Task, at_once: int, relaxed: bool = False) -> tuple[Local, list[Counter[Row]]]:
+    with Scratch(task.engine, "mondrian") as tables:
+        local = _Run(task, Rule(), relaxed, tables, at_once=at_once * task.frequency_set.tuples).local()
+    return local, classes_of(task)
+
+
+@pytest.mark.parametrize("relaxed", [False, True])
+def test_as_many_rounds_make_the_same_classes(relaxed: bool) -> None:
+    task = people()
+    one_by_one, classes = recoded(task, 1, relaxed)
+    assert one_by_one.facts["rounds"] > 4
+    for at_once in (2, 3, 100):
+        local, same = recoded(task, at_once, relaxed)
+        assert same == classes
+        assert (local.facts["rounds"], local.facts["ncp"]) == (one_by_one.facts["rounds"], one_by_one.facts["ncp"])
+        assert local.facts["statements"] < one_by_one.facts["statements"]
+
+
+def test_with_a_time_limit_no_more_rounds_are_at_stake_than_are_done() -> None:
+    told: list[tuple[int, int]] = []
+    clock = Clock(600.0, lambda made: told.append((made.round, made.classes)))
+    local, classes = recoded(replace(people(), clock=clock), 100)
+    done = [round_ for round_, _ in told]
+    assert done[:4] == [1, 2, 4, min(8, done[-1])]
+    assert (done[-1], told[-1][1]) == (local.facts["rounds"], len(classes))
