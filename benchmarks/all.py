@@ -2,7 +2,7 @@
 
     python benchmarks/all.py             # about 25 minutes on two cores
     python benchmarks/all.py --quick     # some minutes, to see that it works; its page is printed, nothing is kept
-    python benchmarks/all.py --largest   # 100 million rows too: 5 GB of disk and a quarter of an hour more
+    python benchmarks/all.py --largest   # 100 million rows too: half an hour and some GB of disk more
     python benchmarks/all.py --resume    # go on with what was stopped
     python benchmarks/all.py peers nodes # only these parts; the others stay as they were
     python benchmarks/all.py --page      # the page alone, of what was measured
@@ -45,6 +45,7 @@ Job = tuple[str, Callable[[], Row]]
 RESULTS = HERE / "results" / "all.json"
 SIZES = (30_000, 300_000, 3_000_000, 20_000_000)
 LARGEST = 100_000_000
+MOST_LOCAL = 3_000_000  # rows that Mondrian is given, but with --largest
 WIDTHS = (5, 10, 20, 40, 60)
 MOMENTS = (5, 10, 20, 60)  # seconds at which `auto` is looked at
 # k, suppression limit, nodes that ARX 3.9.2 checks, its score: published by it for Adult, Flash, its metric Loss.
@@ -62,11 +63,12 @@ ARX = (
 
 @dataclass(frozen=True)
 class Run:
-    """What was asked for: where tables are kept, the sizes, and how small everything is to be."""
+    """What was asked for: where tables are kept, the sizes, whether all is small, whether Mondrian takes every size."""
 
     folder: Path
     sizes: tuple[int, ...]
     quick: bool = False
+    every: bool = False
 
     @property
     def small(self) -> int:
@@ -86,7 +88,8 @@ def sizes(run: Run) -> Iterator[Job]:
         yield f"{rows}", lambda table=table: {"rows": table().rows}  # made before anything is measured
         yield f"{rows} limits", lambda table=table, seconds=seconds: limits(table(), run.folder, seconds)
         yield f"{rows} auto", lambda table=table, seconds=seconds: released(table(), "auto", seconds)
-        yield f"{rows} mondrian", lambda table=table, seconds=seconds: released(table(), "mondrian", seconds)
+        if rows <= MOST_LOCAL or run.every:
+            yield f"{rows} mondrian", lambda table=table, seconds=seconds: released(table(), "mondrian", seconds)
 
 
 def nodes(run: Run) -> Iterator[Job]:
@@ -174,7 +177,7 @@ def recodings(run: Run) -> Iterator[Job]:
     for table in tried[:1] if run.quick else tried:
         for name in ("auto", *RECODERS):
             arguments = " ".join(map(str, table.args[1:]))
-            job = partial(_within, table, name, run.limited(15), suppression_limit=0.0)
+            job = partial(_within, table, name, run.limited(10), suppression_limit=0.0)
             yield f"{table.func.__name__} {arguments} {name}", job
     for rows in (10 * run.small, 100 * run.small // 3):
         yield f"taxis {rows}", lambda rows=rows: _cloaked(taxis(run.folder, rows), 120)
@@ -295,7 +298,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)} (default: all)")
     parser.add_argument("--rows", help="the sizes, such as 30000,3000000")
-    parser.add_argument("--largest", action="store_true", help="100 million rows too")
+    parser.add_argument("--largest", action="store_true", help="100 million rows too, and Mondrian on every size")
     parser.add_argument("--quick", action="store_true", help="small tables and short searches; prints its page")
     parser.add_argument("--resume", action="store_true", help="keep what is measured already")
     parser.add_argument("--page", action="store_true", help="only write the page")
@@ -308,7 +311,7 @@ def main() -> None:
         print(counters.renew())
         return
     asked.folder.mkdir(parents=True, exist_ok=True)
-    run = Run(asked.folder, _sizes(asked.rows, asked.largest, asked.quick), asked.quick)
+    run = Run(asked.folder, _sizes(asked.rows, asked.largest, asked.quick), asked.quick, asked.largest)
     results = asked.folder / "quick.json" if asked.quick else RESULTS
     measured = (
         json.loads(results.read_text()) if asked.page else measure(run, asked.parts or [*PARTS], results, asked.resume)

@@ -402,6 +402,10 @@ def plot(rows: Mapping[str, Row]) -> None:
         drawn.plot(*zip(*points, strict=True), line, color=colour, label=name)
     drawn.set_xscale("log")
     drawn.set_yscale("log")
+    drawn.minorticks_off()
+    sizes = sorted({size for points in lines.values() for size, _ in points})
+    drawn.set_xticks(sizes, labels=[f"{size:,}" for size in sizes])
+    drawn.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
     drawn.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     save(figure, "benchmark", "Seconds against rows: releases and the limits of the machine")
 

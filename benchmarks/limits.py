@@ -13,6 +13,7 @@ import statistics
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
@@ -28,15 +29,16 @@ def limits(table: str, scratch: Path, columns: list[str], kept: list[str]) -> di
     )
     groups = f"SELECT count(*), max(n) FROM (SELECT {grouped}, count(*) AS n FROM {source} GROUP BY ALL)"
     copy = f"COPY (SELECT {released} FROM {source}{{}}) TO '{copied}' (FORMAT parquet, COMPRESSION zstd)"
-    ((tuples, _),) = connection.execute(groups).fetchall()  # also whatever is loaded once
+    connection.execute(f"FROM {source} LIMIT 1").fetchall()  # whatever is loaded once
     statements = {
         "read": f"SELECT {bytes_read} FROM {source}",
         "group": groups,
         "copy": copy.format(""),
         "sort": copy.format(" ORDER BY ALL"),
     }
-    seconds = {name: _seconds(connection, sql) for name, sql in statements.items()}
-    return {"tuples": tuples, **seconds}
+    taken = {name: _taken(connection, sql) for name, sql in statements.items()}
+    ((tuples, _),) = taken["group"][1]
+    return {"tuples": tuples, **{name: seconds for name, (seconds, _) in taken.items()}}
 
 
 def _names(columns: list[str]) -> str:
@@ -48,13 +50,14 @@ def _is_text(connection: duckdb.DuckDBPyConnection, source: str, name: str) -> b
     return kind == "VARCHAR"
 
 
-def _seconds(connection: duckdb.DuckDBPyConnection, sql: str) -> float:
+def _taken(connection: duckdb.DuckDBPyConnection, sql: str) -> tuple[float, list[Any]]:
+    """The median of its seconds, and what it gave."""
     taken: list[float] = []
     while sum(taken) < 0.5:
         started = time.perf_counter()
-        connection.execute(sql).fetchall()
+        gave = connection.execute(sql).fetchall()
         taken.append(time.perf_counter() - started)
-    return statistics.median(taken)
+    return statistics.median(taken), gave
 
 
 if __name__ == "__main__":
