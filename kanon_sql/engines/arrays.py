@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isnan
 from typing import Any
 
 _MANY = 2_000  # rows; fewer take longer to show to DuckDB than to hand over
@@ -12,7 +13,7 @@ _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 def columns_of(types: Mapping[str, str], columns: Sequence[Sequence[Any]]) -> dict[str, Any] | None:
     """An array of each column, by its name; None for few rows, and for values that an array may not hold exactly.
 
-    Integers without NULL, and texts with it, are held.
+    Numbers without NULL or NaN, and texts with NULL, are held.
 
     >>> columns_of({"code": "INTEGER"}, [[1, 2, 3]]) is None
     True
@@ -28,6 +29,8 @@ def columns_of(types: Mapping[str, str], columns: Sequence[Sequence[Any]]) -> di
         kinds = {int} if isinstance(column, range) else set(map(type, column))
         if type_name in _INTEGERS and kinds == {int}:
             made[name] = np.array(column, dtype=np.int64)
+        elif type_name == "FLOAT8" and kinds == {float} and not any(map(isnan, column)):
+            made[name] = np.array(column, dtype=np.float64)
         elif type_name == "VARCHAR" and str in kinds and kinds <= {str, type(None)}:
             made[name] = np.array(column, dtype=object)
         else:

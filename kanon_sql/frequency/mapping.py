@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import is_
 from types import MappingProxyType
 from typing import Any
 
@@ -87,7 +88,9 @@ def aligned(place: Place, hierarchy: Hierarchy, data: Sequence[Any], reader: Eng
     """
     known = dict(zip(keys(data), data, strict=True))
     same = keys(hierarchy.values)
-    hierarchy = replace(hierarchy, values=tuple(map(known.get, same, hierarchy.values)))
+    as_held = tuple(map(known.get, same, hierarchy.values))
+    if not all(map(is_, as_held, hierarchy.values)):
+        hierarchy = replace(hierarchy, values=as_held)
     if all(map(known.__contains__, same)):
         return hierarchy
     texts = _texts(hierarchy.values)

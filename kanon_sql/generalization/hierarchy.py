@@ -2,19 +2,21 @@
 
 A hierarchy is a frozen value: leaves, and their label on every level (the domain and value generalization
 hierarchies of P. Samarati, TKDE 13(6), 2001, and L. Sweeney, IJUFKS 10(5), 2002, kept as one table).
-What makes one goes through `nested_levels`: each level is a function of the one before, the last has one label.
+What makes one goes through `nested_levels`, which holds each level against the one before, or through `of_levels`,
+where each was made of the one before: it is a function of that, and the last has one label.
 """
 
 from __future__ import annotations
 
 import csv
+import gc
 import hashlib
 import io
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from operator import eq
@@ -31,7 +33,9 @@ _JSON = json.JSONEncoder().encode
 SHOWN = 5  # values, in an error
 
 
-class _Level(NamedTuple):
+class Level(NamedTuple):
+    """The labels of a level, each with a code, in order of first appearance."""
+
     codes: tuple[int, ...]  # per row
     labels: tuple[Value, ...]  # per code
     leaves: tuple[int, ...]  # per code
@@ -88,11 +92,10 @@ class Hierarchy:
         >>> from_rows([["39", "30-39"], ["40", "40-49"], ["41", "40-49"]], "age.csv").distinct(["40", "41"])
         (2, 1, 1)
         """
-        every = keys((*self.values, *self.starred))
-        row_of = dict(zip(every, range(len(every)), strict=True))
-        rows = {row_of[value] for value in keys(list(data)) if value in row_of}
-        if len(rows) == len(every):
+        every, found = keys((*self.values, *self.starred)), set(keys(list(data)))
+        if found.issuperset(every):
             return tuple(len(level.labels) for level in self._coded)
+        rows = [row for row, value in enumerate(every) if value in found]
         return tuple(len(set(map(level.codes.__getitem__, rows))) for level in self._coded)
 
     def agrees_with(self, other: Hierarchy) -> bool:
@@ -104,7 +107,9 @@ class Hierarchy:
         >>> ages.agrees_with(from_rows([["40", "*0"]], "age.csv"))
         False
         """
-        return not self.contradicts(other) and bool(self._paths().keys() & other._paths().keys())
+        if self is other:
+            return bool(self.values)
+        return not self.contradicts(other) and bool(self._rows().keys() & other._rows().keys())
 
     def contradicts(self, other: Hierarchy) -> bool:
         """Whether the two can be no parts of one hierarchy: not as high, or other labels for a value that both hold.
@@ -114,11 +119,17 @@ class Hierarchy:
         >>> ages.contradicts(others), ages.contradicts(from_rows([["39", "*9"], ["40", "*0"]], "age.csv"))
         (False, True)
         """
-        mine, theirs = self._paths(), other._paths()
-        return self.height != other.height or any(mine[value] != theirs[value] for value in mine.keys() & theirs.keys())
+        if self.height != other.height:
+            return True
+        mine, theirs = self._rows(), other._rows()
+        return any(self._path(mine[value]) != other._path(theirs[value]) for value in mine.keys() & theirs.keys())
 
-    def _paths(self) -> dict[Value, tuple[Label, ...]]:
-        return dict(zip(map(key, self.values), zip(*self.levels, strict=True), strict=True))
+    def _rows(self) -> dict[Value, int]:
+        """The row of every leaf, by its key."""
+        return dict(zip(keys(self.values), range(self.leaf_count), strict=True))
+
+    def _path(self, row: int) -> tuple[Label, ...]:
+        return tuple(level[row] for level in self.levels)
 
     def sha256(self) -> str:
         """A fingerprint of leaves and labels, whatever their order."""
@@ -148,10 +159,10 @@ class Hierarchy:
             yield ("" if value is None else as_text(value), *(label or "" for label in labels))
 
     @cached_property
-    def _coded(self) -> tuple[_Level, ...]:
+    def _coded(self) -> tuple[Level, ...]:
         return tuple(self._level(level) for level in range(self.height + 1))
 
-    def _level(self, level: int) -> _Level:
+    def _level(self, level: int) -> Level:
         labels = self.labels(level)
         same = keys(labels)
         label_of = dict(zip(same, labels, strict=True))
@@ -160,7 +171,7 @@ class Hierarchy:
         leaves = Counter(codes[: self.leaf_count])  # in the order of the codes
         if self.starred:
             leaves[codes[-1]] = self.leaf_count
-        return _Level(codes, tuple(label_of.values()), tuple(leaves.values()))
+        return Level(codes, tuple(label_of.values()), tuple(leaves.values()))
 
 
 def from_rows(rows: Sequence[Sequence[str]], name: str) -> Hierarchy:
@@ -185,7 +196,20 @@ def parse(text: str, name: str, separator: str | None = None, header: bool = Fal
     >>> parse("39;[30, 40);*\\r\\n40;[40, 50);*\\r\\n", "age.csv").labels(1)
     ('[30, 40)', '[40, 50)')
     """
-    return _from_lines(fields(text, name, separator, header), name)
+    with _without_collection():
+        return _from_lines(fields(text, name, separator, header), name)
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Without looking for garbage in a million rows each time that some more have been read: a third of the time."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def fields(text: str, name: str, separator: str | None = None, header: bool = False) -> list[tuple[int, list[str]]]:
@@ -270,11 +294,11 @@ def cover(
     >>> cover(from_rows([["39"]], "age.csv"), ["39", "40"], "age", unmapped="top").starred
     ('40',)
     """
-    values = list(values)
-    data = dict(zip(keys(values), values, strict=True))
-    missing = data.keys() - set(keys((*hierarchy.values, *hierarchy.starred)))
-    if not missing:
+    values, known = list(values), set(keys((*hierarchy.values, *hierarchy.starred)))
+    if known.issuperset(keys(values)):
         return hierarchy
+    data = dict(zip(keys(values), values, strict=True))
+    missing = data.keys() - known
     strays = ordered(data[each] for each in missing)
     if strays and unmapped != "top":
         null = "give another recipe, since the empty text is NULL in a file and in groups"
@@ -297,7 +321,7 @@ OR_TOP = ", or generalize them to `*` with `unmapped='top'`"
 def nested_levels(
     values: Sequence[Value], levels: Sequence[Sequence[Label]], where: str, starred: tuple[Value, ...] = ()
 ) -> Hierarchy:
-    """The only place that makes a Hierarchy: adds the missing top, refuses a level that splits a label."""
+    """The hierarchy of levels by hand: adds the missing top, refuses a level that splits a label."""
     tops = set(levels[-1]) if levels else {None}
     if len(tops) > 1 or None in tops:
         levels = [*levels, [STAR] * len(values)]
@@ -305,6 +329,45 @@ def nested_levels(
     # With level 0 and the starred rows: a leaf "*" must not part again from the values sent to the top.
     for level in range(1, hierarchy.height + 1):
         _check_function(hierarchy.labels(level - 1), hierarchy.labels(level), level, where)
+    return hierarchy
+
+
+def made_level(
+    items: Sequence[Value],
+    labeller: Callable[[Value], Label],
+    below: Level | None = None,
+    same: Sequence[Value] | None = None,
+) -> Level:
+    """The level of the label of every item, made once per label of the level `below`, in which it nests.
+
+    `same`: of the lowest level, what the items of one label share; the items themselves unless given.
+
+    >>> tens = made_level([31, 39, 47], lambda age: f"{age // 10}*")
+    >>> tens
+    Level(codes=(0, 0, 1), labels=('3*', '4*'), leaves=(2, 1))
+    >>> made_level([31, 39, 47], lambda age: "under 40" if age < 40 else "40+", tens).labels
+    ('under 40', '40+')
+    """
+    names = below.codes if below else items if same is None else same
+    label_of = {name: labeller(item) for name, item in dict(zip(names, items, strict=True)).items()}
+    code_of = {label: code for code, label in enumerate(dict.fromkeys(label_of.values()))}
+    codes = tuple(map({name: code_of[label] for name, label in label_of.items()}.__getitem__, names))
+    return Level(codes, tuple(code_of), tuple(Counter(codes).values()))
+
+
+def of_levels(leaves: Sequence[Value], levels: Sequence[Level]) -> Hierarchy:
+    """The hierarchy of different leaves and of levels each of which was made of the one before, `*` above them.
+
+    >>> of_levels([31, 47], [made_level([31, 47], lambda age: f"{age // 10}*")]).levels
+    (('3*', '4*'), ('*', '*'))
+    """
+    rows = range(len(leaves))
+    every = [Level(tuple(rows), tuple(leaves), (1,) * len(leaves)), *levels]
+    if not levels or levels[-1].labels != (STAR,):
+        every.append(made_level(leaves, lambda _: STAR, same=(0,) * len(leaves)))
+    labels = (tuple(map(level.labels.__getitem__, level.codes)) for level in every[1:])
+    hierarchy = Hierarchy(tuple(leaves), tuple(labels))
+    hierarchy.__dict__["_coded"] = tuple(every)  # what the property would find out from the labels
     return hierarchy
 
 

@@ -13,7 +13,16 @@ from typing import Any, Literal, TypeAlias
 
 from kanon_sql.errors import HierarchyError
 from kanon_sql.generalization.calendar import NAMED, Unit, unit
-from kanon_sql.generalization.hierarchy import OR_TOP, SHOWN, STAR, Hierarchy, nested_levels
+from kanon_sql.generalization.hierarchy import (
+    OR_TOP,
+    SHOWN,
+    STAR,
+    Hierarchy,
+    Level,
+    made_level,
+    nested_levels,
+    of_levels,
+)
 from kanon_sql.generalization.rules import MOST
 from kanon_sql.generalization.values import Label, Value, as_text, ordered, printed
 
@@ -50,15 +59,14 @@ def ranges(
     """
     where = f"column {column!r}"
     leaves = ordered(values)
-    numbers = [_decimal(value, where) for value in leaves]
+    numbers = _exact(leaves, where)
     steps = [_decimal(width, where) for width in widths]
     low = -_INFINITY if bottom is None else _decimal(bottom, where)
     high = _INFINITY if top is None else _decimal(top, where)
     start = _decimal(origin, where)
     with localcontext(_EXACT):
         _check_ranges(steps, low, high, where)
-        levels = _labelled(numbers, steps, start, low, high)
-    return nested_levels(leaves, [*levels, [STAR] * len(leaves)], where)
+        return of_levels(leaves, _labelled(numbers, steps, start, low, high))
 
 
 def redact(values: Iterable[Value], side: Literal["right", "left"], column: str, step: int = 1) -> Hierarchy:
@@ -76,9 +84,9 @@ def redact(values: Iterable[Value], side: Literal["right", "left"], column: str,
     longest = max(map(len, texts), default=0)
     hides = [partial(_hide, hidden=hidden, side=side) for hidden in range(step, longest + step, step)]
     levels = _nested(texts, hides)
-    if levels and len(set(levels[-1])) == 1:
-        levels[-1] = [STAR] * len(leaves)
-    return nested_levels(leaves, levels, f"column {column!r}")
+    if levels and len(levels[-1].labels) == 1:
+        levels.pop()
+    return of_levels(leaves, levels)
 
 
 def dates(values: Iterable[Value], units: Sequence[str], column: str) -> Hierarchy:
@@ -95,7 +103,8 @@ def dates(values: Iterable[Value], units: Sequence[str], column: str) -> Hierarc
     steps = _checked_units(units, where)
     leaves = ordered(values)
     days = [_day(value, where) for value in leaves]
-    return nested_levels(leaves, [*_nested(days, [step.label for step in steps]), [STAR] * len(leaves)], where)
+    same = [(day.year, day.month, day.day) for day in days] if steps[0].hours != 1 else days
+    return of_levels(leaves, _nested(days, [step.label for step in steps], same))
 
 
 def edges(values: Iterable[Value], levels: Sequence[Sequence[Number]], column: str) -> Hierarchy:
@@ -113,8 +122,7 @@ def edges(values: Iterable[Value], levels: Sequence[Sequence[Number]], column: s
     cuts = [[_decimal(edge, where) for edge in level] for level in levels]
     _check_edges(cuts, where)
     finest = [bisect_right(cuts[0], number) for number in numbers]
-    labelled = _nested(numbers, [partial(_between, cut) for cut in cuts], finest)
-    return nested_levels(leaves, [*labelled, [STAR] * len(leaves)], where)
+    return of_levels(leaves, _nested(numbers, [partial(_between, cut) for cut in cuts], finest))
 
 
 def ages(values: Iterable[Value], as_of: date, bands: Sequence[int], column: str, top: int | None = None) -> Hierarchy:
@@ -132,8 +140,7 @@ def ages(values: Iterable[Value], as_of: date, bands: Sequence[int], column: str
     widths, high = [Decimal(band) for band in bands], _INFINITY if top is None else Decimal(top)
     _check_ranges(widths, Decimal(0), high, where)
     bounds = Decimal(0), Decimal(0), high
-    levels = _nested(list(map(Decimal, years)), [partial(_band, width, *bounds) for width in widths])
-    return nested_levels(leaves, [*levels, [STAR] * len(leaves)], where)
+    return of_levels(leaves, _nested(list(map(Decimal, years)), [partial(_band, width, *bounds) for width in widths]))
 
 
 def taxonomy(pairs: Iterable[tuple[str, str]], values: Iterable[Value], column: str, name: str) -> Hierarchy:
@@ -249,6 +256,13 @@ def _check_members(members: Set[str], below: Set[str], number: int, unmapped: st
         )
 
 
+def _exact(leaves: Sequence[Value], where: str) -> Sequence[Exact]:
+    """The numbers as they are, or exactly what they print."""
+    if set(map(type, leaves)) == {int} and max(-leaves[0], leaves[-1]) < MOST:
+        return leaves
+    return [_decimal(value, where) for value in leaves]
+
+
 def _decimal(value: Value, where: str) -> Decimal:
     if type(value) is int and abs(value) < MOST:
         return Decimal(value)
@@ -326,30 +340,28 @@ def _range(width: Exact, origin: Exact, bottom: Exact, top: Exact, number: Exact
 
 
 def _labelled(
-    numbers: Sequence[Decimal], widths: Sequence[Decimal], origin: Decimal, bottom: Decimal, top: Decimal
-) -> list[list[str]]:
+    numbers: Sequence[Exact], widths: Sequence[Decimal], origin: Decimal, bottom: Decimal, top: Decimal
+) -> list[Level]:
     if not all(each == each.to_integral_value() for each in (*widths, origin, bottom, top)):
-        return _nested(numbers, [partial(_range, width, origin, bottom, top) for width in widths])
+        exact = list(map(Decimal, numbers))
+        return _nested(exact, [partial(_range, width, origin, bottom, top) for width in widths])
     # A number and its floor are on the same side of every whole one, and whole numbers are several times faster.
     floors, (finest, *coarser), start = list(map(floor, numbers)), list(map(int, widths)), int(origin)
     low, high = (int(each) if each.is_finite() else each for each in (bottom, top))
-    shared = [((each - start) // finest, each < low, each >= high) for each in floors]
+    open_ended = low == -_INFINITY and high == _INFINITY
+    shared: list[Any] = [(each - start) // finest for each in floors]
+    if not open_ended:
+        shared = [(each, number < low, number >= high) for each, number in zip(shared, floors, strict=True)]
     return _nested(floors, [partial(_range, width, start, low, high) for width in (finest, *coarser)], shared)
 
 
 def _nested(
-    items: Sequence[Value], labellers: Iterable[Callable[[Any], str]], below: Sequence[Any] | None = None
-) -> list[list[str]]:
-    """Levels that are known to nest: each label is made once per label of the level below.
-
-    `below`: what the items of one label of the lowest level share.
-    """
-    levels: list[list[str]] = []
-    below = items if below is None else below
+    items: Sequence[Value], labellers: Iterable[Callable[[Any], str]], same: Sequence[Any] | None = None
+) -> list[Level]:
+    """Levels that are known to nest. `same`: what the items of one label of the lowest level share."""
+    levels: list[Level] = []
     for labeller in labellers:
-        label_of = {name: labeller(item) for name, item in dict(zip(below, items, strict=True)).items()}
-        below = list(map(label_of.__getitem__, below))
-        levels.append(below)
+        levels.append(made_level(items, labeller, levels[-1] if levels else None, same))
     return levels
 
 

@@ -15,7 +15,7 @@ from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
 from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.queries import Hole, Relation
-from kanon_sql.recode.order import Order, number_of
+from kanon_sql.recode.order import Order, numbers_of
 from kanon_sql.recode.show import NUMBERS, STATISTICS, class_members
 from kanon_sql.recode.task import Local
 
@@ -43,7 +43,7 @@ def _is_number(attribute: Attribute) -> bool:
     """Whether a column holds numbers whose squares can be added up."""
     if attribute.column.kind not in NUMBERS:
         return False
-    numbers = map(number_of, attribute.hierarchy.values)
+    numbers = numbers_of(attribute.hierarchy.values)
     return all(number is None or abs(number) < _TOO_LARGE for number in numbers)
 
 
@@ -53,7 +53,7 @@ _TOO_LARGE = 1e140
 def _of_level(judge: Judge, node: Node, attribute: Attribute, level: int) -> float | None:
     hierarchy, leaves = attribute.hierarchy, attribute.hierarchy.leaves(level)
     codes, labels = hierarchy.codes(0), hierarchy.codes(level)
-    numbers = [number_of(value) for value in hierarchy.values]
+    numbers = numbers_of(hierarchy.values)
     with Scratch(judge.frequency_set.engine, "errors") as tables:
         types = {"code_0": "INTEGER", "number": "FLOAT8"}
         known = tables.load("numbers", types, [codes[: len(numbers)], numbers])

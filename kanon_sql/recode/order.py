@@ -117,6 +117,15 @@ def number_of(value: Any) -> float | None:
     return float(number) if number is not None and math.isfinite(number) else None
 
 
+def numbers_of(values: Sequence[Any]) -> list[float | None]:
+    """`number_of` each value; whole numbers, which are many where any are, in a fraction of its time.
+
+    >>> numbers_of([7, 8]), numbers_of([7, float("nan")])
+    ([7.0, 8.0], [7.0, None])
+    """
+    return list(map(float if set(map(type, values)) == {int} else number_of, values))
+
+
 def number_key(value: Any) -> tuple[Any, ...]:
     """What values of an ordered column are sorted by: NULL first, then by size, then NaN.
 
