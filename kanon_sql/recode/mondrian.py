@@ -146,11 +146,10 @@ class _Run:
 
     def _go_on(self, sides: Mapping[str, Predicate], rounds: int, open_ones: int) -> tuple[int, int, int] | None:
         """Make some rounds: how many, and the classes and open partitions there are of it; None if the time was up."""
-        at_once = self._rounds_at_once(rounds)
+        at_once, counts = self._rounds_at_once(rounds), None
         with self.task.working():
             counts = self._look_ahead(sides, at_once) if at_once > 1 else self._look(sides, open_ones)
-            done = True
-        if not done:
+        if counts is None:
             return None
         self._take_rounds() if at_once > 1 else self._take()
         return counts
