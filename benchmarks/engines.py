@@ -114,7 +114,7 @@ def job(on: Server, spec: Path, name: str, options: list[str], rows: int) -> dic
     cost = process(*run, output=manifest)
     said, ran, read = json.loads(manifest.read_text()), on.statements(position), on.reads() - read
     bare = bare_statements(on)
-    heavy = {"scan": _longest(ran, "GROUP BY"), "release": _longest(ran, "kanon_recoded")}
+    heavy = {"scan": _longest(ran, "GROUP BY"), "release": _longest(ran, "kanon_coded")}
     return {
         "job": name,
         "source read, times": round(read / rows, 3),

@@ -61,12 +61,12 @@ def test_two_statements_read_the_source_and_no_join_makes_more_rows_of_it(
         most.append(int(max(_rows(json.loads(plan)[0]["Plan"]))))
 
     def running(engine: PostgreSQL, sql: str) -> int | None:
-        if sql.startswith("CREATE TABLE") and "kanon_recoded" in sql:
+        if sql.startswith("CREATE TABLE") and "kanon_coded" in sql:
             explained(engine, sql.partition(" AS ")[2])
         return run(engine, sql)
 
     def copying(engine: PostgreSQL, query: str, *rest: Any) -> int:
-        if "kanon_recoded" in query:
+        if "kanon_coded" in query:
             explained(engine, query)
         return copy_out(engine, query, *rest)
 

@@ -3,6 +3,9 @@
 Rows are sorted by all that is released. To carry eight columns of text through that sort takes most of the time of a
 large release: so every label has its place among those of its column, the places are sorted, and the label is taken
 from a list by its place. A join after the sort would do the same, but DuckDB does not keep the order of rows in one.
+
+PostgreSQL sorts one number sooner than several, so that there the places of a row are put together, in bits. It walks
+a list of texts to reach one, so that a column of many labels carries them through the sort.
 """
 
 from __future__ import annotations
@@ -20,50 +23,101 @@ if TYPE_CHECKING:
 
 Cells = Sequence[tuple[int, "Cell"]]
 SORTED, CODED = "kanon_sorted", "kanon_coded"
-_LABELS, _CLASSES = "kanon_labels", "kanon_placed"
+_LABELS = "kanon_labels"
+_WALKED = 100  # labels in a list that is walked sooner than a label is carried
+_WORD = 62  # bits of places that are sorted as one number
 
 
 def can_place(dialect: str) -> bool:
-    """Whether a system takes an element of a list by its place as fast from a long list as from a short one."""
-    return dialect == "duckdb"
+    """Whether a system of ours takes an element of a list by its place."""
+    return dialect in ("duckdb", "postgres")
 
 
-def placed(sorted_rows: exp.Select, cells: Cells, keyed: Cells, masks: bool) -> exp.Select:
+def carried(keyed: Cells, dialect: str) -> Cells:
+    """The cells whose labels go through the sort, since a list of theirs would be slow."""
+    return [] if dialect == "duckdb" else [each for each in keyed if each[1].labels > _WALKED]
+
+
+def placed(sorted_rows: exp.Select, cells: Cells, keyed: Cells, masks: bool, dialect: str) -> exp.Select:
     """The release of sorted rows: `p0`, `p1`, … are places of labels of `keyed` cells, `o0`, … are shown as they are.
 
     `masks`: whether a row without a place shows its mask.
     """
-    shown = {i: _label(cell, i, masks) for i, cell in keyed}
+    as_they_are = {i for i, _ in carried(keyed, dialect)}
+    labels = {i: t.column(f"o{i}", SORTED) if i in as_they_are else _label(i, keyed, dialect) for i, _ in keyed}
+    shown = {i: _masked(labels[i], cell, _place(i, keyed, dialect), masks) for i, cell in keyed}
     columns = (exp.alias_(shown.get(i, t.column(f"o{i}", SORTED)), cell.name, quoted=True) for i, cell in cells)
     query = exp.select(*columns).from_(exp.to_table(SORTED))
-    if keyed:
+    for i, cell in keyed:
+        query = query.with_(_labels(i), as_=_places(cell, dialect))
+    if keyed and dialect == "duckdb":
         query = query.join(exp.to_table(_LABELS), join_type="CROSS")
         lists = (exp.alias_(_list(i), f"l{i}") for i, _ in keyed)
-        for i, cell in keyed:
-            query = query.with_(_labels(i), as_=_places(cell))
         query = query.with_(_LABELS, as_=exp.select(*lists))
     return query.with_(SORTED, as_=sorted_rows)
 
 
-def with_places(classes: exp.Expr, keyed: Cells) -> exp.Expr:
-    """The relation of the classes, `k`, with the places of their labels, `p0`, `p1`, …"""
+def sorted_by(keyed: Cells, dialect: str) -> list[str]:
+    """The columns of the classes that their places are in: `p0`, `p1`, …, or several together as `w0`, `w1`, …"""
+    return [name for name, _ in _written(keyed, dialect)]
+
+
+def with_places(classes: exp.Expr, keyed: Cells, dialect: str) -> exp.Expr:
+    """The relation of the classes, `k`, with the places of their labels; see `sorted_by`."""
     codes = [
         exp.alias_(t.column(str(cell.class_column), "q"), str(cell.class_column), quoted=True) for _, cell in keyed
     ]
-    places = [exp.alias_(t.column("place", f"m{i}"), f"p{i}") for i, _ in keyed]
+    places = [exp.alias_(place, name) for name, place in _written(keyed, dialect)]
     query = exp.select(*codes, *places).from_(classes, copy=False)
     for i, cell in keyed:
         same = exp.EQ(this=t.column("code", f"m{i}"), expression=t.column(str(cell.class_column), "q"))
         labels = exp.alias_(exp.to_table(_labels(i)), f"m{i}", table=True)
         query = query.join(labels, on=same, copy=False)
-    return in_pieces(query, [f"m{i}" for i, _ in keyed]).subquery("k")
+    return t.fenced(in_pieces(query, [f"m{i}" for i, _ in keyed]), dialect).subquery("k")
+
+
+def _written(keyed: Cells, dialect: str) -> list[tuple[str, exp.Expr]]:
+    """The places of a class, each by itself, or put together in the order of the cells."""
+    if dialect == "duckdb":
+        return [(f"p{i}", t.column("place", f"m{i}")) for i, _ in keyed]
+    words: dict[str, exp.Expr] = {}
+    for i, (word, shift, _) in _bits(keyed).items():
+        place = exp.cast(t.column("place", f"m{i}"), "BIGINT")
+        bits = exp.BitwiseLeftShift(this=place, expression=exp.Literal.number(shift))
+        words[word] = exp.BitwiseOr(this=words[word], expression=exp.paren(bits)) if word in words else exp.paren(bits)
+    return list(words.items())
+
+
+def _bits(keyed: Cells) -> dict[int, tuple[str, int, int]]:
+    """Where the place of each cell is: in which word, how many bits from its end, and how many bits it has."""
+    sizes = {i: (cell.labels + 1).bit_length() for i, cell in keyed}  # with one for NULL
+    words: list[list[int]] = [[]]
+    for i, bits in sizes.items():
+        if sum(sizes[other] for other in words[-1]) + bits > _WORD:
+            words.append([])
+        words[-1].append(i)
+    return {
+        i: (f"w{number}", sum(sizes[after] for after in word[at + 1 :]), sizes[i])
+        for number, word in enumerate(words)
+        for at, i in enumerate(word)
+    }
+
+
+def _place(index: int, keyed: Cells, dialect: str) -> exp.Expr:
+    """The place of a sorted row's label."""
+    if dialect == "duckdb":
+        return t.column(f"p{index}", SORTED)
+    word, shift, bits = _bits(keyed)[index]
+    shifted = exp.BitwiseRightShift(this=t.column(word, SORTED), expression=exp.Literal.number(shift))
+    place = exp.BitwiseAnd(this=exp.paren(shifted), expression=exp.Literal.number(2**bits - 1))
+    return exp.cast(exp.paren(place), "INT")
 
 
 def _labels(index: int) -> str:
     return f"{_LABELS}_{index}"
 
 
-def _places(cell: Cell) -> exp.Select:
+def _places(cell: Cell, dialect: str) -> exp.Select:
     """The labels of a cell's codes in their order: code, shown, place."""
     assert cell.mapping is not None
     label = t.column(cell.label or "value", "m")
@@ -77,9 +131,10 @@ def _places(cell: Cell) -> exp.Select:
     if cell.null:
         of_null = (exp.alias_(t.literal(each), name) for each, name in zip(cell.null, ("code", "shown"), strict=True))
         of_values = exp.union(of_values, exp.select(*of_null))
-    # A collation may hold two labels equal; by their bytes they are two.
-    looks = exp.Ordered(this=exp.func("HEX", exp.cast(exp.column("shown"), "TEXT")), nulls_first=False)
-    order = exp.Order(expressions=[_ascending("shown"), looks])
+    order = exp.Order(expressions=[_ascending("shown")])
+    if dialect == "duckdb":  # where a collation may hold two labels equal; by their bytes they are two
+        looks = exp.Ordered(this=exp.func("HEX", exp.cast(exp.column("shown"), "TEXT")), nulls_first=False)
+        order.append("expressions", looks)
     place = exp.Window(this=exp.Anonymous(this="DENSE_RANK"), order=order)
     columns = exp.column("code"), exp.column("shown"), exp.alias_(exp.cast(place, _type(cell.labels)), "place")
     return exp.select(*columns).from_(of_values.subquery("labels"), copy=False)
@@ -90,9 +145,11 @@ def _type(labels: int) -> str:
     return "TINYINT" if labels < 100 else "SMALLINT" if labels < 30_000 else "INT"
 
 
-def _list(index: int) -> exp.Expr:
+def _list(index: int, nulls: bool = True) -> exp.Expr:
     """The labels of a cell as one list, each at its place."""
     once = exp.select("place", "shown").distinct().from_(exp.to_table(_labels(index)))
+    if not nulls:  # at the last place, and there is none beyond the end
+        once = once.where(t.is_not_null(exp.column("shown")), copy=False)
     order = exp.Order(this=exp.column("shown"), expressions=[_ascending("place")])
     return exp.select(exp.ArrayAgg(this=order)).from_(once.subquery("labels")).subquery()
 
@@ -101,9 +158,14 @@ def _ascending(name: str) -> exp.Ordered:
     return exp.Ordered(this=exp.column(name), nulls_first=False)
 
 
-def _label(cell: Cell, index: int, masks: bool) -> exp.Expr:
-    place = t.column(f"p{index}", SORTED)
-    label: exp.Expr = exp.Anonymous(this="LIST_EXTRACT", expressions=[t.column(f"l{index}", _LABELS), place])
-    if not masks or cell.mask is None:
+def _label(index: int, keyed: Cells, dialect: str) -> exp.Expr:
+    place = _place(index, keyed, dialect)
+    if dialect == "duckdb":
+        return exp.Anonymous(this="LIST_EXTRACT", expressions=[t.column(f"l{index}", _LABELS), place])
+    return exp.Bracket(this=_list(index, nulls=False), expressions=[place], offset=1)
+
+
+def _masked(label: exp.Expr, cell: Cell, place: exp.Expr, masks: bool) -> exp.Expr:
+    if not masks:
         return label
-    return exp.Case().when(t.is_null(place.copy()), t.literal(cell.mask)).else_(label)
+    return exp.Case().when(t.is_null(place), t.literal(cell.mask)).else_(label)

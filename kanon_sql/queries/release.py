@@ -11,7 +11,7 @@ from kanon_sql.privacy import POPULATION_UNIT, Predicate, Reference
 from kanon_sql.queries import tree as t
 from kanon_sql.queries.pieces import in_pieces
 from kanon_sql.queries.places import CODED as _CODED
-from kanon_sql.queries.places import can_place, placed, with_places
+from kanon_sql.queries.places import can_place, carried, placed, sorted_by, with_places
 from kanon_sql.queries.reference import reference_tree
 from kanon_sql.relation import Relation
 
@@ -25,7 +25,8 @@ class Cell:
     `unmapped` the label of a value that the mapping does not hold, or holds under the code `starred` (None: NULL).
     `class_column`: the column of the classes relation that holds this cell's codes, None where all are alike.
     `open_type`: the type to release a value in whose own type would tell of others (ENUM). `plain`: whether equal
-    values of a kept column look the same. `labels`: how many labels the mapping has at most.
+    values of a kept column look the same. `labels`: how many labels the mapping has at most. `kind`: that of a kept
+    column.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Cell:
     open_type: str | None = None
     plain: bool = False
     labels: int = 2**31 - 1
+    kind: str = "other"
 
     @property
     def recoded(self) -> bool:
@@ -114,21 +116,40 @@ def _placed(release: ReleaseQuery, held: Relation, dialect: str) -> exp.Expr:
     cells = list(enumerate(release.cells))
     keyed = [(i, cell) for i, cell in cells if cell.class_column]
     kept = [(i, cell) for i, cell in cells if not cell.class_column]
-    rows = exp.select(*(exp.alias_(t.column(f"o{i}", _CODED), f"o{i}", quoted=True) for i, _ in kept))
-    rows = rows.from_(t.fenced(_recoded(release, keyed, shown=kept), dialect).subquery(_CODED), copy=False)
+    as_they_are = sorted([*kept, *carried(keyed, dialect)])
+    rows = exp.select(*(exp.alias_(t.column(f"o{i}", _CODED), f"o{i}", quoted=True) for i, _ in as_they_are))
+    coded = _recoded(release, keyed, shown=as_they_are)
+    rows = rows.from_(t.fenced(coded, dialect).subquery(_CODED), copy=False)
+    places = sorted_by(keyed, dialect) if keyed else []
     if keyed:
-        rows = rows.select(*(exp.alias_(t.column(f"p{i}", "k"), f"p{i}") for i, _ in keyed), copy=False)
-        classes = with_places(t.table(held, "q"), keyed)
+        rows = rows.select(*(exp.alias_(t.column(name, "k"), name) for name in places), copy=False)
+        classes = with_places(t.table(held, "q"), keyed, dialect)
         equal = [
             exp.EQ(this=t.column(str(c.class_column), "k"), expression=t.column(f"c{i}", _CODED)) for i, c in keyed
         ]
         rows = rows.join(classes, on=exp.and_(*equal), join_type="LEFT" if release.mask else "INNER", copy=False)
-    columns = [(t.column(f"p{i}", "k"), True) for i, _ in keyed]
+    columns: list[tuple[exp.Expr, bool]] = [(t.column(name, "k"), True) for name in places]
     columns += [(t.column(f"o{i}", _CODED), cell.sortable) for i, cell in kept if not cell.recoded]
-    looks = [t.column(f"o{i}", _CODED) for i, cell in kept if not (cell.recoded or cell.plain)]
+    looks = [(t.column(f"o{i}", _CODED), cell.kind) for i, cell in kept if not (cell.recoded or cell.plain)]
     if columns:  # else all rows are the same
-        rows = rows.order_by(*ordered(columns, looks, None), copy=False)
-    return placed(rows, cells, keyed, release.mask)
+        rows = rows.order_by(*ordered(columns, (), None), *_by_looks(looks, dialect), copy=False)
+    return placed(rows, cells, keyed, release.mask, dialect)
+
+
+def _by_looks(kept: Sequence[tuple[exp.Expr, str]], dialect: str) -> list[exp.Expr]:
+    """What equal values of kept columns, each with its kind, are sorted by that may look different.
+
+    A hash of every row costs more than the rest of the sort, so that it is left where a number says the same.
+    """
+    scales = [column for column, kind in kept if kind == "decimal" and dialect == "postgres"]
+    zeros = [column for column, kind in kept if kind == "float"]
+    hashed = [column for column, kind in kept if not (column in scales or column in zeros)]
+    signs = [
+        exp.Case().when(exp.EQ(this=each.copy(), expression=exp.Literal.number(0)), exp.cast(each.copy(), "TEXT"))
+        for each in zeros
+    ]
+    by_scale = [exp.Anonymous(this="SCALE", expressions=[each.copy()]) for each in scales]
+    return [*by_scale, *signs, *ordered((), hashed, None)]
 
 
 def _counted(release: ReleaseQuery, keyed: Sequence[tuple[int, Cell]]) -> exp.Query:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from kanon_sql import queries
-from kanon_sql.engine import Engine
+from kanon_sql.engine import Column, Engine
 from kanon_sql.frequency import population
 from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
 from kanon_sql.generalization.hierarchy import STAR
@@ -194,8 +194,7 @@ class FullDomain(Judged):
             for a, level in self._levels
         }
         cells = tuple(
-            recoded.get(column.name)
-            or Cell(column.name, column.kind != "other", plain=self._is_plain(column), open_type=column.open_type)
+            recoded.get(column.name) or self._kept(column)
             for column in self.table.columns
             if column.name not in self.spec.dropped
         )
@@ -205,6 +204,10 @@ class FullDomain(Judged):
         source = self.table.relation if classes else self.engine.lasting(self.table.relation)
         query = ReleaseQuery(source, cells, safe, classes, mask, shuffle, self.model.sensitive)
         return self._beside_population(query).sql(self.engine.dialect)
+
+    def _kept(self, column: Column) -> Cell:
+        sortable, plain = column.kind != "other", self._is_plain(column)
+        return Cell(column.name, sortable, plain=plain, kind=column.kind, open_type=column.open_type)
 
     def _beside_population(self, query: ReleaseQuery) -> ReleaseQuery:
         """The query with the population that it counts, where it counts its classes itself."""
