@@ -3,6 +3,7 @@
 from kanon_sql.queries.cloak import Moment, cloak_points, cloak_released, cloak_rows
 from kanon_sql.queries.coding import Coded, frequency_set, raw_column, spread, tuples, with_population
 from kanon_sql.queries.dialects import DIALECTS, check_dialect, is_executed
+from kanon_sql.queries.large import LargeQuery, drop_type, label_counts, label_type, text_counts, typed_columns
 from kanon_sql.queries.local import (
     assigned,
     beside_patterns,
@@ -101,6 +102,7 @@ __all__ = [
     "Conversion",
     "GeneralizationSteps",
     "Hole",
+    "LargeQuery",
     "LocalCell",
     "LocalReleaseQuery",
     "Moment",
@@ -142,6 +144,7 @@ __all__ = [
     "declare_key",
     "delete_others",
     "drop",
+    "drop_type",
     "escaped",
     "exported_tuples",
     "files_converted",
@@ -155,6 +158,8 @@ __all__ = [
     "insert_castable",
     "insert_lists",
     "is_executed",
+    "label_counts",
+    "label_type",
     "labelled",
     "load_files",
     "local_classes",
@@ -194,8 +199,10 @@ __all__ = [
     "spread",
     "step",
     "text",
+    "text_counts",
     "tuples",
     "typed",
+    "typed_columns",
     "union_all",
     "use",
     "with_population",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
 from kanon_sql.privacy import POPULATION_UNIT, Predicate
 from kanon_sql.queries import tree as t
+from kanon_sql.queries.large import LargeCell, LargeQuery
+from kanon_sql.queries.order import concatenated, ordered
 from kanon_sql.queries.pieces import in_pieces
 from kanon_sql.queries.release import (
     CLASSES,
@@ -16,9 +18,7 @@ from kanon_sql.queries.release import (
     RECODED,
     UNMAPPED_CODE,
     beside_population,
-    concatenated,
     in_population,
-    ordered,
     with_safe_classes,
 )
 from kanon_sql.queries.written import Statement, WrittenTable, laid_out
@@ -87,6 +87,10 @@ class LocalReleaseQuery:
         tree = _local_release(self, dialect)
         return Statement(laid_out(tree, dialect), tuple(v for v in self.values if v.is_long(dialect)), dialect)
 
+    def large(self) -> LargeQuery | None:
+        """The same release as one of many rows, where no tuple is split."""
+        return None if self.split or self.recount else _large(self)
+
     def population_sql(self, dialect: str) -> str:
         """The query of the population as the release shows it: what is shown, and `population`, the rows or people."""
         assert self.population is not None
@@ -131,6 +135,27 @@ def _local_release(release: LocalReleaseQuery, dialect: str) -> exp.Expr:
         counted = RECODED if release.population is None else COUNTED
         query = with_safe_classes(query, [t.column("class")], _CODED, release.safe, counted)
     return query
+
+
+def _large(release: LocalReleaseQuery) -> LargeQuery:
+    keyed = [(i, cell) for i, cell in enumerate(release.cells) if cell.mapping]
+    labels = [(f"o{i}_{j}", column) for i, cell in keyed for j, (_, column) in enumerate(cell.shown)]
+    codes = [exp.alias_(t.column(cell.key, "a"), f"c{i}") for i, cell in keyed]
+    shown = exp.select(*codes, *(exp.alias_(t.column(column, "k"), name) for name, column in labels))
+    same = exp.EQ(this=t.column("class", "k"), expression=t.column("class", "a"))
+    shown = shown.from_(t.table(release.assignment, "a")).join(t.table(release.classes, "k"), on=same)
+    cells = tuple(each for i, cell in enumerate(release.cells) for each in _large_cells(i, cell))
+    keys = {f"c{i}": cell.key for i, cell in keyed}
+    shuffle = release.seed if release.shuffle else None
+    return LargeQuery(release.source, cells, keys, _local_coded(release), shown, shuffle_seed=shuffle)
+
+
+def _large_cells(index: int, cell: LocalCell) -> list[LargeCell]:
+    if cell.mapping is None:
+        kept = LargeCell(cell.name, f"k{index}", cell.name, False, cell.sortable, cell.plain)
+        return [replace(kept, open_type=cell.open_type)]
+    shown = (name for name, _ in cell.shown)
+    return [LargeCell(name, f"o{index}_{j}", recoded=True, open_type=cell.open_type) for j, name in enumerate(shown)]
 
 
 def _local_counted(release: LocalReleaseQuery, population: Relation) -> exp.Query:

@@ -9,6 +9,8 @@ from sqlglot import exp
 
 from kanon_sql.privacy import POPULATION_UNIT, Predicate, Reference
 from kanon_sql.queries import tree as t
+from kanon_sql.queries.large import LargeCell, LargeQuery
+from kanon_sql.queries.order import concatenated, ordered
 from kanon_sql.queries.pieces import in_pieces
 from kanon_sql.queries.places import CODED as _CODED
 from kanon_sql.queries.places import can_place, carried, placed, sorted_by, with_places
@@ -84,6 +86,10 @@ class ReleaseQuery:
         """The query in a dialect."""
         return t.printed(_release(self, dialect), dialect)
 
+    def large(self) -> LargeQuery | None:
+        """The same release as one of many rows, where DuckDB has its classes."""
+        return _large(self, self.classes) if self.classes else None
+
 
 RECODED, CLASSES, COUNTED = "kanon_recoded", "kanon_classes", "kanon_counted"
 
@@ -150,6 +156,52 @@ def _by_looks(kept: Sequence[tuple[exp.Expr, str]], dialect: str) -> list[exp.Ex
     ]
     by_scale = [exp.Anonymous(this="SCALE", expressions=[each.copy()]) for each in scales]
     return [*by_scale, *signs, *ordered((), hashed, None)]
+
+
+def _large(release: ReleaseQuery, held: Relation) -> LargeQuery:
+    cells = list(enumerate(release.cells))
+    keyed = [(i, cell) for i, cell in cells if cell.class_column]
+    kept = [(i, cell) for i, cell in cells if not cell.recoded]
+    rows = _recoded(release, keyed, shown=kept)
+    keys = {f"c{i}": str(cell.class_column) for i, cell in keyed}
+    large = tuple(_large_cell(i, cell) for i, cell in cells)
+    return LargeQuery(release.source, large, keys, rows, _labelled(held, keyed), release.mask, release.shuffle_seed)
+
+
+def _large_cell(index: int, cell: Cell) -> LargeCell:
+    if not cell.recoded:
+        return LargeCell(cell.name, f"o{index}", cell.name, False, cell.sortable, cell.plain)
+    if cell.class_column is None:
+        return LargeCell(cell.name, recoded=True, constant=cell.constant)
+    return LargeCell(cell.name, f"s{index}", recoded=True, mask=cell.mask)
+
+
+def _labelled(classes: Relation, keyed: Sequence[tuple[int, Cell]]) -> exp.Select:
+    """The classes by their codes, c0, c1, …, with the labels of these, s0, s1, …"""
+    codes = [exp.alias_(t.column(str(cell.class_column), "q"), f"c{i}") for i, cell in keyed]
+    labels = [exp.alias_(t.column("shown", f"m{i}"), f"s{i}") for i, _ in keyed]
+    query = exp.select(*codes, *labels).from_(t.table(classes, "q"))
+    for i, cell in keyed:
+        same = exp.EQ(this=t.column("code", f"m{i}"), expression=t.column(str(cell.class_column), "q"))
+        query = query.join(_labels(cell).subquery(f"m{i}"), on=same, copy=False)
+    return in_pieces(query, [f"m{i}" for i, _ in keyed])
+
+
+def _labels(cell: Cell) -> exp.Query:
+    """The labels of a cell's codes: code, shown."""
+    assert cell.mapping is not None
+    label, code = t.column(cell.label or "value", "m"), t.column(cell.code, "m")
+    shown = label if cell.label else t.opened(label, cell.open_type)
+    if cell.starred is not None:
+        starred = exp.EQ(this=code.copy(), expression=t.literal(cell.starred))
+        shown = exp.Case().when(starred, t.literal(cell.unmapped)).else_(shown)
+    named = exp.alias_(code, "code"), exp.alias_(shown, "shown")
+    # A collation may hold two labels equal: each code has one.
+    of_values = exp.select(*named).distinct().from_(t.table(cell.mapping, "m"), copy=False)
+    if not cell.null:
+        return of_values
+    of_null = (exp.alias_(t.literal(each), name) for each, name in zip(cell.null, ("code", "shown"), strict=True))
+    return exp.union(of_values, exp.select(*of_null))
 
 
 def _counted(release: ReleaseQuery, keyed: Sequence[tuple[int, Cell]]) -> exp.Query:
@@ -330,19 +382,6 @@ def _order(release: ReleaseQuery) -> list[exp.Expr]:
     return ordered(columns, kept, release.shuffle_seed)
 
 
-def ordered(
-    columns: Sequence[tuple[exp.Expr, bool]], kept: Sequence[exp.Expr], shuffle_seed: int | None
-) -> list[exp.Expr]:
-    """By the columns, each with whether it can be sorted, or by a seeded hash of them all.
-
-    Equal values that are kept as they are may look different (-0, a collation that ignores case): then by their looks.
-    """
-    by_value = [column if sortable else exp.cast(column, "TEXT") for column, sortable in columns]
-    if shuffle_seed is None:
-        return [*by_value, *([exp.func("MD5", concatenated("", kept))] if kept else [])]
-    return [exp.func("MD5", concatenated(str(shuffle_seed), [column for column, _ in columns])), *by_value]
-
-
 def of_type(value: object, type_name: str) -> object:
     """A value to write out in a query; one of single precision with its type, for 0.7 alone is another number."""
     single = isinstance(value, float) and type_name.upper() in ("FLOAT", "REAL")
@@ -353,12 +392,3 @@ def contents(relation: Relation, columns: Sequence[str], dialect: str) -> str:
     """The query that gives every row of a relation as one text, `content`."""
     content = exp.alias_(concatenated("", [t.column(name, "r") for name in columns]), "content")
     return t.printed(exp.select(content).from_(t.table(relation, "r")), dialect)
-
-
-def concatenated(start: str, columns: Sequence[exp.Expr]) -> exp.Expr:
-    """A text of the start and all columns, one after the other."""
-    text: exp.Expr = exp.Literal.string(start)
-    for column in columns:
-        part = exp.func("COALESCE", exp.cast(column.copy(), "TEXT"), exp.Literal.string(""))
-        text = exp.DPipe(this=exp.DPipe(this=text, expression=exp.Literal.string("|")), expression=part)
-    return text

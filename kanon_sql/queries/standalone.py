@@ -14,8 +14,9 @@ from kanon_sql.generalization.rules import Rule
 from kanon_sql.privacy import POPULATION_UNIT, Predicate
 from kanon_sql.queries import dialects
 from kanon_sql.queries import tree as t
+from kanon_sql.queries.order import ordered
 from kanon_sql.queries.pieces import in_pieces
-from kanon_sql.queries.release import CLASSES, RECODED, ordered, with_safe_classes
+from kanon_sql.queries.release import CLASSES, RECODED, with_safe_classes
 from kanon_sql.queries.rules import ruled
 from kanon_sql.queries.written import Statement, WrittenTable, laid_out
 from kanon_sql.relation import Relation

@@ -130,7 +130,7 @@ def release(recoding: Recoding, target: Target, staging: Staging) -> Published[S
     """Make the release of a recoding, take it apart into two tables or files, and publish those."""
     engine, started = recoding.engine, time.monotonic()
     recoding.prepare()
-    sql = recoding.select_sql()
+    sql = recoding.release_sql()
     recoding.tables.make_as("whole", sql)
     whole = Statement("release", SENTENCE, sql, time.monotonic() - started)
     taken = _take_apart(recoding)

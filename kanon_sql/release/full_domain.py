@@ -87,6 +87,14 @@ class FullDomain(Judged):
 
     def select_sql(self) -> str:
         """The query over the mapping tables and the classes that hold: one pass over the source."""
+        return self._select.sql(self.engine.dialect)
+
+    def release_sql(self) -> str:
+        """The same, in the way that suits its size."""
+        return self._large_sql(self._select.large(), self.spec) or self.select_sql()
+
+    @property
+    def _select(self) -> ReleaseQuery:
         return self._query(lambda a: a.coded.mapping, "code_{}", "label_{}", classes=self.safe_classes)
 
     def companions(self) -> dict[str, str]:
@@ -95,7 +103,9 @@ class FullDomain(Judged):
 
     def view_sql(self, view: Relation) -> str:
         """The query of a view: it counts its classes itself, on the rows that it returns."""
-        return self._query(lambda attribute: companion(view, attribute.coded.stem), "code", "label")
+        return self._query(lambda attribute: companion(view, attribute.coded.stem), "code", "label").sql(
+            self.engine.dialect
+        )
 
     def standalone(self, source: Relation | None = None, dialect: str | None = None) -> Statement:
         """The release as a statement that needs nothing but its source, in a dialect: that of the engine, or another.
@@ -188,7 +198,7 @@ class FullDomain(Judged):
         code: str,
         label: str,
         classes: Relation | None = None,
-    ) -> str:
+    ) -> ReleaseQuery:
         recoded = {
             a.column.name: cell_of(a, level, mapping(a), code.format(level), label.format(level))
             for a, level in self._levels
@@ -203,7 +213,7 @@ class FullDomain(Judged):
         mask = self.masks and classes is not None
         source = self.table.relation if classes else self.engine.lasting(self.table.relation)
         query = ReleaseQuery(source, cells, safe, classes, mask, shuffle, self.model.sensitive)
-        return self._beside_population(query).sql(self.engine.dialect)
+        return self._beside_population(query)
 
     def _kept(self, column: Column) -> Cell:
         sortable, plain = column.kind != "other", self._is_plain(column)

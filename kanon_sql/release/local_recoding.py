@@ -105,8 +105,15 @@ class LocalRecoding(Judged):
 
     def select_sql(self) -> str:
         """The query over the mapping tables, the assignment and the classes: one pass over the source."""
-        query = self._query(self.table.relation, lambda a: a.coded.mapping, *self._made)
-        return query.sql(self.engine.dialect)
+        return self._select.sql(self.engine.dialect)
+
+    def release_sql(self) -> str:
+        """The same, in the way that suits its size."""
+        return self._large_sql(self._select.large(), self.spec) or self.select_sql()
+
+    @property
+    def _select(self) -> LocalReleaseQuery:
+        return self._query(self.table.relation, lambda a: a.coded.mapping, *self._made)
 
     @property
     def _made(self) -> tuple[Relation, Relation]:

@@ -53,7 +53,7 @@ def with_people(recoding: Recoding, tables: Scratch, written_as: str | None) -> 
 
     `tables`: where it is made, in this engine or another.
     """
-    query, engine = recoding.with_people().select_sql(), tables.engine
+    query, engine = recoding.with_people().release_sql(), tables.engine
     if not (written_as and reads_files(engine)):
         return tables.receive("rows", recoding.engine, query)
     with TemporaryDirectory(prefix="kanon_people_") as folder:

@@ -57,7 +57,7 @@ def pieces(recoding: Recoding, target: Target | None, place: Relation, query: st
     """
     says = promise(recoding.spec, recoding.model, recoding.quasi_identifiers)
     if target is None or not target.stays_a_query:
-        return [Piece("release", SENTENCE, query or recoding.select_sql(), says=says)]
+        return [Piece("release", SENTENCE, query or recoding.release_sql(), says=says)]
     companions = [
         Piece(stem, _COMPANION, query, stem, says={"is": "a table that the view needs"}, released=False, key="value")
         for stem, query in recoding.companions().items()

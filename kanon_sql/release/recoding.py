@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from kanon_sql import queries
 from kanon_sql.engine import Column, Engine, Table
+from kanon_sql.engines.files import file_format
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
 from kanon_sql.frequency import mapping
@@ -21,10 +22,12 @@ from kanon_sql.frequency.mapping import Place
 from kanon_sql.generalization.values import as_text
 from kanon_sql.privacy import Finding, PrivacyModel, PrivacyModels
 from kanon_sql.queries import (
+    LargeQuery,
     LocalReleaseQuery,
     Relation,
     Statement,
 )
+from kanon_sql.release import large
 from kanon_sql.release.cells import local_cell
 from kanon_sql.release.rules import looks_plain
 from kanon_sql.spec import Spec
@@ -69,6 +72,7 @@ class Recoding(Protocol):
     def shown_population(self) -> tuple[Engine, str] | None: ...
     def prepare(self) -> None: ...
     def select_sql(self) -> str: ...
+    def release_sql(self) -> str: ...
     def standalone(self, source: Relation | None = None, dialect: str | None = None) -> Statement: ...
     def companions(self) -> dict[str, str]: ...
     def view_sql(self, view: Relation) -> str: ...
@@ -128,6 +132,15 @@ class Judged:
 
     def _column(self, attribute: Attribute) -> Column:
         return next(column for column in self.table.columns if column.name == attribute.column.name)
+
+    def _large_sql(self, query: LargeQuery | None, spec: Spec) -> str | None:
+        """The query of a large release, once it is prepared; None where it is not large, or not in DuckDB."""
+        frequency_set, target = self.judge.frequency_set, spec.target
+        here = self.engine.is_embedded and frequency_set.engine is self.engine
+        if query is None or not here or frequency_set.rows < large.LARGE:
+            return None
+        encoded = bool(target and target.file and target.form == "table" and file_format(target.file) == "parquet")
+        return large.release_sql(self.tables, query, frequency_set, encoded)
 
     def _check_population(self, source: Relation | None) -> None:
         """Refuse to print the count of a population for a statement that reads a `source` of another system."""

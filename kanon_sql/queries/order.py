@@ -1,0 +1,29 @@
+"""The order of the rows of a release: it must say nothing that the release does not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+
+def ordered(
+    columns: Sequence[tuple[exp.Expr, bool]], kept: Sequence[exp.Expr], shuffle_seed: int | None
+) -> list[exp.Expr]:
+    """By the columns, each with whether it can be sorted, or by a seeded hash of them all.
+
+    Equal values that are kept as they are may look different (-0, a collation that ignores case): then by their looks.
+    """
+    by_value = [column if sortable else exp.cast(column, "TEXT") for column, sortable in columns]
+    if shuffle_seed is None:
+        return [*by_value, *([exp.func("MD5", concatenated("", kept))] if kept else [])]
+    return [exp.func("MD5", concatenated(str(shuffle_seed), [column for column, _ in columns])), *by_value]
+
+
+def concatenated(start: str, columns: Sequence[exp.Expr]) -> exp.Expr:
+    """A text of the start and all columns, one after the other."""
+    text: exp.Expr = exp.Literal.string(start)
+    for column in columns:
+        part = exp.func("COALESCE", exp.cast(column.copy(), "TEXT"), exp.Literal.string(""))
+        text = exp.DPipe(this=exp.DPipe(this=text, expression=exp.Literal.string("|")), expression=part)
+    return text
