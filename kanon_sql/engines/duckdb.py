@@ -18,7 +18,14 @@ from kanon_sql.engine import Column, Engine, FilesRead, Rights, Table, name_read
 from kanon_sql.engines.arrays import columns_of
 from kanon_sql.engines.creating import create_and_comment
 from kanon_sql.engines.duckdb_errors import explained, said_by
-from kanon_sql.engines.duckdb_files import connected, opening, refuse_missing, refuse_other_formats, spill_apart
+from kanon_sql.engines.duckdb_files import (
+    connected,
+    opening,
+    refuse_missing,
+    refuse_other_formats,
+    spill_apart,
+    written_alone,
+)
 from kanon_sql.engines.duckdb_sql import ALL, COMMENTS, LASTING, LOOK_UP, READ_ONLY
 from kanon_sql.engines.files import file_format, files, quoted_path
 from kanon_sql.engines.frames import names, show
@@ -420,7 +427,7 @@ class DuckDB:
         """
         try:
             copy = queries.copy_to(query, str(path), written_as, self.dialect, in_place=True)
-            with self._alone(query) if written_as == "parquet" else nullcontext():
+            with written_alone(self.connection, query) if written_as == "parquet" else nullcontext():
                 ((rows,),) = self.connection.execute(copy).fetchall()
             return int(rows)
         except duckdb.Error as error:
@@ -429,25 +436,6 @@ class DuckDB:
             if refused or isinstance(error, duckdb.IOException):
                 raise OSError(os.strerror(int(refused[1])) if refused else said) from error
             raise TargetError(f"the release cannot be written: {said}", values) from None
-
-    @contextmanager
-    def _alone(self, query: str) -> Iterator[None]:
-        """Have one thread at work where a query gives an ENUM.
-
-        DuckDB 2.0 writes those values of an ENUM that it has seen, and threads note what they saw in one list of bits
-        without a lock: a note that is lost would be an empty text in the file, and what is noted depends on the time.
-        """
-        described = self.connection.execute(f"DESCRIBE {query}").fetchall()
-        if not any(str(kind).startswith("ENUM") for _, kind, *_ in described):
-            yield
-            return
-        ((threads,),) = self.rows("SELECT current_setting('threads')")
-        self.connection.execute("SET threads = 1")
-        try:
-            yield
-        finally:
-            with suppress(duckdb.Error):
-                self.connection.execute("SET threads = ?", [threads])
 
     def read_written(self, path: Path, written_as: str) -> Relation:
         """Show a file that was just written as a temporary view, as its reader will see it."""

@@ -1,4 +1,4 @@
-"""Database files of DuckDB: whether a name is one, who else has it open, and where it spills."""
+"""Files of DuckDB: whether a name is a database, who else has it open, where it spills, and how one is written."""
 
 from __future__ import annotations
 
@@ -52,6 +52,26 @@ def _no_spilling(folder: Path, error: OSError) -> SpecError:
         f"{folder} cannot be written to, so nothing can be spilled there ({error.strerror}); name another folder as "
         "`temp_directory`"
     )
+
+
+@contextmanager
+def written_alone(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[None]:
+    """Have one thread at work where a query that is written as Parquet gives an ENUM.
+
+    DuckDB 2.0 writes those values of an ENUM that it has seen, and threads note what they saw in one list of bits
+    without a lock: a note that is lost would be an empty text in the file, and what is noted depends on the time.
+    """
+    described = connection.execute(f"DESCRIBE {query}").fetchall()
+    if not any(str(kind).startswith("ENUM") for _, kind, *_ in described):
+        yield
+        return
+    ((threads,),) = connection.execute("SELECT current_setting('threads')").fetchall()
+    connection.execute("SET threads = 1")
+    try:
+        yield
+    finally:
+        with suppress(duckdb.Error):
+            connection.execute("SET threads = ?", [threads])
 
 
 def refuse_missing(path: str) -> None:
