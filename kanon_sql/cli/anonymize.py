@@ -17,7 +17,6 @@ from kanon_sql.errors import SpecError
 from kanon_sql.report.numbers import count
 from kanon_sql.verbs.anonymize import anonymize as run
 from kanon_sql.verbs.source import settle_labelled
-from kanon_sql.verbs.statement import anonymize_sql
 
 
 @takes(
@@ -80,6 +79,8 @@ def anonymize(
     settled = settle_labelled(source, spec, overrides)
     if sql:
         with watching() as watch:
+            from kanon_sql.verbs.statement import anonymize_sql  # loaded by who asks for it
+
             statement = anonymize_sql(source, settled, observer=watch, search_in=search_in, dialect=dialect)
         print(f"{statement};")
         return

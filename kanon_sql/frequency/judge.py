@@ -12,13 +12,14 @@ from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
+from kanon_sql.frequency.packed import packed
 from kanon_sql.frequency.rollups import Rollups
 from kanon_sql.frequency.spread import spread
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.loss import Costs, Figures, Part
 from kanon_sql.privacy import Alike, Least, PrivacyModels, Reference
-from kanon_sql.queries import PerNode
+from kanon_sql.queries import Masked, PerNode
 
 _SIZES = "privacy/node_class_sizes"
 _LOSS_QUERIES = 256  # texts kept, of a few thousand characters each; most nodes need the same sums as others
@@ -49,7 +50,8 @@ class Judge:
         self.nodes_tested = 0
         # Where nodes are tested: made for the first of them, since a local recoding may ask for none.
         self._spread = cache(lambda: spread(frequency_set, self.model))
-        self._rollups = cache(lambda: Rollups(self._spread()[0]))
+        self._packed = cache(lambda: packed(self._spread()[0]))
+        self._rollups = cache(lambda: Rollups(self._packed()))
         self._sizes: dict[Node, Least] = {}  # the least size of a class that a node may release
         self._prepare()
 
@@ -169,7 +171,7 @@ class Judge:
         starred = [a.coded.loss_column(0) if 0 in a.coded.loss_levels else "" for a in attributes]
         columns = tuple(dict.fromkeys((*self._loss_columns(node), *filter(None, starred))))
         prepared = self._loss_query(columns, self._least_size(node))
-        (_, at_risk, *sums) = self._ask("core/node_loss", self._fill(prepared, [node]))[0]
+        (_, at_risk, *sums) = self._ask("core/node_loss", self._fill(prepared, [node], columns))[0]
         saved = dict(zip(columns, sums, strict=True))
         losses = tuple(
             costs.level_losses[j][level]
@@ -197,11 +199,10 @@ class Judge:
 
     def _bits(self, node: Node, costs: Costs) -> tuple[int, tuple[float, ...]]:
         """Rows at risk, and each attribute's lost bits: of all rows on its level, and of suppressed ones to the top."""
-        names, (relation,) = self._levels(node), self._rollups().relations([node])
+        names, (relation,) = self._packed().labels(node), self._rollups().relations([node])
         safe = self._tested.at_least(self._least_size(node)).safe
-        text = queries.text(
-            "core/node_bits", self.frequency_set.engine.dialect, frequency_set=relation, labels=names, safe=safe
-        )
+        source, dialect = Masked(relation, names, self._counts), self.frequency_set.engine.dialect
+        text = queries.text("core/node_bits", dialect, frequency_set=source, labels=list(names), safe=safe)
         self.queries += 1
         ((at_risk, *sums),) = self.frequency_set.tables.rows_as(text, "core/node_bits")
         whole = float(at_risk) * log(float(at_risk)) if at_risk else 0.0
@@ -214,7 +215,7 @@ class Judge:
         """Rows at risk, and each attribute's share of all rows whose cell is for several leaves, or is suppressed."""
         columns = self._loss_columns(node)
         prepared = self._prepared("core/node_generalized", self._least_size(node), losses=columns)
-        (_, at_risk, *sums) = self._ask("core/node_generalized", self._fill(prepared, [node]))[0]
+        (_, at_risk, *sums) = self._ask("core/node_generalized", self._fill(prepared, [node], columns))[0]
         several = dict(zip(columns, sums, strict=True))
         triples = zip(self.frequency_set.attributes, node, costs.level_generalized, strict=True)
         shares = (of[level] + (at_risk - _several(a, level, several, at_risk)) / costs.rows for a, level, of in triples)
@@ -297,8 +298,9 @@ class Judge:
         return all(each.holds(each.histogram(released)) for each in self.model.of_release)
 
     def drop(self) -> None:
-        """Drop the roll-ups, when no more nodes will be asked for."""
+        """Drop what was made to test nodes on, when no more will be asked for."""
         self._rollups().drop()
+        self._packed().drop()
 
     def released_classes_sql(self, node: Node) -> str:
         """The query of the classes that may be released, by their codes."""
@@ -318,10 +320,17 @@ class Judge:
         prepared = queries.per_node(query, counted.engine.dialect, safe=safe, **holes)
         return prepared(0, counted.relation, self._levels(node))
 
-    def _fill(self, prepared: PerNode, nodes: Sequence[Node]) -> list[str]:
-        relations = self._rollups().relations(nodes)
-        pairs = zip(nodes, relations, strict=True)
-        return [prepared(i, relation, self._levels(node)) for i, (node, relation) in enumerate(pairs)]
+    def _fill(self, prepared: PerNode, nodes: Sequence[Node], losses: Sequence[str] = ()) -> list[str]:
+        relations, others = self._rollups().relations(nodes), [*self._counts, *losses]
+        columns = [self._packed().columns(node) for node in nodes]
+        sources = [Masked(relation, bits, others) for relation, bits in zip(relations, columns, strict=True)]
+        return [prepared(i, source, bits) for i, (source, bits) in enumerate(zip(sources, columns, strict=True))]
+
+    @property
+    def _counts(self) -> list[str]:
+        """What models need of a row where nodes are tested."""
+        counted = self._spread()[0]
+        return ["n", *counted.counted, *counted.spread]
 
     def _levels(self, node: Node) -> list[str]:
         return self.frequency_set.level_columns(node)

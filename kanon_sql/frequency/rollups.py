@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from kanon_sql import queries
-from kanon_sql.frequency.frequency_set import FrequencySet
+from kanon_sql.frequency.packed import Packed
 from kanon_sql.generalization.lattice import Node
-from kanon_sql.queries import Relation
+from kanon_sql.queries import Masked, Relation
 
 _WIDEST = 3  # attributes rolled up together: some dozens of combinations, each asked for many times
 _WORTH_ASKING = 3  # a roll-up costs about as much as three tests
@@ -25,8 +25,9 @@ _MOST_KEPT = 2  # of the rows, in all roll-ups together; beyond that those go th
 class Rollups:
     """Finds the smallest relation that a node can be tested on, and makes it when it is worth it."""
 
-    def __init__(self, frequency_set: FrequencySet) -> None:
-        self._frequency_set = frequency_set
+    def __init__(self, packed: Packed) -> None:
+        self._packed = packed
+        self._frequency_set = frequency_set = packed.frequency_set
         attributes = frequency_set.attributes
         widest = sorted(range(len(attributes)), key=lambda j: -attributes[j].hierarchy.leaf_count)
         self._widest = sorted(widest[:_WIDEST])
@@ -41,11 +42,11 @@ class Rollups:
     def relations(self, nodes: Sequence[Node]) -> list[Relation]:
         """Where to test each of some nodes in one statement: none of these is dropped for another of them."""
         if not self._useful:
-            return [self._frequency_set.relation] * len(nodes)
+            return [self._packed.relation] * len(nodes)
         wanted = [tuple(node[j] for j in self._widest) for node in nodes]
         for levels in wanted:
             self._ask(levels, wanted)
-        return [self._relation(levels) if levels in self._rows else self._frequency_set.relation for levels in wanted]
+        return [self._relation(levels) if levels in self._rows else self._packed.relation for levels in wanted]
 
     def drop(self) -> None:
         """Drop every roll-up that was made."""
@@ -92,16 +93,14 @@ class Rollups:
         return self._frequency_set.tables["rollup_" + "_".join(map(str, levels))]
 
     def _query(self, levels: Node) -> str:
-        rolled = dict(zip(self._widest, levels, strict=True))
-        keys, higher, sums = self._frequency_set.told_apart, [], ["n"]
-        for j, attribute in enumerate(self._frequency_set.attributes):
-            coded = attribute.coded
-            chosen = [rolled[j]] if j in rolled else list(range(coded.height + 1))
-            keys.append(coded.code_column(chosen[0]))
-            higher += [coded.code_column(level) for level in chosen[1:]]
+        rolled, counted = dict(zip(self._widest, levels, strict=True)), self._frequency_set
+        keys, higher = self._packed.rolled_up(rolled)
+        sums = ["n"]
+        for j, attribute in enumerate(counted.attributes):
+            chosen = [rolled[j]] if j in rolled else list(range(attribute.coded.height + 1))
             # On level 0 only what no hierarchy holds is lost; the judge asks for it on every level.
-            sums += [coded.loss_column(level) for level in coded.loss_levels if level in (0, *chosen)]
-        sums += [*self._frequency_set.spread, *([] if self._frequency_set.population is None else ["population"])]
-        source = self._frequency_set.relation
-        dialect = self._frequency_set.engine.dialect
-        return queries.text("core/rollup", dialect, frequency_set=source, keys=keys, levels=higher, sums=sums)
+            sums += [attribute.coded.loss_column(each) for each in attribute.coded.loss_levels if each in (0, *chosen)]
+        sums += [*counted.spread, *([] if counted.population is None else ["population"])]
+        source = Masked(self._packed.relation, keys, [*higher, *counted.told_apart, *sums])
+        names, dialect = [*counted.told_apart, *keys], counted.engine.dialect
+        return queries.text("core/rollup", dialect, frequency_set=source, keys=names, levels=higher, sums=sums)

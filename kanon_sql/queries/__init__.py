@@ -1,7 +1,7 @@
 """Every query and statement of the package, as text in an engine's dialect: the only room that knows sqlglot."""
 
 from kanon_sql.queries.cloak import Moment, cloak_points, cloak_released, cloak_rows
-from kanon_sql.queries.coding import Coded, frequency_set, raw_column, spread, tuples, with_population
+from kanon_sql.queries.coding import Coded, frequency_set, packed, raw_column, spread, tuples, with_population
 from kanon_sql.queries.dialects import DIALECTS, check_dialect, is_executed
 from kanon_sql.queries.large import LargeQuery, drop_type, label_counts, label_type, text_counts, typed_columns
 from kanon_sql.queries.local import (
@@ -64,8 +64,10 @@ from kanon_sql.queries.statements import (
     use,
 )
 from kanon_sql.queries.tree import (
+    Bits,
     Columns,
     Hole,
+    Masked,
     PerNode,
     Steps,
     can_spread,
@@ -96,6 +98,7 @@ __all__ = [
     "SEPARATORS",
     "SPAN_UNIT",
     "UNMAPPED_CODE",
+    "Bits",
     "Cell",
     "Coded",
     "Columns",
@@ -105,6 +108,7 @@ __all__ = [
     "LargeQuery",
     "LocalCell",
     "LocalReleaseQuery",
+    "Masked",
     "Moment",
     "PerNode",
     "Perturbed",
@@ -171,6 +175,7 @@ __all__ = [
     "of_type",
     "over",
     "over_classes",
+    "packed",
     "parts",
     "per_node",
     "perturbed_rows",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 from sqlglot import exp
 
@@ -108,6 +109,35 @@ def spread(
         weighed = exp.Mul(this=exp.column("n", "f"), expression=weight)
         query.select(_as(exp.cast(exp.Sum(this=weighed), "BIGINT"), name), copy=False)
     return t.printed(query, dialect)
+
+
+def packed(
+    frequency_set: Relation,
+    bits: Relation,
+    keys: Mapping[str, Mapping[int, str]],
+    columns: Sequence[str],
+    dialect: str,
+) -> str:
+    """The query of a frequency set with whole numbers that the bits of attributes' codes add up to, and columns of it.
+
+    `bits`: columns attribute, code, bits. `keys`: by the number's name, the attributes and the columns of their codes.
+    """
+    query = exp.select(*(t.column(name, "f") for name in columns)).from_(t.table(frequency_set, "f"))
+    aliases = []
+    for key, attributes in keys.items():
+        number: list[exp.Expr] = [exp.column("bits", f"b{j}") for j in attributes]
+        query.select(_as(exp.cast(reduce(_plus, number), "BIGINT"), key), copy=False)
+        for j, code in attributes.items():
+            alias = f"b{j}"
+            of_attribute = exp.column("attribute", alias).eq(j)
+            same = exp.EQ(this=exp.column("code", alias), expression=t.column(code, "f"))
+            query.join(t.table(bits, alias), on=exp.and_(of_attribute, same), copy=False)
+            aliases.append(alias)
+    return t.printed(in_pieces(query, aliases), dialect)
+
+
+def _plus(left: exp.Expr, right: exp.Expr) -> exp.Expr:
+    return exp.Add(this=left, expression=right)
 
 
 def with_population(

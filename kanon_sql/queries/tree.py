@@ -63,8 +63,32 @@ class Steps:
     right: str | None = None
 
 
+Bits = tuple[str, int | None]
+"""A column, and the bits of it that count; all of them where none are said."""
+
+
+@dataclass(frozen=True)
+class Masked:
+    """A relation with some bits of its numbers: the columns given, by their new names, and others as they are."""
+
+    relation: Relation
+    bits: Mapping[str, Bits]
+    others: Sequence[str]
+
+    @property
+    def query(self) -> exp.Select:
+        """The query of it."""
+        bits = [exp.alias_(_of(*each), name, quoted=True) for name, each in self.bits.items()]
+        return exp.select(*bits, *map(column, self.others)).from_(table(self.relation, "f"))
+
+    def text(self, dialect: str) -> str:
+        """The same as text, put together rather than printed: there is one for every node."""
+        others = [_plain(name, dialect) for name in self.others]
+        return f"SELECT {', '.join([*_of_bits(self.bits, dialect), *others])} FROM {named(self.relation, dialect)} AS f"
+
+
 Columns = Sequence[str] | Mapping[str, str]
-Hole = Relation | Predicate | Columns | Steps | str | int | float | None
+Hole = Relation | Masked | Predicate | Columns | Steps | str | int | float | None
 
 Asked = ParamSpec("Asked")
 _texts: dict[str, str] = {}
@@ -109,7 +133,7 @@ def tree(name: str, **holes: Hole) -> exp.Query:
     return filled
 
 
-PerNode = Callable[[int, Relation, Iterable[str]], str]
+PerNode = Callable[[int, Relation | Masked, Iterable[str]], str]
 
 
 def per_node(name: str, dialect: str, **holes: Hole) -> PerNode:
@@ -125,9 +149,10 @@ def per_node(name: str, dialect: str, **holes: Hole) -> PerNode:
     printed = text(name, dialect, **holes, **numbered, levels=[_MARK], frequency_set=Relation(_RELATION_MARK))
     pieces = printed.replace(identifier(_RELATION_MARK, dialect), _RELATION_MARK).split(identifier(_MARK, dialect))
 
-    def fill(node: int, relation: Relation, names: Iterable[str]) -> str:
+    def fill(node: int, relation: Relation | Masked, names: Iterable[str]) -> str:
         levels = ", ".join(_plain(name, dialect) for name in names)
-        filled = levels.join(pieces).replace(_RELATION_MARK, named(relation, dialect))
+        source = f"({relation.text(dialect)})" if isinstance(relation, Masked) else named(relation, dialect)
+        filled = levels.join(pieces).replace(_RELATION_MARK, source)
         return filled.replace(_NODE_MARK_TEXT, str(node))
 
     return fill
@@ -337,6 +362,9 @@ def _fill_one(hole: exp.Expr, filling: Hole) -> None:
         place = hole.parent if isinstance(hole.parent, exp.Table) else hole
         alias = place.args.get("alias")
         place.replace(table(filling, alias.name if alias else None))
+    elif isinstance(filling, Masked):
+        place = hole.find_ancestor(exp.Table) or hole
+        place.replace(exp.Subquery(this=filling.query, alias=place.args.get("alias")))
     elif isinstance(filling, Predicate):
         hole.replace(predicate(filling))
     elif isinstance(filling, Steps):
@@ -443,6 +471,16 @@ def opened(expression: exp.Expr, type_name: str | None) -> exp.Expr:
 def typed(text: str, type_name: str, dialect: str) -> exp.Expr:
     """A text as a value of a type, named as an engine names it."""
     return exp.cast(exp.Literal.string(text), exp.DataType.build(type_name, dialect=dialect, udt=True))
+
+
+def _of(name: str, mask: int | None) -> exp.Expr:
+    return column(name) if mask is None else exp.BitwiseAnd(this=column(name), expression=literal(mask))
+
+
+def _of_bits(columns: Mapping[str, Bits], dialect: str) -> Iterable[str]:
+    for name, (of, mask) in columns.items():
+        bits = _plain(of, dialect) if mask is None else f"{_plain(of, dialect)} & {mask}"
+        yield _plain(name, dialect) if (name, mask) == (of, None) else f"{bits} AS {_plain(name, dialect)}"
 
 
 @cache

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
+from functools import cache
 from typing import Any, TypeAlias, get_args
 
 from pydantic import BaseModel
@@ -171,6 +172,7 @@ def _said(model: str, key: str) -> Schema:
     return {"description": told(model, key)}
 
 
+@cache
 def _models() -> dict[str, type[BaseModel]]:
     """Every model that a spec is made of, by its name."""
     found: dict[str, type[BaseModel]] = {}

@@ -30,7 +30,6 @@ from kanon_sql.verbs.options import AnonymizeOptions, spelled_out, taken
 from kanon_sql.verbs.plan import LocalPlan, Plan, check_spec, plan_release
 from kanon_sql.verbs.problem import settle_roles
 from kanon_sql.verbs.released import Release, released, warned
-from kanon_sql.verbs.report import check_report
 from kanon_sql.verbs.source import Source, check_engine, opened, settle_labelled
 from kanon_sql.verbs.trace import Trace
 from kanon_sql.verbs.ways_out import at_top
@@ -83,6 +82,8 @@ def anonymize(
         _check_trace(Path(trace), settled, resume)
     replaces = trace == resume or (settled.target is not None and settled.target.overwrite)
     if report:
+        from kanon_sql.verbs.report import check_report  # with all that measures: loaded by who asks for it
+
         check_report(Path(report), settled.target is not None and settled.target.overwrite)
     asked = Trace(resume and Path(resume), trace and Path(trace)) if trace or resume else None
     observer = replace(observer, judge=asked.recalling) if asked else observer

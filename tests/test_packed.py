@@ -1,0 +1,65 @@
+"""Packed codes: every node's figures are those of brute force, however attributes share numbers, or without any."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kanon_sql.engine import Engine
+from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.frequency import packed as packing
+from kanon_sql.frequency import rollups
+from kanon_sql.frequency.judge import Judge
+from kanon_sql.generalization.hierarchy import from_rows
+from kanon_sql.privacy import all_of, k_anonymity
+from support.counting import EXAMPLES, counted
+from support.oracle import Column, Problem, problems
+from test_judge import assert_figures
+
+TWO = all_of(k_anonymity(2))
+
+
+@settings(EXAMPLES, max_examples=10)
+@given(
+    problem=problems(strays=True, fewest_columns=4),
+    limits=st.sampled_from([{"_BITS": 2}, {"_BITS": 5}, {"_MOST_VALUES": 3}, {"_MOST_TUPLES": 0}]),
+    rolled=st.booleans(),
+)
+def test_where_the_bits_are_changes_no_figure(
+    engine: Engine, problem: Problem, limits: dict[str, int], rolled: bool
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in limits.items():
+            patch.setattr(packing, name, value)
+        for name, value in {"_WORTH_ROWS": 0, "_WORTH_ASKING": 1, "_WORTH_KEEPING": 1}.items() if rolled else ():
+            patch.setattr(rollups, name, value)
+        judge = Judge(counted(engine, problem), all_of(k_anonymity(problem.k)))
+        costs = judge.with_cells(judge.costs())
+        nodes = problem.nodes[:: 1 + len(problem.nodes) // 12]
+        assert judge.rows_at_risk(nodes) == [problem.rows_at_risk(node) for node in nodes]
+        for node in nodes[::4]:
+            assert_figures(judge, costs, problem, node)
+
+
+def test_masked_bits_are_equal_where_labels_are() -> None:
+    rows = [[str(v), f"{v // 4}", f"{v // 12}", "*"] for v in range(37)]
+    rows[5][1:3] = ["alone", "alone too"]  # a label as deep as the others, with one value
+    hierarchy = from_rows(rows, "v.csv")
+    layout = packing._layout(hierarchy)
+    assert layout is not None
+    assert layout.width == 2 + 2 + 3, "three bits say which of the labels below the top, two which of those below, …"
+    for level in range(hierarchy.height + 1):
+        pairs = {
+            (hierarchy.codes(level)[i], layout.numbers[hierarchy.codes(0)[i]] & layout.masks[level]) for i in range(37)
+        }
+        assert len(pairs) == len(dict(pairs)) == len({bits for _, bits in pairs})
+
+
+def test_a_node_is_tested_on_one_number_and_leaves_nothing_behind() -> None:
+    engine = DuckDB()
+    columns = [Column({value: (value, "*") for value in values}) for values in ("ab", "x", "pq", "1")]
+    judge = Judge(counted(engine, Problem([("a", "x", "p", "1"), ("b", "x", "q", "1")], columns, 2)), TWO)
+    assert judge.rows_at_risk([(0, 0, 0, 0), (1, 0, 1, 0)]) == [2, 0]
+    (asked,) = [each.sql for each in judge.frequency_set.tables.log if each.name == "core/node_test"]
+    assert asked.count('GROUP BY "_key_0"') == 1, "at the top of all attributes with two values nothing is told apart"
+    judge.drop()
+    assert not engine.rows("SELECT 1 FROM duckdb_tables() WHERE table_name LIKE 'kanon%packed%'")
