@@ -15,11 +15,10 @@ from kanon_sql.frequency import rollups as rollup
 from kanon_sql.frequency.frequency_set import build_frequency_set
 from kanon_sql.frequency.judge import Judge, may_suppress
 from kanon_sql.generalization.hierarchy import Hierarchy
-from kanon_sql.loss import METRICS, Costs
 from kanon_sql.privacy import PrivacyModel, all_of, k_anonymity
-from support.counting import EXAMPLES, NAMES, counted
+from support.counting import EXAMPLES, NAMES, assert_figures, counted
 from support.database import create_table
-from support.oracle import Column, Node, Problem, problems
+from support.oracle import Column, Problem, problems
 
 
 @EXAMPLES
@@ -45,20 +44,6 @@ def test_every_node_is_judged_like_brute_force(
 
 def _about(mine: Sequence[float], theirs: Sequence[float]) -> bool:
     return mine == pytest.approx(theirs, abs=1e-9)
-
-
-def assert_figures(judge: Judge, costs: Costs, problem: Problem, node: Node) -> None:
-    """One node's classes, losses and scores are those of brute force."""
-    sizes = problem.released(node).values()
-    losses, classes = judge.cells(node, costs, ("losses", "bits", "generalized")), judge.classes(node)
-    assert judge.rows_at_risk([node]) == [problem.rows_at_risk(node)]
-    assert losses.rows_at_risk == classes.rows_at_risk == problem.rows_at_risk(node)
-    assert losses.losses == pytest.approx(problem.column_losses(node))
-    assert (classes.classes, classes.smallest_class) == (len(sizes), min(sizes, default=None))
-    assert (classes.released_rows, classes.squares) == (sum(sizes), sum(size**2 for size in sizes))
-    for name, score in problem.scores(node).items():
-        figures = classes if METRICS[name].question == "classes" else losses
-        assert METRICS[name].score(costs, figures) == pytest.approx(score, abs=1e-12)
 
 
 @EXAMPLES

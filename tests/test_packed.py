@@ -11,9 +11,8 @@ from kanon_sql.frequency import rollups
 from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.hierarchy import from_rows
 from kanon_sql.privacy import all_of, k_anonymity
-from support.counting import EXAMPLES, counted
+from support.counting import EXAMPLES, assert_figures, counted
 from support.oracle import Column, Problem, problems
-from test_judge import assert_figures
 
 TWO = all_of(k_anonymity(2))
 

@@ -7,29 +7,29 @@ from collections.abc import Generator
 from kanon_sql.errors import SpecError
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.strategies.space import Score, Search, Space, Test, in_chunks, promising
+from kanon_sql.strategies.turns import side_by_side
 
-_AT_ONCE = 8  # nodes that have to be tested one by one: one statement
+_AT_ONCE = 8  # nodes settled side by side, so that each statement tests several; about as many tests as one by one
 
 
 def best_first(space: Space) -> Search:
     """Walk the nodes in the order of the least that they can cost, as far as one could still be the best.
 
     From an unknown node the heights above it are bisected, asking for the cheapest unknown node of each: one
-    that is not anonymous rules out all below it, one that is may be the best. Finds the optimum of every metric
-    under every privacy model, and has proven it when it ends. A lattice too large to list is a SpecError.
+    that is not anonymous rules out all below it, one that is may be the best. Several nodes are settled side by side,
+    so that their tests go into the same statements. Finds the optimum of every metric under every privacy model, and
+    has proven it when it ends. A lattice too large to list is a SpecError.
 
     Where the privacy model is not monotone, what is bisected is whether nodes promise (`Space.promises`), which is
     monotone; those that do are tested one by one, as far as they could be the best.
     """
     if not space.listable:
         raise SpecError(f"best_first has to list all nodes, and {space.lattice.size:.1e} are too many; choose auto")
-    for chunk in in_chunks(space.open_nodes(), 1 if space.monotone_model else _AT_ONCE):
+    for chunk in in_chunks(space.open_nodes(), _AT_ONCE):
         nodes = list(filter(space.could_win, chunk))
         if not nodes:
             return
-        for node in nodes:
-            if space.promises(node) is None:
-                yield from bisect_above(space, node)
+        yield from side_by_side([bisect_above(space, node) for node in nodes if space.promises(node) is None])
         yield Test([node for node in nodes if space.could_win(node)])
         yield Score(nodes)
 

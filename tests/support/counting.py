@@ -1,16 +1,20 @@
-"""The frequency set of an oracle's table, made in an engine."""
+"""The frequency set of an oracle's table, made in an engine, and its nodes' figures against the oracle's."""
 
 from itertools import count
 from typing import Any
+
+import pytest
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set
+from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.hierarchy import Hierarchy, cover
+from kanon_sql.loss import METRICS, Costs
 from support.database import create_table
 from support.examples import examples
-from support.oracle import Problem
+from support.oracle import Node, Problem
 
 NAMES = ("n", "value", "Sum(n)", 'a "b"; DROP', "Straße", "select", "m0", "t", "kanon_tuples", " ", "node", "k")
 EXAMPLES = examples(25)
@@ -34,3 +38,17 @@ def counted(
         return build_frequency_set(engine, table, builders, Scratch(search_in or engine))
     finally:
         engine.run(queries.drop(table.relation, engine.dialect))
+
+
+def assert_figures(judge: Judge, costs: Costs, problem: Problem, node: Node) -> None:
+    """One node's classes, losses and scores are those of brute force."""
+    sizes = problem.released(node).values()
+    losses, classes = judge.cells(node, costs, ("losses", "bits", "generalized")), judge.classes(node)
+    assert judge.rows_at_risk([node]) == [problem.rows_at_risk(node)]
+    assert losses.rows_at_risk == classes.rows_at_risk == problem.rows_at_risk(node)
+    assert losses.losses == pytest.approx(problem.column_losses(node))
+    assert (classes.classes, classes.smallest_class) == (len(sizes), min(sizes, default=None))
+    assert (classes.released_rows, classes.squares) == (sum(sizes), sum(size**2 for size in sizes))
+    for name, score in problem.scores(node).items():
+        figures = classes if METRICS[name].question == "classes" else losses
+        assert METRICS[name].score(costs, figures) == pytest.approx(score, abs=1e-12)
