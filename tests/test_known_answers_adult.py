@@ -87,9 +87,9 @@ def test_local_search_finds_arx_optimum_in_273_evaluations(seed: int) -> None:
 
 @needs_adult
 @pytest.mark.slow
-def test_auto_proves_the_same_in_819_checks() -> None:
+def test_auto_proves_the_same_in_805_checks() -> None:
     outcome = search(adult(*NINE), 5, 0.02, "loss_geometric", "auto")
-    assert (outcome.nodes_checked, outcome.proven_optimal) == (819, True)
+    assert (outcome.nodes_checked, outcome.proven_optimal) == (805, True)
 
 
 @needs_adult

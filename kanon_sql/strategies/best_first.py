@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from itertools import islice
 
 from kanon_sql.errors import SpecError
 from kanon_sql.generalization.lattice import Node
-from kanon_sql.strategies.space import Score, Search, Space, Test, in_chunks, promising
+from kanon_sql.strategies.space import Score, Search, Space, Test, promising
 from kanon_sql.strategies.turns import side_by_side
 
 _AT_ONCE = 8  # nodes settled side by side, so that each statement tests several; about as many tests as one by one
@@ -25,13 +26,21 @@ def best_first(space: Space) -> Search:
     """
     if not space.listable:
         raise SpecError(f"best_first has to list all nodes, and {space.lattice.size:.1e} are too many; choose auto")
-    for chunk in in_chunks(space.open_nodes(), _AT_ONCE):
+    for chunk in _some_at_once(space.open_nodes()):
         nodes = list(filter(space.could_win, chunk))
         if not nodes:
             return
         yield from side_by_side([bisect_above(space, node) for node in nodes if space.promises(node) is None])
         yield Test([node for node in nodes if space.could_win(node)])
         yield Score(nodes)
+
+
+def _some_at_once(nodes: Iterator[Node]) -> Iterator[list[Node]]:
+    """One by one at first, then ever more: a short search would mostly ask what its first answers settle."""
+    taken = 0
+    while some := list(islice(nodes, min(_AT_ONCE, 1 + taken // 4))):
+        yield some
+        taken += len(some)
 
 
 def bisect_above(space: Space, node: Node) -> Generator[Test | Score, list[bool], None]:
