@@ -60,5 +60,10 @@ def test_a_node_is_tested_on_one_number_and_leaves_nothing_behind() -> None:
     assert judge.rows_at_risk([(0, 0, 0, 0), (1, 0, 1, 0)]) == [2, 0]
     (asked,) = [each.sql for each in judge.frequency_set.tables.log if each.name == "core/node_test"]
     assert asked.count('GROUP BY "_key_0"') == 1, "at the top of all attributes with two values nothing is told apart"
+    other = Judge(judge.frequency_set, TWO)
+    assert other.rows_at_risk([(0, 0, 0, 0)]) == [2]
     judge.drop()
+    assert other.rows_at_risk([(1, 0, 1, 0)]) == judge.rows_at_risk([(1, 0, 1, 0)]) == [0], "each has its own"
+    judge.drop()
+    other.drop()
     assert not engine.rows("SELECT 1 FROM duckdb_tables() WHERE table_name LIKE 'kanon%packed%'")

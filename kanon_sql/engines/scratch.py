@@ -7,7 +7,7 @@ import time
 import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
-from itertools import count
+from itertools import chain, count
 from types import TracebackType
 from typing import Any
 
@@ -72,6 +72,11 @@ class Scratch:
     def __getitem__(self, stem: str) -> Relation:
         """The table of a stem, whether it has been made or not."""
         return queries.scratch(f"{self._prefix}_{stem}")
+
+    def unused(self, stem: str) -> str:
+        """The stem, or one with a number where there is a table of that stem, which somebody may still read."""
+        stems = chain([stem], (f"{stem}_{number}" for number in count(2)))
+        return next(each for each in stems if self[each] not in self._made)
 
     def pair(self, stem: str) -> tuple[Relation, Relation]:
         """Two tables of a stem, of which one is read while the other is written."""

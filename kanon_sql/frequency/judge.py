@@ -299,8 +299,11 @@ class Judge:
 
     def drop(self) -> None:
         """Drop what was made to test nodes on, when no more will be asked for."""
-        self._rollups().drop()
-        self._packed().drop()
+        if self._packed.cache_info().currsize:
+            self._rollups().drop()
+            self._packed().drop()
+            self._rollups.cache_clear()  # made again, should somebody ask after all
+            self._packed.cache_clear()
 
     def released_classes_sql(self, node: Node) -> str:
         """The query of the classes that may be released, by their codes."""

@@ -106,7 +106,7 @@ def packed(frequency_set: FrequencySet) -> Packed:
             codes += [attribute.coded.code_column(level) for level in range(attribute.hierarchy.height + 1)]
     columns = [*codes, *frequency_set.told_apart, *frequency_set.sums]
     query = queries.packed(frequency_set.relation, loaded, keys, columns, tables.engine.dialect)
-    relation = tables.make_as("packed", query, "packed", _SENTENCE)
+    relation = tables.make_as(tables.unused("packed"), query, "packed", _SENTENCE)
     tables.drop(loaded)
     return replace(made, relation=relation, fields=tuple(fields))
 
