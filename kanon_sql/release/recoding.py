@@ -6,7 +6,7 @@ shows. Both say the same few things to whoever writes and checks the release.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -133,11 +133,11 @@ class Judged:
     def _column(self, attribute: Attribute) -> Column:
         return next(column for column in self.table.columns if column.name == attribute.column.name)
 
-    def _large_sql(self, query: LargeQuery | None, spec: Spec) -> str | None:
+    def _large_sql(self, large_query: Callable[[], LargeQuery | None], spec: Spec) -> str | None:
         """The query of a large release, once it is prepared; None where it is not large, or not in DuckDB."""
         frequency_set, target = self.judge.frequency_set, spec.target
         here = self.engine.is_embedded and frequency_set.engine is self.engine
-        if query is None or not here or frequency_set.rows < large.LARGE:
+        if not here or frequency_set.rows < large.LARGE or (query := large_query()) is None:
             return None
         encoded = bool(target and target.file and target.form == "table" and file_format(target.file) == "parquet")
         return large.release_sql(self.tables, query, frequency_set, encoded)

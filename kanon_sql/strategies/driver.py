@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from kanon_sql.strategies.clauses import Clauses
 
 BATCH = 8  # nodes tested in one statement: measured, more gains little
-_BOUND_EVERY = 0.5  # seconds between two readings of the lower bound while a search is watched
+_BOUND_EVERY = 0.5  # seconds at least between two readings of the lower bound while a search is watched
+_BOUND_SHARE = 0.05  # of a watched search may go into such readings
 _BOUND_SECONDS = 0.1  # for one such reading
 _LAST_BOUND_SECONDS = 2.0  # for the last, if there is time
 _LATE, _LEAST_LATE = 0.05, 1.0  # how long after the limit the end may come: a share of it, or seconds, the larger
@@ -173,7 +174,7 @@ class Driver:
         self._pace = 0.0  # seconds for a node in the last statement
         self._class_size = inf  # of the best node, where it was asked for
         self._trace: list[Step] = []
-        self._proven = (-inf, 0.0)  # when the lower bound was last read, and what it was
+        self._proven = (-inf, 0.0)  # when the lower bound is to be read again, and what it was
 
     def run(self, strategy: Callable[[Space], Search]) -> Outcome:
         """Let the strategy ask until it ends or the budget is spent; InfeasibleError if no node will do."""
@@ -476,8 +477,10 @@ class Driver:
 
     def _bound_for_show(self, seconds: float) -> float:
         """The lower bound, read now and then: on a large lattice that costs more than a test."""
-        if self._until == inf and seconds - self._proven[0] > _BOUND_EVERY:
-            self._proven = (seconds, self._lower_bound(_BOUND_SECONDS))
+        if self._until == inf and seconds > self._proven[0]:
+            bound = self._lower_bound(_BOUND_SECONDS)
+            took = self._seconds() - seconds
+            self._proven = (seconds + max(_BOUND_EVERY, took / _BOUND_SHARE), bound)
         return self._proven[1]
 
     def _spend(self) -> None:
