@@ -384,6 +384,11 @@ def real(rows: Row) -> list[str]:
     return table(["", "rows", "distinct tuples", "lattice", "strategy", *_SEARCHED, "loss"], body)
 
 
+def _short(rows: int) -> str:
+    """30 k or 20 M: whole numbers of neighbouring sizes would run into each other."""
+    return f"{rows / 1e6:g} M" if rows >= 1e6 else f"{rows / 1e3:g} k"
+
+
 def plot(rows: Mapping[str, Row]) -> None:
     """Seconds against rows, both logarithmic."""
     figure, drawn = axes("rows", "seconds")
@@ -404,7 +409,7 @@ def plot(rows: Mapping[str, Row]) -> None:
     drawn.set_yscale("log")
     drawn.minorticks_off()
     sizes = sorted({size for points in lines.values() for size, _ in points})
-    drawn.set_xticks(sizes, labels=[f"{size:,}" for size in sizes])
+    drawn.set_xticks(sizes, labels=[_short(size) for size in sizes])
     drawn.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
     drawn.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     save(figure, "benchmark", "Seconds against rows: releases and the limits of the machine")
