@@ -17,6 +17,7 @@ from kanon_sql.errors import KanonError, SourceError, TargetError
 from kanon_sql.queries import Relation
 from support.engines import NASTY, TABLE, read
 from support.examples import examples
+from support.fuzz_cases import POOLS
 
 ODD_NAMES = [
     "order",
@@ -131,6 +132,18 @@ def test_send_to_an_embedded_duckdb(engine: Engine, make_table: Any) -> None:
     other = DuckDB()
     engine.send(queries.select_all(source.relation, engine.dialect), other, Relation("sent"))
     assert sorted(read(other, Relation("sent"))) == rows
+
+
+@pytest.mark.parametrize("beside", ["INTEGER", "UUID"])  # DuckDB streams the one to another, and not the other
+def test_any_value_is_sent_to_another_duckdb(beside: str) -> None:
+    here, there, sent = DuckDB(), DuckDB(), Relation("temp", "main", "sent")
+    for type_name, texts in POOLS.items():
+        if "COLLATE" not in type_name:
+            held = f"TRY_CAST(UNNEST({texts}) AS {type_name})"
+            here.run(f"CREATE OR REPLACE TABLE source AS SELECT {held} AS value, CAST(NULL AS {beside}) AS code")
+            here.send("FROM source", there, sent)
+            counted = "SELECT TYPEOF(value), value::TEXT, COUNT(*) FROM {} GROUP BY value ORDER BY value"
+            assert there.rows(counted.format("sent")) == here.rows(counted.format("source"))
 
 
 def test_frame_gives_rows_and_types(engine: Engine, make_table: Any) -> None:

@@ -13,6 +13,7 @@ from support.database import create_table
 # -0 and 0, 1.0 and 1.00 (PostgreSQL keeps them), one name by its collation (DuckDB), a number with leading zeros
 TYPES = dict.fromkeys(["age", "person", "stamp"], "INTEGER") | dict.fromkeys(["x", "y", "zero"], "DOUBLE PRECISION")
 TYPES |= {"paid": "NUMERIC"} | dict.fromkeys(["ill", "name", "code"], "VARCHAR")
+PRAM = {"pram": {"keep": 0.5}}
 AGES, CODES = {"hierarchy": {"ranges": [10, 40]}}, {"hierarchy": "suppress"}
 CLOAK: dict[str, Any] = {"location": ["x", "y"], "time": "stamp", "unit": "person", "keep": "*"}
 CLOAK |= {"identifiers": ["age", "ill"]}
@@ -53,6 +54,29 @@ def test_the_order_of_the_source_leaves_no_trace(engine: Engine, kind: str, tmp_
         halves = ["released", *([made.manifest["anatomy"]["sensitive"]] if kind != "cloak" else [])]
         written.add(tuple(row for half in halves for row in looks(engine, half)))
     assert len(written) == 1
+
+
+COLLATIONS = {"duckdb": ("NOCASE", "NOACCENT"), "postgresql": ('"C"', '"POSIX"')}
+ASKED: dict[str, dict[str, Any]] = {
+    "shuffled": {"quasi_identifiers": ["zip", "town"], "shuffle": True},
+    "kept": {"quasi_identifiers": ["age"], "keep": ["zip", "town"]},
+    "dealt": {"quasi_identifiers": ["zip", "town"], "strategy": "mondrian_relaxed"},
+    "perturbed": {"quasi_identifiers": ["age"], "keep": ["town"], "sensitive": ["zip"], "perturb": {"zip": PRAM}},
+}
+
+
+@pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
+def test_rows_of_two_collations_have_an_order(engine: Engine, asked: dict[str, Any]) -> None:
+    if engine.name not in COLLATIONS:
+        pytest.skip("a text has no collation there")
+    zips, towns = COLLATIONS[engine.name]
+    engine.run(f"CREATE TABLE people (zip VARCHAR COLLATE {zips}, town VARCHAR COLLATE {towns}, age INTEGER)")
+    for number in range(12):
+        engine.run(f"INSERT INTO people VALUES ('{'aAb'[number % 3]}', '{'eéf'[number % 3]}', {number % 2})")
+    others = {"zip", "town", "age"} - {*asked["quasi_identifiers"], *asked.get("keep", ()), *asked.get("sensitive", ())}
+    quasi_identifiers = dict.fromkeys(asked["quasi_identifiers"], CODES)
+    spec = {**asked, "quasi_identifiers": quasi_identifiers, "identifiers": sorted(others), "privacy": {"k": 2}}
+    assert anonymize("people", spec, connection=engine.connection, seed=1).manifest["released_rows"] == 12
 
 
 def release(kind: str, folder: Path, **made: Any) -> Release:

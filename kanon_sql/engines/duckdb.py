@@ -49,6 +49,7 @@ _SENT = queries.scratch("kanon_sent")
 # Types that another connection reads as they are; of others (HUGEINT, DECIMAL, TIME …) it may make something else.
 _TIMES = "DATE", "INTERVAL", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE"
 _STREAMED = frozenset(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE", "BOOLEAN", "VARCHAR", *_TIMES))
+_INEXACT = frozenset((*_TIMES, "TIME_NS"))  # to Python infinity is the year 9999, and a nanosecond is nothing
 _PORTABLE = {"integer": "BIGINT", "float": "DOUBLE PRECISION", "text": "VARCHAR"}
 _BATCH = 10_000  # rows that are in Python at a time, on their way to another engine
 _WIDE = ("HUGEINT", "UBIGINT")  # too wide for a BIGINT
@@ -66,11 +67,9 @@ def kind_of(type_name: str) -> str:
     return next((kind for kind, bases in _KINDS.items() if base in bases), "other")
 
 
-def _portable(type_name: str, wide: str | None) -> str:
-    """The type in which another engine takes values of a type; `wide`: that of the widest integers, if not its own."""
-    if type_name in _WIDE:
-        return wide or type_name
-    return _PORTABLE.get(kind_of(type_name), type_name)
+def _portable(type_name: str) -> str:
+    """The type in which an engine that is no DuckDB takes values of a type."""
+    return "NUMERIC" if type_name in _WIDE else _PORTABLE.get(kind_of(type_name), type_name)
 
 
 @dataclass(frozen=True)
@@ -369,9 +368,11 @@ class DuckDB:
         if isinstance(target, DuckDB) and _STREAMED.issuperset(described.values()):
             target.receive(_Stream(self.connection.sql(query)), relation)
         else:
-            wide = None if isinstance(target, DuckDB) else "NUMERIC"
-            types = {name: _portable(type_name, wide) for name, type_name in described.items()}
-            batches = (list(zip(*rows, strict=True)) for rows in self._batches(query))
+            own = isinstance(target, DuckDB)
+            types = {name: type_name if own else _portable(type_name) for name, type_name in described.items()}
+            times = [name for name, type_name in described.items() if type_name in _INEXACT]
+            as_texts = queries.with_texts(query, times, self.dialect) if times else query
+            batches = (list(zip(*rows, strict=True)) for rows in self._batches(as_texts))
             target.load_batches(relation, types, batches)
 
     def receive(self, stream: Any, relation: Relation) -> None:

@@ -62,6 +62,7 @@ from kanon_sql.queries.statements import (
     select_all,
     set_owner,
     use,
+    with_texts,
 )
 from kanon_sql.queries.tree import (
     Bits,
@@ -212,5 +213,6 @@ __all__ = [
     "use",
     "with_population",
     "with_references",
+    "with_texts",
     "written_table",
 ]

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from kanon_sql.queries import tree as t
+
 
 def ordered(
     columns: Sequence[tuple[exp.Expr, bool]], kept: Sequence[exp.Expr], shuffle_seed: int | None
@@ -24,6 +26,6 @@ def concatenated(start: str, columns: Sequence[exp.Expr]) -> exp.Expr:
     """A text of the start and all columns, one after the other."""
     text: exp.Expr = exp.Literal.string(start)
     for column in columns:
-        part = exp.func("COALESCE", exp.cast(column.copy(), "TEXT"), exp.Literal.string(""))
+        part = exp.func("COALESCE", t.in_bytes(exp.cast(column.copy(), "TEXT")), exp.Literal.string(""))
         text = exp.DPipe(this=exp.DPipe(this=text, expression=exp.Literal.string("|")), expression=part)
     return text

@@ -60,7 +60,7 @@ def _over_content(
 
 def _numbered(column: str) -> exp.Expr:
     """A column as text that, with others behind it, still tells where it ends, and NULL from all that is not."""
-    text: exp.Expr = exp.cast(t.column(column), "TEXT")
+    text: exp.Expr = t.in_bytes(exp.cast(t.column(column), "TEXT"))
     for mark, written in (("~", "~~"), ("|", "~p")):
         text = exp.func("REPLACE", text, exp.Literal.string(mark), exp.Literal.string(written))
     known = exp.func("COALESCE", text, exp.Literal.string("~n"))

@@ -126,6 +126,12 @@ def select_all(relation: Relation, dialect: str) -> str:
     return t.printed(exp.select("*").from_(t.table(relation)), dialect)
 
 
+def with_texts(query: str, columns: Sequence[str], dialect: str) -> str:
+    """The query that gives the rows of another with some columns as texts (DuckDB)."""
+    texts = (f"CAST({name} AS TEXT) AS {name}" for name in (t.identifier(each, dialect) for each in columns))
+    return f"SELECT * REPLACE ({', '.join(texts)}) FROM ({query}) AS q"
+
+
 def insert_lists(relation: Relation, types: Mapping[str, str], dialect: str) -> str:
     """The statement that fills a table from one list parameter per column (DuckDB)."""
     values = ", ".join(f"CAST(UNNEST(?) AS {type_name})" for type_name in types.values())

@@ -34,6 +34,8 @@ from kanon_sql.resources import folder
 
 _SCRATCH = "kanon scratch"
 _SCRATCH_SCHEMAS: dict[str, str | None] = {"duckdb": "temp", "postgres": "pg_temp", "spark": None}
+_COLLATED = ("duckdb", "postgres")  # whose texts may have collations of their own
+_BYTES = "C"
 
 
 def scratch(name: str) -> Relation:
@@ -414,6 +416,9 @@ def printed(tree: exp.Expr, dialect: str, **options: Any) -> str:
     Our scratch tables are where the engine keeps such, and classes with the values they need.
     """
     count_values(tree, _has_lists(dialect))
+    if dialect not in _COLLATED:
+        for text in list(tree.find_all(exp.Collate)):
+            text.replace(text.this)
     if dialect == "spark":  # which has no word for it
         for each in tree.find_all(exp.CTE):
             each.set("materialized", None)
@@ -429,6 +434,11 @@ def printed(tree: exp.Expr, dialect: str, **options: Any) -> str:
             schema = _SCRATCH_SCHEMAS[dialect]
             named.set("db", exp.to_identifier(schema, quoted=True) if schema else None)
     return tree.sql(dialect=dialect, comments=False, copy=False, **options)
+
+
+def in_bytes(text: exp.Expr) -> exp.Expr:
+    """A text that is compared by its bytes, whatever its collation: texts of two collations cannot be put together."""
+    return exp.Collate(this=text, expression=exp.to_identifier(_BYTES, quoted=True))
 
 
 def fenced(query: exp.Select, dialect: str) -> exp.Select:
