@@ -151,7 +151,13 @@ def _spoiled(change: str) -> Callable[[Any], Any]:
 
     def method(cloaking: Any) -> Any:
         boxes = cloak.METHODS_AS_THEY_ARE["adaptive"](cloaking)  # type: ignore[attr-defined]
-        cloaking.engine.run(f"UPDATE temp.{boxes.name} SET {change} WHERE row = 1")
+        rows, b = f"temp.{boxes.rows.name}", f"temp.{boxes.boxes.name}"
+        for query in (
+            f"INSERT INTO {b} SELECT * REPLACE (-1 AS box) FROM {b} WHERE box = (SELECT box FROM {rows} WHERE row = 1)",
+            f"UPDATE {rows} SET box = -1 WHERE row = 1",
+            f"UPDATE {b} SET {change} WHERE box = -1",
+        ):
+            cloaking.engine.run(query)
         return boxes
 
     return method

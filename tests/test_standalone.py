@@ -14,13 +14,14 @@ import pytest
 import kanon_sql
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.engines.looks import looks_plain
 from kanon_sql.frequency.fitting import hierarchy_source
 from kanon_sql.generalization.hierarchy import cover
 from kanon_sql.generalization.rules import Range
 from kanon_sql.generalization.values import key
 from kanon_sql.privacy import Predicate
 from kanon_sql.queries import Relation, StandaloneCell, StandaloneQuery
-from kanon_sql.release.rules import exact_of, looks_plain, says_the_same
+from kanon_sql.release.rules import exact_of, says_the_same
 from kanon_sql.spec import parse
 from support.database import create_table
 

@@ -11,6 +11,7 @@ from kanon_sql.cloak import temporal as spans
 from kanon_sql.cloak import written
 from kanon_sql.cloak.adaptive import adaptive
 from kanon_sql.cloak.both import both
+from kanon_sql.cloak.boxes import Boxes
 from kanon_sql.cloak.clique import clique
 from kanon_sql.cloak.describe import describe
 from kanon_sql.cloak.points import Cloaking, check_columns, read
@@ -22,13 +23,13 @@ from kanon_sql.privacy import all_of, k_anonymity
 from kanon_sql.queries import Relation
 from kanon_sql.spec import CloakMethod, Spec
 
-METHODS: dict[CloakMethod, Callable[[Cloaking], Relation]] = {
+METHODS: dict[CloakMethod, Callable[[Cloaking], Boxes]] = {
     "adaptive": adaptive,
     "temporal": temporal,
     "both": both,
     "clique": clique,
 }
-_INSIDE: dict[CloakMethod, Callable[[Cloaking, Relation], int]] = {
+_INSIDE: dict[CloakMethod, Callable[[Cloaking, Boxes], int]] = {
     "adaptive": quadrants.inside,
     "temporal": spans.inside,
 }
@@ -44,7 +45,6 @@ class Cloaked:
 
     cloaking: Cloaking
     table: Table
-    boxes: Relation
     summary: Summary
     inside: int | None
     medians: tuple[float, float]
@@ -76,10 +76,12 @@ def cloak(tables: Scratch, engine: Engine, table: Table, spec: Spec, stage: Call
     inside = None if spec.cloak.shared else _INSIDE[spec.cloak.method](cloaking, boxes)
     seconds = {"read": read_seconds, "cloak": time.monotonic() - began}
     stage("Verifying the boxes")
-    summary = judge(cloaking, boxes, inside)
+    tables.drop("keys")
+    written.place(cloaking, boxes, table)
+    summary = judge(cloaking, inside)
     ((area, length),) = tables.rows("cloak/medians", classes=tables["classes"])
     alone = tuple(written.identifying(cloaking, summary.rows, table))
-    return Cloaked(cloaking, table, boxes, summary, inside, (area, length), alone, seconds)
+    return Cloaked(cloaking, table, summary, inside, (area, length), alone, seconds)
 
 
 __all__ = ["METHODS", "Cloaked", "Summary", "check_columns", "cloak", "describe"]

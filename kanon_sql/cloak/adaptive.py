@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kanon_sql.cloak.boxes import Boxes
 from kanon_sql.cloak.grid import Axis, halved, levels, sliced, unit_of, whole
 from kanon_sql.cloak.points import Cloaking
 from kanon_sql.engines.scratch import Scratch
@@ -12,7 +13,7 @@ _KEY_BITS = 62
 _DAY = 86_400e6  # microseconds
 
 
-def adaptive(cloaking: Cloaking) -> Relation:
+def adaptive(cloaking: Cloaking) -> Boxes:
     """Cloak every row by a quadrant: Gruteser and Grunwald 2003, section 4.1, in slices of time.
 
     The area is cut into quadrants, these into quadrants, and so on. As published (`shared: false`) a row is given
@@ -31,13 +32,16 @@ def adaptive(cloaking: Cloaking) -> Relation:
     made = cloaking.tables
     cells = made.make("cells", "cloak/cells", points=cloaking.points, **holes)
     keys = made.make("keys", "cloak/keys", cells=cells, depth=depth)
-    leaves = made.make("leaves", "cloak/leaves", keys=keys, depth=depth, others=cloaking.model.k - 1)
     made.drop(cells)
+    others = cloaking.model.k - 1
+    leaves = made.make("leaves", "cloak/leaves", keys=keys, depth=depth, others=others, coarse=depth // 2)
     groups = _climb(cloaking, spec.cloak.shared)
     owners = made.make("owners", "cloak/owners", groups=groups, depth=depth)
-    boxes = made.make("boxes", "cloak/quadrants", keys=keys, owners=owners, depth=depth, **holes)
-    made.drop(leaves, owners, "nodes", "pulls", *(each for stem in _TWICE for each in made.pair(stem)))
-    return boxes
+    made.drop(leaves, "nodes", "pulls", *(each for stem in _TWICE for each in made.pair(stem)))
+    boxes = made.make("boxes", "cloak/quadrants", owners=owners, depth=depth, **holes)
+    rows = made.make("boxed", "cloak/in_quadrants", keys=keys, owners=owners, quadrants=boxes, depth=depth)
+    made.drop(owners)
+    return Boxes(rows, boxes)
 
 
 def slices(cloaking: Cloaking) -> Axis:
@@ -55,12 +59,10 @@ def slices(cloaking: Cloaking) -> Axis:
     return sliced(low, ticks)
 
 
-def inside(cloaking: Cloaking, boxes: Relation) -> int:
+def inside(cloaking: Cloaking, boxes: Boxes) -> int:
     """The fewest units that were seen inside a released quadrant and slice: what the published form promises."""
-    width = cloaking.spec.cloak.depth
-    axis = halved(cloaking.extent.x_low, cloaking.extent.x_high, width)
-    holes = {"keys": cloaking.tables["keys"], "boxes": boxes}
-    ((smallest,),) = cloaking.tables.rows("cloak/inside_quadrants", **holes, x_width=axis.holes("x")["x_width"])
+    keys, depth = cloaking.tables["keys"], cloaking.spec.cloak.depth
+    ((smallest,),) = cloaking.tables.rows("cloak/inside_quadrants", keys=keys, quadrants=boxes.boxes, depth=depth)
     return int(smallest or 0)
 
 

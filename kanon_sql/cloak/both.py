@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from kanon_sql import queries
+from kanon_sql.cloak.boxes import Boxes, numbered
 from kanon_sql.cloak.grid import halved
 from kanon_sql.cloak.points import Cloaking
 from kanon_sql.queries import Hole, Relation
 
 
-def both(cloaking: Cloaking) -> Relation:
+def both(cloaking: Cloaking) -> Boxes:
     """Cloak every row by the first cell of grids in space and time that k willing units share.
 
     The two ways of Gruteser and Grunwald 2003 together, bounded by tolerances as in Gedik and Liu 2008. The grids
@@ -36,9 +37,9 @@ def both(cloaking: Cloaking) -> Relation:
             made.add_as(taken, queries.select_all(met, made.engine.dialect))
             made.make(other, "cloak/unmet", waiting=waiting, met=met)
             waiting, other = other, waiting
-    boxes = made.make("boxes", "cloak/blocks", cells=cells, met=taken, depth=depth, **holes)
+    given = made.make("given", "cloak/blocks", cells=cells, met=taken, depth=depth, **holes)
     made.drop(cells, "met", taken, waiting, other)
-    return boxes
+    return numbered(made, given)
 
 
 def _grids(cloaking: Cloaking, waiting: Relation, depth: int) -> list[tuple[int, int]]:

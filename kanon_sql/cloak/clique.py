@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
+from kanon_sql.cloak.boxes import Boxes, numbered
 from kanon_sql.cloak.grid import Axis
 from kanon_sql.cloak.points import Cloaking
-from kanon_sql.queries import Relation
 
 _BATCH = 10_000  # messages whose neighbours are fetched at once
 _TRIES = 2_000  # members that one search tries before it lets the message wait
@@ -96,7 +96,7 @@ class Stream:
         return None
 
 
-def clique(cloaking: Cloaking) -> Relation:
+def clique(cloaking: Cloaking) -> Boxes:
     """Cloak messages by cliques of those that tolerate each other: Gedik and Liu 2005, 2008.
 
     Two messages of different units are neighbours if each one's point lies in the other's constraint box
@@ -127,9 +127,9 @@ def clique(cloaking: Cloaking) -> Relation:
             members += clique
             cliques += [number] * len(clique)
     left = made.load("members", {"arrival": "BIGINT", "clique": "BIGINT"}, [members, cliques])
-    boxes = made.make("boxes", "cloak/cliques", points=points, messages=waiting, members=left)
+    given = made.make("given", "cloak/cliques", points=points, messages=waiting, members=left)
     made.drop(cells, waiting, left)
-    return boxes
+    return numbered(made, given)
 
 
 def _neighbours(cloaking: Cloaking, messages: int) -> Iterator[tuple[int, Sequence[int]]]:

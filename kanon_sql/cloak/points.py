@@ -40,9 +40,9 @@ class Extent:
 class Cloaking:
     """All that a method of cloaking is given; it works in an embedded DuckDB.
 
-    `points`: row, unit (numbered from 1), x, y, t, own_k; with a tolerant method dx, dy, dt too. t counts
-    microseconds for timestamps and days for dates; `ticks` of them are one of the unit that a spec speaks in.
-    `kept`: the released columns that stay as they are, by the names that they have in the table `rows`.
+    `points`: row, unit (numbered from 1), x, y, t, moment (the time in its own type), own_k, dx, dy, dt (NULL without
+    tolerances), and what is kept. t counts microseconds for timestamps and days for dates; `ticks` of them are one of
+    the unit that a spec speaks in. `kept`: the released columns that stay as they are, by their names in `points`.
     """
 
     tables: Scratch
@@ -198,16 +198,16 @@ def _numbers(spec: Spec) -> dict[str, str]:
 
 def _make_points(cloaking: Cloaking) -> None:
     cloak, made = cloaking.spec.cloak, cloaking.tables
-    columns = ["x", "y", "t"] + [name for name in _numbers(cloaking.spec) if name not in ("x", "y")]
-    numbered = made.make("numbered", "cloak/points", points=made["rows"], columns=columns)
     given = {name: getattr(cloak, name) for name in _TOLERANCES} if cloak.tolerant else {}
     if cloak.tolerant and cloak.dy is None:
         given["dy"] = cloak.dx
     own = {name: _own(name, value, cloaking) for name, value in given.items()}
-    own["own_k"] = "own_k" if cloak.k else float(cloaking.model.k)
-    query = queries.cloak_points(numbered, own, cloaking.ticks, cloaking.model.k, made.engine.dialect)
+    own["own_k"] = "own_k" if cloak.k else cloaking.model.k
+    numbers = [*dict.fromkeys(["x", "y", *_numbers(cloaking.spec)]), "t"]
+    columns = ["moment", *cloaking.kept], numbers
+    query = queries.cloak_points(made["rows"], *columns, own, cloaking.ticks, cloaking.model.k, made.engine.dialect)
     made.make_as("points", query)
-    made.drop(numbered)
+    made.drop("rows")
 
 
 def _own(name: str, value: float | str, cloaking: Cloaking) -> str | float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kanon_sql.cloak.boxes import Boxes, numbered
 from kanon_sql.cloak.grid import Axis, halved
 from kanon_sql.cloak.points import Cloaking
 from kanon_sql.queries import Relation
@@ -9,7 +10,7 @@ from kanon_sql.queries import Relation
 _LEVEL = 8  # the area is cut 256 times each way
 
 
-def temporal(cloaking: Cloaking) -> Relation:
+def temporal(cloaking: Cloaking) -> Boxes:
     """Cloak every row by an interval in its cell: Gruteser and Grunwald 2003, section 4.2.
 
     The paper holds a request back until k different units have visited its cell. So here: an interval of a cell
@@ -31,14 +32,15 @@ def temporal(cloaking: Cloaking) -> Relation:
         spans = made.make("spans", "cloak/spans", instants=instants, starts=_starts(cloaking, instants))
     else:
         spans = made.make("spans", "cloak/shortest", instants=instants)
-    boxes = made.make("boxes", "cloak/stays", cells=cells, points=points, spans=spans, **holes)
+    given = made.make("given", "cloak/stays", cells=cells, points=points, spans=spans, **holes)
     made.drop(cells, instants, spans, *made.pair("jumps"), *made.pair("starts"))
-    return boxes
+    return numbered(made, given)
 
 
-def inside(cloaking: Cloaking, boxes: Relation) -> int:
+def inside(cloaking: Cloaking, boxes: Boxes) -> int:
     """The fewest units that visit a row's cell within its interval: what the published form promises."""
-    ((smallest,),) = cloaking.tables.rows("cloak/inside_spans", boxes=boxes, points=cloaking.points)
+    holes = {"boxed": boxes.rows, "boxes": boxes.boxes, "points": cloaking.points}
+    ((smallest,),) = cloaking.tables.rows("cloak/inside_spans", **holes)
     return int(smallest or 0)
 
 

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kanon_sql import queries
+from kanon_sql.cloak.boxes import Boxes
 from kanon_sql.cloak.points import Cloaking, box_columns, kept_columns
 from kanon_sql.engine import Engine, Table
+from kanon_sql.engines.looks import looks_plain
 from kanon_sql.errors import InfeasibleError, VerificationError
-from kanon_sql.queries import Relation
+from kanon_sql.queries import Hole, Relation
 
 BOX = ("x_min", "x_max", "y_min", "y_max", "since", "until")
 
@@ -32,13 +34,29 @@ class Summary:
     relative_time: float | None
 
 
-def judge(cloaking: Cloaking, boxes: Relation, inside: int | None) -> Summary:
+def place(cloaking: Cloaking, boxes: Boxes, table: Table) -> None:
+    """Put the boxes in the order in which they are released, and every row to the place of its box.
+
+    A row is sorted by that number rather than by six others: `released` has it, and `shown` what it stands for.
+    """
+    made = cloaking.tables
+    shown = [ours for ours in released_columns(cloaking, table).values() if ours in BOX]
+    as_released = made.make_as("as_released", queries.cloak_boxes(boxes.boxes, cloaking.time, made.engine.dialect))
+    places = made.make("places", "cloak/places", boxes=as_released, shown=shown)
+    columns = [*cloaking.kept, "own_k", "dx", "dy", "dt"]
+    made.make("shown", "cloak/shown", places=places)
+    made.make("released", "cloak/released", points=cloaking.points, boxed=boxes.rows, places=places, columns=columns)
+    made.drop(cloaking.points, boxes.rows, boxes.boxes, as_released, places)
+
+
+def judge(cloaking: Cloaking, inside: int | None) -> Summary:
     """Check the promise on the rows with their boxes, while the units are still there; VerificationError if it fails.
 
     `inside`: the fewest units seen inside a released box, for the published form, which promises no more.
     """
     made = cloaking.tables
-    classes = made.make("classes", "cloak/classes", released=_join(cloaking, boxes))
+    released, shown = made["released"], made["shown"]
+    classes = made.make("classes", "cloak/classes", released=released, shown=shown)
     ((*figures,),) = made.rows("cloak/summary", classes=classes)
     summary = Summary(*(int(value) for value in figures[:7]), *figures[7:])
     problems = {
@@ -56,9 +74,9 @@ def judge(cloaking: Cloaking, boxes: Relation, inside: int | None) -> Summary:
     return summary
 
 
-def refuse_if_suppressed(cloaking: Cloaking, boxes: Relation) -> None:
+def refuse_if_suppressed(cloaking: Cloaking, boxes: Boxes) -> None:
     """Refuse a release of nothing, or with more rows suppressed than the spec allows, where it says."""
-    spec, rows, released = cloaking.spec, cloaking.extent.rows, cloaking.tables.count(boxes)
+    spec, rows, released = cloaking.spec, cloaking.extent.rows, cloaking.tables.count(boxes.rows)
     if released == 0:
         looser = "raise dx, dy or dt" if spec.cloak.tolerant else "give larger cells or a longer interval"
         raise InfeasibleError(f"no row could be cloaked with {cloaking.model.k:,} units; lower k, or {looser}")
@@ -72,10 +90,14 @@ def refuse_if_suppressed(cloaking: Cloaking, boxes: Relation) -> None:
 def release_sql(cloaking: Cloaking, table: Table) -> str:
     """The query that shows the rows as they are released."""
     columns, spec, dialect = released_columns(cloaking, table), cloaking.spec, cloaking.engine.dialect
-    released = cloaking.tables["released"]
+    made = cloaking.tables
+    holes: dict[str, Hole] = {"released": made["released"], "shown": made["shown"], "columns": columns}
     if spec.shuffle:
-        return queries.text("cloak/shuffled", dialect, released=released, columns=columns, seed=str(spec.seed))
-    return queries.text("cloak/release", dialect, released=released, columns=columns)
+        return queries.text("cloak/shuffled", dialect, **holes, seed=str(spec.seed))
+    kept = [ours for ours in columns.values() if ours not in BOX]
+    rows = made.engine.table(made["released"])
+    unlike = [each.name for each in rows.columns if each.name in kept and not looks_plain(made.engine, rows, each)]
+    return queries.text("cloak/release", dialect, **holes, kept=kept, unlike=unlike)
 
 
 def released_columns(cloaking: Cloaking, table: Table) -> dict[str, str]:
@@ -92,12 +114,6 @@ def released_columns(cloaking: Cloaking, table: Table) -> dict[str, str]:
         elif column.name in kept:
             columns[column.name] = kept[column.name]
     return columns
-
-
-def _join(cloaking: Cloaking, boxes: Relation) -> Relation:
-    made, tolerant = cloaking.tables, cloaking.spec.cloak.tolerant
-    args = made["rows"], cloaking.points, boxes, list(cloaking.kept), tolerant, cloaking.time, made.engine.dialect
-    return made.make_as("released", queries.cloak_released(*args))
 
 
 def compare(cloaking: Cloaking, table: Table, engine: Engine, relation: Relation) -> None:

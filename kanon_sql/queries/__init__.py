@@ -1,6 +1,6 @@
 """Every query and statement of the package, as text in an engine's dialect: the only room that knows sqlglot."""
 
-from kanon_sql.queries.cloak import Moment, cloak_points, cloak_released, cloak_rows
+from kanon_sql.queries.cloak import Moment, cloak_boxes, cloak_points, cloak_rows
 from kanon_sql.queries.coding import Coded, frequency_set, packed, raw_column, spread, tuples, with_population
 from kanon_sql.queries.dialects import DIALECTS, check_dialect, is_executed
 from kanon_sql.queries.large import LargeQuery, drop_type, label_counts, label_type, text_counts, typed_columns
@@ -134,8 +134,8 @@ __all__ = [
     "cells_of_node",
     "check_condition",
     "check_dialect",
+    "cloak_boxes",
     "cloak_points",
-    "cloak_released",
     "cloak_rows",
     "comment",
     "contents",

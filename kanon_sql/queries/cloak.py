@@ -86,37 +86,43 @@ def cloak_rows(
     return t.printed(exp.select(number, *columns).from_(t.table(source, "s"), copy=False), dialect)
 
 
-def cloak_points(numbered: Relation, own: Mapping[str, str | float], ticks: float, k: int, dialect: str) -> str:
-    """The query of the points with their own k and tolerances, where there are any: each a column or one number.
+def cloak_points(
+    rows: Relation,
+    shown: Sequence[str],
+    numbers: Sequence[str],
+    own: Mapping[str, str | float],
+    ticks: float,
+    k: int,
+    dialect: str,
+) -> str:
+    """The query of the points: their units numbered, with their own k and tolerances, each a column or one number.
 
-    `own`: own_k, and dx, dy, dt; dt in what `ticks` of make one unit of people's. Nobody's own k is below `k`.
+    `shown`, `numbers`: columns of the rows, to be released and to be calculated with. `own`: own_k, and dx, dy, dt
+    where there are tolerances; dt in what `ticks` of make one unit of people's. Nobody's own k is below `k`.
     """
     values: dict[str, exp.Expr] = {
         n: t.column(v, "p") if isinstance(v, str) else exp.cast(t.literal(repr(v)), "DOUBLE") for n, v in own.items()
     }
-    asked = values.pop("own_k")
     if "dt" in values:
         values["dt"] = exp.Mul(this=values["dt"], expression=exp.cast(t.literal(repr(ticks)), "DOUBLE"))
-    columns: list[exp.Expr] = [t.column(name, "p") for name in ("row", "unit", "x", "y", "t")]
+    values = {name: exp.cast(exp.null(), "TINYINT") for name in ("dx", "dy", "dt")} | values
+    asked = values.pop("own_k")
+    if not isinstance(own["own_k"], str):
+        asked = exp.cast(t.literal(own["own_k"]), "INTEGER")
+    values |= {"asked_k": asked, "own_k": exp.func("GREATEST", asked.copy(), t.literal(k))}
+    columns: list[exp.Expr] = [t.column(name, "p") for name in ("row", "unit", "x", "y", "t", *shown)]
     columns += [exp.alias_(value, name, quoted=True) for name, value in values.items()]
-    columns += [exp.alias_(asked, "asked_k"), exp.alias_(exp.func("GREATEST", asked.copy(), t.literal(k)), "own_k")]
-    return t.printed(exp.select(*columns).from_(t.table(numbered, "p"), copy=False), dialect)
+    numbered = t.tree("cloak/points", points=rows, columns=[*numbers, *shown])
+    return t.printed(exp.select(*columns).from_(numbered.subquery("p"), copy=False), dialect)
 
 
-def cloak_released(
-    rows: Relation, points: Relation, boxes: Relation, kept: Sequence[str], tolerances: bool, time: Moment, dialect: str
-) -> str:
-    """The query of the rows with their boxes, the intervals in the time's own type, and all that a check needs."""
-    columns: list[exp.Expr] = [t.column(name, "s") for name in (*kept, "moment")]
-    columns += [t.column(name, "p") for name in ("unit", "x", "y", "t", "own_k")]
-    none = exp.cast(exp.null(), "DOUBLE")
-    columns += [
-        t.column(name, "p") if tolerances else exp.alias_(none.copy(), name, quoted=True) for name in ("dx", "dy", "dt")
-    ]
-    columns += [t.column(name, "b") for name in ("x_min", "x_max", "y_min", "y_max", "t_min", "t_max")]
-    columns += [exp.alias_(time.moment("t_min"), "since"), exp.alias_(time.moment("t_max"), "until")]
-    query = exp.select(*columns).from_(t.table(boxes, "b"), copy=False)
-    for relation, alias in ((points, "p"), (rows, "s")):
-        equal = exp.EQ(this=t.column("row", "b"), expression=t.column("row", alias))
-        query = query.join(t.table(relation, alias), on=equal, join_type="INNER", copy=False)
-    return t.printed(query, dialect)
+def cloak_boxes(boxes: Relation, time: Moment, dialect: str) -> str:
+    """The query of boxes as they are released: intervals in the time's own type; 0 for -0, which looks different."""
+    plain: dict[str, exp.Expr] = {
+        name: exp.Add(this=t.column(name, "b"), expression=exp.cast(t.literal(0), "DOUBLE"))
+        for name in ("x_min", "x_max", "y_min", "y_max", "t_min", "t_max")
+    }
+    columns = [exp.alias_(value, name, quoted=True) for name, value in plain.items()]
+    query = exp.select(t.column("box", "b"), *columns).from_(t.table(boxes, "b"), copy=False).subquery("b")
+    ends = [exp.alias_(time.moment("t_min"), "since"), exp.alias_(time.moment("t_max"), "until")]
+    return t.printed(exp.select("*", *ends).from_(query, copy=False), dialect)

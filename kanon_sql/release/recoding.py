@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from kanon_sql import queries
 from kanon_sql.engine import Column, Engine, Table
 from kanon_sql.engines.files import file_format
+from kanon_sql.engines.looks import looks_plain
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
 from kanon_sql.frequency import mapping
@@ -29,7 +30,6 @@ from kanon_sql.queries import (
 )
 from kanon_sql.release import large
 from kanon_sql.release.cells import local_cell
-from kanon_sql.release.rules import looks_plain
 from kanon_sql.spec import Spec
 
 

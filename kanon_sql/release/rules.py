@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from kanon_sql import queries
-from kanon_sql.engine import Column, Engine, Table
+from kanon_sql.engine import Column
 from kanon_sql.generalization.rules import Age, Calendar, Edges, Itself, Prefix, Range, Redaction, Rule, largest
 
 _FEW_BITS = ("TINYINT", "SMALLINT", "INTEGER", "UTINYINT", "USMALLINT", "UINTEGER")
 _UNSIGNED = ("UBIGINT", "UHUGEINT")  # of more bits than a BIGINT
-_TEXTS = ("TEXT", "VARCHAR", "CHARACTER VARYING", "ENUM")
-_DIFFERENT = 6  # texts in core/apart_texts
 
 
 def exact_of(column: Column) -> int | None:
@@ -23,7 +21,7 @@ def exact_of(column: Column) -> int | None:
 
 
 def says_the_same(rule: Rule, column: Column, values: Sequence[Any], plain: bool) -> bool:
-    """Whether a rule gives every one of a hierarchy's values its label; `plain`: see `looks_plain`.
+    """Whether a rule gives every one of a hierarchy's values its label; `plain`: see `engines.looks`.
 
     It then gives values that come later the label that the recipe would give them.
     """
@@ -41,21 +39,3 @@ def says_the_same(rule: Rule, column: Column, values: Sequence[Any], plain: bool
         case Calendar() | Age():
             # What day a moment is depends on the zone of whoever asks.
             return column.kind == "date" or (column.kind == "timestamp" and "WITH TIME ZONE" not in column.type.upper())
-
-
-def looks_plain(engine: Engine, table: Table, column: Column) -> bool:
-    """Whether equal values of a column look the same: no -0 beside 0, no 1.0 beside 1.00, no A beside a."""
-    if column.kind == "text":
-        return column.type.upper().startswith(_TEXTS) and _tells_texts_apart(engine, table, column)
-    if column.kind == "decimal":
-        return "(" in column.type  # so many decimals, of every value
-    return column.kind in ("integer", "date", "timestamp", "time", "boolean")
-
-
-def _tells_texts_apart(engine: Engine, table: Table, column: Column) -> bool:
-    """Whether the collation of a column takes no two different texts for equal."""
-    if column.open_type:
-        return True
-    query = queries.text("core/apart_texts", engine.dialect, column=[column.name], source=table.relation)
-    ((different,),) = engine.rows(query)
-    return bool(different == _DIFFERENT)

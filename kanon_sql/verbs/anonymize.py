@@ -137,7 +137,7 @@ def releasing(source: Any, spec: Spec, connection: Any = None, keep: bool = Fals
     writes = tuple(filter(None, [spec.target.table if spec.target else None, spec.waiting]))
     with Staging() as staging:
         source_of = opened(source, spec, connection, keep, writes, said=True)
-        with source_of as data, data.engine.transaction(), staging.deferring():
+        with source_of as data, _transaction(data, spec), staging.deferring():
             data = replace(data, before=data.engine.fingerprint(data.table))
             _refuse_to_keep(data, spec)
             try:
@@ -152,6 +152,16 @@ def releasing(source: Any, spec: Spec, connection: Any = None, keep: bool = Fals
             if spec.waiting or (spec.target and spec.target.table):
                 staging.place()
         staging.place()
+
+
+def _transaction(source: Source, spec: Spec) -> contextlib.AbstractContextManager[None]:
+    """The transaction of a release; none from files to a file, which are no part of any.
+
+    DuckDB frees what is dropped in a transaction only when that ends.
+    """
+    to_file = spec.target is not None and spec.target.file is not None and spec.waiting is None
+    own_tables = source.engine.is_embedded and source.owned and spec.database is None and not spec.attach
+    return contextlib.nullcontext() if to_file and own_tables else source.engine.transaction()
 
 
 def _refuse_to_keep(source: Source, spec: Spec) -> None:

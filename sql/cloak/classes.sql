@@ -1,11 +1,11 @@
 -- name: cloak/classes
 -- Count who shares every released box and interval exactly, and what it costs them.
--- reads: released (unit, x, y, moment, t_min, t_max, own_k, dx, dy, dt, x_min, x_max, y_min, y_max, since, until)
--- holes: $released relation
+-- reads: released (place, unit, x, y, t, moment, own_k, dx, dy, dt), shown (place, x_min, x_max, y_min, y_max, t_min, t_max, since, until)
+-- holes: $released relation, $shown relation
 -- gives: x_min, x_max, y_min, y_max, since, until, length, n (rows), units, needed (the largest own k), shares (sum of 1 / own k), outside, beyond (rows out of their box, boxes out of their tolerances), room, delay (tolerances, added up)
 -- engines: duckdb
 SELECT
-  x_min, x_max, y_min, y_max, since, until,
+  MIN(x_min) AS x_min, MIN(x_max) AS x_max, MIN(y_min) AS y_min, MIN(y_max) AS y_max, MIN(since) AS since, MIN(until) AS until,
   MAX(t_max - t_min) AS length,
   COUNT(*) AS n,
   COUNT(DISTINCT unit) AS units,
@@ -19,5 +19,5 @@ SELECT
   ) AS beyond,
   SUM(SQRT(4 * dx * dy)) AS room,
   SUM(2 * dt) AS delay
-FROM $released
-GROUP BY x_min, x_max, y_min, y_max, since, until
+FROM $released AS r JOIN $shown AS s ON r.place = s.place
+GROUP BY r.place

@@ -5,5 +5,4 @@
 -- gives: rows
 -- engines: duckdb
 SELECT COALESCE(SUM(rows), 0) AS rows
-FROM (SELECT $column, COUNT(*) AS rows, COUNT(DISTINCT unit) AS units FROM $released GROUP BY $column) AS counted
-WHERE units = 1
+FROM (SELECT $column, COUNT(*) AS rows FROM $released GROUP BY $column HAVING MIN(unit) = MAX(unit)) AS counted

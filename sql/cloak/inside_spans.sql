@@ -1,7 +1,7 @@
 -- name: cloak/inside_spans
 -- Count the units that visit every row's cell within its interval, whatever their own intervals, and give the fewest.
--- reads: boxes (row, x_min, y_min, t_min, t_max), points (row, unit, t)
--- holes: $boxes relation, $points relation
+-- reads: boxed (row, box), boxes (box, x_min, y_min, t_min, t_max), points (row, unit, t)
+-- holes: $boxed relation, $boxes relation, $points relation
 -- gives: smallest (units)
 -- engines: duckdb
 SELECT MIN(units) AS smallest
@@ -20,11 +20,11 @@ FROM (
     FROM (
       SELECT row, x_min, y_min, unit, part, DENSE_RANK() OVER (PARTITION BY x_min, y_min ORDER BY time) AS place
       FROM (
-        SELECT b.row, b.x_min, b.y_min, p.unit, 't' AS part, p.t AS time FROM $boxes AS b JOIN $points AS p ON b.row = p.row
+        SELECT r.row, b.x_min, b.y_min, p.unit, 't' AS part, p.t AS time FROM $boxed AS r JOIN $boxes AS b ON r.box = b.box JOIN $points AS p ON r.row = p.row
         UNION ALL
-        SELECT row, x_min, y_min, NULL AS unit, 'since' AS part, t_min AS time FROM $boxes
+        SELECT r.row, b.x_min, b.y_min, NULL AS unit, 'since' AS part, b.t_min AS time FROM $boxed AS r JOIN $boxes AS b ON r.box = b.box
         UNION ALL
-        SELECT row, x_min, y_min, NULL AS unit, 'till' AS part, t_max AS time FROM $boxes
+        SELECT r.row, b.x_min, b.y_min, NULL AS unit, 'till' AS part, b.t_max AS time FROM $boxed AS r JOIN $boxes AS b ON r.box = b.box
       ) AS stacked
     ) AS placed
     GROUP BY row, x_min, y_min

@@ -7,7 +7,7 @@
 SELECT p.row, u.number AS unit, $columns
 FROM $points AS p
 JOIN (
-  SELECT unit, ROW_NUMBER() OVER (ORDER BY unit) AS number
+  SELECT unit, CAST(ROW_NUMBER() OVER (ORDER BY unit) AS INTEGER) AS number
   FROM (SELECT DISTINCT unit FROM $points) AS found
 ) AS u ON p.unit = u.unit
 WHERE COALESCE(ISFINITE(p.x) AND ISFINITE(p.y) AND ISFINITE(p.t), FALSE)

@@ -74,11 +74,12 @@ _CLASSES = _real(
     (0, 1, 0, 1, 0, 0, 0, 1, 1, 2, 0.5, 1, 1, 2, 20),
 )
 _RELEASED = _real(
-    "unit x y moment t t_min t_max own_k dx dy dt x_min x_max y_min y_max since until c0",
-    (1, 0.5, 0.5, 1, 1, 0, 2, 2, 1, 4, 2, 0, 1, 0, 1, 0, 2, 7),
-    (1, 0.5, 0.5, 3, 3, 0, 2, 4, 1, 4, 3, 0, 1, 0, 1, 0, 2, 7),
-    (2, 0.25, 1, 0, 0, 0, 2, 2, 0.5, 4, 2, 0, 1, 0, 1, 0, 2, 8),
+    "place unit x y moment t own_k dx dy dt c0",
+    (1, 1, 0.5, 0.5, 1, 1, 2, 1, 4, 2, 7),
+    (1, 1, 0.5, 0.5, 3, 3, 4, 1, 4, 3, 7),
+    (1, 2, 0.25, 1, 0, 0, 2, 0.5, 4, 2, 8),
 )
+_SHOWN = _real("place t_min t_max x_min x_max y_min y_max since until", (1, 0, 2, 0, 1, 0, 1, 0, 2))
 _SUMMARY = (
     "rows classes smallest unsafe_classes unsafe_rows outside beyond relative_anonymity mean_area mean_length "
     "relative_space relative_time"
@@ -116,25 +117,29 @@ CASES: list[Case] = [
     ),
     _case(
         "cloak/keys",
-        f"{_CELLS} key",
-        [(1, 1, 5, 3, 0, 0b100111), (2, 1, 1048575, 0, 1, (1 << 40) + 0xAAAAAAAAAA)],
+        "row unit key",
+        [(1, 1, 0b100111), (2, 1, (1 << 40) + 0xAAAAAAAAAA)],
         cells=_whole(_CELLS, (1, 1, 5, 3, 0), (2, 1, 1048575, 0, 1)),
         depth=20,
     ),
-    _case(
-        "cloak/leaves",
-        "key unit rows entry",
-        [
-            (0b0000, 1, 2, 2),
-            (0b0000, 2, 1, 2),
-            (0b0111, 1, 1, 0),
-            (0b1100, 1, 1, 1),
-            (0b1111, 2, 1, 1),
-            (0b10000, 1, 1, -1),
-        ],
-        keys=_whole("key unit", (0, 1), (0, 1), (0, 2), (0b0111, 1), (0b1100, 1), (0b1111, 2), (0b10000, 1)),
-        depth=2,
-        others=1,
+    *(
+        _case(
+            "cloak/leaves",
+            "key unit rows entry",
+            [
+                (0b0000, 1, 2, 2),
+                (0b0000, 2, 1, 2),
+                (0b0111, 1, 1, 0),
+                (0b1100, 1, 1, 1),
+                (0b1111, 2, 1, 1),
+                (0b10000, 1, 1, alone),
+            ],
+            keys=_whole("key unit", (0, 1), (0, 1), (0, 2), (0b0111, 1), (0b1100, 1), (0b1111, 2), (0b10000, 1)),
+            depth=2,
+            others=1,
+            coarse=coarse,
+        )
+        for coarse, alone in ((0, -1), (1, 0))
     ),
     _case(
         "cloak/pending",
@@ -200,21 +205,38 @@ CASES: list[Case] = [
     ),
     _case(
         "cloak/quadrants",
-        _BOX,
-        [(1, 12.0, 14.0, 20.0, 24.0, 50.0, 60.0), (2, 13.0, 14.0, 22.0, 24.0, 60.0, 70.0)],
-        keys=_whole(f"{_CELLS} key", (1, 1, 3, 1, 0, 11), (2, 1, 3, 1, 1, 27), (3, 1, 0, 0, 2, 32)),
-        owners=_whole("start class_level", (0, 1), (16, 2), (32, None)),
+        f"box level node {_BOX.removeprefix('row ')}",
+        [(1, 1, 2, 12.0, 14.0, 20.0, 24.0, 50.0, 60.0), (2, 2, 27, 13.0, 14.0, 22.0, 24.0, 60.0, 70.0)],
+        owners=_whole("start class_level", (8, 1), (10, 1), (27, 2), (32, None)),
         depth=2,
         **_grid(x=(10.0, 1.0), y=(20.0, 2.0), t=(50.0, 10.0)),
+    ),
+    _case(
+        "cloak/quadrants",
+        f"box level node {_BOX.removeprefix('row ')}",
+        # The key of cloak/keys above.
+        [(1, 20, (1 << 40) + 0xAAAAAAAAAA, 1048575.0, 1048576.0, 0.0, 1.0, 1.0, 2.0)],
+        owners=_whole("start class_level", ((1 << 40) + 0xAAAAAAAAAA, 20)),
+        depth=20,
+        **_UNIT_GRID,
+    ),
+    _case(
+        "cloak/in_quadrants",
+        "row box",
+        [(1, 1), (2, 2), (3, 1)],
+        keys=_whole("row key", (1, 8), (2, 27), (3, 11), (4, 32), (5, 2)),
+        owners=_whole("start class_level", (8, 1), (10, 1), (27, 2), (28, None)),
+        quadrants=_whole("box level node", (1, 1, 2), (2, 2, 27)),
+        depth=2,
     ),
     _case(
         "cloak/inside_quadrants",
         "smallest",
         [(2,)],
-        # The small box of row 1 holds units 1 and 2; the large one of row 3 all three.
-        keys=_whole(_CELLS, (1, 1, 0, 0, 0), (2, 2, 1, 1, 0), (3, 3, 2, 0, 0), (4, 4, 0, 0, 1)),
-        boxes=_real(_BOX, (1, 0, 1, 0, 0, 0, 0), (3, 0, 2, 0, 0, 0, 0)),
-        x_width="0.5",
+        # The small quadrant holds units 1 and 2; the large one units 1 to 3.
+        keys=_whole("unit key", (1, 0), (2, 3), (2, 3), (3, 8), (4, 16)),
+        quadrants=_whole("level node", (1, 0), (0, 0)),
+        depth=2,
     ),
     _case(
         "cloak/visits",
@@ -279,7 +301,8 @@ CASES: list[Case] = [
         "cloak/inside_spans",
         "smallest",
         [(1,)],
-        boxes=_real(_BOX, (1, 0, 1, 0, 1, 5, 7), (2, 0, 1, 0, 1, 5, 7), (3, 0, 1, 0, 1, 8, 9)),
+        boxed=_whole("row box", (1, 1), (2, 1), (3, 2)),
+        boxes=_whole("box x_min y_min t_min t_max", (1, 0, 0, 5, 7), (2, 0, 0, 8, 9)),
         points=_real("row unit t", (1, 1, 5), (2, 2, 7), (3, 3, 9)),
     ),
     _case(
@@ -363,10 +386,53 @@ CASES: list[Case] = [
         members=_whole("arrival clique", (0, 2), (2, 2)),
     ),
     _case(
+        "cloak/different",
+        f"box {_BOX.removeprefix('row ')}",
+        [(1, 0, 1, 0, 1, 5, 7), (2, 0, 1, 0, 1, 5, 8)],
+        given=_real(_BOX, (1, 0, 1, 0, 1, 5, 7), (2, 0, 1, 0, 1, 5, 8), (3, 0, 1, 0, 1, 5, 7)),
+    ),
+    _case(
+        "cloak/in_boxes",
+        "row box",
+        [(1, 1), (2, 2), (3, 1)],
+        given=_real(_BOX, (1, 0, 1, 0, 1, 5, 7), (2, 0, 1, 0, 1, 5, 8), (3, 0, 1, 0, 1, 5, 7)),
+        boxes=_real(_BOX.replace("row", "box"), (1, 0, 1, 0, 1, 5, 7), (2, 0, 1, 0, 1, 5, 8)),
+    ),
+    _case(
+        "cloak/places",
+        "box place t_min t_max since x_min",
+        [(1, 2, 1, 2, 2, 3), (2, 1, 3, 4, 1, 4), (3, 2, 5, 6, 2, 3)],
+        boxes=_whole("box t_min t_max x_min since", (1, 1, 2, 3, 2), (2, 3, 4, 4, 1), (3, 5, 6, 3, 2)),
+        shown=["since", "x_min"],
+    ),
+    _case(
+        "cloak/shown",
+        "place x_min x_max y_min y_max t_min t_max since until",
+        [(1, 0, 1, 0, 1, 5, 9, 5, 7), (2, 0, 2, 0, 1, 5, 8, 5, 8)],
+        places=_whole(
+            "place x_min x_max y_min y_max t_min t_max since until",
+            (1, 0, 1, 0, 1, 5, 7, 5, 7),
+            (1, 0, 1, 0, 1, 6, 9, 5, 7),
+            (2, 0, 2, 0, 1, 5, 8, 5, 8),
+        ),
+    ),
+    _case(
+        "cloak/released",
+        "place unit x y t moment c0",
+        [(7, 1, 0.5, 0.5, 10.0, 10, 3), (7, 2, 1.5, 0.5, 20.0, 20, 4)],
+        points=_real(
+            "row unit x y t moment c0", (1, 1, 0.5, 0.5, 10, 10, 3), (2, 2, 1.5, 0.5, 20, 20, 4), (3, 2, 9, 9, 9, 9, 9)
+        ),
+        boxed=_whole("row box", (1, 1), (2, 2)),
+        places=_whole("box place", (1, 7), (2, 7), (3, 8)),
+        columns=["c0"],
+    ),
+    _case(
         "cloak/classes",
         "x_min x_max y_min y_max since until length n units needed shares outside beyond room delay",
         [(0, 1, 0, 1, 0, 2, 2, 3, 2, 4, 1.25, 1, 1, 4 + 4 + 8**0.5, 14)],
         released=_RELEASED,
+        shown=_SHOWN,
     ),
     _case(
         "cloak/summary",
@@ -384,6 +450,9 @@ CASES: list[Case] = [
         [(0.0, 7.0), (0.0, 7.0), (0.0, 8.0)],
         columns={"lat_min": "x_min", "speed": "c0"},
         released=_RELEASED,
+        shown=_SHOWN,
+        kept=["c0"],
+        unlike=["c0"],
     ),
     _case(
         "cloak/shuffled",
@@ -391,6 +460,7 @@ CASES: list[Case] = [
         [(0.0, 8.0), (0.0, 7.0), (0.0, 7.0)],
         columns={"lat_min": "x_min", "speed": "c0"},
         released=_RELEASED,
+        shown=_SHOWN,
         seed="5",
     ),
     _case(
@@ -405,5 +475,5 @@ CASES: list[Case] = [
         columns=["a", "b"],
     ),
     _case("cloak/identifying", "rows", [(3,)], column=["c0"], released=_RELEASED),
-    _case("cloak/identifying", "rows", [(0,)], column=["y_min"], released=_RELEASED),
+    _case("cloak/identifying", "rows", [(0,)], column=["place"], released=_RELEASED),
 ]
