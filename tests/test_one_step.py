@@ -136,6 +136,19 @@ def test_a_transaction_that_cannot_be_ended_leaves_no_file(
     assert contents(folder) == before
 
 
+@pytest.mark.parametrize(("source", "transactions"), [("people.csv", 0), ("people", 1)])
+def test_only_what_has_tables_of_a_database_is_a_transaction(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, source: str, transactions: int
+) -> None:
+    begun, begin, database = [], DuckDB.transaction, {}
+    if source == "people":
+        database = {"connection": duckdb.connect()}
+        database["connection"].execute("CREATE TABLE people AS FROM 'people.csv'")
+    monkeypatch.setattr(DuckDB, "transaction", lambda engine: begun.append(engine) or begin(engine))
+    made("search", source, output="out.csv", **database)
+    assert len(begun) == transactions
+
+
 # Two runs at once
 
 
