@@ -136,9 +136,10 @@ def test_a_transaction_that_cannot_be_ended_leaves_no_file(
     assert contents(folder) == before
 
 
+@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(("source", "transactions"), [("people.csv", 0), ("people", 1)])
 def test_only_what_has_tables_of_a_database_is_a_transaction(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, source: str, transactions: int
+    monkeypatch: pytest.MonkeyPatch, source: str, transactions: int
 ) -> None:
     begun, begin, database = [], DuckDB.transaction, {}
     if source == "people":
