@@ -1,6 +1,6 @@
 """Run the command line from a checkout: `python cli.py anonymize …`."""
 
-from kanon_sql.cli import main
+from kanon_sql.cli import process
 
 if __name__ == "__main__":
-    main()
+    process()

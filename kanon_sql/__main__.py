@@ -1,6 +1,6 @@
 """`python -m kanon_sql`: the command line."""
 
-from kanon_sql.cli import main
+from kanon_sql.cli import process
 
 if __name__ == "__main__":
-    main()
+    process()

@@ -1,6 +1,5 @@
 """What travels with the package: its version, and the folders `sql/`, `hierarchies/` and `demo/`."""
 
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -20,6 +19,8 @@ def folder(name: str) -> Path:
 
 def package_version() -> str:
     """The installed version; `unknown` in a checkout that was never installed."""
+    from importlib.metadata import PackageNotFoundError, version  # loads all that reads e-mail: not for a page of help
+
     try:
         return version("kanon-sql")
     except PackageNotFoundError:

@@ -61,8 +61,8 @@ def test_the_root_imports_nothing_that_only_a_command_needs(option: str) -> None
         "import atexit, sys\n"
         f"atexit.register(lambda: print([n for n in {HEAVY} if n in sys.modules], file=sys.stderr))\n"
         f"sys.argv = ['kanon', '{option}']\n"
-        "from kanon_sql.cli import main\n"
-        "main()"
+        "from kanon_sql.cli import process\n"
+        "process()"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert run.stderr == "[]\n"

@@ -27,7 +27,7 @@ import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
 import kanon_sql.cli
 os.write(1, b".")
-kanon_sql.cli.main()
+kanon_sql.cli.process()
 """
 
 

@@ -116,7 +116,7 @@ def test_the_readme_is_the_package_s_and_links_to_files_that_are_there() -> None
 def test_what_the_project_declares_agrees_with_itself() -> None:
     oldest = PROJECT["requires-python"].removeprefix(">=")
     assert f"Programming Language :: Python :: {oldest}" in PROJECT["classifiers"]
-    assert PROJECT["scripts"] == {"kanon": "kanon_sql.cli:main"}
+    assert PROJECT["scripts"] == {"kanon": "kanon_sql.cli:process"}
     tested = [line for line in PROJECT["optional-dependencies"]["test"] if line.startswith("kanon-sql[")]
     assert tested == ["kanon-sql[excel,page,postgres,spark,utility,icd10]"], (
         "the tests run on PostgreSQL, and train models"

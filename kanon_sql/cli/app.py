@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -62,7 +61,6 @@ def _one(name: str, function: Callable[..., None], said: str) -> Any:
 def command(name: str) -> Any:
     """Import a command: the function of its module that has its name, or a group of the functions that it lists."""
     module = import_module(f"kanon_sql.cli.{name}")
-    gc.enable()
     subcommands = getattr(module, "SUBCOMMANDS", None)
     if subcommands is None:
         return _one(name, getattr(module, name), COMMANDS[name])

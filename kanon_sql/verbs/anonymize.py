@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from kanon_sql import cloak, queries
 from kanon_sql.engines.files import file_format, files
@@ -23,7 +23,6 @@ from kanon_sql.spec import SearchIn, Spec, Target
 from kanon_sql.staging import Staging
 from kanon_sql.verbs import manifest as manifests
 from kanon_sql.verbs.copies import Past
-from kanon_sql.verbs.differencing import Guard, guarded
 from kanon_sql.verbs.labelled import kept_population
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import AnonymizeOptions, spelled_out, taken
@@ -34,6 +33,9 @@ from kanon_sql.verbs.source import Source, check_engine, opened, settle_labelled
 from kanon_sql.verbs.trace import Trace
 from kanon_sql.verbs.ways_out import at_top
 from kanon_sql.verbs.ways_out import ways_out as ways_of
+
+if TYPE_CHECKING:
+    from kanon_sql.verbs.differencing import Guard
 
 
 @spelled_out(AnonymizeOptions)
@@ -200,7 +202,7 @@ def make_release(
         costs["ways_out"] = ways_of(plan, observer)
     observer.stage("Writing the release")
     with (
-        guarded(source, spec, plan.recoding.columns, earlier) as guard,
+        _guarded(source, spec, plan.recoding.columns, earlier) as guard,
         perturb.perturbed_source(source.engine, plan.source.table, spec) as shown,
     ):
         published = _publish(replace(plan.recoding, table=shown), spec.target, staging, guard)
@@ -219,6 +221,17 @@ def make_release(
     names = tuple(plan.recoding.quasi_identifiers)
     model = None if spec.wildcard_suppression else plan.recoding.model
     return released(source, spec, described, published, trace, names, model, population)
+
+
+def _guarded(
+    source: Source, spec: Spec, columns: list[str], earlier: Sequence[Past]
+) -> contextlib.AbstractContextManager[Guard | None]:
+    """What holds the release against those before it, where that is asked for."""
+    if not isinstance(spec.differencing_limit, int):
+        return contextlib.nullcontext()
+    from kanon_sql.verbs.differencing import guarded  # with all that attacks: loaded by who asks for it
+
+    return guarded(source, spec, spec.differencing_limit, columns, earlier)
 
 
 def _check_regions(spec: Spec, source: Source) -> None:

@@ -118,13 +118,15 @@ class Guard:
 
 
 @contextlib.contextmanager
-def guarded(source: Source, spec: Spec, columns: list[str], earlier: Sequence[Past] = ()) -> Iterator[Guard | None]:
-    """Copy what is about to be replaced, and the source; None where nothing is, or nobody asked.
+def guarded(
+    source: Source, spec: Spec, limit: int, columns: list[str], earlier: Sequence[Past] = ()
+) -> Iterator[Guard | None]:
+    """Copy what is about to be replaced, and the source; None where nothing is.
 
-    `columns`: those of the release. `earlier`: releases before the one that is replaced.
+    `limit`: how many people may be singled out. `columns`: those of the release. `earlier`: releases before the one
+    that is replaced.
     """
-    limit = spec.differencing_limit
-    if not isinstance(limit, int) or spec.target is None:
+    if spec.target is None:
         yield None
         return
     with contextlib.ExitStack() as stack:

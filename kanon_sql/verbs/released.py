@@ -20,7 +20,6 @@ from kanon_sql.queries import Relation
 from kanon_sql.release.findings import Summary, summarize
 from kanon_sql.release.pieces import Piece
 from kanon_sql.release.publish import Published, Staged, check_file, publish
-from kanon_sql.report.page import glance
 from kanon_sql.spec import Session, Spec, Target
 from kanon_sql.staging import Staging
 from kanon_sql.strategies import Step
@@ -153,6 +152,8 @@ class Release(Result):
         return made
 
     def _repr_html_(self) -> str:
+        from kanon_sql.report.page import glance  # with its templates: loaded by who looks
+
         return glance(self.manifest)
 
     def verify(self) -> Verification:
