@@ -69,6 +69,21 @@ def test_the_root_imports_nothing_that_only_a_command_needs(option: str) -> None
     assert run.stdout
 
 
+@pytest.mark.slow
+def test_a_release_imports_nothing_that_only_a_report_or_an_attack_needs() -> None:
+    code = "import sys, kanon_sql.cli.anonymize; print([n for n in ('jinja2', 'kanon_sql.attack') if n in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert run.stdout == "[]\n"
+
+
+def test_what_could_not_be_printed_is_no_success() -> None:
+    with Path("/dev/full").open("w") as full:
+        line = [sys.executable, "-m", "kanon_sql", "--version"]
+        run = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    assert run.returncode != 0
+    assert "No space left" in run.stderr
+
+
 def test_the_root_lists_every_command_with_what_its_own_help_says() -> None:
     listed = " ".join(done("--help").replace("│", " ").split())
     for name, said in COMMANDS.items():

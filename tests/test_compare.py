@@ -106,7 +106,7 @@ def test_a_comparison_leaves_nothing_in_the_session(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(rollup, "_WORTH_ROWS", 0)
     made = []
     make = rollup.Rollups._make
-    monkeypatch.setattr(rollup.Rollups, "_make", lambda self, levels: made.append(levels) or make(self, levels))
+    monkeypatch.setattr(rollup.Rollups, "_make", lambda self, *levels: made.append(levels) or make(self, *levels))
     with duckdb.connect() as connection:
         connection.register("people_frame", WIDER)
         connection.execute("CREATE TABLE people AS FROM people_frame")

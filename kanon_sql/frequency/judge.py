@@ -324,8 +324,9 @@ class Judge:
         return prepared(0, counted.relation, self._levels(node))
 
     def _fill(self, prepared: PerNode, nodes: Sequence[Node], losses: Sequence[str] = ()) -> list[str]:
-        relations, others = self._rollups().relations(nodes), [*self._counts, *losses]
-        columns = [self._packed().columns(node) for node in nodes]
+        packed, others = self._packed(), [*self._counts, *losses]
+        relations = [packed.relation] * len(nodes) if losses else self._rollups().relations(nodes)
+        columns = [packed.columns(node) for node in nodes]
         sources = [Masked(relation, bits, others) for relation, bits in zip(relations, columns, strict=True)]
         return [prepared(i, source, bits) for i, (source, bits) in enumerate(zip(sources, columns, strict=True))]
 

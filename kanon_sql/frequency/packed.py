@@ -68,8 +68,8 @@ class Packed:
         for j, attribute in enumerate(attributes):
             if not self.fields[j]:
                 keys |= self._code(j, node[j])
-                above = [levels[j]] if j in levels else range(attribute.hierarchy.height + 1)
-                higher += [attribute.coded.code_column(level) for level in above if level > node[j]]
+                above = range(node[j] + 1, attribute.hierarchy.height + 1)
+                higher += [attribute.coded.code_column(level) for level in above]
         return keys, higher
 
     def _code(self, j: int, level: int) -> dict[str, Bits]:

@@ -2,13 +2,15 @@
 
 A node test costs as much as its frequency set has rows, and most tests of a search are high in the lattice, where
 the widest attributes have few labels left. Rolling those up once (Incognito's roll-up property, LeFevre et al.
-2005) serves every node with the same levels of them.
+2005) serves every node on these levels of them or higher ones, and roll-ups to higher ones. Only what a test counts is
+rolled up: sums of losses, which few nodes are asked for, would take most of the time.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from operator import le
 
 from kanon_sql import queries
 from kanon_sql.frequency.packed import Packed
@@ -18,7 +20,7 @@ from kanon_sql.queries import Masked, Relation
 _WIDEST = 3  # attributes rolled up together: some dozens of combinations, each asked for many times
 _WORTH_ASKING = 3  # a roll-up costs about as much as three tests
 _WORTH_ROWS = 50_000  # below this a test costs little more than any query
-_WORTH_KEEPING = 0.5  # of the rows; a roll-up that stays larger saves too little
+_WORTH_KEEPING = 0.5  # of the rows that it is made of; a roll-up that stays larger saves too little
 _MOST_KEPT = 2  # of the rows, in all roll-ups together; beyond that those go that were not asked for the longest
 
 
@@ -46,30 +48,38 @@ class Rollups:
         wanted = [tuple(node[j] for j in self._widest) for node in nodes]
         for levels in wanted:
             self._ask(levels, wanted)
-        return [self._relation(levels) if levels in self._rows else self._packed.relation for levels in wanted]
+        return [self._relation(self._below(levels)) for levels in wanted]
 
     def drop(self) -> None:
         """Drop every roll-up that was made."""
         for levels in tuple(self._rows):
             self._drop(levels)
 
+    def _below(self, levels: Node) -> Node | None:
+        """The smallest roll-up that tells all apart that these levels do, which is asked for now; None without one."""
+        below = [each for each in self._rows if all(map(le, each, levels))]
+        smallest = min(below, key=self._rows.__getitem__, default=None)
+        if smallest:
+            self._rows[smallest] = self._rows.pop(smallest)
+        return smallest
+
     def _ask(self, levels: Node, beside: Sequence[Node]) -> None:
         """Count that a roll-up is asked for, and make it when it is worth it and there is room."""
-        if levels in self._rows:
-            self._rows[levels] = self._rows.pop(levels)
+        below = self._below(levels)
+        if below == levels or self._rows_of(below) < _WORTH_ROWS:
             return
         self._asked[levels] += 1
         if self._asked[levels] >= _WORTH_ASKING and levels not in self._too_large:
             del self._asked[levels]  # if it has to go, it must be worth it again
-            self._make(levels)
+            self._make(levels, below)
             self._make_room(levels, beside)
 
-    def _make(self, levels: Node) -> None:
+    def _make(self, levels: Node, below: Node | None) -> None:
         tables = self._frequency_set.tables
-        rows = tables.count(tables.make_as(self._relation(levels), self._query(levels)))
+        rows = tables.count(tables.make_as(self._relation(levels), self._query(levels, below)))
         self.queries += 2
-        self._rows[levels] = rows
-        if rows > _WORTH_KEEPING * self._tuples:
+        of, self._rows[levels] = self._rows_of(below), rows
+        if rows > _WORTH_KEEPING * of:
             self._too_large.add(levels)
             self._drop(levels)
 
@@ -89,20 +99,20 @@ class Rollups:
         del self._rows[levels]
         self._frequency_set.tables.drop(self._relation(levels))
 
-    def _relation(self, levels: Node) -> Relation:
+    def _rows_of(self, levels: Node | None) -> int:
+        return self._tuples if levels is None else self._rows[levels]
+
+    def _relation(self, levels: Node | None) -> Relation:
+        if levels is None:
+            return self._packed.relation
         # Beside another judge's, by which number its tuples have: one's end leaves the other what it reads.
         number = self._packed.relation.name.rpartition("packed")[2]
         return self._frequency_set.tables[f"rollup{number}_at_" + "_".join(map(str, levels))]
 
-    def _query(self, levels: Node) -> str:
-        rolled, counted = dict(zip(self._widest, levels, strict=True)), self._frequency_set
-        keys, higher = self._packed.rolled_up(rolled)
-        sums = ["n"]
-        for j, attribute in enumerate(counted.attributes):
-            chosen = [rolled[j]] if j in rolled else list(range(attribute.coded.height + 1))
-            # On level 0 only what no hierarchy holds is lost; the judge asks for it on every level.
-            sums += [attribute.coded.loss_column(each) for each in attribute.coded.loss_levels if each in (0, *chosen)]
-        sums += [*counted.spread, *([] if counted.population is None else ["population"])]
-        source = Masked(self._packed.relation, keys, [*higher, *counted.told_apart, *sums])
+    def _query(self, levels: Node, below: Node | None) -> str:
+        counted = self._frequency_set
+        keys, higher = self._packed.rolled_up(dict(zip(self._widest, levels, strict=True)))
+        sums = ["n", *counted.spread, *([] if counted.population is None else ["population"])]
+        source = Masked(self._relation(below), keys, [*higher, *counted.told_apart, *sums])
         names, dialect = [*counted.told_apart, *keys], counted.engine.dialect
         return queries.text("core/rollup", dialect, frequency_set=source, keys=names, levels=higher, sums=sums)
