@@ -3,6 +3,7 @@
 import atexit
 import gc
 import os
+import signal
 import sys
 import threading
 import warnings
@@ -94,6 +95,8 @@ def process() -> None:
 
 def _leave(code: int) -> None:
     """End here and now, if all that was printed can be written; else Python says why not."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)  # there is nothing left to interrupt
     atexit._run_exitfuncs()
     try:
         sys.stdout.flush()
