@@ -17,6 +17,7 @@ from pydantic import BaseModel
 from kanon_sql import queries
 from kanon_sql.engine import Column, Engine, Table
 from kanon_sql.errors import HierarchyError, SpecError
+from kanon_sql.frequency.ruled import Ruled
 from kanon_sql.generalization import codes, recipes
 from kanon_sql.generalization import hierarchy as h
 from kanon_sql.generalization.rules import Calendar, Itself, Prefix, Redaction, Rule, age_rule, edges_rule, range_rule
@@ -53,16 +54,24 @@ class HierarchySource:
     `build` makes it of the column's distinct values. `sha256` tells what it is made from: the file's or
     table's content, or the recipe; never the data, whose distinct values could be guessed from a digest. `fixed`: the
     hierarchy itself, where it does not depend on the values. `rule`: what a level makes of any value, if that can be
-    said without a list of values. `rows`: of the file or table, in its order; None of a recipe. `first`: the digest of
-    so many of them, the first.
+    said without a list of values; `ruled`: the levels below a top of `*`, where each may have a rule. `rows`: of the
+    file or table, in its order; None of a recipe. `first`: the digest of so many of them, the first.
     """
 
     build: Build
     sha256: str
     fixed: h.Hierarchy | None = None
     rule: Rules = field(default=_no_rule)
+    ruled: int | None = None
     rows: int | None = None
     first: Callable[[int], str] | None = None
+
+    @property
+    def builder(self) -> Build:
+        """What builds it, with the rules that SQL may build it by."""
+        rules = [self.rule(level) for level in range(1, (self.ruled or 0) + 1)]
+        every = tuple(rule for rule in rules if rule is not None)
+        return self.build if self.ruled is None or len(every) < len(rules) else Ruled(self.build, every)
 
     def grew_from(self, sha256: str, rows: int | None) -> bool:
         """Whether all that changed of what had this digest and so many rows are rows behind these."""
@@ -101,22 +110,24 @@ def hierarchy_source(attribute: Attribute, column: Column, spec: Spec, engine: E
             build, first = partial(_taxonomy, pairs, column, taxonomy.taxonomy), lambda n: _digest(pairs[:n])
             return HierarchySource(build, _digest(pairs), rows=len(pairs), first=first)
         case RangesRecipe() as ranges:
-            return _built(ranges, partial(_ranges, ranges, name), lambda level: _range_rule(ranges, level))
+            return _built(
+                ranges, partial(_ranges, ranges, name), lambda level: _range_rule(ranges, level), len(ranges.ranges)
+            )
         case RedactRecipe(redact=side, step=step) as redact:
             hides = lambda level: Redaction(level * step, side)  # noqa: E731
             return _built(redact, lambda values: recipes.redact(values, side, name, step), hides)
         case DatesRecipe(dates=units) as dates:
             part = lambda level: None if units[level - 1] == "week" else Calendar(units[level - 1])  # noqa: E731
-            return _built(dates, lambda values: recipes.dates(values, units, name), part)
+            return _built(dates, lambda values: recipes.dates(values, units, name), part, len(units))
         case AgeRecipe(age=as_of, bands=bands, top=top) as age:
             band = lambda level: age_rule(as_of, bands[level - 1], top)  # noqa: E731
-            return _built(age, lambda values: recipes.ages(values, as_of, bands, name, top), band)
+            return _built(age, lambda values: recipes.ages(values, as_of, bands, name, top), band, len(bands))
         case EdgesRecipe(edges=levels) as edges:
             cut = lambda level: edges_rule(levels[level - 1])  # noqa: E731
-            return _built(edges, lambda values: recipes.edges(values, levels, name), cut)
+            return _built(edges, lambda values: recipes.edges(values, levels, name), cut, len(levels))
         case PrefixRecipe(prefix=lengths, pad=pad) as prefix:
             cut_off = lambda level: Prefix(lengths[level - 1], pad)  # noqa: E731
-            return _built(prefix, lambda values: codes.prefix(values, lengths, name, pad), cut_off)
+            return _built(prefix, lambda values: codes.prefix(values, lengths, name, pad), cut_off, len(lengths))
         case NetworksRecipe(networks=bits) as networks:
             return _built(networks, lambda values: codes.networks(values, bits, name))
         case KnownRecipe(known=taxonomy_name) as known:
@@ -125,7 +136,7 @@ def hierarchy_source(attribute: Attribute, column: Column, spec: Spec, engine: E
             made = recipes.groups(by_hand, name, spec.unmapped)
             return _fixed(h.convert(made, column.kind, f"the groups of {name!r}"))
         case SuppressRecipe() as suppress:
-            return _built(suppress, lambda values: recipes.suppress(values, name))
+            return _built(suppress, lambda values: recipes.suppress(values, name), ruled=0)
 
 
 def _needs_order(spec: Spec, column: Column) -> bool:
@@ -165,10 +176,9 @@ def _range_rule(recipe: RangesRecipe, level: int) -> Rule | None:
     return range_rule(Decimal(str(recipe.ranges[level - 1])), Decimal(str(recipe.origin)), bottom, top)
 
 
-def _built(recipe: BaseModel, build: Build, rule: Rules = _no_rule) -> HierarchySource:
-    return HierarchySource(
-        build, _digest(recipe.model_dump(mode="json")), rule=lambda level: rule(level) if level else Itself()
-    )
+def _built(recipe: BaseModel, build: Build, rule: Rules = _no_rule, ruled: int | None = None) -> HierarchySource:
+    of_level = lambda level: rule(level) if level else Itself()  # noqa: E731
+    return HierarchySource(build, _digest(recipe.model_dump(mode="json")), rule=of_level, ruled=ruled)
 
 
 def _digest(content: object) -> str:

@@ -17,9 +17,10 @@ from kanon_sql import queries
 from kanon_sql.engine import Column, Engine, Table
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError
-from kanon_sql.frequency import mapping, population
+from kanon_sql.frequency import mapping, population, ruled
 from kanon_sql.frequency.mapping import Place
 from kanon_sql.frequency.population import Population
+from kanon_sql.frequency.ruled import Ruled
 from kanon_sql.generalization.hierarchy import Hierarchy, cover
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.generalization.values import key, keys
@@ -149,8 +150,14 @@ def build_frequency_set(
         places = [Place(made.engine, tuples, Column(stems[name], types[stems[name]], column.kind))]
         places += [others[name]] if name in others else []
         place, *beside = places if made.engine is engine else mapping.in_one_writing(made, source, places)
+        mapped, values = made[f"map_{stems[name]}"], mapping.values_of(place)
+        alone = made.engine is engine and not beside and unmapped is not None
+        in_engine = ruled.fitted(made, place, build, values, mapped) if alone and isinstance(build, Ruled) else None
+        if in_engine:
+            attributes.append(Attribute(replace(column, type=place.column.type), *in_engine, in_engine[0].counts))
+            continue
         of_population = [value for other in beside for value in mapping.values_of(other)]
-        attribute = _attribute(source, place, stems[name], made[f"map_{stems[name]}"], build, unmapped, of_population)
+        attribute = _attribute(source, place, stems[name], mapped, build, values, unmapped, of_population)
         mapping.load(made, place, attribute.coded, attribute.hierarchy)
         attributes.append(attribute)
     frequency_set = _code(made, tuple(attributes), scan, tuple(sensitive))
@@ -250,12 +257,15 @@ def _attribute(
     stem: str,
     mapped: Relation,
     build: Build,
+    own: Sequence[Any],
     unmapped: Unmapped | None,
     others: Sequence[Any] = (),
 ) -> Attribute:
-    """Fit a hierarchy to the values that occur, and to `others`; None leaves those that it lacks without a row."""
+    """Fit a hierarchy to the values that occur, `own`, and to `others`.
+
+    `unmapped`: None leaves those that it lacks without a row.
+    """
     column = Column(source.column.name, tuples.column.type, source.column.kind)
-    own = mapping.values_of(tuples)
     known = set(keys(own)) if others else set()
     data = [*own, *(value for value in others if key(value) not in known)]
     hierarchy = build(data)

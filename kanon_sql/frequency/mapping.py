@@ -6,8 +6,10 @@ values as they print; none of them goes back into a table but as text, read by t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import date, datetime
 from operator import is_
 from types import MappingProxyType
 from typing import Any
@@ -35,6 +37,10 @@ def values_of(place: Place) -> list[Any]:
     """The distinct values of a column of counted tuples; one that Python cannot hold exactly comes as its text."""
     exact = place.column.type not in _PRINTED_OTHERWISE.get(place.column.kind, (place.column.type,))
     values = [value for value, _ in place.engine.rows(_values_sql(place, "values" if exact else "texts"))]
+    if not exact and place.column.type in _QUICKLY_READ:
+        with suppress(ValueError):  # of infinity, and of years that Python does not have
+            of = _QUICKLY_READ[place.column.type]
+            return [None if text is None else of(text) for text in values]
     return values if exact else [_read(text, place.column.kind) for text in values]
 
 
@@ -206,6 +212,7 @@ def _read(text: str | None, kind: str) -> Any:
         return text
 
 
+_QUICKLY_READ: dict[str, Callable[[str], Any]] = {"DATE": date.fromisoformat, "TIMESTAMP": datetime.fromisoformat}
 # 0.1 in four bytes is 0.10000000149011612 in Python's eight; and numbers of any size are kept as text.
 _PRINTED_OTHERWISE: dict[str, tuple[str, ...]] = {
     "integer": ("VARCHAR",),

@@ -86,6 +86,11 @@ class Hierarchy:
         """M of the loss metric per code: the leaves under it, and all of them for the starred code."""
         return self._coded[level].leaves
 
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """How many labels each level has, from 0 on."""
+        return tuple(len(level.labels) for level in self._coded)
+
     def distinct(self, data: Iterable[Value]) -> tuple[int, ...]:
         """How many labels the data's values have on each level; values without a row are left out.
 
@@ -94,7 +99,7 @@ class Hierarchy:
         """
         every, found = keys((*self.values, *self.starred)), set(keys(list(data)))
         if found.issuperset(every):
-            return tuple(len(level.labels) for level in self._coded)
+            return self.counts
         rows = [row for row, value in enumerate(every) if value in found]
         return tuple(len(set(map(level.codes.__getitem__, rows))) for level in self._coded)
 
@@ -365,9 +370,14 @@ def of_levels(leaves: Sequence[Value], levels: Sequence[Level]) -> Hierarchy:
     every = [Level(tuple(rows), tuple(leaves), (1,) * len(leaves)), *levels]
     if not levels or levels[-1].labels != (STAR,):
         every.append(made_level(leaves, lambda _: STAR, same=(0,) * len(leaves)))
-    labels = (tuple(map(level.labels.__getitem__, level.codes)) for level in every[1:])
-    hierarchy = Hierarchy(tuple(leaves), tuple(labels))
-    hierarchy.__dict__["_coded"] = tuple(every)  # what the property would find out from the labels
+    labels = [tuple(map(level.labels.__getitem__, level.codes)) for level in every[1:]]
+    return known(tuple(leaves), labels, every)
+
+
+def known(values: tuple[Value, ...], levels: Sequence[tuple[Label, ...]], coded: Sequence[Level]) -> Hierarchy:
+    """The hierarchy of which the codes, labels and leaves of all levels are known, from 0 on."""
+    hierarchy = Hierarchy(values, tuple(levels))
+    hierarchy.__dict__["_coded"] = tuple(coded)  # what the property would find out from the labels
     return hierarchy
 
 

@@ -32,6 +32,8 @@ from kanon_sql.queries.refine import (
 )
 from kanon_sql.queries.release import UNMAPPED_CODE, Cell, ReleaseQuery, contents, of_type, shown_population
 from kanon_sql.queries.rounds import Step, rounds, step
+from kanon_sql.queries.ruled_levels import labelled as ruled_labels
+from kanon_sql.queries.ruled_levels import mapping as ruled_mapping
 from kanon_sql.queries.rules import EXACT, EXACT_SINGLE
 from kanon_sql.queries.shown import Shown, boxes, local_classes, members
 from kanon_sql.queries.standalone import StandaloneCell, StandaloneQuery, exported_tuples
@@ -196,6 +198,8 @@ __all__ = [
     "rename",
     "revoke",
     "rounds",
+    "ruled_labels",
+    "ruled_mapping",
     "scratch",
     "select_all",
     "sentence",

@@ -87,7 +87,8 @@ def count(
         needed = [companion(view, stem) for stem in companion_stems(list(fitted), local)]
         tables.check_companions(source.engine, spec.target, source.table, needed)
     here = source.engine if source.engine.is_embedded or search_in == "engine" else source.engine.embedded()
-    builders = {name: fit.build for name, fit in fitted.items()}
+    # A local recoding looks at every value itself.
+    builders = {name: fit.build if local else fit.builder for name, fit in fitted.items()}
     made = source.scratches[here]
     if spec.target and not here.has_temporary_tables:
         made.keep_beside(*releases.scratch_beside(here, spec.target))

@@ -3,4 +3,4 @@
 -- reads: tuples (distinct quasi-identifier combinations; n = rows)
 -- holes: $column columns, $tuples relation
 -- gives: value (text), n (rows)
-SELECT CAST($column AS TEXT) AS value, SUM(t.n) AS n FROM $tuples AS t GROUP BY $column
+SELECT CAST($column AS TEXT) AS value, CAST(SUM(t.n) AS BIGINT) AS n FROM $tuples AS t GROUP BY $column

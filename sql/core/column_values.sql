@@ -3,4 +3,4 @@
 -- reads: tuples (distinct quasi-identifier combinations; n = rows)
 -- holes: $column columns, $tuples relation
 -- gives: value, n (rows)
-SELECT $column AS value, SUM(t.n) AS n FROM $tuples AS t GROUP BY $column
+SELECT $column AS value, CAST(SUM(t.n) AS BIGINT) AS n FROM $tuples AS t GROUP BY $column

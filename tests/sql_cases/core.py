@@ -213,6 +213,32 @@ CASES = [
         FREQUENCY_SET,
     ),
     Case(
+        "core/values_in_order",
+        {"column": ["pay"], "tuples": Relation("tuples")},
+        ["value", "code_0"],
+        [(-5, 0), (3, 1), (20, 2)],
+        {"tuples": ({"pay": "INTEGER", "n": "INTEGER"}, [(3, 1), (None, 2), (-5, 1), (20, 4), (3, 7)])},
+    ),
+    Case(
+        "core/level_labels",
+        {"label": ["label_1"], "labelled": Relation("labelled")},
+        ["label", "code", "leaves"],
+        [("[0, 10)", 1, 1), ("< 0", 0, 2)],
+        {"labelled": ({"code_0": "INTEGER", "label_1": "VARCHAR(9)"}, [(2, "[0, 10)"), (1, "< 0"), (0, "< 0")])},
+    ),
+    Case(
+        "core/every_so_many",
+        {"columns": ["value", "label_1"], "mapping": Relation("mapping"), "step": 2, "last": 3},
+        ["value", "label_1"],
+        [(1, "a"), (8, "b"), (9, "c")],
+        {
+            "mapping": (
+                {"value": "INTEGER", "code_0": "INTEGER", "label_1": "VARCHAR(9)"},
+                [(1, 0, "a"), (4, 1, "b"), (8, 2, "b"), (9, 3, "c")],
+            )
+        },
+    ),
+    Case(
         "core/column_texts",
         {"column": ["zip_0"], "tuples": COUNTED},
         ["value", "n"],

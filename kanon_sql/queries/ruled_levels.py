@@ -1,0 +1,56 @@
+"""The queries of a mapping table that SQL works out by the rules of a recipe, for columns of many values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from kanon_sql.generalization.rules import Rule
+from kanon_sql.queries import tree as t
+from kanon_sql.queries.rules import ruled
+from kanon_sql.relation import Relation
+
+
+def labelled(values: Relation, rules: Sequence[Rule], kind: str, dialect: str) -> str:
+    """The query of the values (value, code_0) with their labels by the rules of the levels from 1 on."""
+    query = exp.select(t.column("value"), t.column("code_0")).from_(t.table(values))
+    for level, rule in enumerate(rules, start=1):
+        query = query.select(exp.alias_(ruled(rule, t.column("value"), kind), f"label_{level}", quoted=True))
+    return t.printed(query, dialect)
+
+
+def mapping(
+    values: Relation,
+    levels: Sequence[Relation],
+    top: str,
+    loss_levels: Sequence[int],
+    types: Mapping[str, str],
+    nulls: Mapping[str, int | str | None] | None,
+    dialect: str,
+) -> str:
+    """The query of a mapping table: value, code_0 … code_h, label_1 … label_h, loss_l of some levels.
+
+    `values`: what `labelled` gives; `levels`: of each level below the top, what `core/level_labels` gives; `types`: of
+    the codes and losses, in the engine's words; `nulls`: the row of NULL.
+    """
+    height = len(levels) + 1
+    columns: dict[str, exp.Expr] = {"value": t.column("value", "v"), "code_0": t.column("code_0", "v")}
+    columns |= {f"code_{level}": t.column("code", f"l{level}") for level in range(1, height)}
+    columns |= {f"code_{height}": exp.Literal.number(0)}
+    columns |= {f"label_{level}": t.column(f"label_{level}", "v") for level in range(1, height)}
+    columns |= {f"label_{height}": exp.Literal.string(top)}
+    for level in loss_levels:
+        columns[f"loss_{level}"] = exp.Sub(this=t.column("leaves", f"l{level}"), expression=exp.Literal.number(1))
+    typed = {
+        name: exp.Cast(this=of, to=exp.Var(this=types[name])) if name in types else of for name, of in columns.items()
+    }
+    query = exp.select(*(exp.alias_(of, name, quoted=True) for name, of in typed.items())).from_(t.table(values, "v"))
+    for level, relation in enumerate(levels, start=1):
+        same = exp.EQ(this=t.column("label", f"l{level}"), expression=t.column(f"label_{level}", "v"))
+        query = query.join(t.table(relation, f"l{level}"), on=same)
+    made = t.printed(query, dialect)
+    if nulls is None:
+        return made
+    row = exp.select(*(exp.alias_(t.literal(nulls.get(name)), name, quoted=True) for name in columns))
+    return t.union_all([made, t.printed(row, dialect)])

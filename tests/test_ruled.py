@@ -1,0 +1,146 @@
+"""Mapping tables that the engine makes by rules hold what the recipe gives value by value, whatever the values are."""
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.engines.scratch import Scratch
+from kanon_sql.errors import HierarchyError
+from kanon_sql.frequency import ruled
+from kanon_sql.frequency.fitting import hierarchy_sources
+from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set
+from kanon_sql.generalization.later import Later
+from kanon_sql.queries import Relation
+from kanon_sql.spec import Spec
+from support.examples import examples
+
+WHOLE = [{"ranges": [3, 30]}, {"ranges": [7, 21], "origin": 2, "bottom": -9, "top": 40}, {"edges": [[-3, 0, 100], [0]]}]
+DAYS = [{"dates": ["day", "month", "quarter", "5 years"]}, {"dates": ["hour", "decade", "century"]}]
+DAYS += [{"age": "2024-02-29", "bands": [1, 10], "top": 90}]
+CODES = [{"prefix": [4, 2, 1]}, {"prefix": [3], "pad": 6}]
+# Recipes of each type, and values at the ends of what it can hold among others.
+TYPES: dict[str, tuple[Sequence[Any], st.SearchStrategy[Any]]] = {
+    "INTEGER": ([*WHOLE, *CODES, "suppress"], st.integers(-(2**31), 2**31 - 1) | st.integers(-50, 50)),
+    "BIGINT": ([*WHOLE, "suppress"], st.integers(-(2**63), 2**63 - 1) | st.integers(-(10**15), 10**15)),
+    "UTINYINT": (WHOLE, st.integers(0, 255)),
+    "DOUBLE": (WHOLE, st.floats() | st.floats(-99, 99) | st.integers(-50, 50).map(float) | st.just(-0.0)),
+    "DATE": (DAYS, st.dates() | st.dates(date(1890, 1, 1), date(2024, 3, 1)) | st.just("infinity")),
+    "TIMESTAMP": (
+        DAYS,
+        st.datetimes() | st.datetimes(datetime(1990, 1, 1), datetime(2025, 1, 1)) | st.just("-infinity"),
+    ),
+    "VARCHAR": ([*CODES, "suppress"], st.text(st.characters(exclude_characters="\0", codec="utf-8"), max_size=6)),
+}
+EVERY = [(type_name, recipe) for type_name, (recipes, _) in TYPES.items() for recipe in recipes]
+
+
+def fitted(engine: DuckDB, made: Scratch, recipe: Any, many: int) -> FrequencySet:
+    """The frequency set of `people`; by rules where there are so many values."""
+    spec = Spec.model_validate({"source": "people", "quasi_identifiers": {"x": {"hierarchy": recipe}}})
+    table = engine.find("people")
+    assert table
+    builds = {name: source.builder for name, source in hierarchy_sources(spec, table, engine).items()}
+    assert isinstance(builds["x"], ruled.Ruled)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ruled, "MANY", many)
+        return build_frequency_set(engine, table, builds, made, unmapped="error")
+
+
+def fitted_or_refused(engine: DuckDB, made: Scratch, recipe: Any, many: int) -> FrequencySet | str:
+    try:
+        return fitted(engine, made, recipe, many)
+    except HierarchyError as error:
+        return str(error)
+
+
+def rows(engine: DuckDB, relation: Relation, columns: Sequence[str]) -> list[tuple[Any, ...]]:
+    texts = ", ".join(f'CAST("{name}" AS VARCHAR)' for name in columns)
+    return engine.rows(f"SELECT {texts} FROM temp.main.{relation.name} ORDER BY ALL")
+
+
+def check(type_name: str, recipe: Any, values: Sequence[Any]) -> bool:
+    """Whether the two are the same where both are made; gives whether rules made one."""
+    engine = DuckDB()
+    engine.load(Relation("texts"), {"x": "VARCHAR"}, [[None if value is None else str(value) for value in values]])
+    engine.run(f"CREATE TABLE people AS SELECT CAST(x AS {type_name}) AS x FROM texts")
+    with Scratch(engine) as one, Scratch(engine) as other:
+        expected, found = (fitted_or_refused(engine, *how) for how in ((one, recipe, 10**9), (other, recipe, 1)))
+        if isinstance(expected, str) or isinstance(found, str):
+            assert found == expected
+            return False
+        (before,), (after,) = expected.attributes, found.attributes
+        assert (after.distinct, after.column) == (before.distinct, before.column)
+        assert after.coded.loss_levels == before.coded.loss_levels
+        assert after.coded.nulls == before.coded.nulls
+        levels, varying = range(before.hierarchy.height + 1), before.coded.loss_levels
+        columns = ["value", *(f"code_{n}" for n in levels), *(f"label_{n}" for n in levels[1:])]
+        columns += [f"loss_{n}" for n in varying]
+        assert rows(engine, after.coded.mapping, columns) == rows(engine, before.coded.mapping, columns)
+        names = [column.name for column in engine.table(expected.relation).columns]
+        assert rows(engine, found.relation, names) == rows(engine, expected.relation, names)
+        assert (None in after.hierarchy.values) == (None in values)
+        for level in levels:
+            for each in ("codes", "labels", "distinct_labels", "leaves"):
+                mine, theirs = (getattr(every.hierarchy, each)(level) for every in (after, before))
+                assert len(mine) == len(theirs)
+                assert mine[-1] == theirs[-1]
+                assert tuple(mine) == tuple(theirs)
+        assert after.hierarchy == before.hierarchy
+        return not isinstance(before.hierarchy.values, Later) and isinstance(after.hierarchy.values, Later)
+
+
+@pytest.mark.slow
+@examples(10)
+@given(data=st.data())
+def test_rules_give_what_the_recipe_gives(data: st.DataObject) -> None:
+    type_name, recipe = data.draw(st.sampled_from(EVERY))
+    check(type_name, recipe, data.draw(st.lists(TYPES[type_name][1] | st.none(), min_size=1, max_size=40)))
+
+
+NUMBERS, BIRTHS = [*range(5, 250, 7), None], [date(1950 + i, 1 + i % 12, 1 + i % 28) for i in range(50)]
+MOMENTS = [None, *(f"{each} {i % 24}:59:59.5" for i, each in enumerate(BIRTHS))]
+
+
+@pytest.mark.parametrize(
+    ("type_name", "recipe", "values"),
+    [
+        ("INTEGER", WHOLE[1], NUMBERS),
+        ("DOUBLE", WHOLE[2], NUMBERS[:-1]),
+        ("TIMESTAMP", DAYS[1], MOMENTS),
+        ("DATE", DAYS[2], BIRTHS),
+        ("VARCHAR", CODES[1], ["", "é", "e", "E", "10115", "10115 ", "2138", "😀😀😀", None]),
+        ("BIGINT", "suppress", NUMBERS),
+    ],
+    ids=["ranges", "edges", "dates", "age", "prefix", "suppress"],
+)
+def test_ordinary_values_are_fitted_by_rules(type_name: str, recipe: Any, values: Sequence[Any]) -> None:
+    assert check(type_name, recipe, values)
+
+
+def test_texts_that_a_collation_holds_equal_are_not_fitted_by_rules() -> None:
+    engine = DuckDB()
+    engine.run("CREATE TABLE people (x VARCHAR COLLATE NOCASE)")
+    engine.run("INSERT INTO people VALUES ('ann'), ('Ann'), ('bób'), ('bob')")
+    with Scratch(engine) as made:
+        counted = fitted(engine, made, {"prefix": [2]}, many=1)
+        assert not isinstance(counted.attributes[0].hierarchy.values, Later)
+
+
+def test_rules_that_say_something_else_are_not_relied_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = DuckDB()
+    engine.run("CREATE TABLE people AS SELECT i AS x FROM range(30) AS r(i)")
+    spec = Spec.model_validate({"source": "people", "quasi_identifiers": {"x": {"hierarchy": {"ranges": [10]}}}})
+    table = engine.find("people")
+    assert table
+    (source,) = hierarchy_sources(spec, table, engine).values()
+    wrong = ruled.Ruled(source.build, (ruled.Range(11),))
+    monkeypatch.setattr(ruled, "MANY", 1)
+    with Scratch(engine) as made:
+        counted = build_frequency_set(engine, table, {"x": wrong}, made, unmapped="error")
+        assert counted.attributes[0].hierarchy.labels(1)[10] == "[10, 20)"
+        assert engine.rows(f"SELECT label_1 FROM {made['map_x'].name} WHERE value = 10") == [("[10, 20)",)]
