@@ -82,6 +82,22 @@ def test_rows_and_their_order_are_those_without_places(
     assert released(postgres, node, mask=True) == masked
 
 
+@pytest.mark.parametrize("mask", [False, True])
+@pytest.mark.parametrize("node", [NODES["labels"], NODES["values"]], ids=["labels", "values"])
+def test_rows_that_find_their_class_in_an_array_are_those_that_are_joined_to_it(
+    postgres: PostgreSQL, node: dict[str, int], mask: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create_table(postgres, "people", TYPES, people())
+    joined = released(postgres, node, mask=mask)
+    monkeypatch.setattr(places, "_ROWS_EACH", 0.01)  # rows for each element: all are few enough
+    asked: list[str] = []
+    monkeypatch.setattr(
+        PostgreSQL, "run", lambda engine, sql, run=PostgreSQL.run: (asked.append(sql), run(engine, sql))[1]
+    )
+    assert released(postgres, node, mask=mask) == joined
+    assert any("GENERATE_SERIES(1, " in sql for sql in asked)
+
+
 def shown(rows: list[str]) -> list[str]:
     """Rows without what decides between equal values only."""
     return [row.replace("1.00", "1.0").replace("-0", "0") for row in rows]

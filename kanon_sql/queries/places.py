@@ -11,6 +11,8 @@ a list of texts to reach one, so that a column of many labels carries them throu
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
+from math import prod
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -26,6 +28,8 @@ SORTED, CODED = "kanon_sorted", "kanon_coded"
 _LABELS = "kanon_labels"
 _WALKED = 100  # labels in a list that is walked sooner than a label is carried
 _WORD = 62  # bits of places that are sorted as one number
+_ROWS_EACH = 8  # rows for each element of an array of all classes that could be: else a join is as fast
+_MOST = 2_000_000  # elements of such an array: as many numbers of eight bytes
 
 
 def can_place(dialect: str) -> bool:
@@ -74,6 +78,50 @@ def with_places(classes: exp.Expr, keyed: Cells, dialect: str) -> exp.Expr:
         labels = exp.alias_(exp.to_table(_labels(i)), f"m{i}", table=True)
         query = query.join(labels, on=same, copy=False)
     return t.fenced(in_pieces(query, [f"m{i}" for i, _ in keyed]), dialect).subquery("k")
+
+
+def looked_up(
+    coded: exp.Select, shown: Sequence[str], classes: exp.Expr, keyed: Cells, rows: int, dialect: str
+) -> exp.Select | None:
+    """Coded rows with the places of their class, NULL where it may not be released, from an array of all that could be.
+
+    None where it is better to join the classes: where few rows share an element of the array, and where the system
+    walks an array.
+    """
+    strides = [prod(_codes(cell) for _, cell in keyed[at + 1 :]) for at, _ in enumerate(keyed)]
+    size = prod(_codes(cell) for _, cell in keyed)
+    words = sorted_by(keyed, dialect) if keyed else []
+    if dialect != "postgres" or len(words) != 1 or size > min(_MOST, rows // _ROWS_EACH):
+        return None
+    (word,) = words
+    ends = (exp.Literal.number(end) for end in (1, size))
+    series = exp.TableAlias(this=exp.to_identifier("i"), columns=[exp.to_identifier("element")])
+    elements = exp.Table(this=exp.Anonymous(this="GENERATE_SERIES", expressions=list(ends)), alias=series)
+    # PostgreSQL walks an array that holds a NULL to reach an element: 0, which is no place, stands for no class.
+    place = exp.func("COALESCE", t.column(word, "k"), exp.Literal.number(0))
+    array = exp.select(exp.ArrayAgg(this=exp.Order(this=place, expressions=[_ascending("element")])))
+    of_class = _element([t.column(str(cell.class_column), "k") for _, cell in keyed], strides)
+    same = exp.EQ(this=of_class, expression=exp.column("element"))
+    array = array.from_(elements).join(with_places(classes, keyed, dialect), on=same, join_type="LEFT")
+    of_row = exp.cast(exp.paren(_element([t.column(f"c{i}", CODED) for i, _ in keyed], strides)), "INT")
+    found = exp.Bracket(this=array.subquery(), expressions=[of_row], offset=1)
+    columns = [exp.alias_(t.column(name, CODED), name, quoted=True) for name in shown]
+    columns.append(exp.alias_(exp.func("NULLIF", found, exp.Literal.number(0)), word))
+    return exp.select(*columns).from_(coded.subquery(CODED), copy=False)
+
+
+def _codes(cell: Cell) -> int:
+    """How many codes the rows of a cell have: those of its labels from 0 on, and -1 for a value that has none."""
+    return cell.labels + 1
+
+
+def _element(codes: Sequence[exp.Expr], strides: Sequence[int]) -> exp.Expr:
+    """Where a combination of codes is in the array: from 1 on, each code from -1 on."""
+    parts = [
+        exp.Mul(this=code, expression=exp.Literal.number(stride)) for code, stride in zip(codes, strides, strict=True)
+    ]
+    first: exp.Expr = exp.Literal.number(1 + sum(strides))
+    return reduce(lambda whole, part: exp.Add(this=whole, expression=part), parts, first)
 
 
 def _written(keyed: Cells, dialect: str) -> list[tuple[str, exp.Expr]]:

@@ -13,7 +13,7 @@ from kanon_sql.queries.large import LargeCell, LargeQuery
 from kanon_sql.queries.order import concatenated, ordered
 from kanon_sql.queries.pieces import in_pieces
 from kanon_sql.queries.places import CODED as _CODED
-from kanon_sql.queries.places import can_place, carried, placed, sorted_by, with_places
+from kanon_sql.queries.places import can_place, carried, looked_up, placed, sorted_by, with_places
 from kanon_sql.queries.reference import reference_tree
 from kanon_sql.relation import Relation
 
@@ -64,7 +64,7 @@ class ReleaseQuery:
     query counts the classes itself, on the very rows that it returns, whenever it is run.
     `sensitive`: the source's columns whose values `safe` counts, by the names that it has for them. `population`: the
     table that the source is a sample of, where `safe` counts its rows too, or the people that its column
-    `population_unit` tells apart.
+    `population_unit` tells apart. `rows`: how many the source had when its classes were counted.
     """
 
     source: Relation
@@ -76,6 +76,7 @@ class ReleaseQuery:
     sensitive: Mapping[str, str] = field(default_factory=dict)
     population: Relation | None = None
     population_unit: str | None = None
+    rows: int = 0
 
     @property
     def kept(self) -> bool:
@@ -123,18 +124,22 @@ def _placed(release: ReleaseQuery, held: Relation, dialect: str) -> exp.Expr:
     keyed = [(i, cell) for i, cell in cells if cell.class_column]
     kept = [(i, cell) for i, cell in cells if not cell.class_column]
     as_they_are = sorted([*kept, *carried(keyed, dialect)])
-    rows = exp.select(*(exp.alias_(t.column(f"o{i}", _CODED), f"o{i}", quoted=True) for i, _ in as_they_are))
+    shown = [f"o{i}" for i, _ in as_they_are]
     coded = _recoded(release, keyed, shown=as_they_are)
-    rows = rows.from_(t.fenced(coded, dialect).subquery(_CODED), copy=False)
-    places = sorted_by(keyed, dialect) if keyed else []
-    if keyed:
-        rows = rows.select(*(exp.alias_(t.column(name, "k"), name) for name in places), copy=False)
+    found = looked_up(coded, shown, t.table(held, "q"), keyed, release.rows, dialect)
+    rows = exp.select(*(exp.alias_(t.column(name, _CODED), name, quoted=True) for name in shown))
+    rows = rows.from_(t.fenced(found or coded, dialect).subquery(_CODED), copy=False)
+    places = [t.column(name, _CODED if found else "k") for name in (sorted_by(keyed, dialect) if keyed else ())]
+    rows = rows.select(*(exp.alias_(place, place.name) for place in places), copy=False)
+    if found and not release.mask:
+        rows = rows.where(t.is_not_null(places[0].copy()), copy=False)
+    elif keyed and not found:
         classes = with_places(t.table(held, "q"), keyed, dialect)
         equal = [
             exp.EQ(this=t.column(str(c.class_column), "k"), expression=t.column(f"c{i}", _CODED)) for i, c in keyed
         ]
         rows = rows.join(classes, on=exp.and_(*equal), join_type="LEFT" if release.mask else "INNER", copy=False)
-    columns: list[tuple[exp.Expr, bool]] = [(t.column(name, "k"), True) for name in places]
+    columns: list[tuple[exp.Expr, bool]] = [(place.copy(), True) for place in places]
     columns += [(t.column(f"o{i}", _CODED), cell.sortable) for i, cell in kept if not cell.recoded]
     looks = [(t.column(f"o{i}", _CODED), cell.kind) for i, cell in kept if not (cell.recoded or cell.plain)]
     if columns:  # else all rows are the same
