@@ -24,6 +24,7 @@ from kanon_sql.queries.references import Seed, escaped, with_references
 from kanon_sql.queries.refine import (
     SPAN_UNIT,
     GeneralizationSteps,
+    LabelWord,
     refine_classes,
     refine_gains,
     refine_generalizations,
@@ -108,6 +109,7 @@ __all__ = [
     "Conversion",
     "GeneralizationSteps",
     "Hole",
+    "LabelWord",
     "LargeQuery",
     "LocalCell",
     "LocalReleaseQuery",

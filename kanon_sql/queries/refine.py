@@ -24,6 +24,7 @@ class GeneralizationSteps:
     with one row per value, `code, cost_0, cost_1, …`. `free`: no level costs anything. `spanned`: a class shows a span
     of the values' order, and costs as much as that is wide; `costs` then has `low` and `high` too, a value's ends:
     what the way to each costs, the remainder of a number by `SPAN_UNIT` that is in the order of the values.
+    `words`: of which `LabelWord`s `costs` has a column `bits_<number>`, the bits of a value's labels.
     """
 
     coded: Coded
@@ -31,6 +32,7 @@ class GeneralizationSteps:
     costs: Relation
     free: bool = False
     spanned: bool = False
+    words: tuple[int, ...] = ()
 
     def end(self, name: str, table: str) -> exp.Column:
         """The column of an end of the span: `low`, `high`; of a class also that of its next tuple."""
@@ -45,8 +47,26 @@ class GeneralizationSteps:
         return t.column(f"{self.coded.stem}_{level}_cost", table)
 
 
+@dataclass(frozen=True)
+class LabelWord:
+    """Bits of labels, one each: a tuple has those of its own labels, a class those that all its tuples share.
+
+    `least`: what a row of a class at least costs more for every bit that it loses.
+    """
+
+    number: int
+    least: int
+
+    @property
+    def name(self) -> str:
+        """The column in the relations of tuples and of classes."""
+        return f"shared_{self.number}"
+
+
 @t.remembered
-def refine_tuples(frequency_set: Relation, attributes: Sequence[GeneralizationSteps], dialect: str) -> str:
+def refine_tuples(
+    frequency_set: Relation, attributes: Sequence[GeneralizationSteps], words: Sequence[LabelWord], dialect: str
+) -> str:
     """The query of the tuples that `refine` works on: id, n, and per attribute and level the code and its cost.
 
     Codes are BIGINT here, so that their squares are exact.
@@ -64,6 +84,9 @@ def refine_tuples(frequency_set: Relation, attributes: Sequence[GeneralizationSt
             columns.append(exp.alias_(t.column(end, f"c{index}"), attribute.end(end, "t").name, quoted=True))
         equal = exp.EQ(this=t.column("code", f"c{index}"), expression=keys[index].copy())
         query = query.join(t.table(attribute.costs, f"c{index}"), on=equal, copy=False)
+    for word in words:
+        bits = [t.column(f"bits_{word.number}", f"c{i}") for i, a in enumerate(attributes) if word.number in a.words]
+        columns.append(exp.alias_(_sum(bits), word.name))
     query = query.select(*columns, copy=False)
     return t.printed(in_pieces(query, [f"c{index}" for index, _ in enumerate(attributes)]), dialect)
 
@@ -97,7 +120,12 @@ def _one_more(inner: exp.Select, attribute: GeneralizationSteps, codes: Sequence
 
 @t.remembered
 def refine_classes(
-    state: Relation, tuples: Relation, dirty: Relation, attributes: Sequence[GeneralizationSteps], dialect: str
+    state: Relation,
+    tuples: Relation,
+    dirty: Relation,
+    attributes: Sequence[GeneralizationSteps],
+    words: Sequence[LabelWord],
+    dialect: str,
 ) -> str:
     """The query of the classes of a state: class, tuples, n, cost (of one row), dirty, and what moves are judged by.
 
@@ -132,6 +160,7 @@ def refine_classes(
             single = exp.EQ(this=exp.Min(this=attribute.code(0, "t")), expression=exp.Max(this=attribute.code(0, "t")))
             low, high = exp.Min(this=attribute.end("low", "t")), exp.Max(this=attribute.end("high", "t"))
             costs[-1] = exp.Case().when(single, exp.Min(this=attribute.cost(0, "t"))).else_(_span(low, high, last))
+    columns += [exp.alias_(exp.BitwiseAndAgg(this=t.column(word.name, "t")), word.name) for word in words]
     among = exp.select(t.column("class")).from_(t.table(dirty))
     columns.append(exp.alias_(_sum(costs), "cost"))
     columns.append(exp.alias_(exp.In(this=t.column("class", "s"), query=exp.Subquery(this=among)), "dirty"))
@@ -222,9 +251,11 @@ def refine_gains(
     tuples: Relation,
     classes: Relation,
     attributes: Sequence[GeneralizationSteps],
+    words: Sequence[LabelWord],
     dialect: str,
     near: int | None = None,
     places: tuple[int, int] | None = None,
+    changed: bool = False,
     targets: int | None = None,
 ) -> str:
     """The query of each mover's best move: tuple (id) from its class to `target`, `gain` what all rows then cost less.
@@ -234,7 +265,8 @@ def refine_gains(
     The cost of a target that takes a tuple in is that of the top less, for every level that both share, what the
     level saves. `near`: only movers that save at most so much per row, the least that an attribute costs at its top;
     then no attribute of the target may rise to its top, and the target is found by equal codes below it, but for spans.
-    `places`: else, the movers from one place up to another, the last left out.
+    `places`: else, the movers from one place up to another, the last left out; a target is looked at only if the bits
+    that it would lose do not cost too much already. `changed`: only the targets that are dirty.
     """
     shared: list[exp.Expr] = []
     tops: list[exp.Expr] = []
@@ -259,11 +291,14 @@ def refine_gains(
     columns += [exp.alias_(t.column("class", "d"), "target"), exp.alias_(gain, "gain")]
     # A class costs no less with one tuple more, so the tuple itself would cost at least what its new class does.
     least = exp.Mul(this=t.column("cost", "d"), expression=t.column("own", "m"))
+    anew: exp.Expr = t.column("dirty", "d")
+    if not changed:
+        anew = exp.Paren(this=exp.Or(this=t.column("dirty", "m"), expression=anew))
     conditions: list[exp.Expr] = [
-        *(equals if near is not None else []),
+        *(equals if near is not None else _lost_bits(words, together)),
         exp.NEQ(this=t.column("class", "d"), expression=t.column("class", "m")),
         exp.LT(this=least, expression=t.column("most", "m")),
-        exp.Paren(this=exp.Or(this=t.column("dirty", "m"), expression=t.column("dirty", "d"))),
+        anew,
     ]
     query = exp.select(*columns).from_(t.table(movers, "m"))
     query = query.join(t.table(tuples, "t"), on=exp.EQ(this=t.column("id", "t"), expression=t.column("id", "m")))
@@ -275,6 +310,20 @@ def refine_gains(
     same = [exp.alias_(exp.Min(this=t.column(name)), name) for name in ("own", "class")]
     best = [exp.alias_(_best(name, order, targets), name) for name in ("target", "gain")]
     return t.printed(exp.select("id", *same, *best).from_(pairs).where(gains).group_by("id"), dialect)
+
+
+def _lost_bits(words: Sequence[LabelWord], together: exp.Expr) -> list[exp.Expr]:
+    """That what a target at least costs more, by the bits that it would lose, is less than what leaving saves."""
+    if not words:
+        return []
+    costs = []
+    for word in words:
+        missing = exp.BitwiseNot(this=t.column(word.name, "t"))
+        lost = exp.func("BIT_COUNT", exp.BitwiseAnd(this=t.column(word.name, "d"), expression=missing))
+        costs.append(exp.Mul(this=exp.cast(lost, "BIGINT"), expression=t.literal(word.least)))
+    more = exp.Mul(this=together.copy(), expression=exp.Paren(this=_sum(costs)))
+    least = exp.Mul(this=t.column("cost", "d"), expression=t.column("own", "m"))
+    return [exp.LT(this=exp.Add(this=more, expression=least), expression=t.column("most", "m"))]
 
 
 def _joined_span(attribute: GeneralizationSteps) -> exp.Expr:

@@ -20,7 +20,7 @@ from kanon_sql.queries import Hole, Relation, Step, over, step
 from kanon_sql.recode import order as orders
 from kanon_sql.recode.node import one_per_tuple
 from kanon_sql.recode.order import Order
-from kanon_sql.recode.task import Local, Task
+from kanon_sql.recode.task import Clock, Local, Task
 from kanon_sql.recode.values import no_safe_classes
 
 _TUPLES_AT_ONCE = 8_000_000  # to be moved by one statement: two seconds of work or so, which an interruption may lose
@@ -48,22 +48,38 @@ class Rule:
     dealt_in: Sequence[str] | None = None
 
 
-def cut(task: Task, tuples: Relation, rows: int, ranges: bool = False) -> Relation | None:
-    """Put some of a task's tuples into classes, as far as there is time and a moment more, by their hierarchies alone.
+class Cuts:
+    """Cuts parts of a task's tuples, by their hierarchies alone: what that needs of the attributes is loaded once.
 
-    `tuples`: a relation of the level-0 columns and n. `ranges`: cut by the order of numbers what is shown so. Gives the
-    assignment, among the task's results; None if not even all of them are safe together.
+    `ranges`: cut by the order of numbers what is shown so. `tables`: of nobody else, which last until the last cut.
     """
-    part = replace(task.frequency_set, relation=tuples, rows=rows)
-    clock = task.clock.last_part(_CUT_SECONDS / 2)
-    with Scratch(task.engine, "mondrian") as tables:
-        run = _Run(replace(task, frequency_set=part, clock=clock), Rule(), False, tables, ranges)
+
+    def __init__(self, task: Task, tables: Scratch, ranges: bool = False) -> None:
+        self._task = task
+        self._run = _Run(task, Rule(), False, tables, ranges, occurring=task.frequency_set.relation)
+
+    def cut(self, tuples: Relation, rows: int, clock: Clock) -> Relation | None:
+        """Put some tuples into classes, as far as there is time and a moment more.
+
+        `tuples`: a relation of the level-0 columns and n. Gives the assignment, among the task's results, until the
+        next cut; None if not even all of them are safe together.
+        """
+        task, run = self._task, self._run
+        part = replace(task.frequency_set, relation=tuples, rows=rows)
+        run.task = replace(task, frequency_set=part, clock=clock.last_part(_CUT_SECONDS / 2))
         if not run.is_safe_as_a_whole:
             return None
         run.cut()
         if task.frequency_set.sensitive:
             one_per_tuple(run.assignment, task.frequency_set, task.results)
         return run.assignment
+
+
+def cut(task: Task, tuples: Relation, rows: int) -> Relation | None:
+    """Put some of a task's tuples into classes, once; see `Cuts`."""
+    part = replace(task.frequency_set, relation=tuples, rows=rows)
+    with Scratch(task.engine, "mondrian") as tables:
+        return Cuts(replace(task, frequency_set=part), tables).cut(tuples, rows, task.clock)
 
 
 def time_to_cut(task: Task) -> float | None:
@@ -104,6 +120,7 @@ class _Run:
     ranges: bool = True
     at_once: int = _TUPLES_AT_ONCE
     laid_out: bool = False
+    occurring: Relation | None = None  # the tuples whose values are placed; None: those that are cut
     orders: tuple[Order, ...] = field(init=False)
     codes: list[str] = field(init=False)
 
@@ -210,6 +227,8 @@ class _Run:
 
     def _lay_out(self) -> None:
         """Put the attributes' orders and hierarchies side by side, if there is time for that."""
+        if self.laid_out:
+            return
         with self.task.working():
             loaded = []
             for order in self.orders:
@@ -333,7 +352,7 @@ class _Run:
             most=max(1, order.leaf_count - 1),
             code=[self.codes[j]],
             number=["number" if order.numeric else "position"],
-            frequency_set=self.task.frequency_set.relation,
+            frequency_set=self.occurring or self.task.frequency_set.relation,
             positions=order.relation,
         )
 

@@ -8,7 +8,6 @@ Loss is that of V. Iyengar (KDD 2002), weighted, of what the classes show: their
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,18 +19,16 @@ from typing import Any
 from kanon_sql import queries
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import InfeasibleError
-from kanon_sql.frequency.frequency_set import Attribute
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.privacy import Predicate, PrivacyModels, k_anonymity
-from kanon_sql.queries import SPAN_UNIT, GeneralizationSteps, Hole, Relation
+from kanon_sql.queries import GeneralizationSteps, Hole, LabelWord, Relation
 from kanon_sql.recode.joining import recode_by_rows
-from kanon_sql.recode.mondrian import cut, time_to_cut
+from kanon_sql.recode.level_costs import KEYS, UNIT, LevelCosts, give_bits
+from kanon_sql.recode.mondrian import Cuts, time_to_cut
 from kanon_sql.recode.node import from_node
-from kanon_sql.recode.task import Local, Task
+from kanon_sql.recode.task import Clock, Local, Task
 from kanon_sql.recode.values import Values, is_safe_as_a_whole
 
-UNIT = 10_000_000  # a cell's loss of 1 as a whole number: sums are exact, in whatever order
-_KEYS = 2**62  # a sum of one key per attribute must fit 64 bits
 _CELLS = 1_500_000  # generalizations of tuples that a step is to look at
 _MOST_PAIRS = 4_000_000  # where even the smallest step would look at more, the cover ends
 _STEPS = 60  # the smallest step, as a part of the way from no loss to total loss
@@ -42,8 +39,11 @@ _STATE = ["id", "n", "class"]
 _MOVE = ["id", "own", "class", "target", "gain"]
 _OUTSIDERS = 1000  # more than these do not look for a class each, where the model must be asked
 _TRIES, _FEWER = 8, 3  # to make many moves that leave all classes safe; so often with fewer of a class, then without
+_LEAST_GAIN = 500  # after a regrouping that gains less than such a part of the cost, moves come first
+_LEAST_KEPT = 5000  # and one that gains less than this is not kept: all moves would have to be looked for again
 _MOMENT = 0.5  # seconds for what must still be done when the time is up
-_BATCHES = 10  # such statements before the moves that were found are made
+_BATCHES = 4  # such statements before the moves that were found are made,
+_FOUND = 32  # or as soon as they are such a part of the classes
 _START_SECONDS = 1.0  # for the node to start from
 
 
@@ -55,12 +55,13 @@ def refine(task: Task) -> Local:
     many cells, or when the time runs short, is cut as Mondrian cuts it. Tuples still left, fewer than a class needs,
     join the class where they cost least. If the start node's classes, or all tuples as Mondrian cuts them, lose less in
     the form that is shown (suppressed rows counting 1), the moves begin with them: tuples move from class to class
-    while a move lessens the loss and the class left still holds, or is empty. A run that ended `complete` has no such
-    move of one tuple left.
+    while a move lessens the loss and the class left still holds, or is empty. Before that, and after, the tuples that
+    classes can do without are cut into classes of their own, where that lessens the loss. A run that ended `complete`
+    has no such move of one tuple left.
     InfeasibleError if not even one class would hold.
     """
-    with Scratch(task.engine, "refine") as tables:
-        return _Refinement(task, tables).run()
+    with Scratch(task.engine, "refine") as tables, Scratch(task.engine, "cuts") as beside:
+        return _Refinement(task, tables, beside).run()
 
 
 @dataclass
@@ -69,11 +70,14 @@ class _Refinement:
 
     task: Task
     tables: Scratch
+    beside: Scratch
     rounds: int = 0
     moves: int = 0
     ended: str | None = None
     covered: bool = False  # whether the cover placed any tuple
     _cost: int = 0  # of the state before the last moves
+    regrouped: int = 0
+    _all_anew: bool = True  # whether all classes are to be looked at, not those that moves have changed alone
     _found: bool = False  # whether moves have been found that are not made yet
     _describing: float = 0.0
     _facts: dict[str, Any] = field(default_factory=dict)
@@ -81,18 +85,18 @@ class _Refinement:
     def __post_init__(self) -> None:
         self.state, self.spare = self.tables["state_a"], self.tables["state_b"]
         self.attributes = self.task.frequency_set.attributes
-        leaves = [a.hierarchy.leaf_count for a in self.attributes]
-        self.tops = [_cost(w, count, count) for w, count in zip(self.task.weights, leaves, strict=True)]
+        spans = tuple(self.task.spans()) or (None,) * len(self.attributes)
+        self.levels = [
+            LevelCosts(j, len(self.attributes), attribute, weight, span)
+            for j, (attribute, weight, span) in enumerate(zip(self.attributes, self.task.weights, spans, strict=True))
+        ]
+        self.tops = [each.top for each in self.levels]
         self.total = sum(self.tops)
         self.suppressed = round(sum(self.task.weights) * UNIT)  # also of a column that has one value alone
-        self.spans = tuple(self.task.spans()) or (None,) * len(self.tops)
         self.keys = [attribute.coded.code_column(0) for attribute in self.attributes]
-        self.climbs = [
-            GeneralizationSteps(
-                a.coded, self.tables[f"levels_{j}"], self.tables[f"costs_{j}"], not self.tops[j], bool(self._ends_of(j))
-            )
-            for j, a in enumerate(self.attributes)
-        ]
+        self.cuts = Cuts(self.task, self.beside, ranges=any(each.ends for each in self.levels))
+        self.climbs: list[GeneralizationSteps] = []
+        self.words: list[LabelWord] = []
         exact = self.task.frequency_set.sensitive or not self.task.model.monotone
         self.values = Values(self.tables, self.task.model, self.task.frequency_set) if exact else None
 
@@ -102,14 +106,18 @@ class _Refinement:
         if not self._prepare():
             ended = "interrupted" if task.clock.ended == "interrupted" else "time limit"
             return replace(from_node(task.frequency_set, task.model, start), ended=ended)
+        cut_before = self._cut_all()
         self._cover()
         self.covered = self.tables.count(self.state) > 0
-        self._cut_the_rest()
+        if self.covered or not cut_before:
+            self._cut_the_rest()
+        else:
+            self._take_cut()
         if self._take_in_outsiders():
             self._try_by_rows()
         else:
             self._place_the_rest()
-        self._choose_beginning(start)
+        self._choose_beginning(start, cut_before)
         self._improve()
         return Local(self._keep_assignment(), ended=self.ended or task.clock.ended, facts=self._facts)
 
@@ -120,15 +128,15 @@ class _Refinement:
             return self.task.optimum(_START_SECONDS if limit is None else min(_START_SECONDS, limit / 4))
         return self.task.lattice.top
 
-    def _choose_beginning(self, start: Node) -> None:
+    def _choose_beginning(self, start: Node, cut_before: bool) -> None:
         """Begin the moves with what the cover made, or with the start node's classes if those lose less."""
         begun, covered, clock = self._node_cost(start), self._state_cost(), self.task.clock
         self._cost = covered
         unplaced = bool(self.values and self._find_open())
         if unplaced or covered > begun or not clock.spent:
             self._try(partial(self._take_node, start), anyway=unplaced)
-        if not clock.spent and (self.covered or any(climb.spanned for climb in self.climbs)):
-            self._facts["cut_loss"] = self._loss(self._try(self._cut_all))
+        if cut_before and self.covered:
+            self._facts["cut_loss"] = self._loss(self._try(self._take_cut))
         if not self.tables.count(self.state):
             raise InfeasibleError("no class meets the privacy model, whatever is generalized; lower k")
         names = [attribute.column.name for attribute in self.attributes]
@@ -146,12 +154,23 @@ class _Refinement:
             self.tables.make(self.state, "core/copy", columns=_STATE, source=begun)
         return cost
 
-    def _cut_all(self) -> None:
-        """Put all tuples into classes as Mondrian cuts them, in the form that is shown, in half of the time left."""
+    def _cut_all(self) -> bool:
+        """Keep all tuples as Mondrian cuts them, in the form that is shown; whether there was time for all cuts.
+
+        Half of the time is left for the cover, if that can make a step at all.
+        """
         clock, made = self.task.clock, self.tables
-        part = clock.part(None if clock.limit is None else (clock.seconds + clock.limit) / 2)
+        covers = self._step_size().advance(self.task.frequency_set.tuples) is not None
+        half = None if clock.limit is None else (clock.seconds + clock.limit) / 2
+        part = clock.part(half if covers else clock.limit)
+        self._cut_the_rest(part)
+        made.make("cut_before", "core/copy", columns=_STATE, source=self.state)
         made.make(self.state, "refine/none", tuples=made["tuples"])
-        self._cut_the_rest(replace(self.task, clock=part), ranges=any(climb.spanned for climb in self.climbs))
+        return made.count("cut_before") > 0 and not (covers and part.spent)
+
+    def _take_cut(self) -> None:
+        """Begin with all tuples as they were cut."""
+        self.tables.make(self.state, "core/copy", columns=_STATE, source=self.tables["cut_before"])
 
     # What it costs
 
@@ -185,72 +204,23 @@ class _Refinement:
     def _prepare(self) -> bool:
         """Load what levels cost, and the tuples with all their codes and costs; whether there was time for it."""
         with self.task.working(self.task.clock.last_part(_START_SECONDS)):
-            for j, (attribute, climb) in enumerate(zip(self.attributes, self.climbs, strict=True)):
-                self._load_levels(j, attribute, climb)
+            for each in self.levels:
+                each.find_values(self.task.frequency_set, self.tables)
+            self.words = give_bits(self.levels)
+            for each in self.levels:
+                each.load(self.tables)
+            self.climbs = [each.steps(self.tables) for each in self.levels]
             source = self.values.load() if self.values else self.task.frequency_set.relation
-            tuples = self.tables.make_as("tuples", queries.refine_tuples(source, self.climbs, self._dialect))
+            tuples = self.tables.make_as(
+                "tuples", queries.refine_tuples(source, self.climbs, self.words, self._dialect)
+            )
             self.tables.make(self.state, "refine/none", tuples=tuples)
             return True
         return False
 
-    def _load_levels(self, j: int, attribute: Attribute, climb: GeneralizationSteps) -> None:
-        """Load what every value that occurs costs on every level: a row per value, and a row per value and level."""
-        hierarchy, levels = attribute.hierarchy, range(attribute.hierarchy.height + 1)
-        codes = [hierarchy.codes(level) for level in levels]
-        first = self._occurring(attribute, codes[0])
-        leaves = [hierarchy.leaves(level) for level in levels]
-        costs = [
-            [_cost(self.task.weights[j], leaves[level][codes[level][i]], hierarchy.leaf_count) for i in first]
-            for level in levels
-        ]
-        values = [codes[0][i] for i in first]
-        types = {"code": "BIGINT"} | {f"cost_{level}": "BIGINT" for level in levels}
-        of_value = self._ends_of(j)
-        ends = [of_value[value] for value in values if climb.spanned]
-        if climb.spanned:
-            inner = [[codes[level][i] for i in first] for level in levels[1:-1]]
-            costs[1:-1] = [_span_costs(labels, ends, self.tops[j], costs[0]) for labels in inner]
-            types |= dict.fromkeys(("low", "high"), "BIGINT")
-        self.tables.load(climb.costs, types, [values, *costs, *zip(*ends, strict=True)])
-        labels = [{codes[level][i] for i in first} for level in levels]
-        keys = [{code: _key(j, level, code, len(self.attributes)) for code in labels[level]} for level in levels]
-        # A label that costs what the one above it costs is never better: that one gathers more.
-        above: list[Sequence[int | None]] = [*costs[1:], [None] * len(first)]
-        rows = [
-            (code, level, keys[level][codes[level][i]], cost)
-            for level in levels
-            for code, i, cost, next_cost in zip(values, first, costs[level], above[level], strict=True)
-            if cost != next_cost
-        ]
-        types = {"code": "BIGINT", "level": "INTEGER", "key": "BIGINT", "cost": "BIGINT"}
-        self.tables.load(climb.levels, types, list(zip(*rows, strict=True)))
-
-    def _ends_of(self, j: int) -> dict[int, tuple[int, int]]:
-        """The ends of every value's span (see `GeneralizationSteps`); with a value that makes no range it costs all.
-
-        The order is that of the values: a value further out may be rounded less far.
-        """
-        span, top, leaves = self.spans[j], self.tops[j], self.attributes[j].hierarchy.leaf_count
-        if span is None or not top:
-            return {}
-        step = self.task.weights[j] * UNIT / (leaves - 1)
-        nowhere = (0, 4 * top)
-        found = {code: tuple(2 * top + round(end * step) for end in at) if at else nowhere for code, at in span.items()}
-        return {
-            code: (place * SPAN_UNIT + low, place * SPAN_UNIT + high)
-            for place, (code, (low, high)) in enumerate(found.items())
-        }
-
-    def _occurring(self, attribute: Attribute, codes: Sequence[int]) -> list[int]:
-        """The first row of the hierarchy for every code that occurs: a file may hold many times as many."""
-        column, tuples = [attribute.coded.code_column(0)], self.task.frequency_set.relation
-        occur = {int(code) for code, _ in self.tables.rows("core/column_values", column=column, tuples=tuples)}
-        first = dict(zip(reversed(codes), reversed(range(len(codes))), strict=True))
-        return sorted(first[code] for code in occur)
-
     def _cover(self) -> None:
         """Give the tuples their cheapest cells, up to a loss that rises from step to step."""
-        clock, pace = self.task.clock.part(time_to_cut(self.task)), _StepSize(self.total, self._level_costs())
+        clock, pace = self.task.clock.part(time_to_cut(self.task)), self._step_size()
         with self.task.working(clock):
             while not clock.spent and pace.reached < self.total and (tuples := self._find_open()):
                 above, most = pace.reached, pace.advance(tuples)
@@ -258,21 +228,25 @@ class _Refinement:
                     break
                 self._step(above, most)
 
-    def _cut_the_rest(self, task: Task | None = None, ranges: bool = False) -> None:
+    def _cut_the_rest(self, clock: Clock | None = None) -> None:
         """Cut the tuples that have no class yet, if all of them together are one."""
         if not self._find_open():
             return
         tuples = self.tables["open"]
-        ((rows,),) = self.tables.rows("core/total_rows", counted=tuples)
-        counted = self.values.of(tuples, *self.keys) if self.values else tuples
-        if assignment := cut(task or self.task, counted, int(rows), ranges):
-            self._advance("refine/cut", open=tuples, assignment=assignment, keys=self.keys, above=_KEYS)
+        if assignment := self._cut(tuples, clock or self.task.clock):
+            self._advance("refine/cut", open=tuples, assignment=assignment, keys=self.keys, above=KEYS)
         self._tell()
 
-    def _level_costs(self) -> list[list[float]]:
-        """The mean cost of each attribute's levels."""
+    def _cut(self, tuples: Relation, clock: Clock) -> Relation | None:
+        """Put tuples into classes as Mondrian cuts them; None if not even all of them are safe together."""
+        ((rows,),) = self.tables.rows("core/total_rows", counted=tuples)
+        counted = self.values.of(tuples, *self.keys) if self.values else tuples
+        return self.cuts.cut(counted, int(rows), clock)
+
+    def _step_size(self) -> _StepSize:
+        """The steps of the cover, by the mean cost of each attribute's levels."""
         pairs = zip(self.task.weights, self.task.costs.level_losses, strict=True)
-        return [[weight * loss * UNIT for loss in losses] for weight, losses in pairs]
+        return _StepSize(self.total, [[weight * loss * UNIT for loss in losses] for weight, losses in pairs])
 
     def _find_open(self) -> int:
         """List the tuples that have no class, and say how many."""
@@ -406,21 +380,68 @@ class _Refinement:
     # The moves
 
     def _improve(self) -> None:
-        """Move tuples while that lessens the loss, and there is time for that and what comes after it."""
+        """Regroup and move tuples while that lessens the loss, and there is time for that and what comes after it."""
         self._found, limit = False, self.task.clock.limit
         clock = self.task.clock.part(None if limit is None else limit - 3 * self._describing)
         with self.task.working(clock):
-            while not clock.spent and self._improved():
-                pass
+            while not clock.spent:
+                regrouped = self.regrouped
+                while not clock.spent and self._regroup(clock):
+                    pass
+                if not self._all_anew and self.regrouped == regrouped:
+                    break
+                self._all_anew = True
+                while not clock.spent and self._improved():
+                    pass
         if self._found:  # until the time was up
             with self.task.working(self.task.clock.last_part(_MOMENT)):
                 self._choose_some()
                 self._move()
         self.ended = self.ended or clock.ended
 
+    def _regroup(self, clock: Clock) -> bool:
+        """Cut the tuples that classes can do without into classes of their own; whether that gained enough to go on.
+
+        A new class that costs as much as its tuples' leaving saves is given up. The state is replaced only if all of it
+        then costs less, and is safe.
+        """
+        self._make_classes()
+        self._found = False
+        self._find_movers()
+        made, before = self.tables, self._cost
+        made.make("loose", "refine/loose", movers=made["movers"], classes=made["classes"], k=self.task.model.k)
+        if not made.count(self._loosen()):
+            return False
+        ((above,),) = made.rows("refine/highest", state=self.state)
+        assignment = self._cut(made["open"], clock)
+        if assignment is None:
+            return False
+        holes: dict[str, Hole] = {"state": made["kept"], "open": made["open"], "assignment": assignment}
+        regrouped = made.make("regrouped", "refine/cut", **holes, keys=self.keys, above=int(above) + 1)
+        self._make_classes(state=regrouped)
+        holes = {"regrouped": regrouped, "loose": made["loose"], "classes": made["classes"], "above": int(above)}
+        made.make(self.spare, "refine/returned", **holes)
+        self._make_classes(state=self.spare)
+        cost = self._classes_cost()
+        if (before - cost) * _LEAST_KEPT <= before or not self._is_safe(self.spare):
+            return False
+        self.state, self.spare, self._cost = self.spare, self.state, cost
+        self.regrouped += 1
+        self._tell()
+        return (before - cost) * _LEAST_GAIN > before
+
+    def _loosen(self) -> Relation:
+        """Take the loose tuples out of the state, so far as all classes stay safe."""
+        made, nobody = self.tables, self.tables.load("unsafe", {"class": "BIGINT"}, [[]])
+        made.make("kept", "refine/loosened", state=self.state, loose=made["loose"], unsafe=nobody)
+        if made.count(self._find_unsafe(made["kept"])):
+            made.make("kept", "refine/loosened", state=self.state, loose=made["loose"], unsafe=made["unsafe"])
+        return made.make("open", "refine/open", tuples=made["tuples"], placed=made["kept"], keys=self.keys)
+
     def _improved(self) -> bool:
         """Make the best moves that have no class in common; only classes that changed are looked at again."""
-        self._make_classes(all_of_them=not self.moves)
+        self._make_classes(all_of_them=self._all_anew)
+        self._all_anew = False
         before, self._cost = self._cost, self._classes_cost()
         if self._cost > before:  # which no sum of exact gains does
             self.state, self.spare, self._cost = self.spare, self.state, before
@@ -429,7 +450,6 @@ class _Refinement:
         self._find_movers()
         far, seen = self._find_best()
         if not self.tables.count("best"):
-            self.ended = "complete"
             return False
         self._choose_some()
         holes = {name: self.tables[name] for name in ("best", "moves", "movers")}
@@ -495,26 +515,32 @@ class _Refinement:
     def _find_best(self) -> tuple[int, int]:
         """Find the movers' best moves: of all that save little, and of those that save more until enough is seen.
 
-        How many save more, and how many of them were looked at: all, unless some that were had a move.
+        How many save more, and how many of them were looked at. The first of these are those of classes that changed,
+        which are compared with all classes, the others only with those that changed.
         """
-        ((far,),) = self.tables.rows("refine/far", movers=self.tables["movers"], near=self._near)
-        self._add_best(self._near)
+        ((far, anew),) = self.tables.rows("refine/far", movers=self.tables["movers"], near=self._near)
+        self._add_best(near=self._near)
         self._found = True
-        classes = max(1, self.tables.count("classes"))
-        batch = max(1, self._pairs // classes)
-        for number, seen in enumerate(range(0, far, batch)):
+        classes, changed = (max(1, self.tables.count(table)) for table in ("classes", "dirty"))
+        seen, batches = 0, 0
+        while seen < far:
             found = self.tables.count("best")
-            if 2 * found >= classes or (
-                number >= _BATCHES and found
-            ):  # no more can be made that have no class in common
-                return far, seen
-            self._add_best(places=(seen + 1, min(seen + batch, far) + 1))
-        return far, far
+            if found * _FOUND >= classes or (found and batches >= _BATCHES):
+                break
+            one_by_one = seen >= anew
+            last = far if one_by_one else anew
+            first, seen = seen, min(last, seen + max(1, self._pairs // (changed if one_by_one else classes)))
+            self._add_best(places=(first + 1, seen + 1), changed=one_by_one)
+            batches += 1
+        return far, seen
 
     @property
     def _pairs(self) -> int:
-        """How many pairs a statement compares: fewer of many levels; several moves of each mover take more room."""
-        levels = sum(attribute.hierarchy.height for attribute in self.attributes)
+        """How many pairs a statement compares: fewer where many levels have no bits to tell most of them by.
+
+        Several moves of each mover take more room.
+        """
+        levels = sum(each.attribute.hierarchy.height for each in self.levels if not each.words)
         pairs = _PAIRS * _LEVELS // max(_LEVELS, levels)
         return pairs // 4 if self._asks else pairs
 
@@ -523,16 +549,20 @@ class _Refinement:
         """Whether a safe class that takes a tuple in may become unsafe, so that the model is asked of every move."""
         return not self.task.model.monotone
 
-    def _add_best(self, near: int | None = None, places: tuple[int, int] | None = None) -> None:
-        """Find the best move of each of some movers: those that save little, or those in some places."""
+    def _add_best(self, near: int | None = None, places: tuple[int, int] | None = None, changed: bool = False) -> None:
+        """Find the best move of each of some movers: those that save little, or those in some places.
+
+        `changed`: to classes that changed.
+        """
         made, put = self.tables, self.tables.add_as if places else self.tables.make_as
-        args = made["movers"], made["tuples"], made["classes"], self.climbs, self._dialect
+        args = made["movers"], made["tuples"], made["classes"], self.climbs, self.words, self._dialect
+        which = near, places, changed
         if self.values and self._asks:
-            wanted = made.make_as("wanted", queries.refine_gains(*args, near, places, _TARGETS))
+            wanted = made.make_as("wanted", queries.refine_gains(*args, *which, _TARGETS))
             safe = self.values.safe_moves(wanted)
             put("best", made.text("core/copy", columns=_MOVE, source=safe))
         else:
-            put("best", queries.refine_gains(*args, near, places))
+            put("best", queries.refine_gains(*args, *which))
 
     def _move(self) -> bool:
         """Make the chosen moves, but those after which a class would no longer be safe; whether there are any."""
@@ -551,14 +581,15 @@ class _Refinement:
         """Whether every class of a state holds."""
         return self.tables.count(self._keep_safe(state)) == self.tables.count(state)
 
-    def _make_classes(self, all_of_them: bool = True) -> None:
+    def _make_classes(self, all_of_them: bool = True, state: Relation | None = None) -> None:
         """Describe the classes of the state: all are to be looked at, or those that have just changed."""
+        state = state or self.state
         if all_of_them:
-            self.tables.make("dirty", "refine/classes_of", state=self.state)
-        args = self.state, self.tables["tuples"], self.tables["dirty"], self.climbs, self._dialect
+            self.tables.make("dirty", "refine/classes_of", state=state)
+        args = state, self.tables["tuples"], self.tables["dirty"], self.climbs, self.words, self._dialect
         self.tables.make_as("classes", queries.refine_classes(*args))
         if self.values:
-            self.values.count_classes(self.state)
+            self.values.count_classes(state)
 
     # The end
 
@@ -567,6 +598,7 @@ class _Refinement:
         if not self._is_safe(self.state):
             raise InfeasibleError("a class does not meet the privacy model; choose another strategy")
         self._facts |= {
+            "regrouped": self.regrouped,
             "moves": self.moves,
             "loss": self._loss(self._state_cost()),
         }
@@ -644,23 +676,3 @@ def _halves(heights: Sequence[int]) -> tuple[list[int], list[int]]:
     for j in sorted(range(len(heights)), key=lambda j: -heights[j]):
         min(halves, key=lambda half: prod(heights[i] + 1 for i in half)).append(j)
     return halves
-
-
-def _cost(weight: float, leaves: int, leaf_count: int) -> int:
-    """A label's loss (M - 1) / (|A| - 1), weighted, in units."""
-    return round(weight * (leaves - 1) / (leaf_count - 1) * UNIT) if leaf_count > 1 else 0
-
-
-def _span_costs(codes: Sequence[int], ends: Sequence[tuple[int, int]], top: int, alone: Sequence[int]) -> list[int]:
-    """What labels cost whose values are shown as spans, by the values that there are; `alone`: a single value."""
-    of_label: dict[int, list[tuple[int, int]]] = {}
-    for code, each in zip(codes, ends, strict=True):
-        of_label.setdefault(code, []).append(each)
-    wide = {code: min(top, max(at)[1] % SPAN_UNIT - min(at)[0] % SPAN_UNIT) for code, at in of_label.items()}
-    return [wide[code] if len(of_label[code]) > 1 else single for code, single in zip(codes, alone, strict=True)]
-
-
-def _key(attribute: int, level: int, code: int, attributes: int) -> int:
-    """A label's part of the key of a cell; cells of equal keys are one, which would cost loss but never safety."""
-    digest = hashlib.blake2b(f"{attribute} {level} {code}".encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "big") % (_KEYS // attributes)

@@ -1,6 +1,6 @@
 -- name: refine/far
--- Count the movers that save more per row than some attribute costs at its top; they are the first in place.
--- reads: movers (id, own rows, most)
+-- Count the movers that save more per row than some attribute costs at its top, which are the first in place; and the first of them, those of dirty classes.
+-- reads: movers (id, own rows, dirty, most)
 -- holes: $movers relation, $near value
--- gives: movers
-SELECT COUNT(*) AS movers FROM $movers AS m WHERE m.most > m.own * $near
+-- gives: movers, dirty
+SELECT COUNT(*) AS movers, COUNT(CASE WHEN m.dirty THEN 1 END) AS dirty FROM $movers AS m WHERE m.most > m.own * $near

@@ -183,9 +183,54 @@ CASES = [
     Case(
         "refine/far",
         {"movers": Relation("movers"), "near": 3},
-        ("movers",),
-        [(1,)],
-        {"movers": (dict.fromkeys(["id", "own", "most"], "BIGINT"), [(1, 2, 7), (2, 2, 6), (3, 1, 1)])},
+        ("movers", "dirty"),
+        [(2, 1)],
+        relation(
+            "movers",
+            "id own most dirty",
+            (1, 2, 7, True),
+            (2, 2, 6, True),
+            (3, 1, 1, False),
+            (4, 1, 4, False),
+            dirty="BOOLEAN",
+        ),
+    ),
+    Case(
+        "refine/loose",
+        {**_named("movers", "classes"), "k": 3},
+        ("id", "class", "most", "place"),
+        # of class 7 two of one row can go, but not three; of class 8 the one that saves most per row, as always
+        [(2, 7, 9, 1), (1, 7, 8, 2), (4, 8, 7, 1)],
+        {
+            **relation(
+                "movers", "id own class most", (1, 1, 7, 8), (2, 1, 7, 9), (3, 1, 7, 7), (4, 3, 8, 7), (5, 4, 8, 8)
+            ),
+            **relation("classes", "class n", (7, 5), (8, 3)),
+        },
+    ),
+    Case(
+        "refine/loosened",
+        _named("state", "loose", "unsafe"),
+        _OF_STATE,
+        [(3, 1, 7), (5, 2, 9)],
+        {
+            **relation("state", "id n class", (1, 1, 7), (2, 1, 7), (3, 1, 7), (4, 1, 9), (5, 2, 9)),
+            **relation("loose", "id class place", (1, 7, 1), (2, 7, 2), (4, 9, 1), (5, 9, 2)),
+            **relation("unsafe", "class", (9,)),
+        },
+    ),
+    Case("refine/highest", _named("state"), ("class",), [(9,)], _STATE),
+    Case(
+        "refine/returned",
+        {**_named("regrouped", "loose", "classes"), "above": 9},
+        _OF_STATE,
+        # class 10 costs less than its two tuples save, 11 as much as its own one does; 5 had no class before
+        [(1, 1, 10), (2, 1, 10), (3, 2, 8), (4, 1, 9)],
+        {
+            **relation("regrouped", "id n class", (1, 1, 10), (2, 1, 10), (3, 2, 11), (4, 1, 9), (5, 1, 11)),
+            **relation("loose", "id class most place", (1, 7, 5, 1), (2, 8, 5, 1), (3, 8, 6, 1)),
+            **relation("classes", "class n cost", (9, 1, 0), (10, 2, 4), (11, 3, 2)),
+        },
     ),
     Case("refine/moves", {"best": Relation("gains")}, _OF_STATE, [(2, 2, 6), (3, 1, 8)], _GAINS),
     Case(
