@@ -1,6 +1,7 @@
 """The optima of groups of attributes add up to a lower bound: against brute force on lattices that can be listed."""
 
 import importlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -21,6 +22,7 @@ from support.examples import examples
 from support.oracle import METRICS, Column, Node, Problem, problems
 from support.searching import ABC, Run, Table, costs_of, keeps_a_row, lattice_of
 
+by_groups = importlib.import_module("kanon_sql.strategies.by_groups")
 certified = importlib.import_module("kanon_sql.strategies.certified")
 by_name = st.sampled_from(METRICS)
 
@@ -41,6 +43,26 @@ def split(problem: Problem, draw: Random) -> list[tuple[int, ...]]:
     places = [draw.randint(0, 2) for _ in problem.columns]
     groups = [tuple(j for j, place in enumerate(places) if place == which) for which in range(draw.choice((2, 3)))]
     return [group for group in groups if group]
+
+
+class Counted:
+    """Tuples of some attributes, all others at their top, by brute force."""
+
+    def __init__(self, problem: Problem, attributes: Sequence[int]) -> None:
+        self.problem, self.attributes = problem, attributes
+
+    def whole(self, node: Node) -> Node:
+        levels = dict(zip(self.attributes, node, strict=True))
+        return tuple(levels.get(j, top) for j, top in enumerate(self.problem.nodes[-1]))
+
+    def rows_at_risk(self, node: Node) -> int:
+        return self.problem.rows_at_risk(self.whole(node))
+
+    def lost(self, node: Node) -> list[float]:
+        """What is lost where rows are suppressed, less what is lost where none is, is 1 less what their labels lose."""
+        whole, rows = self.whole(node), len(self.problem.rows)
+        found, levels = self.problem.column_losses(whole), self.problem.level_losses()
+        return [self.rows_at_risk(node) - rows * (found[j] - levels[j][whole[j]]) for j in self.attributes]
 
 
 def figures(problem: Problem, node: Node, by: str, costs: Costs) -> Figures:
@@ -178,3 +200,51 @@ def test_a_group_stays_open_above_a_node_that_was_scored() -> None:
         groups.score(node, figures(problem, node, "loss", costs))
         assert groups.lower_bound() <= most + 1e-9
     assert groups.lower_bound() == pytest.approx(problem.optimum("loss")) == pytest.approx(0.2)
+
+
+@examples(20)
+@given(problem=problems(bounded=True, strays=True), by=by_name, seed=st.integers(0, 999))
+def test_counted_groups_never_say_more_than_the_optimum(problem: Problem, by: str, seed: int) -> None:
+    """Disjoint ones and overlapping ones that share the costs, at every moment."""
+    assume(keeps_a_row(problem, by))
+    draw, optimum, every = Random(seed), problem.optimum(by), range(len(problem.columns))
+    space = space_of(problem, by)
+    space.counted = lambda attributes: Counted(problem, attributes)
+    groups = Groups(space)
+    counted = [groups.merged(part) for part in split(problem, draw)]
+    counted += groups.overlapping([[j for j in every if j != left] for left in every] if len(every) > 2 else [every])
+    waiting = [group for group in counted if group.is_counted]
+    assert bool(waiting) == (by in ("loss", "loss_geometric", "granularity") and problem.may_suppress > 0)
+    while waiting:
+        group = draw.choice(waiting)
+        target = group.target(draw.randint(0, 5))
+        if target is None:
+            waiting.remove(group)
+        else:
+            assert group.count(target, draw.randint(1, 4))
+        assert groups.lower_bound() <= optimum + 1e-9 * max(1, optimum)
+
+
+@examples(8)
+@given(problem=problems(bounded=True), seed=st.integers(0, 999))
+def test_a_group_counted_to_its_end_is_its_optimum(problem: Problem, seed: int) -> None:
+    assume(problem.anonymous_nodes and problem.may_suppress)
+    space, draw = space_of(problem, "loss"), Random(seed)
+    space.counted = lambda attributes: Counted(problem, attributes)
+    for part in split(problem, draw):
+        group = Groups(space).merged(part)
+        while (target := group.target(draw.randint(0, 9))) is not None:
+            group.count(target, 3)
+        nodes = [node for node in lifted(problem, part) if problem.anonymous(node)]
+        least = min(sum(problem.column_losses(node)[j] for j in part) for node in nodes)
+        assert group.lower_bound() == pytest.approx(least / len(problem.columns))
+
+
+def test_windows_have_every_attribute_equally_often() -> None:
+    for columns in (5, 16, 17, 25):
+        space = space_of(answers(rows=20, columns=columns, k=2, limit=0.1), "loss")
+        windows = by_groups._windows(space, 2)
+        ((times, _),) = Counter(Counter(j for window in windows for j in window).values()).items()
+        assert sum(map(len, windows)) == times * columns
+        assert all(len(set(window)) == len(window) > 2 for window in windows)
+        assert by_groups._windows(space, columns) == []

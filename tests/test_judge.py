@@ -1,6 +1,7 @@
 """The judge against brute force: every node of small random tables, on every engine."""
 
 from collections.abc import Sequence
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError
+from kanon_sql.frequency import counted as counts
 from kanon_sql.frequency import judge as judges
 from kanon_sql.frequency import rollups as rollup
 from kanon_sql.frequency.frequency_set import build_frequency_set
@@ -162,3 +164,33 @@ def test_the_suppression_limit_is_floored_exactly(digits: int, numerator: int, r
 )
 def test_the_suppression_limit_where_floats_slip(limit: float, rows: int, allowed: int) -> None:
     assert may_suppress(limit, rows) == allowed
+
+
+@EXAMPLES
+@given(problem=problems(strays=True, fewest_columns=2), cells=st.sampled_from([1, 4, 1 << 20]), data=st.data())
+def test_tuples_counted_in_memory_say_what_the_database_says(
+    engine: Engine, problem: Problem, cells: int, data: st.DataObject
+) -> None:
+    judge = Judge(counted(engine, problem), all_of(k_anonymity(problem.k)))
+    costs, top = judge.costs(), judge.frequency_set.heights
+    attributes = data.draw(st.lists(st.integers(0, len(top) - 1), min_size=1, unique=True))
+    tuples = judge.counted(attributes)
+    assert tuples is not None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counts, "_CELLS", cells)
+        for levels in data.draw(st.permutations(list(product(*(range(top[j] + 1) for j in attributes)))))[:12]:
+            chosen = dict(zip(attributes, levels, strict=True))
+            figures = judge.losses(tuple(chosen.get(j, high) for j, high in enumerate(top)), costs)
+            assert tuples.rows_at_risk(levels) == figures.rows_at_risk
+            for j, lost in zip(attributes, tuples.lost(levels), strict=True):
+                loss = costs.level_losses[j][chosen[j]] + (tuples.rows_at_risk(levels) - lost) / costs.rows
+                assert (figures.losses or ())[j] == pytest.approx(loss)
+
+
+def test_only_k_alone_is_counted_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = counted(DuckDB(), Problem([("a",)] * 3, [two_levels("abc")], 2))
+    assert Judge(made, all_of(k_anonymity(2))).counted([0])
+    unknown = PrivacyModel("unknown of three", {"k": 3}, {"rows": "SUM(n)"}, "NULLIF(rows, $k) > 0")
+    assert Judge(made, all_of(unknown)).counted([0]) is None
+    monkeypatch.setattr(judges, "_MOST_COUNTED", 0)
+    assert Judge(made, all_of(k_anonymity(2))).counted([0]) is None

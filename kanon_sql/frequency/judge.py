@@ -11,6 +11,8 @@ from math import floor, log
 from typing import Any
 
 from kanon_sql import queries
+from kanon_sql.frequency.counted import Counted
+from kanon_sql.frequency.counted import counted as group_counts
 from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
 from kanon_sql.frequency.packed import packed
 from kanon_sql.frequency.rollups import Rollups
@@ -22,6 +24,7 @@ from kanon_sql.privacy import Alike, Least, PrivacyModels, Reference
 from kanon_sql.queries import Masked, PerNode
 
 _SIZES = "privacy/node_class_sizes"
+_MOST_COUNTED = 200_000  # tuples that are fetched for a group of attributes
 _LOSS_QUERIES = 256  # texts kept, of a few thousand characters each; most nodes need the same sums as others
 
 
@@ -164,6 +167,20 @@ class Judge:
         if self._undecided and node not in self._sizes:
             self._decide([node])
         return self._sizes[node] if self._undecided else Least()
+
+    def counted(self, attributes: Sequence[int]) -> Counted | None:
+        """The tuples of some attributes in memory, so that their nodes need no statements.
+
+        None where there are too many, or where a class needs more than k rows.
+        """
+        counted = self.frequency_set
+        if not self.model.k_alone or counted.counted or counted.spread or counted.tuples > _MOST_COUNTED:
+            return None
+        chosen = [counted.attributes[j] for j in attributes]
+        keys = [a.coded.code_column(0) for a in chosen]
+        holes: dict[str, Any] = {"frequency_set": counted.relation, "keys": keys, "levels": [], "sums": ["n"]}
+        self.queries += 1
+        return group_counts(chosen, counted.tables.rows("core/rollup", **holes), self.model.k)
 
     def losses(self, node: Node, costs: Costs) -> Figures:
         """Rows at risk of a node, each attribute's mean loss with those rows suppressed, and its starred values."""

@@ -16,7 +16,7 @@ from kanon_sql.generalization.lattice import Lattice, Node
 from kanon_sql.loss import METRICS, Costs, Figures, Metric, Part, unsuppressed
 from kanon_sql.strategies.groups import Groups
 from kanon_sql.strategies.proof import Proof
-from kanon_sql.strategies.space import Score, Search, Space, Test, beats
+from kanon_sql.strategies.space import Counted, Score, Search, Space, Test, beats
 from kanon_sql.strategies.tags import DenseTags, SparseTags, Tags, tags_for
 
 if TYPE_CHECKING:
@@ -147,6 +147,8 @@ class Driver:
     """Whether a class of k rows is safe whatever is in them, so that one class of all rows needs no look."""
     prunes: bool = False
     """Whether the judge's `verdicts` tell of the nodes below, see `PrivacyModels.prunes`."""
+    counted: Callable[[Sequence[int]], Counted | None] = lambda _: None
+    """The tuples of some attributes in memory, where the judge can have them."""
     mergeable: bool = False
     """Whether safe classes merged are safe, so that all above a node with no row at risk is anonymous."""
 
@@ -194,11 +196,13 @@ class Driver:
             seed=self.seed,
             evaluations=self.evaluations,
             candidate=self._candidate,
+            counted=self.counted,
             listing=self._proof,
         )
         if self.monotone_model:
             self._groups = Groups(space)
             space.group = self._groups.merged
+            space.overlapping = self._groups.overlapping
         search = strategy(space)  # refuses what it cannot do before the data is asked
         ended = "complete"
         with interrupts.caught(self._interrupt):

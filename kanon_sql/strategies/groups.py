@@ -31,6 +31,9 @@ class Group:
         self, attributes: Sequence[int], whole: Space, counts_suppressed: bool, parts: Sequence[Group] = ()
     ) -> None:
         self.attributes = tuple(sorted(attributes))
+        self._tuples = (
+            whole.counted(self.attributes) if counts_suppressed and whole.metric.needs == ("losses",) else None
+        )
         self.counts_suppressed = counts_suppressed
         self._whole, self._parts, self._best = whole, parts, inf
         self._rest = [j for j in range(len(whole.lattice.top)) if j not in self.attributes]
@@ -85,6 +88,35 @@ class Group:
         cheapest = self._proof.cheapest_open()
         return cheapest[0] if cheapest and beats(cheapest[1], self._best) else None
 
+    @property
+    def is_counted(self) -> bool:
+        """Whether its tuples are in memory, so that `count` can be asked."""
+        return self._tuples is not None
+
+    def target(self, count: int) -> float | None:
+        """The cost of the open node that so many are cheaper than, or of the last that can be best; None if none."""
+        return self._proof.target(count, self._best)
+
+    def count(self, target: float, most: int) -> int:
+        """Close open nodes that cost no more than the target, the dearest first, and so many at most; how many."""
+        nodes = [node for node in sorted(self._proof.dearest_open(target, most)) if self._proof.is_open(node)]
+        for node in nodes:
+            self._count(node)
+        return len(nodes)
+
+    def _count(self, node: Node) -> None:
+        """What the database would say of a node: whether it is anonymous, and what its attributes lose then."""
+        whole, tuples, rows = self.whole(node), self._tuples, self._whole.costs.rows
+        if tuples is None or not self._proof.is_open(node):
+            return
+        at_risk = tuples.rows_at_risk(node)
+        self._tags.tag(node, at_risk <= self._whole.may_suppress)
+        if at_risk <= self._whole.may_suppress:
+            losses = list(unsuppressed(self._whole.costs, whole).losses or ())
+            for j, lost in zip(self.attributes, tuples.lost(node), strict=True):
+                losses[j] += (at_risk - lost) / rows
+            self.score(whole, Figures(whole, at_risk, tuple(losses)))
+
     def _close(self, node: Node, cost: float) -> None:
         self._best = min(self._best, cost)
         self._proof.scored(node, above_too=not self.counts_suppressed)
@@ -118,6 +150,8 @@ class Groups:
         self._whole = whole
         self._counts_suppressed = whole.metric.of_attributes and not whole.metric.monotone(whole.may_suppress)
         self._groups: list[Group] = []
+        self._windows: list[Group] = []
+        self._times = 1
 
     def merged(self, *attributes: Sequence[int]) -> Group:
         """The attributes of several groups as one, in the place of these."""
@@ -126,6 +160,19 @@ class Groups:
         group = Group(wanted, self._whole, self._counts_suppressed, parts)
         self._groups = [each for each in self._groups if each not in parts] + [group]
         return group
+
+    def overlapping(self, windows: Sequence[Sequence[int]]) -> list[Group]:
+        """Groups that have every attribute equally often, beside the disjoint ones; none if they cannot be counted.
+
+        If each has its share of an attribute's cost, all of them together add up to no more than any node's cost.
+        """
+        groups: list[Group] = []
+        for window in windows:
+            groups.append(Group(window, self._whole, self._counts_suppressed))
+            if not groups[-1].is_counted:
+                return []
+        self._windows, self._times = groups, sum(map(len, windows)) // len(self._whole.lattice.top)
+        return groups
 
     def tag(self, nodes: Iterable[Node], anonymous: Iterable[bool]) -> None:
         """Tell the groups which of their nodes are anonymous."""
@@ -148,7 +195,8 @@ class Groups:
     def lower_bound(self) -> float:
         """The least that any node can score."""
         every = range(len(self._whole.lattice.top))
-        return self._whole.metric.finish(added_up(self._whole, self._groups, every))
+        shared = sum(group.lower_bound() for group in self._windows) / self._times if self._windows else -inf
+        return self._whole.metric.finish(max(shared, added_up(self._whole, self._groups, every)))
 
 
 def added_up(whole: Space, groups: Sequence[Group], attributes: Iterable[int]) -> float:

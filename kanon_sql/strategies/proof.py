@@ -12,6 +12,8 @@ from kanon_sql.loss import Costs, LevelParts, Metric
 from kanon_sql.strategies.space import beats
 from kanon_sql.strategies.tags import AT_RISK, UNKNOWN, DenseTags
 
+_SAME = 1e-12  # sums closer than this are the same sum
+
 
 class Proof:
     """A node is open until it is known not to be anonymous, or it is scored; no open node, no doubt.
@@ -51,6 +53,26 @@ class Proof:
             return None
         node = tuple(int(step) + low for step, low in zip(at, self._lattice.bottom, strict=True))
         return node, self._finish(float(costs[at]))
+
+    def target(self, count: int, best: float) -> float | None:
+        """The sum of the open node that so many are cheaper than; of the last one that beats the best, None if none."""
+        sums = self._sums[self._open()]
+        below = sums[sums < best - _SAME * max(1.0, abs(best))] if best < inf else sums
+        if below.size == 0:
+            return None
+        return float(np.partition(below, count)[count] if count < below.size else below.max())
+
+    def dearest_open(self, target: float, count: int) -> list[Node]:
+        """So many open nodes with sums up to the target, the dearest first."""
+        places = np.flatnonzero(self._open() & (self._sums <= target))
+        dearest = places[np.argsort(-self._sums.flat[places], kind="stable")[:count]]
+        steps = np.stack(np.unravel_index(dearest, self._sums.shape), axis=1) + np.array(self._lattice.bottom)
+        return list(map(tuple, steps.tolist()))
+
+    def is_open(self, node: Node) -> bool:
+        """Whether a node is neither known not to be anonymous nor closed by a score."""
+        at = self._tags.index(node)
+        return bool(self._tags.array[at] != AT_RISK and not self._scored[at])
 
     def open_nodes(self) -> Iterator[Node]:
         """The nodes still open when their turn comes, cheapest bound first."""

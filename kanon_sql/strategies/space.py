@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 class Test:
     """Ask which of these nodes are anonymous; the answer is a list of booleans in the same order.
 
-    `reduction`: they are probes of the lattice's reduction, which no strategy would release.
+    `reduction`: they are probes of the lattice's reduction, which no strategy would release. `weight`: what was done
+    beside, as so many tests, where searches take turns.
     """
 
     nodes: Sequence[Node]
     reduction: bool = False
+    weight: int = 0
     __test__ = False  # not a pytest class
 
 
@@ -42,6 +44,16 @@ class Score:
 
 
 Search = Generator[Test | Score, list[bool], None]
+
+
+class Counted(Protocol):
+    """The tuples of some attributes in memory: what the database would say of their nodes, all others at their top."""
+
+    def rows_at_risk(self, node: Node) -> int:
+        """The rows that a node puts at risk."""
+
+    def lost(self, node: Node) -> list[float]:
+        """What the labels of these rows lose, added up, per attribute."""
 
 
 class Listing(Protocol):
@@ -91,6 +103,10 @@ class Space:
     """Any node not ruled out whose least score is below both a limit and the best; None proves that there is none."""
     group: Callable[..., Group] | None = None
     """Attributes to be searched as a group, see `Groups.merged`; None if the privacy model is not monotone."""
+    overlapping: Callable[[Sequence[Sequence[int]]], Sequence[Group]] = lambda _: ()
+    """Groups that have every attribute equally often, see `Groups.overlapping`."""
+    counted: Callable[[Sequence[int]], Counted | None] = lambda _: None
+    """The tuples of some attributes, where they can be had."""
     listing: Listing | None = None
     """What can be asked of all nodes at once; None where there are too many to list."""
 

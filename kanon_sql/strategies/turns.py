@@ -22,7 +22,7 @@ def in_turns(space: Space, *searches: Search, start: int = 0) -> Search:
         search = min(requests, key=tested.__getitem__)
         request = requests.pop(search)
         if isinstance(request, Test):
-            tested[search] += sum(space.tags.status(node) is None for node in request.nodes)
+            tested[search] += request.weight + sum(space.tags.status(node) is None for node in request.nodes)
         answers = yield request
         try:
             requests[search] = search.send(answers)
@@ -34,8 +34,9 @@ def side_by_side(searches: Sequence[Generator[Test | Score, list[bool], Any]]) -
     """Run several searches in step, so that their tests go into the same statements."""
     asked = {search: request for search in searches if (request := next(search, None))}
     while asked:
-        nodes = [node for request in asked.values() if isinstance(request, Test) for node in request.nodes]
-        answers = iter((yield Test(nodes)) if nodes else [])
+        tests = [request for request in asked.values() if isinstance(request, Test)]
+        nodes, weight = [node for test in tests for node in test.nodes], sum(test.weight for test in tests)
+        answers = iter((yield Test(nodes, weight=weight)) if nodes or weight else [])
         onward = {}
         for search, request in asked.items():
             if isinstance(request, Score):

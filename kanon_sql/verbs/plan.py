@@ -193,6 +193,7 @@ def driver_of(problem: Problem, allowed: int, observer: Observer | None = None) 
         k_alone=judge.model.k_alone,
         prunes=judge.model.prunes,
         mergeable=judge.model.mergeable,
+        counted=judge.counted,
     )
 
 
