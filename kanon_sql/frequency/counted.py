@@ -43,9 +43,9 @@ class Counted:
     def lost(self, node: Node) -> list[float]:
         """What the labels of the rows at risk lose, added up, per attribute."""
         classes, sizes = self._sizes(node)
-        rows = np.where(sizes[classes] < self.k, self.rows, 0)
-        pairs = zip(self.labels, node, strict=True)
-        return [float(rows @ each.losses[level][each.numbers[level]]) for each, level in pairs]
+        at_risk = np.flatnonzero(sizes[classes] < self.k)
+        rows, pairs = self.rows[at_risk], zip(self.labels, node, strict=True)
+        return [float(rows @ each.losses[level][each.numbers[level][at_risk]]) for each, level in pairs]
 
     def _sizes(self, node: Node) -> tuple[Numbers, Floats]:
         """Each tuple's class as a number, and the rows of each class; some numbers may stand for none."""
