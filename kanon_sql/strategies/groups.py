@@ -18,6 +18,8 @@ from kanon_sql.strategies.proof import Proof
 from kanon_sql.strategies.space import Space, beats
 from kanon_sql.strategies.tags import DenseTags
 
+_COUNTABLE = 10**10  # nodes: two groups of up to 100,000 have all attributes, and are counted to their end
+
 
 class Group:
     """The nodes that have all attributes but these at their top: what is known of them, and the least they can cost.
