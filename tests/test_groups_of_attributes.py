@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from kanon_sql.generalization.lattice import below
+from kanon_sql.generalization.lattice import Lattice, below
 from kanon_sql.loss import Costs, Figures, metric, unsuppressed
 from kanon_sql.strategies import Driver, Outcome, Progress, strategy, tags
 from kanon_sql.strategies.groups import Groups
@@ -242,7 +242,8 @@ def test_a_group_counted_to_its_end_is_its_optimum(problem: Problem, seed: int) 
 
 def test_windows_have_every_attribute_equally_often() -> None:
     for columns in (5, 16, 17, 25):
-        space = space_of(answers(rows=20, columns=columns, k=2, limit=0.1), "loss")
+        space = space_of(crowd(bounded=False), "loss")
+        space.lattice = Lattice((0,) * columns, ((3, 2) * columns)[:columns])
         windows = by_groups._windows(space, 2)
         ((times, _),) = Counter(Counter(j for window in windows for j in window).values()).items()
         assert sum(map(len, windows)) == times * columns
