@@ -12,7 +12,6 @@ from kanon_sql.strategies.turns import side_by_side
 _LARGEST = 1_000_000  # nodes of a group; beyond, finding its cheapest takes longer than several tests
 _COUNTED = 64  # nodes counted in memory before another search has its turn
 _COUNTED_FASTER = 8  # times than a test
-_CIRCLES = ((4, 3), (3, 2), (5, 3), (5, 2), (7, 2), (9, 2))  # blocks, and how many make a group: the largest first
 
 Attributes = tuple[int, ...]
 
@@ -22,31 +21,14 @@ def by_groups(space: Space) -> Search:
 
     The driver adds up what is proven of them; a group's bound is never less than those of its parts together. Nodes
     that fail rule out all below them in the whole lattice, by clauses of as few attributes as the group has. The
-    groups of one size are searched side by side, cheapest nodes first, so that the bound rises all the time. When no
-    two groups together are small enough to list, overlapping ones are counted, if they are larger and tuples can be
-    had.
+    groups of one size are searched side by side, cheapest nodes first, so that the bound rises all the time. Ends
+    when no two groups together are small enough to list.
     """
     groups: list[Attributes] = [(j,) for j in range(len(space.lattice.top))]
     while space.group and (pairs := _pairs(space, groups)):
         paired = {group for pair in pairs for group in pair}
         groups = [group for group in groups if group not in paired] + [first + second for first, second in pairs]
         yield from side_by_side([_solved(space.group(*pair)) for pair in pairs])
-    if windows := _windows(space, max(map(len, groups))):
-        yield from side_by_side([_counted(group) for group in space.overlapping(windows)])
-
-
-def _windows(space: Space, larger_than: int) -> list[Attributes]:
-    """The largest groups that can be listed and have every attribute equally often; none if not larger than said.
-
-    The attributes are dealt to a few blocks; a group is some blocks in a row, the first following the last.
-    """
-    order = sorted(range(len(space.lattice.top)), key=lambda j: (_nodes(space, (j,)), j))
-    for blocks, together in _CIRCLES:
-        dealt = [tuple(order[first::blocks]) for first in range(blocks)] * 2
-        windows = [sum(dealt[first : first + together], ()) for first in range(blocks)]
-        if max(_nodes(space, window) for window in windows) <= _LARGEST and min(map(len, windows)) > larger_than:
-            return windows
-    return []
 
 
 def _pairs(space: Space, groups: list[Attributes]) -> list[tuple[Attributes, Attributes]]:

@@ -202,7 +202,6 @@ class Driver:
         if self.monotone_model:
             self._groups = Groups(space)
             space.group = self._groups.merged
-            space.overlapping = self._groups.overlapping
         search = strategy(space)  # refuses what it cannot do before the data is asked
         ended = "complete"
         with interrupts.caught(self._interrupt):

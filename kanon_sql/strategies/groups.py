@@ -152,8 +152,6 @@ class Groups:
         self._whole = whole
         self._counts_suppressed = whole.metric.of_attributes and not whole.metric.monotone(whole.may_suppress)
         self._groups: list[Group] = []
-        self._windows: list[Group] = []
-        self._times = 1
 
     def merged(self, *attributes: Sequence[int]) -> Group:
         """The attributes of several groups as one, in the place of these."""
@@ -162,19 +160,6 @@ class Groups:
         group = Group(wanted, self._whole, self._counts_suppressed, parts)
         self._groups = [each for each in self._groups if each not in parts] + [group]
         return group
-
-    def overlapping(self, windows: Sequence[Sequence[int]]) -> list[Group]:
-        """Groups that have every attribute equally often, beside the disjoint ones; none if they cannot be counted.
-
-        If each has its share of an attribute's cost, all of them together add up to no more than any node's cost.
-        """
-        groups: list[Group] = []
-        for window in windows:
-            groups.append(Group(window, self._whole, self._counts_suppressed))
-            if not groups[-1].is_counted:
-                return []
-        self._windows, self._times = groups, sum(map(len, windows)) // len(self._whole.lattice.top)
-        return groups
 
     def tag(self, nodes: Iterable[Node], anonymous: Iterable[bool]) -> None:
         """Tell the groups which of their nodes are anonymous."""
@@ -197,8 +182,7 @@ class Groups:
     def lower_bound(self) -> float:
         """The least that any node can score."""
         every = range(len(self._whole.lattice.top))
-        shared = sum(group.lower_bound() for group in self._windows) / self._times if self._windows else -inf
-        return self._whole.metric.finish(max(shared, added_up(self._whole, self._groups, every)))
+        return self._whole.metric.finish(added_up(self._whole, self._groups, every))
 
 
 def added_up(whole: Space, groups: Sequence[Group], attributes: Iterable[int]) -> float:

@@ -103,8 +103,6 @@ class Space:
     """Any node not ruled out whose least score is below both a limit and the best; None proves that there is none."""
     group: Callable[..., Group] | None = None
     """Attributes to be searched as a group, see `Groups.merged`; None if the privacy model is not monotone."""
-    overlapping: Callable[[Sequence[Sequence[int]]], Sequence[Group]] = lambda _: ()
-    """Groups that have every attribute equally often, see `Groups.overlapping`."""
     counted: Callable[[Sequence[int]], Counted | None] = lambda _: None
     """The tuples of some attributes, where they can be had."""
     listing: Listing | None = None
