@@ -2,7 +2,8 @@
 
 import importlib
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from hashlib import md5
 from itertools import count, pairwise
@@ -22,6 +23,7 @@ from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.lattice import Lattice
 from kanon_sql.loss import hierarchical_distances
 from kanon_sql.privacy import PrivacyModel, all_of, k_anonymity
+from kanon_sql.queries import Relation
 from kanon_sql.recode import Clock, Rounds, Task
 from kanon_sql.recode.kaca import kaca
 from support.counting import EXAMPLES, counted
@@ -30,6 +32,7 @@ from support.examples import examples
 from support.oracle import Column, Problem, problems
 
 module = importlib.import_module("kanon_sql.recode.kaca")
+mondrian = importlib.import_module("kanon_sql.recode.mondrian")
 BETAS, WEIGHTS, BLOCKS = (
     st.sampled_from([0.0, 1.0, 2.5]),
     st.sampled_from([1.0, 0.5, 0.07]),
@@ -209,11 +212,55 @@ def test_the_classes_are_those_of_the_paper(
     assert sizes == Paper(problem, seed, beta, weights, batch).run()
 
 
+@contextmanager
+def in_pieces(tuples: int) -> Iterator[list[tuple[tuple[int, ...], int]]]:
+    """Have any table cut into pieces of about so many tuples: the codes of each tuple, and its piece."""
+    pieces: list[tuple[tuple[int, ...], int]] = []
+
+    def cut(task: Task, relation: Relation, rows: int) -> Relation | None:
+        assignment = mondrian.cut(task, relation, rows)
+        if "once" in relation.name and assignment:  # not what is left when the time is up
+            found = task.engine.rows(queries.select_all(assignment, task.engine.dialect))
+            pieces[:] = [(row[:-2], row[-1]) for row in found]
+        return assignment
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_WHOLE", 0)
+        patch.setattr(module, "_TUPLES", tuples)
+        patch.setattr(module, "cut", cut)
+        yield pieces
+
+
+@pytest.mark.slow
+@examples(12)
+@given(problem=problems(most_rows=40, strays=True), seed=st.integers(0, 99), beta=BETAS, tuples=st.sampled_from([2, 8]))
+def test_a_piece_is_a_table_of_its_own(embedded: DuckDB, problem: Problem, seed: int, beta: float, tuples: int) -> None:
+    task = task_of(embedded, problem, seed, beta)
+    with in_pieces(tuples) as pieces:
+        local = kaca(task)
+    whole, classes = Paper(problem, seed, beta, (1.0,) * 4, None), {}
+    numbers = {number for _, number in pieces}
+    for piece in numbers or {None}:
+        alone = Paper(problem, seed, beta, (1.0,) * 4, None)
+        here = {codes for codes, number in pieces if number == piece} or set(alone.tuples)
+        assert not pieces or len(here) >= max(tuples // 2, problem.k)
+        alone.classes = {i: members for i, members in alone.classes.items() if alone.tuples[i] in here}
+        alone.run()
+        classes |= alone.classes
+    whole.classes = classes
+    whole.fuse()
+    assert {(codes, number): n for codes, n, number, _, _ in assigned(task)} == whole.run()
+    assert local.facts.get("pieces", 1) == max(1, len(numbers))
+
+
 @EXAMPLES
-@given(problem=problems(most_rows=60, strays=True), seed=st.integers(0, 9))
-def test_every_row_is_in_a_class_of_k_or_more(embedded: DuckDB, problem: Problem, seed: int) -> None:
+@given(tuples=st.sampled_from([None, 4]), problem=problems(most_rows=60, strays=True), seed=st.integers(0, 9))
+def test_every_row_is_in_a_class_of_k_or_more(
+    embedded: DuckDB, tuples: int | None, problem: Problem, seed: int
+) -> None:
     task = task_of(embedded, problem, seed)
-    local = kaca(task)
+    with in_pieces(tuples) if tuples else nullcontext():
+        local = kaca(task)
     sizes: Counter[int] = Counter()
     places: dict[tuple[int, ...], list[tuple[int, int]]] = defaultdict(list)
     for codes, n, number, first, last in assigned(task):
@@ -269,13 +316,16 @@ def test_a_round_is_told(embedded: DuckDB) -> None:
 
 @pytest.mark.parametrize("rounds", [0, 1, 2])
 @examples(12)
-@given(problem=problems(most_rows=60, strays=True), seed=st.integers(0, 9))
-def test_when_the_time_is_up_what_is_unsafe_is_cut(embedded: DuckDB, rounds: int, problem: Problem, seed: int) -> None:
-    """After so many rounds; the first is told before any merge."""
+@given(tuples=st.sampled_from([None, 4]), problem=problems(most_rows=60, strays=True), seed=st.integers(0, 9))
+def test_when_the_time_is_up_what_is_unsafe_is_cut(
+    embedded: DuckDB, rounds: int, tuples: int | None, problem: Problem, seed: int
+) -> None:
+    """After so many rounds, of merges or of cutting into pieces; the first of merges is told before any merge."""
     clock = Clock()
     clock.watch = lambda progress: setattr(clock, "interrupted", progress.round >= rounds)
     task = task_of(embedded, problem, seed, clock=clock)
-    local = kaca(task)
+    with in_pieces(tuples) if tuples else nullcontext():
+        local = kaca(task)
     sizes: Counter[int] = Counter()
     for _, n, number, first, last in assigned(task):
         assert n == last - first + 1 > 0

@@ -123,12 +123,13 @@ def interrupted_after(rounds: int | None) -> Iterator[None]:
     people=st.booleans(),
     rounds=st.sampled_from([None, None, 1, 2]),
     several=st.booleans(),
+    pieces=st.booleans(),
 )
 @pytest.mark.slow
 def test_every_class_of_a_release_is_safe_by_brute_force(
-    rows: list[Row], names: list[str], people: bool, rounds: int | None, several: bool
+    rows: list[Row], names: list[str], people: bool, rounds: int | None, several: bool, pieces: bool
 ) -> None:
-    """Several models together, rows or people counted, complete or interrupted, all at once or two at a time."""
+    """Several models together, rows or people counted, complete or interrupted, at once, two at a time, in pieces."""
     engine = DuckDB()
     create_table(engine, "staff", TYPES, rows)
     models, oracles = zip(*(MODELS[name] for name in names), strict=True)
@@ -140,6 +141,8 @@ def test_every_class_of_a_release_is_safe_by_brute_force(
     asked |= {"unit": "person"} if people else {"identifiers": ["person"]}
     with interrupted_after(rounds), pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_SEEKERS", 2 if several else 4000)
+        patch.setattr(module, "_WHOLE", 0 if pieces else 50_000)
+        patch.setattr(module, "_TUPLES", 6)
         try:
             kanon_sql.anonymize("staff", SPEC, **asked)
         except (InfeasibleError, SpecError):

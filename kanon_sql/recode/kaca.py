@@ -17,6 +17,10 @@ nearest is often one that does not help: then the classes by rows alone, unsafe 
 When the time is up, the tuples of the classes that are still unsafe are cut as Mondrian cuts them;
 where not even all of them are safe together, their classes are merged on, or joined to others.
 
+More than 50,000 tuples are first cut into pieces by Mondrian, and classes merge within their piece; when none of
+those that are unsafe has another one in its piece, all become one piece again, and classes that look the same become
+one.
+
 The nearest class is exact. Classes are gathered into blocks by the columns that tell them apart at the highest cost;
 between blocks a lower bound of the distance is known, so that most pairs of classes are never looked at.
 """
@@ -25,6 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import pairwise
 from math import floor, log10
 from typing import Any
@@ -32,13 +37,16 @@ from typing import Any
 from kanon_sql import queries
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import InfeasibleError
+from kanon_sql.frequency.judge import Judge
+from kanon_sql.privacy import all_of, k_anonymity
 from kanon_sql.queries import Hole, Relation, Steps
 from kanon_sql.recode.joining import join_unsafe, recode_by_rows
 from kanon_sql.recode.mondrian import cut, time_to_cut
 from kanon_sql.recode.task import Local, Task
 from kanon_sql.recode.values import Values, no_safe_classes, refuse_if_unsafe_as_a_whole
 
-_EVERY = "every"
+_PIECE = "piece"
+_WHOLE, _TUPLES = 50_000, 2_000  # tuples that are one piece still; about as many in a piece of more
 _MOST_BLOCKS = 1000  # a million pairs of them take some hundredths of a second
 _ALL = 2**31 - 1
 _SEEKERS = 4_000  # classes that look for the nearest in one go: with so many blocks each, some million candidates
@@ -67,7 +75,8 @@ class _Run:
         self.costs = _costs(task)
         self.codes = list(self.costs)
         self.values = [attribute.coded.code_column(0) for attribute in self.attributes]
-        self.block = [_EVERY]
+        self.block = [_PIECE]
+        self.pieces = 1
         self.parts = self.generalized = tables["tuples"]
         self.unsafe = task.frequency_set.tuples
         self.sensitive = Values(tables, task.model, task.frequency_set) if task.frequency_set.sensitive else None
@@ -76,16 +85,19 @@ class _Run:
         """Merge until all classes are safe or the time is up; at most so many look for a partner in one round."""
         clock, rounds = self.task.clock.part(time_to_cut(self.task)), 0
         self.start()
+        pieces = {"pieces": self.pieces} if self.pieces > 1 else {}
         with self.task.working(clock):
             while self.describe(rounds) and not clock.spent:
                 self.find_nearest(most)
                 self.merge()
                 rounds += 1
+        if self.pieces > 1:
+            self._open_pieces()
         ended = clock.ended if self.unsafe else "complete"
         cut = self.cut_what_is_unsafe()
         if cut is None and not self.sensitive:  # less than a class: few, and mostly soon done
             rounds = self.merge_few(rounds)
-        local = self.finish(ended, {"rounds": rounds, "cut_rows": cut or 0})
+        local = self.finish(ended, {"rounds": rounds, "cut_rows": cut or 0, **pieces})
         if not self.sensitive:
             return local if cut is not None or not self.unsafe else join_unsafe(local, self.task)
         asked = join_unsafe(local, self.task)  # the last check of all classes, too
@@ -105,12 +117,37 @@ class _Run:
         """Number the tuples, each a class of its own, and choose what the blocks are made of."""
         if self.sensitive and self.task.model.monotone_for(suppresses=False):
             refuse_if_unsafe_as_a_whole(self.task)
-        levels = [column for column in self.codes if column not in (_EVERY, *self.values)]
+        levels = [column for column in self.codes if column not in (_PIECE, *self.values)]
         source = self.sensitive.load() if self.sensitive else self.task.frequency_set.relation
-        self._make("tuples", frequency_set=source, values=self.values, codes=levels)
+        tuples = self._make("tuples", frequency_set=source, values=self.values, codes=levels)
+        if self.task.frequency_set.tuples > _WHOLE:
+            self._cut_into_pieces(self.tables.count(tuples), [*self.values, *levels])
         for column in sorted(self.codes[1:], key=self._mean_step, reverse=True):
             if self._count_blocks([*self.block, column]) <= _MOST_BLOCKS:
                 self.block.append(column)
+
+    def _cut_into_pieces(self, tuples: int, columns: Sequence[str]) -> None:
+        """Have Mondrian cut the tuples into pieces, as long as it takes a quarter of the time at most."""
+        made, task, clock = self.tables, self.task, self.task.clock
+        once = self._make("once", tuples=made["tuples"], values=self.values)
+        counted = replace(task.frequency_set, relation=once, rows=tuples, sensitive=(), population=None)
+        model = all_of(k_anonymity(max(_TUPLES // 2, task.model.k)))
+        part = clock.part(None if clock.limit is None else clock.seconds + (clock.limit - clock.seconds) / 4)
+        coarse = replace(task, frequency_set=counted, model=model, judge=Judge(counted, model), clock=part)
+        if (assignment := cut(coarse, once, tuples)) is None:
+            return
+        members = self._make("members", tuples=made["tuples"], assignment=assignment, values=self.values)
+        made.make("pieced", "kaca/pieces", tuples=made["tuples"], members=members, columns=columns)
+        made.rename("pieced", "tuples")
+        ((self.pieces,),) = made.rows("core/distinct_count", columns=[_PIECE], relation=made["tuples"])
+
+    def _open_pieces(self) -> None:
+        """Let classes merge with any other; those that look the same are one, as whoever reads them must take them."""
+        made, codes = self.tables, [code for code in self.codes if code != _PIECE]
+        same = self._make("same", generalized=self.generalized, codes=codes)
+        opened = made.make(self._other_generalized(), "kaca/opened", generalized=self.generalized, codes=codes)
+        parts = made.make(self._other_parts(), "kaca/fused", parts=self.parts, same=same)
+        self.generalized, self.parts, self.pieces = opened, parts, 1
 
     def describe(self, number: int) -> int:
         """Describe the classes as they are now; how many of them are unsafe. InfeasibleError if one holds all rows."""
@@ -126,11 +163,14 @@ class _Run:
             safe=self.task.model.safe,
             salt=f"{self.task.spec.seed}|{number}",
         )
-        ((classes, unsafe),) = self.tables.rows("kaca/unsafe", classes=self.tables["classes"])
+        ((classes, unsafe, alone),) = self.tables.rows("kaca/unsafe", classes=self.tables["classes"])
         self.unsafe = int(unsafe)
         self.task.clock.tell(number, int(classes), self.unsafe)
         if unsafe and classes == 1:
             raise no_safe_classes(self.task)
+        if unsafe == alone and self.pieces > 1:
+            self._open_pieces()
+            return self.describe(number)
         return self.unsafe
 
     def find_nearest(self, most: int) -> None:
@@ -160,10 +200,13 @@ class _Run:
         """Find what may be nearest to so many unsafe classes, after so many others: the holes of their distances."""
         costs, made = {column: self.costs[column] for column in self.block}, self.tables
         rest = {column: cost for column, cost in self.costs.items() if column not in costs}
-        known: dict[str, Hole] = {"classes": made["classes"], "between": Steps(rest, "a", "b")}
         seekers, pairs, bounds = made["seekers"], made["block_pairs"], made["bounds"]
         both = Steps(costs, "a", "b")
         self._make("seekers", classes=made["classes"], codes=self.codes, after=after, most=most)
+        near = made["classes"]
+        if self.pieces > 1:  # else each of many goes would read all classes
+            near = self._make("near", classes=near, seekers=seekers, codes=self.codes)
+        known: dict[str, Hole] = {"classes": near, "between": Steps(rest, "a", "b")}
         self._make("block_pairs", blocks=made["blocks"], seekers=seekers, columns=self.block, between=both)
         self._make("bounds", seekers=seekers, pairs=pairs, **known)
         self._make("candidates", seekers=seekers, bounds=bounds, pairs=pairs)
@@ -176,13 +219,20 @@ class _Run:
         self._make("firsts", turns=made["turns"])
         self._make("merges", turns=made["turns"], firsts=made["firsts"], k=k)
         self._make("links", classes=made["classes"], merges=made["merges"])
-        generalized = made["regeneralized" if self.generalized == made["generalized"] else "generalized"]
+        generalized = self._other_generalized()
         holes = {"classes": made["classes"], "links": made["links"]}
         made.make(generalized, "kaca/generalized", **holes, codes=self.codes)
         self._make("same", generalized=generalized, codes=self.codes)
-        parts = made["moved" if self.parts == made["parts"] else "parts"]
-        made.make(parts, "kaca/parts", parts=self.parts, links=made["links"], same=made["same"])
+        parts = made.make(self._other_parts(), "kaca/parts", parts=self.parts, links=made["links"], same=made["same"])
         self.generalized, self.parts = generalized, parts
+
+    def _other_generalized(self) -> Relation:
+        """Where the classes are described anew, while they are read."""
+        return self.tables["regeneralized" if self.generalized == self.tables["generalized"] else "generalized"]
+
+    def _other_parts(self) -> Relation:
+        """Where the parts are put anew, while they are read."""
+        return self.tables["moved" if self.parts == self.tables["parts"] else "parts"]
 
     def cut_what_is_unsafe(self) -> int | None:
         """Cut the tuples of all unsafe classes anew: how many rows; None if all of them together are unsafe."""
@@ -194,9 +244,8 @@ class _Run:
             return 0
         if (assignment := cut(self.task, self._by_value(rest), int(rows))) is None:
             return None
-        parts = made["moved" if self.parts == made["parts"] else "parts"]
         above = self.task.frequency_set.tuples
-        self.parts = made.make(parts, "kaca/cut", rest=rest, assignment=assignment, above=above, **holes)
+        self.parts = made.make(self._other_parts(), "kaca/cut", rest=rest, assignment=assignment, above=above, **holes)
         return int(rows)
 
     def _count(self) -> Relation:
@@ -261,9 +310,9 @@ class _Run:
 def _costs(task: Task) -> dict[str, int]:
     """What it costs to rise above each code column, in whole numbers: the step's distance times the weight.
 
-    First comes a column that all tuples share, so that there is always one.
+    First comes the piece of the table, which no merge leaves, so that there is always one.
     """
-    costs, unit = {_EVERY: 0}, _unit(task.weights)
+    costs, unit = {_PIECE: 0}, _unit(task.weights)
     for attribute, weight, distances in zip(
         task.frequency_set.attributes, task.weights, task.costs.distances, strict=True
     ):

@@ -11,14 +11,14 @@ _PAIR = {"between": Steps({"a_0": 2}, "a", "b")}
 _COUNTED_PARTS = {"parts": _KACA["parts"], "counted": _KACA["parts"]}
 _CLASSES_OF_3 = {
     "classes": integers(
-        "class n safe distortion block place a_0 a_1",
-        (0, 1, False, 0, 1, 2, 0, 0),
-        (1, 4, True, 2, 1, 1, -1, 0),
-        (2, 2, False, 0, 2, 3, 5, 1),
+        "class n safe distortion block place seat piece a_0 a_1",
+        (0, 1, False, 0, 1, 2, 1, 0, 0, 0),
+        (1, 4, True, 2, 1, 1, 1, 0, -1, 0),
+        (2, 2, False, 0, 2, 3, 2, 0, 5, 1),
     )
 }
 _SEEKERS_OF_3 = {
-    "seekers": integers("class n distortion block a_0 a_1", (0, 1, 0, 1, 0, 0), (2, 2, 0, 2, 5, 1)),
+    "seekers": integers("class n distortion block piece a_0 a_1", (0, 1, 0, 1, 0, 0, 0), (2, 2, 0, 2, 0, 5, 1)),
 }
 _PAIRS_OF_2 = {
     "pairs": integers("block other shared rise other_rise", (1, 1, 0, 0, 0), (1, 2, 3, 3, 6), (2, 1, 3, 3, 3))
@@ -28,14 +28,14 @@ CASES = [
     Case(
         "kaca/tuples",
         {"frequency_set": COUNTED, "values": ["age_0"], "codes": ["age_1"]},
-        ["tuple", "class", "every", "age_0", "age_1", "n"],
+        ["tuple", "class", "piece", "age_0", "age_1", "n"],
         [(0, 0, 0, 0, 0, 3), (1, 1, 0, 1, 0, 1), (2, 2, 0, 2, 1, 4)],
         FREQUENCY_SET,
     ),
     Case(
         "kaca/tuples",
         {"frequency_set": COUNTED, "values": ["zip_0"], "codes": []},
-        ["tuple", "class", "every", "zip_0", "n"],
+        ["tuple", "class", "piece", "zip_0", "n"],
         [(0, 0, 0, 0, 5), (1, 1, 0, 1, 3)],
         FREQUENCY_SET,
     ),
@@ -59,31 +59,87 @@ CASES = [
     ),
     Case(
         "kaca/block_count",
-        {"generalized": Relation("classes"), "columns": ["a_1"]},
+        {"generalized": Relation("generalized"), "columns": ["piece", "a_1"]},
         ["blocks"],
         [(2,)],
-        _CLASSES_OF_3,
+        {"generalized": integers("piece a_1", (0, 1), (0, 1), (0, None), (1, 1), (2, 2))},
     ),
     Case(
         "kaca/classes",
         {
             "generalized": Relation("generalized"),
             "counted": Relation("parts"),
-            "codes": ["a_0", "a_1"],
+            "codes": ["piece", "a_0", "a_1"],
             "by": ["a_1"],
             "own": Steps(_COSTS, "g"),
             "safe": Predicate("NULLIF(SUM(n), 5) >= 2"),
             "salt": "1|2",
         },
-        ["class", "n", "safe", "distortion", "block", "place", "a_0", "a_1"],
+        ["class", "n", "safe", "distortion", "block", "place", "seat", "piece", "a_0", "a_1"],
         # The MD5 of 1|2|0 begins with 1f, of 1|2|1 with d3, of 1|2|2 with 86.
-        [(0, 3, True, 0, 3, 1, 4, 1), (1, 1, False, 2, 2, 3, -1, 0), (2, 5, False, 5, 1, 2, -1, -1)],
+        [(0, 3, True, 0, 3, 1, 1, 0, 4, 1), (1, 1, False, 2, 2, 3, 1, 0, -1, 0), (2, 5, False, 5, 1, 2, 2, 1, -1, -1)],
         {
-            "generalized": integers("class a_0 a_1", (0, 4, 1), (1, -1, 0), (2, -1, -1), (3, 0, 0)),
+            "generalized": integers("class piece a_0 a_1", (0, 0, 4, 1), (1, 0, -1, 0), (2, 1, -1, -1), (3, 0, 0, 0)),
             "parts": integers("tuple class n", (0, 0, 1), (1, 0, 2), (1, 1, 1), (2, 2, 5)),
         },
     ),
-    Case("kaca/unsafe", {"classes": _KACA["classes"]}, ["classes", "unsafe"], [(3, 2)], _CLASSES_OF_3),
+    Case(
+        "kaca/unsafe",
+        {"classes": _KACA["classes"]},
+        ["classes", "unsafe", "alone"],
+        [(5, 3, 1)],
+        {"classes": integers("safe piece", (False, 0), (False, 0), (True, 0), (False, 1), (True, 2))},
+    ),
+    Case("kaca/unsafe", {"classes": _KACA["classes"]}, ["classes", "unsafe", "alone"], [(3, 2, 0)], _CLASSES_OF_3),
+    Case(
+        "kaca/once",
+        {"tuples": Relation("tuples"), "values": ["a_0"]},
+        ["a_0", "n"],
+        [(5, 1), (6, 1)],
+        {"tuples": integers("tuple a_0 n", (0, 5, 9), (1, 6, 1))},
+    ),
+    Case(
+        "kaca/pieces",
+        {"tuples": Relation("tuples"), "members": Relation("members"), "columns": ["a_0", "a_1"]},
+        ["tuple", "class", "piece", "a_0", "a_1", "n"],
+        [(0, 0, 7, 5, 1, 9), (1, 1, 8, 6, None, 2)],
+        {
+            "tuples": integers("tuple class piece a_0 a_1 n", (0, 0, 0, 5, 1, 9), (1, 1, 0, 6, None, 2)),
+            "members": integers("class goes_to", (0, 7), (1, 8)),
+        },
+    ),
+    Case(
+        "kaca/opened",
+        {"generalized": Relation("generalized"), "codes": ["a_0"]},
+        ["class", "piece", "a_0"],
+        [(3, 0, 5), (4, 0, -1)],
+        {"generalized": integers("class piece a_0", (3, 1, 5), (4, 2, -1), (6, 2, 5))},
+    ),
+    Case(
+        "kaca/fused",
+        {"parts": _KACA["parts"], "same": _KACA["same"]},
+        ["tuple", "class", "n"],
+        [(7, 1, 5), (8, 1, 1), (8, 3, 4)],
+        {
+            "parts": integers("tuple class n", (7, 1, 2), (7, 2, 3), (8, 2, 1), (8, 3, 4)),
+            "same": integers("class one", (1, 1), (2, 1), (3, 3)),
+        },
+    ),
+    Case(
+        "kaca/near",
+        {"classes": _KACA["classes"], "seekers": _KACA["seekers"], "codes": ["piece", "a_0"]},
+        ["class", "n", "distortion", "block", "place", "piece", "a_0"],
+        [(0, 1, 0, 1, 2, 0, 5), (2, 2, 0, 2, 3, 0, 6)],
+        {
+            "classes": integers(
+                "class n distortion block place piece a_0",
+                (0, 1, 0, 1, 2, 0, 5),
+                (1, 4, 2, 1, 1, 1, 5),
+                (2, 2, 0, 2, 3, 0, 6),
+            ),
+            "seekers": integers("class piece", (0, 0), (7, 0)),
+        },
+    ),
     Case(
         "kaca/seekers",
         {"classes": _KACA["classes"], "codes": ["a_0", "a_1"], "after": 0, "most": 1},
@@ -96,7 +152,7 @@ CASES = [
         {"classes": _KACA["classes"], "codes": ["a_0", "a_1"], "after": 1, "most": 9},
         ["class", "n", "distortion", "block", "a_0", "a_1"],
         [],
-        {"classes": integers("class n safe distortion block place a_0 a_1", (1, 1, False, 2, 1, 1, -1, 0))},
+        {"classes": integers("class n safe distortion block seat a_0 a_1", (1, 1, False, 2, 1, 1, -1, 0))},
     ),
     Case(
         "kaca/rest",
@@ -131,7 +187,7 @@ CASES = [
         {"classes": _KACA["classes"], "codes": ["a_0", "a_1"], "after": 0, "most": 9},
         ["class", "n", "distortion", "block", "a_0", "a_1"],
         [(1, 1, 2, 1, -2, 0)],
-        {"classes": integers("class n safe distortion block place a_0 a_1", (1, 1, False, 2, 1, 1, -1, 0))},
+        {"classes": integers("class n safe distortion block seat a_0 a_1", (1, 1, False, 2, 1, 1, -1, 0))},
     ),
     Case(
         "kaca/blocks",
@@ -145,14 +201,18 @@ CASES = [
         {
             "blocks": _KACA["blocks"],
             "seekers": _KACA["seekers"],
-            "columns": ["a_1"],
+            "columns": ["piece", "a_1"],
             "between": Steps({"a_1": 3}, "a", "b"),
         },
         ["block", "other", "shared", "rise", "other_rise"],
         [(1, 1, 0, 0, 0), (1, 2, 3, 3, 6), (1, 3, 3, 3, 0), (2, 1, 3, 3, 3), (2, 3, 3, 3, 0)],
         {
             "blocks": integers(
-                "block classes smallest distortion a_1", (1, 2, 1, 0, 0), (2, 1, 2, 0, 1), (3, 1, 9, 3, -1)
+                "block classes smallest distortion piece a_1",
+                (1, 2, 1, 0, 0, 0),
+                (2, 1, 2, 0, 0, 1),
+                (3, 1, 9, 3, 0, -1),
+                (4, 5, 1, 0, 1, 0),
             )
         }
         | _SEEKERS_OF_3,
