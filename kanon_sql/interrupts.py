@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import FrameType
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol, TypeVar
+
+_T = TypeVar("_T")
 
 
 class Stopped(BaseException):
@@ -35,6 +37,34 @@ _working: weakref.WeakSet[Interruptible] = weakref.WeakSet()
 def interrupted_by_signals(working: Interruptible) -> None:
     """Have an engine's statements stopped when a signal ends the run: Python itself waits until they are done."""
     _working.add(working)
+
+
+def run_to_its_end(work: Callable[[], _T]) -> _T:
+    """What a piece of work gives; what a signal raises meanwhile is raised when the work is over."""
+    given: list[_T] = []
+    raised: list[BaseException] = []
+    over = threading.Event()
+
+    def run() -> None:
+        try:
+            given.append(work())
+        except BaseException as error:
+            raised.append(error)
+        finally:
+            over.set()
+
+    threading.Thread(target=run, daemon=True).start()
+    late: BaseException | None = None
+    while not over.is_set():
+        try:
+            over.wait()
+        except BaseException as error:
+            late = error
+    for each in (late, *raised):
+        if each is not None:
+            raise each
+    (result,) = given
+    return result
 
 
 @contextmanager

@@ -1,5 +1,7 @@
 """Mondrian, interrupted in the middle of a statement: the rounds before it count."""
 
+import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -8,6 +10,7 @@ import pandas
 import pytest
 
 import kanon_sql
+from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import KanonError
 from kanon_sql.recode.mondrian import _Run
 from kanon_sql.recode.task import Task
@@ -46,3 +49,47 @@ def test_what_was_cut_before_an_interruption_is_kept(interrupted: int, monkeypat
     assert made["verified"]
     assert made["classes"] == 2**interrupted
     assert len(asked) == interrupted + 1
+
+
+LONG = """
+WITH RECURSIVE steps AS (SELECT 0 AS n UNION ALL SELECT n + 1 FROM steps WHERE n < {})
+SELECT COUNT(*) AS n FROM steps
+"""
+
+
+@pytest.fixture
+def restless() -> Iterator[DuckDB]:
+    """An engine that is interrupted a hundred times a second."""
+    engine, over = DuckDB(), threading.Event()
+
+    def interrupt() -> None:
+        while not over.wait(0.01):
+            engine.interrupt()
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    yield engine
+    over.set()
+    thread.join()
+    engine.close()
+
+
+def test_nothing_interrupts_a_recursive_statement_which_might_then_never_end(restless: DuckDB) -> None:
+    restless.run(f"CREATE TABLE made AS {LONG.format(2000)}")
+    assert restless.connection.execute("FROM made").fetchall() == [(2001,)]
+
+
+def test_a_signal_comes_through_when_the_recursive_statement_has_ended() -> None:
+    engine = DuckDB()
+
+    def signalled(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGUSR1, signalled)
+    threading.Timer(0.02, signal.raise_signal, [signal.SIGUSR1]).start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            engine.run(f"CREATE TABLE made AS {LONG.format(2000)}")
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert engine.rows("FROM made") == [(2001,)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
@@ -30,7 +31,7 @@ from kanon_sql.engines.duckdb_sql import ALL, COMMENTS, LASTING, LOOK_UP, READ_O
 from kanon_sql.engines.files import file_format, files, quoted_path
 from kanon_sql.engines.frames import names, show
 from kanon_sql.engines.reading import LINES, SOURCE_VIEW, Reader
-from kanon_sql.engines.singles import shortest
+from kanon_sql.engines.singles import printed_singles
 from kanon_sql.errors import SourceError, SpecError, TargetError
 from kanon_sql.queries import Relation
 from kanon_sql.spec import Limits, Reading
@@ -52,6 +53,7 @@ _STREAMED = frozenset(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOU
 _INEXACT = frozenset((*_TIMES, "TIME_NS"))  # to Python infinity is the year 9999, and a nanosecond is nothing
 _PORTABLE = {"integer": "BIGINT", "float": "DOUBLE PRECISION", "text": "VARCHAR"}
 _BATCH = 10_000  # rows that are in Python at a time, on their way to another engine
+_RECURSIVE = "WITH RECURSIVE "
 _WIDE = ("HUGEINT", "UBIGINT")  # too wide for a BIGINT
 
 
@@ -101,6 +103,7 @@ class DuckDB:
         self.connection = connection or duckdb.connect()
         self.limits = limits or Limits()
         self._new: NewFile | None = None
+        self._interrupting, self._to_its_end = threading.Lock(), False
         self._may_transact = True  # a caller's connection may be in a transaction, and does not say
         self._spilled = None if connection else spill_apart(self.connection, self.limits)
         self._limit()
@@ -160,13 +163,22 @@ class DuckDB:
 
     def _as_printed(self, fetched: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
         singles = [place for place, (_, kind, *_) in enumerate(self.connection.description) if kind == "FLOAT"]
-        return [_as_printed(row, singles) for row in fetched] if singles else fetched
+        return [printed_singles(row, singles) for row in fetched] if singles else fetched
 
     def run(self, sql: str) -> int | None:
         """Run a statement for its effect; gives the rows that it wrote, if DuckDB says."""
         with explained():
-            told = self.connection.execute(sql).fetchone()
+            told = self._run_to_its_end(sql) if _RECURSIVE in sql else self.connection.execute(sql).fetchone()
         return int(told[0]) if told and isinstance(told[0], int) else None
+
+    def _run_to_its_end(self, sql: str) -> tuple[Any, ...] | None:
+        """Run a recursive statement, which nothing may interrupt: now and then DuckDB 2.0 would never end."""
+        with self._interrupting:
+            self._to_its_end = True
+        try:
+            return interrupts.run_to_its_end(lambda: self.connection.execute(sql).fetchone())
+        finally:
+            self._to_its_end = False
 
     def filled(self, relation: Relation, rows: int | None) -> None:
         """Have a table that a statement gave no rows, and that is empty, hold a row once."""
@@ -275,8 +287,10 @@ class DuckDB:
         return self.connection.execute(queries.select_all(relation, self.dialect)).df()
 
     def interrupt(self) -> None:
-        """Stop the statement that is running."""
-        self.connection.interrupt()
+        """Stop the statement that is running, unless it is a recursive one: these are short."""
+        with self._interrupting:
+            if not self._to_its_end:
+                self.connection.interrupt()
 
     def embedded(self) -> DuckDB:
         """A connection to this database with temporary tables and transactions of its own, under the same limits."""
@@ -483,10 +497,3 @@ def _scans(operator: Mapping[str, Any]) -> Iterator[str]:
 
 
 _OWN_SCANS = frozenset(("SEQ_SCAN", "CTE_SCAN"))
-
-
-def _as_printed(row: tuple[Any, ...], singles: Sequence[int]) -> tuple[Any, ...]:
-    cells = list(row)
-    for place in singles:
-        cells[place] = None if row[place] is None else shortest(row[place])
-    return tuple(cells)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
+from typing import Any
 
 
 def shortest(single: float) -> float:
@@ -16,3 +18,11 @@ def _same_single(number: float, single: float) -> bool:
         return bool(struct.unpack("f", struct.pack("f", number))[0] == single)
     except OverflowError:  # rounded up, past the largest
         return False
+
+
+def printed_singles(row: Sequence[Any], singles: Sequence[int]) -> tuple[Any, ...]:
+    """A row with the numbers that print in the places of single precision."""
+    cells = list(row)
+    for place in singles:
+        cells[place] = None if row[place] is None else shortest(row[place])
+    return tuple(cells)

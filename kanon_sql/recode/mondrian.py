@@ -23,7 +23,7 @@ from kanon_sql.recode.order import Order
 from kanon_sql.recode.task import Clock, Local, Task
 from kanon_sql.recode.values import no_safe_classes
 
-_TUPLES_AT_ONCE = 8_000_000  # to be moved by one statement: two seconds of work or so, which an interruption may lose
+_TUPLES_AT_ONCE = 2_000_000  # to be moved by one statement: half a second of work or so, which nothing interrupts
 _CUT_SECONDS, _CELL_SECONDS = 0.5, 4e-6  # about what cutting takes at least, and for one attribute of one tuple
 
 
