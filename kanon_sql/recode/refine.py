@@ -106,7 +106,7 @@ class _Refinement:
         if not self._prepare():
             ended = "interrupted" if task.clock.ended == "interrupted" else "time limit"
             return replace(from_node(task.frequency_set, task.model, start), ended=ended)
-        cut_before = self._cut_all()
+        cut_before = self._has_time_to_cut() and self._cut_all()
         self._cover()
         self.covered = self.tables.count(self.state) > 0
         if self.covered or not cut_before:
@@ -135,8 +135,8 @@ class _Refinement:
         unplaced = bool(self.values and self._find_open())
         if unplaced or covered > begun or not clock.spent:
             self._try(partial(self._take_node, start), anyway=unplaced)
-        if cut_before and self.covered:
-            self._facts["cut_loss"] = self._loss(self._try(self._take_cut))
+        if self.covered and (cut_before or not clock.spent):
+            self._facts["cut_loss"] = self._loss(self._try(self._take_cut if cut_before else self._cut_now))
         if not self.tables.count(self.state):
             raise InfeasibleError("no class meets the privacy model, whatever is generalized; lower k")
         names = [attribute.column.name for attribute in self.attributes]
@@ -163,10 +163,24 @@ class _Refinement:
         covers = self._step_size().advance(self.task.frequency_set.tuples) is not None
         half = None if clock.limit is None else (clock.seconds + clock.limit) / 2
         part = clock.part(half if covers else clock.limit)
+        made.make(self.state, "refine/none", tuples=made["tuples"])
         self._cut_the_rest(part)
         made.make("cut_before", "core/copy", columns=_STATE, source=self.state)
         made.make(self.state, "refine/none", tuples=made["tuples"])
         return made.count("cut_before") > 0 and not (covers and part.spent)
+
+    def _has_time_to_cut(self) -> bool:
+        """Whether all tuples are cut before the cover: if that leaves it most of the time, or it cannot make a step."""
+        latest, clock = time_to_cut(self.task), self.task.clock
+        if latest is None or clock.limit is None:
+            return True
+        left, needed = clock.limit - clock.seconds, clock.limit - latest
+        return needed <= left / 3 or self._step_size().advance(self.task.frequency_set.tuples) is None
+
+    def _cut_now(self) -> None:
+        """Cut all tuples, and begin with that."""
+        self._cut_all()
+        self._take_cut()
 
     def _take_cut(self) -> None:
         """Begin with all tuples as they were cut."""
