@@ -43,9 +43,10 @@ def run_to_its_end(work: Callable[[], _T]) -> _T:
     """What a piece of work gives; what a signal raises meanwhile is raised when the work is over."""
     given: list[_T] = []
     raised: list[BaseException] = []
-    over = threading.Event()
+    begun, over = threading.Event(), threading.Event()
 
     def run() -> None:
+        begun.wait()  # a signal may come while the thread starts: then nothing is done
         try:
             given.append(work())
         except BaseException as error:
@@ -57,6 +58,7 @@ def run_to_its_end(work: Callable[[], _T]) -> _T:
     late: BaseException | None = None
     while not over.is_set():
         try:
+            begun.set()
             over.wait()
         except BaseException as error:
             late = error
