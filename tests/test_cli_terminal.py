@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from math import inf
 from pathlib import Path
@@ -138,6 +139,7 @@ def test_a_second_ctrl_c_leaves_everything_as_it_was(searching: Any, tmp_path: P
     process.send_signal(signal.SIGCONT)
     while process.poll() is None:
         process.send_signal(signal.SIGINT)
+        time.sleep(0.01)
     assert process.returncode not in (0, 2)
     assert {path.name: path.read_bytes()[:3] for path in tmp_path.iterdir()} == {
         "people.parquet": b"PAR",
