@@ -173,9 +173,9 @@ class DuckDB:
 
     def _run_to_its_end(self, sql: str) -> tuple[Any, ...] | None:
         """Run a recursive statement, which nothing may interrupt: now and then DuckDB 2.0 would never end."""
-        with self._interrupting:
-            self._to_its_end = True
         try:
+            with self._interrupting:
+                self._to_its_end = True
             return interrupts.run_to_its_end(lambda: self.connection.execute(sql).fetchone())
         finally:
             self._to_its_end = False
