@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from math import inf
 from pathlib import Path
@@ -119,6 +118,7 @@ def searching(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Callable[
         os.close(ours)
 
 
+@pytest.mark.usefixtures("terminal")
 @pytest.mark.slow
 def test_ctrl_c_releases_the_best_so_far(searching: Any, tmp_path: Path) -> None:
     process, rest = searching
@@ -130,6 +130,7 @@ def test_ctrl_c_releases_the_best_so_far(searching: Any, tmp_path: Path) -> None
     assert kanon("verify", tmp_path / "anon.parquet", "--quasi-identifiers", ADULT_COLUMNS, "--k", 5).code == 0
 
 
+@pytest.mark.usefixtures("terminal")
 @pytest.mark.slow
 def test_a_second_ctrl_c_leaves_everything_as_it_was(searching: Any, tmp_path: Path) -> None:
     (tmp_path / "anon.parquet").write_text("old")
@@ -139,7 +140,6 @@ def test_a_second_ctrl_c_leaves_everything_as_it_was(searching: Any, tmp_path: P
     process.send_signal(signal.SIGCONT)
     while process.poll() is None:
         process.send_signal(signal.SIGINT)
-        time.sleep(0.01)
     assert process.returncode not in (0, 2)
     assert {path.name: path.read_bytes()[:3] for path in tmp_path.iterdir()} == {
         "people.parquet": b"PAR",

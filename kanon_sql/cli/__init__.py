@@ -61,9 +61,8 @@ def main() -> None:
             SAID.clear()
             from kanon_sql.cli.app import app
 
-            signals.tidy = True
             _refuse_a_split_connection(arguments)
-            app(arguments)
+            app(arguments, obj=signals)
     except KanonError as error:
         _say(error, sys.stderr.isatty() or len(arguments) < len(sys.argv[1:]))
         code = 2

@@ -79,7 +79,10 @@ class _Commands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, listed, rest = super().resolve_command(ctx, args)
-        return name, command(name) if name and listed else None, rest
+        found = command(name) if name and listed else None
+        if ctx.obj:
+            ctx.obj.tidy = True  # the modules are there; what begins now must be undone when a signal comes
+        return name, found, rest
 
 
 app = typer.Typer(
