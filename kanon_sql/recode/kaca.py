@@ -296,7 +296,8 @@ class _Run:
         """What a column adds to the distance of two rows on average."""
         counts = self.tables.rows("core/column_values", column=[column], tuples=self.tables["tuples"])
         rows = [float(n) for _, n in counts]
-        return self.costs[column] * (1.0 - sum((n / sum(rows)) ** 2 for n in rows))
+        total = sum(rows)
+        return self.costs[column] * (1.0 - sum((n / total) ** 2 for n in rows))
 
     def _count_blocks(self, columns: Sequence[str]) -> int:
         ((blocks,),) = self.tables.rows("kaca/block_count", generalized=self.generalized, columns=list(columns))
