@@ -18,7 +18,7 @@ from kanon_sql.frequency.frequency_set import build_frequency_set
 from kanon_sql.frequency.judge import Judge, may_suppress
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.privacy import PrivacyModel, all_of, k_anonymity
-from support.counting import EXAMPLES, NAMES, assert_figures, counted
+from support.counting import EXAMPLES, NAMES, assert_figures, assert_losses, counted
 from support.database import create_table
 from support.oracle import Column, Problem, problems
 
@@ -40,6 +40,7 @@ def test_every_node_is_judged_like_brute_force(
     assert all(map(_about, costs.level_generalized, problem.level_several()))
     nodes = problem.nodes[:: 1 + len(problem.nodes) // 24]
     assert judge.rows_at_risk(nodes) == [problem.rows_at_risk(node) for node in nodes]
+    assert_losses(judge, costs, problem, nodes)
     for node in nodes[:: 1 + len(nodes) // 6]:
         assert_figures(judge, costs, problem, node)
 
@@ -58,6 +59,7 @@ def test_roll_ups_change_no_figure(engine: Engine, problem: Problem) -> None:
         costs = judge.with_cells(judge.costs())
         nodes = problem.nodes[:: 1 + len(problem.nodes) // 6]
         assert judge.rows_at_risk(nodes) == [problem.rows_at_risk(node) for node in nodes]
+        assert_losses(judge, costs, problem, nodes)
         for node in nodes:
             assert_figures(judge, costs, problem, node)
 

@@ -11,7 +11,7 @@ from kanon_sql.frequency import rollups
 from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.hierarchy import from_rows
 from kanon_sql.privacy import all_of, k_anonymity
-from support.counting import EXAMPLES, assert_figures, counted
+from support.counting import EXAMPLES, assert_figures, assert_losses, counted
 from support.oracle import Column, Problem, problems
 
 TWO = all_of(k_anonymity(2))
@@ -35,6 +35,7 @@ def test_where_the_bits_are_changes_no_figure(
         costs = judge.with_cells(judge.costs())
         nodes = problem.nodes[:: 1 + len(problem.nodes) // 12]
         assert judge.rows_at_risk(nodes) == [problem.rows_at_risk(node) for node in nodes]
+        assert_losses(judge, costs, problem, nodes)
         for node in nodes[::4]:
             assert_figures(judge, costs, problem, node)
 
@@ -57,9 +58,12 @@ def test_a_node_is_tested_on_one_number_and_leaves_nothing_behind() -> None:
     engine = DuckDB()
     columns = [Column({value: (value, "*") for value in values}) for values in ("ab", "x", "pq", "1")]
     judge = Judge(counted(engine, Problem([("a", "x", "p", "1"), ("b", "x", "q", "1")], columns, 2)), TWO)
-    assert judge.rows_at_risk([(0, 0, 0, 0), (1, 0, 1, 0)]) == [2, 0]
-    (asked,) = [each.sql for each in judge.frequency_set.tables.log if each.name == "core/node_test"]
-    assert asked.count('GROUP BY "_key_0"') == 1, "at the top of all attributes with two values nothing is told apart"
+    bottom, top = (0, 0, 0, 0), (1, 0, 1, 0)
+    assert [judge.rows_at_risk(nodes) for nodes in ([bottom], [top], [bottom, top])] == [[2], [0], [2, 0]]
+    alone, at_top, both = [each.sql for each in judge.frequency_set.tables.log if each.name == "core/node_test"]
+    assert 'GROUP BY "_key_0"' in alone
+    assert 'GROUP BY "_key_0"' not in at_top, "at the top of all attributes with two values nothing is told apart"
+    assert both.count("GROUP BY f.node") == 1, "one grouping for both"
     other = Judge(judge.frequency_set, TWO)
     assert other.rows_at_risk([(0, 0, 0, 0)]) == [2]
     judge.drop()

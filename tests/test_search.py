@@ -245,6 +245,9 @@ class Ticking:
         self.now += self.score
         return self.table.losses(node, costs)
 
+    def several_losses(self, nodes: Sequence[Node], costs: Costs) -> list[Figures]:
+        return [self.losses(node, costs) for node in nodes]
+
     def classes(self, node: Node) -> Figures:
         self.now += self.score
         return self.table.classes(node)

@@ -51,6 +51,12 @@ class Packed:
         told = {key: (key, mask) for key, mask in masks.items() if mask}
         return {**told, **codes} or self._code(0, node[0])
 
+    def masks(self, node: Node) -> dict[str, int] | None:
+        """The mask of each number that tells the classes of a node apart; None if numbers alone do not."""
+        columns = self.columns(node)
+        masks = {of: mask for of, mask in columns.values() if mask is not None}
+        return {of: mask for of, mask in masks.items() if mask} if len(masks) == len(columns) else None
+
     def labels(self, node: Node) -> dict[str, Bits]:
         """The same with a column for each attribute below its top, by the name of its codes."""
         below = [j for j, a in enumerate(self.frequency_set.attributes) if node[j] < a.hierarchy.height] or [0]

@@ -70,6 +70,7 @@ from kanon_sql.queries.statements import (
 from kanon_sql.queries.tree import (
     Bits,
     Columns,
+    Crossed,
     Hole,
     Masked,
     PerNode,
@@ -107,6 +108,7 @@ __all__ = [
     "Coded",
     "Columns",
     "Conversion",
+    "Crossed",
     "GeneralizationSteps",
     "Hole",
     "LabelWord",

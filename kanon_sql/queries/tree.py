@@ -89,6 +89,34 @@ class Masked:
         return f"SELECT {', '.join([*_of_bits(self.bits, dialect), *others])} FROM {named(self.relation, dialect)} AS f"
 
 
+@dataclass(frozen=True)
+class Crossed:
+    """A relation with each of its rows once per node: the node's number, the bits that its masks leave, and others."""
+
+    relation: Relation
+    masks: Mapping[int, Mapping[str, int]]
+    others: Sequence[str]
+
+    @property
+    def names(self) -> list[str]:
+        """The columns of which a node has a mask."""
+        return list(dict.fromkeys(name for masks in self.masks.values() for name in masks))
+
+    def text(self, dialect: str) -> str:
+        """The query of it, put together rather than printed: there is one for every few nodes."""
+        names = [_plain(name, dialect) for name in self.names]
+        numbers = ("(" + ", ".join(map(str, [node, *self._row(node)])) + ")" for node in self.masks)
+        bits = [f"f.{name} & m.{name} AS {name}" for name in names]
+        others = [f"f.{_plain(name, dialect)}" for name in self.others]
+        return (
+            f"SELECT {', '.join(['m.node', *bits, *others])} FROM {named(self.relation, dialect)} AS f "
+            f"CROSS JOIN (VALUES {', '.join(numbers)}) AS m({', '.join(['node', *names])})"
+        )
+
+    def _row(self, node: int) -> list[int]:
+        return [self.masks[node].get(name, 0) for name in self.names]
+
+
 Columns = Sequence[str] | Mapping[str, str]
 Hole = Relation | Masked | Predicate | Columns | Steps | str | int | float | None
 
@@ -135,7 +163,7 @@ def tree(name: str, **holes: Hole) -> exp.Query:
     return filled
 
 
-PerNode = Callable[[int, Relation | Masked, Iterable[str]], str]
+PerNode = Callable[[int, Relation | Masked | Crossed, Iterable[str]], str]
 
 
 def per_node(name: str, dialect: str, **holes: Hole) -> PerNode:
@@ -151,9 +179,9 @@ def per_node(name: str, dialect: str, **holes: Hole) -> PerNode:
     printed = text(name, dialect, **holes, **numbered, levels=[_MARK], frequency_set=Relation(_RELATION_MARK))
     pieces = printed.replace(identifier(_RELATION_MARK, dialect), _RELATION_MARK).split(identifier(_MARK, dialect))
 
-    def fill(node: int, relation: Relation | Masked, names: Iterable[str]) -> str:
+    def fill(node: int, relation: Relation | Masked | Crossed, names: Iterable[str]) -> str:
         levels = ", ".join(_plain(name, dialect) for name in names)
-        source = f"({relation.text(dialect)})" if isinstance(relation, Masked) else named(relation, dialect)
+        source = named(relation, dialect) if isinstance(relation, Relation) else f"({relation.text(dialect)})"
         filled = levels.join(pieces).replace(_RELATION_MARK, source)
         return filled.replace(_NODE_MARK_TEXT, str(node))
 
@@ -331,7 +359,7 @@ _RELATION_MARK = "kanon_relation_here"
 _NODE_MARK = 918273645918273645
 _NODE_MARK_TEXT = str(_NODE_MARK)
 _COLUMNS = (Mapping, list, tuple)
-_LISTS = (exp.GroupingSets, exp.Select, exp.Group, exp.Order, exp.Array, exp.Window)
+_LISTS = (exp.GroupingSets, exp.Select, exp.Group, exp.Order, exp.Array, exp.Window, exp.Tuple)
 
 
 @cache

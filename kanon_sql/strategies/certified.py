@@ -15,7 +15,8 @@ from kanon_sql.strategies.turns import in_turns, side_by_side
 Asking = Generator[Test | Score, list[bool], None]
 Growing = Generator[Test, list[bool], Node]
 
-_CLAUSES_AT_ONCE = 4  # cuts grown side by side, so that each statement tests as many nodes; more repeat each other
+_CANDIDATES = 8  # that are looked at side by side, so that each statement tests several nodes; more repeat each other
+_CUTS = 2  # of each, side by side too
 
 
 def certified(space: Space) -> Search:
@@ -53,13 +54,24 @@ def _is_hard(space: Space) -> bool:
 def _proving(space: Space) -> Search:
     draw = Random(space.seed)
     yield from lattice_minimum(space)  # nothing anonymous is below: the first clauses
-    least = yield from _reach(space, space.lattice.top, draw)
-    while (node := space.candidate(least)) is not None:
-        high = _raised(space, node, least, draw)
-        if (yield from promising(space, high)):
-            least = min(least, (yield from _reach(space, high, draw)))
-        else:
+    least = [(yield from _reach(space, space.lattice.top, draw))]
+    yield from side_by_side([_toward_cheapest(space, least, Random(draw.random())) for _ in range(_CANDIDATES)])
+    yield from side_by_side([_toward_best(space, Random(draw.random())) for _ in range(_CANDIDATES)])
+
+
+def _toward_cheapest(space: Space, least: list[float], draw: Random) -> Asking:
+    """Rule out nodes until none is open that costs less than the cheapest anonymous one; what that costs is `least`."""
+    while (node := space.candidate(least[0])) is not None:
+        high = _raised(space, node, least[0], draw)
+        if not (yield from promising(space, high)):
             yield from _cuts(space, high, draw)
+        elif beats(space.bound(high), least[0]):  # else another search has found a cheaper one meanwhile
+            cost = yield from _reach(space, high, draw)
+            least[0] = min(least[0], cost)
+
+
+def _toward_best(space: Space, draw: Random) -> Asking:
+    """Settle what is open until none of it can be better than the best."""
     while (node := space.candidate(inf)) is not None:
         if (yield from test(space, node)):
             yield Score([node])
@@ -76,7 +88,7 @@ def _reach(space: Space, node: Node, draw: Random) -> Generator[Test | Score, li
 
 def _cuts(space: Space, node: Node, draw: Random) -> Asking:
     """Rule out as much as can be with a node that is not anonymous."""
-    yield from side_by_side([_cut(space, node, Random(draw.random())) for _ in range(_CLAUSES_AT_ONCE)])
+    yield from side_by_side([_cut(space, node, Random(draw.random())) for _ in range(_CUTS)])
 
 
 def lowered(space: Space, node: Node, draw: Random) -> Growing:

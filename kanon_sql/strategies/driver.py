@@ -22,7 +22,8 @@ from kanon_sql.strategies.tags import DenseTags, SparseTags, Tags, tags_for
 if TYPE_CHECKING:
     from kanon_sql.strategies.clauses import Clauses
 
-BATCH = 8  # nodes tested in one statement: measured, more gains little
+BATCH = 16  # nodes tested in one statement: measured, more gains little
+_FIRST_BATCH = 8  # in the first, where there is a time limit
 _BOUND_EVERY = 0.5  # seconds at least between two readings of the lower bound while a search is watched
 _BOUND_SHARE = 0.05  # of a watched search may go into such readings
 _BOUND_SECONDS = 0.1  # for one such reading
@@ -49,6 +50,9 @@ class Judge(Protocol):
 
     def losses(self, node: Node, costs: Costs) -> Figures:
         """Rows at risk of a node, and each attribute's mean loss with those rows suppressed."""
+
+    def several_losses(self, nodes: Sequence[Node], costs: Costs) -> list[Figures]:
+        """The same of several nodes."""
 
     def cells(self, node: Node, costs: Costs, needs: Collection[Part]) -> Figures:
         """What is needed of a node's cells, with those rows suppressed."""
@@ -173,7 +177,7 @@ class Driver:
         self._best: tuple[float, Node] = (inf, self.lattice.top)
         self._found_by: FoundBy = "strategy"
         self._until = inf  # when the outcome is due, once the search has ended
-        self._pace = 0.0  # seconds for a node in the last statement
+        self._pace = self._pace_of_scores = 0.0  # seconds for a node in the last statement
         self._class_size = inf  # of the best node, where it was asked for
         self._trace: list[Step] = []
         self._proven = (-inf, 0.0)  # when the lower bound is to be read again, and what it was
@@ -277,17 +281,19 @@ class Driver:
         start = 0
         while start < len(unknown):
             self._spend()
-            batch = unknown[start : start + self._at_once()]
+            batch = unknown[start : start + self._at_once(self._pace)]
             left = [node for node in batch if self._tags.status(node) is None] if start else batch
             if left:  # those before may have settled some of these
                 self._judge(left)
             start += len(batch)
 
-    def _at_once(self) -> int:
-        """How many nodes to test in one statement: fewer where it would end after the limit."""
-        if self.time_limit is None or self._pace == 0:
+    def _at_once(self, pace: float) -> int:
+        """How many nodes to ask for in one statement: fewer where it would end after the limit."""
+        if self.time_limit is None:
             return BATCH
-        return max(1, min(BATCH, int((self.time_limit - self._seconds()) / self._pace)))
+        if pace == 0:  # nobody knows yet
+            return _FIRST_BATCH
+        return max(1, min(BATCH, int((self.time_limit - self._seconds()) / pace)))
 
     def _judge(self, nodes: Sequence[Node]) -> None:
         started = self._seconds()
@@ -319,13 +325,38 @@ class Driver:
         self._prospects.tag(node, promises)
 
     def _score_all(self, nodes: Sequence[Node], by_class_size: bool, all_of_them: bool) -> None:
-        for node in nodes:
+        waiting: list[Node] = []
+        for node in dict.fromkeys(nodes):
             bound, best = self._bound(node), self._best[0]
             if not all_of_them and (beats(best, bound) or not (by_class_size or beats(bound, best))):
-                return
+                break
             if node not in self._scores or (self._groups and self._groups.lack(node)):
                 self._spend()
-                self._score(node, by_class_size)
+                waiting.append(node)
+            if len(waiting) >= self._scored_at_once(all_of_them):
+                self._score_several(waiting, by_class_size)
+                waiting = []
+        self._score_several(waiting, by_class_size)
+
+    def _scored_at_once(self, all_of_them: bool) -> int:
+        """How many nodes to score in one statement: few at first, since the first scores may settle the others."""
+        if not self._scores_losses:
+            return 1
+        return min(self._at_once(self._pace_of_scores), BATCH if all_of_them else 1 + len(self._scores) // 4)
+
+    def _score_several(self, nodes: Sequence[Node], by_class_size: bool) -> None:
+        started = self._seconds()
+        if len(nodes) == 1:
+            self._score(nodes[0], by_class_size)
+        elif nodes:
+            for figures in self.judge.several_losses(nodes, self.costs):
+                self._note_score(figures, by_class_size)
+        self._pace_of_scores = (self._seconds() - started) / len(nodes) if nodes else self._pace_of_scores
+
+    @property
+    def _scores_losses(self) -> bool:
+        """Whether a score is read from what a node loses, and nothing else."""
+        return self.metric.question == "losses" and self.may_suppress > 0 and not self.metric.needs_cells
 
     def _cheapest_first(self, nodes: Iterable[Node]) -> list[Node]:
         return sorted(filter(self._is_anonymous, nodes), key=lambda node: (self._bound(node), node))
@@ -350,8 +381,11 @@ class Driver:
                         break
 
     def _score(self, node: Node, by_class_size: bool = False) -> None:
-        figures = self._figures(node)
-        score = self.metric.score(self.costs, figures)
+        self._note_score(self._figures(node), by_class_size)
+
+    def _note_score(self, figures: Figures, by_class_size: bool) -> None:
+        node, score = figures.node, self.metric.score(self.costs, figures)
+        assert node is not None
         self._scores[node] = score
         self._keep(node, score, by_class_size)
         if self._proof:

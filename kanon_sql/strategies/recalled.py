@@ -58,6 +58,15 @@ class Recalled:
         """Rows at risk of a node, and each attribute's mean loss with those rows suppressed."""
         return self._figures("losses", node, lambda: self._judge.losses(node, costs))
 
+    def several_losses(self, nodes: Sequence[Node], costs: Costs) -> list[Figures]:
+        """The same of several nodes."""
+        new = [node for node in nodes if "losses" not in self._answers.figures.get(node, {})]
+        if new:
+            for node, figures in zip(new, self._judge.several_losses(new, costs), strict=True):
+                self._answers.figures.setdefault(node, {})["losses"] = figures
+            self._told(new, "losses")
+        return [self._answers.figures[node]["losses"] for node in nodes]
+
     def cells(self, node: Node, costs: Costs, needs: Collection[Part]) -> Figures:
         """What is needed of a node's cells, with those rows suppressed."""
         return self._figures("cells", node, lambda: self._judge.cells(node, costs, needs))

@@ -2,46 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import Any
 
 from kanon_sql.strategies.space import Score, Search, Space, Test
 
+Asking = Generator[Test | Score, list[bool], Any]
+Requests = dict[Asking, Test | Score]
+
+_NEAR = 16  # tests; a search that is no more of them ahead need not wait for its turn
+
 
 def in_turns(space: Space, *searches: Search, start: int = 0) -> Search:
     """Run several searches on the same knowledge until the first one ends, which has a start of so many tests.
 
-    Each has its share of the tests. A negative start is that of the others.
+    Each has its share of the tests. A negative start is that of the others. Tests of searches that are hardly ahead
+    go into the statement of the one whose turn it is.
     """
-    begun = ((search, next(search, None)) for search in searches)
-    requests = {search: request for search, request in begun if request is not None}
+    requests = _begun(searches)
     tested = dict.fromkeys(searches, start) | {searches[0]: 0}
     while searches[0] in requests:
-        search = min(requests, key=tested.__getitem__)
-        request = requests.pop(search)
-        if isinstance(request, Test):
-            tested[search] += request.weight + sum(space.tags.status(node) is None for node in request.nodes)
-        answers = yield request
-        try:
-            requests[search] = search.send(answers)
-        except StopIteration:
-            continue
-
-
-def side_by_side(searches: Sequence[Generator[Test | Score, list[bool], Any]]) -> Search:
-    """Run several searches in step, so that their tests go into the same statements."""
-    asked = {search: request for search in searches if (request := next(search, None))}
-    while asked:
-        tests = [request for request in asked.values() if isinstance(request, Test)]
-        nodes, weight = [node for test in tests for node in test.nodes], sum(test.weight for test in tests)
-        answers = iter((yield Test(nodes, weight=weight)) if nodes or weight else [])
-        onward = {}
+        turn = min(requests, key=tested.__getitem__)
+        near = [search for search in requests if tested[search] <= tested[turn] + _NEAR]
+        asked = {search: requests.pop(search) for search in _together(requests, turn, near)}
         for search, request in asked.items():
-            if isinstance(request, Score):
-                yield request
-            count = len(request.nodes) if isinstance(request, Test) else 0
-            with suppress(StopIteration):
-                onward[search] = search.send(list(islice(answers, count)))
-        asked = onward
+            if isinstance(request, Test):
+                tested[search] += request.weight + sum(space.tags.status(node) is None for node in request.nodes)
+        requests |= yield from _answered(asked)
+
+
+def side_by_side(searches: Sequence[Asking]) -> Search:
+    """Run several searches in step, so that their tests go into the same statements, and their scores too."""
+    requests = _begun(searches)
+    while requests:
+        requests = yield from _answered(requests)
+
+
+def _begun(searches: Sequence[Asking]) -> Requests:
+    return {search: request for search in searches if (request := next(search, None)) is not None}
+
+
+def _together(requests: Requests, turn: Asking, near: Sequence[Asking]) -> list[Asking]:
+    """Of the searches near a turn those whose tests go with its own; it alone where it wants no plain tests."""
+    plain = [each for each in near if isinstance(test := requests[each], Test) and not test.reduction]
+    return plain if turn in plain else [turn]
+
+
+def _answered(asked: Mapping[Asking, Test | Score]) -> Generator[Test | Score, list[bool], Requests]:
+    """Ask for what several searches want, all tests at once and then all scores; what they want next."""
+    tests = [request for request in asked.values() if isinstance(request, Test)]
+    nodes = [node for request in tests for node in request.nodes]
+    weight = sum(request.weight for request in tests)
+    reduction = all(request.reduction for request in tests)
+    answers = iter((yield Test(nodes, reduction, weight=weight)) if nodes or weight else [])
+    scores = [request for request in asked.values() if isinstance(request, Score)]
+    for how in dict.fromkeys((request.by_class_size, request.all_of_them) for request in scores):
+        same = [request for request in scores if (request.by_class_size, request.all_of_them) == how]
+        yield Score([node for request in same for node in request.nodes], *how)
+    onward: Requests = {}
+    for search, request in asked.items():
+        count = len(request.nodes) if isinstance(request, Test) else 0
+        with suppress(StopIteration):
+            onward[search] = search.send(list(islice(answers, count)))
+    return onward

@@ -20,6 +20,7 @@ from sql_cases.case import (
     Case,
     counted_rows,
     on_node,
+    relation,
 )
 from sql_cases.population import OF_CORE
 from sql_cases.privacy import COMPARED
@@ -39,9 +40,9 @@ _FREQUENT = {"frequent": Predicate("SUM(most)"), "most": Predicate("MAX(n)")}
 
 def _summary(safe: Predicate) -> dict[str, Any]:
     plain = {"age": "Age", "zip": 'a "zip"; n'}
-    relation = {"release": Relation("odd people"), "quasi_identifiers": plain, "names": list(plain)}
+    of_release = {"release": Relation("odd people"), "quasi_identifiers": plain, "names": list(plain)}
     return {
-        **relation,
+        **of_release,
         "safe": safe,
         "achieved": Predicate("MIN(of_class)"),
         "of_class": Predicate("SUM(n)"),
@@ -85,6 +86,11 @@ LOCAL = {
     )
 }
 
+_CROSSED = relation(
+    "crossed",
+    "node k n zip_0_loss",
+    *[(1, 0, 2, 4), (1, 0, 1, 2), (1, 8, 1, 1), (2, 0, 1, 3), (2, 1, 1, 2), (2, 8, 2, 5), (3, 0, 3, 4), (3, 0, 1, 1)],
+)
 CASES = [
     *COMPARED,
     *OF_CORE,
@@ -92,6 +98,22 @@ CASES = [
     Case("core/node_test", on_node(AT_LEAST_2, ["age_0", "zip_0"], 8), _AT_RISK, [(8, 2)], FREQUENCY_SET),
     Case("core/node_test", on_node(UNKNOWN_OF_3, ["age_0"], 9), _AT_RISK, [(9, 3)], FREQUENCY_SET),
     Case("core/node_test", on_node(AT_LEAST_2, ["age_0"], 7), _AT_RISK, [(7, 0)], NO_ROWS),
+    # Node 1 has classes of 3 and 1 rows; node 2 of 1, 1 and 2; node 3 one of all 4.
+    *(
+        Case("core/node_tests", {"frequency_set": Relation("crossed"), "levels": ["k"], "safe": safe}, _AT_RISK, *rows)
+        for safe, *rows in [
+            (AT_LEAST_2, [(1, 1), (2, 2)], _CROSSED),
+            (UNKNOWN_OF_3, [(1, 3)], _CROSSED),
+            (AT_LEAST_2, [], relation("crossed", "node k n")),
+        ]
+    ),
+    Case(
+        "core/node_losses",
+        {"frequency_set": Relation("crossed"), "levels": ["k"], "losses": ["zip_0_loss"], "safe": AT_LEAST_2},
+        (*_AT_RISK, "zip_0_loss"),
+        [(1, 1, 1), (2, 2, 5)],
+        _CROSSED,
+    ),
     Case("core/node_classes", on_node(AT_LEAST_2, ["age_0"], 7), _CLASSES, [(7, 2, 7, 3, 25)], FREQUENCY_SET),
     Case("core/node_classes", on_node(AT_LEAST_2, ["age_1"], 7), _CLASSES, [(7, 2, 8, 4, 32)], FREQUENCY_SET),
     Case("core/node_classes", on_node(UNKNOWN_OF_3, ["age_0"], 7), _CLASSES, [(7, 2, 5, 1, 17)], FREQUENCY_SET),

@@ -1,5 +1,6 @@
 """The frequency set of an oracle's table, made in an engine, and its nodes' figures against the oracle's."""
 
+from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
@@ -38,6 +39,13 @@ def counted(
         return build_frequency_set(engine, table, builders, Scratch(search_in or engine))
     finally:
         engine.run(queries.drop(table.relation, engine.dialect))
+
+
+def assert_losses(judge: Judge, costs: Costs, problem: Problem, nodes: Sequence[Node]) -> None:
+    """What several nodes lose, asked for together, is that of brute force."""
+    for node, figures in zip(nodes, judge.several_losses(nodes, costs), strict=True):
+        assert (figures.node, figures.rows_at_risk) == (node, problem.rows_at_risk(node))
+        assert figures.losses == pytest.approx(problem.column_losses(node))
 
 
 def assert_figures(judge: Judge, costs: Costs, problem: Problem, node: Node) -> None:

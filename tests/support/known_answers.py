@@ -36,6 +36,11 @@ class Remembering(Judge):
             self.figures[node] = super().losses(node, costs)
         return self.figures[node]
 
+    def several_losses(self, nodes: Sequence[Node], costs: Costs) -> list[Figures]:
+        new = [node for node in nodes if node not in self.figures]
+        self.figures |= zip(new, super().several_losses(new, costs), strict=True) if new else {}
+        return [self.figures[node] for node in nodes]
+
 
 judge_of = cache(Remembering)
 

@@ -44,6 +44,9 @@ class Table:
         )
         return Figures(node, problem.rows_at_risk(node), problem.column_losses(node), starred=starred)
 
+    def several_losses(self, nodes: Sequence[Node], costs: Costs) -> list[Figures]:
+        return [self.losses(node, costs) for node in nodes]
+
     def cells(self, node: Node, costs: Costs, needs: Collection[str]) -> Figures:
         figures = Figures(node, self.problem.rows_at_risk(node))
         if set(needs) - {"bits", "generalized"}:
@@ -78,6 +81,9 @@ class Threshold:
 
     def losses(self, node: Node, costs: Costs) -> Figures:
         return Figures(node, 0, tuple(losses[level] for losses, level in zip(costs.level_losses, node, strict=True)))
+
+    def several_losses(self, nodes: Sequence[Node], costs: Costs) -> list[Figures]:
+        return [self.losses(node, costs) for node in nodes]
 
     def classes(self, node: Node) -> Figures:
         return Figures(node, 0, None, 1, 100, 100, 10_000)
