@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from decimal import Decimal
@@ -18,10 +18,11 @@ from kanon_sql.frequency.packed import packed
 from kanon_sql.frequency.rollups import Rollups
 from kanon_sql.frequency.spread import spread
 from kanon_sql.generalization.hierarchy import Hierarchy
+from kanon_sql.generalization.later import is_unmade
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.loss import Costs, Figures, Part
 from kanon_sql.privacy import Alike, Least, PrivacyModels, Reference
-from kanon_sql.queries import Crossed, Masked, PerNode
+from kanon_sql.queries import Crossed, Masked, PerNode, Relation
 
 _SIZES = "privacy/node_class_sizes"
 _MOST_COUNTED = 200_000  # tuples that are fetched for a group of attributes
@@ -280,7 +281,7 @@ class Judge:
     def kept_rows(self, node: Node) -> tuple[int, ...]:
         """Per attribute, the released rows whose label at a node is the value itself, or NULL for NULL."""
         pairs = zip(self.frequency_set.attributes, node, strict=True)
-        return tuple(self._released_with(node, a, _kept_codes(a.hierarchy, level)) for a, level in pairs)
+        return tuple(self._released_with(node, a, self._kept_codes(a, level)) for a, level in pairs)
 
     def starred_rows(self, node: Node) -> tuple[int, ...]:
         """Per attribute, the released rows whose value no hierarchy holds; 0 for one leaf, which loses nothing."""
@@ -290,9 +291,10 @@ class Judge:
 
     def _released_with(self, node: Node, attribute: Attribute, codes: set[int]) -> int:
         """The released rows whose value of an attribute has one of these codes."""
-        every = set(attribute.hierarchy.codes(0))
-        if codes in (set(), every):
-            return (self.classes(node).released_rows or 0) if codes else 0
+        if not codes:
+            return 0
+        if len(codes) == attribute.hierarchy.counts[0]:
+            return self.classes(node).released_rows or 0
         tables = self.frequency_set.tables
         kept = tables.load("kept", {"kept_code": "INTEGER"}, [sorted(codes)])
         ((rows,),) = tables.rows(
@@ -307,21 +309,31 @@ class Judge:
         tables.drop(kept)
         return int(rows)
 
-    def released_sum(self, node: Node, attribute: Attribute, weights: Mapping[int, float]) -> float:
+    def _kept_codes(self, attribute: Attribute, level: int) -> set[int]:
+        """The codes of the values that a level shows as they are; what shows `*` is not as it was."""
+        hierarchy = attribute.hierarchy
+        if level == 0:
+            return set(range(hierarchy.counts[0])) - _starred_codes(hierarchy)
+        rows: Iterable[tuple[Any, Any, int]]
+        if is_unmade(hierarchy.values):  # and need not be: few labels, if any, can be their value
+            holes: dict[str, Any] = {"label": [f"label_{level}"], "float": attribute.column.kind == "float"}
+            rows = self.frequency_set.tables.rows("core/like_values", mapping=attribute.coded.mapping, **holes)
+        else:
+            rows = zip(hierarchy.values, hierarchy.labels(level), hierarchy.codes(0), strict=False)
+        same = (code for value, label, code in rows if label == (None if value is None else str(value)))
+        return set(same) - _starred_codes(hierarchy)
+
+    def released_sum(self, node: Node, attribute: Attribute, weights: Relation) -> float:
         """A weight of an attribute's value, by its code, added up over the rows that a node releases."""
-        tables = self.frequency_set.tables
-        types = {"weighed_code": "INTEGER", "weight": "FLOAT8"}
-        weighed = tables.load("weights", types, [list(weights), list(weights.values())])
-        ((total,),) = tables.rows(
+        ((total,),) = self.frequency_set.tables.rows(
             "core/released_sum",
             frequency_set=self.frequency_set.relation,
-            weights=weighed,
+            weights=weights,
             code={"code": attribute.coded.code_column(0)},
             levels=self._levels(node),
             sensitive=self.frequency_set.counted,
             safe=self.model.at_least(self._least_size(node)).safe,
         )
-        tables.drop(weighed)
         return float(total)
 
     def may_mask(self, node: Node, rows_at_risk: int) -> bool:
@@ -461,12 +473,5 @@ def _several(attribute: Attribute, level: int, sums: dict[str, int], rows: int) 
     return rows if level == attribute.hierarchy.height and attribute.hierarchy.leaf_count > 1 else 0
 
 
-def _kept_codes(hierarchy: Hierarchy, level: int) -> set[int]:
-    """The codes of the values that a level shows as they are; what shows `*` is not as it was."""
-    rows = zip(hierarchy.values, hierarchy.labels(level), hierarchy.codes(0), strict=False)
-    same = (code for value, label, code in rows if level == 0 or label == (None if value is None else str(value)))
-    return set(same) - _starred_codes(hierarchy)
-
-
 def _starred_codes(hierarchy: Hierarchy) -> set[int]:
-    return set(hierarchy.codes(0)[hierarchy.leaf_count :])
+    return set(hierarchy.codes(0)[hierarchy.leaf_count :]) if hierarchy.starred else set()

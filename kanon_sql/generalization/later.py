@@ -10,6 +10,16 @@ from kanon_sql.generalization.values import Value
 _UNKNOWN = object()
 
 
+def is_unmade(items: Sequence[Value]) -> bool:
+    """Whether items would have to be made first, if somebody looked into them.
+
+    >>> made = Later(2, lambda: (7, 8))
+    >>> is_unmade(made), made[0], is_unmade(made), is_unmade((7, 8))
+    (True, 7, False, False)
+    """
+    return isinstance(items, Later) and items.unmade
+
+
 class Later(Sequence[Value]):
     """So many items, made once and when they are needed; NULL, if there is one, is the last and known to be.
 
@@ -23,6 +33,11 @@ class Later(Sequence[Value]):
     def __init__(self, length: int, make: Callable[[], Sequence[Value]], last: Any = _UNKNOWN) -> None:
         self._length, self._make, self._last = length, make, last
         self._made: tuple[Value, ...] | None = None
+
+    @property
+    def unmade(self) -> bool:
+        """Whether nobody has looked into it yet."""
+        return self._made is None
 
     @property
     def _items(self) -> tuple[Value, ...]:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
 from kanon_sql.frequency.judge import Judge
+from kanon_sql.generalization.later import is_unmade
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.queries import Hole, Relation
 from kanon_sql.recode.order import Order, numbers_of
@@ -43,7 +44,10 @@ def _is_number(attribute: Attribute) -> bool:
     """Whether a column holds numbers whose squares can be added up."""
     if attribute.column.kind not in NUMBERS:
         return False
-    numbers = numbers_of(attribute.hierarchy.values)
+    values = attribute.hierarchy.values
+    if is_unmade(values):  # such a column has numbers of fifteen digits at most
+        return True
+    numbers = numbers_of(values)
     return all(number is None or abs(number) < _TOO_LARGE for number in numbers)
 
 
@@ -51,27 +55,24 @@ _TOO_LARGE = 1e140
 
 
 def _of_level(judge: Judge, node: Node, attribute: Attribute, level: int) -> float | None:
-    hierarchy, leaves = attribute.hierarchy, attribute.hierarchy.leaves(level)
-    codes, labels = hierarchy.codes(0), hierarchy.codes(level)
-    numbers = numbers_of(hierarchy.values)
     with Scratch(judge.frequency_set.engine, "errors") as tables:
-        types = {"code_0": "INTEGER", "number": "FLOAT8"}
-        known = tables.load("numbers", types, [codes[: len(numbers)], numbers])
-        mean, squares = _spread(tables, judge.frequency_set, attribute, known)
-    if mean is None or squares == 0:
-        return None
-    of_label: dict[int, list[float]] = {}
-    for number, label in zip(numbers, labels, strict=False):
-        if number is not None:
-            of_label.setdefault(label, []).append(number)
-    whole = [of == hierarchy.leaf_count for of in leaves]
-    shown = {label: mean if whole[label] else (min(of) + max(of)) / 2 for label, of in of_label.items()}
-    differences = {
-        code: (number - shown[label]) ** 2 - (number - mean) ** 2
-        for code, number, label in zip(codes, numbers, labels, strict=False)
-        if number is not None
-    }
-    return _ratio(judge.released_sum(node, attribute, differences), squares)
+        numbers = _numbers(tables, attribute, level)
+        mean, squares = _spread(tables, judge.frequency_set, attribute, numbers)
+        if mean is None or squares == 0:
+            return None
+        holes: dict[str, Hole] = {"numbers": numbers, "leaves": attribute.hierarchy.leaf_count, "mean": mean}
+        weights = tables.make("weights", "quality/level_errors", **holes)
+        return _ratio(judge.released_sum(node, attribute, weights), squares)
+
+
+def _numbers(tables: Scratch, attribute: Attribute, level: int) -> Relation:
+    """Each leaf with its number, and the code of its label on a level."""
+    hierarchy, coded = attribute.hierarchy, attribute.coded
+    if is_unmade(hierarchy.values):
+        return tables.make("numbers", "quality/leaf_numbers", mapping=coded.mapping, label=[f"code_{level}"])
+    leaves, types = hierarchy.leaf_count, {"code_0": "INTEGER", "label": "INTEGER", "number": "FLOAT8"}
+    columns = [hierarchy.codes(0)[:leaves], hierarchy.codes(level)[:leaves], numbers_of(hierarchy.values)]
+    return tables.load("numbers", types, columns)
 
 
 def _of_class(

@@ -521,6 +521,25 @@ CASES = [
             )
         },
     ),
+    *(
+        Case(
+            "core/like_values",
+            {"mapping": Relation("mapping"), "label": ["label_1"], "float": as_numbers},
+            ["value", "label", "code_0"],
+            [("7", "7", 0), (None, None, 3), *([("8.50", "8.5", 1)] if as_numbers else [])],
+            relation(
+                "mapping",
+                "value label_1 code_0",
+                ("7", "7", 0),
+                ("8.50", "8.5", 1),
+                ("9", "*", 2),
+                (None, None, 3),
+                value="VARCHAR",
+                label_1="VARCHAR",
+            ),
+        )
+        for as_numbers in (False, True)
+    ),
     Case(
         "core/kept_rows",
         {**on_node(AT_LEAST_2, ["age_0"], sensitive=[]), "kept": Relation("kept"), "code": {"code": "zip_0"}},

@@ -18,6 +18,11 @@ _ERRORS = {
     ),
 }
 
+# 2 and 8 under one label with what is no number, 4 and 9 under labels of their own.
+_LEAF_NUMBERS = relation(
+    "numbers", "code_0 label number", (0, 0, 2.0), (1, 0, 8.0), (2, 0, None), (3, 1, 4.0), (4, 2, 9.0), number="FLOAT8"
+)
+
 
 def _errors(statistic: bool) -> dict[str, Any]:
     cells = {name: f"{name}_1" for name in ("label", "first", "last", "leaves")}
@@ -75,6 +80,27 @@ CASES = [
             **relation("frequency_set", "a_0 n", (0, 2), (1, 1), (2, 9)),
             **relation("numbers", "code_0 number", (0, 2.0), (1, 8.0), (2, None), number="FLOAT8"),
         },
+    ),
+    Case(
+        "quality/leaf_numbers",
+        {"mapping": Relation("mapping"), "label": ["code_1"]},
+        ["code_0", "label", "number"],
+        [(0, 0, 7.5), (1, 0, 8), (2, 1, None)],
+        relation("mapping", "value code_0 code_1", (7.5, 0, 0), (8.0, 1, 0), (None, 2, 1), value="FLOAT8"),
+    ),
+    Case(  # 2 and 8 show the middle of the two, 5; 4 and 9 show themselves
+        "quality/level_errors",
+        {"numbers": Relation("numbers"), "leaves": 5, "mean": 6.0},
+        ["weighed_code", "weight"],
+        [(0, 3**2 - 4**2), (1, 3**2 - 2**2), (3, -(2**2)), (4, -(3**2))],
+        _LEAF_NUMBERS,
+    ),
+    Case(
+        "quality/level_errors",  # a label of all leaves shows the mean
+        {"numbers": Relation("numbers"), "leaves": 3, "mean": 6.0},
+        ["weighed_code", "weight"],
+        [(0, 0), (1, 0), (3, -(2**2)), (4, -(3**2))],
+        _LEAF_NUMBERS,
     ),
     Case(
         "quality/errors",
