@@ -30,9 +30,11 @@ pytest_plugins = (
 )
 
 # A shared machine may stop for a second; how long an example takes says nothing.
-# Where a change is let in or not (CI sets KANON_SAME_EXAMPLES), only what it changes may decide, not the dice;
-# everywhere else the examples are new in each run, and what they find becomes an `@example` or a test.
-hypothesis_settings.register_profile("kanon", deadline=None, derandomize="KANON_SAME_EXAMPLES" in os.environ)
+# Where a change is let in or not (CI sets KANON_SAME_EXAMPLES), only what it changes may decide, not the dice, and
+# more of the same examples would find what they found before; everywhere else the examples are new in each run, and
+# what they find becomes an `@example` or a test.
+SAME = "KANON_SAME_EXAMPLES" in os.environ
+hypothesis_settings.register_profile("kanon", deadline=None, derandomize=SAME, max_examples=60 if SAME else 100)
 hypothesis_settings.register_profile("quick", deadline=None, max_examples=5)
 hypothesis_settings.load_profile("kanon")
 
