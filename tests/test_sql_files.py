@@ -19,7 +19,7 @@ from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.privacy import Predicate
-from kanon_sql.queries import Relation, Steps
+from kanon_sql.queries import Relation, Steps, tree
 from kanon_sql.resources import folder
 from sql_cases import CASES, FOLDERS
 from sql_cases.case import AT_LEAST_2, COUNTED, Case
@@ -272,6 +272,11 @@ def test_a_prepared_query_takes_plain_level_names_only(name: str) -> None:
     prepared = queries.per_node("core/released_classes", "duckdb", safe=AT_LEAST_2)
     with pytest.raises(ValueError, match="not a plain column name"):
         prepared(0, COUNTED, [name])
+
+
+def test_columns_that_stand_in_no_list_are_an_error() -> None:
+    with pytest.raises(ValueError, match="stand in no list"):
+        tree._fill(sqlglot.parse_one("SELECT 1 AS one FROM t WHERE $columns = 1", "duckdb"), {"columns": ["a", "b"]})
 
 
 def test_a_hole_left_open_or_unknown_is_an_error() -> None:

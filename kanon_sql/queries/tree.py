@@ -412,6 +412,8 @@ def _repeat(hole: exp.Expr, columns: Sequence[tuple[str, str]]) -> None:
     item = hole
     while item.parent and not (item.arg_key in ("expressions", "partition_by") and isinstance(item.parent, _LISTS)):
         item = item.parent
+    if item.parent is None:
+        raise ValueError(f"the columns ${hole.name} stand in no list; select them in a subquery, and name them there")
     selected = isinstance(item.parent, exp.Select)
     items = []
     for name, filling in columns:
