@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import product as product_of
 from math import log2, prod
+from pathlib import Path
 from typing import Any
 
 import pandas
@@ -228,3 +229,18 @@ def test_numbers_whose_squares_are_too_large_have_no_squared_error(strategy: str
     damage = {each["column"]: each for each in listed}
     assert damage["n"]["squared_error"] is None
     assert damage["m"]["squared_error"] is not None
+
+
+def test_a_star_below_the_top_shows_the_mean_where_values_have_no_leaf(tmp_path: Path) -> None:
+    """It may then stand for any value, as the loss says of it."""
+    ladder = {x: "*" if x < 10 else f"{x // 10}x" for x in range(40)}
+    (tmp_path / "x.csv").write_text("".join(f"{x};{label};*\n" for x, label in ladder.items()))
+    frame = pandas.DataFrame({"x": [x for x in range(44) for _ in range(3)]})
+    hierarchy = {"hierarchy": {"file": str(tmp_path / "x.csv")}, "min_level": 1}
+    with pytest.warns(match="4 values of 'x'"):
+        made = anonymize(frame, {"quasi_identifiers": {"x": hierarchy}}, k=3, unmapped="top")
+    assert made.manifest["node"] == {"x": 1}
+    mean = sum(ladder) / len(ladder)
+    shown = {x: mean if x < 10 else x // 10 * 10 + 4.5 for x in ladder}
+    expected = sum((x - shown[x]) ** 2 for x in ladder) / sum((x - mean) ** 2 for x in ladder)
+    assert made.manifest["damage"][0]["squared_error"] == pytest.approx(expected)

@@ -1,7 +1,10 @@
 """Mapping tables that the engine makes by rules hold what the recipe gives value by value, whatever the values are."""
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import date, datetime
+from fractions import Fraction
+from math import isfinite
 from typing import Any
 
 import pytest
@@ -39,6 +42,7 @@ TYPES: dict[str, tuple[Sequence[Any], st.SearchStrategy[Any]]] = {
     ),
     "VARCHAR": ([*CODES, "suppress"], st.text(st.characters(exclude_characters="\0", codec="utf-8"), max_size=6)),
 }
+K = 2  # of the releases whose figures are held against each other
 EVERY = [(type_name, recipe) for type_name, (recipes, _) in TYPES.items() for recipe in recipes]
 
 
@@ -68,9 +72,52 @@ def rows(engine: DuckDB, relation: Relation, columns: Sequence[str]) -> list[tup
 
 def figures(counted: FrequencySet, level: int) -> tuple[int | float | None, ...]:
     """Of one column: rows that show themselves, rows that no hierarchy holds, and the squared error."""
-    judge = Judge(counted, all_of(k_anonymity(2)))
+    judge = Judge(counted, all_of(k_anonymity(K)))
     (error,) = errors.of_node(judge, (level,))
     return (*judge.kept_rows((level,)), *judge.starred_rows((level,)), error)
+
+
+def released(counted: FrequencySet, level: int) -> list[tuple[Any, Any, int, bool]]:
+    """Every value with its label, its rows, and whether its class is released."""
+    (of,) = counted.attributes
+    code_0 = of.coded.code_column(0)
+    rows = dict(counted.engine.rows(f'SELECT "{code_0}", n FROM temp.main.{counted.relation.name}'))
+    hierarchy, sizes = of.hierarchy, Counter[Any]()
+    triples = list(zip(hierarchy.values, hierarchy.labels(level), hierarchy.codes(0), strict=True))
+    for _, label, code in triples:
+        sizes[label] += rows.get(code, 0)
+    return [(value, label, rows.get(code, 0), sizes[label] >= K) for value, label, code in triples]
+
+
+def as_they_were(counted: FrequencySet, level: int) -> int:
+    every = released(counted, level)
+    return sum(n for value, label, n, held in every if held and (level == 0 or label == written(value)))
+
+
+def written(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def squared_error(counted: FrequencySet, level: int) -> float | None:
+    """By the definition, in fractions."""
+    if counted.attributes[0].column.kind not in ("integer", "float"):
+        return None
+    every = released(counted, level)
+    numbers = [(Fraction(value), label, n, held) for value, label, n, held in every if is_finite(value)]
+    if len({number for number, *_ in numbers}) < 2:
+        return None
+    mean = sum(number * n for number, _, n, _ in numbers) / sum(n for _, _, n, _ in numbers)
+    total = sum(n * (number - mean) ** 2 for number, _, n, _ in numbers)
+    error = Fraction(0)
+    for number, label, n, held in numbers:
+        under, leaves = [a for a, b, *_ in numbers if b == label], sum(b == label for _, b, *_ in every)
+        shown = (min(under) + max(under)) / 2 if held and leaves < len(every) else mean
+        error += n * (number - shown) ** 2
+    return float(error / total)
+
+
+def is_finite(value: Any) -> bool:
+    return value is not None and isfinite(value)
 
 
 def check(type_name: str, recipe: Any, values: Sequence[Any]) -> bool:
@@ -89,7 +136,11 @@ def check(type_name: str, recipe: Any, values: Sequence[Any]) -> bool:
         assert after.coded.nulls == before.coded.nulls
         levels, varying = range(before.hierarchy.height + 1), before.coded.loss_levels
         for level in levels:
-            assert figures(found, level) == pytest.approx(figures(expected, level))
+            kept, starred, error = figures(found, level)
+            assert (kept, starred, error) == pytest.approx(figures(expected, level))
+            assert (kept, starred) == (as_they_were(expected, level), 0)
+            by_definition = squared_error(expected, level)
+            assert error is by_definition is None or error == pytest.approx(by_definition, rel=1e-6, abs=1e-9)
         columns = ["value", *(f"code_{n}" for n in levels), *(f"label_{n}" for n in levels[1:])]
         columns += [f"loss_{n}" for n in varying]
         assert rows(engine, after.coded.mapping, columns) == rows(engine, before.coded.mapping, columns)

@@ -60,8 +60,10 @@ def _of_level(judge: Judge, node: Node, attribute: Attribute, level: int) -> flo
         mean, squares = _spread(tables, judge.frequency_set, attribute, numbers)
         if mean is None or squares == 0:
             return None
-        holes: dict[str, Hole] = {"numbers": numbers, "leaves": attribute.hierarchy.leaf_count, "mean": mean}
-        weights = tables.make("weights", "quality/level_errors", **holes)
+        hierarchy = attribute.hierarchy
+        starred = hierarchy.codes(level)[-1] if hierarchy.starred else -1
+        holes: dict[str, Hole] = {"leaves": hierarchy.leaf_count, "starred": starred, "mean": mean}
+        weights = tables.make("weights", "quality/level_errors", numbers=numbers, **holes)
         return _ratio(judge.released_sum(node, attribute, weights), squares)
 
 

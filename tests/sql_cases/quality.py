@@ -90,14 +90,21 @@ CASES = [
     ),
     Case(  # 2 and 8 show the middle of the two, 5; 4 and 9 show themselves
         "quality/level_errors",
-        {"numbers": Relation("numbers"), "leaves": 5, "mean": 6.0},
+        {"numbers": Relation("numbers"), "leaves": 5, "starred": -1, "mean": 6.0},
         ["weighed_code", "weight"],
         [(0, 3**2 - 4**2), (1, 3**2 - 2**2), (3, -(2**2)), (4, -(3**2))],
         _LEAF_NUMBERS,
     ),
     Case(
         "quality/level_errors",  # a label of all leaves shows the mean
-        {"numbers": Relation("numbers"), "leaves": 3, "mean": 6.0},
+        {"numbers": Relation("numbers"), "leaves": 3, "starred": -1, "mean": 6.0},
+        ["weighed_code", "weight"],
+        [(0, 0), (1, 0), (3, -(2**2)), (4, -(3**2))],
+        _LEAF_NUMBERS,
+    ),
+    Case(
+        "quality/level_errors",  # as one of values without a leaf does
+        {"numbers": Relation("numbers"), "leaves": 5, "starred": 0, "mean": 6.0},
         ["weighed_code", "weight"],
         [(0, 0), (1, 0), (3, -(2**2)), (4, -(3**2))],
         _LEAF_NUMBERS,
