@@ -1,7 +1,10 @@
 """Hierarchies against literal examples and brute force: what files hold, converted and covered; no engine is needed."""
 
+import hashlib
+import json
 import math
 import re
+from collections.abc import Callable
 from datetime import date, datetime, time
 from decimal import Decimal
 
@@ -12,7 +15,7 @@ from hypothesis import strategies as st
 from kanon_sql.errors import HierarchyError
 from kanon_sql.generalization.hierarchy import STAR, convert, cover, from_rows, parse
 from kanon_sql.generalization.recipes import dates, ranges, suppress
-from kanon_sql.generalization.values import Value
+from kanon_sql.generalization.values import Value, read, read_all
 from support.data import DATA, needs
 from support.hierarchies import check, columns
 
@@ -49,6 +52,48 @@ def test_the_fingerprint_knows_labels_and_types_but_not_the_order() -> None:
     assert one.sha256() != parse("1;a\n2;c\n", "one").sha256()
     assert one.sha256() != convert(one, "integer", "one").sha256()
     assert re.fullmatch("[0-9a-f]{64}", one.sha256())
+
+
+@given(
+    rows=st.dictionaries(st.text(min_size=1), st.tuples(st.sampled_from('abé"\\'), st.just("*")), min_size=1),
+    null=st.booleans(),
+)
+def test_the_fingerprint_is_that_of_the_rows_as_json(rows: dict[str, tuple[str, str]], null: bool) -> None:
+    """Releases of earlier versions name it."""
+    texts = [[value, *labels] for value, labels in rows.items()] + ([["", "", "*"]] if null else [])
+    made = from_rows(texts, "odd.csv")
+    lines = [
+        [type(value).__name__, str(value), *labels] for value, *labels in zip(made.values, *made.levels, strict=True)
+    ]
+    written = "\n".join(sorted(map(json.dumps, lines)))
+    assert made.sha256() == hashlib.sha256(written.encode()).hexdigest()
+
+
+@given(
+    labels=st.lists(st.sampled_from(["a", "b", "*"]), min_size=1, max_size=5),
+    starred=st.lists(st.sampled_from([-1, -2]), unique=True),
+)
+def test_codes_and_leaves_are_those_of_the_labels(labels: list[str], starred: list[int]) -> None:
+    made = cover(from_rows([[str(n), label] for n, label in enumerate(labels)], "n.csv"), starred, "n", unmapped="top")
+    for level in range(made.height + 1):
+        of_row = made.labels(level)
+        distinct = list(dict.fromkeys(of_row))
+        leaves = [of_row[: len(labels)].count(label) for label in distinct]
+        if starred:
+            leaves[distinct.index(of_row[-1])] = len(labels)
+        assert made.codes(level) == tuple(map(distinct.index, of_row))
+        assert (made.distinct_labels(level), made.leaves(level)) == (tuple(distinct), tuple(leaves))
+
+
+@given(st.lists(st.from_regex(r"\A(-?[0-9]{1,3}|[0-9]-|-|1e2|1_0| 7|٣|x)\Z"), min_size=1, max_size=4))
+def test_texts_are_read_together_as_each_by_itself(texts: list[str]) -> None:
+    def tried(read_them: Callable[[], list[Value]]) -> list[Value] | None:
+        try:
+            return read_them()
+        except ValueError:
+            return None
+
+    assert tried(lambda: read_all(texts, "integer")) == tried(lambda: [read(text, "integer") for text in texts])
 
 
 def test_rows_are_what_a_file_holds() -> None:

@@ -20,14 +20,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from operator import eq
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from kanon_sql.errors import HierarchyError
-from kanon_sql.generalization.values import Label, Value, as_text, key, keys, ordered, printed, read
+from kanon_sql.generalization.values import Label, Value, as_text, key, keys, ordered, printed, read, read_all
 
 STAR = "*"
 
-_JSON = json.JSONEncoder().encode
+_quoted: Callable[[Any], str] = json.encoder.encode_basestring_ascii  # what json.dumps makes of a text
 
 
 SHOWN = 5  # values, in an error
@@ -138,13 +138,12 @@ class Hierarchy:
 
     def sha256(self) -> str:
         """A fingerprint of leaves and labels, whatever their order."""
-        rows = zip(self.values, *self.levels, strict=True)
-        # As json.dumps writes a list, but a label that many leaves have is written once.
-        written = {label: _JSON(label) for label in set().union(*self.levels)}
-        labelled = ((value, map(written.__getitem__, labels)) for value, *labels in rows)
-        kinds = {kind: _JSON(kind.__name__) for kind in set(map(type, self.values))}
-        lines = sorted(f"[{', '.join((kinds[type(value)], _JSON(str(value)), *labels))}]" for value, labels in labelled)
-        return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+        kinds = {kind: _quoted(kind.__name__) for kind in set(map(type, self.values))}
+        columns = [map(kinds.__getitem__, map(type, self.values)), map(_quoted, map(str, self.values))]
+        # As json.dumps writes a list, but column by column: a million rows have no time for more.
+        lines = sorted(map(", ".join, zip(*columns, *map(_written, self.levels), strict=True)))
+        written = "[" + "]\n[".join(lines) + "]" if lines else ""
+        return hashlib.sha256(written.encode()).hexdigest()
 
     def first(self, leaves: int) -> Hierarchy:
         """The same of the first leaves alone, in their order.
@@ -171,6 +170,10 @@ class Hierarchy:
         labels = self.labels(level)
         same = keys(labels)
         label_of = dict(zip(same, labels, strict=True))
+        rows = len(labels)
+        if len(label_of) in (1, rows) and not self.starred:  # as the top and the values themselves are
+            codes = (0,) * rows if len(label_of) == 1 else tuple(range(rows))
+            return Level(codes, tuple(label_of.values()), (rows // max(1, len(label_of)),) * len(label_of))
         code_of = dict(zip(label_of, range(len(label_of)), strict=True))
         codes = tuple(map(code_of.__getitem__, same))
         leaves = Counter(codes[: self.leaf_count])  # in the order of the codes
@@ -246,9 +249,9 @@ def convert(hierarchy: Hierarchy, kind: str, name: str) -> Hierarchy:
     if kind in ("text", "other") or not any(isinstance(value, str) for value in hierarchy.values):
         return hierarchy
     with suppress(ValueError):
-        values = [read(text, kind) if isinstance(text, str) else text for text in hierarchy.values]
+        values = read_all(hierarchy.values, kind)
         if len(set(keys(values))) == len(values) and any(value is not None for value in values):
-            return nested_levels(values, hierarchy.levels, name)
+            return Hierarchy(tuple(values), hierarchy.levels)  # as many leaves with their labels: they still nest
     entries = []
     for text, *labels in zip(hierarchy.values, *hierarchy.levels, strict=True):
         try:
@@ -379,6 +382,10 @@ def known(values: tuple[Value, ...], levels: Sequence[tuple[Label, ...]], coded:
     hierarchy = Hierarchy(values, tuple(levels))
     hierarchy.__dict__["_coded"] = tuple(coded)  # what the property would find out from the labels
     return hierarchy
+
+
+def _written(level: Sequence[Label]) -> Iterator[str]:
+    return ("null" if label is None else _quoted(label) for label in level) if None in level else map(_quoted, level)
 
 
 def _check_function(below: Sequence[Value], above: Sequence[Value], level: int, where: str) -> None:
