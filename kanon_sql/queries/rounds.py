@@ -51,6 +51,7 @@ def rounds(start: Relation, columns: Sequence[str], steps: Sequence[Step], most:
         _of_round(columns, t.table(Relation(opened.table)), here, is_open=True),
         _of_round(columns, t.table(Relation(ended.table)), here, is_open=False),
         distinct=False,
+        copy=False,
     )
     may_go_on = exp.and_(t.column("is_open"), exp.LT(this=t.column("round"), expression=t.literal(most)))
     known = exp.select(*map(t.column, (*columns, "round"))).from_(_ROUNDS).where(may_go_on)
@@ -59,11 +60,13 @@ def rounds(start: Relation, columns: Sequence[str], steps: Sequence[Step], most:
         made = made.with_(step.table, as_=step.tree(), materialized=True, copy=False)
     for step in (opened, ended):
         made = made.with_(step.table, as_=step.tree(), copy=False)
-    every = exp.union(_of_round(columns, t.table(start), zero, is_open=True), made.subquery(), distinct=False)
+    every = exp.union(
+        _of_round(columns, t.table(start), zero, is_open=True), made.subquery(copy=False), distinct=False, copy=False
+    )
     is_last = exp.EQ(this=t.column("round"), expression=t.literal(most))
     query = exp.select(*map(t.column, (*columns, "round", "is_open"))).from_(_ROUNDS)
     query = query.where(exp.or_(exp.not_(t.column("is_open")), is_last))
-    return t.printed(query.with_(_ROUNDS, as_=every, recursive=True), dialect)
+    return t.printed(query.with_(_ROUNDS, as_=every, recursive=True, copy=False), dialect)
 
 
 def _of_round(columns: Sequence[str], source: exp.Table, number: exp.Expr, is_open: bool) -> exp.Select:
