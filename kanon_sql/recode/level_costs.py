@@ -6,6 +6,8 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import compress, repeat
+from operator import ne
 
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
@@ -81,33 +83,34 @@ class LevelCosts:
         keys = [{label: self._key(level, label) for label in set(self.labels[level])} for level in levels]
         # A label that costs what the one above it costs is never better: that one gathers more.
         above: list[Sequence[int | None]] = [*self.costs[1:], [None] * len(self.codes)]
-        rows = [
-            (code, level, keys[level][label], cost)
-            for level in levels
-            for code, label, cost, next_cost in zip(
-                self.codes, self.labels[level], self.costs[level], above[level], strict=True
-            )
-            if cost != next_cost
-        ]
+        columns: list[list[int]] = [[], [], [], []]
+        for level in levels:
+            cheaper = list(map(ne, self.costs[level], above[level]))
+            labels = map(keys[level].__getitem__, compress(self.labels[level], cheaper))
+            entries = self.codes, repeat(level, len(self.codes)), self.costs[level]
+            codes, places, costs = (compress(each, cheaper) for each in entries)
+            for column, more in zip(columns, (codes, places, labels, costs), strict=True):
+                column.extend(more)
         types = {"code": "BIGINT", "level": "INTEGER", "key": "BIGINT", "cost": "BIGINT"}
-        tables.load(steps.levels, types, list(zip(*rows, strict=True)))
+        tables.load(steps.levels, types, columns)
 
     @cached_property
     def labels(self) -> list[list[int]]:
         """The values' codes, level by level."""
         hierarchy = self.attribute.hierarchy
         of_level = [hierarchy.codes(level) for level in range(hierarchy.height + 1)]
-        return [[codes[self._first[code]] for code in self.codes] for codes in of_level]
+        rows = list(map(self._first.__getitem__, self.codes))
+        return [list(map(codes.__getitem__, rows)) for codes in of_level]
 
     @cached_property
     def costs(self) -> list[list[int]]:
         """What the values' labels cost, level by level."""
         hierarchy = self.attribute.hierarchy
         leaves = [hierarchy.leaves(level) for level in range(hierarchy.height + 1)]
-        costs = [
-            [_cost(self.weight, leaves[level][label], hierarchy.leaf_count) for label in labels]
-            for level, labels in enumerate(self.labels)
-        ]
+        costs = []
+        for level, labels in enumerate(self.labels):
+            of_label = {each: _cost(self.weight, leaves[level][each], hierarchy.leaf_count) for each in set(labels)}
+            costs.append(list(map(of_label.__getitem__, labels)))
         if self.ends:
             ends = [self.ends[code] for code in self.codes]
             costs[1:-1] = [_span_costs(labels, ends, self.top, costs[0]) for labels in self.labels[1:-1]]
