@@ -21,12 +21,18 @@ from kanon_sql.errors import SourceError
 from kanon_sql.interrupts import LINE, Stopped, ended_by_signals
 from kanon_sql.staging import _HOST as HOST
 
-# As the installed script does it, in a shell's foreground; a byte tells that Python itself is up.
+# As the installed script does it, in a shell's foreground; a byte tells that the process listens to signals. Before
+# that, for a moment which a busy machine may draw out, it ends as any process does.
 START = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
 import kanon_sql.cli
-os.write(1, b".")
+from kanon_sql.interrupts import Signals
+watch = Signals.watch
+def watch_and_tell(self, *args):
+    os.write(1, b".")
+    watch(self, *args)
+Signals.watch = watch_and_tell
 kanon_sql.cli.process()
 """
 
