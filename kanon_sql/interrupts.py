@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import FrameType
@@ -32,11 +32,21 @@ class Interruptible(Protocol):
 
 
 _working: weakref.WeakSet[Interruptible] = weakref.WeakSet()
+_at_once: weakref.WeakSet[Interruptible] = weakref.WeakSet()
 
 
-def interrupted_by_signals(working: Interruptible) -> None:
-    """Have an engine's statements stopped when a signal ends the run: Python itself waits until they are done."""
-    _working.add(working)
+def interrupted_by_signals(working: Interruptible, at_once: bool = False) -> None:
+    """Have an engine's statements stopped when a signal ends the run: Python itself waits until they are done.
+
+    `at_once`: to interrupt it takes no time, so that the handler of a signal can do it.
+    """
+    (_at_once if at_once else _working).add(working)
+
+
+def _interrupt(every: Iterable[Interruptible]) -> None:
+    for working in list(every):
+        with suppress(Exception):
+            working.interrupt()
 
 
 def run_to_its_end(work: Callable[[], _T]) -> _T:
@@ -114,6 +124,7 @@ class Signals:
             leave(number)
         if self.raised is None or time.monotonic() - self.raised > _PATIENCE:
             self.number, self.raised = number, time.monotonic()
+            _interrupt(_at_once)  # DuckDB may call us while threads of its own work on, and would wait for these
             raise Stopped(number)
 
     def dropped(self, unraisable: sys.UnraisableHookArgs) -> None:
@@ -149,9 +160,7 @@ class Signals:
             leave(number)
         self.number = number
         while self.raised is None and not self.over:
-            for working in list(_working):
-                with suppress(Exception):
-                    working.interrupt()
+            _interrupt((*_working, *_at_once))
             time.sleep(_BETWEEN)
 
 

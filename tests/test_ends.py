@@ -18,7 +18,7 @@ import pytest
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.errors import SourceError
-from kanon_sql.interrupts import LINE, Stopped, ended_by_signals
+from kanon_sql.interrupts import LINE, Signals, Stopped, ended_by_signals, interrupted_by_signals
 from kanon_sql.staging import _HOST as HOST
 
 # As the installed script does it, in a shell's foreground; a byte tells that the process listens to signals. Before
@@ -108,6 +108,20 @@ def _run_until_stopped(engine: Engine, sql: str) -> None:
     with ended_by_signals() as signals:
         signals.tidy = True
         engine.rows(sql)
+
+
+def test_what_runs_is_interrupted_before_the_handler_raises() -> None:
+    class Working:
+        interrupted = False
+
+        def interrupt(self) -> None:
+            self.interrupted = True
+
+    working = Working()
+    interrupted_by_signals(working, at_once=True)
+    with pytest.raises(Stopped):
+        Signals(tidy=True)(signal.SIGTERM, None)
+    assert working.interrupted
 
 
 @pytest.mark.usefixtures("terminal")

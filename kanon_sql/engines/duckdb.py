@@ -103,11 +103,11 @@ class DuckDB:
         self.connection = connection or duckdb.connect()
         self.limits = limits or Limits()
         self._new: NewFile | None = None
-        self._interrupting, self._to_its_end = threading.Lock(), False
+        self._interrupting, self._to_its_end = threading.RLock(), False  # a signal may come while it is held
         self._may_transact = True  # a caller's connection may be in a transaction, and does not say
         self._spilled = None if connection else spill_apart(self.connection, self.limits)
         self._limit()
-        interrupts.interrupted_by_signals(self)
+        interrupts.interrupted_by_signals(self, at_once=True)
 
     @classmethod
     def open(cls, path: str, create: bool = False, read_only: bool = False, limits: Limits | None = None) -> DuckDB:
