@@ -118,14 +118,41 @@ def test_a_long_table_has_what_a_short_one_has() -> None:
         assert sorted(tables.rows("core/copy", source=loaded, columns=list(types))) == list(zip(*columns, strict=True))
 
 
+@pytest.mark.parametrize("type_name", ["INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "VARCHAR", "DATE", "DECIMAL(9, 2)"])
+@pytest.mark.parametrize("unknown", ["none", "all", "most", "first"])
+def test_arrays_fill_a_column_of_any_type_as_lists_do(type_name: str, unknown: str) -> None:
+    known: dict[str, list[Any]] = {
+        "INTEGER": [7, -(2**31), 0],
+        "BIGINT": [7, -(2**63), 0],
+        "DOUBLE": [0.1, float("inf"), -0.0],
+        "BOOLEAN": [True, False, True],
+        "VARCHAR": ["a", "", "NULL"],
+        "DATE": ["2020-05-17", "infinity", "0044-03-15 (BC)"],
+        "DECIMAL(9, 2)": ["1.25", "-3", "0.00"],
+    }
+    values = {"none": [], "all": [None], "most": [None] * 50, "first": [None]}[unknown]
+    column = {"all": values * 3000}.get(unknown, [*values * 2000, *(known[type_name] + values) * 1000])
+    arrays = columns_of({"x": type_name}, [column])
+    assert arrays, "as arrays"
+    engine = DuckDB()
+    with Scratch(engine) as tables:
+        loaded = tables.load("x", {"x": type_name}, [column])
+        engine.run(f"CREATE TABLE listed (x {type_name})")
+        engine.connection.execute(f"INSERT INTO listed SELECT CAST(UNNEST(?) AS {type_name})", [column])
+        both = (
+            f"SELECT COUNT(*) FROM {loaded.name} AS a JOIN listed AS b USING (rowid) WHERE a.x IS NOT DISTINCT FROM b.x"
+        )
+        assert engine.rows(both) == [(len(column),)]
+
+
 @pytest.mark.parametrize(
     ("type_name", "odd"),
-    [("INTEGER", None), ("BIGINT", 2.5), ("VARCHAR", 3), ("BOOLEAN", True), ("BIGINT", True)],
+    [("INTEGER", "1"), ("BIGINT", 2.5), ("VARCHAR", 3), ("BOOLEAN", True), ("BIGINT", True), ("DOUBLE", 1)],
 )
 def test_what_an_array_may_not_hold_exactly_is_loaded_as_a_list(type_name: str, odd: Any) -> None:
-    column = [*(["a"] if type_name == "VARCHAR" else [1]) * 3000, odd]
+    column = [*([{"VARCHAR": "a", "DOUBLE": 1.5}.get(type_name, 1)]) * 3000, odd]
     assert columns_of({"x": type_name}, [column]) is None
-    assert columns_of({"x": "VARCHAR"}, [[None] * 3000]) is None, "DuckDB would not know that it is a column of texts"
+    assert columns_of({"x": "DOUBLE"}, [[1.5, float("nan")] * 3000]) is None, "DuckDB would read NULL"
 
 
 def test_many_values_of_a_file_and_a_recipe_come_through() -> None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
-from itertools import pairwise
+from operator import ne
 from typing import Any
 
 from kanon_sql.engine import Engine
@@ -78,13 +78,12 @@ def order_of(attribute: Attribute, how: str = "ranges") -> Order:
 def _ordered(attribute: Attribute, by_nodes: bool) -> Order:
     hierarchy = attribute.hierarchy
     leaves = range(hierarchy.leaf_count)
-    if by_nodes:
-        rows = sorted(leaves, key=lambda row: tuple(hierarchy.codes(level)[row] for level in _down(hierarchy)))
-    else:
-        rows = sorted(leaves, key=lambda row: number_key(hierarchy.values[row]))
+    codes = [hierarchy.codes(level) for level in range(hierarchy.height, -1, -1)]
+    keys = list(zip(*codes, strict=True)) if by_nodes else _number_keys(hierarchy.values)
+    rows = sorted(leaves, key=keys.__getitem__)
     starred = [hierarchy.leaf_count] if hierarchy.starred else []
     # A leaf that is called * is what such values become: one code, and so one position.
-    if starred and hierarchy.codes(0)[-1] in (hierarchy.codes(0)[row] for row in leaves):
+    if starred and hierarchy.codes(0)[-1] in hierarchy.codes(0)[: hierarchy.leaf_count]:
         starred = []
     return Order(attribute, (*rows, *starred), _nested(hierarchy, rows), by_nodes=by_nodes)
 
@@ -142,6 +141,11 @@ def number_key(value: Any) -> tuple[Any, ...]:
     return (3,) if value != value else (1, 1, value)
 
 
+def _number_keys(values: Sequence[Any]) -> Sequence[Any]:
+    """What values are sorted by; whole numbers and dates, of which there may be many, by themselves."""
+    return values if set(map(type, values)) in ({int}, {date}) else list(map(number_key, values))
+
+
 def is_placed(value: Any) -> bool:
     """Whether a value of an ordered column has a place among the others, as NULL and NaN have not."""
     return bool(number_key(value)[0] == 1)
@@ -178,41 +182,42 @@ def _outside(text: str) -> tuple[Any, ...]:
     return (1, 0, -math.inf, "") if text.startswith("-") else (1, 2, len(year), text)
 
 
-def _down(hierarchy: Hierarchy) -> range:
-    return range(hierarchy.height, -1, -1)
-
-
 def _nested(hierarchy: Hierarchy, rows: Sequence[int]) -> bool:
     for level in range(1, hierarchy.height + 1):
-        codes = [hierarchy.codes(level)[row] for row in rows]
-        changes = sum(one != other for one, other in pairwise(codes))
+        codes = _at(hierarchy.codes(level), rows)
+        changes = sum(map(ne, codes, codes[1:]))
         if changes + 1 > len(set(codes)):
             return False
     return True
 
 
-def _columns(order: Order) -> dict[str, list[Any]]:
+def _at(entries: Sequence[Any], rows: Sequence[int]) -> Sequence[Any]:
+    """The entries of the rows, in their order."""
+    return list(map(entries.__getitem__, rows))
+
+
+def _columns(order: Order) -> dict[str, Sequence[Any]]:
     hierarchy, rows, values = order.attribute.hierarchy, order.rows, order.values
-    columns: dict[str, list[Any]] = {
-        "position": list(range(len(rows))),
-        "number": [number_of(value) if order.numeric else None for value in values],
+    columns: dict[str, Sequence[Any]] = {
+        "position": range(len(rows)),
+        "number": numbers_of(values) if order.numeric else [None] * len(rows),
         "value": [None if value is None else as_text(value) for value in values],
     }
     for level in range(hierarchy.height + 1):
-        codes, leaves = hierarchy.codes(level), hierarchy.leaves(level)
-        columns[f"code_{level}"] = [codes[row] for row in rows]
-        columns[f"leaves_{level}"] = [leaves[codes[row]] for row in rows]
-        columns[f"first_{level}"] = _firsts([codes[row] for row in rows])
+        codes = _at(hierarchy.codes(level), rows)
+        columns[f"code_{level}"] = codes
+        columns[f"leaves_{level}"] = _at(hierarchy.leaves(level), codes)
+        columns[f"first_{level}"] = _firsts(codes)
         if level:
-            columns[f"label_{level}"] = [hierarchy.labels(level)[row] for row in rows]
+            columns[f"label_{level}"] = _at(hierarchy.labels(level), rows)
     columns["starred"] = [row >= hierarchy.leaf_count for row in rows]
     return columns
 
 
-def _firsts(codes: Sequence[int]) -> list[int]:
+def _firsts(codes: Sequence[int]) -> Sequence[int]:
     """The first position with the code of each."""
-    first: dict[int, int] = {}
-    return [first.setdefault(code, position) for position, code in enumerate(codes)]
+    first = dict(zip(reversed(codes), reversed(range(len(codes))), strict=True))
+    return list(map(first.__getitem__, codes))
 
 
 def _type(engine: Engine, order: Order, name: str, values: Sequence[Any]) -> str:
