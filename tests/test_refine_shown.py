@@ -101,3 +101,23 @@ def test_moves_that_were_found_when_the_time_is_up_are_made(monkeypatch: pytest.
         1,
         pytest.approx(4 * (1 / 3) / 7),
     )
+
+
+@pytest.mark.parametrize("cut_ended", ["complete", "time limit"])
+def test_without_time_to_prepare_the_cut_is_released_or_the_start_node(
+    monkeypatch: pytest.MonkeyPatch, cut_ended: str
+) -> None:
+    frequency_set = small([("a",)] * 3 + [("c",)] + [("d",)] * 3, [ONE])
+    task = task_of(frequency_set, all_of(k_anonymity(2)), 0.5, start=(0,))
+    run = RECODERS["refine"].recode.__globals__["_Refinement"]
+
+    def be_late(self: Any) -> bool:
+        self.cuts.ended = cut_ended
+        task.clock.interrupt()
+        return False
+
+    monkeypatch.setattr(run, "_prepare", be_late)
+    local = RECODERS["refine"](task)
+    classes = f"SELECT SUM(n) FROM {local.assignment.name} WHERE class IS NOT NULL GROUP BY class"
+    assert local.ended == "interrupted"
+    assert sorted(n for (n,) in frequency_set.engine.rows(classes)) == ([3, 4] if cut_ended == "complete" else [3, 3])

@@ -52,7 +52,10 @@ class Cuts:
     """Cuts parts of a task's tuples, by their hierarchies alone: what that needs of the attributes is loaded once.
 
     `ranges`: cut by the order of numbers what is shown so. `tables`: of nobody else, which last until the last cut.
+    `ended`: how the last cut did.
     """
+
+    ended = "complete"
 
     def __init__(self, task: Task, tables: Scratch, ranges: bool = False) -> None:
         self._task = task
@@ -69,7 +72,7 @@ class Cuts:
         run.task = replace(task, frequency_set=part, clock=clock.last_part(_CUT_SECONDS / 2))
         if not run.is_safe_as_a_whole:
             return None
-        run.cut()
+        _, self.ended = run.cut()
         if task.frequency_set.sensitive:
             one_per_tuple(run.assignment, task.frequency_set, task.results)
         return run.assignment

@@ -44,7 +44,8 @@ _LEAST_KEPT = 5000  # and one that gains less than this is not kept: all moves w
 _MOMENT = 0.5  # seconds for what must still be done when the time is up
 _BATCHES = 4  # such statements before the moves that were found are made,
 _FOUND = 32  # or as soon as they are such a part of the classes
-_START_SECONDS = 1.0  # for the node to start from
+_START_SECONDS, _START_PART = 1.0, 1 / 8  # for the node to start from: so long, or such a part of the time
+_CUT_PART = 1 / 4  # of the time left, for what the cover leaves
 
 
 def refine(task: Task) -> Local:
@@ -103,13 +104,12 @@ class _Refinement:
     def run(self) -> Local:
         """Start, cover, improve."""
         task, start = self.task, self._find_start()
+        cut = self._cut_all()
         if not self._prepare():
-            ended = "interrupted" if task.clock.ended == "interrupted" else "time limit"
-            return replace(from_node(task.frequency_set, task.model, start), ended=ended)
-        cut_before = self._has_time_to_cut() and self._cut_all()
+            return self._unimproved(start, cut)
         self._cover()
         self.covered = self.tables.count(self.state) > 0
-        if self.covered or not cut_before:
+        if self.covered or not cut:
             self._cut_the_rest()
         else:
             self._take_cut()
@@ -117,26 +117,57 @@ class _Refinement:
             self._try_by_rows()
         else:
             self._place_the_rest()
-        self._choose_beginning(start, cut_before)
+        self._choose_beginning(start, bool(cut))
         self._improve()
         return Local(self._keep_assignment(), ended=self.ended or task.clock.ended, facts=self._facts)
+
+    def _unimproved(self, start: Node, cut: Relation | None) -> Local:
+        """What there is where the time was up before anything could be compared: the cut if it came to its end."""
+        ended = "interrupted" if self.task.clock.ended == "interrupted" else "time limit"
+        if cut and self.cuts.ended == "complete":
+            return Local(cut, ended=ended)
+        return replace(from_node(self.task.frequency_set, self.task.model, start), ended=ended)
 
     def _find_start(self) -> Node:
         """The node that a search finds in its short time; the top, which is safe, if it finds none."""
         limit = self.task.clock.limit
         with self.task.working(self.task.clock.last_part(_START_SECONDS)):
-            return self.task.optimum(_START_SECONDS if limit is None else min(_START_SECONDS, limit / 4))
+            return self.task.optimum(_START_SECONDS if limit is None else min(_START_SECONDS, limit * _START_PART))
         return self.task.lattice.top
 
-    def _choose_beginning(self, start: Node, cut_before: bool) -> None:
-        """Begin the moves with what the cover made, or with the start node's classes if those lose less."""
+    def _cut_all(self) -> Relation | None:
+        """Keep all tuples as Mondrian cuts them in the time, in the form that is shown: the assignment, until the next.
+
+        None if not even all of them are safe together.
+        """
+        frequency_set = self.task.frequency_set
+        cut = self.cuts.cut(frequency_set.relation, frequency_set.rows, self.task.clock)
+        if cut:
+            self.tables.make("cut_before", "core/copy", columns=[*self.keys, "class"], source=cut)
+        return cut
+
+    def _take_cut(self) -> None:
+        """Begin with all tuples as they were cut."""
+        self._take(self.tables["cut_before"])
+
+    def _take(self, assignment: Relation) -> None:
+        """Begin with the classes of an assignment of all tuples."""
+        made = self.tables
+        none = made.make("nobody", "refine/none", tuples=made["tuples"])
+        every = made.make("open", "refine/open", tuples=made["tuples"], placed=none, keys=self.keys)
+        holes: dict[str, Hole] = {"state": none, "open": every, "assignment": assignment}
+        made.make(self.spare, "refine/cut", **holes, keys=self.keys, above=0)
+        self.state, self.spare = self.spare, self.state
+
+    def _choose_beginning(self, start: Node, cut: bool) -> None:
+        """Begin the moves with what the cover made, or with the start node's classes or the cut, if those lose less."""
         begun, covered, clock = self._node_cost(start), self._state_cost(), self.task.clock
         self._cost = covered
         unplaced = bool(self.values and self._find_open())
         if unplaced or covered > begun or not clock.spent:
             self._try(partial(self._take_node, start), anyway=unplaced)
-        if self.covered and (cut_before or not clock.spent):
-            self._facts["cut_loss"] = self._loss(self._try(self._take_cut if cut_before else self._cut_now))
+        if self.covered and cut:
+            self._facts["cut_loss"] = self._loss(self._try(self._take_cut))
         if not self.tables.count(self.state):
             raise InfeasibleError("no class meets the privacy model, whatever is generalized; lower k")
         names = [attribute.column.name for attribute in self.attributes]
@@ -153,38 +184,6 @@ class _Refinement:
         else:
             self.tables.make(self.state, "core/copy", columns=_STATE, source=begun)
         return cost
-
-    def _cut_all(self) -> bool:
-        """Keep all tuples as Mondrian cuts them, in the form that is shown; whether there was time for all cuts.
-
-        Half of the time is left for the cover, if that can make a step at all.
-        """
-        clock, made = self.task.clock, self.tables
-        covers = self._step_size().advance(self.task.frequency_set.tuples) is not None
-        half = None if clock.limit is None else (clock.seconds + clock.limit) / 2
-        part = clock.part(half if covers else clock.limit)
-        made.make(self.state, "refine/none", tuples=made["tuples"])
-        self._cut_the_rest(part)
-        made.make("cut_before", "core/copy", columns=_STATE, source=self.state)
-        made.make(self.state, "refine/none", tuples=made["tuples"])
-        return made.count("cut_before") > 0 and not (covers and part.spent)
-
-    def _has_time_to_cut(self) -> bool:
-        """Whether all tuples are cut before the cover: if that leaves it most of the time, or it cannot make a step."""
-        latest, clock = time_to_cut(self.task), self.task.clock
-        if latest is None or clock.limit is None:
-            return True
-        left, needed = clock.limit - clock.seconds, clock.limit - latest
-        return needed <= left / 3 or self._step_size().advance(self.task.frequency_set.tuples) is None
-
-    def _cut_now(self) -> None:
-        """Cut all tuples, and begin with that."""
-        self._cut_all()
-        self._take_cut()
-
-    def _take_cut(self) -> None:
-        """Begin with all tuples as they were cut."""
-        self.tables.make(self.state, "core/copy", columns=_STATE, source=self.tables["cut_before"])
 
     # What it costs
 
@@ -234,7 +233,7 @@ class _Refinement:
 
     def _cover(self) -> None:
         """Give the tuples their cheapest cells, up to a loss that rises from step to step."""
-        clock, pace = self.task.clock.part(time_to_cut(self.task)), self._step_size()
+        clock, pace = self.task.clock.part(self._time_to_cut()), self._step_size()
         with self.task.working(clock):
             while not clock.spent and pace.reached < self.total and (tuples := self._find_open()):
                 above, most = pace.reached, pace.advance(tuples)
@@ -242,12 +241,19 @@ class _Refinement:
                     break
                 self._step(above, most)
 
-    def _cut_the_rest(self, clock: Clock | None = None) -> None:
+    def _time_to_cut(self) -> float | None:
+        """When to leave off the cover: later where all tuples have been cut already, and few will be left."""
+        clock = self.task.clock
+        if clock.limit is None or self.cuts.ended != "complete":
+            return time_to_cut(self.task)
+        return clock.limit - (clock.limit - clock.seconds) * _CUT_PART
+
+    def _cut_the_rest(self) -> None:
         """Cut the tuples that have no class yet, if all of them together are one."""
         if not self._find_open():
             return
         tuples = self.tables["open"]
-        if assignment := self._cut(tuples, clock or self.task.clock):
+        if assignment := self._cut(tuples, self.task.clock):
             self._advance("refine/cut", open=tuples, assignment=assignment, keys=self.keys, above=KEYS)
         self._tell()
 
@@ -355,17 +361,13 @@ class _Refinement:
         clock = self.task.clock
         if not self.values or not self._asks or clock.spent or not self.tables.count(self.state):
             return
-        before, made = self._state_cost(), self.tables
+        before = self._state_cost()
         part = clock.part(None if clock.limit is None else (clock.seconds + clock.limit) / 2)
         try:
             assignment = recode_by_rows(refine, replace(self.task, clock=part)).assignment
         except InfeasibleError:  # by joining; there are classes already
             return
-        none = made.make("nobody", "refine/none", tuples=made["tuples"])
-        every = made.make("open", "refine/open", tuples=made["tuples"], placed=none, keys=self.keys)
-        holes = {"state": none, "open": every, "assignment": assignment}
-        made.make(self.spare, "refine/cut", **holes, keys=self.keys, above=0)
-        self.state, self.spare = self.spare, self.state
+        self._take(assignment)
         if self._state_cost() >= before:
             self.state, self.spare = self.spare, self.state
 
