@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_sql.errors import HierarchyError
-from kanon_sql.generalization.hierarchy import STAR, convert, cover, from_rows, parse
+from kanon_sql.generalization.hierarchy import STAR, Hierarchy, convert, cover, from_rows, nested_levels, parse
 from kanon_sql.generalization.recipes import dates, ranges, suppress
 from kanon_sql.generalization.values import Value, read, read_all
 from support.data import DATA, needs
@@ -295,3 +295,35 @@ def test_what_is_covered_still_nests(leaves: list[str], data: list[Value]) -> No
     assert set(data) <= {*hierarchy.values, *hierarchy.starred}
     assert not {*hierarchy.values} & {*hierarchy.starred}
     assert list(hierarchy.starred) == sorted(set(data) - {*leaves, None})
+
+
+CELLS = st.sampled_from(["", "*", "1", "2", "01", "a"])
+TABLES = st.integers(1, 4).flatmap(lambda wide: st.lists(st.lists(CELLS, min_size=wide, max_size=wide), min_size=1))
+
+
+def by_hand(rows: list[list[str]]) -> Hierarchy | None:
+    """The hierarchy level by level, one row after the other; None where there is none, or a NULL's labels are."""
+    paths: dict[str, list[str]] = {}
+    if any("" in row or paths.setdefault(row[0], row) != row for row in rows):
+        return None
+    try:
+        return nested_levels(list(paths), list(zip(*(path[1:] for path in paths.values()), strict=True)), "by hand")
+    except HierarchyError:
+        return None
+
+
+@given(rows=TABLES)
+def test_what_is_coded_while_it_is_read_is_what_its_labels_say(rows: list[list[str]]) -> None:
+    if (expected := by_hand(rows)) is None:
+        return
+    made = parse("".join(";".join(row) + "\n" for row in rows), "x.csv", separator=";")
+    assert made == expected == Hierarchy(made.values, made.levels)
+    for level in range(expected.height + 1):
+        assert made.codes(level) == expected.codes(level)
+        assert made.distinct_labels(level) == expected.distinct_labels(level)
+        assert made.leaves(level) == expected.leaves(level)
+    numbers = [int(value) if value.isdigit() else None for value in made.values]
+    if len(set(numbers)) == len(numbers) and None not in numbers:
+        fresh, renamed = Hierarchy(tuple(numbers), made.levels), convert(made, "integer", "x.csv")
+        assert (renamed, renamed.sha256(), renamed.distinct_labels(0)) == (fresh, fresh.sha256(), tuple(numbers))
+        assert [renamed.leaves(level) for level in range(2)] == [fresh.leaves(level) for level in range(2)]

@@ -96,7 +96,7 @@ def aligned(place: Place, hierarchy: Hierarchy, data: Sequence[Any], reader: Eng
     same = keys(hierarchy.values)
     as_held = tuple(map(known.get, same, hierarchy.values))
     if not all(map(is_, as_held, hierarchy.values)):
-        hierarchy = replace(hierarchy, values=as_held)
+        hierarchy = hierarchy.renamed(as_held)
     if all(map(known.__contains__, same)):
         return hierarchy
     texts = _texts(hierarchy.values)

@@ -141,7 +141,8 @@ class Hierarchy:
         kinds = {kind: _quoted(kind.__name__) for kind in set(map(type, self.values))}
         columns = [map(kinds.__getitem__, map(type, self.values)), map(_quoted, map(str, self.values))]
         # As json.dumps writes a list, but column by column: a million rows have no time for more.
-        lines = sorted(map(", ".join, zip(*columns, *map(_written, self.levels), strict=True)))
+        labels = (self._written(level) for level in self._coded[1:])
+        lines = sorted(map(", ".join, zip(*columns, *labels, strict=True)))
         written = "[" + "]\n[".join(lines) + "]" if lines else ""
         return hashlib.sha256(written.encode()).hexdigest()
 
@@ -162,6 +163,20 @@ class Hierarchy:
         for value, *labels in zip(self.values, *self.levels, strict=True):
             yield ("" if value is None else as_text(value), *(label or "" for label in labels))
 
+    def _written(self, level: Level) -> Iterator[str]:
+        written = ["null" if label is None else _quoted(label) for label in level.labels]
+        return map(written.__getitem__, level.codes[: self.leaf_count])
+
+    def renamed(self, values: tuple[Value, ...]) -> Hierarchy:
+        """The same with other values for the leaves, all different, in their order.
+
+        >>> from_rows([["1", "odd"], ["2", "even"]], "parity.csv").renamed((1, 2)).levels[0]
+        ('odd', 'even')
+        """
+        if self.starred or len(self._coded[0].labels) < len(values):
+            return Hierarchy(values, self.levels, self.starred)
+        return known(values, self.levels, [self._coded[0]._replace(labels=values), *self._coded[1:]])
+
     @cached_property
     def _coded(self) -> tuple[Level, ...]:
         return tuple(self._level(level) for level in range(self.height + 1))
@@ -169,17 +184,15 @@ class Hierarchy:
     def _level(self, level: int) -> Level:
         labels = self.labels(level)
         same = keys(labels)
+        codes, different = _numbered(same)
         label_of = dict(zip(same, labels, strict=True))
-        rows = len(labels)
-        if len(label_of) in (1, rows) and not self.starred:  # as the top and the values themselves are
-            codes = (0,) * rows if len(label_of) == 1 else tuple(range(rows))
-            return Level(codes, tuple(label_of.values()), (rows // max(1, len(label_of)),) * len(label_of))
-        code_of = dict(zip(label_of, range(len(label_of)), strict=True))
-        codes = tuple(map(code_of.__getitem__, same))
-        leaves = Counter(codes[: self.leaf_count])  # in the order of the codes
+        if len(different) == len(labels):
+            leaves = (1,) * len(labels)
+        else:
+            leaves = tuple(Counter(codes[: self.leaf_count]).values())  # in the order of the codes
         if self.starred:
-            leaves[codes[-1]] = self.leaf_count
-        return Level(codes, tuple(label_of.values()), tuple(leaves.values()))
+            leaves = (*leaves[: codes[-1]], self.leaf_count, *leaves[codes[-1] + 1 :])
+        return Level(codes, tuple(map(label_of.__getitem__, different)), leaves)
 
 
 def from_rows(rows: Sequence[Sequence[str]], name: str) -> Hierarchy:
@@ -205,7 +218,9 @@ def parse(text: str, name: str, separator: str | None = None, header: bool = Fal
     ('[30, 40)', '[40, 50)')
     """
     with _without_collection():
-        return _from_lines(fields(text, name, separator, header), name)
+        # A million rows are not to be kept beside their columns; the few that are no plain table are read again.
+        columns = _columns([row for _, row in fields(text, name, separator, header)])
+        return _of_columns(columns) or _from_lines(fields(text, name, separator, header), name)
 
 
 @contextmanager
@@ -251,7 +266,7 @@ def convert(hierarchy: Hierarchy, kind: str, name: str) -> Hierarchy:
     with suppress(ValueError):
         values = read_all(hierarchy.values, kind)
         if len(set(keys(values))) == len(values) and any(value is not None for value in values):
-            return Hierarchy(tuple(values), hierarchy.levels)  # as many leaves with their labels: they still nest
+            return hierarchy.renamed(tuple(values))  # as many leaves with their labels: they still nest
     entries = []
     for text, *labels in zip(hierarchy.values, *hierarchy.levels, strict=True):
         try:
@@ -384,13 +399,19 @@ def known(values: tuple[Value, ...], levels: Sequence[tuple[Label, ...]], coded:
     return hierarchy
 
 
-def _written(level: Sequence[Label]) -> Iterator[str]:
-    return ("null" if label is None else _quoted(label) for label in level) if None in level else map(_quoted, level)
+def _numbered(items: Sequence[Value]) -> tuple[tuple[int, ...], list[Value]]:
+    """A number per item, 0.. in order of first appearance, and the different items in this order."""
+    different, rows = list(dict.fromkeys(items)), len(items)
+    if len(different) == rows:  # as values are
+        return tuple(range(rows)), different
+    if len(different) == 1:  # as the top is
+        return (0,) * rows, different
+    number_of = dict(zip(different, range(len(different)), strict=True))
+    return tuple(map(number_of.__getitem__, items)), different
 
 
 def _check_function(below: Sequence[Value], above: Sequence[Value], level: int, where: str) -> None:
-    parents = dict(zip(below, above, strict=True))
-    if len(parents) == len(below) or all(map(eq, map(parents.__getitem__, below), above)):
+    if not _tears(below, above):
         return
     becomes: dict[Value, Value] = {}
     for label, parent in zip(below, above, strict=True):
@@ -406,12 +427,42 @@ def _from_lines(lines: Sequence[tuple[int, Sequence[str]]], name: str) -> Hierar
     if not lines:
         raise HierarchyError(f"{name}: there are no rows; write one `value;level1;…` per value")
     expected = max(1, len(lines[0][1]))
-    rows = [row for _, row in lines]
-    if set(map(len, rows)) == {expected}:
-        values, *levels = zip(*rows, strict=True)
-        if len(set(values)) == len(values) and not any("" in column for column in (values, *levels)):
-            return nested_levels(values, levels, name)
-    return _merged((_entry(number, row, expected, name) for number, row in lines), name)
+    return _of_columns(_columns([row for _, row in lines])) or _merged(
+        (_entry(number, row, expected, name) for number, row in lines), name
+    )
+
+
+def _columns(rows: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+    """The columns of rows; none where the rows are of different lengths."""
+    return list(zip(*rows, strict=True)) if len(set(map(len, rows))) == 1 else []
+
+
+def _of_columns(columns: list[tuple[str, ...]]) -> Hierarchy | None:
+    """The hierarchy of a file's columns, which it empties, coded on the way.
+
+    None for no column, and where a value is there twice, a field is empty, or a level splits a label. The labels of a
+    level are as few texts as they are different: what is alike is then soon compared.
+    """
+    every: list[Level] = []
+    for number, column in enumerate(columns):
+        codes, labels = _numbered(column)
+        if "" in labels or (_tears(every[-1].codes, codes) if every else len(labels) < len(column)):
+            return None
+        every.append(Level(codes, tuple(labels), tuple(Counter(codes).values())))
+        columns[number] = ()
+    if not every:
+        return None
+    rows = len(every[0].codes)
+    if len(every) == 1 or len(every[-1].labels) > 1:
+        every.append(Level((0,) * rows, (STAR,), (rows,)))
+    values, *levels = (tuple(map(level.labels.__getitem__, level.codes)) for level in every)
+    return known(values, levels, every)
+
+
+def _tears(below: Sequence[Value], above: Sequence[Value]) -> bool:
+    """Whether what is one below is not one above."""
+    parents = dict(zip(below, above, strict=True))
+    return len(parents) < len(below) and not all(map(eq, map(parents.__getitem__, below), above))
 
 
 def _entry(number: int, row: Sequence[str], expected: int, name: str) -> tuple[Value, tuple[Label, ...], str]:
