@@ -227,6 +227,7 @@ def in_pieces(tuples: int) -> Iterator[list[tuple[tuple[int, ...], int]]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_WHOLE", 0)
         patch.setattr(module, "_TUPLES", tuples)
+        patch.setattr(module, "_CLASSES", 1)
         patch.setattr(module, "cut", cut)
         yield pieces
 

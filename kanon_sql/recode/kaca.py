@@ -46,8 +46,10 @@ from kanon_sql.recode.task import Local, Task
 from kanon_sql.recode.values import Values, no_safe_classes, refuse_if_unsafe_as_a_whole
 
 _PIECE = "piece"
-_WHOLE, _TUPLES = 50_000, 2_000  # tuples that are one piece still; about as many in a piece of more
+_WHOLE, _TUPLES = 50_000, 500  # tuples that are one piece still; at most about as many in a piece of more
+_CLASSES = 10  # of k tuples in the smallest piece
 _MOST_BLOCKS = 1000  # a million pairs of them take some hundredths of a second
+_BLOCKS_IN_PIECE = 250  # of which there are many, each with few classes
 _ALL = 2**31 - 1
 _SEEKERS = 4_000  # classes that look for the nearest in one go: with so many blocks each, some million candidates
 _EXACT = 2**24  # sums of whole numbers below it are exact in 4-byte floats
@@ -123,7 +125,7 @@ class _Run:
         if self.task.frequency_set.tuples > _WHOLE:
             self._cut_into_pieces(self.tables.count(tuples), [*self.values, *levels])
         for column in sorted(self.codes[1:], key=self._mean_step, reverse=True):
-            if self._count_blocks([*self.block, column]) <= _MOST_BLOCKS:
+            if self._count_blocks([*self.block, column]) <= self._most_blocks:
                 self.block.append(column)
 
     def _cut_into_pieces(self, tuples: int, columns: Sequence[str]) -> None:
@@ -131,7 +133,7 @@ class _Run:
         made, task, clock = self.tables, self.task, self.task.clock
         once = self._make("once", tuples=made["tuples"], values=self.values)
         counted = replace(task.frequency_set, relation=once, rows=tuples, sensitive=(), population=None)
-        model = all_of(k_anonymity(max(_TUPLES // 2, task.model.k)))
+        model = all_of(k_anonymity(max(_TUPLES // 2, _CLASSES * task.model.k)))
         part = clock.part(None if clock.limit is None else clock.seconds + (clock.limit - clock.seconds) / 4)
         coarse = replace(task, frequency_set=counted, model=model, judge=Judge(counted, model), clock=part)
         if (assignment := cut(coarse, once, tuples)) is None:
@@ -151,7 +153,7 @@ class _Run:
 
     def describe(self, number: int) -> int:
         """Describe the classes as they are now; how many of them are unsafe. InfeasibleError if one holds all rows."""
-        while len(self.block) > 1 and self._count_blocks(self.block) > _MOST_BLOCKS:
+        while len(self.block) > 1 and self._count_blocks(self.block) > self._most_blocks:
             self.block.pop()
         self._make(
             "classes",
@@ -291,6 +293,11 @@ class _Run:
         holes: dict[str, Hole] = {"generalized": generalized, "own": Steps(self.costs, "g")}
         ((distortion,),) = self.tables.rows("kaca/distortion", assignment=assignment, **holes)
         return float(distortion)
+
+    @property
+    def _most_blocks(self) -> int:
+        """How many blocks there may be in a piece."""
+        return _MOST_BLOCKS if self.pieces == 1 else min(_MOST_BLOCKS, _BLOCKS_IN_PIECE)
 
     def _mean_step(self, column: str) -> float:
         """What a column adds to the distance of two rows on average."""
