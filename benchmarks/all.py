@@ -1,8 +1,8 @@
 """The benchmark: limits of the machine, our times as multiples of them, peers in the same run, and one page of it all.
 
-    python benchmarks/all.py             # about 25 minutes on two cores
+    python benchmarks/all.py             # about 20 minutes on two cores
     python benchmarks/all.py --quick     # some minutes, to see that it works; its page is printed, nothing is kept
-    python benchmarks/all.py --largest   # 100 million rows too: half an hour and some GB of disk more
+    python benchmarks/all.py --largest   # 100 million rows too: ten minutes and some GB of disk more
     python benchmarks/all.py --resume    # go on with what was stopped
     python benchmarks/all.py peers nodes # only these parts; the others stay as they were
     python benchmarks/all.py --page      # the page alone, of what was measured
