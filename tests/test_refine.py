@@ -289,7 +289,7 @@ def test_only_values_that_occur_are_loaded(monkeypatch: pytest.MonkeyPatch) -> N
 def test_the_pace_looks_at_a_bounded_number_of_cells() -> None:
     """The least step is one sixtieth of the way; where even that would look at too many cells, there is none."""
     pace = _StepSize(60_000, [[0.0, 1000.0 * (j + 1), 2000.0 * (j + 1)] for j in range(30)])
-    assert [pace.advance(1_000_000) for _ in range(4)] == [0, 1000, 2000, None]
+    assert [pace.advance(3_000_000) for _ in range(4)] == [0, 1000, 2000, None]
     one = _StepSize(1000, [[0.0, 1000.0]])
     assert [one.advance(10), one.advance(10)] == [0, 1000]
 

@@ -30,7 +30,7 @@ from kanon_sql.recode.task import Clock, Local, Task
 from kanon_sql.recode.values import Values, is_safe_as_a_whole
 
 _CELLS = 1_500_000  # generalizations of tuples that a step is to look at
-_MOST_PAIRS = 4_000_000  # where even the smallest step would look at more, the cover ends
+_MOST_PAIRS = 12_000_000  # where even the smallest step would look at more, the cover ends
 _STEPS = 60  # the smallest step, as a part of the way from no loss to total loss
 _PAIRS = 20_000_000  # tuples times classes compared in one statement, on so many levels of all attributes
 _LEVELS = 20
