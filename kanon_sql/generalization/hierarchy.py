@@ -205,7 +205,7 @@ def from_rows(rows: Sequence[Sequence[str]], name: str) -> Hierarchy:
     >>> from_rows([["Male"], ["Female"]], "sex.csv").levels
     (('*', '*'),)
     """
-    return _from_lines(list(enumerate(rows, start=1)), name)
+    return _of_columns(_columns(rows)) or _row_by_row(list(enumerate(rows, start=1)), name)
 
 
 def parse(text: str, name: str, separator: str | None = None, header: bool = False) -> Hierarchy:
@@ -220,7 +220,7 @@ def parse(text: str, name: str, separator: str | None = None, header: bool = Fal
     with _without_collection():
         # A million rows are not to be kept beside their columns; the few that are no plain table are read again.
         columns = _columns([row for _, row in fields(text, name, separator, header)])
-        return _of_columns(columns) or _from_lines(fields(text, name, separator, header), name)
+        return _of_columns(columns) or _row_by_row(fields(text, name, separator, header), name)
 
 
 @contextmanager
@@ -423,17 +423,16 @@ def _check_function(below: Sequence[Value], above: Sequence[Value], level: int, 
             )
 
 
-def _from_lines(lines: Sequence[tuple[int, Sequence[str]]], name: str) -> Hierarchy:
+def _row_by_row(lines: Sequence[tuple[int, Sequence[str]]], name: str) -> Hierarchy:
+    """The hierarchy of numbered rows that are no plain table, or the error that says which of them is wrong."""
     if not lines:
         raise HierarchyError(f"{name}: there are no rows; write one `value;level1;…` per value")
     expected = max(1, len(lines[0][1]))
-    return _of_columns(_columns([row for _, row in lines])) or _merged(
-        (_entry(number, row, expected, name) for number, row in lines), name
-    )
+    return _merged((_entry(number, row, expected, name) for number, row in lines), name)
 
 
 def _columns(rows: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
-    """The columns of rows; none where the rows are of different lengths."""
+    """The columns of rows; none where there are no rows, or rows of different lengths."""
     return list(zip(*rows, strict=True)) if len(set(map(len, rows))) == 1 else []
 
 

@@ -194,10 +194,15 @@ CASES = [
         "quality/levels",
         {"cells": Relation("cells"), "labels": Relation("labels")},
         ["value", "level", "leaves", "n"],
-        [(0, 1, 2, 5), (1, None, None, 1), (2, 0, 1, 4)],
+        [(0, 1, 2, 5), (1, None, None, 1), (2, 0, 1, 4), (3, 2, 3, 2)],
         {
-            **relation("cells", "value label n", (0, "x", 3), (0, "y", 2), (1, "z", 1), (2, None, 4), label="VARCHAR"),
-            **relation("labels", "label level leaves", ("x", 1, 2), ("y", 1, 2), (None, 0, 1), label="VARCHAR"),
+            **relation(
+                *("cells", "value label n", (0, "x", 3), (0, "y", 2), (1, "z", 1), (2, None, 4), (3, "", 2)),
+                label="VARCHAR",
+            ),
+            **relation(
+                *("labels", "label level leaves", ("x", 1, 2), ("y", 1, 2), (None, 0, 1), ("", 2, 3)), label="VARCHAR"
+            ),
         },
     ),
     Case(
