@@ -1,16 +1,20 @@
 """The page: who may ask it, what a change does, the slider against a count in Python, a search, a killed server."""
 
 import json
+import socket
 import subprocess
 import sys
 import time
 from collections import Counter
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import duckdb
 import pytest
 
 from kanon_sql.page.guard import MOST_BYTES
+from kanon_sql.page.opening import open_page
+from kanon_sql.page.server import serve
 from support.page import PEOPLE, TOKEN, client_of, finished, text_of
 
 
@@ -153,6 +157,16 @@ def test_a_killed_page_takes_its_worker_along(people):
 def test_the_address_holds_the_token(people):
     with client_of(people) as client:
         assert TOKEN in str(client.get("columns").url)
+
+
+def test_a_browser_may_come_as_soon_as_the_address_is_told(people):
+    def connect(address: str) -> None:
+        found = urlsplit(address)
+        with socket.create_connection((found.hostname, found.port), timeout=5):
+            raise EOFError("connected")
+
+    with pytest.raises(EOFError, match="connected"):
+        serve(open_page(str(people)), opened=connect)
 
 
 def test_models_are_asked_for_by_column(people):

@@ -51,6 +51,7 @@ def served(page: Page) -> Iterator[str]:
     """The address of a page that is served in this process, for a browser."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
+        listening.listen()
         port = listening.getsockname()[1]
         server = uvicorn.Server(
             uvicorn.Config(application(page, TOKEN, port), log_level="error", timeout_graceful_shutdown=1, ws="none")
