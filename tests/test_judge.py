@@ -87,8 +87,9 @@ def rolled_up_rows(engine: DuckDB) -> int:
     return sum(int(engine.rows(f'SELECT COUNT(*) FROM "{name}"')[0][0]) for (name,) in tables)
 
 
-def test_a_bounded_number_of_texts_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judges, "_LOSS_QUERIES", 3)
+@pytest.mark.parametrize("kept", [3, 256])
+def test_a_text_serves_all_nodes_with_as_many_sums(monkeypatch: pytest.MonkeyPatch, kept: int) -> None:
+    monkeypatch.setattr(judges, "_TEXTS", kept)
     levels = [(leaf, leaf if leaf == "a" else "bc", "*") for leaf in "abc"]
     column = Column({labels[0]: labels for labels in levels})
     problem = Problem([(x, y, z) for x in "abc" for y in "abc" for z in "abc"], [column] * 3, 2)
@@ -97,7 +98,8 @@ def test_a_bounded_number_of_texts_is_kept(monkeypatch: pytest.MonkeyPatch) -> N
     for node in [*problem.nodes, *problem.nodes]:
         assert judge.losses(node, costs).losses == pytest.approx(problem.column_losses(node))
     cache = judge._loss_query.cache_info()
-    assert cache.currsize == 3 < cache.misses
+    assert cache.currsize == min(kept, 4)  # of no, one, two and three columns
+    assert (cache.misses == 4) == (kept > 4)
 
 
 def two_levels(leaves: str) -> Column:

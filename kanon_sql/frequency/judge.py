@@ -27,7 +27,7 @@ from kanon_sql.queries import Crossed, Masked, PerNode, Relation
 _SIZES = "privacy/node_class_sizes"
 _MOST_COUNTED = 200_000  # tuples that are fetched for a group of attributes
 _MOST_CROSSED = 50_000  # tuples; beyond, one grouping for several nodes is no faster than one each, and roll-ups help
-_LOSS_QUERIES = 256  # texts kept, of a few thousand characters each; most nodes need the same sums as others
+_TEXTS = 256  # of queries that are kept, of a few thousand characters each
 
 
 def may_suppress(limit: float, rows: int) -> int:
@@ -61,11 +61,14 @@ class Judge:
         self._prepare()
 
     def _prepare(self) -> None:
-        self._loss_query = lru_cache(_LOSS_QUERIES)(self._prepared_loss)
-        self._losses_query = lru_cache(_LOSS_QUERIES)(
-            lambda columns: self._prepared("core/node_losses", losses=list(columns))
+        # Of columns there is the number alone: a text for each set of columns would take longer than the query.
+        self._loss_query = lru_cache(_TEXTS)(
+            lambda query, count, least: self._prepared(query, least, losses=_numbers("lost", count))
         )
-        self._classes = lru_cache(_LOSS_QUERIES)(lambda least: self._prepared("core/node_classes", least))
+        self._bits_query = lru_cache(_TEXTS)(
+            lambda count, least: self._prepared("core/node_bits", least, labels=_numbers("label", count))
+        )
+        self._classes = lru_cache(_TEXTS)(lambda least: self._prepared("core/node_classes", least))
         self._test = cache(lambda: self._prepared(self._test_name))
         self._tests = cache(lambda: self._prepared("core/node_tests"))
         self._verdict = lru_cache(1)(self._prepared_verdict)
@@ -192,8 +195,7 @@ class Judge:
     def losses(self, node: Node, costs: Costs) -> Figures:
         """Rows at risk of a node, each attribute's mean loss with those rows suppressed, and its starred values."""
         columns = self._columns_of_loss([node])
-        prepared = self._loss_query(columns, self._least_size(node))
-        (_, at_risk, *sums) = self._ask("core/node_loss", self._fill(prepared, [node], columns))[0]
+        (_, at_risk, *sums) = self._ask_losses("core/node_loss", node, columns)
         return self._lost(node, costs, at_risk, dict(zip(columns, sums, strict=True)))
 
     def several_losses(self, nodes: Sequence[Node], costs: Costs) -> list[Figures]:
@@ -202,13 +204,18 @@ class Judge:
         crossed = None if self._undecided or not columns else self._crossed(nodes, columns)
         if crossed is None or len(crossed.masks) < len(nodes):
             return [self.losses(node, costs) for node in nodes]
-        text = self._losses_query(columns)(0, crossed, crossed.names)
+        text = self._loss_query("core/node_losses", len(columns), Least())(0, crossed, crossed.names)
         answers = {number: figures for number, *figures in self._ask("core/node_losses", [text])}
         counted = [answers.get(number, [0] * (1 + len(columns))) for number in range(len(nodes))]
         return [
             self._lost(node, costs, at_risk, dict(zip(columns, sums, strict=True)))
             for node, (at_risk, *sums) in zip(nodes, counted, strict=True)
         ]
+
+    def _ask_losses(self, query: str, node: Node, columns: Sequence[str]) -> tuple[Any, ...]:
+        """The one row of a query of a node's columns of loss: the node, its rows at risk, a sum of each column."""
+        prepared = self._loss_query(query, len(columns), self._least_size(node))
+        return self._ask(query, self._fill(prepared, [node], columns))[0]
 
     def _columns_of_loss(self, nodes: Sequence[Node]) -> tuple[str, ...]:
         of_nodes = (name for node in nodes for name in self._loss_columns(node))
@@ -250,9 +257,9 @@ class Judge:
     def _bits(self, node: Node, costs: Costs) -> tuple[int, tuple[float, ...]]:
         """Rows at risk, and each attribute's lost bits: of all rows on its level, and of suppressed ones to the top."""
         names, (relation,) = self._packed().labels(node), self._rollups().relations([node])
-        safe = self._tested.at_least(self._least_size(node)).safe
-        source, dialect = Masked(relation, names, self._counts), self.frequency_set.engine.dialect
-        text = queries.text("core/node_bits", dialect, frequency_set=source, labels=list(names), safe=safe)
+        labels = dict(zip(_numbers("label", len(names)), names.values(), strict=True))
+        prepared = self._bits_query(len(names), self._least_size(node))
+        text = prepared(0, Masked(relation, labels, self._counts), ())
         self.queries += 1
         ((at_risk, *sums),) = self.frequency_set.tables.rows_as(text, "core/node_bits")
         whole = float(at_risk) * log(float(at_risk)) if at_risk else 0.0
@@ -264,8 +271,7 @@ class Judge:
     def _generalized(self, node: Node, costs: Costs) -> tuple[int, tuple[float, ...]]:
         """Rows at risk, and each attribute's share of all rows whose cell is for several leaves, or is suppressed."""
         columns = self._loss_columns(node)
-        prepared = self._prepared("core/node_generalized", self._least_size(node), losses=columns)
-        (_, at_risk, *sums) = self._ask("core/node_generalized", self._fill(prepared, [node], columns))[0]
+        (_, at_risk, *sums) = self._ask_losses("core/node_generalized", node, columns)
         several = dict(zip(columns, sums, strict=True))
         triples = zip(self.frequency_set.attributes, node, costs.level_generalized, strict=True)
         shares = (of[level] + (at_risk - _several(a, level, several, at_risk)) / costs.rows for a, level, of in triples)
@@ -401,7 +407,7 @@ class Judge:
             return None
         masks = {number: self._packed().masks(node) for number, node in enumerate(nodes)}
         together = {number: of_node for number, of_node in masks.items() if of_node is not None}
-        crossed = Crossed(self._packed().relation, together, [*self._counts, *losses])
+        crossed = Crossed(self._packed().relation, together, {each: each for each in self._counts} | _numbered(losses))
         return crossed if len(together) > 1 and crossed.names else None
 
     def _fill(
@@ -409,10 +415,12 @@ class Judge:
     ) -> list[str]:
         """A query of each node, by its number."""
         numbered = nodes if isinstance(nodes, Mapping) else dict(enumerate(nodes))
-        packed, others, asked = self._packed(), [*self._counts, *losses], list(numbered.values())
+        packed, asked = self._packed(), list(numbered.values())
         relations = [packed.relation] * len(asked) if losses else self._rollups().relations(asked)
         columns = [packed.columns(node) for node in asked]
-        sources = [Masked(relation, bits, others) for relation, bits in zip(relations, columns, strict=True)]
+        sums: dict[str, queries.Bits] = {name: (of, None) for name, of in _numbered(losses).items()}
+        pairs = zip(relations, columns, strict=True)
+        sources = [Masked(relation, bits | sums, self._counts) for relation, bits in pairs]
         return [prepared(i, source, bits) for i, source, bits in zip(numbered, sources, columns, strict=True)]
 
     @property
@@ -442,9 +450,6 @@ class Judge:
         """The models as they are asked where nodes are tested."""
         return self.model.referring(self._spread()[1])
 
-    def _prepared_loss(self, columns: tuple[str, ...], least: Least) -> PerNode:
-        return self._prepared("core/node_loss", least, losses=columns)
-
     def _prepared_verdict(self) -> PerNode:
         models = self._tested
         return self._prepared("core/node_verdict", monotone=models.always_monotone, unavoidable=models.unavoidable)
@@ -464,6 +469,16 @@ class Judge:
         answers = self.frequency_set.tables.rows_as(queries.union_all(texts), query)
         whole = [tuple(None if value is None else int(value) for value in row) for row in answers]
         return sorted(whole)
+
+
+def _numbers(stem: str, count: int) -> list[str]:
+    """So many names that no other column has."""
+    return [f"_{stem}_{number}" for number in range(count)]
+
+
+def _numbered(losses: Sequence[str]) -> dict[str, str]:
+    """Columns of loss, by the names that they have in a query of as many."""
+    return dict(zip(_numbers("lost", len(losses)), losses, strict=True))
 
 
 def _several(attribute: Attribute, level: int, sums: dict[str, int], rows: int) -> int:

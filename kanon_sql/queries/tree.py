@@ -91,11 +91,14 @@ class Masked:
 
 @dataclass(frozen=True)
 class Crossed:
-    """A relation with each of its rows once per node: the node's number, the bits that its masks leave, and others."""
+    """A relation with each of its rows once per node: the node's number, the bits that its masks leave, and others.
+
+    `others`: by their new names.
+    """
 
     relation: Relation
     masks: Mapping[int, Mapping[str, int]]
-    others: Sequence[str]
+    others: Mapping[str, str]
 
     @property
     def names(self) -> list[str]:
@@ -107,7 +110,7 @@ class Crossed:
         names = [_plain(name, dialect) for name in self.names]
         numbers = ("(" + ", ".join(map(str, [node, *self._row(node)])) + ")" for node in self.masks)
         bits = [f"f.{name} & m.{name} AS {name}" for name in names]
-        others = [f"f.{_plain(name, dialect)}" for name in self.others]
+        others = [f"f.{each}" for each in _of_bits({name: (of, None) for name, of in self.others.items()}, dialect)]
         return (
             f"SELECT {', '.join(['m.node', *bits, *others])} FROM {named(self.relation, dialect)} AS f "
             f"CROSS JOIN (VALUES {', '.join(numbers)}) AS m({', '.join(['node', *names])})"
@@ -167,7 +170,7 @@ PerNode = Callable[[int, Relation | Masked | Crossed, Iterable[str]], str]
 
 
 def per_node(name: str, dialect: str, **holes: Hole) -> PerNode:
-    """Fill a query's holes but `$node`, `$frequency_set` and `$levels`; return the function that fills those.
+    """Fill a query's holes but `$node`, `$frequency_set` and `$levels`; return the function that fills those it has.
 
     Filling and printing a tree is paid once. The level columns must have plain names (letters, digits, underscores).
 
@@ -175,8 +178,9 @@ def per_node(name: str, dialect: str, **holes: Hole) -> PerNode:
     >>> query(0, Relation("f"), ["age_1", "zip_0"])
     'SELECT "age_1", "zip_0" FROM "f" AS f GROUP BY "age_1", "zip_0" HAVING COALESCE(SUM(n) >= 2, FALSE)'
     """
-    numbered = {"node": _NODE_MARK} if "node" in _holes(name) else {}
-    printed = text(name, dialect, **holes, **numbered, levels=[_MARK], frequency_set=Relation(_RELATION_MARK))
+    marks: dict[str, Hole] = {"node": _NODE_MARK, "levels": [_MARK]}
+    marked = {hole: mark for hole, mark in marks.items() if hole in _holes(name)}
+    printed = text(name, dialect, **holes, **marked, frequency_set=Relation(_RELATION_MARK))
     pieces = printed.replace(identifier(_RELATION_MARK, dialect), _RELATION_MARK).split(identifier(_MARK, dialect))
 
     def fill(node: int, relation: Relation | Masked | Crossed, names: Iterable[str]) -> str:
