@@ -14,7 +14,8 @@ from kanon_sql.strategies.space import Search, Space
 from kanon_sql.strategies.turns import in_turns
 
 _START = 150  # tests; enough for `certified` to come down to a first k-minimal node
-_LEAD = 700  # tests; enough for `local_search` to come to a first good node where suppressed rows count
+_LEAD = 700  # tests; enough to come to a first good node where suppressed rows count
+_FAR = 10**10  # nodes; beyond, the proof takes so long where suppressed rows count that good nodes come first
 _SMALL = 50_000  # nodes; up to here listing them all saves more tests than clauses do
 
 
@@ -22,10 +23,11 @@ def auto(space: Space) -> Search:
     """Prove the optimum where that can be done in the time, else find the best node and how far off it can be.
 
     Small lattices are searched best first. Larger ones are searched by `certified`, beside `local_search` and
-    `memetic`, which find good nodes sooner, each on other tables; `datafly` first, which finds a node at once. They
-    look on for as long as there is time, unless `space.evaluations` are said. Without a monotone privacy model
-    every lattice that can be listed is searched best first, with `local_search` where that takes long; and any other,
-    if not even prospects rule out a node, by `local_search` and from the bottom up in turns.
+    `memetic`, which find good nodes sooner, each on other tables; `datafly` first, which finds a node at once. Where
+    suppressed rows count, `local_search` has a lead, and in lattices of over 10^10 nodes `memetic`. They look on for
+    as long as there is time, unless `space.evaluations` are said. Without a monotone privacy model every lattice that
+    can be listed is searched best first, with `local_search` where that takes long; and any other, if not even
+    prospects rule out a node, by `local_search` and from the bottom up in turns.
     """
     if not space.listable:
         return _large(space)
@@ -42,7 +44,11 @@ def _large(space: Space) -> Search:
         space.candidate(inf)  # there is none, which proves the best, and not only to what costs are rounded to
         return
     yield from datafly(space)  # a node to release after some dozens of tests
-    monotone = space.metric.monotone(space.may_suppress)  # then the best node is k-minimal, and the proof may be near
-    lead = 0 if monotone else _LEAD
-    good = in_turns(space, good, breeding(space, evaluations), start=lead)
-    yield from in_turns(space, certified(space), good, start=-lead or _START)
+    bred = breeding(space, evaluations)
+    if space.metric.monotone(space.may_suppress):  # then the best node is k-minimal, and the proof may be near
+        good, start = in_turns(space, good, bred), _START
+    elif space.lattice.size <= _FAR:
+        good, start = in_turns(space, good, bred, start=_LEAD), -_LEAD
+    else:
+        good, start = in_turns(space, bred, good, start=_LEAD), -2 * _LEAD
+    yield from in_turns(space, certified(space), good, start=start)
