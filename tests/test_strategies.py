@@ -41,6 +41,7 @@ from support.searching import (
     metrics,
 )
 
+auto = importlib.import_module("kanon_sql.strategies.auto")
 incognito = importlib.import_module("kanon_sql.strategies.incognito")
 samarati = importlib.import_module("kanon_sql.strategies.samarati")
 
@@ -93,6 +94,20 @@ def test_every_node_is_settled(name: str, problem: Problem, by: str) -> None:
 @pytest.mark.parametrize("name", OPTIMAL)
 def test_the_optimum_of_identical_hierarchies_is_found_and_proven(name: str, problem: Problem, by: str) -> None:
     run = checked(problem, name, by)
+    assert run.is_optimal()
+    assert run.outcome.proven_optimal
+
+
+@FAST
+@given(problem=problems(bounded=True), by=metrics, lead=st.sampled_from([0, 5, 700]))
+@pytest.mark.parametrize("far", [0, inf])
+def test_auto_proves_the_optimum_whichever_search_begins(far: float, problem: Problem, by: str, lead: int) -> None:
+    """As it goes about lattices that are too large for brute force."""
+    assume(keeps_a_row(problem, by))
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {"_SMALL": 0, "_FAR": far, "_LEAD": lead}.items():
+            patch.setattr(auto, name, value)
+        run = checked(problem, "auto", by)
     assert run.is_optimal()
     assert run.outcome.proven_optimal
 
