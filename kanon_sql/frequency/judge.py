@@ -22,7 +22,7 @@ from kanon_sql.generalization.later import is_unmade
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.loss import Costs, Figures, Part
 from kanon_sql.privacy import Alike, Least, PrivacyModels, Reference
-from kanon_sql.queries import Crossed, Masked, PerNode, Relation
+from kanon_sql.queries import Bits, Crossed, Masked, PerNode, Relation
 
 _SIZES = "privacy/node_class_sizes"
 _MOST_COUNTED = 200_000  # tuples that are fetched for a group of attributes
@@ -61,12 +61,12 @@ class Judge:
         self._prepare()
 
     def _prepare(self) -> None:
-        # Of columns there is the number alone: a text for each set of columns would take longer than the query.
+        # One text for as many columns, whichever they are: to print one for each set takes longer than the query.
         self._loss_query = lru_cache(_TEXTS)(
-            lambda query, count, least: self._prepared(query, least, losses=_numbers("lost", count))
+            lambda query, count, least: self._prepared(query, least, losses=_names("lost", count))
         )
         self._bits_query = lru_cache(_TEXTS)(
-            lambda count, least: self._prepared("core/node_bits", least, labels=_numbers("label", count))
+            lambda count, least: self._prepared("core/node_bits", least, labels=_names("label", count))
         )
         self._classes = lru_cache(_TEXTS)(lambda least: self._prepared("core/node_classes", least))
         self._test = cache(lambda: self._prepared(self._test_name))
@@ -257,7 +257,7 @@ class Judge:
     def _bits(self, node: Node, costs: Costs) -> tuple[int, tuple[float, ...]]:
         """Rows at risk, and each attribute's lost bits: of all rows on its level, and of suppressed ones to the top."""
         names, (relation,) = self._packed().labels(node), self._rollups().relations([node])
-        labels = dict(zip(_numbers("label", len(names)), names.values(), strict=True))
+        labels = dict(zip(_names("label", len(names)), names.values(), strict=True))
         prepared = self._bits_query(len(names), self._least_size(node))
         text = prepared(0, Masked(relation, labels, self._counts), ())
         self.queries += 1
@@ -407,7 +407,8 @@ class Judge:
             return None
         masks = {number: self._packed().masks(node) for number, node in enumerate(nodes)}
         together = {number: of_node for number, of_node in masks.items() if of_node is not None}
-        crossed = Crossed(self._packed().relation, together, {each: each for each in self._counts} | _numbered(losses))
+        counts: dict[str, Bits] = {name: (name, None) for name in self._counts}
+        crossed = Crossed(self._packed().relation, together, counts | _numbered(losses))
         return crossed if len(together) > 1 and crossed.names else None
 
     def _fill(
@@ -418,8 +419,7 @@ class Judge:
         packed, asked = self._packed(), list(numbered.values())
         relations = [packed.relation] * len(asked) if losses else self._rollups().relations(asked)
         columns = [packed.columns(node) for node in asked]
-        sums: dict[str, queries.Bits] = {name: (of, None) for name, of in _numbered(losses).items()}
-        pairs = zip(relations, columns, strict=True)
+        sums, pairs = _numbered(losses), zip(relations, columns, strict=True)
         sources = [Masked(relation, bits | sums, self._counts) for relation, bits in pairs]
         return [prepared(i, source, bits) for i, source, bits in zip(numbered, sources, columns, strict=True)]
 
@@ -471,14 +471,14 @@ class Judge:
         return sorted(whole)
 
 
-def _numbers(stem: str, count: int) -> list[str]:
+def _names(stem: str, count: int) -> list[str]:
     """So many names that no other column has."""
     return [f"_{stem}_{number}" for number in range(count)]
 
 
-def _numbered(losses: Sequence[str]) -> dict[str, str]:
+def _numbered(losses: Sequence[str]) -> dict[str, Bits]:
     """Columns of loss, by the names that they have in a query of as many."""
-    return dict(zip(_numbers("lost", len(losses)), losses, strict=True))
+    return {name: (column, None) for name, column in zip(_names("lost", len(losses)), losses, strict=True)}
 
 
 def _several(attribute: Attribute, level: int, sums: dict[str, int], rows: int) -> int:

@@ -98,7 +98,7 @@ class Crossed:
 
     relation: Relation
     masks: Mapping[int, Mapping[str, int]]
-    others: Mapping[str, str]
+    others: Mapping[str, Bits]
 
     @property
     def names(self) -> list[str]:
@@ -110,7 +110,7 @@ class Crossed:
         names = [_plain(name, dialect) for name in self.names]
         numbers = ("(" + ", ".join(map(str, [node, *self._row(node)])) + ")" for node in self.masks)
         bits = [f"f.{name} & m.{name} AS {name}" for name in names]
-        others = [f"f.{each}" for each in _of_bits({name: (of, None) for name, of in self.others.items()}, dialect)]
+        others = [f"f.{each}" for each in _of_bits(self.others, dialect)]
         return (
             f"SELECT {', '.join(['m.node', *bits, *others])} FROM {named(self.relation, dialect)} AS f "
             f"CROSS JOIN (VALUES {', '.join(numbers)}) AS m({', '.join(['node', *names])})"
