@@ -8,6 +8,7 @@ from dataclasses import fields, replace
 from itertools import combinations, product
 from math import inf
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas
@@ -110,6 +111,33 @@ def test_auto_proves_the_optimum_whichever_search_begins(far: float, problem: Pr
         run = checked(problem, "auto", by)
     assert run.is_optimal()
     assert run.outcome.proven_optimal
+
+
+@pytest.mark.parametrize(("nodes", "first", "tests"), [(10**10, "improving", 3), (10**10 + 1, "breeding", 6)])
+def test_which_search_has_a_lead_in_auto(nodes: int, first: str, tests: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`tests`: of both searches for good nodes, before the proof begins."""
+    asked: list[str] = []
+
+    def asking(name: str) -> Search:
+        while True:
+            yield Test([(len(asked),)])
+            asked.append(name)
+
+    for name in ("certified", "improving", "breeding"):
+        monkeypatch.setattr(auto, name, lambda *_, name=name: asking(name))
+    monkeypatch.setattr(auto, "datafly", lambda _: iter(()))
+    monkeypatch.setattr(auto, "_LEAD", 3)
+    monkeypatch.setattr(importlib.import_module("kanon_sql.strategies.turns"), "_NEAR", 0)
+    space: Any = SimpleNamespace(prunes=True, evaluations=None, may_suppress=1, listable=False)
+    space.lattice, space.tags = SimpleNamespace(size=nodes), SimpleNamespace(status=lambda _: None)
+    space.metric = SimpleNamespace(monotone=lambda _: False)
+    search = auto.auto(space)
+    request = next(search)
+    while "certified" not in asked:
+        request = search.send([False] * len(request.nodes))
+    before = asked.index("certified")
+    assert asked[:3] == [first] * 3
+    assert tests <= before <= tests + 2  # searches that are level ask together
 
 
 @FAST
