@@ -225,7 +225,7 @@ def test_a_search_can_be_stopped_with_the_best_so_far(browser, tmp_path, monkeyp
         opened.wait_for_selector("#results table")
         assert page.results[0].manifest["search_ended"] == "interrupted"
         assert page.results[0].manifest["verified"]
-        opened.click("#go")
+        opened.click("#go:text-is('Search')")  # until its rows are there too, the button stops it
         opened.wait_for_selector("#running dt >> text=Best so far")
         opened.click("text=Stop without a result")
         opened.wait_for_selector("text=Stopped; nothing was kept of it")
