@@ -141,8 +141,13 @@ class Engine(Protocol):
     ) -> None:
         """Do what `load` does with rows that come some at a time, each time column by column."""
 
-    def insert_castable(self, relation: Relation, written: Relation, type_name: str, columns: Sequence[str]) -> None:
-        """Add to a table the rows of another whose `text` a type can hold, as `value`; NULL too. `columns`: of both."""
+    def make_castable(
+        self, relation: Relation, none: str, written: Relation, type_name: str, columns: Sequence[str]
+    ) -> None:
+        """Make a temporary table of the rows of another whose `text` a type can hold, as `value`; NULL too.
+
+        `none`: the query that gives the table's columns in their types, and no rows. `columns`: those of both tables.
+        """
 
     def filled(self, relation: Relation, rows: int | None) -> None:
         """Told of a temporary table that has got rows, so many if that is known, before it is read or gets more."""

@@ -154,13 +154,14 @@ def test_the_log_says_what_was_run(engine: Engine) -> None:
         tables.make("kept", "core/copy", columns=["letter"], source=letters)
         tables.rows("core/row_count", relation=letters)
         tables.rows("core/row_count", relation=letters)
-    said = [(each.name, each.rows, each.times) for each in tables.log]
-    assert said == [("load", 2, 1), ("drop", None, 3), ("core/copy", 2, 1), ("core/row_count", 2, 2)]
-    assert tables.statements == sum(times for _, _, times in said) - 1  # values are no statement
+    said = {each.name: (each.rows, each.times) for each in tables.log}
+    dropped = 2 if engine.name == "duckdb" else 3  # DuckDB replaces what may have been left there
+    assert said == {"load": (2, 1), "core/copy": (2, 1), "core/row_count": (2, 2), "drop": (None, dropped)}
+    assert tables.statements == sum(times for _, times in said.values()) - 1  # values are no statement
     assert {each.engine for each in tables.log} == {engine.name}
     (made,) = (each for each in tables.log if each.name == "core/copy")
     assert made.sentence == queries.sentence("core/copy")
-    assert made.sql.startswith("CREATE TEMPORARY TABLE")
+    assert made.sql.startswith("CREATE OR REPLACE TEMPORARY TABLE" if dropped == 2 else "CREATE TEMPORARY TABLE")
     assert made.seconds > 0
 
 

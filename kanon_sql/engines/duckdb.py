@@ -349,8 +349,7 @@ class DuckDB:
     ) -> None:
         """Create a temporary table and fill it, some rows at a time."""
         relation = queries.scratch(relation.name)  # never the user's own table
-        self.run(queries.drop(relation, self.dialect))
-        self.run(queries.create_table(relation, types, self.dialect))
+        self.run(queries.create_table(relation, types, self.dialect, replace=True))
         statement = queries.insert_lists(relation, types, self.dialect)
         for columns in batches:
             if columns and len(columns[0]):
@@ -368,15 +367,17 @@ class DuckDB:
         finally:
             self.connection.unregister(_SENT.name)
 
-    def insert_castable(self, relation: Relation, written: Relation, type_name: str, columns: Sequence[str]) -> None:
-        """Add the rows whose text a type can hold."""
-        self.run(queries.insert_castable(relation, written, type_name, columns, self.dialect))
+    def make_castable(
+        self, relation: Relation, none: str, written: Relation, type_name: str, columns: Sequence[str]
+    ) -> None:
+        """Make a table of the rows whose text a type can hold; the query of no rows gives their values a collation."""
+        held = queries.castable(written, type_name, columns, self.dialect)
+        self.send(queries.union_all([none, held]), self, relation)
 
     def send(self, query: str, target: Engine, relation: Relation) -> None:
         """Create a temporary table, here or in another engine, of what a query gives here."""
         if target is self:
-            self.run(queries.drop(relation, self.dialect))
-            self.run(queries.create_as(relation, query, self.dialect, temporary=True))
+            self.run(queries.create_as(relation, query, self.dialect, temporary=True, replace=True))
             return
         described = {name: type_name for name, type_name, *_ in self.rows(f"DESCRIBE {query}")}
         if isinstance(target, DuckDB) and _STREAMED.issuperset(described.values()):
@@ -393,8 +394,8 @@ class DuckDB:
         """Create a temporary table of what another connection sends, batch by batch."""
         with explained():
             self.connection.register(_SENT.name, stream)
-            self.run(queries.drop(relation, self.dialect))
-            self.run(queries.create_as(relation, queries.select_all(_SENT, self.dialect), self.dialect, temporary=True))
+            sent = queries.select_all(_SENT, self.dialect)
+            self.run(queries.create_as(relation, sent, self.dialect, temporary=True, replace=True))
             self.connection.unregister(_SENT.name)
 
     def forget(self, relation: Relation) -> None:

@@ -281,8 +281,11 @@ class PostgreSQL:
             for row in chain.from_iterable(zip(*columns, strict=True) for columns in batches):
                 copy.write_row(row)
 
-    def insert_castable(self, relation: Relation, written: Relation, type_name: str, columns: Sequence[str]) -> None:
-        """Add the rows whose text a type can hold."""
+    def make_castable(
+        self, relation: Relation, none: str, written: Relation, type_name: str, columns: Sequence[str]
+    ) -> None:
+        """Make a table of the rows whose text a type can hold."""
+        self.send(none, self, relation)
         if type_name.startswith(("date", "timestamp")):
             self.run(_sql(AFTER_DUCKDB, queries.parts(written, self.dialect)))
         insert = partial(queries.insert_castable, relation, written, type_name, columns, self.dialect)

@@ -99,6 +99,16 @@ class Scratch:
         self._note("load", "Load values into a temporary table.", "", started, rows)
         return relation
 
+    def make_castable(
+        self, table: str | Relation, none: str, written: Relation, type_name: str, columns: Sequence[str]
+    ) -> Relation:
+        """Make a table anew of the rows of another whose text a type can hold; see `Engine.make_castable`."""
+        relation, started = self._to_make(table), time.perf_counter()
+        self.engine.make_castable(relation, none, written, type_name, columns)
+        self.engine.filled(relation, None)
+        self._note("values", "Read texts as values of a column's type.", none, started)
+        return relation
+
     def receive(self, table: str | Relation, source: Engine, text: str, query: str = "") -> Relation:
         """Make a table anew of what a ready query gives in an engine, this or another."""
         relation, started = self._to_make(table), time.perf_counter()
@@ -153,13 +163,17 @@ class Scratch:
         return queries.text(query, self.engine.dialect, **holes)
 
     def _make(self, table: str | Relation, text: str, query: str = "", sentence: str = "") -> Relation:
+        held = self._relation(table) in self._made
         relation = self._to_make(table)
         told = query or "make", sentence or self._sentence(query, "Make a temporary table.")
         if not self.engine.has_temporary_tables:
             self._show(relation, text, *told)
             return relation
-        self._drop(relation)
-        made = queries.create_as(relation, text, self.engine.dialect, temporary=True)
+        # What we have made there is dropped first, which gives back its memory before there is another.
+        replace = self.engine.dialect == "duckdb" and not held
+        if not replace:
+            self._drop(relation)
+        made = queries.create_as(relation, text, self.engine.dialect, temporary=True, replace=replace)
         self._fill(relation, made, *told)
         return relation
 

@@ -269,8 +269,10 @@ class Spark:
             listed = self.connection.catalog.listTables()
         return [Relation(self.catalog, self.schema, each.name) for each in listed if not each.isTemporary]
 
-    def insert_castable(self, relation: Relation, written: Relation, type_name: str, columns: Sequence[str]) -> None:
-        """Show the rows whose text a type can hold, where there were none."""
+    def make_castable(
+        self, relation: Relation, _: str, written: Relation, type_name: str, columns: Sequence[str]
+    ) -> None:
+        """Show the rows whose text a type can hold."""
         self.send(queries.castable(written, type_name, columns, self.dialect), self, relation)
 
     def send(self, query: str, target: Engine, relation: Relation) -> None:

@@ -171,9 +171,7 @@ def _load_values(
     column, every = place.column, {"row": "INTEGER", "text": "VARCHAR", **types}
     written = tables.load("written", every, [range(len(texts)), texts, *beside])
     none = queries.no_values(place.relation, column.name, column.type, every, tables.engine.dialect)
-    relation = tables.make_as(table, none)
-    tables.engine.insert_castable(relation, written, column.type, list(every))
-    tables.engine.filled(relation, None)
+    tables.make_castable(table, none, written, column.type, list(every))
     tables.drop(written)
 
 

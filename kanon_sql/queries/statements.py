@@ -10,9 +10,11 @@ from kanon_sql.queries import tree as t
 from kanon_sql.relation import Relation
 
 
-def create_as(relation: Relation, query: str, dialect: str, form: str = "table", temporary: bool = False) -> str:
-    """The statement that makes a table or view of a complete query."""
-    kind = f"{'TEMPORARY ' if temporary else ''}{_kind(form)}"
+def create_as(
+    relation: Relation, query: str, dialect: str, form: str = "table", temporary: bool = False, replace: bool = False
+) -> str:
+    """The statement that makes a table or view of a complete query; `replace`: in the place of one (DuckDB, Spark)."""
+    kind = f"{'OR REPLACE ' if replace else ''}{'TEMPORARY ' if temporary else ''}{_kind(form)}"
     option, fence = _VIEW_FENCES.get(dialect, ("", "")) if form == "view" else ("", "")
     return f"CREATE {kind} {t.named(relation, dialect)}{option} AS {query}{fence}"
 
@@ -115,10 +117,14 @@ def _kind(form: str) -> str:
     return "MATERIALIZED VIEW" if form == "materialized" else form.upper()
 
 
-def create_table(relation: Relation, types: Mapping[str, str], dialect: str) -> str:
-    """The statement that makes an empty temporary table; types are the engine's own words."""
+def create_table(relation: Relation, types: Mapping[str, str], dialect: str, replace: bool = False) -> str:
+    """The statement that makes an empty temporary table; types are the engine's own words.
+
+    `replace`: in the place of one (DuckDB).
+    """
+    made = f"CREATE {'OR REPLACE ' if replace else ''}TEMPORARY TABLE"
     columns = [exp.ColumnDef(this=exp.to_identifier(n, quoted=True), kind=exp.Var(this=t)) for n, t in types.items()]
-    return f"CREATE TEMPORARY TABLE {t.printed(exp.Schema(this=t.table(relation), expressions=columns), dialect)}"
+    return f"{made} {t.printed(exp.Schema(this=t.table(relation), expressions=columns), dialect)}"
 
 
 def select_all(relation: Relation, dialect: str) -> str:
@@ -156,18 +162,14 @@ def insert_castable(
     dialect: str,
     rows: tuple[int, int] | None = None,
 ) -> str:
-    """The statement that adds to values those of the written texts that a type, in the engine's words, can hold.
+    """The statement that adds to values those of the written texts that a type can hold (PostgreSQL).
 
     `columns`: those of both tables, beside `value`. `rows`: for a server that cannot say what a type holds, the first
     row and the one after the last to try; the statement fails if the type refuses one.
     """
-    if dialect == "duckdb":
-        value = f"TRY_CAST(text AS {type_name})"
-        held = f"{value} IS NOT NULL"
-    else:
-        # A cast would cut a text that is too long; an assignment refuses it.
-        value = "text" if type_name.startswith("character") else f"CAST(text AS {type_name})"
-        held = f"pg_input_is_valid(text, {t.printed(t.literal(type_name), dialect)})"
+    # A cast would cut a text that is too long; an assignment refuses it.
+    value = "text" if type_name.startswith("character") else f"CAST(text AS {type_name})"
+    held = f"pg_input_is_valid(text, {t.printed(t.literal(type_name), dialect)})"
     where = f"row >= {rows[0]} AND row < {rows[1]}" if rows else f"text IS NULL OR {held}"
     into, source = (t.named(relation, dialect) for relation in (values, written))
     names = ", ".join(t.identifier(name, dialect) for name in columns)
@@ -187,7 +189,7 @@ def fingerprint(relation: Relation, columns: Sequence[str], texts: Sequence[str]
 
 
 def castable(written: Relation, type_name: str, columns: Sequence[str], dialect: str) -> str:
-    """The query of those of the written texts that a type can hold, as `value`, and columns beside it (Spark)."""
+    """The query of the written texts that a type can hold, as `value`, and columns beside it (DuckDB, Spark)."""
     value = f"TRY_CAST(text AS {type_name})"
     names = ", ".join(t.identifier(name, dialect) for name in columns)
     source = t.named(written, dialect)
