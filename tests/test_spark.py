@@ -59,6 +59,8 @@ SPEC: dict[str, Any] = {
     "sensitive": ["ill"],
 }
 
+LETTERS: dict[str, Any] = {"quasi_identifiers": {name: {"hierarchy": "suppress"} for name in ("a", "b")}}
+
 
 @pytest.fixture
 def cluster(chosen_spark: Spark) -> Spark:
@@ -117,6 +119,22 @@ def test_a_release_is_the_one_that_duckdb_makes(cluster: Spark, here: DuckDB, op
     if options.get("shuffle"):
         assert made.to_df().values.tolist() == other.to_df().values.tolist()
     assert not [view for view in cluster.connection.catalog.listTables() if view.isTemporary]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pytest.param([(f"a{i % 30}", f"b{i}") for i in range(600)], id="some values are shown"),
+        pytest.param([(f"a{i}", f"b{i}") for i in range(600)], id="all rows are the same"),
+        pytest.param([(f"a{i % 30}", f"b{i}", f"k{i % 7}") for i in range(600)], id="texts kept as they are"),
+    ],
+)
+def test_a_column_at_its_top_level_does_not_stop_the_sort(cluster: Spark, values: list[tuple[str, ...]]) -> None:
+    columns = [("a", "VARCHAR"), ("b", "VARCHAR"), ("kept", "VARCHAR")][: len(values[0])]
+    create_table(cluster, "letters", dict(columns), values)
+    made = anonymize("letters", LETTERS, connection=cluster.connection, into="released", k=5).manifest
+    assert (made["node"]["b"], made["released_rows"]) == (1, len(values))
+    assert [row[1] for row in rows_of(cluster)] == ["*"] * len(values)
 
 
 @pytest.mark.capability("a release as a table or a live view, and its replacement")

@@ -162,7 +162,7 @@ def test_what_a_killed_search_left_goes_with_the_next_release(cluster: Spark, mo
         with pytest.raises(Killed):
             release(cluster, overwrite=True)
     monkeypatch.undo()
-    assert len(names(cluster) - before) > 2
+    assert names(cluster) > before
     assert rows_of(cluster) == old
     release(cluster, "embedded", overwrite=True)
     assert names(cluster) == before

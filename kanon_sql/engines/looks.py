@@ -12,6 +12,8 @@ _DIFFERENT = 6  # texts in core/apart_texts
 def looks_plain(engine: Engine, table: Table, column: Column) -> bool:
     """Whether equal values of a column look the same: no -0 beside 0, no 1.0 beside 1.00, no A beside a."""
     if column.kind == "text":
+        if engine.dialect == "spark":
+            return column.type == "string"  # of no collation, compared by its bytes
         return column.type.upper().startswith(_TEXTS) and _tells_texts_apart(engine, table, column)
     if column.kind == "decimal":
         return "(" in column.type  # so many decimals, of every value

@@ -105,7 +105,8 @@ def _release(release: ReleaseQuery, dialect: str) -> exp.Expr:
     )
     if release.classes is None:
         query = query.join(exp.to_table(CLASSES), using=[exp.to_identifier(f"c{i}") for i, _ in keyed])
-    query = query.order_by(*_order(release))
+    if order := _order(release):  # else all rows are the same
+        query = query.order_by(*order)
     matched = [(i, cell) for i, cell in keyed if release.classes and cell.class_column]
     recoded = _held(release, matched, dialect) if matched else _recoded(release, [] if release.classes else keyed)
     query = query.with_(RECODED, as_=recoded, materialized=release.classes is None or None)
@@ -380,7 +381,9 @@ def _code(cell: Cell, index: int) -> exp.Expr:
 
 def _order(release: ReleaseQuery) -> list[exp.Expr]:
     """The order of the rows: by all that is released, quasi-identifiers first, or a seeded hash of it."""
-    places = sorted(range(len(release.cells)), key=lambda i: not release.cells[i].recoded)
+    # Sail 0.7 refuses some orders by what is the same in all rows, which changes none but a shuffle's.
+    varying = [i for i, cell in enumerate(release.cells) if cell.constant is None or release.shuffle_seed is not None]
+    places = sorted(varying, key=lambda i: not release.cells[i].recoded)
     # By their table too: a released column may be called o1 itself.
     columns: list[tuple[exp.Expr, bool]] = [(t.column(f"o{i}", RECODED), release.cells[i].sortable) for i in places]
     kept = [t.column(f"o{i}", RECODED) for i in places if not (release.cells[i].recoded or release.cells[i].plain)]
