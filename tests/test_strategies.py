@@ -113,9 +113,14 @@ def test_auto_proves_the_optimum_whichever_search_begins(far: float, problem: Pr
     assert run.outcome.proven_optimal
 
 
-@pytest.mark.parametrize(("nodes", "first", "tests"), [(10**10, "improving", 3), (10**10 + 1, "breeding", 6)])
-def test_which_search_has_a_lead_in_auto(nodes: int, first: str, tests: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`tests`: of both searches for good nodes, before the proof begins."""
+@pytest.mark.parametrize(
+    ("nodes", "gain", "first", "tests"),
+    [(10**10, 1, "improving", 3), (10**10 + 1, 1, "breeding", 6), (10**10 + 1, 0, "breeding", 3)],
+)
+def test_which_search_has_a_lead_in_auto(
+    nodes: int, gain: int, first: str, tests: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`gain`: of every test. `tests`: of both searches for good nodes, before the proof begins."""
     asked: list[str] = []
 
     def asking(name: str) -> Search:
@@ -131,6 +136,7 @@ def test_which_search_has_a_lead_in_auto(nodes: int, first: str, tests: int, mon
     space: Any = SimpleNamespace(prunes=True, evaluations=None, may_suppress=1, listable=False)
     space.lattice, space.tags = SimpleNamespace(size=nodes), SimpleNamespace(status=lambda _: None)
     space.metric = SimpleNamespace(monotone=lambda _: False)
+    space.best = lambda: -gain * len(asked)
     search = auto.auto(space)
     request = next(search)
     while "certified" not in asked:

@@ -24,10 +24,10 @@ def auto(space: Space) -> Search:
 
     Small lattices are searched best first. Larger ones are searched by `certified`, beside `local_search` and
     `memetic`, which find good nodes sooner, each on other tables; `datafly` first, which finds a node at once. Where
-    suppressed rows count, `local_search` has a lead, and in lattices of over 10^10 nodes `memetic`. They look on for
-    as long as there is time, unless `space.evaluations` are said. Without a monotone privacy model every lattice that
-    can be listed is searched best first, with `local_search` where that takes long; and any other, if not even
-    prospects rule out a node, by `local_search` and from the bottom up in turns.
+    suppressed rows count, `local_search` has a lead, and in lattices of over 10^10 nodes `memetic`, as long as nodes
+    get better. They look on for as long as there is time, unless `space.evaluations` are said. Without a monotone
+    privacy model every lattice that can be listed is searched best first, with `local_search` where that takes long;
+    and any other, if not even prospects rule out a node, by `local_search` and from the bottom up in turns.
     """
     if not space.listable:
         return _large(space)
@@ -51,4 +51,4 @@ def _large(space: Space) -> Search:
         good, start = in_turns(space, good, bred, start=_LEAD), -_LEAD
     else:
         good, start = in_turns(space, bred, good, start=_LEAD), -2 * _LEAD
-    yield from in_turns(space, certified(space), good, start=start)
+    yield from in_turns(space, certified(space), good, start=start, patience=_LEAD)

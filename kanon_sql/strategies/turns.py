@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
+from math import inf
 from typing import Any
 
 from kanon_sql.strategies.space import Score, Search, Space, Test
@@ -15,15 +16,22 @@ Requests = dict[Asking, Test | Score]
 _NEAR = 16  # tests; a search that is no more of them ahead need not wait for its turn
 
 
-def in_turns(space: Space, *searches: Search, start: int = 0) -> Search:
+def in_turns(space: Space, *searches: Search, start: int = 0, patience: float = inf) -> Search:
     """Run several searches on the same knowledge until the first one ends, which has a start of so many tests.
 
-    Each has its share of the tests. A negative start is that of the others. Tests of searches that are hardly ahead
-    go into the statement of the one whose turn it is.
+    Each has its share of the tests. A negative start is that of the others, and ends after as many tests without a
+    better node as there is `patience`. Tests of searches that are hardly ahead go into the statement of the one whose
+    turn it is.
     """
     requests = _begun(searches)
     tested = dict.fromkeys(searches, start) | {searches[0]: 0}
+    best, gained = space.best(), start  # where the others were at the last gain
     while searches[0] in requests:
+        least = min(tested.values())
+        if space.best() < best:
+            best, gained = space.best(), least
+        if gained + patience <= least < 0:
+            tested = dict.fromkeys(searches, 0)
         turn = min(requests, key=tested.__getitem__)
         near = [search for search in requests if tested[search] <= tested[turn] + _NEAR]
         asked = {search: requests.pop(search) for search in _together(requests, turn, near)}
