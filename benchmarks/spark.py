@@ -70,7 +70,7 @@ def measured(url: str, groups: set[int], warehouse: str, rows: int) -> dict[str,
     with watched(groups) as log:
         said = anonymize("people", SPEC, connection=on.connection, into="released").manifest
         log = list(log)
-    took = {"scan": longest(log, "GROUP BY"), "release": longest(log, "kanon_recoded"), **bare(on, groups)}
+    took = {"scan": longest(log, "GROUP BY"), "release": longest(log, "kanon_sorted"), **bare(on, groups)}
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     on.run(f"DROP DATABASE {schema} CASCADE")
     on.close()

@@ -137,6 +137,19 @@ def test_a_column_at_its_top_level_does_not_stop_the_sort(cluster: Spark, values
     assert [row[1] for row in rows_of(cluster)] == ["*"] * len(values)
 
 
+def test_the_order_of_rows_says_nothing_of_the_source(cluster: Spark) -> None:
+    columns = "CONCAT('a', id % 40) AS a, CONCAT('b', id % 7) AS b, CONCAT('k', XXHASH64(id) % 900) AS kept"
+    sources, releases = [], []
+    for name, number in (("up", "id"), ("down", "29999 - id")):
+        cluster.run(f"CREATE TABLE {name} AS SELECT {columns} FROM (SELECT {number} AS id FROM RANGE(30000)) AS t")
+        anonymize(name, LETTERS, connection=cluster.connection, into=f"{name}_released", keep=["kept"], k=5)
+        sources.append(cluster.rows(f"SELECT * FROM {name}"))
+        releases.append(cluster.rows(f"SELECT * FROM {name}_released"))
+    assert sources[0] != sources[1]
+    assert releases[0] == releases[1]
+    assert len(releases[0]) == 30_000
+
+
 @pytest.mark.capability("a release as a table or a live view, and its replacement")
 def test_a_release_replaces_one_of_any_form(cluster: Spark) -> None:
     before = set(lasting(cluster))

@@ -106,7 +106,7 @@ class Scratch:
         relation, started = self._to_make(table), time.perf_counter()
         self.engine.make_castable(relation, none, written, type_name, columns)
         self.engine.filled(relation, None)
-        self._note("values", "Read texts as values of a column's type.", none, started)
+        self._note("values", "Read texts as values of a column's type.", "", started)
         return relation
 
     def receive(self, table: str | Relation, source: Engine, text: str, query: str = "") -> Relation:

@@ -4,15 +4,16 @@ Rows are sorted by all that is released. To carry eight columns of text through 
 large release: so every label has its place among those of its column, the places are sorted, and the label is taken
 from a list by its place. A join after the sort would do the same, but DuckDB does not keep the order of rows in one.
 
-PostgreSQL sorts one number sooner than several, so that there the places of a row are put together, in bits. It walks
-a list of texts to reach one, so that a column of many labels carries them through the sort.
+PostgreSQL and Spark sort one number sooner than several, so that there the places of a row are put together, in bits.
+PostgreSQL walks a list of texts to reach one, so that a column of many labels carries them through the sort; on Spark
+every column does, where only the order of the last step counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
-from math import prod
+from math import inf, prod
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -34,12 +35,13 @@ _MOST = 2_000_000  # elements of such an array: as many numbers of eight bytes
 
 def can_place(dialect: str) -> bool:
     """Whether a system of ours takes an element of a list by its place."""
-    return dialect in ("duckdb", "postgres")
+    return dialect in ("duckdb", "postgres", "spark")
 
 
 def carried(keyed: Cells, dialect: str) -> Cells:
     """The cells whose labels go through the sort, since a list of theirs would be slow."""
-    return [] if dialect == "duckdb" else [each for each in keyed if each[1].labels > _WALKED]
+    walked = {"duckdb": inf, "postgres": _WALKED, "spark": 0}[dialect]
+    return [each for each in keyed if each[1].labels > walked]
 
 
 def placed(sorted_rows: exp.Select, cells: Cells, keyed: Cells, masks: bool, dialect: str) -> exp.Select:

@@ -13,7 +13,7 @@ from kanon_sql.queries.large import LargeCell, LargeQuery
 from kanon_sql.queries.order import concatenated, ordered
 from kanon_sql.queries.pieces import in_pieces
 from kanon_sql.queries.places import CODED as _CODED
-from kanon_sql.queries.places import can_place, carried, looked_up, placed, sorted_by, with_places
+from kanon_sql.queries.places import SORTED, can_place, carried, looked_up, placed, sorted_by, with_places
 from kanon_sql.queries.reference import reference_tree
 from kanon_sql.relation import Relation
 
@@ -140,12 +140,19 @@ def _placed(release: ReleaseQuery, held: Relation, dialect: str) -> exp.Expr:
             exp.EQ(this=t.column(str(c.class_column), "k"), expression=t.column(f"c{i}", _CODED)) for i, c in keyed
         ]
         rows = rows.join(classes, on=exp.and_(*equal), join_type="LEFT" if release.mask else "INNER", copy=False)
-    columns: list[tuple[exp.Expr, bool]] = [(place.copy(), True) for place in places]
-    columns += [(t.column(f"o{i}", _CODED), cell.sortable) for i, cell in kept if not cell.recoded]
-    looks = [(t.column(f"o{i}", _CODED), cell.kind) for i, cell in kept if not (cell.recoded or cell.plain)]
-    if columns:  # else all rows are the same
-        rows = rows.order_by(*ordered(columns, (), None), *_by_looks(looks, dialect), copy=False)
-    return placed(rows, cells, keyed, release.mask, dialect)
+    at_end = dialect == "spark"  # where no order but that of the last step counts
+    columns: list[tuple[exp.Expr, bool]] = [
+        (t.column(place.name, SORTED) if at_end else place.copy(), True) for place in places
+    ]
+    table = SORTED if at_end else _CODED
+    columns += [(t.column(f"o{i}", table), cell.sortable) for i, cell in kept if not cell.recoded]
+    looks = [(t.column(f"o{i}", table), cell.kind) for i, cell in kept if not (cell.recoded or cell.plain)]
+    order = [*ordered(columns, (), None), *_by_looks(looks, dialect)]
+    if not order:  # all rows are the same
+        return placed(rows, cells, keyed, release.mask, dialect)
+    if at_end:
+        return placed(rows, cells, keyed, release.mask, dialect).order_by(*order)
+    return placed(rows.order_by(*order, copy=False), cells, keyed, release.mask, dialect)
 
 
 def _by_looks(kept: Sequence[tuple[exp.Expr, str]], dialect: str) -> list[exp.Expr]:

@@ -13,7 +13,7 @@ from kanon_sql.relation import Relation
 def create_as(
     relation: Relation, query: str, dialect: str, form: str = "table", temporary: bool = False, replace: bool = False
 ) -> str:
-    """The statement that makes a table or view of a complete query; `replace`: in the place of one (DuckDB, Spark)."""
+    """The statement that makes a table or view of a complete query; `replace`: in the place of one (DuckDB)."""
     kind = f"{'OR REPLACE ' if replace else ''}{'TEMPORARY ' if temporary else ''}{_kind(form)}"
     option, fence = _VIEW_FENCES.get(dialect, ("", "")) if form == "view" else ("", "")
     return f"CREATE {kind} {t.named(relation, dialect)}{option} AS {query}{fence}"
