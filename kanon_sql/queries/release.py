@@ -141,18 +141,15 @@ def _placed(release: ReleaseQuery, held: Relation, dialect: str) -> exp.Expr:
         ]
         rows = rows.join(classes, on=exp.and_(*equal), join_type="LEFT" if release.mask else "INNER", copy=False)
     at_end = dialect == "spark"  # where no order but that of the last step counts
-    columns: list[tuple[exp.Expr, bool]] = [
-        (t.column(place.name, SORTED) if at_end else place.copy(), True) for place in places
-    ]
+    columns = [(t.column(place.name, SORTED if at_end else place.table), True) for place in places]
     table = SORTED if at_end else _CODED
     columns += [(t.column(f"o{i}", table), cell.sortable) for i, cell in kept if not cell.recoded]
     looks = [(t.column(f"o{i}", table), cell.kind) for i, cell in kept if not (cell.recoded or cell.plain)]
     order = [*ordered(columns, (), None), *_by_looks(looks, dialect)]
-    if not order:  # all rows are the same
-        return placed(rows, cells, keyed, release.mask, dialect)
-    if at_end:
-        return placed(rows, cells, keyed, release.mask, dialect).order_by(*order)
-    return placed(rows.order_by(*order, copy=False), cells, keyed, release.mask, dialect)
+    if order and not at_end:  # without an order all rows are the same
+        rows = rows.order_by(*order, copy=False)
+    query = placed(rows, cells, keyed, release.mask, dialect)
+    return query.order_by(*order) if order and at_end else query
 
 
 def _by_looks(kept: Sequence[tuple[exp.Expr, str]], dialect: str) -> list[exp.Expr]:
