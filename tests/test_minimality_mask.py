@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pandas
@@ -212,3 +213,87 @@ def test_samples_of_adult_fall_without_the_mask_and_not_with_it() -> None:
             fallen[seed, bool(mask)] = outcome.people
     assert [fallen[seed, False] for seed in SEEDS] == [13, 20, 18]
     assert [fallen[seed, True] for seed in SEEDS] == [0, -1, 0]
+
+
+SHOWN = {
+    "zip": lambda value, level: value[: 2 - level] + "*" * level if level < 2 else "*",
+    "age": lambda value, level: value[: 2 - level] + "*" * level if level < 2 else "*",
+    "sex": lambda value, level: "*" if level else value,
+}
+MANY_NODES = {
+    "quasi_identifiers": {
+        "zip": {"hierarchy": {"redact": "right"}},
+        "age": {"hierarchy": {"redact": "right"}},
+        "sex": {"hierarchy": "suppress"},
+    },
+    "sensitive": ["ill"],
+}
+
+
+def visits(draw: Random, people: int) -> pandas.DataFrame:
+    """One to three rows of every person, not all of them alike."""
+    rows = []
+    for person in range(people):
+        home, age, sex = draw.choice(["11", "12", "21"]), draw.choice(["30", "31", "45"]), draw.choice("fm")
+        for _ in range(draw.choice([1, 1, 2, 3])):
+            moved = draw.choice(["11", "12", "21"]) if draw.random() < 0.2 else home
+            rows.append((moved, age, sex, draw.choice(["flu"] * 4 + ["HIV"]), f"p{person}"))
+    return pandas.DataFrame(rows, columns=["zip", "age", "sex", "ill", "person"])
+
+
+def only_values_fail(rows: pandas.DataFrame, levels: Sequence[int], counted: str, asked: Mapping[str, int]) -> bool:
+    """Whether a node is refused by the number of values of its classes alone; `counted`: rows or people."""
+    classes: dict[tuple[str, ...], list[Any]] = defaultdict(list)
+    population: Counter[tuple[str, ...]] = Counter()
+    for row in rows.itertuples():
+        key = tuple(SHOWN[name](getattr(row, name), level) for name, level in zip(SHOWN, levels, strict=True))
+        population[key] += 1
+        if row.in_sample:
+            classes[key].append(row)
+    without = with_values = 0
+    for key, of_class in classes.items():
+        size = len({row.person for row in of_class}) if counted == "people" else len(of_class)
+        alone = size >= asked["k"] and population[key] >= asked["k_map"]
+        without += 0 if alone else len(of_class)
+        with_values += 0 if alone and len({row.ill for row in of_class}) >= asked["l"] else len(of_class)
+    return without <= asked["allowed"] < with_values
+
+
+SAMPLES = {
+    "rows": (1, 3, 34),
+    "people": (0, 9, 1),
+    "population": (0, 2, 4),
+}  # a lower node only scores worse in 1 and 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("counted", SAMPLES)
+def test_a_choice_by_sensitive_values_is_known_by_brute_force(tmp_path: Path, counted: str) -> None:
+    """Every node one level lower is judged row by row, with and without the model of the values."""
+    outcomes: Counter[bool] = Counter()
+    for seed in SAMPLES[counted]:
+        draw = Random(seed)
+        everybody = visits(draw, 40)
+        in_sample = [counted != "population" or draw.random() < 0.5 for _ in range(len(everybody))]
+        everybody["in_sample"] = in_sample
+        sample = everybody[everybody["in_sample"]].drop(columns="in_sample")
+        limit = draw.choice([0.0, 0.1, 0.3])
+        asked = {"k": draw.choice([2, 3]), "l": 2, "k_map": 1, "allowed": int(Fraction(str(limit)) * len(sample))}
+        privacy: dict[str, Any] = {"k": asked["k"], "l_diversity": {"ill": 2}}
+        if counted == "population":
+            asked["k_map"] = draw.choice([4, 8])
+            everybody.drop(columns=["ill", "in_sample"]).to_csv(tmp_path / "voters.csv", index=False)
+            privacy["k_map"] = {"k": asked["k_map"], "population": str(tmp_path / "voters.csv")}
+        more = {"unit": "person"} if counted == "people" else {"identifiers": ["person"]}
+        spec = {**MANY_NODES, "suppression_limit": limit, **more, "metric": draw.choice(["loss", "discernibility"])}
+        try:
+            said = anonymize(sample, spec, privacy=privacy).manifest
+        except InfeasibleError:
+            continue
+        node = list(said["node"].values())
+        lower = [[*node[:i], level - 1, *node[i + 1 :]] for i, level in enumerate(node) if level]
+        expected = any(only_values_fail(everybody, each, counted, asked) for each in lower)
+        assert said["chosen_by_values"] == expected, (seed, node)
+        assert bool([w for w in said["warnings"] if "--only minimality" in w]) == expected
+        outcomes[expected] += 1
+    assert len(outcomes) == 2, "both happen"

@@ -376,19 +376,19 @@ class Judge:
         """The query of the classes that may be released, by their codes."""
         return self._as_it_is("core/released_classes", node, self._least_size(node))
 
-    def node_test_sql(self, node: Node) -> str:
-        """The test of one node on the whole frequency set."""
-        return self._as_it_is(self._test_name, node)
+    def node_test_sql(self, node: Node, number: int = 0) -> str:
+        """The test of one node on the whole frequency set, under a number."""
+        return self._as_it_is(self._test_name, node, number=number)
 
     @property
     def _test_name(self) -> str:
         return "population/node_test" if self.model.every_class else "core/node_test"
 
-    def _as_it_is(self, query: str, node: Node, least: Least | None = None, **holes: Any) -> str:
+    def _as_it_is(self, query: str, node: Node, least: Least | None = None, number: int = 0, **holes: Any) -> str:
         """A query of one node on the frequency set as the release has it."""
         safe, counted = self.model.at_least(least or Least()).safe, self.frequency_set
         prepared = queries.per_node(query, counted.engine.dialect, safe=safe, **holes)
-        return prepared(0, counted.relation, self._levels(node))
+        return prepared(number, counted.relation, self._levels(node))
 
     def _test_texts(self, nodes: Sequence[Node]) -> list[str]:
         """Queries that test nodes: one for all whose classes numbers tell apart, if that pays, else one each."""

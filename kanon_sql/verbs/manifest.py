@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from math import isfinite
 from typing import Any
 
@@ -24,7 +25,7 @@ from kanon_sql.resources import package_version
 from kanon_sql.spec import Spec
 from kanon_sql.strategies import STRATEGIES
 from kanon_sql.verbs.damage import damage
-from kanon_sql.verbs.models import class_by_class
+from kanon_sql.verbs.models import class_by_class, searched_models
 from kanon_sql.verbs.plan import LocalPlan, Plan
 from kanon_sql.verbs.problem import Problem
 
@@ -142,16 +143,19 @@ def _searched(plan: Plan) -> dict[str, Any]:
 
 
 def _chosen_by_values(plan: Plan) -> bool:
-    """Whether some node one level lower lacks nothing but a model of sensitive values, where rows are counted."""
-    model = plan.judge.model.before_redrawing
-    if not model.redrawn or model.unit or model.population is not None:
+    """Whether some node one level lower lacks nothing but a model of sensitive values."""
+    lower = list(plan.lattice.predecessors(plan.outcome.node))
+    if not lower or not plan.judge.model.before_redrawing.redrawn:
         return False
-    judge, allowed = Judge(plan.frequency_set, model), may_suppress(plan.spec.suppression_limit, plan.costs.rows)
-    tests = [judge.node_test_sql(lower) for lower in plan.lattice.predecessors(plan.outcome.node)]
-    if not tests:
-        return False
-    at_risk = plan.frequency_set.tables.rows_as(queries.union_all(tests), "core/node_test")
-    return any(rows <= allowed for _, rows in at_risk)
+    model = searched_models(plan.spec, plan.source)  # of any node: the plan's is settled for the released one
+    judges = Judge(plan.frequency_set, model.before_redrawing), Judge(plan.frequency_set, model)
+    asked = list(enumerate(product(lower, judges)))
+    tests = [judge.settled(node).node_test_sql(node, number) for number, (node, judge) in asked]
+    at_risk = dict(plan.frequency_set.tables.rows_as(queries.union_all(tests), "core/node_test"))
+    for judge in judges:
+        judge.drop()
+    allowed = may_suppress(plan.spec.suppression_limit, plan.costs.rows)
+    return any(at_risk[number] <= allowed < at_risk[number + 1] for number in range(0, len(asked), 2))
 
 
 _TELLING = (
