@@ -48,6 +48,7 @@ OPTIONS: list[tuple[str, str, object]] = [
         DeltaPresence(min=0, max=0.5, population="voters.csv"),
     ),
     ("--suppression-limit 0.5", "suppression_limit", 0.5),
+    ("--suppression-limit '20 rows'", "suppression_limit", "20 rows"),
     ("--mask", "mask", True),
     ("--shuffle", "shuffle", True),
     (

@@ -15,9 +15,10 @@ from kanon_sql.frequency import counted as counts
 from kanon_sql.frequency import judge as judges
 from kanon_sql.frequency import rollups as rollup
 from kanon_sql.frequency.frequency_set import build_frequency_set
-from kanon_sql.frequency.judge import Judge, may_suppress
+from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.privacy import PrivacyModel, all_of, k_anonymity
+from kanon_sql.spec import may_suppress
 from support.counting import EXAMPLES, NAMES, assert_figures, assert_losses, counted
 from support.database import create_table
 from support.oracle import Column, Problem, problems
@@ -168,6 +169,14 @@ def test_the_suppression_limit_is_floored_exactly(digits: int, numerator: int, r
 )
 def test_the_suppression_limit_where_floats_slip(limit: float, rows: int, allowed: int) -> None:
     assert may_suppress(limit, rows) == allowed
+
+
+def test_a_suppression_limit_that_was_divided_allows_what_it_was_made_of() -> None:
+    for rows in range(1, 501):
+        for allowed in range(rows + 1):
+            assert may_suppress(allowed / rows, rows) == allowed, (allowed, rows)
+            assert may_suppress(f"{allowed} rows", rows) == allowed
+    assert may_suppress("20 rows", 7) == 7
 
 
 @EXAMPLES

@@ -5,6 +5,7 @@ import pytest
 
 from kanon_sql.errors import SpecError
 from kanon_sql.spec import Privacy, parse
+from kanon_sql.spec.limit import FRACTION_OR_ROWS
 from support.specs import QI_TEXT, error
 
 RECIPE_TEXT = (
@@ -170,15 +171,19 @@ def test_unknown_keys(text: str, message: str) -> None:
         ),
         (
             "suppression_limit: 2",
-            "suppression_limit: give a fraction of the rows from 0 to 1, e.g. 0.02 for 2 %, not 2",
+            f"suppression_limit: give {FRACTION_OR_ROWS}, not 2",
         ),
         (
             "suppression_limit: -0.1",
-            "suppression_limit: give a fraction of the rows from 0 to 1, e.g. 0.02 for 2 %, not -0.1",
+            f"suppression_limit: give {FRACTION_OR_ROWS}, not -0.1",
         ),
         (
             "suppression_limit: .nan",
-            "suppression_limit: give a fraction of the rows from 0 to 1, e.g. 0.02 for 2 %, not nan",
+            f"suppression_limit: give {FRACTION_OR_ROWS}, not nan",
+        ),
+        (
+            "suppression_limit: -3 rows",
+            f"suppression_limit: give {FRACTION_OR_ROWS}, not '-3 rows'",
         ),
         ("time_limit: -1", "time_limit: give a number of seconds of at least 0, not -1"),
         ("time_limit: .inf", "time_limit: give a number of seconds of at least 0, not inf"),

@@ -16,7 +16,7 @@ from kanon_sql.cli.declare import Option, takes
 from kanon_sql.cli.flags import in_flags
 from kanon_sql.cli.show import found_by, grid, out, watching
 from kanon_sql.report.numbers import count, figure, models
-from kanon_sql.spec import LocalStrategy, SearchStrategy
+from kanon_sql.spec import LocalStrategy, SearchStrategy, limit_text
 from kanon_sql.verbs.compare import compare as run
 from kanon_sql.verbs.compared import Comparison, Proven, StrategyResult
 
@@ -70,7 +70,7 @@ def _show(compared: Comparison) -> None:
     nodes = _lettered(searched)
     size = f"a lattice of {count(compared.lattice_size)} nodes over {compared.distinct_tuples:,} distinct tuples"
     asked = models((each["model"], each["required"]) for each in compared.privacy)
-    limit = f"{100 * compared.suppression_limit:.4g} % of the rows suppressed at most"
+    limit = f"{limit_text(compared.suppression_limit)} suppressed at most"
     sizes = [each.k for each in compared.by_k[1:]]
     asked += f", then k = {', '.join(map(str, sizes))}" if sizes else ""
     out.print(f"{compared.rows:,} rows, {size}; {escape(asked)}, {limit}, metric {compared.metric}")

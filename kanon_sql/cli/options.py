@@ -29,6 +29,7 @@ from kanon_sql.spec import (
     Show,
     SuppressionOrder,
     Unmapped,
+    limit_of,
 )
 
 
@@ -382,7 +383,10 @@ DELTA_PRESENCE = _once(
     beside_population("--delta-presence", "min", "max"),
 )
 SUPPRESSION_LIMIT = Option(
-    "suppression_limit", "Fraction of the rows that may be suppressed (default 0.02).", _PRIVACY, float
+    "suppression_limit",
+    "Fraction of the rows that may be suppressed (default 0.02), or a number of them: '20 rows'.",
+    _PRIVACY,
+    read=limit_of,
 )
 MASK = Option("mask", "Show suppressed rows as *, if there are at least k of them.", _PRIVACY, bool)
 SHUFFLE = Option("shuffle", "Order the rows by a seeded hash instead of sorting them.", _PRIVACY, bool)

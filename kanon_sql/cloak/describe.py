@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from kanon_sql.cloak.points import Cloaking
 from kanon_sql.cloak.written import Summary
 from kanon_sql.resources import package_version
-from kanon_sql.spec import CLOAK
+from kanon_sql.spec import CLOAK, may_suppress
 
 
 class Described(Protocol):
@@ -106,7 +106,7 @@ def _warnings(cloaked: Described, suppressed: int) -> Sequence[str]:
             f"{cloaking.model.k} units share: the release is not k-anonymous; "
             "remove `shared: false` for one that is"
         )
-    if suppressed > cloaking.spec.suppression_limit * cloaking.extent.rows:
+    if suppressed > may_suppress(cloaking.spec.suppression_limit, cloaking.extent.rows):
         said.append(
             f"{suppressed:,} of {cloaking.extent.rows:,} rows were suppressed because they could not be cloaked"
         )

@@ -12,6 +12,7 @@ from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.looks import looks_plain
 from kanon_sql.errors import InfeasibleError, VerificationError
 from kanon_sql.queries import Hole, Relation
+from kanon_sql.spec import may_suppress
 
 BOX = ("x_min", "x_max", "y_min", "y_max", "since", "until")
 
@@ -80,7 +81,7 @@ def refuse_if_suppressed(cloaking: Cloaking, boxes: Boxes) -> None:
     if released == 0:
         looser = "raise dx, dy or dt" if spec.cloak.tolerant else "give larger cells or a longer interval"
         raise InfeasibleError(f"no row could be cloaked with {cloaking.model.k:,} units; lower k, or {looser}")
-    if "suppression_limit" in spec.model_fields_set and rows - released > spec.suppression_limit * rows:
+    if "suppression_limit" in spec.model_fields_set and rows - released > may_suppress(spec.suppression_limit, rows):
         raise InfeasibleError(
             f"{rows - released:,} of {rows:,} rows could not be cloaked, more than suppression_limit "
             f"{spec.suppression_limit} allows; raise it, or lower k"

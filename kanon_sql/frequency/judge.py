@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from decimal import Decimal
 from functools import cache, lru_cache
-from math import floor, log
+from math import log
 from typing import Any
 
 from kanon_sql import queries
@@ -28,15 +27,6 @@ _SIZES = "privacy/node_class_sizes"
 _MOST_COUNTED = 200_000  # tuples that are fetched for a group of attributes
 _MOST_CROSSED = 50_000  # tuples; beyond, one grouping for several nodes is no faster than one each, and roll-ups help
 _TEXTS = 256  # of queries that are kept, of a few thousand characters each
-
-
-def may_suppress(limit: float, rows: int) -> int:
-    """How many rows a suppression limit allows: floor(limit * rows), the limit taken as written.
-
-    >>> may_suppress(0.29, 100)
-    29
-    """
-    return floor(Decimal(str(limit)) * rows)
 
 
 class Judge:

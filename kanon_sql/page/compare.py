@@ -18,8 +18,8 @@ from kanon_sql.page.draft import Draft
 from kanon_sql.page.state import Page, Result
 from kanon_sql.page.web import changing, rendered, shown
 from kanon_sql.report.numbers import figure, models
-from kanon_sql.report.words import listed, percent
-from kanon_sql.spec import in_flow
+from kanon_sql.report.words import listed
+from kanon_sql.spec import in_flow, limit_text
 
 SIDES = ("left", "right")
 _LONGEST = 80  # letters of a name
@@ -108,7 +108,7 @@ def _asked(left: Result, right: Result) -> Iterator[Line]:
         yield _line(name, *(str(each.get(key, _NONE)) for each in said))
     asked = [[(each["model"], each["required"]) for each in of.manifest["privacy"]] for of in (left, right)]
     yield _line("Models", *map(models, asked))
-    yield _line("Rows that may be left out", *(percent(each.get("suppression_limit", 0.02)) for each in said))
+    yield _line("Rows that may be left out", *(limit_text(each.get("suppression_limit", 0.02)) for each in said))
     for key in dict.fromkeys(key for each in said for key in each):
         if key not in _TOLD and said[0].get(key) != said[1].get(key):
             yield _line(key, *(in_flow(each[key]) if key in each else _NONE for each in said))

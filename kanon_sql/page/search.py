@@ -30,7 +30,7 @@ def ask(request: Request, form: FormData) -> Response:
     def edit(draft: Draft) -> Draft:
         keys: dict[str, Any] = {name: str(form[name]) for name in ("strategy", "metric") if name in form}
         if "suppression" in form:
-            keys["suppression_limit"] = number(form, "suppression", 0, 100, 2) / 100
+            keys["suppression_limit"] = _suppression_limit(form)
         if "time_limit" in form:
             text = str(form["time_limit"]).strip()
             keys["time_limit"] = float(number(form, "time_limit", 0, None, 60)) if text else None
@@ -40,6 +40,14 @@ def ask(request: Request, form: FormData) -> Response:
 
     request.app.state.page.change(edit)
     return shown(request, "search")
+
+
+def _suppression_limit(form: FormData) -> float | str:
+    """A percentage of the rows, or a number of them."""
+    text = str(form["suppression"]).strip()
+    if text.endswith(("row", "rows")):
+        return text
+    return float(f"{number(form, 'suppression', 0, 100, 2)}e-2")
 
 
 @changing(show)

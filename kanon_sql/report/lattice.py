@@ -8,6 +8,7 @@ from kanon_sql.report import hasse, strips
 from kanon_sql.report.numbers import count, figure
 from kanon_sql.report.searched import MARGIN, Searched
 from kanon_sql.report.svg import Element, Look, document, picture, rectangle, text, text_width, wrapped
+from kanon_sql.spec import limit_text
 
 _NAMED = 12  # columns named in the title; the best node names the others
 _LINE = 18
@@ -67,9 +68,9 @@ def summary(searched: Searched) -> str:
     tagged = "" if outcome.nodes_tagged is None else f", {count(outcome.nodes_tagged)} tagged"
     ended = "" if outcome.ended == "complete" else f"; ended: {outcome.ended}"
     proof = "proven optimal" if outcome.proven_optimal else f"no node is below {figure(outcome.lower_bound)}"
-    limit = f"{100 * searched.suppression_limit:.4g} %"
+    limit = limit_text(searched.suppression_limit)
     return (
-        f"{searched.asked}, at most {limit} of the rows suppressed. "
+        f"{searched.asked}, at most {limit} suppressed. "
         f"Strategy {searched.strategy}, metric {searched.metric}: "
         f"{count(outcome.nodes_checked)} nodes checked{tagged}{ended}.\n"
         f"Best: {searched.said(outcome.node)}; {searched.metric} {figure(outcome.score)}, {proof}."

@@ -28,7 +28,7 @@ class Searched:
     strategy: str
     metric: str
     asked: str
-    suppression_limit: float
+    suppression_limit: float | str
 
     @cached_property
     def rows_at_risk(self) -> dict[Node, int | None]:

@@ -34,6 +34,7 @@ from kanon_sql.spec.fields import (
     Swap,
     Target,
 )
+from kanon_sql.spec.limit import limit_of, limit_text, may_suppress, suppresses
 from kanon_sql.spec.load import completed, load, mapping_of, merge, parse, session
 from kanon_sql.spec.pipeline import AUDIT, Held, Scheduled, load_runs, load_to_check, load_to_read
 from kanon_sql.spec.places import Limits, Session, names_a_server, names_spark, speakable
@@ -133,11 +134,14 @@ __all__ = [
     "completed",
     "in_flow",
     "kind_of_file",
+    "limit_of",
+    "limit_text",
     "load",
     "load_runs",
     "load_to_check",
     "load_to_read",
     "mapping_of",
+    "may_suppress",
     "merge",
     "names_a_server",
     "names_spark",
@@ -146,5 +150,6 @@ __all__ = [
     "schema",
     "session",
     "speakable",
+    "suppresses",
     "told",
 ]

@@ -39,6 +39,7 @@ from kanon_sql.spec.choices import (
     SuppressionOrder,
     Unmapped,
 )
+from kanon_sql.spec.limit import FRACTION_OR_ROWS, SuppressionLimit
 from kanon_sql.spec.places import Limits, Session
 from kanon_sql.spec.privacy import Privacy
 from kanon_sql.spec.reading import TYPES, ColumnReading, Reading, column_type, format_of_dates, known_encoding
@@ -291,7 +292,7 @@ class Places(Model):
 
 
 class Spec(Places):
-    """All that one run is told; `suppression_limit` is a fraction of the rows, `time_limit` is in seconds."""
+    """All that one run is told; `suppression_limit` is a fraction or a number of rows, `time_limit` is in seconds."""
 
     source: Source = Field(description="the name of a table or the path of a file")
     identifiers: Columns = Field(default=(), description="a list of column names, as text")
@@ -310,9 +311,7 @@ class Spec(Places):
         default=None, description="a list of column names, as text, or '*' for every column"
     )
     privacy: Privacy = Field(default_factory=Privacy, description="a mapping such as {k: 5}")
-    suppression_limit: StrictFloat = Field(
-        default=0.02, ge=0, le=1, description="a fraction of the rows from 0 to 1, e.g. 0.02 for 2 %"
-    )
+    suppression_limit: SuppressionLimit = Field(default=0.02, description=FRACTION_OR_ROWS)
     metric: Metric = Field(default="loss", description=f"one of {', '.join(get_args(Metric))}")
     strategy: Text = Field(default="auto", description="the name of a search strategy")
     time_limit: StrictFloat | None = Field(
@@ -403,8 +402,8 @@ class Spec(Places):
         return self.node is not None or self.node_from is not None or self.regions is not None
 
     @property
-    def may_leave_out(self) -> float:
-        """The fraction of the rows that a release may lack: where they wait for an earlier node's classes, any."""
+    def may_leave_out(self) -> float | str:
+        """The limit of the rows that a release may lack: where they wait for an earlier node's classes, any."""
         return 1.0 if self.incremental and self.holds_on else self.suppression_limit
 
     @property

@@ -46,7 +46,8 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "that "
         "does not look like an identifier is kept.",
         "privacy": "The privacy models that every released class must meet, all of them together.",
-        "suppression_limit": "The largest fraction of the rows that may be left out of the release, or masked.",
+        "suppression_limit": "The largest fraction or number of rows that may be left out of the release, or masked. "
+        "Rows count, not people, with `unit` too.",
         "metric": "The measure of information loss that the search makes as small as it can.",
         "strategy": "How a recoding is found. A search of the lattice: "
         f"{', '.join(get_args(SearchStrategy))}. A local recoding: "

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any
 
-from kanon_sql.spec import in_flow
+from kanon_sql.spec import in_flow, limit_text
 
 _WIDTH = 116
 Told = Sequence[tuple[str, str]]  # columns and the reason of each
@@ -39,7 +39,7 @@ class Draft:
     kept: Told
     dropped: Told
     k: int
-    suppression_limit: float
+    suppression_limit: float | str
     notes: Sequence[str] = ()
     unit: str | None = None
 
@@ -91,7 +91,8 @@ def _privacy(draft: Draft) -> Iterator[str]:
     if draft.sensitive:
         diverse = in_flow({"k": draft.k, "l_diversity": {draft.sensitive[0][0]: 2}})
         yield from comment(f"So that no class has one sensitive value alone: privacy: {diverse}")
-    yield f"suppression_limit: {draft.suppression_limit:g}   # at most this share of the rows is left out"
+    limit = draft.suppression_limit
+    yield f"suppression_limit: {limit}   # at most {limit_text(limit)} may be left out"
     yield from comment("A local recoding keeps more detail where many rows are alike: strategy: refine")
 
 

@@ -79,7 +79,7 @@ class Comparison(Result):
     distinct_tuples: int
     k: int
     privacy: tuple[dict[str, Any], ...]
-    suppression_limit: float
+    suppression_limit: float | str
     metric: str
     heights: dict[str, int]
     lattice_size: int

@@ -11,7 +11,7 @@ from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine
-from kanon_sql.frequency.judge import Judge, may_suppress
+from kanon_sql.frequency.judge import Judge
 from kanon_sql.loss import METRICS, Figures
 from kanon_sql.privacy import Finding
 from kanon_sql.recode import errors, joint, quality
@@ -22,7 +22,7 @@ from kanon_sql.release.full_domain import FullDomain
 from kanon_sql.release.local_recoding import LocalRecoding
 from kanon_sql.release.publish import Published
 from kanon_sql.resources import package_version
-from kanon_sql.spec import Spec
+from kanon_sql.spec import Spec, may_suppress
 from kanon_sql.strategies import STRATEGIES
 from kanon_sql.verbs.damage import damage
 from kanon_sql.verbs.models import class_by_class, searched_models

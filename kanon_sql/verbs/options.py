@@ -90,7 +90,7 @@ class CostOptions(TypedDict, total=False):
 
     hierarchies: Place | None
     unmapped: Unmapped | None
-    suppression_limit: float | None
+    suppression_limit: float | str | None
     metric: Metric | None
     beta: float | None
     priorities: Mapping[str, int] | None

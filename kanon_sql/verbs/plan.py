@@ -8,7 +8,7 @@ from functools import partial
 
 from kanon_sql import interrupts
 from kanon_sql.errors import InfeasibleError, SpecError
-from kanon_sql.frequency.judge import Judge, may_suppress
+from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.loss import metric
 from kanon_sql.recode import RECODERS, Clock, Local, Recoder, Task
@@ -20,7 +20,7 @@ from kanon_sql.recode.separate import bring_back, separate_database
 from kanon_sql.recode.task import Spans
 from kanon_sql.release.full_domain import FullDomain
 from kanon_sql.release.local_recoding import LocalRecoding
-from kanon_sql.spec import CLOAK, Spec, Verb, check
+from kanon_sql.spec import CLOAK, Spec, Verb, check, may_suppress, suppresses
 from kanon_sql.strategies import STRATEGIES, Driver, Outcome, strategy
 from kanon_sql.verbs.drift import drift
 from kanon_sql.verbs.earlier import Earlier, check_columns, check_kind, earlier_of, node_of, regions_file
@@ -123,8 +123,8 @@ def make_plan(
 ) -> Plan:
     """Everything up to the release: check, count, search; or in the place of a search the node that is kept."""
     check_roles(spec, source.table)
-    models, suppresses = searched_models(spec, source), spec.suppression_limit > 0
-    strategy(spec.strategy).check(models.monotone_for(suppresses), models.not_monotone(suppresses))
+    models, suppressing = searched_models(spec, source), suppresses(spec.suppression_limit)
+    strategy(spec.strategy).check(models.monotone_for(suppressing), models.not_monotone(suppressing))
     problem = count(source, spec, observer, search_in, keep_tuples, models)
     strategy(spec.strategy).check_hierarchies(problem.lattice, problem.costs)
     if earlier is None:

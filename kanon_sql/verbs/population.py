@@ -13,13 +13,12 @@ from kanon_sql.engines.files import files, source_format
 from kanon_sql.engines.opening import embedded
 from kanon_sql.errors import InfeasibleError, SourceError, SpecError
 from kanon_sql.frequency.frequency_set import FrequencySet
-from kanon_sql.frequency.judge import may_suppress
 from kanon_sql.frequency.population import Population
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.queries import Relation
 from kanon_sql.recode import RECODERS
 from kanon_sql.recode import show as shows
-from kanon_sql.spec import Spec, speakable
+from kanon_sql.spec import Spec, may_suppress, speakable, suppresses
 from kanon_sql.verbs.source import IN_MEMORY, opened_source
 
 
@@ -39,7 +38,7 @@ def check_population(spec: Spec, model: PrivacyModels) -> None:
             "a least presence above 0 is asked of every class of the population together, and a query that counts its "
             "classes itself looks at one after the other; release a table with `form='table'`, or a file"
         )
-    if model.every_class and spec.suppression_limit > 0:
+    if model.every_class and suppresses(spec.suppression_limit):
         raise SpecError(
             "a least presence above 0 asks that every class of the population is in the release, so that no row may be "
             "suppressed; give `suppression_limit=0`"

@@ -11,7 +11,7 @@ from kanon_sql.engines.reading import SOURCE_VIEW
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.frequency.fitting import HierarchySource, hierarchy_sources
 from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set, merge_equal_codes, sampled
-from kanon_sql.frequency.judge import Judge, may_suppress
+from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.lattice import Lattice
 from kanon_sql.loss import Costs, metric
@@ -23,7 +23,7 @@ from kanon_sql.release import publish as releases
 from kanon_sql.release.pieces import companion
 from kanon_sql.release.recoding import companion_stems
 from kanon_sql.risk import roles
-from kanon_sql.spec import Attribute, Spec
+from kanon_sql.spec import Attribute, Spec, may_suppress
 from kanon_sql.strategies import STRATEGIES, strategy
 from kanon_sql.strategies.igh import not_identical
 from kanon_sql.verbs.models import check_asked, check_reachable, check_sizes, check_unit, searched_models

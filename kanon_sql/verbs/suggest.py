@@ -70,7 +70,7 @@ class Suggestions(Result):
     rows: int
     columns: tuple[SuggestedColumn, ...]
     k: int
-    suppression_limit: float
+    suppression_limit: float | str
     notes: tuple[str, ...] = ()
     reading: Mapping[str, Any] = field(default_factory=dict)
     unit: str | None = None
@@ -183,7 +183,7 @@ def suggest(
     *,
     connection: Any = None,
     k: int = 5,
-    suppression_limit: float = 0.02,
+    suppression_limit: float | str = 0.02,
     time_limit: float | None = 30.0,
     ask: Ask | None = None,
     observer: Observer | None = None,
@@ -212,7 +212,7 @@ def looked_at(
     given: dict[str, Any],
     connection: Any = None,
     k: int = 5,
-    suppression_limit: float = 0.02,
+    suppression_limit: float | str = 0.02,
     time_limit: float | None = 30.0,
     ask: Ask | None = None,
     observer: Observer | None = None,

@@ -5,14 +5,14 @@ from collections.abc import Callable, Sequence
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set
-from kanon_sql.frequency.judge import Judge, may_suppress
+from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization import hierarchy as h
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.lattice import Lattice
 from kanon_sql.loss import metric
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.recode import Clock, Rounds, Task
-from kanon_sql.spec import parse
+from kanon_sql.spec import may_suppress, parse
 from kanon_sql.strategies import Driver, strategy
 from support.database import create_table
 from support.oracle import Node
