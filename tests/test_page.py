@@ -154,6 +154,18 @@ def test_a_killed_page_takes_its_worker_along(people):
     assert not worker.exists() or "zombie" in (worker / "status").read_text()
 
 
+def test_modules_next_to_the_data_are_not_run(people):
+    for module in ("dataclasses", "json", "duckdb", "pandas", "yaml", "sqlglot", "kanon_sql"):
+        (people.parent / f"{module}.py").write_text(f"open('{module}.ran', 'w'); raise SystemExit")
+    with client_of(people) as client:
+        client.post("search/run")
+        assert finished(client).ended == "done"
+    (people.parent / "kanon_sql.py").unlink()  # Python itself would run it for `-m kanon_sql`
+    command = [sys.executable, "-m", "kanon_sql", "risk", people.name, "--quasi-identifiers", "age"]
+    subprocess.run(command, cwd=people.parent, check=True, capture_output=True)
+    assert not [*people.parent.glob("*.ran")]
+
+
 def test_the_address_holds_the_token(people):
     with client_of(people) as client:
         assert TOKEN in str(client.get("columns").url)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+_PACKAGES = Path(__file__).resolve().parents[2]
 MADE = ("made", "some", "report", "statement")  # a release; a few of its rows, and what is written of it
 
 
@@ -43,7 +44,7 @@ class Work:
 
     def start(self, folder: Path) -> None:
         """Start the worker in a folder, in a group of its own, so that Ctrl-C here does not reach it."""
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(_modules(folder)), "PYTHONSAFEPATH": "1"}
         self._process = subprocess.Popen(
             [sys.executable, "-m", "kanon_sql.page.worker"],
             stdin=subprocess.PIPE,
@@ -108,3 +109,10 @@ class Work:
             self.kept(self, kind, told)
         else:
             self.ended, self.result = kind, told
+
+
+def _modules(folder: Path) -> list[str]:
+    """Where a worker finds its modules: never in the folder of the data, unless this package is in it."""
+    if folder.resolve() == _PACKAGES:
+        return [path for path in sys.path if path]
+    return [path for path in sys.path if path and Path(path).resolve() != folder.resolve()]
