@@ -1,6 +1,8 @@
 """The page: who may ask it, what a change does, the slider against a count in Python, a search, a killed server."""
 
 import json
+import os
+import re
 import socket
 import subprocess
 import sys
@@ -41,8 +43,44 @@ def test_only_who_has_the_address_is_answered(people):
         assert client.get("columns", headers={"host": "localhost:1"}).status_code == 200
         assert client.post("columns/1", headers={"origin": "http://attacker.example"}).status_code == 403
         assert client.post("columns/1", headers={"origin": "null"}).status_code == 403
+        assert client.post("columns/1", headers={"origin": "127.0.0.1:1"}).status_code == 403
         assert client.post("columns/1", headers={"origin": "http://127.0.0.1:1"}).status_code == 200
         assert client.post("columns/1", headers={"content-length": str(MOST_BYTES + 1)}).status_code == 403
+
+
+def write_modules(folder: Path, *names: str) -> None:
+    for name in names:
+        (folder / f"{name}.py").write_text(f"open('{name}.ran', 'w'); raise SystemExit")
+
+
+@pytest.mark.slow
+def test_a_browser_is_not_started_with_the_token_as_an_argument(people):
+    """Its script of a browser keeps what every user of the machine can see, and follows the file."""
+    browser = people.parent / "browser"
+    browser.write_text('#!/bin/sh\necho "$1" > argument; ls -ld "${1#file://}" "$(dirname "${1#file://}")" > modes\n')
+    browser.chmod(0o700)
+    write_modules(people.parent, "dataclasses", "json", "duckdb", "pandas", "yaml", "sqlglot", "webbrowser")
+    command = [sys.executable, "-m", "kanon_sql", "page", people.name, "--browser"]
+    environment = {**os.environ, "BROWSER": f"{browser} %s"}
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=people.parent, env=environment)
+    try:
+        assert server.stdout
+        address = re.search(r"http://\S+", server.stdout.readline())
+        assert address
+        host = urlsplit(address[0])
+        with socket.create_connection((host.hostname, host.port), timeout=20) as plain:
+            plain.sendall(f"OPTIONS * HTTP/1.1\r\nHost: {host.netloc}\r\n\r\n".encode())
+            assert plain.recv(100).startswith(b"HTTP/1.1 403")  # the server runs, so that the browser was started
+        argument, modes = (people.parent / "argument").read_text(), (people.parent / "modes").read_text()
+        file = Path(urlsplit(argument.strip()).path)
+        assert host.path.strip("/") not in argument
+        assert address[0] in file.read_text()
+        assert sorted(line[:10] for line in modes.splitlines()) == ["-rw-------", "drwx------"]
+    finally:
+        server.terminate()
+        server.communicate(timeout=20)
+    assert not file.parent.exists()
+    assert not [*people.parent.glob("*.ran")]
 
 
 def test_no_answer_can_be_read_framed_or_stored_elsewhere(people):
@@ -154,15 +192,12 @@ def test_a_killed_page_takes_its_worker_along(people):
     assert not worker.exists() or "zombie" in (worker / "status").read_text()
 
 
+@pytest.mark.slow
 def test_modules_next_to_the_data_are_not_run(people):
-    for module in ("dataclasses", "json", "duckdb", "pandas", "yaml", "sqlglot", "kanon_sql"):
-        (people.parent / f"{module}.py").write_text(f"open('{module}.ran', 'w'); raise SystemExit")
+    write_modules(people.parent, "dataclasses", "json", "duckdb", "pandas", "yaml", "sqlglot", "kanon_sql")
     with client_of(people) as client:
         client.post("search/run")
         assert finished(client).ended == "done"
-    (people.parent / "kanon_sql.py").unlink()  # Python itself would run it for `-m kanon_sql`
-    command = [sys.executable, "-m", "kanon_sql", "risk", people.name, "--quasi-identifiers", "age"]
-    subprocess.run(command, cwd=people.parent, check=True, capture_output=True)
     assert not [*people.parent.glob("*.ran")]
 
 

@@ -299,6 +299,24 @@ def test_local_recodings_keep_their_regions() -> None:
     assert len([*Path(".kanon").glob("*.regions.parquet")]) == 1
 
 
+@pytest.mark.usefixtures("folder")
+@pytest.mark.skipif(os.name != "posix", reason="there are no such modes elsewhere")
+def test_notes_are_not_kept_where_somebody_else_can_change_them() -> None:
+    notes = Path(".kanon")
+    Path("elsewhere").mkdir()
+    notes.symlink_to("elsewhere")
+    with pytest.raises(TargetError, match="is a link; replace it by a folder"):
+        ran()
+    notes.unlink()
+    notes.mkdir()
+    notes.chmod(0o777)
+    with pytest.raises(TargetError, match=r"anybody can write to .*chmod 700"):
+        ran()
+    assert not Path("anon.csv").exists()
+    notes.chmod(0o755)
+    assert ran()[0] == "released"
+
+
 @pytest.mark.slow
 def test_a_database_is_run_and_audited_in_one_transaction(database: str, tmp_path: Path) -> None:
     create = "CREATE TABLE sick AS SELECT name, age, zip, disease FROM people"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from rich.markup import escape
@@ -48,11 +49,21 @@ def page(
         opened = open_page(source, spec, watch, time_limit, hierarchies, output, **places)
     warn(opened.notes)
 
-    def tell(address: str) -> None:
-        out.print(f"Steer it at [bold]{escape(address)}[/bold]\nCtrl-C ends it.", soft_wrap=True)
-        if browser:
-            import webbrowser
+    with TemporaryDirectory(prefix="kanon_page_", ignore_cleanup_errors=True) as folder:
 
-            webbrowser.open(address)
+        def tell(address: str) -> None:
+            out.print(f"Steer it at [bold]{escape(address)}[/bold]\nCtrl-C ends it.", soft_wrap=True)
+            if browser:
+                import webbrowser
 
-    serve(opened, port or 0, tell)
+                webbrowser.open(_leading_to(address, Path(folder)))
+
+        serve(opened, port or 0, tell)
+
+
+def _leading_to(address: str, folder: Path) -> str:
+    """The address of a private file that leads to another one: anybody can read the arguments of a process."""
+    file = folder / "page.html"
+    file.touch(mode=0o600)
+    file.write_text(f'<!doctype html><title>kanon page</title><meta http-equiv="refresh" content="0; url={address}">')
+    return file.as_uri()

@@ -55,9 +55,9 @@ class Guard:
         if headers.get("host") not in self.hosts:
             return "This page is only for the address that kanon page printed."
         origin = headers.get("origin")
-        if origin is not None and origin.removeprefix("http://") not in self.hosts:
+        if origin is not None and origin not in {f"http://{host}" for host in self.hosts}:
             return "Another site may not ask this page anything."
-        given = scope["path"].split("/")[1].encode()
+        given = scope["path"].removeprefix("/").split("/")[0].encode()  # that of `OPTIONS *` has no slash
         if not hmac.compare_digest(given, self.token.encode()):
             return "Open the whole address that kanon page printed: it ends in a secret."
         length = headers.get("content-length", "0")

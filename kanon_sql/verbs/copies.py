@@ -6,7 +6,9 @@ not passed over. It holds what was published, and nothing else.
 
 from __future__ import annotations
 
+import os
 import shutil
+import stat
 from base64 import b64decode, b64encode
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
@@ -46,6 +48,18 @@ class Past:
     number: int
 
 
+def make_private(folder: Path) -> None:
+    """Make a folder of mode 0700 unless it exists; TargetError if it is a link, or anybody can write to it."""
+    if folder.is_symlink():
+        raise TargetError(f"{folder}, where runs note what they released, is a link; replace it by a folder")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if os.name == "posix" and folder.stat().st_mode & stat.S_IWOTH:
+        raise TargetError(
+            f"anybody can write to {folder}, where runs note what they released; check what is in it, and give it to "
+            "its owner alone (`chmod 700`)"
+        )
+
+
 class Copies(Protocol):
     """Where the copies of one target's releases are kept."""
 
@@ -74,7 +88,7 @@ class FileCopies:
         """Have the file placed with the release."""
         place = self.fetch(digest, self.folder)
         try:
-            self.folder.mkdir(mode=0o700, exist_ok=True)
+            make_private(self.folder)
         except OSError as error:
             raise TargetError(
                 f"{self.folder}, where the releases before are kept, cannot be made ({error.strerror}); give the right "

@@ -15,10 +15,8 @@ from typing import Any, Protocol
 
 from kanon_sql.errors import SourceError, TargetError
 from kanon_sql.staging import Staging, locked
-from kanon_sql.verbs.copies import FOLDER, Copies, FileCopies
+from kanon_sql.verbs.copies import FOLDER, Copies, FileCopies, make_private
 from kanon_sql.verbs.trail import Trail, canonical, problems
-
-_MODE = 0o700
 
 
 class Memory(Protocol):
@@ -116,7 +114,7 @@ def alone(spec: Path, key: str, name: str, audited: bool = False) -> Iterator[No
     """
     lock = notes_of(spec, key).with_suffix(".lock")
     try:
-        lock.parent.mkdir(mode=_MODE, exist_ok=True)
+        make_private(lock.parent)
         lock.touch(mode=0o600)
     except OSError as error:
         if audited:
