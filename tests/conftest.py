@@ -18,6 +18,7 @@ from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
 from support.database import MakeTable, create_table
+from support.engines import ByHand
 
 # The fixtures of several test files live with what they need.
 pytest_plugins = (
@@ -116,7 +117,7 @@ def embedded() -> Iterator[DuckDB]:
 @pytest.fixture
 def postgres(postgres_dsn: str) -> Iterator[PostgreSQL]:
     """A session of its own on the test's PostgreSQL schema."""
-    engine = PostgreSQL.open(postgres_dsn)
+    engine = ByHand.open(postgres_dsn)
     yield engine
     engine.close()
 

@@ -10,8 +10,8 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from kanon_sql.engines.postgres import PostgreSQL
 from support.command_line import COLUMNS, PEOPLE, ask, command, kanon, tables
+from support.engines import ByHand
 from support.ward import HEADER, OUT, QI, TABLE, Files, put, snapshot
 
 ILL = "--keep '*' --quasi-identifiers disease"
@@ -405,7 +405,7 @@ ON_SERVER: list[tuple[str, str]] = [
 
 
 def test_a_server_is_left_as_it_was(postgres_dsn: str, ward: Path, make_table: Any) -> None:
-    engine = PostgreSQL.open(postgres_dsn)
+    engine = ByHand.open(postgres_dsn)
     make_table(engine, "people", COLUMNS, PEOPLE)
     make_table(engine, "cases", {**COLUMNS, "Age": "BIGINT"}, [])
     make_table(engine, "nobody", COLUMNS, [])

@@ -10,9 +10,9 @@ import psycopg
 import pytest
 
 from kanon_sql.engines.duckdb import DuckDB
-from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.errors import SourceError
 from support.command_line import ASK, COLUMNS, PEOPLE, Run, ask, done, kanon
+from support.engines import ByHand
 
 # Connection strings
 
@@ -76,7 +76,7 @@ def test_a_connection_string_without_quotes_is_refused_without_its_words() -> No
 @pytest.mark.parametrize("form", ["POSTGRESQL://", " postgresql://", "keywords"])
 @pytest.mark.usefixtures("folder")
 def test_a_server_is_named_in_any_form_that_libpq_knows(postgres_dsn: str, make_table: Any, form: str) -> None:
-    engine = PostgreSQL.open(postgres_dsn)
+    engine = ByHand.open(postgres_dsn)
     make_table(engine, "people", COLUMNS, PEOPLE)
     engine.close()
     rest = postgres_dsn.partition("://")[2]
@@ -133,7 +133,7 @@ def test_what_a_database_says_of_its_values_is_in_no_log(database: str) -> None:
         assert (run.code, "canary" in run.out + run.err) == (2, False), run
         assert "stopped at a value that it cannot read or calculate with" in run.err
         assert "canary" in kanon(*command_line, "--show-values").err
-    engine = PostgreSQL.open(database) if database.startswith("postgresql:") else DuckDB.open(database)
+    engine = ByHand.open(database) if database.startswith("postgresql:") else DuckDB.open(database)
     with pytest.raises(SourceError) as raised:
         engine.rows("SELECT odd FROM broken")
     engine.close()

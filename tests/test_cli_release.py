@@ -14,6 +14,7 @@ import pytest
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
 from support.command_line import ASK, PEOPLE, ask, done, kanon, released, tables, texts
+from support.engines import ByHand
 
 # From a database or a file to a table, a view or a file
 
@@ -148,7 +149,7 @@ NODES = {"bottom": (0, 0, 0, 0), "middle": (1, 1, 1, 1), "mixed": (0, 5, 2, 2), 
 def visits(database: str, make_table: Any) -> str:
     """The database with the table visits, whose columns are of many types and hold NULL."""
     pg = database.startswith("postgresql:")
-    engine: DuckDB | PostgreSQL = PostgreSQL.open(database) if pg else DuckDB.open(database)
+    engine: DuckDB | PostgreSQL = ByHand.open(database) if pg else DuckDB.open(database)
     make_table(engine, "visits", VISITS, VISITS_ROWS)
     engine.close()
     return database

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.staging import abandoned
 from support.command_line import COLUMNS, PEOPLE, ask, done, kanon, released, tables, texts
+from support.engines import ByHand
 from support.ward import HEADER, OUT, QI, TABLE, on_a_full_disk, put, snapshot
 
 # Full disks
@@ -64,7 +64,7 @@ def test_a_full_disk_leaves_the_old_table(large: Path, database: str) -> None:
 
 
 def test_a_full_disk_leaves_the_old_file_of_a_server(large: Path, postgres_dsn: str, make_table: Any) -> None:
-    engine = PostgreSQL.open(postgres_dsn)
+    engine = ByHand.open(postgres_dsn)
     make_table(engine, "people", COLUMNS, [(f"p{i}", *PEOPLE[i % 120][1:3], f"ill{i}") for i in range(30_000)])
     engine.close()
     before = snapshot(large)
@@ -84,6 +84,7 @@ def wait(*_, **__):
     time.sleep(600)
 release.summarize = wait  # the release is written, and not yet verified
 from kanon_sql.cli import main
+from support.engines import ByHand
 main()
 """
 
@@ -124,7 +125,7 @@ def test_a_killed_process_leaves_the_old_table(ward: Path, form: str) -> None:
 
 
 def test_a_killed_process_leaves_the_old_table_of_a_server(ward: Path, postgres_dsn: str, make_table: Any) -> None:
-    engine = PostgreSQL.open(postgres_dsn)
+    engine = ByHand.open(postgres_dsn)
     make_table(engine, "people", COLUMNS, PEOPLE)
     make_table(engine, "anon", {"old": "VARCHAR"}, [("old",)])
     engine.close()

@@ -17,6 +17,7 @@ from kanon_sql.errors import TargetError
 from kanon_sql.spec import names_a_server
 from kanon_sql.verbs.observer import Observer
 from support.command_line import COLUMNS, PEOPLE, ask, done, kanon
+from support.engines import ByHand
 from support.ward import QI, TABLE, on_a_full_disk, snapshot
 
 CANARY = "s3cretpw"
@@ -53,7 +54,7 @@ def test_no_token_is_printed_and_nothing_is_fetched_or_made(ward: Path, place: s
 
 def test_a_run_that_works_writes_no_password(ward: Path, postgres_dsn: str, make_table: Any) -> None:
     """The server of the tests asks for none, so any will do."""
-    engine = PostgreSQL.open(postgres_dsn)
+    engine = ByHand.open(postgres_dsn)
     make_table(engine, "people", COLUMNS, PEOPLE)
     engine.close()
     said = psycopg.conninfo.make_conninfo(postgres_dsn, password=CANARY)

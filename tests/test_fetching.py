@@ -128,9 +128,9 @@ def test_moments_stay_the_same_in_any_time_zone(postgres: PostgreSQL, embedded: 
 def test_enums_and_domains_are_fetched_as_what_they_are(postgres: PostgreSQL, embedded: DuckDB) -> None:
     postgres.run("CREATE TYPE blood AS ENUM ('A', 'B')")
     postgres.run("CREATE DOMAIN price AS NUMERIC(6,2)")
-    assert fetch(postgres, embedded, "SELECT CAST('A' AS blood) AS blood, CAST(1 AS price) AS price") == [
-        ("A", Decimal("1.00"))
-    ]
+    schema = postgres.rows("SELECT current_schema()")[0][0]
+    query = f"SELECT CAST('A' AS {schema}.blood) AS blood, CAST(1 AS {schema}.price) AS price"
+    assert fetch(postgres, embedded, query) == [("A", Decimal("1.00"))]
     assert fetched_types(embedded) == ["VARCHAR", "DECIMAL(6,2)"]
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from kanon_sql.engines.duckdb import DuckDB
-from kanon_sql.engines.postgres import PostgreSQL
 from support.command_line import ask, done, kanon, texts
+from support.engines import ByHand
 
 NASTY = [
     "select",
@@ -44,7 +44,7 @@ def write_rows(name: str, lines: list[tuple[Any, ...]], separator: str) -> None:
 def test_any_name_is_only_a_name(request: pytest.FixtureRequest, ward: Path, make_table: Any, place: str) -> None:
     postgres = place == "postgres"
     database = str(request.getfixturevalue("postgres_dsn")) if postgres else str(ward / "new.duckdb")
-    engine = PostgreSQL.open(database) if postgres else DuckDB.open(database, create=True)
+    engine = ByHand.open(database) if postgres else DuckDB.open(database, create=True)
     make_table(engine, WORST, dict.fromkeys([*NASTY, "kept"], "VARCHAR"), NASTY_ROWS)
     make_table(engine, "people", {"canary": "VARCHAR"}, [("alive",)])
     engine.close()

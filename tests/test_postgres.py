@@ -14,7 +14,7 @@ from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.errors import SourceError, TargetError
 from kanon_sql.queries import Relation
-from support.engines import TABLE, read
+from support.engines import TABLE, ByHand, read
 
 WITHOUT_HOST = ["postgresql://user:{}/db", "postgresql://user:{}"]
 URLS_THAT_FAIL = [
@@ -100,7 +100,7 @@ def test_a_connection_of_any_making_serves(postgres_dsn: str) -> None:
 def test_a_lost_connection_is_told(postgres: PostgreSQL, postgres_dsn: str) -> None:
     ((session,),) = postgres.rows("SELECT pg_backend_pid()")
     with pytest.raises(SourceError, match=r"^PostgreSQL says: "), postgres.transaction():
-        assert PostgreSQL.open(postgres_dsn).rows(f"SELECT pg_terminate_backend({session}, 5000)") == [(True,)]
+        assert ByHand.open(postgres_dsn).rows(f"SELECT pg_terminate_backend({session}, 5000)") == [(True,)]
     with pytest.raises(SourceError, match=r"^PostgreSQL says: "):
         postgres.rows("SELECT 1")
 
@@ -119,7 +119,7 @@ def test_a_failed_statement_fails_the_transaction_though_it_was_caught(postgres:
 
 def test_a_transaction_is_one_snapshot(postgres: PostgreSQL, postgres_dsn: str, make_table: Any) -> None:
     table = make_table(postgres, "patients", {"a": "INTEGER"}, [(1,)])
-    other = PostgreSQL.open(postgres_dsn)
+    other = ByHand.open(postgres_dsn)
     with postgres.transaction():
         before = read(postgres, table.relation)
         other.run("INSERT INTO patients VALUES (2)")
@@ -192,7 +192,7 @@ def test_columns_of_enums_domains_and_dropped_ones(postgres: PostgreSQL) -> None
     table = postgres.find("patients")
     assert table is not None
     assert [(c.name, c.type, c.kind) for c in table.columns] == [
-        ("blood", '"Blood; group"', "text"),
+        ("blood", f'{table.relation.parts[0]}."Blood; group"', "text"),
         ("age", "integer", "integer"),
         ("code", "character varying(5)", "text"),
         ("sex", "character(1)", "text"),

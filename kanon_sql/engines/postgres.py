@@ -6,7 +6,6 @@ import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from decimal import Decimal
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -16,6 +15,7 @@ from kanon_sql import interrupts, queries
 from kanon_sql.engine import Column, Engine, Grant, Rights, Table, name_readings, refuse_equal_names
 from kanon_sql.engines.creating import create_and_comment
 from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.engines.postgres_cursor import cursor_of
 from kanon_sql.engines.postgres_errors import explained, why_not
 from kanon_sql.engines.postgres_sql import (
     AFTER_DUCKDB,
@@ -32,6 +32,8 @@ from kanon_sql.engines.postgres_sql import (
     MAY_CREATE,
     MEASURE,
     NO_URL,
+    PATH,
+    PIN,
     READ,
     RIGHTS,
     SCHEMAS,
@@ -45,7 +47,6 @@ from kanon_sql.staging import PrivateFolder
 if TYPE_CHECKING:  # psycopg is optional, and a tenth of a second to import
     import psycopg
     from psycopg.abc import Buffer
-    from psycopg.adapt import Loader
 
 _KINDS = {
     "smallint": "integer",
@@ -60,7 +61,7 @@ _KINDS = {
     "time without time zone": "time",
     "boolean": "boolean",
 }
-_TEXT_CATEGORIES = ("S", "E")  # strings (varchar, char, citext) and enums
+_CATEGORIES = {"S": "text", "E": "text", "": "foreign"}  # strings (varchar, char) and enums; types of extensions
 _IN_DUCKDB = {
     "int2": "SMALLINT",
     "int4": "INTEGER",
@@ -79,7 +80,9 @@ _IN_DUCKDB = {
 class PostgreSQL:
     """One PostgreSQL connection; see `kanon_sql.engine.Engine` for what its methods promise.
 
-    The connection is set to autocommit, and its session to the few settings that our SQL counts on.
+    The connection is set to autocommit, and its session to the few settings that our SQL counts on. Every statement
+    runs in a transaction whose search_path is the server's own schemas, so that no function or operator of somebody
+    else's is called in their place; that of the user is read before, and stays as it is.
     """
 
     dialect = "postgres"
@@ -92,15 +95,16 @@ class PostgreSQL:
     is_embedded = False
     reads_files = False
     writes_folders = False
-    kinds_kept_only: frozenset[str] = frozenset()
+    kinds_kept_only = frozenset(("foreign",))  # types of extensions, whose operators are not in pg_catalog
 
     def __init__(self, connection: psycopg.Connection[Any], limits: Limits | None = None) -> None:
         self.connection = connection
         self.limits = limits or Limits()
+        self._path: tuple[list[str], str | None] = ([], None)
         self._refuse_open_transaction()
         with explained():
             connection.autocommit = True
-            self._cursor = _cursor(connection)
+            self._cursor = cursor_of(connection)
             self._cursor.execute(SESSION)
         interrupts.interrupted_by_signals(self)
 
@@ -128,14 +132,15 @@ class PostgreSQL:
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Run a query and fetch all its rows."""
-        with explained():
+        with self._pinned():
             return self._cursor.execute(sql, prepare=False).fetchall()
 
     def run(self, sql: str) -> int | None:
         """Run a statement for its effect; gives the rows that it wrote, if PostgreSQL says."""
-        with explained():
+        with self._pinned():
             self._cursor.execute(sql, prepare=False)
-        return self._cursor.rowcount if self._cursor.rowcount >= 0 else None
+            rows = self._cursor.rowcount
+        return rows if rows >= 0 else None
 
     def may_change(self, _: Table) -> bool:
         """A transaction has one snapshot of all that it reads."""
@@ -163,15 +168,16 @@ class PostgreSQL:
 
     def _look_up(self, parts: tuple[str, ...]) -> list[tuple[Any, ...]]:
         catalog, schema, table = (None, None, *parts)[-3:]
-        with explained():
-            return self._cursor.execute(LOOK_UP, [table, schema, catalog]).fetchall()
+        with self._pinned():
+            names = {"name": table, "schema": schema, "catalog": catalog, "path": self._path[0]}
+            return self._cursor.execute(LOOK_UP, names).fetchall()
 
     def table(self, relation: Relation, form: str = "table") -> Table:
         """Describe a relation that is known to exist; a domain is described by the type under it."""
-        with explained():
+        with self._pinned():
             described = self._cursor.execute(COLUMNS, [_sql("{}", queries.parts(relation, self.dialect))]).fetchall()
         columns = (
-            Column(name, type_name, "text" if category in _TEXT_CATEGORIES else _KINDS.get(plain, "other"))
+            Column(name, type_name, _CATEGORIES.get(category) or _KINDS.get(plain, "other"))
             for name, type_name, plain, category in described
         )
         return Table(relation, form, tuple(columns))
@@ -179,7 +185,7 @@ class PostgreSQL:
     def check_writable(self, relation: Relation) -> None:
         """Refuse a place in a schema where the user may make nothing."""
         schema, table = relation.parts
-        with explained():
+        with self._pinned():
             ((may, user),) = self._cursor.execute(MAY_CREATE, [schema, schema]).fetchall()
         if not may:
             raise TargetError(
@@ -197,11 +203,13 @@ class PostgreSQL:
     def place(self, name: str) -> Relation:
         """The one place that `name` means as a target, in its own capitals."""
         *path, table = name_readings(name)[-1]
-        here, database = self.rows("SELECT current_schema(), current_database()")[0]
-        *catalog, schema = path or [here]
+        with self._pinned():
+            here = self._path[1]
+            ((database,),) = self.rows("SELECT current_database()")
+        *catalog, schema = path or [here or ""]
         if len(table.encode()) > LONGEST:
             raise TargetError(f"{table} is longer than the {LONGEST} bytes of a PostgreSQL name; shorten it")
-        if schema is None:
+        if not schema:
             raise TargetError(f"the search_path has no schema for {table}; name one, as in public.{table}")
         if catalog not in ([], [database]):
             raise TargetError(f"{name} is in another database than {database}; give that one as `database`")
@@ -209,7 +217,7 @@ class PostgreSQL:
         return Relation(schema, table)
 
     def _refuse_missing_schema(self, schema: str, table: str) -> None:
-        with explained():
+        with self._pinned():
             schemas = [name for (name,) in self._cursor.execute(SCHEMAS, [schema]).fetchall()]
         if schema not in (*schemas, "pg_temp"):
             other = f"; there is {schemas[0]}, in its own capitals" if schemas else "; make it first, or name another"
@@ -222,7 +230,7 @@ class PostgreSQL:
     def comments(self, relation: Relation) -> dict[Relation, str]:
         """The comments on the tables and views in the schema of a relation."""
         schema, _ = relation.parts
-        with explained():
+        with self._pinned():
             return {
                 Relation(schema, name): text
                 for name, text in self._cursor.execute(COMMENTS, [schema, schema]).fetchall()
@@ -230,12 +238,12 @@ class PostgreSQL:
 
     def labels(self, relation: Relation) -> list[tuple[str, str, str]]:
         """The labels of PostgreSQL Anonymizer on columns: the column, the provider, the label."""
-        with explained():
+        with self._pinned():
             return self._cursor.execute(LABELS, [_sql("{}", relation.parts)]).fetchall()
 
     def rights(self, relation: Relation) -> Rights:
         """Who owns a relation, and what others may do with it."""
-        with explained():
+        with self._pinned():
             rights = self._cursor.execute(RIGHTS, [_sql("{}", relation.parts)]).fetchall()
         if not rights:  # it was there in the snapshot of the transaction, and is not any more
             raise TargetError(
@@ -277,7 +285,7 @@ class PostgreSQL:
         temporary = Relation("pg_temp", relation.name)
         self.run(queries.drop(temporary, self.dialect))
         self.run(queries.create_table(temporary, types, self.dialect))
-        with explained(), self._cursor.copy(_sql("COPY {} FROM STDIN", temporary.parts)) as copy:
+        with self._pinned(), self._cursor.copy(_sql("COPY {} FROM STDIN", temporary.parts)) as copy:
             for row in chain.from_iterable(zip(*columns, strict=True) for columns in batches):
                 copy.write_row(row)
 
@@ -291,7 +299,8 @@ class PostgreSQL:
         insert = partial(queries.insert_castable, relation, written, type_name, columns, self.dialect)
         if self.connection.info.server_version >= _TELLS_VALID_INPUT:
             self.run(insert())
-        else:
+            return
+        with self._pinned():
             ((rows,),) = self.rows(queries.text("core/row_count", self.dialect, relation=written))
             self._insert_by_halves(insert, 0, rows)
 
@@ -352,9 +361,9 @@ class PostgreSQL:
     def transaction(self) -> Iterator[None]:
         """One consistent snapshot; rolled back if the block raises."""
         self._refuse_open_transaction()
-        self.run("BEGIN ISOLATION LEVEL REPEATABLE READ")
-        self.run(HASH_JOINS)
         try:
+            self._begin("ISOLATION LEVEL REPEATABLE READ")
+            self.run(HASH_JOINS)
             yield
         except BaseException:
             with suppress(SourceError):  # a lost connection has rolled back already
@@ -363,6 +372,30 @@ class PostgreSQL:
         self.run("COMMIT")
         if self._cursor.statusmessage != "COMMIT":
             raise SourceError("PostgreSQL rolled the transaction back because a statement in it had failed")
+
+    def _begin(self, mode: str = "") -> None:
+        """Begin a transaction in which names are looked up among the server's own; see what the user's path was."""
+        with explained():
+            self._cursor.execute(f"BEGIN {mode}", prepare=False)
+            self._path = self._cursor.execute(PATH, prepare=False).fetchall()[0]
+            self._cursor.execute(PIN, prepare=False)
+
+    @contextmanager
+    def _pinned(self) -> Iterator[None]:
+        """A statement of the open transaction, or in one of its own."""
+        if self.connection.info.transaction_status.name != "IDLE":
+            with explained():
+                yield
+            return
+        try:
+            self._begin()
+            with explained():
+                yield
+                self._cursor.execute("COMMIT", prepare=False)
+        except BaseException:
+            with suppress(SourceError), explained():  # a lost connection has rolled back already
+                self._cursor.execute("ROLLBACK", prepare=False)
+            raise
 
     def _refuse_open_transaction(self) -> None:
         if self.connection.info.transaction_status.name not in ("IDLE", "UNKNOWN"):
@@ -393,18 +426,20 @@ class PostgreSQL:
 
     def _result_types(self, query: str) -> dict[str, str]:
         """The columns of a query with their types in PostgreSQL's short words: `int4`, `numeric(10, 2)`."""
-        self.rows(f"SELECT * FROM ({query}) AS fetched LIMIT 0")
-        described = self._cursor.description or []
+        with self._pinned():
+            self.rows(f"SELECT * FROM ({query}) AS fetched LIMIT 0")
+            described = self._cursor.description or []
         refuse_equal_names([column.name for column in described], "the query")
         return {column.name: column.type_display for column in described}
 
     def _copy_out(self, query: str, types: Mapping[str, str], write: Callable[[Buffer], object]) -> int:
         selected = ", ".join(_sent(column, type_name) for column, type_name in types.items())
         copied = f"SELECT {selected} FROM ({query}) AS fetched"
-        with explained(), self._cursor.copy(f"COPY ({copied}) TO STDOUT ({CSV})") as copy:
-            for chunk in copy:
-                write(chunk)
-        return self._cursor.rowcount
+        with self._pinned():
+            with self._cursor.copy(f"COPY ({copied}) TO STDOUT ({CSV})") as copy:
+                for chunk in copy:
+                    write(chunk)
+            return self._cursor.rowcount
 
 
 def _sent(column: str, type_name: str) -> str:
@@ -435,34 +470,6 @@ def _settle_numeric(target: DuckDB, relation: Relation, column: str, precision: 
         integer = "BIGINT" if precision <= 18 else "HUGEINT"
         fitting = f"DECIMAL({precision}, {scale})" if scale else integer
         target.run(_sql(f"ALTER TABLE {{}} ALTER {{}} TYPE {fitting}", table, [column]))
-
-
-def _cursor(connection: psycopg.Connection[Any]) -> psycopg.Cursor[tuple[Any, ...]]:
-    """A cursor of plain tuples, whose values are those that DuckDB would give."""
-    import psycopg
-    from psycopg.rows import tuple_row
-
-    cursor = psycopg.Cursor(connection, row_factory=tuple_row)
-    cursor.adapters.register_loader("numeric", _loader(_number))
-    cursor.adapters.register_loader("bpchar", _loader(lambda text: text.rstrip(" ")))
-    for structured in ("json", "jsonb"):
-        cursor.adapters.register_loader(structured, _loader(str))
-    return cursor
-
-
-def _loader(read: Callable[[str], object]) -> type[Loader]:
-    from psycopg.adapt import Loader
-
-    class Read(Loader):
-        def load(self, data: Buffer) -> object:
-            return read(bytes(data).decode())
-
-    return Read
-
-
-def _number(text: str) -> int | Decimal:
-    """SUM(bigint) is numeric; whole numbers are integers all the same."""
-    return int(text) if text.lstrip("-").isdigit() else Decimal(text)
 
 
 def _sql(statement: str, *names: Sequence[str], **literals: str) -> str:

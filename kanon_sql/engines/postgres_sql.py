@@ -3,17 +3,21 @@
 # Dates as ISO, floats in full, backslashes plain, text as Unicode.
 SESSION = """
 SELECT
-  set_config('datestyle', 'ISO', false),
-  set_config('extra_float_digits', '1', false),
-  set_config('standard_conforming_strings', 'on', false),
-  set_config('client_encoding', 'UTF8', false)
+  pg_catalog.set_config('datestyle', 'ISO', false),
+  pg_catalog.set_config('extra_float_digits', '1', false),
+  pg_catalog.set_config('standard_conforming_strings', 'on', false),
+  pg_catalog.set_config('client_encoding', 'UTF8', false)
 """
+# Where the user's names are looked up, pg_catalog and pg_temp included; only what is qualified is safe before PIN.
+PATH = "SELECT pg_catalog.current_schemas(true)::pg_catalog.text[], pg_catalog.current_schema()"
+# Functions, operators and types of ours are the server's own, whatever others have put in the user's search_path.
+PIN = "SET LOCAL search_path = pg_catalog, pg_temp"
 # The planner expects few matches of several keys, and would sort all rows, or go through all classes for each of them.
 HASH_JOINS = "SELECT set_config('enable_mergejoin', 'off', true), set_config('enable_nestloop', 'off', true)"
 LOOK_UP = """
 SELECT r.schema, r.name, r.form, r.name = w.name AND r.schema = COALESCE(w.schema, r.schema) AS exact
 FROM
-  (SELECT %s::text AS name, %s::text AS schema, %s::text AS catalog) AS w,
+  (SELECT %(name)s::text AS name, %(schema)s::text AS schema, %(catalog)s::text AS catalog) AS w,
   (
     SELECT
       CASE WHEN n.oid = pg_my_temp_schema() THEN 'pg_temp' ELSE n.nspname END AS schema,
@@ -21,8 +25,13 @@ FROM
       CASE c.relkind
         WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'f' THEN 'foreign table' ELSE 'table'
       END AS form,
-      pg_table_is_visible(c.oid) AS visible
-    FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+      ROW_NUMBER() OVER (PARTITION BY c.relname ORDER BY p.place NULLS LAST) = 1 AND p.place IS NOT NULL AS visible
+    FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace,
+      LATERAL (
+        SELECT COALESCE(
+          array_position(%(path)s::text[], n.nspname::text), CASE WHEN n.oid = pg_my_temp_schema() THEN 0 END
+        ) AS place
+      ) AS p
     WHERE c.relkind IN ('r', 'p', 'f', 'v', 'm')
   ) AS r
 WHERE lower(r.name COLLATE "default") = lower(w.name)
@@ -81,7 +90,9 @@ WITH RECURSIVE described AS (
   FROM described JOIN pg_type AS domain ON domain.oid = type
   WHERE typtype = 'd'
 )
-SELECT attname, format_type(type, modifier), format_type(type, NULL), typcategory
+SELECT
+  attname, format_type(type, modifier), format_type(type, NULL),
+  CASE WHEN typtype = 'b' AND typelem = 0 AND typnamespace <> 'pg_catalog'::regnamespace THEN '' ELSE typcategory END
 FROM described JOIN pg_type AS t ON t.oid = type
 WHERE typtype <> 'd'
 ORDER BY attnum

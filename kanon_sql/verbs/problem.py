@@ -137,7 +137,8 @@ def _check_engine(engine: Engine, table: Table, spec: Spec, model: PrivacyModels
         if column.name in asked and column.kind in engine.kinds_kept_only:
             raise SpecError(
                 f"the column {column.name!r} is a {column.type} of {engine.name}, which cannot be compared where it is "
-                "counted as it is there; cast it to another type in a view, such as DATE, TIMESTAMP_NTZ or STRING"
+                "counted as it is there; cast it to another type in a view, such as DATE, TEXT or, on Spark, STRING or "
+                "TIMESTAMP_NTZ"
             )
 
 

@@ -19,8 +19,8 @@ import pytest
 from kanon_sql.cli import main, show
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
-from kanon_sql.engines.postgres import PostgreSQL
 from support.database import create_table
+from support.engines import ByHand
 
 _random = random.Random(5)
 COLUMNS = {"name": "VARCHAR", "age": "BIGINT", "zip": "VARCHAR", "disease": "VARCHAR"}
@@ -126,7 +126,7 @@ def database(request: pytest.FixtureRequest, folder: Path) -> str:
     """What --database takes: a database that holds the table people."""
     if request.param == "postgres":
         place = str(request.getfixturevalue("postgres_dsn"))
-        engine: Engine = PostgreSQL.open(place)
+        engine: Engine = ByHand.open(place)
     else:
         place = str(folder / "hospital.duckdb")
         engine = DuckDB.open(place, create=True)
