@@ -146,6 +146,21 @@ def test_local_recodings_and_sizes_are_those_that_anonymize_releases(monkeypatch
         assert each.risk_mean == pytest.approx(sum(size * (1 / size) for size in sizes) / sizes.sum())
 
 
+@pytest.mark.parametrize("show", [None, "ranges"])
+def test_all_strategies_show_their_classes_in_the_same_form(show: str | None) -> None:
+    numbers = random.Random(5)
+    people = pandas.DataFrame(
+        [(numbers.randrange(90), numbers.randrange(2)) for _ in range(80)], columns=["age", "sex"]
+    )
+    recipes = {"age": {"hierarchy": {"ranges": [5, 20, 40]}}, "sex": {"hierarchy": "suppress"}}
+    spec: dict[str, Any] = {"quasi_identifiers": recipes}
+    for each in compare(people, spec, strategies=["exhaustive", "mondrian"], k=4, show=show).searches:
+        shown = show or ("common" if each.strategy == "mondrian" else None)
+        alone = anonymize(people, spec, strategy=each.strategy, k=4, show=shown).manifest
+        lost = {**alone["information_loss"], "divergence": each.information_loss["divergence"]}
+        assert each.information_loss == pytest.approx({name: lost[name] for name in each.information_loss})
+
+
 def test_each_k_has_an_optimum_of_its_own() -> None:
     together = compare(PEOPLE, SPEC, strategies=["exhaustive"], k=MANY["k"])
     for each in together.by_k:

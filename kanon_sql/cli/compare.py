@@ -44,6 +44,7 @@ EACH_TIME_LIMIT = replace(
     EACH_TIME_LIMIT,
     o.EVALUATIONS,
     o.SEED,
+    o.SHOW,
     o.SEARCH_IN,
     o.JSON,
 )

@@ -14,7 +14,8 @@ from kanon_sql.frequency.frequency_set import FrequencySet, merge_equal_codes, s
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.loss import Figures
 from kanon_sql.recode import RECODERS, joint
-from kanon_sql.spec import SearchIn, Spec, check
+from kanon_sql.recode import show as shows
+from kanon_sql.spec import SearchIn, Show, Spec, check
 from kanon_sql.strategies import STRATEGIES, Outcome, strategy
 from kanon_sql.strategies.accuracy import accuracy, level_of_generalization
 from kanon_sql.strategies.space import beats
@@ -22,11 +23,12 @@ from kanon_sql.verbs import manifest as manifests
 from kanon_sql.verbs.compared import Comparison, Proven, StrategyResult
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import CompareOptions, spelled_out, taken
-from kanon_sql.verbs.plan import LocalPlan, Plan, check_shown, planned, recode, search
+from kanon_sql.verbs.plan import LocalPlan, Plan, check_shown, planned, recode, search, shown_by_classes
 from kanon_sql.verbs.problem import Problem, count, posed_again
 from kanon_sql.verbs.source import opened, settle_spec
 
 SECONDS = 60.0  # for each strategy, where nobody says
+_SHOW: Show = "common"  # what the classes of a local recoding show by default: labels, as the node of a search does
 
 
 @spelled_out(CompareOptions)
@@ -43,10 +45,10 @@ def compare(
     """Run several strategies, for one k or several, on one frequency set; nothing is written.
 
     `strategies`: the names of searches and local recodings; left out, all searches but `auto`, which is made of them.
-    `k`: a number or a list of them. The other arguments are those of `anonymize`. Every strategy has the same time
-    limit (60 seconds unless said otherwise), the same seed, a judge of its own, and so counts of its own. One that
-    cannot run here, or finds nothing in its time, says why in `refused`; if none of them finds anything, the first
-    one's error is raised.
+    `k`: a number or a list of them. All show labels of hierarchies, Mondrian too, or what `show` says. The other
+    arguments are those of `anonymize`. Every strategy has the same time limit (60 seconds unless said otherwise), the
+    same seed, a judge of its own, and so counts of its own. One that cannot run here, or finds nothing in its time,
+    says why in `refused`; if none of them finds anything, the first one's error is raised.
 
     >>> import pandas
     >>> people = pandas.DataFrame({"zip": ["12", "13", "21", "22"], "sex": list("ffmm")})
@@ -63,7 +65,7 @@ def compare(
     observer = observer or Observer()
     with opened(source, specs[0], connection) as data, data.engine.transaction(), data.scratches:
         problem = count(data, specs[0], observer, search_in, order_will_do=all(name in RECODERS for name in names))
-        if any(name in RECODERS for name in names):
+        if any(name in RECODERS for name in names) or shows.asked(specs[0]):
             check_shown(data, specs[0], search_in)
         runs = list(_runs(problem, specs, names, observer))
     return _side_by_side(problem, runs)
@@ -164,12 +166,13 @@ class _Prepared:
             return self._recode(spec, observer)
         problem = posed_again(self.problem, spec, self.problem.frequency_set)
         try:
-            return _search(problem, observer)
+            return _search(problem, observer, self.tables)
         finally:
             problem.judge.drop()
 
     def _recode(self, spec: Spec, observer: Observer) -> _Run:
         check(spec, "anonymize")
+        spec = spec.model_copy(update={"show": spec.show or _SHOW})
         with Scratch(self.tables.engine, spec.strategy) as tables:
             problem = posed_again(self.problem, spec, replace(self.local, tables=tables))
             plan = recode(problem, observer)
@@ -178,14 +181,26 @@ class _Prepared:
                 return _Run(spec.strategy, made=_made(plan, cells, None))
 
 
-def _search(problem: Problem, observer: Observer) -> _Run:
+def _search(problem: Problem, observer: Observer, tables: Scratch) -> _Run:
     outcome = search(problem, observer)
     plan = planned(problem, outcome)
     known = _minimal(problem, outcome)
-    with joint.of_node(problem.frequency_set, plan.judge.model.safe, outcome.node, plan.costs.weights) as cells:
-        made = _made(plan, cells, cells.divergence_apart())
+    if shows.asked(problem.spec):
+        made = _shown(plan, tables)
+    else:
+        with joint.of_node(problem.frequency_set, plan.judge.model.safe, outcome.node, plan.costs.weights) as cells:
+            made = _made(plan, cells, cells.divergence_apart())
     slim = replace(outcome, tags=None)  # those of a large lattice are large
     return _Run(problem.spec.strategy, outcome=slim, made=made, minimal=known)
+
+
+def _shown(plan: Plan, tables: Scratch) -> _Made:
+    """A search's release where its classes show what the spec asks for."""
+    with Scratch(tables.engine, "shown") as own:
+        shown = shown_by_classes(replace(plan, frequency_set=replace(plan.frequency_set, tables=own)))
+        made = shown.recoding.local, shown.recoding.classes, shown.costs.weights
+        with joint.of_classes(shown.frequency_set, *made) as cells:
+            return _made(shown, cells, None)
 
 
 def _made(plan: Plan | LocalPlan, cells: joint.Cells, divergence: float | None) -> _Made:

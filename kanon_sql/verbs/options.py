@@ -124,6 +124,7 @@ class CompareOptions(RoleOptions, OtherPrivacyOptions, CostOptions, total=False)
     local_search: Mapping[str, Any] | None
     random: Mapping[str, Any] | None
     seed: int | None
+    show: Show | None
 
 
 class RecodingOptions(SearchOptions, total=False):

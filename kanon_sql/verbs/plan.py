@@ -202,7 +202,11 @@ def _shown_otherwise(
 ) -> LocalPlan:
     """A search whose classes show something else than the node's labels, such as their mean."""
     check_shown(source, spec, search_in)
-    plan = make_plan(source, spec, observer, search_in, keep_tuples, earlier)
+    return shown_by_classes(make_plan(source, spec, observer, search_in, keep_tuples, earlier))
+
+
+def shown_by_classes(plan: Plan) -> LocalPlan:
+    """The same release with each class showing what the spec asks for, in the place of the node's labels."""
     local = from_node(plan.frequency_set, plan.judge.model, plan.outcome.node)
     problem = {each.name: getattr(plan, each.name) for each in fields(Problem)}
     recoding = local_recoding(plan, local)
