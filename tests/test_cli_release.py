@@ -224,30 +224,15 @@ def test_what_is_kept_and_dropped_is_printed(folder: Path) -> None:
     said = done(*options, "--sensitive", "disease", "--keep", "name", "--output", "anon.csv")
     assert "Released as they are: disease (sensitive), name." in said
     assert "Dropped" not in said
-    said = done(*options, "--keep", "", "--output", "anon.csv")
-    assert "Released as they are" not in said
-    assert "Dropped: name, disease." in said
-    assert (folder / "anon.csv").read_text().splitlines()[0] == "age,zip"
-
-
-@pytest.mark.usefixtures("folder")
-@pytest.mark.slow
-def test_nothing_is_done_before_a_column_is_named() -> None:
-    options = ["people.csv", "--quasi-identifiers", "age,zip", "--hierarchies", "h"]
-    asked: list[tuple[str, ...]] = [("anonymize", "--output", "x.csv"), ("anonymize", "--sql"), ("explain",)]
-    for name, *rest in asked:
-        run = kanon(name, *options, *rest)
-        assert (run.code, run.out) == (2, "")
-        assert run.err == (
-            "kanon: a column without a role would be released as it is: 'name' is an identifier by its name. Drop it "
-            "with --identifiers, generalize it with --quasi-identifiers, or name the columns to keep with --keep "
-            "(--keep '*' for every column)\n"
-        )
-        assert kanon(name, *options, *rest, "--keep", "*").code == 0
+    for keep in ([], ["--keep", ""]):
+        said = done(*options, "--identifiers", "name", *keep, "--output", "anon.csv")
+        assert "Released as they are" not in said
+        assert "Dropped: name.\nDropped, no role: disease; keep them with --keep." in said
+        assert (folder / "anon.csv").read_text().splitlines()[0] == "age,zip"
 
 
 @pytest.mark.slow
-def test_a_profile_says_what_would_stop_a_release(folder: Path) -> None:
+def test_a_profile_says_what_a_release_would_warn_of(folder: Path) -> None:
     shown = done("profile", "people.csv")
     assert "--keep ''" not in shown
     lines = ["id,age,remark,seen"]

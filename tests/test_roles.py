@@ -1,4 +1,4 @@
-"""Roles: what is released as it is must be named, or look as if it told nobody."""
+"""Roles: what is released as it is must be named, and what was found in it is reported."""
 
 import math
 import random
@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from kanon_sql import anonymize
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
-from kanon_sql.errors import KanonError, SpecError
+from kanon_sql.errors import SpecError
 from kanon_sql.risk.roles import Suspect, suspects
 from kanon_sql.verbs.anatomize import anatomize
 from support.data import DATA, needs
@@ -30,32 +30,67 @@ SCHEDULED = [RANDOM.randrange(60, 240) * 5 for _ in range(ROWS)]
 SUBJECTS = ["sea", "hill", "road", "night", "light", "stone", "river", "cloud"]
 
 
+NEARLY = "differs in nearly every row"
+
+
 def note(row: int) -> str:
     return " ".join(RANDOM.choices(SUBJECTS, k=6)) if row % 3 else "she has seen nobody about it"
 
 
-# What stops a run, in whatever other columns: name, type, one value per row, and the reason beside the age.
+# What is reported, in whatever other columns: name, type, one value per row, and the reason beside the age.
 TELLING: dict[str, tuple[str, str, Callable[[int], Any], str]] = {
     "a name": ("name", "VARCHAR", lambda row: f"N{row % 90}", "is an identifier by its name"),
     "a patient's number": ("patient_id", "INTEGER", lambda row: row // 2, "is an identifier by its name"),
-    "mail": ("contact", "VARCHAR", lambda row: f"u{row % 20}@example.org", "holds e-mail addresses"),
-    "telephones": ("contact", "VARCHAR", lambda row: f"+41 31 555 {row % 90 + 10} 20", "holds telephone numbers"),
-    "accounts": ("paid", "VARCHAR", lambda row: f"NL91ABNA{row % 50 + 417164300}9", "holds IBANs"),
-    "addresses": ("host", "VARCHAR", lambda row: f"10.0.{row % 5}.{row % 7}", "holds network addresses"),
-    "uuids": ("visit", "UUID", lambda row: f"123e4567-e89b-12d3-a456-4266141740{row % 10}0", "holds UUIDs"),
-    "security numbers": ("code", "VARCHAR", lambda row: f"123-45-{1000 + row % 99}", "holds national identity numbers"),
-    "text": ("key", "VARCHAR", lambda row: f"k{row}", "differs in nearly every row"),
-    "numbers": ("key", "BIGINT", lambda row: 7 * row, "differs in nearly every row"),
+    "mail": ("contact", "VARCHAR", lambda row: f"u{row % 20}@example.org", "holds e-mail addresses in 400 rows"),
+    "telephones": (
+        "contact",
+        "VARCHAR",
+        lambda row: f"+41 31 555 {row % 90 + 10} 20",
+        "holds telephone numbers in 400 rows",
+    ),
+    "accounts": ("paid", "VARCHAR", lambda row: f"NL91ABNA{row % 50 + 417164300}9", "holds IBANs in 400 rows"),
+    "addresses": ("host", "VARCHAR", lambda row: f"10.0.{row % 5}.{row % 7}", "holds network addresses in 400 rows"),
+    "uuids": ("visit", "UUID", lambda row: f"123e4567-e89b-12d3-a456-4266141740{row % 10}0", "holds UUIDs in 400 rows"),
+    "security numbers": (
+        "code",
+        "VARCHAR",
+        lambda row: f"123-45-{1000 + row % 99}",
+        "holds national identity numbers in 400 rows",
+    ),
+    "text": ("key", "VARCHAR", lambda row: f"k{row}", f"{NEARLY} (400 values in 400 rows)"),
+    "numbers": ("key", "BIGINT", lambda row: 7 * row, f"{NEARLY} (400 values in 400 rows)"),
     "moments": (
         "admitted",
         "TIMESTAMP",
         lambda row: datetime(2025, 1, 1) + row * timedelta(minutes=7),
-        "differs in nearly every row",
+        f"{NEARLY} (400 values in 400 rows)",
     ),
-    "measurements": ("weight", "DOUBLE PRECISION", lambda row: 50 + math.sqrt(row), "differs in nearly every row"),
-    "amounts": ("paid", "DECIMAL(9, 2)", lambda row: Decimal(row) / 100, "differs in nearly every row"),
-    "half of it NULL": ("key", "VARCHAR", lambda row: f"k{row}" if row % 2 else None, "differs in nearly every row"),
-    "notes": ("remark", "VARCHAR", note, "is free text"),
+    "measurements": (
+        "weight",
+        "DOUBLE PRECISION",
+        lambda row: 50 + math.sqrt(row),
+        f"{NEARLY} (400 values in 400 rows)",
+    ),
+    "amounts": ("paid", "DECIMAL(9, 2)", lambda row: Decimal(row) / 100, f"{NEARLY} (400 values in 400 rows)"),
+    "half of it NULL": (
+        "key",
+        "VARCHAR",
+        lambda row: f"k{row}" if row % 2 else None,
+        f"{NEARLY} (200 values in 200 rows)",
+    ),
+    "notes": ("remark", "VARCHAR", note, "is free text in 400 rows"),
+    "few letters": (
+        "remark",
+        "VARCHAR",
+        lambda row: f"Mail: u{row}@example.org, Tel. 078 977 26 {row:02}" if row in (60, 61) else "no allergies known",
+        "holds e-mail addresses in 2 rows, and holds telephone numbers in 2 rows",
+    ),
+    "letters in every row": (
+        "remark",
+        "VARCHAR",
+        lambda row: f"Please call Frau Meier {row} about all this",
+        f"holds names after a title in 400 rows, is free text in 400 rows, and {NEARLY} (400 values in 400 rows)",
+    ),
     "births": ("birth_date", "DATE", lambda row: BORN[row], "nearly determines 'age'"),
     "a copy": ("years", "VARCHAR", lambda row: f"{AGES[row]} years", "nearly determines 'age'"),
     "a shifted copy": ("born", "INTEGER", lambda row: 2026 - AGES[row] - row % 2, "nearly determines 'age'"),
@@ -102,6 +137,7 @@ def test_of_a_tiny_table_only_names_and_formats_say_something(engine: Engine, ma
         "host",
         "visit",
         "code",
+        "remark",
     } - {
         "paid"  # the amounts are there under that name
     }
@@ -137,7 +173,7 @@ def test_nothing_of_it_is_left_and_few_statements_do(engine: Engine, make_table:
     rows = type(engine).rows
     monkeypatch.setattr(type(engine), "rows", lambda self, sql: asked.append(sql) or rows(self, sql))
     seen(engine, make_table, {})
-    assert len(asked) <= 7
+    assert len(asked) <= 8
     left = rows(engine, "SELECT table_name FROM information_schema.tables WHERE table_name LIKE 'kanon%'")
     assert left == []
 
@@ -156,20 +192,10 @@ STRATEGIES = ({}, {"strategy": "refine"}, {"show": "mode"})
 
 
 @pytest.mark.parametrize("asked", STRATEGIES, ids=str)
-def test_a_run_stops_before_it_releases_names(asked: dict[str, str]) -> None:
-    message = (
-        "^2 columns without a role would be released as they are: 'name' is an identifier by its name; 'seen' differs "
-        "in nearly every row. Drop them with `identifiers`, generalize them with `quasi_identifiers`, or name the "
-        r"columns to keep with `keep` \(`keep='\*'` for every column\)$"
-    )
-    with pytest.raises(SpecError, match=message):
-        anonymize(people(name=NAMES, seen=range(40)), SPEC, **asked)
-
-
-@pytest.mark.parametrize("asked", STRATEGIES, ids=str)
 @pytest.mark.parametrize(
     ("keep", "released", "dropped"),
     [
+        (None, ["zip", "disease"], ["ward", "name"]),
         (["ward"], ["zip", "disease", "ward"], ["name"]),
         ([], ["zip", "disease"], ["ward", "name"]),
         (["name", "ward"], ["zip", "disease", "ward", "name"], []),
@@ -181,16 +207,13 @@ def test_keep_says_what_is_released(keep: Any, released: list[str], dropped: lis
     assert list(made.to_df().columns) == released
     assert made.manifest["roles"]["dropped"] == dropped
     assert made.manifest["roles"]["kept"] == [name for name in released if name not in ("zip", "disease")]
-    said = "the column 'name' is released as it is, and is an identifier by its name"
+    said = (
+        f"the column 'name' is released as it is, and is an identifier by its name, and {NEARLY} (40 values in 40 rows)"
+    )
     assert (said in made.manifest["warnings"]) == ("name" in released)
 
 
-def test_what_is_dropped_by_role_or_changed_stops_nothing() -> None:
-    made = anonymize(
-        people(name=NAMES, pay=range(40)), SPEC, identifiers=["name"], perturb={"pay": {"swap": {"within": 1}}}
-    )
-    assert made.manifest["roles"]["kept"] == ["ward"]
-    assert "pay" in made.to_df().columns
+def test_what_is_changed_is_no_undecided_column() -> None:
     named = anonymize(people(name=NAMES, pay=range(40)), SPEC, keep=["ward"], perturb={"pay": {"swap": {"within": 1}}})
     assert (list(named.to_df().columns), named.manifest["roles"]["dropped"]) == (
         ["zip", "disease", "ward", "pay"],
@@ -217,8 +240,8 @@ def test_a_kept_column_must_be_there_and_free(keep: Any, message: str) -> None:
 def test_an_anatomy_obeys_too(tmp_path: Path) -> None:
     for call, more in ((anonymize, {"form": "anatomy"}), (anatomize, {"l": 2})):
         spec = {key: value for key, value in SPEC.items() if call is anonymize or key != "privacy"}
-        with pytest.raises(SpecError, match="'name' is an identifier by its name"):
-            call(people(name=NAMES), spec, output=tmp_path / "x.parquet", **more)
+        made = call(people(name=NAMES), spec, output=tmp_path / f"{call.__name__}_undecided.parquet", **more)
+        assert made.manifest["roles"]["dropped"] == ["ward", "name"]
         made = call(people(name=NAMES), spec, keep=["ward"], output=tmp_path / f"{call.__name__}.parquet", **more)
         assert made.manifest["roles"]["dropped"] == ["name"]
         with duckdb.connect() as here:
@@ -240,8 +263,7 @@ def test_a_cloak_obeys_too() -> None:
         }
     )
     spec = {"location": ["lat", "lon"], "time": "ts", "unit": "car"}
-    with pytest.raises(SpecError, match="'minute' differs in nearly every row"):
-        anonymize(places, spec)
+    assert anonymize(places, spec).manifest["roles"]["dropped"] == ["speed", "minute"]
     made = anonymize(places, spec, keep=["speed"])
     assert (made.manifest["roles"]["kept"], made.manifest["roles"]["dropped"]) == (["speed"], ["minute"])
     assert "minute" not in made.to_df().columns
@@ -269,7 +291,7 @@ def test_a_statement_over_files_names_its_columns(tmp_path: Path, capsys: Any) -
     from kanon_sql.cli.app import app
 
     people().to_parquet(tmp_path / "people.parquet")
-    options = ["--quasi-identifiers", "zip", "--strategy", "auto", "--k", "2", "--sql"]
+    options = ["--quasi-identifiers", "zip", "--keep", "disease,ward", "--strategy", "auto", "--k", "2", "--sql"]
     (tmp_path / "h").mkdir()
     (tmp_path / "h" / "zip.csv").write_text("31;*\n32;*\n")
     app(
@@ -281,13 +303,38 @@ def test_a_statement_over_files_names_its_columns(tmp_path: Path, capsys: Any) -
     assert duckdb.sql(statement.rstrip().rstrip(";")).columns == ["zip", "disease", "ward"]
 
 
-def test_a_new_column_of_the_source_is_listed_or_dropped() -> None:
+def test_a_new_column_of_the_source_is_dropped() -> None:
     new = people(block=[7, 8, 9, 9] * 10)
-    assert anonymize(new, SPEC).manifest["roles"]["kept"] == ["ward", "block"]
-    named = anonymize(new, SPEC, keep=["ward"]).manifest["roles"]
-    assert (named["kept"], named["dropped"]) == (["ward"], ["block"])
-    with pytest.raises(KanonError, match="'street' is an identifier by its name"):
-        anonymize(people(street=[f"Main {row}" for row in range(40)]), SPEC)
+    for keep, kept in ((None, []), (["ward"], ["ward"]), ("*", ["ward", "block"])):
+        roles = anonymize(new, SPEC, keep=keep).manifest["roles"]
+        assert (roles["kept"], roles["dropped"]) == (kept, [name for name in ("ward", "block") if name not in kept])
+
+
+@pytest.mark.slow
+def test_contents_are_counted_in_all_rows(engine: Engine, make_table: Any) -> None:
+    notes = ["no allergies known"] * 110_000 + ["mail: ann@example.org", "mail: bob@example.org"]
+    table = make_table(engine, "people", {"note": "VARCHAR", "age": "INTEGER"}, [[note, 30] for note in notes])
+    assert suspects(engine, table, table.columns[:1], []) == [Suspect("note", "holds e-mail addresses in 2 rows")]
+
+
+def test_a_column_without_a_role_is_reported_with_the_way_to_keep_it(tmp_path: Path, capsys: Any) -> None:
+    from kanon_sql.cli.app import app
+
+    people(note=[f"Tel. 078 977 26 {row}" for row in range(10, 50)]).to_parquet(tmp_path / "people.parquet")
+    (tmp_path / "zip.csv").write_text("31;*\n32;*\n")
+    spec = ["--quasi-identifiers", "zip", "--hierarchies", tmp_path, "--sensitive", "disease", "--k", "2"]
+    asked = ["anonymize", tmp_path / "people.parquet", *spec, "--output"]
+    app([str(word) for word in [*asked, tmp_path / "undecided.parquet"]], standalone_mode=False)
+    assert "\nDropped, no role: ward, note; keep them with --keep.\n" in capsys.readouterr().out
+    app([str(word) for word in [*asked, tmp_path / "all.parquet", "--keep", "*"]], standalone_mode=False)
+    shown = capsys.readouterr()
+    assert "Released as they are: disease (sensitive), ward, note.\n" in shown.out
+    found = (
+        "the column 'note' is released as it is, and holds telephone numbers in 40 rows, and differs in nearly every"
+    )
+    assert found in " ".join(shown.err.split())
+    release = anonymize(people(), SPEC)
+    assert "dropped   no role: ward; keep them with `keep`" in repr(release)
 
 
 # Real tables
@@ -302,7 +349,7 @@ def test_a_new_column_of_the_source_is_listed_or_dropped() -> None:
         ("creditcard/creditcard.csv", ["LIMIT_BAL", "BILL_AMT1", "PAY_AMT6"], {}),
         ("cup98/cup98.csv", ["ZIP", "AGE", "GENDER", "INCOME"], {}),
         ("cup98/cup98.csv", ["STATE", "AGE"], {"ZIP": "nearly determines 'STATE'"}),
-        ("c2k/c2k.csv", ["i1_hops", "i2_hops"], {"nr": "differs in nearly every row"}),
+        ("c2k/c2k.csv", ["i1_hops", "i2_hops"], {"nr": f"{NEARLY} (3,942 values in 3,942 rows)"}),
     ],
 )
 def test_ordinary_tables_stop_for_a_reason_only(path: str, quasi: list[str], expected: dict[str, str]) -> None:

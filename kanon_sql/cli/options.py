@@ -303,8 +303,8 @@ IDENTIFIERS = Option("identifiers", "Columns to drop.", _DATA, read=names)
 SENSITIVE = Option("sensitive", "Sensitive columns, released as they are.", _DATA, read=names)
 KEEP = Option(
     "keep",
-    "Columns to release as they are; all others without a role are then dropped. '*' keeps every column, whatever it "
-    "looks like.",
+    "Columns to release as they are; all others without a role are dropped. '*' keeps every column, and warns of what "
+    "was found in them.",
     _DATA,
     read=names,
 )

@@ -47,7 +47,7 @@ def _show(seen: Profile, source: str, database: str | None) -> None:
         if c.reason:
             out.print(f"  {escape(c.name)}: {escape(c.reason)}")
     if seen.suspects:
-        out.print("\nA release does not keep these unless you say so with --keep:")
+        out.print("\nFound in columns without a role, which a release has only if --keep names them:")
     for suspect in seen.suspects:
         out.print(f"  {escape(suspect.column)}: {escape(suspect.reason)}")
     sets = grid("together", "different", "unique rows", "in classes < 5")

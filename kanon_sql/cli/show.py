@@ -101,12 +101,16 @@ def found_by(found_by: str | None, strategy: str) -> str:
 def roles(roles: dict[str, Any]) -> None:
     """List the columns that are released as they are, and those that are not released."""
     kept = [*(f"{name} (sensitive)" for name in roles["sensitive"]), *roles["kept"]]
-    dropped = [*roles["identifiers_dropped"], *roles["dropped"]]
     labels = [f"{name} ({role})" for name, role in roles.get("labels", {}).items()]
-    told = {"Released as they are": kept, "Dropped": dropped, "Labelled for PostgreSQL Anonymizer": labels}
-    for said, columns in told.items():
+    told = {
+        "Released as they are": (kept, ""),
+        "Dropped": (roles["identifiers_dropped"], ""),
+        "Dropped, no role": (roles["dropped"], "; keep them with --keep"),
+        "Labelled for PostgreSQL Anonymizer": (labels, ""),
+    }
+    for said, (columns, way_out) in told.items():
         if columns:
-            out.print(f"{said}: {escape(', '.join(columns))}.")
+            out.print(f"{said}: {escape(', '.join(columns))}{way_out}.")
 
 
 def verified(promise: str, where: str, in_: str = "what was written") -> str:

@@ -1,30 +1,32 @@
 """Roles: which columns a release keeps as they are, which it drops, and which of the kept ones seem to tell who it is.
 
-A column that nobody gave a role is kept, or with `keep` dropped. What is kept is looked at in a part of the rows, in
-the engine of the source: counts come out, never a value.
+A column that nobody gave a role is dropped, unless `keep` names it. What is kept is counted in all rows, in the engine
+of the source: counts come out, never a value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import ceil
 from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.engine import Column, Engine, Table
 from kanon_sql.engines.scratch import Scratch
-from kanon_sql.errors import SpecError
 from kanon_sql.hints import IDENTIFIER, name_hint
 from kanon_sql.risk.labels import Labelled, contradictions, labelled
 from kanon_sql.spec import EVERY, Spec
 
 UNIQUE_SHARE = 0.9  # of a column's values that are different
-_SAMPLE = 100_000  # rows that are counted
+_SAMPLE = 100_000  # rows that pairs of columns are counted on
 _FEWEST = 20  # rows below which only names and formats say something
-_FORMATS = ("e-mail addresses", "telephone numbers", "IBANs", "network addresses", "UUIDs", "national identity numbers")
+_ANYWHERE = (  # what `sql/core/kept_texts.sql` finds inside a text, so that one row is enough
+    *("e-mail addresses", "telephone numbers", "names after a title", "IBANs", "UUIDs", "national identity numbers"),
+)
+_WRITTEN = ("telephone numbers", "network addresses", "national identity numbers")  # and what only a whole text can be
 _WRITTEN_SO = 0.5  # of a column's values, in one of these formats
+_LONG_ONCE = 0.01  # of a column's values: long texts that occur once
 FREE_TEXT_DIFFERENT, FREE_TEXT_CHARACTERS, FREE_TEXT_WORDS = 0.5, 20, 4
 _LAMBDA, _CORRELATION = 0.9, 0.95
 _LEAST_SHARE, _LEAST_WRONG = 0.05, 10  # of the rows that a guess must be made for; that the best blind guess gets wrong
@@ -63,17 +65,12 @@ class Roles:
 
 
 def settle(engine: Engine, table: Table, spec: Spec) -> tuple[Table, Roles]:
-    """Take the columns out of a table that a release drops unasked, and look at those that it keeps unasked.
-
-    SpecError if a column is kept that nobody named, and that looks as if it told who.
-    """
+    """Take the columns without a role that `keep` does not name out of a table, and look at those that it names."""
     named = named_columns(spec)
     free = [column for column in table.columns if column.name not in named]
-    kept = [column for column in free if spec.keep in (None, EVERY) or column.name in spec.kept_by_name]
+    kept = [column for column in free if spec.keep == EVERY or column.name in spec.kept_by_name]
     dropped = tuple(column.name for column in free if column not in kept)
     suspected = suspects(engine, table, kept, _quasi_identifiers(table, spec))
-    if suspected and spec.keep is None:
-        raise SpecError(_refusal(suspected))
     narrow = replace(table, columns=tuple(c for c in table.columns if c.name not in dropped))
     labels, names = labelled(engine, table), tuple(column.name for column in kept)
     contradicted = tuple(contradictions(labels, spec, names))
@@ -87,31 +84,70 @@ def named_columns(spec: Spec) -> set[str]:
 
 
 def suspects(engine: Engine, table: Table, kept: Sequence[Column], quasi: Sequence[Column]) -> list[Suspect]:
-    """The kept columns that look like identifiers or free text, or that nearly tell a quasi-identifier's value.
+    """The kept columns that hold identifiers or free text, or that nearly tell a quasi-identifier's value.
 
-    Looks at the first 100,000 rows; of fewer than 20 only names and formats say something. In the table's order,
-    each column with the first of its reasons.
+    Counts all rows, but for pairs of columns; of fewer than 20 rows only names and formats say something. In the
+    table's order, each column with all that was found.
     """
     if not kept:
         return []
-    said: dict[str, str] = {}
+    found: dict[str, list[str]] = {column.name: [] for column in kept}
     with Scratch(engine, "kept") as tables:
         look = _Look(tables, table, kept, quasi)
-        for reasons in (look.by_name, look.by_format, look.by_difference, look.by_free_text, look.by_determining):
-            said = {**dict(reasons([c for c in kept if c.name not in said])), **said}
-    return [Suspect(column.name, said[column.name]) for column in kept if column.name in said]
+        for reasons in (look.by_name, look.by_format, look.by_free_text, look.by_difference):
+            for name, reason in reasons(kept):
+                found[name].append(reason)
+        for name, reason in look.by_determining([column for column in kept if not found[column.name]]):
+            found[name] = [reason]
+    return [Suspect(name, _joined(reasons)) for name, reasons in found.items() if reasons]
+
+
+def _joined(reasons: Sequence[str]) -> str:
+    *others, last = reasons
+    return f"{', '.join(others)}, and {last}" if others else last
 
 
 Reasons = Iterator[tuple[str, str]]
 
 
+@dataclass(frozen=True)
+class _Texts:
+    """What `sql/core/kept_texts.sql` gives: rows, by what their texts hold, are, or are like."""
+
+    held: int
+    different: int
+    inside: Sequence[int]
+    whole: Sequence[int]
+    long: int
+    once: int
+
+    @property
+    def formats(self) -> Iterator[tuple[str, int]]:
+        rows = dict(zip(_ANYWHERE, self.inside, strict=True))
+        for what, count in zip(_WRITTEN, self.whole, strict=True):
+            if count >= _WRITTEN_SO * self.held:
+                rows[what] = max(count, rows.get(what, 0))
+        yield from ((what, count) for what, count in rows.items() if count)
+
+    @property
+    def is_free(self) -> bool:
+        """Whether many of the long texts are no repeated label."""
+        repeated = self.different < FREE_TEXT_DIFFERENT * self.held or self.long < FREE_TEXT_DIFFERENT * self.held
+        return self.long >= _FEWEST and (not repeated or self.once >= max(_FEWEST, _LONG_ONCE * self.held))
+
+
 class _Look:
-    """A part of the rows, and what its counts say of the kept columns."""
+    """What the counts of all rows, and pairs in a part of them, say of the kept columns."""
 
     def __init__(self, tables: Scratch, table: Table, kept: Sequence[Column], quasi: Sequence[Column]) -> None:
-        self._tables, self._table, self._kept, self._quasi = tables, table, kept, list(quasi)
+        self._tables, self._table, self._quasi = tables, table, list(quasi)
         self._plain = queries.plain_names([column.name for column in (*kept, *quasi)])
-        self.rows, self._filled, self._different = self._figures()
+        self.rows = tables.count(table.relation)
+        self._texts = self._texts_of([column for column in kept if not _sorted_by_value(column)])
+        figures = self._figures_of([column for column in kept if _sorted_by_value(column)])
+        figures |= {name: (texts.held, texts.different) for name, texts in self._texts.items()}
+        self._filled = {name: held for name, (held, _) in figures.items()}
+        self._different = {name: different for name, (_, different) in figures.items()}
         self._sampled = False
 
     def by_name(self, columns: Sequence[Column]) -> Reasons:
@@ -121,22 +157,22 @@ class _Look:
 
     def by_format(self, columns: Sequence[Column]) -> Reasons:
         for column in columns:
-            values, *written, _, _ = self._texts.get(column.name, (0, 0, 0))
-            for what, count in zip(_FORMATS, written, strict=False):
-                if self._different[column.name] > 1 and 0 < _WRITTEN_SO * values <= count:
-                    yield column.name, f"holds {what}"
-
-    def by_difference(self, columns: Sequence[Column]) -> Reasons:
-        for column in columns:
-            if self._enough(column) and self._different[column.name] >= UNIQUE_SHARE * self._filled[column.name]:
-                yield column.name, "differs in nearly every row"
+            texts = self._texts.get(column.name)
+            if texts and texts.different > 1:
+                for what, count in texts.formats:
+                    yield column.name, f"holds {what} in {_rows(count)}"
 
     def by_free_text(self, columns: Sequence[Column]) -> Reasons:
         for column in columns:
-            *_, characters, words = self._texts.get(column.name, (0, 0))
-            different = self._different[column.name] >= FREE_TEXT_DIFFERENT * self._filled[column.name]
-            if self._enough(column) and different and characters >= FREE_TEXT_CHARACTERS and words >= FREE_TEXT_WORDS:
-                yield column.name, "is free text"
+            texts = self._texts.get(column.name)
+            if texts and texts.is_free:
+                yield column.name, f"is free text in {_rows(texts.long)}"
+
+    def by_difference(self, columns: Sequence[Column]) -> Reasons:
+        for column in columns:
+            held, different = self._filled[column.name], self._different[column.name]
+            if held >= _FEWEST and different >= UNIQUE_SHARE * held:
+                yield column.name, f"differs in nearly every row ({different:,} values in {_rows(held)})"
 
     def by_determining(self, columns: Sequence[Column]) -> Reasons:
         able = [column for column in columns if column.kind != "other" and self._different[column.name] > 1]
@@ -147,25 +183,29 @@ class _Look:
         for kept, quasi in (*self._guessed(able, told), *self._ranked(able, told)):
             yield kept.name, f"nearly determines {quasi.name!r}"
 
-    def _enough(self, column: Column) -> bool:
-        return self._filled[column.name] >= _FEWEST
+    def _figures_of(self, columns: Sequence[Column]) -> dict[str, tuple[int, int]]:
+        """The rows with a value, and the different values, of columns that are compared as they are."""
+        rows = self._counted("core/kept_figures", columns)
+        return {name: (held, different) for name, (held, different) in rows.items()}
 
-    def _figures(self) -> tuple[int, dict[str, int], dict[str, int]]:
-        """The rows looked at, and by column the values and the different ones among them."""
-        natives, texts = self._split(self._kept)
-        named = {name: name for name in (*natives, *texts)}
-        ((rows, *counts),) = self._tables.rows(
-            "core/kept_figures",
-            source=self._table.relation,
-            natives=natives,
-            texts=texts,
-            held=named,
-            different={f"different_{name}": plain for name, plain in named.items()},
-            most=_SAMPLE,
-        )
-        names = [*natives.values(), *texts.values()]
-        held, different = ([int(count) for count in counts[half * len(names) :][: len(names)]] for half in (0, 1))
-        return int(rows), dict(zip(names, held, strict=True)), dict(zip(names, different, strict=True))
+    def _texts_of(self, columns: Sequence[Column]) -> dict[str, _Texts]:
+        """The same and more of those that are compared as text."""
+        least = {"characters": FREE_TEXT_CHARACTERS, "words": FREE_TEXT_WORDS}
+        rows = self._counted("core/kept_texts", columns, **least)
+        written = 2 + len(_ANYWHERE)
+        return {
+            name: _Texts(counts[0], counts[1], counts[2:written], counts[written:-2], counts[-2], counts[-1])
+            for name, counts in rows.items()
+        }
+
+    def _counted(self, query: str, columns: Sequence[Column], **holes: int) -> dict[str, list[int]]:
+        """What a query counts in all rows, by column."""
+        texts = [
+            self._tables.text(query, number=number, column=[column.name], source=self._table.relation, **holes)
+            for number, column in enumerate(columns)
+        ]
+        rows = self._tables.rows_as(queries.union_all(texts)) if texts else []
+        return {columns[number].name: [int(count) for count in counts] for number, *counts in rows}
 
     def _split(self, columns: Sequence[Column]) -> tuple[dict[str, str], dict[str, str]]:
         """Plain names (new: old) of the columns that are compared as they are, and of those compared as text."""
@@ -174,7 +214,7 @@ class _Look:
         return natives, {plain: c.name for plain, c in named.items() if plain not in natives}
 
     def _sample(self) -> None:
-        """Make the rows that formats and pairs are counted on: the fewer the more columns there are to pair."""
+        """Make the rows that pairs are counted on: the fewer the more columns there are to pair."""
         if self._sampled:
             return
         columns = [column for column in self._table.columns if column.name in self._plain]
@@ -190,23 +230,9 @@ class _Look:
             natives=list(natives),
             texts=list(texts),
             most=_SAMPLE,
-            stride=max(1, ceil(self.rows / wanted)),
+            stride=max(1, ceil(min(self.rows, _SAMPLE) / wanted)),
         )
         self._sampled = True
-
-    @cached_property
-    def _texts(self) -> Mapping[str, tuple[float, ...]]:
-        """What `sql/core/kept_texts.sql` gives, by the kept columns that are compared as text."""
-        _, texts = self._split(self._kept)
-        if not texts:
-            return {}
-        self._sample()
-        each = [
-            self._tables.text("core/kept_texts", number=number, column=[plain], sampled=self._tables["sample"])
-            for number, plain in enumerate(texts)
-        ]
-        figures_of = {number: figures for number, *figures in self._tables.rows_as(queries.union_all(each))}
-        return {name: tuple(float(figure or 0) for figure in figures_of[i]) for i, name in enumerate(texts.values())}
 
     def _make_cells(self, kept: Sequence[Column], quasi: Sequence[Column]) -> None:
         self._sample()
@@ -267,12 +293,5 @@ def _quasi_identifiers(table: Table, spec: Spec) -> list[Column]:
     return [column for column in table.columns if column.name in names]
 
 
-def _refusal(suspected: Sequence[Suspect]) -> str:
-    said = "; ".join(f"{suspect.column!r} {suspect.reason}" for suspect in suspected)
-    one = len(suspected) == 1
-    return (
-        f"{'a column' if one else f'{len(suspected)} columns'} without a role would be released as "
-        f"{'it is' if one else 'they are'}: {said}. Drop {'it' if one else 'them'} with `identifiers`, generalize "
-        f"{'it' if one else 'them'} with `quasi_identifiers`, or name the columns to keep with `keep` (`keep='*'` for "
-        "every column)"
-    )
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count:,} rows"

@@ -42,9 +42,8 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "hierarchies": "The folder with the hierarchy files of the quasi-identifiers that have no hierarchy of their "
         "own.",
         "sensitive": "Columns that nobody should be able to link to a person; they are released as they are.",
-        "keep": "Columns to release as they are; all others without a role are then dropped. Without it every column "
-        "that "
-        "does not look like an identifier is kept.",
+        "keep": "Columns to release as they are. All others without a role are dropped; '*' keeps every column, and "
+        "warns of what was found in them.",
         "privacy": "The privacy models that every released class must meet, all of them together.",
         "suppression_limit": "The largest fraction or number of rows that may be left out of the release, or masked. "
         "Rows count, not people, with `unit` too.",

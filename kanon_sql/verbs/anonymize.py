@@ -69,7 +69,7 @@ def anonymize(
     >>> import pandas
     >>> people = pandas.DataFrame({"name": list("abcd"), "zip": ["12", "13", "21", "22"], "ill": list("xyxy")})
     >>> spec = {"identifiers": ["name"], "quasi_identifiers": {"zip": {"hierarchy": {"redact": "right"}}}}
-    >>> release = anonymize(people, spec, k=2)
+    >>> release = anonymize(people, spec, keep=["ill"], k=2)
     >>> release.to_df().values.tolist()
     [['1*', 'x'], ['1*', 'y'], ['2*', 'x'], ['2*', 'y']]
     >>> release.manifest["node"], release.manifest["proven_optimal"]

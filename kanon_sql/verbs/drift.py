@@ -77,7 +77,7 @@ def _columns(manifest: Mapping[str, Any], table: Table, types: Mapping[str, str]
 def _unread(name: str, spec: Spec) -> bool:
     """Whether the release is the same whatever is in a column: it is dropped, and nothing is counted by it."""
     read = {*named_columns(spec) - {*spec.identifiers}, spec.unit, *spec.privacy.counted, *spec.kept_by_name}
-    return name not in read and (name in spec.identifiers or spec.keep not in (None, EVERY))
+    return name not in read and (name in spec.identifiers or spec.keep != EVERY)
 
 
 def _hierarchies(manifest: Mapping[str, Any], source: Source, spec: Spec) -> Iterator[Drift]:

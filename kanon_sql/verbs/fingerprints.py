@@ -60,7 +60,7 @@ def of_source(source: Source, spec: Spec) -> str:
     if source.files:
         return _digest([[path.name, sha256(path)] for path in sorted(source.files)])
     used = [column.name for column in source.table.columns if column.name not in spec.identifiers]
-    if spec.keep not in (None, EVERY):
+    if spec.keep != EVERY:
         named = {*spec.quasi_identifiers, *spec.sensitive, *spec.kept_by_name, *spec.perturb, *(spec.location or ())}
         used = [name for name in used if name in {*named, spec.time, spec.unit, *spec.cloak.columns}]
     return of_table(source.engine, source.table, used)

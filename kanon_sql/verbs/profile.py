@@ -67,8 +67,8 @@ class Profile(Result):
     """What `profile` found; `to_dict` makes it JSON.
 
     `combined`: the columns that the sets are made of. `sets`: the most identifying first. `together`: all
-    counted `quasi_identifiers` as one set. `sensitive`: by name alone. `kept`: all other columns; of these `suspects`
-    stop a release that is not told to keep them. `complete`: the time limit cut nothing off;
+    counted `quasi_identifiers` as one set. `sensitive`: by name alone. `kept`: all other columns; of these a
+    release that keeps them warns of the `suspects`. `complete`: the time limit cut nothing off;
     else `notes` say what.
     """
 

@@ -251,6 +251,8 @@ class Release(Result):
             proof = "proven optimal" if said["proven_optimal"] else "not proven optimal"
             found = "kept, not searched for" if said["strategy"] == "kept" else f"{proof}, by {said['strategy']}"
             lines.append(("cost", f"{said['metric']} {said['score']:.4f}, {found}"))
+        if dropped := said["roles"].get("dropped"):
+            lines.append(("dropped", f"no role: {', '.join(dropped)}; keep them with `keep`"))
         return [*lines, ("verified", "yes" if said["verified"] else "no"), *(("warning", w) for w in said["warnings"])]
 
 

@@ -1,7 +1,12 @@
 -- name: core/kept_figures
--- Count the values of the columns that a release would keep as they are, and the different ones, in a part of the rows.
+-- Count the values of a column that a release would keep as it is, and the different ones, in all rows.
 -- reads: source (the raw table, any shape)
--- holes: $source relation, $natives columns, $texts columns, $held columns, $different columns, $most value
--- gives: rows, the number of values per column, the number of different values per column
-SELECT COUNT(*) AS rows, COUNT($held), COUNT(DISTINCT $different)
-FROM (SELECT $natives, CAST($texts AS TEXT) FROM $source AS s LIMIT $most) AS sampled
+-- holes: $number value, $column columns, $source relation
+-- gives: number (of the column), held (rows with a value), different (values)
+SELECT $number AS number, COALESCE(SUM(counted.n), 0) AS held, COUNT(*) AS different
+FROM (
+  SELECT cells.value, COUNT(*) AS n
+  FROM (SELECT $column AS value FROM $source AS s) AS cells
+  WHERE NOT cells.value IS NULL
+  GROUP BY cells.value
+) AS counted

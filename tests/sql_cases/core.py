@@ -4,8 +4,6 @@ from decimal import Decimal
 from math import log
 from typing import Any
 
-import pytest
-
 from kanon_sql.privacy import Predicate
 from kanon_sql.queries import Relation
 from sql_cases.case import (
@@ -35,6 +33,10 @@ _AT_LEAST_4 = Predicate("SUM(n) >= 4")
 _PEOPLE = {"columns": {"age": "Age", "zip": 'a "zip"; n'}, "source": Relation("odd people")}
 
 
+_KEPT_TEXTS = (
+    *("mails", "phones", "names", "ibans", "uuids", "persons", "numbers", "networks", "nationals", "long", "once"),
+)
+_LONG_TEXTS = ["she has seen nobody about it", "nobody has seen her about it"]
 _FREQUENT = {"frequent": Predicate("SUM(most)"), "most": Predicate("MAX(n)")}
 
 
@@ -409,17 +411,17 @@ CASES = [
     ),
     Case(
         "core/kept_figures",
-        {
-            "source": Relation("odd people"),
-            "natives": {"age": "Age"},
-            "texts": {"word": "some word"},
-            "held": ["age", "word"],
-            "different": {"ages": "age", "words": "word"},
-            "most": 3,
-        },
-        ["rows", "age", "word", "ages", "words"],
-        [(3, 3, 2, 2, 1)],
-        {"odd people": ({"Age": "INTEGER", "some word": "VARCHAR"}, [(40, "a"), (40, None), (41, "a"), (42, "b")])},
+        {"number": 3, "column": ["Age"], "source": Relation("odd people")},
+        ["number", "held", "different"],
+        [(3, 4, 2)],
+        {"odd people": ({"Age": "INTEGER"}, [(40,), (40,), (None,), (41,), (40,)])},
+    ),
+    Case(
+        "core/kept_figures",
+        {"number": 3, "column": ["Age"], "source": Relation("odd people")},
+        ["number", "held", "different"],
+        [(3, 0, 0)],
+        {"odd people": ({"Age": "INTEGER"}, [(None,)])},
     ),
     Case(
         "core/kept_sample",
@@ -435,50 +437,29 @@ CASES = [
         [(2, 40, "7"), (4, 40, "7")],
         {"odd people": ({"Age": "INTEGER", "Code": "INTEGER"}, [(40, 7)] * 6)},
     ),
-    Case(
-        "core/kept_texts",
-        {"number": 4, "column": ["word"], "sampled": Relation("sampled")},
-        ["number", "held", "mails", "phones", "ibans", "networks", "uuids", "nationals", "characters", "words"],
-        [(4, 5, 1, 1, 0, 0, 0, 0, pytest.approx(8.4), pytest.approx(1.8))],
-        {
-            "sampled": (
-                {"word": "VARCHAR"},
-                [("ann@x.org",), ("+31 6 12345678",), ("plain",), (" two words ",), ("a b",), (None,)],
-            )
-        },
-    ),
-    Case(
-        "core/kept_texts",
-        {"number": 4, "column": ["word"], "sampled": Relation("sampled")},
-        ["number", "held", "mails", "phones", "ibans", "networks", "uuids", "nationals", "characters", "words"],
-        [(4, 12, 0, 2, 1, 3, 1, 2, pytest.approx(15), pytest.approx(20 / 12))],
-        {
-            "sampled": (
-                {"word": "VARCHAR"},
-                [
-                    ("(555) 123-4567",),
-                    ("0612345678",),
-                    ("CH93 0076 2011 6238 5295 7",),
-                    ("10.0.0.1",),
-                    ("fe80::1ff:fe23",),
-                    ("00:1a:2b:3c:4d:5e",),
-                    ("123e4567-e89b-12d3-a456-426614174000",),
-                    ("123-45-6789",),
-                    ("756.1234.5678.97",),
-                    # What only looks a little like one.
-                    ("2025-01-02",),
-                    ("12:30:00",),
-                    ("12 Main St",),
-                ],
-            )
-        },
-    ),
-    Case(
-        "core/kept_texts",
-        {"number": 4, "column": ["word"], "sampled": Relation("sampled")},
-        ["number", "held", "mails", "phones", "ibans", "networks", "uuids", "nationals", "characters", "words"],
-        [(4, 0, 0, 0, 0, 0, 0, 0, None, None)],
-        {"sampled": ({"word": "VARCHAR"}, [(None,)])},
+    # What is inside a text, what the whole text is, and what only looks a little like it.
+    *(
+        Case(
+            "core/kept_texts",
+            {"number": 4, "column": ["word"], "source": Relation("odd people"), "characters": 20, "words": 4},
+            ["number", "held", "different", *_KEPT_TEXTS],
+            [(4, held, different, *(counts.get(name, 0) for name in _KEPT_TEXTS))],
+            {"odd people": ({"word": "VARCHAR"}, [(text,) for text in texts])},
+        )
+        for held, different, counts, texts in (
+            (3, 2, {"mails": 3}, ["ann@x.org", "ann@x.org", "Mail: zoë@x.co.uk, please", None]),
+            (4, 4, {"phones": 4, "numbers": 1}, ["+31 6 12345678", "(555) 123-4567", "078 977 26 10", "030/123456"]),
+            (2, 2, {"numbers": 2, "phones": 1}, ["0612345678", "0612 345678"]),
+            (3, 3, {"names": 3}, ["Frau Öztürk", "Dr. med. Vögeli", "ask Mr. Smith"]),
+            (2, 2, {"ibans": 2, "long": 1, "once": 1}, ["CH93 0076 2011 6238 5295 7", "to NL91ABNA4171643009 only"]),
+            (3, 3, {"networks": 3}, ["10.0.0.1", "fe80::1ff:fe23", "00:1a:2b:3c:4d:5e"]),
+            (1, 1, {"uuids": 1}, ["123e4567-e89b-12d3-a456-426614174000"]),
+            (2, 2, {"persons": 2}, ["123-45-6789", "AHV 756.1234.5678.97"]),
+            (1, 1, {"nationals": 1}, ["AB 12 34 56 C"]),
+            (6, 4, {"long": 6, "once": 2}, [*["a label of some length", "and another one of them"] * 2, *_LONG_TEXTS]),
+            (6, 6, {}, ["2025-01-02", "12:30:00", "12 Main St", "Frau", "a@b", "12.5.2025 078"]),
+            (0, 0, {}, [None]),
+        )
     ),
     Case(
         "core/kept_cells",

@@ -71,6 +71,7 @@ class People:
             "identifiers": [self.id],
             "quasi_identifiers": attributes,
             "sensitive": [self.ill],
+            "keep": [self.other],
             "privacy": {"k": problem.k},
             "suppression_limit": problem.limit,
             "unmapped": "top",
