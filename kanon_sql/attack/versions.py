@@ -41,11 +41,12 @@ class Intersection:
 
 @dataclass(frozen=True)
 class Changes:
-    """What came and went between two releases, as far as their counts tell.
+    """What came and went between two releases, as far as their counts tell: people where both releases show whose
+    their rows are, else rows.
 
-    `appeared`, `vanished`: rows, at least; `exposed`: those of them in groups of fewer than k that came or went
+    `appeared`, `vanished`: how many, at least; `exposed`: those of them in groups of fewer than k that came or went
     together; `alone`: those that came or went alone. `certain`: by sensitive column, those whose value that tells.
-    `stayed`: rows in groups of fewer than k that stayed where others came or went, as far as their columns tell.
+    `stayed`: those in groups of fewer than k that stayed where others came or went, as far as their columns tell.
     """
 
     appeared: int
@@ -121,6 +122,21 @@ class _Two:
         return first, second
 
     @property
+    def people(self) -> bool:
+        """Whether both releases show whose their rows are, so that people are counted that came and went."""
+        return bool(self.other.unit and self.material.release.unit)
+
+    def values_of_people(self, columns: Sequence[str]) -> tuple[Relation, Relation]:
+        """The same of everybody: class, value, person, n."""
+        release, tables = self.material.release, self.material.tables
+        holes: dict[str, Hole] = {"values": release.plain(columns), "unit": release.unit}
+        first, second = (
+            tables.make(f"{stem}_values_of_people", "attack/shapes_of_people", numbered=rows, **holes)
+            for stem, rows in zip(_SIDES, self.numbered, strict=True)
+        )
+        return first, second
+
+    @property
     def sensitive(self) -> list[str]:
         """The sensitive columns that both releases have."""
         return [name for name in self.material.sensitive if name in self.kept]
@@ -129,12 +145,17 @@ class _Two:
 def _classes(material: Material, release: Copy, kept: Sequence[str], stem: str) -> tuple[Relation, Relation]:
     """The classes of a release, and its rows with their numbers."""
     labels, classes = release.plain(material.quasi_identifiers), classes_of(material, release, f"{stem}_classes")
-    holes: dict[str, Hole] = {"release": release.relation, "labels": labels, "kept": release.plain(kept)}
+    shown = [*release.plain(kept), *release.unit]
+    holes: dict[str, Hole] = {"release": release.relation, "labels": labels, "kept": shown}
     return classes, material.tables.make(f"{stem}_rows", "attack/numbered", **holes)
 
 
 def _smallest(material: Material, release: Copy) -> int:
     labels = release.plain(material.quasi_identifiers)
+    if release.unit:
+        holes: dict[str, Hole] = {"labels": labels, "unit": release.unit}
+        ((people,),) = material.tables.rows("attack/smallest_class", release=release.relation, **holes)
+        return int(people or 0)
     sizes = material.tables.rows("core/class_sizes", release=release.relation, quasi_identifiers=labels)
     return int(sizes[0][0]) if sizes else 0
 
@@ -153,27 +174,37 @@ def _by_source(two: _Two) -> tuple[Intersection, dict[str, Intersection]]:
         fitting(material, tuples, source, classes, names, f"{stem}_fits")
         for stem, classes in zip(("first", "second"), two.classes, strict=True)
     )
-    pairs = tables.make("pairs", "attack/in_both", tuples=tuples, first=first, second=second)
+    members = _members(two, source, tuples, names)
+    pairs = tables.make("pairs", "attack/in_both", members=members, first=first, second=second)
     cells = tables.make("cells", "attack/cells", pairs=pairs)
     tables.make("in_cells", "attack/in_cells", pairs=pairs, cells=cells)
-    composed = {name: _composed(two, source, tuples, names, name) for name in two.sensitive}
+    composed = {name: _composed(two, source, names, name) for name in two.sensitive}
     return _narrowed(two), composed
+
+
+def _members(two: _Two, source: Copy, tuples: Relation, names: Sequence[str]) -> Relation:
+    """The people behind what is known: target, person, n. One person may be behind several targets."""
+    tables = two.material.tables
+    if not source.unit:
+        return tables.make("members", "attack/members", tuples=tuples)
+    holes: dict[str, Hole] = {"columns": source.plain(names), "unit": source.unit}
+    return tables.make("members", "attack/members_of_people", people=source.relation, **holes)
 
 
 def _narrowed(two: _Two) -> Intersection:
     """Who stands among k people in either release, and among fewer in both together."""
     tables, k = two.material.tables, two.k
-    pairs, in_cells = tables["pairs"], tables["in_cells"]
+    pairs, in_cells, members = tables["pairs"], tables["in_cells"], tables["members"]
     first, second = (tables.make(f"{side}_hidden", "attack/hidden", fits=pairs, **{"class": [side]}) for side in _SIDES)
     both = tables.make("both_hidden", "attack/hidden", fits=in_cells, **{"class": ["class"]})
     narrowed = tables.make("narrowed", "attack/narrowed", first=first, second=second, both=both, k=k)
     candidates = tables.make("candidates", "attack/company", narrowed=narrowed, fits=in_cells)
-    ((people,),) = tables.rows("attack/hidden_in_both", first=first, second=second, k=k)
-    ((below, alone),) = tables.rows("attack/below", candidates=candidates, k=k)
+    ((people,),) = tables.rows("attack/hidden_in_both", first=first, second=second, members=members, k=k)
+    ((below, alone),) = tables.rows("attack/below", candidates=candidates, members=members, k=k)
     return Intersection(int(people), int(below), int(alone))
 
 
-def _composed(two: _Two, source: Copy, tuples: Relation, names: Sequence[str], column: str) -> Intersection:
+def _composed(two: _Two, source: Copy, names: Sequence[str], column: str) -> Intersection:
     """Whose value both releases together tell, and neither alone."""
     tables = two.material.tables
     values = two.values([column])
@@ -187,9 +218,11 @@ def _composed(two: _Two, source: Copy, tuples: Relation, names: Sequence[str], c
     both = _told(tables, "class", tables["in_cells"], common)
     if column in source.columns:
         holes: dict[str, Any] = {"columns": source.plain(names), "values": source.plain([column])}
-        own = tables.make("own", "attack/own_values", people=source.relation, **holes)
+        holes |= {"unit": source.unit} if source.unit else {}
+        query = "attack/own_values_of_people" if source.unit else "attack/own_values"
+        own = tables.make("own", query, people=source.relation, **holes)
     else:
-        own = tables.make("own", "attack/believed_values", tuples=tuples, both=both)
+        own = tables.make("own", "attack/believed_values", members=tables["members"], both=both)
     ((people, found),) = tables.rows("attack/composed", own=own, both=both, **told)
     return Intersection(int(people), int(found))
 
@@ -235,12 +268,32 @@ def _changes(two: _Two, overlaps: Relation) -> Changes:
     """What came and went in groups of classes that share people with no class outside."""
     tables, groups = two.material.tables, _groups(two, overlaps)
     changes = _changed(two, groups, two.kept)
-    ((appeared, vanished, exposed, alone, stayed),) = tables.rows("attack/exposed", changes=changes, k=two.k)
-    certain = {}
-    for name in two.sensitive:
-        ((rows,),) = tables.rows("attack/certain", changes=_changed(two, groups, [name]))
-        certain[name] = int(rows)
+    if two.people:
+        moves = _moved(two, groups, two.kept, changes)
+        found = tables.rows("attack/exposed_people", moves=moves, k=two.k)
+    else:
+        found = tables.rows("attack/exposed", changes=changes, k=two.k)
+    ((appeared, vanished, exposed, alone, stayed),) = found
+    certain = {name: _certain(two, groups, name) for name in two.sensitive}
     return Changes(int(appeared), int(vanished), int(exposed), int(alone), certain, int(stayed))
+
+
+def _certain(two: _Two, groups: Relation, column: str) -> int:
+    tables, changes = two.material.tables, _changed(two, groups, [column])
+    if two.people:
+        moves = _moved(two, groups, [column], changes)
+        found = tables.rows("attack/certain_people", changes=changes, moves=moves)
+    else:
+        found = tables.rows("attack/certain", changes=changes)
+    ((certain,),) = found
+    return int(certain)
+
+
+def _moved(two: _Two, groups: Relation, columns: Sequence[str], changes: Relation) -> Relation:
+    """Everybody's rows that came, left and stayed."""
+    before, after = two.values_of_people(columns)
+    holes: dict[str, Hole] = {"groups": groups, "before": before, "after": after, "changes": changes}
+    return two.material.tables.make("moves", "attack/moves_of_people", **holes)
 
 
 def _changed(two: _Two, groups: Relation, columns: Sequence[str]) -> Relation:
@@ -308,8 +361,8 @@ def _composition(material: Material, told: Intersection, other: Copy, column: st
 
 
 def _counted(material: Material, found: Intersection) -> str:
-    """Rows are counted, which may be fewer people where a column tells these apart."""
-    of = f"of {found.people:,} {'rows' if material.unit else 'people'}"
+    """People are counted in the source; without it rows, which may be fewer people."""
+    of = f"of {found.people:,} {'rows' if material.unit and not material.source else 'people'}"
     return (
         f"{found.found:,} {of}" if material.source else f"At least {found.found:,} and at most {found.at_most:,} {of}"
     )

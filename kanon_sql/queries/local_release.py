@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from kanon_sql.privacy import POPULATION_UNIT, Predicate
+from kanon_sql.privacy import POPULATION_UNIT, UNIT, Predicate
 from kanon_sql.queries import tree as t
 from kanon_sql.queries.large import LargeCell, LargeQuery
 from kanon_sql.queries.order import concatenated, ordered
@@ -253,9 +253,13 @@ def _mappings(release: LocalReleaseQuery) -> list[str]:
 
 
 def _order_in_tuple(release: LocalReleaseQuery) -> exp.Order:
-    """The order that the places of a tuple's rows are counted in: by value first, as the sensitive codes are."""
+    """The order that the places of a tuple's rows are counted in: by value first, as the sensitive codes are.
+
+    It is the same where the release is made with its people: these are among the values already.
+    """
     values = [exp.Ordered(this=t.column(column, "s")) for column in release.sensitive.values()]
-    by_hash = exp.func("MD5", concatenated(str(release.seed), [t.column(c.name, "s") for c in release.cells]))
+    shown = [t.column(c.name, "s") for c in release.cells if c.name != release.sensitive.get(UNIT)]
+    by_hash = exp.func("MD5", concatenated(str(release.seed), shown))
     return exp.Order(expressions=[*values, by_hash])
 
 

@@ -6,6 +6,7 @@ what was written must have the same rows, by all that its classes are judged by.
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -25,10 +26,7 @@ from kanon_sql.release.recoding import Recoding, unmodelled
 
 
 def summarize(recoding: Recoding, engine: Engine, written: Relation) -> Summary:
-    """What the people of a written release are; VerificationError if it is another release than the one with them.
-
-    Of a file the relation is not to be read after that: the engine shows one file at a time.
-    """
+    """What the people of a written release are; VerificationError if it is another release than the one with them."""
     counted = (column for name, column in recoding.model.sensitive.items() if name != UNIT)
     columns = list(dict.fromkeys([*recoding.quasi_identifiers, *counted]))
     with Scratch(engine, "people") as tables:
@@ -56,11 +54,12 @@ def with_people(recoding: Recoding, tables: Scratch, written_as: str | None) -> 
     query, engine = recoding.with_people().release_sql(), tables.engine
     if not (written_as and reads_files(engine)):
         return tables.receive("rows", recoding.engine, query)
-    with TemporaryDirectory(prefix="kanon_people_") as folder:
+    # By a reader of its own, since an engine shows one file at a time: another one may be looked at there.
+    with TemporaryDirectory(prefix="kanon_people_") as folder, closing(engine.embedded()) as reader:
         file = Path(folder) / "people"
         write_file(recoding.engine, Piece("people", "Write the release with its people.", query), file, written_as)
-        read = queries.select_all(engine.read_written(file, written_as), engine.dialect)
-        return tables.make_as("rows", read)
+        read = queries.select_all(reader.read_written(file, written_as), reader.dialect)
+        return tables.receive("rows", reader, read)
 
 
 def without(recoding: Recoding) -> bool:

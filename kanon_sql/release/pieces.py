@@ -17,7 +17,8 @@ class Piece:
     """One relation or file of a release: its name among the pieces, what it is for, and the query that fills it.
 
     `stem`: what its own name has behind the target's, empty for the target itself. `says`: of its comment. `released`:
-    whether those who may read the target may read it. `key`: a column that must not hold a value twice.
+    whether those who may read the target may read it. `key`: a column that must not hold a value twice. `written_as`:
+    the format of a file, where it is not the target's.
     """
 
     name: str
@@ -28,10 +29,16 @@ class Piece:
     says: Mapping[str, Any] = field(default_factory=dict)
     released: bool = True
     key: str | None = None
+    written_as: str | None = None
 
     def at(self, target: Relation) -> Relation:
         """Where it stands, by where the target does."""
         return companion(target, self.stem)
+
+
+PEOPLE, EVIDENCE = "people", "evidence"  # whose the rows of a release are, and by which values they have their labels
+PRIVATE = (PEOPLE, EVIDENCE)  # the stems of what belongs to a release and is for its owner alone
+FOLDER = ".kanon"  # of mode 0700, for files beside others that nobody but their owner may read
 
 
 def companion(target: Relation, stem: str) -> Relation:
@@ -50,6 +57,15 @@ def companion_file(target: Path, stem: str) -> Path:
     'anon.sensitive.parquet'
     """
     return target.with_name(f"{target.stem}.{stem}{target.suffix}") if stem else target
+
+
+def private_file(target: Path, stem: str) -> Path:
+    """The place of a companion of a file that is for its owner alone. Its ending is no data file's.
+
+    >>> private_file(Path("anon.parquet"), "people").as_posix()
+    '.kanon/anon.parquet.people'
+    """
+    return target.parent / FOLDER / f"{target.name}.{stem}"
 
 
 def timed(piece: Piece, sql: str, run: Callable[[], int | None]) -> Statement:

@@ -11,7 +11,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import AbstractContextManager, ExitStack, closing
 from dataclasses import dataclass
 from functools import partial
 from hashlib import file_digest
@@ -24,9 +24,9 @@ from kanon_sql.engines.files import file_format
 from kanon_sql.errors import SpecError, TargetError
 from kanon_sql.queries import Relation
 from kanon_sql.release import folders, tables
-from kanon_sql.release.pieces import Piece, companion_file, timed
+from kanon_sql.release.pieces import PRIVATE, Piece, companion_file, private_file, timed
 from kanon_sql.spec import Target
-from kanon_sql.staging import Staging
+from kanon_sql.staging import Staging, make_private
 
 RELEASE = queries.scratch("kanon_release")
 CHECKSUMS = "sha256"  # the key of the file that names all files of a release
@@ -199,18 +199,39 @@ def _publish_files(
     with ExitStack() as stack:
         reader = stack.enter_context(closing(engine.embedded()))
         # What is staged last is placed first: the target is never there before the rest, and what names them all.
-        files = {
-            piece.name: stack.enter_context(staging.file(companion_file(path, piece.stem), target.overwrite))
-            for piece in pieces
-        }
-        statements = [write_file(engine, piece, files[piece.name], written_as) for piece in pieces]
+        files = {piece.name: stack.enter_context(_staged(piece, path, target, staging)) for piece in pieces}
+        formats = {piece.name: piece.written_as or written_as for piece in pieces}
+        statements = [write_file(engine, piece, files[piece.name], formats[piece.name]) for piece in pieces]
         written = time.monotonic()
-        checked = verify(reader, read_back(reader, files, written_as))
-        if len(pieces) > 1:
+        checked = verify(reader, read_back(reader, files, formats))
+        released = [piece for piece in pieces if piece.released]
+        if len(released) > 1:
             named = stack.enter_context(staging.file(checksums_file(path), target.overwrite))
-            named.write_text(_checksums(path, pieces, files), encoding="utf-8")
+            named.write_text(_checksums(path, released, files), encoding="utf-8")
+    staging.defer(partial(_forget_private, path, [piece.stem for piece in pieces if not piece.released]), lambda: None)
     seconds = written - started, time.monotonic() - written
     return Published(RELEASE, checked, tuple(statements), *seconds, path)
+
+
+def _staged(piece: Piece, path: Path, target: Target, staging: Staging) -> AbstractContextManager[Path]:
+    """The file of a piece on its way; what is not released is for its owner alone."""
+    if piece.released:
+        return staging.file(companion_file(path, piece.stem), target.overwrite)
+    place = private_file(path, piece.stem)
+    try:
+        make_private(place.parent)
+    except OSError as error:
+        raise TargetError(
+            f"{place.parent}, where what belongs to {path.name} is kept for its owner alone, cannot be made "
+            f"({error.strerror}); give the right to, or name a target in another folder"
+        ) from None
+    return staging.file(place, overwrite=True, private=True)
+
+
+def _forget_private(path: Path, stems: Sequence[str]) -> None:
+    """Remove what belonged to the release that was replaced, and not to this one."""
+    for stem in {*PRIVATE} - {*stems}:
+        private_file(path, stem).unlink(missing_ok=True)
 
 
 def write_file(engine: Engine, piece: Piece, file: Path, written_as: str) -> Statement:
@@ -223,13 +244,13 @@ def write_file(engine: Engine, piece: Piece, file: Path, written_as: str) -> Sta
         return timed(piece, piece.query, lambda: here.write_file(query, file, written_as))
 
 
-def read_back(reader: FileEngine, files: Mapping[str, Path], written_as: str) -> dict[str, Relation]:
+def read_back(reader: FileEngine, files: Mapping[str, Path], formats: Mapping[str, str]) -> dict[str, Relation]:
     """The files as their reader will see them; of several each is loaded, since there is one view at a time."""
     if len(files) == 1:
-        return {name: reader.read_written(file, written_as) for name, file in files.items()}
+        return {name: reader.read_written(file, formats[name]) for name, file in files.items()}
     staged = {name: queries.scratch(f"kanon_staged_{name}") for name in files}
     for name, file in files.items():
-        read = queries.select_all(reader.read_written(file, written_as), reader.dialect)
+        read = queries.select_all(reader.read_written(file, formats[name]), reader.dialect)
         reader.send(read, reader, staged[name])
     return staged
 

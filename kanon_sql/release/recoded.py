@@ -14,7 +14,7 @@ from kanon_sql.engines.files import file_format
 from kanon_sql.errors import SpecError, VerificationError
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.queries import Relation
-from kanon_sql.release import findings, minimality, people
+from kanon_sql.release import findings, minimality, people, private
 from kanon_sql.release.findings import Redrawn, Summary
 from kanon_sql.release.pieces import Piece
 from kanon_sql.release.populated import shown_population
@@ -57,12 +57,14 @@ def pieces(recoding: Recoding, target: Target | None, place: Relation, query: st
     """
     says = promise(recoding.spec, recoding.model, recoding.quasi_identifiers)
     if target is None or not target.stays_a_query:
-        return [Piece("release", SENTENCE, query or recoding.release_sql(), says=says)]
+        made = Piece("release", SENTENCE, query or recoding.release_sql(), says=says)
+        return [made, *private.pieces(recoding, target)]
     companions = [
         Piece(stem, _COMPANION, query, stem, says={"is": "a table that the view needs"}, released=False, key="value")
         for stem, query in recoding.companions().items()
     ]
-    return [Piece("release", SENTENCE, recoding.view_sql(place), form=target.form, says=says), *companions]
+    made = Piece("release", SENTENCE, recoding.view_sql(place), form=target.form, says=says)
+    return [made, *companions, *private.pieces(recoding, target)]
 
 
 _COMPANION = "Keep what the view needs, since it counts its classes whenever it is read."

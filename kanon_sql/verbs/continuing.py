@@ -28,7 +28,7 @@ def settled(each: Scheduled, before: Mapping[str, Any] | None, path: Path, resto
     spec = _with_regions(spec, notes_of(path, f"{each.key}.{token_hex(4)}{_REGIONS}").with_suffix(""))
     if before is not None and not (spec.holds_on or spec.location) and each.node != "search":
         spec = spec.model_copy(update=_held(spec, each, before, path))
-    return spec.model_copy(update={"differencing_limit": None}) if restores else spec
+    return spec.model_copy(update={"differencing_limit": "unlimited"}) if restores else spec
 
 
 def _with_regions(spec: Spec, file: Path) -> Spec:

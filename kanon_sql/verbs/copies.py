@@ -1,14 +1,12 @@
 """Copies of the releases before, so that a new one is held against them too, and not only against the one it replaces.
 
 A copy is a Parquet file, known by its checksum, which the manifests of later runs name: one that is lost or changed is
-not passed over. It holds what was published, and nothing else.
+not passed over. It holds what was published, and with a `unit` a checksum of whose each row is.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
-import stat
 from base64 import b64decode, b64encode
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
@@ -24,11 +22,11 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import DifferencingError, KanonError, TargetError
 from kanon_sql.queries import Relation
 from kanon_sql.release import tables
+from kanon_sql.release.pieces import PEOPLE, companion, private_file
 from kanon_sql.release.publish import sha256
 from kanon_sql.spec import Scheduled, Spec
-from kanon_sql.staging import Staging
+from kanon_sql.staging import Staging, make_private
 
-FOLDER = ".kanon"  # beside the spec, or the file of an audit trail
 TABLE = "kanon_copies"  # beside the table of an audit trail
 _SAYS = {"is": "copies of releases"}
 _ENDING = ".release"  # no data file's, so that no glob takes a copy for one
@@ -46,18 +44,6 @@ class Past:
     at: str
     file: Path
     number: int
-
-
-def make_private(folder: Path) -> None:
-    """Make a folder of mode 0700 unless it exists; TargetError if it is a link, or anybody can write to it."""
-    if folder.is_symlink():
-        raise TargetError(f"{folder}, where runs note what they released, is a link; replace it by a folder")
-    folder.mkdir(mode=0o700, exist_ok=True)
-    if os.name == "posix" and folder.stat().st_mode & stat.S_IWOTH:
-        raise TargetError(
-            f"anybody can write to {folder}, where runs note what they released; check what is in it, and give it to "
-            "its owner alone (`chmod 700`)"
-        )
 
 
 class Copies(Protocol):
@@ -171,14 +157,17 @@ class History:
         unlike = {each["sha256"]: number for number, each in reversed([*enumerate(known)])}
         return [self._past(number, known[number]) for number in sorted(unlike.values()) if number]
 
-    def with_this(self, spec: Spec, before: Mapping[str, Any] | None, at: str) -> list[dict[str, str]]:
+    def with_this(
+        self, spec: Spec, before: Mapping[str, Any] | None, at: str, restores: bool = False
+    ) -> list[dict[str, str]]:
         """Keep a copy of the release that is on its way, made `at` a time; what the manifest says of all, newest first.
 
-        A release that was held against none is the first of those that the next one is.
+        A release that was held against none is the first of those that the next one is. `restores`: it is made again
+        as it was.
         """
         known = history_of(before)
-        if before is not None and spec.differencing_limit is None:
-            return known  # it is made again as it was
+        if restores:
+            return known
         older = known[: self.release.history - 1] if before is not None and _is_compared(spec) else []
         return [self._kept(at, older), *older] if self.release.history > 1 and _has_rows(spec) else []
 
@@ -205,12 +194,15 @@ class History:
         target, file = self.release.spec.target, self.folder / "copy"
         assert target
         with closing(self.engine.embedded()) as here, Scratch(here, "copy") as made:
+            by_people = self.release.spec.unit is not None
             if target.file:
-                on_its_way = self.staging.on_their_way[Path(target.file).absolute()]
-                relation = here.read_written(on_its_way, file_format(Path(target.file).name))
+                path = Path(target.file).absolute()
+                on_its_way = self.staging.on_their_way[private_file(path, PEOPLE) if by_people else path]
+                relation = here.read_written(on_its_way, file_format(path.name))
             else:
                 place = self.engine.place(str(target.table))
                 there = self.staging.tables_on_their_way.get(place, place)
+                there = companion(there, PEOPLE) if by_people else there
                 text = queries.select_all(there, self.engine.dialect)
                 relation = made.receive("release", self.engine, text)
             here.write_file(queries.select_all(relation, here.dialect), file, "parquet")

@@ -12,13 +12,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from kanon_sql import queries
 from kanon_sql.attack import Copy, Material, compared
 from kanon_sql.attack.matching import ANY_VALUE
-from kanon_sql.engine import Engine, FileEngine, Table
+from kanon_sql.engine import Engine, FileEngine, Table, reads_files
 from kanon_sql.engines.files import file_format
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import DifferencingError, KanonError
+from kanon_sql.queries import Relation
 from kanon_sql.recode.show import STATISTICS, how_of
+from kanon_sql.release import tables as release_tables
+from kanon_sql.release.pieces import PEOPLE, companion, private_file
 from kanon_sql.release.publish import Staged
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.attack import check_columns, copied
@@ -29,7 +33,7 @@ from kanon_sql.verbs.source import Source
 
 @dataclass(frozen=True)
 class SingledOut:
-    """How many people or rows two releases single out together, though neither does alone, at most.
+    """How many people (rows, without a `unit`) two releases single out together, though neither does alone, at most.
 
     `came`: those that came, left or stayed in groups of fewer than k. `narrowed`: those who stand among fewer than k in
     both. `told`: by column of a privacy model, those whose value both tell.
@@ -92,7 +96,8 @@ class Guard:
 
     def __call__(self, engine: Engine, staged: Staged) -> None:
         """DifferencingError if more people are singled out than may be."""
-        new = self._beside.copied("release", Source(engine, engine.table(staged["release"])))
+        made = staged[PEOPLE] if self._beside.spec.unit else staged["release"]
+        new = self._beside.copied("release", Source(engine, engine.table(made)))
         for older, rows in self._known:
             copies = {"release": new, "source": self._people, "previous": rows()}
             found = singled_out(self._beside, copies, self._source, older)
@@ -110,10 +115,11 @@ class Guard:
 
     def _too_many(self, older: _Older, found: SingledOut) -> DifferencingError:
         who = "person" if found.people == 1 else "people"
+        what = "people have come or left" if self._beside.spec.unit else "rows have changed"
         return DifferencingError(
             f"{self._beside.target} was left as it was: beside {older.name} the new release would single out "
             f"{found.people:,} {who} ({found.sentence}), and `differencing_limit` is {self._limit:,}; wait until more "
-            f"rows have changed, coarsen the new release, or raise the limit if nobody can have both{older.way_out}"
+            f"{what}, coarsen the new release, or raise the limit if nobody can have both{older.way_out}"
         )
 
 
@@ -130,12 +136,12 @@ def guarded(
         yield None
         return
     with contextlib.ExitStack() as stack:
-        before = stack.enter_context(_standing(source, spec))
+        here = stack.enter_context(contextlib.closing(source.engine.embedded()))
+        tables = stack.enter_context(Scratch(here, "differencing"))
+        before = stack.enter_context(_standing(source, spec, tables))
         if before is None:
             yield None
             return
-        here = stack.enter_context(contextlib.closing(source.engine.embedded()))
-        tables = stack.enter_context(Scratch(here, "differencing"))
         reader = stack.enter_context(contextlib.closing(source.engine.embedded()))
         people = replace(source, table=_used(source, spec))
         others = [_read(reader, each) for each in earlier]
@@ -200,32 +206,89 @@ class _Beside:
 
 def singled_out(beside: _Beside, copies: Mapping[str, Copy], source: Source, older: _Older) -> SingledOut:
     """Hold two releases against each other, beside the source of the newer one."""
+    if beside.spec.unit and not copies["previous"].unit:
+        raise _incomparable(beside.target, older, "it is not known which people its rows are of")
     notes: list[str] = []
     material = beside.material(_alike(beside, copies), source, notes.append)
     assert material.previous
     found = compared(material, material.previous)
     if unread := [note for note in notes if ANY_VALUE in note]:
-        raise _incomparable(beside, older, unread[0].partition(";")[0])
+        raise _incomparable(beside.target, older, unread[0].partition(";")[0])
     assert found.changes
     asked = {column: told.found for column, told in found.composed.items() if column in beside.spec.privacy.counted}
     return SingledOut(found.k, found.changes.exposed + found.changes.stayed, found.below_k.found, asked)
 
 
 @contextlib.contextmanager
-def _standing(source: Source, spec: Spec) -> Iterator[Source | None]:
-    """The release that stands where the new one is to go, read as that will be read; None if there is none."""
+def _standing(source: Source, spec: Spec, tables: Scratch) -> Iterator[Source | None]:
+    """The release that stands where the new one is to go, read as that will be read; None if there is none.
+
+    With a `unit` its rows with their people, as they were kept with it; DifferencingError if they were not.
+    """
     target = spec.target
     assert target
     if target.table:
         there = source.engine.existing(source.engine.place(target.table))
-        yield Source(source.engine, there) if there else None
+        if there and spec.unit:
+            yield _people_of_table(source, spec, tables, there)
+        else:
+            yield Source(source.engine, there) if there else None
         return
     path = Path(str(target.file))
     if not path.is_file():
         yield None
         return
     with contextlib.closing(source.engine.embedded()) as reader:
-        yield Source(reader, reader.table(reader.read_written(path, file_format(path.name))))
+        release = Source(reader, reader.table(reader.read_written(path, file_format(path.name))))
+        yield _people_of_file(release, path, spec, tables) if spec.unit else release
+
+
+def _people_of_table(source: Source, spec: Spec, tables: Scratch, there: Table) -> Source:
+    engine, place = source.engine, companion(there.relation, PEOPLE)
+    ours = release_tables.about(engine, place).get("of") == there.relation.name
+    kept = engine.existing(place) if ours else None
+    if kept is None:
+        raise _unknown_people(spec, f"there is no table {place.name} with them")
+    rows = _counted(tables, "standing", Source(engine, there), there)
+    return _checked_people(spec, tables, rows, Source(engine, kept), there)
+
+
+def _people_of_file(release: Source, path: Path, spec: Spec, tables: Scratch) -> Source:
+    kept, reader = private_file(path, PEOPLE), release.engine
+    if not kept.is_file():
+        raise _unknown_people(spec, f"there is no file {kept} with them")
+    rows = _counted(tables, "standing", release, release.table)
+    assert reads_files(reader)
+    people = reader.table(reader.read_written(kept, file_format(path.name)))
+    return _checked_people(spec, tables, rows, Source(reader, people), release.table)
+
+
+def _checked_people(spec: Spec, tables: Scratch, rows: Relation, people: Source, release: Table) -> Source:
+    """The people of a release, if they are of the very rows that it has."""
+    columns = _comparable(release)
+    if {*columns, spec.unit} - {column.name for column in people.table.columns}:
+        raise _unknown_people(spec, "those that were kept are of another release")
+    known = _counted(tables, "known", people, release)
+    ((differing,),) = tables.rows("privacy/differing_rows", one=rows, other=known, columns=columns)
+    if differing:
+        raise _unknown_people(spec, "those that were kept are of another release")
+    return people
+
+
+def _counted(tables: Scratch, stem: str, rows: Source, release: Table) -> Relation:
+    """The rows of a release, or of its people, by all that can be compared."""
+    columns = _comparable(release)
+    query = queries.text("privacy/class_rows", rows.engine.dialect, release=rows.table.relation, columns=columns)
+    return tables.receive(stem, rows.engine, query)
+
+
+def _comparable(release: Table) -> list[str]:
+    return [column.name for column in release.columns if column.kind != "other"]
+
+
+def _unknown_people(spec: Spec, why: str) -> DifferencingError:
+    assert spec.target
+    return _incomparable(spec.target.name, _REPLACED, f"it is not known which people its rows are of: {why}")
 
 
 def _used(source: Source, spec: Spec) -> Any:
@@ -234,9 +297,9 @@ def _used(source: Source, spec: Spec) -> Any:
     return replace(source.table, columns=tuple(each for each in source.table.columns if each.name in used))
 
 
-def _incomparable(beside: _Beside, older: _Older, why: str) -> DifferencingError:
+def _incomparable(target: str, older: _Older, why: str) -> DifferencingError:
     return DifferencingError(
-        f"{beside.target} was left as it was: nobody can say whom {older.name} and the new release single out "
+        f"{target} was left as it was: nobody can say whom {older.name} and the new release single out "
         f'together ({why}); name another target, or give `differencing_limit="unlimited"`{older.way_out}'
     )
 
@@ -246,7 +309,7 @@ def _shown(beside: _Beside, role: str, older: _Older, release: Source) -> Copy:
     try:
         check_columns(role, {column.name: column.kind for column in release.table.columns}, beside.shown, True)
     except KanonError as error:
-        raise _incomparable(beside, older, str(error).partition(";")[0]) from None
+        raise _incomparable(beside.target, older, str(error).partition(";")[0]) from None
     return beside.copied(role, release)
 
 

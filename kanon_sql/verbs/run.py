@@ -191,7 +191,7 @@ def _one(each: Scheduled, path: Path, dry_run: bool, observer: Observer) -> Ran:
         history = History(each, memory.copies, source.engine, staging, folder)
         made = make_release(known, spec, observer, staging, earlier=history.held_against(spec, found.before))
         manifest = _manifest(made, each, found, source, staging, started)
-        manifest["run"]["history"] = history.with_this(spec, found.before, manifest["run"]["at"])
+        manifest["run"]["history"] = history.with_this(spec, found.before, manifest["run"]["at"], found.restores)
         last.enter_context(memory.add(manifest, staging))
     forget_regions(path, each.key, [manifest, found.before])
     memory.copies.tidy([one["sha256"] for one in (*manifest["run"]["history"], *history_of(found.before))])

@@ -22,12 +22,16 @@ _ROWS = ("row_id c0 c1 c2", [(1, "b", "x", 7), (2, "a", None, 7), (3, "b", "x", 
 _NUMBERED = ("row_id class c1 c2", [(1, 2, "x", 7), (2, 1, None, 7), (3, 2, "x", 7), (4, 1, None, 8)])
 # Targets 1 and 2 of 3 and 1 people in both releases; 3 in the first alone; 4 may be in two classes of the second.
 _PAIRS = (
-    "target first second n",
-    [(1, 1, 1, 3), (2, 1, 2, 1), (3, 2, 0, 2), (4, 2, 1, 2), (4, 2, 2, 2)],
+    "target person first second n",
+    [(1, 1, 1, 1, 3), (2, 2, 1, 2, 1), (3, 3, 2, 0, 2), (4, 4, 2, 1, 2), (4, 4, 2, 2, 2)],
 )
-_CELLS = ("class first second n", [(1, 1, 1, 3), (2, 1, 2, 1), (3, 2, 0, 2), (4, 2, 1, 2), (5, 2, 2, 2)])
-_IN_CELLS = ("target class n", [(1, 1, 3), (2, 2, 1), (3, 3, 2), (4, 4, 2), (4, 5, 2)])
-_HIDDEN = "target n among"
+# Persons 7 and 8 have several rows: 7 is behind two targets.
+_OF_PEOPLE = ("target person first second n", [(1, 7, 1, 1, 1), (1, 8, 1, 1, 1), (2, 7, 1, 2, 1), (2, 9, 1, 2, 1)])
+_MEMBERS = "target person n"
+_CELLS = ("class first second", [(1, 1, 1), (2, 1, 2), (3, 2, 0), (4, 2, 1), (5, 2, 2)])
+_IN_CELLS = ("target person class n", [(1, 1, 1, 3), (2, 2, 2, 1), (3, 3, 3, 2), (4, 4, 4, 2), (4, 4, 5, 2)])
+_HIDDEN = "target among"
+_MOVES = "part person came went stayed appeared vanished"
 _POSSIBLE = "target different value"
 _VALUES = "class value n"
 _GROUPS = ("node part", [(1, 1), (2, 2), (-1, -1), (-2, -2)])
@@ -61,52 +65,72 @@ _VERSIONS = [
     ),
     _case(
         "in_both",
-        "target first second n",
-        [(1, 1, 1, 3), (3, 2, 0, 2), (4, 2, 1, 2), (4, 2, 2, 2), (6, 0, 1, 5)],
+        "target person first second n",
+        [(1, 1, 1, 1, 3), (3, 3, 2, 0, 2), (4, 4, 2, 1, 2), (4, 4, 2, 2, 2), (6, 3, 0, 1, 5)],
         {
-            "tuples": ("target n", [(1, 3), (3, 2), (4, 2), (5, 9), (6, 5)]),
+            "members": (_MEMBERS, [(1, 1, 3), (3, 3, 2), (4, 4, 2), (5, 5, 9), (6, 3, 5)]),
             "first": ("target class", [(1, 1), (3, 2), (4, 2)]),
             "second": ("target class", [(1, 1), (4, 1), (4, 2), (6, 1)]),
         },
     ),
+    _case("members", _MEMBERS, [(1, 1, 2), (4, 4, 1)], {"tuples": ("target n", [(1, 2), (4, 1)])}),
     _case(
-        "cells",
-        "class first second n",
-        [*_CELLS[1][:4], (5, 2, 2, 5)],
-        {"pairs": (_PAIRS[0], [*_PAIRS[1], (5, 2, 2, 3)])},
+        "members_of_people",
+        _MEMBERS,
+        [(1, 7, 1), (1, 8, 1), (4, 7, 1)],
+        {"people": ("row_id c0 c2", [(1, "b", 7), (2, "b", 7), (3, "b", 8), (4, None, 7)])},
+        columns=["c0"],
+        unit=["c2"],
     ),
-    _case("in_cells", "target class n", _IN_CELLS[1], {"pairs": _PAIRS, "cells": _CELLS}),
-    _case(
-        "hidden",
-        "target n among",
-        [(1, 3, 5), (2, 1, 3), (3, 2, 2), (4, 2, 5)],
-        {"fits": _PAIRS},
-        **{"class": ["second"]},
-    ),
+    _case("cells", _CELLS[0], _CELLS[1], {"pairs": (_PAIRS[0], [*_PAIRS[1], (5, 5, 2, 2, 3)])}),
+    _case("in_cells", _IN_CELLS[0], _IN_CELLS[1], {"pairs": _PAIRS, "cells": _CELLS}),
+    _case("hidden", _HIDDEN, [(1, 5), (2, 3), (3, 2), (4, 5)], {"fits": _PAIRS}, **{"class": ["second"]}),
+    _case("hidden", _HIDDEN, [(1, 3), (2, 3)], {"fits": _OF_PEOPLE}, **{"class": ["first"]}),
     _case(
         "narrowed",
-        "target n",
-        [(3, 2)],
+        "target",
+        [(3,)],
         {
-            "first": (_HIDDEN, [(1, 1, 9), (2, 1, 3), (3, 2, 4)]),
-            "second": (_HIDDEN, [(1, 1, 9), (2, 1, 9), (3, 2, 5)]),
-            "both": (_HIDDEN, [(1, 1, 4), (2, 1, 1), (3, 2, 3)]),
+            "first": (_HIDDEN, [(1, 9), (2, 3), (3, 4)]),
+            "second": (_HIDDEN, [(1, 9), (2, 9), (3, 5)]),
+            "both": (_HIDDEN, [(1, 4), (2, 1), (3, 3)]),
         },
         k=4,
     ),
     _case(
         "company",
         _HIDDEN,
-        [(4, 2, 6)],
-        {"narrowed": ("target n", [(4, 2)]), "fits": (_IN_CELLS[0], [*_IN_CELLS[1], (5, 4, 4), (5, 5, 4)])},
+        [(4, 6)],
+        {"narrowed": ("target", [(4,)]), "fits": (_IN_CELLS[0], [*_IN_CELLS[1], (5, 5, 4, 4), (5, 5, 5, 4)])},
     ),
-    _case("below", "below alone", [(4, 1)], {"candidates": (_HIDDEN, [(1, 3, 3), (2, 1, 1), (3, 2, 4)])}, k=4),
+    _case(
+        "below",
+        "below alone",
+        [(4, 1)],
+        {
+            "candidates": (_HIDDEN, [(1, 3), (2, 1), (3, 4), (4, 2)]),
+            "members": (_MEMBERS, [(1, 1, 3), (2, 2, 1), (3, 3, 2), (4, 2, 1)]),
+        },
+        k=4,
+    ),
     _case(
         "hidden_in_both",
         "people",
         [(2,)],
-        {"first": (_HIDDEN, [(1, 2, 4), (2, 1, 3), (3, 5, 4)]), "second": (_HIDDEN, [(1, 2, 5), (2, 1, 9), (3, 5, 3)])},
+        {
+            "first": (_HIDDEN, [(1, 4), (2, 3), (3, 4), (4, 9)]),
+            "second": (_HIDDEN, [(1, 5), (2, 9), (3, 3), (4, 9)]),
+            "members": (_MEMBERS, [(1, 7, 1), (1, 8, 1), (2, 9, 1), (3, 9, 1), (4, 7, 1)]),
+        },
         k=4,
+    ),
+    _case(
+        "smallest_class",
+        "people",
+        [(1,)],
+        {"release": ("c0 c2", [("a", 1), ("a", 2), ("b", 3), ("b", 3)])},
+        labels=["c0"],
+        unit=["c2"],
     ),
     _case(
         "common_values",
@@ -127,24 +151,36 @@ _VERSIONS = [
     ),
     _case(
         "own_values",
-        "target value n",
-        [(1, "['=7']", 2), (2, "['=7']", 1), (4, "['=8']", 1)],
+        "target person value n",
+        [(1, 1, "['=7']", 2), (2, 2, "['=7']", 1), (4, 4, "['=8']", 1)],
         {"people": _ROWS},
         columns=["c0"],
         values=["c2"],
     ),
     _case(
+        "own_values_of_people",
+        "target person value n",
+        [(1, "x", "['=7']", 1), (2, None, "['=7']", 1), (4, "y", "['=8']", 1)],
+        {"people": _ROWS},
+        columns=["c0"],
+        values=["c2"],
+        unit=["c1"],
+    ),
+    _case(
         "believed_values",
-        "target value n",
-        [(1, "a", 3)],
-        {"tuples": ("target n", [(1, 3), (2, 1)]), "both": (_POSSIBLE, [(1, 1, "a")])},
+        "target person value n",
+        [(1, 1, "a", 3)],
+        {"members": (_MEMBERS, [(1, 1, 3), (2, 2, 1)]), "both": (_POSSIBLE, [(1, 1, "a")])},
     ),
     _case(
         "composed",
         "people told",
-        [(9, 3)],
+        [(9, 4)],
         {
-            "own": ("target value n", [(1, "a", 3), (1, "b", 1), (2, "a", 5), (3, "c", 7), (4, "c", 1)]),
+            "own": (
+                "target person value n",
+                [(1, 1, "a", 3), (1, 2, "b", 1), (2, 3, "a", 5), (3, 4, "c", 7), (4, 5, "c", 1), (1, 2, "a", 1)],
+            ),
             "first": (_POSSIBLE, [(1, 2, "a"), (2, 3, "a"), (3, 1, "c"), (4, 2, "a")]),
             "second": (_POSSIBLE, [(1, 2, "a"), (2, 2, "a"), (3, 2, "c"), (4, 2, "a")]),
             "both": (_POSSIBLE, [(1, 1, "a"), (2, 2, "a"), (3, 1, "c")]),
@@ -215,6 +251,43 @@ _VERSIONS = [
     _case("exposed", "appeared vanished exposed alone stayed", [(3, 5, 5, 3, 0)], {"changes": _CHANGES}, k=3),
     _case("exposed", "appeared vanished exposed alone stayed", [(7, 5, 0, 0, 2)], {"changes": _STAYED}, k=3),
     _case("certain", "certain", [(1,)], {"changes": _CHANGES}),
+    _case(
+        "certain_people",
+        "certain",
+        [(1,)],
+        {"changes": _CHANGES, "moves": (_MOVES, [(1, 7, 1, 0, 1, 1, 0), (1, 8, 0, 0, 2, 1, 0), (2, 7, 0, 3, 0, 0, 3)])},
+    ),
+    _case(
+        "shapes_of_people",
+        "class value person n",
+        [(2, "['=x']", 7, 2), (1, "['']", 7, 1), (1, "['']", 8, 1)],
+        {"numbered": _NUMBERED},
+        values=["c1"],
+        unit=["c2"],
+    ),
+    _case(
+        "moves_of_people",
+        _MOVES,
+        [(1, 7, 5, 0, 2, 6, 1), (1, 8, 1, 0, 0, 6, 1), (1, 9, 0, 1, 0, 6, 1)],
+        {
+            "groups": ("node part", [(1, 1), (-1, 1)]),
+            "before": ("class value person n", [(1, "a", 7, 2), (1, "b", 9, 1)]),
+            "after": ("class value person n", [(1, "a", 7, 7), (1, "c", 8, 1)]),
+            "changes": ("part value before after", [(1, "a", 2, 7), (1, "b", 1, 0), (1, "c", 0, 1)]),
+        },
+    ),
+    # One person with five rows; two of whom four rows are new and three leave; as many who come as are seen to.
+    *(
+        _case("exposed_people", "appeared vanished exposed alone stayed", [expected], {"moves": (_MOVES, moves)}, k=3)
+        for expected, moves in (
+            ((1, 0, 1, 1, 0), [(1, 7, 5, 0, 0, 5, 0), *((1, n, 0, 0, 1, 5, 0) for n in range(3))]),
+            (
+                (2, 3, 2, 1, 2),
+                [(1, 7, 4, 0, 1, 1, 3), *((1, n, 0, 1, 0, 1, 3) for n in range(3)), (1, 8, 1, 0, 2, 1, 3)],
+            ),
+            ((3, 0, 0, 0, 0), [(1, n, 2, 0, 0, 6, 0) for n in range(3)]),
+        )
+    ),
 ]
 
 _PAIRED = ("way row_id other", [("place", 1, 1), ("place", 2, 2), ("chance", 1, 2)])

@@ -63,4 +63,11 @@ CASES = [
         [(1, "x"), (2, "y"), (10, "a")],
         relation("trail", "checksum number", ("y", 2), ("a", 10), ("x", 1), checksum="VARCHAR"),
     ),
+    Case(
+        "pipeline/people",
+        {"shown": Relation("shown"), "columns": ["a"], "unit": ["p"]},
+        ["a", "p"],
+        [(1, _md5("7")), (2, _md5("7"))],
+        relation("shown", "a p", (1, 7), (2, 7)),
+    ),
 ]

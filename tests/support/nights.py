@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from itertools import combinations
 from typing import Any
 
 Row = tuple[Any, ...]
@@ -15,7 +16,7 @@ def covers_age(label: str | None, age: int) -> bool:
     if label is None or not label.startswith("["):
         return str(age) == label
     low, high = label[1:-1].split(", ")
-    return int(low) <= age < int(high)
+    return int(low) <= age < int(high) + label.endswith("]")
 
 
 def covers_zip(label: str | None, code: str) -> bool:
@@ -30,6 +31,20 @@ def singled_out(old: Sequence[Row], new: Sequence[Row], domain: Iterable[Row], c
 
     A row: its labels, then what is kept.
     """
+    return sum(_moved(Counter(before), Counter(after), k) for before, after in _groups(old, new, domain, covers))
+
+
+def people_singled_out(
+    old: Sequence[Row], new: Sequence[Row], domain: Iterable[Row], covers: Sequence[Covers], k: int
+) -> int:
+    """The people who came, left or stayed in groups of fewer than k. A row: its labels, what is kept, its person."""
+    return sum(_people_moved(before, after, k) for before, after in _groups(old, new, domain, covers))
+
+
+def _groups(
+    old: Sequence[Row], new: Sequence[Row], domain: Iterable[Row], covers: Sequence[Covers]
+) -> Iterable[tuple[list[Row], list[Row]]]:
+    """What is kept of the rows, before and after, of classes that may share a tuple of the domain."""
     width = len(covers)
     classes = [{row[:width] for row in rows} for rows in (old, new)]
     parent = {(side, each): (side, each) for side in (0, 1) for each in classes[side]}
@@ -44,11 +59,11 @@ def singled_out(old: Sequence[Row], new: Sequence[Row], domain: Iterable[Row], c
         if {side for side, _ in fitting} == {0, 1}:
             for node in fitting[1:]:
                 parent[top(node)] = top(fitting[0])
-    groups: dict[Any, list[Counter[Row]]] = defaultdict(lambda: [Counter(), Counter()])
+    groups: dict[Any, tuple[list[Row], list[Row]]] = defaultdict(lambda: ([], []))
     for side, rows in enumerate((old, new)):
         for row in rows:
-            groups[top((side, row[:width]))][side][row[width:]] += 1
-    return sum(_moved(before, after, k) for before, after in groups.values())
+            groups[top((side, row[:width]))][side].append(row[width:])
+    return groups.values()
 
 
 def _fits(labels: Row, values: Row, covers: Sequence[Covers]) -> bool:
@@ -58,6 +73,54 @@ def _fits(labels: Row, values: Row, covers: Sequence[Covers]) -> bool:
 def _moved(before: Counter[Row], after: Counter[Row], k: int) -> int:
     came, left, stayed = (sum(each.values()) for each in (after - before, before - after, before & after))
     return sum(moved for moved in (came, left, stayed if came + left else 0) if moved < k)
+
+
+def _people_moved(before: list[Row], after: list[Row], k: int) -> int:
+    """The same of people: whose rows they are is what the last column says, which no reader sees."""
+    seen_before, seen_after = (Counter(row[:-1] for row in rows) for rows in (before, after))
+    came, left = ((seen_after - seen_before).total(), (seen_before - seen_after).total())
+    own_before, own_after = Counter(before), Counter(after)
+    stayed = {row[-1] for row in own_before & own_after}
+    moved = 0
+    for rows, own in ((came, own_after - own_before), (left, own_before - own_after)):
+        whose: Counter[Any] = Counter()
+        for row, number in own.items():
+            whose[row[-1]] += number
+        moved += len(whose) if rows and _fewest(whose, rows) < k else 0
+    return moved + (len(stayed) if came + left and len(stayed) < k else 0)
+
+
+def _fewest(whose: Counter[Any], rows: int) -> int:
+    """The smallest number of people who may be behind so many rows: every choice of people is tried."""
+    return next(
+        number
+        for number in range(1, len(whose) + 1)
+        if any(sum(whose[one] for one in chosen) >= rows for chosen in combinations(whose, number))
+    )
+
+
+def people_narrowed(
+    old: Sequence[Row], new: Sequence[Row], people: Sequence[Row], covers: Sequence[Covers], k: int
+) -> int:
+    """The people who stand among k in either release and among fewer in both: `people` has a row per row of theirs."""
+    width = len(covers)
+    sides = [{row[:width] for row in rows} for rows in (old, new)]
+    cells = {
+        row: tuple(next((each for each in side if _fits(each, row[:width], covers)), None) for side in sides)
+        for row in {*people}
+    }
+    cells = {row: cell for row, cell in cells.items() if cell != (None, None)}
+    among: dict[Any, set[Any]] = defaultdict(set)
+    for row, cell in cells.items():
+        for key in ((0, cell[0]), (1, cell[1]), cell):
+            among[key].add(row[-1])
+    return len(
+        {
+            row[-1]
+            for row, cell in cells.items()
+            if all(len(among[side, cell[side]]) >= k for side in (0, 1)) and len(among[cell]) < k
+        }
+    )
 
 
 def narrowed(old: Sequence[Row], new: Sequence[Row], people: Sequence[Row], covers: Sequence[Covers], k: int) -> int:
