@@ -10,7 +10,9 @@ import pytest
 import yaml
 
 import kanon_sql
+from kanon_sql.engine import Engine
 from kanon_sql.errors import DifferencingError
+from support.database import create_table
 from support.nights import covers_age, covers_zip, people_narrowed, people_singled_out
 
 K = 3
@@ -173,3 +175,26 @@ def test_whose_the_rows_are_is_kept_for_the_owner_alone() -> None:
     assert kept.exists()
     kanon_sql.anonymize(None, {**asked, "differencing_limit": None}, output="anon.csv", overwrite=True)
     assert not kept.exists()
+
+
+@pytest.mark.slow
+def test_a_table_keeps_its_people_beside_it(engine: Engine) -> None:
+    types = {"pid": "INTEGER", "age": "INTEGER", "zip": "VARCHAR", "ill": "VARCHAR"}
+    asked: dict[str, Any] = {**SPEC, "keep": [], "differencing_limit": 0}
+    connection = engine.connection  # type: ignore[attr-defined]
+
+    def release(rows: list[Visit]) -> Any:
+        engine.run("DROP TABLE IF EXISTS ward")
+        create_table(engine, "ward", types, [row[:4] for row in rows])
+        return kanon_sql.anonymize("ward", asked, connection=connection, into="anon", overwrite=True)
+
+    release(crowd(range(10), 2))
+    with pytest.raises(DifferencingError, match="1 person"):
+        release([*crowd(range(10), 2), *crowd(range(10, 11), 5)])
+    made = release([*crowd(range(10), 2), *crowd(range(10, 13), 5)])
+    assert made.manifest["differencing"]["people"] == 0
+    kept = engine.rows('SELECT COUNT(*), COUNT(DISTINCT pid) FROM "anon__people"')
+    assert kept == [(35, 13)]
+    engine.run("UPDATE anon SET ill = 'y'")
+    with pytest.raises(DifferencingError, match="those that were kept are of another release"):
+        release(crowd(range(10), 2))
