@@ -213,11 +213,11 @@ class NewFile:
 def make_private(folder: Path) -> None:
     """Make a folder of mode 0700 unless it exists; TargetError if it is a link, or anybody can write to it."""
     if folder.is_symlink():
-        raise TargetError(f"{folder}, where runs note what they released, is a link; replace it by a folder")
+        raise TargetError(f"{folder}, which is for its owner alone, is a link; replace it by a folder")
     folder.mkdir(mode=0o700, exist_ok=True)
     if os.name == "posix" and folder.stat().st_mode & stat.S_IWOTH:
         raise TargetError(
-            f"anybody can write to {folder}, where runs note what they released; check what is in it, and give it to "
+            f"anybody can write to {folder}, which is for its owner alone; check what is in it, and give it to "
             "its owner alone (`chmod 700`)"
         )
 
