@@ -246,7 +246,7 @@ POSTGRES_TYPES = {
     "timestamp": ["infinity", "-infinity", "2020-01-01 00:00:00.5", "0044-03-15 00:00:00 BC", "0044-03-15 00:00:00"],
     "timestamptz": ["-infinity", "2020-01-01 00:00:00.5+00", "0044-03-15 00:00:00+00 BC"],
     "date": ["infinity", "-infinity", "2020-02-29", "0044-03-15 BC", "0044-03-15", "20000-01-01"],
-    "numeric": ["NaN", "1.50", "12345678901234567890123456789012345678901234567890"],
+    "numeric": ["NaN", "1.5", "12345678901234567890123456789012345678901234567890"],
     "numeric(9,2)": ["1.50", "-2"],
     "double precision": ["NaN", "Infinity", "0.1"],
     "real": ["0.1", "NaN"],
@@ -319,6 +319,31 @@ def test_values_of_a_server_are_equal_however_they_are_written(
     assert release.manifest["node"] == {"v": 0, "sex": 0}
     equal = "SELECT COUNT(*) FROM people AS p JOIN seen AS s ON s.number = p.number AND s.v = p.v AND s.sex = p.sex"
     assert postgres.rows(equal) == [(8,)]
+
+
+ORDERS = [
+    ("embedded", "DOUBLE", ["-0.0", "0.0", "12.5", "12.5"], "embedded"),
+    ("embedded", "FLOAT", ["-0.0", "0.0", "12.5", "12.5"], "embedded"),
+    ("postgres", "float8", ["-0.0", "0.0", "12.5", "12.5"], "embedded"),
+    ("postgres", "numeric", ["1.5", "1.500", "20", "20.0"], "embedded"),
+    ("postgres", "numeric", ["1.5", "1.500", "20", "20.0"], "engine"),
+    ("postgres", "numeric", ["1.5", "1.500", "NaN", "NaN"], "embedded"),
+]
+
+
+@pytest.mark.parametrize(("name", "type_name", "texts", "search_in"), ORDERS, ids=lambda part: str(part)[:12])
+def test_no_figure_depends_on_which_of_two_equal_values_comes_first(
+    request: pytest.FixtureRequest, name: str, type_name: str, texts: list[str], search_in: Any
+) -> None:
+    engine: Engine = request.getfixturevalue(name)
+    found = []
+    for rows in (texts, texts[::-1]):
+        people(engine, type_name, rows)
+        spec = {"quasi_identifiers": {"v": {"hierarchy": {"redact": "right"}}}, "suppression_limit": 0.0}
+        manifest = anonymize("people", spec, connection=engine.connection, k=3, search_in=search_in).manifest
+        found.append((manifest["heights"], manifest["node"], manifest["score"]))
+        engine.run("DROP TABLE people")
+    assert found[0] == found[1]
 
 
 def test_equal_values_of_the_data_are_found_before_the_search(postgres: PostgreSQL, tmp_path: Path) -> None:

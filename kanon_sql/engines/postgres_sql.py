@@ -109,7 +109,7 @@ MEASURE = r"""
 SELECT
   COALESCE(BOOL_AND(REGEXP_FULL_MATCH({}, '-?\d+(\.\d+)?')), TRUE),
   COALESCE(MAX(LENGTH(SPLIT_PART(LTRIM({}, '-'), '.', 1))), 1),
-  COALESCE(MAX(LENGTH(SPLIT_PART({}, '.', 2))), 0)
+  COALESCE(MAX(LENGTH(RTRIM(SPLIT_PART({}, '.', 2), '0'))), 0)
 FROM {}
 """
 # PostgreSQL prints `0044-03-15 00:00:00 BC`, which DuckDB reads as a day after Christ; its own is `0044-03-15 (BC) …`.

@@ -150,13 +150,15 @@ def build_frequency_set(
         places = [Place(made.engine, tuples, Column(stems[name], types[stems[name]], column.kind))]
         places += [others[name]] if name in others else []
         place, *beside = places if made.engine is engine else mapping.in_one_writing(made, source, places)
-        mapped, values = made[f"map_{stems[name]}"], mapping.values_of(place)
+        mapped, values = made[f"map_{stems[name]}"], mapping.in_canonical_form(mapping.values_of(place), column)
         alone = made.engine is engine and not beside and unmapped is not None
         in_engine = ruled.fitted(made, place, build, values, mapped) if alone and isinstance(build, Ruled) else None
         if in_engine:
             attributes.append(Attribute(replace(column, type=place.column.type), *in_engine, in_engine[0].counts))
             continue
-        of_population = [value for other in beside for value in mapping.values_of(other)]
+        of_population = [
+            value for other in beside for value in mapping.in_canonical_form(mapping.values_of(other), column)
+        ]
         attribute = _attribute(source, place, stems[name], mapped, build, values, unmapped, of_population)
         mapping.load(made, place, attribute.coded, attribute.hierarchy)
         attributes.append(attribute)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from decimal import Decimal
 from operator import is_
 from types import MappingProxyType
 from typing import Any
@@ -44,6 +45,33 @@ def values_of(place: Place) -> list[Any]:
     return values if exact else [_read(text, place.column.kind) for text in values]
 
 
+def in_canonical_form(values: Sequence[Any], column: Column) -> list[Any]:
+    """The values of a column of the source, those of equal ones that look different in one form, whichever came first.
+
+    0.0 for -0.0, and 1.5 for 1.50 in a column whose numbers have as many decimals as they were written with.
+
+    >>> in_canonical_form([-0.0, 2.5], Column("dose", "DOUBLE", "float"))
+    [0.0, 2.5]
+    >>> in_canonical_form([Decimal("1.50"), Decimal("200")], Column("dose", "numeric", "decimal"))
+    [Decimal('1.5'), Decimal('200')]
+    """
+    if column.kind == "float":
+        return [0.0 if value == 0 else value for value in values]
+    if _is_unscaled(column):
+        return [Decimal(_shortest(f"{value:f}")) if isinstance(value, Decimal) else value for value in values]
+    return list(values)
+
+
+def _is_unscaled(column: Column) -> bool:
+    """Whether the numbers of a column have as many decimals as each was written with."""
+    return column.kind == "decimal" and "(" not in column.type
+
+
+def _shortest(number: str) -> str:
+    """A number as it is written without zeros at its end that mean nothing."""
+    return number.rstrip("0").rstrip(".") if "." in number else number
+
+
 def _values_sql(place: Place, written_as: str) -> str:
     column = [place.column.name]
     return queries.text(f"core/column_{written_as}", place.engine.dialect, column=column, tuples=place.relation)
@@ -73,7 +101,8 @@ def _first_writings(source: Place, places: Sequence[Place]) -> dict[str, str]:
         _load_values(there, "values", source, texts)
         equal = there.make("equal", "core/equal_values", values=there["values"])
         rows = there.rows("core/copy", source=equal, columns=["row", "first"])
-    return {texts[row]: texts[first] for row, first in rows}
+    shown = _shortest if _is_unscaled(source.column) else str
+    return {texts[row]: shown(texts[first]) for row, first in rows}
 
 
 def _rewritten(tables: Scratch, place: Place, writings: Relation) -> Place:

@@ -18,7 +18,7 @@ from kanon_sql.engines.opening import embedded, engine_of, open_engine
 from kanon_sql.engines.scratch import Scratch, Scratches
 from kanon_sql.errors import KanonError, SourceError, SourceWarning, SpecError
 from kanon_sql.frequency.frequency_set import Build
-from kanon_sql.frequency.mapping import Place, aligned, values_of
+from kanon_sql.frequency.mapping import Place, aligned, in_canonical_form, values_of
 from kanon_sql.generalization.hierarchy import Hierarchy, cover
 from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER
 from kanon_sql.privacy import PrivacyModel, ReleaseModel, all_of
@@ -165,13 +165,13 @@ def column_values(source: Source, column: str) -> list[Any]:
     if described is None:
         raise SpecError(f"there is no column {column!r} in {source.table.relation.name}")
     with _values_of(source, described) as place:
-        return values_of(place)
+        return in_canonical_form(values_of(place), described)
 
 
 def fitted(source: Source, column: Column, build: Build) -> Hierarchy:
     """A hierarchy made of the values of one column; HierarchyError if it lacks one of them."""
     with _values_of(source, column) as place:
-        values = values_of(place)
+        values = in_canonical_form(values_of(place), column)
         hierarchy = aligned(place, build(values), values, source.engine)
     return cover(hierarchy, values, column.name, "refuse")
 
