@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from fractions import Fraction
 from random import Random
 from typing import Any
 
@@ -25,6 +26,7 @@ from kanon_sql.recode.joining import recode_by_rows
 from kanon_sql.recode.kaca import kaca
 from support.data import DATA, needs_adult
 from support.database import create_table
+from support.models import Values, counted, equal_distance, one_value_each
 from support.privacy import AT_MOST, EXAMPLES, SALARIES
 
 module = importlib.import_module("kanon_sql.recode.kaca")
@@ -41,15 +43,14 @@ SPEC: dict[str, Any] = {
 TWO_OR_THREE = PrivacyModel("two or three", {}, {"kinds": "COUNT(c)"}, "kinds >= 2 AND kinds <= 3", sensitive="ill")
 
 
-def values_of(rows: Sequence[Row], place: int, people: bool) -> Counter[Any]:
-    """How many rows or people have each value."""
-    return Counter(value for value, _ in {(row[place], row[-1] if people else row[-2]) for row in rows})
+def values_of(rows: Sequence[Row], place: int, people: bool) -> Values:
+    return counted([(row[place], row[-1]) for row in rows], people)
 
 
 def is_even_enough(rows: Sequence[Row], all_rows: Sequence[Row], people: bool) -> bool:
     """Whether the shares of the illnesses are those of the whole table, up to .4 in all."""
     here, everywhere = values_of(rows, 2, people), values_of(all_rows, 2, people)
-    return sum(abs(here[v] / here.total() - n / everywhere.total()) for v, n in everywhere.items()) / 2 <= 0.4 + 1e-9
+    return one_value_each(here, everywhere) and equal_distance(here, everywhere) <= Fraction(2, 5)
 
 
 def has_share(rows: Sequence[Row], _: Sequence[Row], people: bool) -> bool:

@@ -20,7 +20,7 @@ from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.hierarchy import from_rows
 from kanon_sql.privacy import PrivacyModels, all_of
 from support.database import create_table
-from support.models import DEFINED, Defined, Values
+from support.models import DEFINED, Defined, Values, counted
 
 EXAMPLES = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None, max_examples=8
@@ -40,8 +40,7 @@ def classes_of(rows: list[tuple[int, int, int]], level: int) -> list[list[tuple[
 
 
 def values_of(rows: list[tuple[int, int, int]], people: bool) -> Values:
-    """The rows by their illness, or the people who have it."""
-    return Counter(ill for ill, _ in ({row[1:] for row in rows} if people else [row[1:] for row in rows]))
+    return counted([row[1:] for row in rows], people)
 
 
 @pytest.mark.parametrize("defined", DEFINED, ids=str)
@@ -86,8 +85,6 @@ def judged(engine: Engine, model: PrivacyModels, rows: list[tuple[int, int, int]
 
 
 def safe(defined: Defined, of: list[Any], rows: list[Any], people: bool) -> bool:
-    if people and defined.model.sensitive is None:
-        return len({row[2] for row in of}) >= defined.model.required
     return defined.is_safe(values_of(of, people), values_of(rows, people))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import count, product
 from math import inf
 from typing import Any
@@ -40,7 +41,7 @@ from kanon_sql.privacy import (
 from kanon_sql.strategies import STRATEGIES, Driver, Outcome, strategy, tags
 from support.command_line import ASK, kanon
 from support.database import create_table
-from support.models import DEFINED, Defined
+from support.models import DEFINED, Defined, counted, share
 from support.oracle import METRICS, Column, Node, Problem, problems
 
 EXAMPLES = settings(
@@ -51,12 +52,11 @@ ALWAYS = [each for each in DEFINED if each.model.monotone == "always"]
 ANY_MODEL = [name for name, each in STRATEGIES.items() if not each.monotone_only]
 OPTIMAL = [name for name in ANY_MODEL if STRATEGIES[name].promise == "the optimum"]
 TWO = Column({"a": ("a", "*"), "b": ("b", "*")})
-FEW_JOBS = Defined(replace(alpha("ill", 0.7), name="α of job", sensitive="job"), lambda of, _: _most(of, 0.7))
+FEW_JOBS = Defined(
+    replace(alpha("ill", 0.7), name="α of job", sensitive="job"),
+    lambda of, _: max(share(of, value) for value in of) <= Fraction(7, 10),
+)
 _numbers = count()
-
-
-def _most(of: Counter[Any], share: float) -> bool:
-    return max(of.values()) <= share * of.total()
 
 
 @dataclass(frozen=True)
@@ -81,10 +81,9 @@ class Asked(Problem):
         return all(each.is_safe(self._values(each, members), self._values(each, self.people)) for each in self.asked)
 
     def _values(self, each: Defined, members: Sequence[tuple[int, str, int]]) -> Counter[Any]:
-        """The rows by their value, or the people who have it."""
         place = {"ill": 0, "job": 1}.get(each.model.sensitive or "")
         pairs = [(None if place is None else person[place], person[2]) for person in members]
-        return Counter(value for value, _ in (set(pairs) if self.unit else pairs))
+        return counted(pairs, self.unit)
 
     @property
     def models(self) -> PrivacyModels:

@@ -7,7 +7,7 @@ from kanon_sql.privacy.model import PrivacyModel
 
 
 def alpha(column: str, alpha: float, value: str | None = None) -> PrivacyModel:
-    """No value of a sensitive column, or not the one named, has more than a share α of the rows of any class.
+    """No value of a sensitive column, or not the one named, has more than a share α of the rows (people) of any class.
 
     SpecError if α is not in (0, 1].
 
@@ -21,7 +21,7 @@ def alpha(column: str, alpha: float, value: str | None = None) -> PrivacyModel:
     return PrivacyModel(
         f"α of {what}",
         {"alpha": alpha} | ({} if value is None else {"value": value}),
-        columns={"rows": "SUM(c)", "most": f"MAX({asked})"},
+        columns={"rows": "SUM(n)", "most": f"MAX({asked})"},
         safe="most <= $alpha * rows",
         sensitive=column,
         monotone="without suppression",

@@ -15,7 +15,8 @@ def l_diversity(column: str, l: float, kind: Diversity = "distinct", c: float | 
     """Every class has l well-represented values of a sensitive column; SpecError for what can never hold, or always.
 
     `distinct`: at least l values. `entropy`: values as evenly spread as l equal ones (definition 4.1). `recursive`: the
-    most frequent value has fewer rows than `c` times all from the l-th most frequent on (definition 4.2).
+    most frequent value has fewer rows than `c` times all from the l-th most frequent on (definition 4.2). Where people
+    are counted, the last two need one value per person.
 
     >>> l_diversity("illness", 3).safe
     'values >= $l'
@@ -59,6 +60,7 @@ def _entropy(column: str, l: float) -> PrivacyModel:
         achieved="MIN(EXP(LN(rows) - logs / rows))",
         # Rows times entropy is concave, so its tangent bounds it: a row less changes it by ln of its value's share.
         unavoidable=f"rows * ({least} - {entropy}) / NULLIF({least} + LN(most / rows), 0)",
+        one_value=True,
     )
 
 
@@ -76,4 +78,5 @@ def _recursive(column: str, l: int, c: float) -> PrivacyModel:
         achieved="MAX(CAST(most AS DOUBLE) / NULLIF(tail, 0))",
         # The tail never grows, and each of the l - 1 most frequent values must come down to c times it.
         unavoidable="CASE WHEN tail = 0 THEN rows ELSE GREATEST(most - $c * tail, head - ($l - 1) * $c * tail) END",
+        one_value=True,
     )

@@ -13,7 +13,7 @@ Likeness = Literal["basic", "enhanced"]
 # its own. A value's share of the class over that of the table is the product of the last two.
 _SHARE = "(CAST(overall_c AS DOUBLE) / overall_size)"
 _RATE = "CAST(c AS DOUBLE) / overall_c"
-_SCALE = "MAX(CAST(overall_size AS DOUBLE)) / SUM(c)"
+_SCALE = "MAX(CAST(overall_size AS DOUBLE)) / SUM(n)"
 
 
 def beta_likeness(column: str, beta: float, kind: Likeness = "enhanced") -> PrivacyModel:

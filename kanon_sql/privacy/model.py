@@ -35,7 +35,10 @@ class PrivacyModel:
     `every_class` then holds the rows of the population too that no released row stands for, as a class with no rows.
 
     Where people are counted instead of rows (`all_of(…, unit=…)`), `SUM(n)` is the people of the class, `c` those with
-    the value, and `SUM(population)` the people of the population, if it has that column.
+    the value, `overall_size` the people of the whole table, and `SUM(population)` those of the population. A person
+    with several values is in the `c` of each, so that `SUM(c)` can be more than `SUM(n)`, and there is no `size`.
+    `one_value`: the condition is about shares that add up to 1, so that a class is unsafe in which a person has several
+    values; of a model that compares, also any class of a table with such a person.
 
     `monotone` says what one node tells of more general ones. `always`: a class stays safe whatever is merged with it.
     `without suppression`: safe classes merged are safe, but an unsafe one may spoil them, so that nodes tell of others
@@ -74,6 +77,7 @@ class PrivacyModel:
     every_class: bool = False
     unavoidable: str | None = None
     population_size: int | None = None
+    one_value: bool = False
 
     def __post_init__(self) -> None:
         if self.monotone not in get_args(Monotone):
@@ -97,6 +101,19 @@ class PrivacyModel:
         if not self.compares:
             return None
         return "SUM(c) = MAX(size)" if "c_to" in self._words else "COUNT(c) = COUNT(overall_c)"
+
+    @property
+    def one_value_each(self) -> str | None:
+        """The condition that no person of a class has several values, nor of the whole table if that is compared."""
+        if not self.one_value:
+            return None
+        return "SUM(c) = SUM(n)" + (" AND MAX(overall_pairs) = MAX(overall_size)" if self.compares else "")
+
+    @property
+    def reads_size(self) -> bool:
+        """Whether `safe` or `achieved` goes by the rows of all values of a class, next to those of each."""
+        used = set(re.findall(r"\w+", f"{self.safe} {self.achieved or ''}"))
+        return any("size" in re.findall(r"\w+", text) for name, text in self.columns.items() if name in used)
 
     @property
     def _words(self) -> set[str]:

@@ -229,8 +229,12 @@ class PrivacyModels:
 
     @property
     def of_release_alone(self) -> PrivacyModels | None:
-        """What can be asked of a release without its source: people are rows there, and nothing is compared."""
-        models = tuple(model for model in self.models if not model.compares and model.population is None)
+        """What can be asked of a release without its source: people are rows there, and nothing is compared.
+
+        Of the models that count people those that more rows than people do no harm.
+        """
+        known = (model for model in self.models if not self.unit or model.monotone == "always")
+        models = tuple(model for model in known if not model.compares and model.population is None)
         # A class has no fewer rows than people, which lowers a risk, but not every estimate.
         asked = (model for model in self.of_release if not self.unit or model.monotone != "never")
         of_release = tuple(model for model in asked if model.population is None)
@@ -304,8 +308,10 @@ class PrivacyModels:
         unit = UNIT if self.unit else None
         reference = self.references.get(counted) if counted else None
         columns, safe = dict(model.columns), model.safe
-        if model.known and not (reference and reference.spread):  # it counts all values, so that all are known
-            columns, safe = columns | {"_known": model.known}, f"_known AND ({safe})"
+        known = [] if reference and reference.spread else [model.known]  # columns count all values, so all are known
+        known += [model.one_value_each] if self.unit else []
+        if conditions := " AND ".join(filter(None, known)):
+            columns, safe = columns | {"_known": conditions}, f"_known AND ({safe})"
         people = POPULATION_UNIT if self.population_unit else None
         return Predicate(text or safe, model.parameters, columns, counted, unit, reference, self.populated, people)
 

@@ -19,7 +19,7 @@ def t_closeness(
     The distance is the earth mover's (section 5), where moving from any value to another costs 1 (`equal`), their
     places' difference over all places (`ordered`), or the level of their lowest common ancestor over the `hierarchy`'s
     height (`hierarchical`). Of a balanced hierarchy the last is the mean of the equal distances on its levels below the
-    top. SpecError if t is not in (0, 1].
+    top. Where people are counted, each must have one value. SpecError if t is not in (0, 1].
 
     >>> t_closeness("illness", 0.2).required
     0.2
@@ -41,6 +41,7 @@ def t_closeness(
         # The distance is convex: a row less lowers rows times distance by no more than its own distance from the table,
         # and that is 1, less what the table has of all that is too frequent.
         unavoidable="rows * (moved - $t * whole) / NULLIF(whole - rows * taken - $t * whole, 0)",
+        one_value=True,
     )
 
 
@@ -49,7 +50,7 @@ _WHOLE = "CAST(SUM(c) AS DOUBLE) * MAX(overall_size)"
 _TAKEN = "CASE WHEN {0} > 0 THEN overall_c{1} ELSE 0 END"
 _MOVED = {
     "equal": (f"SUM(GREATEST({_EXCESS.format('')}, 0))", _WHOLE, f"SUM({_TAKEN.format(_EXCESS.format(''), '')})"),
-    "ordered": (f"SUM(ABS{_EXCESS.format('_to')})", f"{_WHOLE} * MAX(overall_values - 1)", "0"),
+    "ordered": (f"SUM(ABS{_EXCESS.format('_to')})", f"{_WHOLE} * MAX(GREATEST(overall_values - 1, 1))", "0"),
 }
 
 

@@ -41,7 +41,7 @@ _INSIDE = ("from_", "joins", "where", "laterals")
 _WINDOWS = ("size", "place")
 LARGEST = "LARGEST"  # the function that adds up the rows of the most frequent values
 _ORDERED = ("c_to", "overall_c_to")
-_OVERALL = ("value", "overall_c", "overall_size", "overall_values")
+_OVERALL = ("value", "overall_c", "overall_size", "overall_pairs", "overall_values")
 _GROUPED = re.compile(r"(c|overall_c|first)_(\d+)")
 
 
@@ -387,6 +387,8 @@ def _dense(in_class: exp.Subquery, keys: Sequence[exp.Column], counted: Counted)
     c, table = exp.column("_c", "v"), [exp.column(name, _REFERENCE) for name in _OF_TABLE]
     at = exp.Case().when(exp.EQ(this=here, expression=there), c).else_(exp.Literal.number(0))
     through = exp.Case().when(exp.LTE(this=here.copy(), expression=there.copy()), c.copy()).else_(exp.Literal.number(0))
+    if not counted.unit:
+        table = [column for column in table if column.name != "overall_pairs"]
     sums = {"_c": at, "_c_to": through, "_size": c.copy()}
     added = [exp.alias_(exp.cast(exp.Sum(this=each), "BIGINT"), name) for name, each in sums.items()]
     query = exp.select(*(key.copy() for key in keys), *added)
@@ -398,7 +400,7 @@ def _dense(in_class: exp.Subquery, keys: Sequence[exp.Column], counted: Counted)
     return query.group_by(*(key.copy() for key in keys), there.copy(), *(each.copy() for each in table), copy=False)
 
 
-_OF_TABLE = ("raw", "overall_c", "overall_c_to", "overall_size", "overall_values")
+_OF_TABLE = ("raw", "overall_c", "overall_c_to", "overall_size", "overall_pairs", "overall_values")
 _SOURCES = (exp.From, exp.Join, exp.Where)
 
 

@@ -27,10 +27,17 @@ def reference_tree(
 ) -> exp.Query:
     """The tree of `reference`, to stand inside another query."""
     query = t.tree("privacy/reference", counted=counted, value=[value], raw=[raw], rows=rows)
+    if rows.unit:
+        query = _of_people(query, t.tree("privacy/whole_people", counted=counted, people=rows))
     return _grouped(query, groups) if groups and len(groups[0]) > 1 else query  # a value alone is in no group
 
 
-_PLAIN = ("value", "raw", "overall_c_to", "overall_size", "overall_values", "place")
+def _of_people(query: exp.Query, people: exp.Query) -> exp.Select:
+    """A reference whose size is the people of the whole table, who are fewer than those of all values together."""
+    kept = (exp.column(name, table="r") for name in query.named_selects if name != "overall_size")
+    pairs = exp.alias_(exp.column("overall_size", table="r"), "overall_pairs")
+    source = exp.select(*kept, pairs, exp.column("overall_size", table="p")).from_(query.subquery("r"), copy=False)
+    return source.join(people.subquery("p"), join_type="CROSS", copy=False)
 
 
 def _grouped(query: exp.Query, groups: Sequence[Sequence[object]]) -> exp.Select:
@@ -52,7 +59,7 @@ def _grouped(query: exp.Query, groups: Sequence[Sequence[object]]) -> exp.Select
             exp.alias_(group(level), f"_group_{level}"),
             exp.alias_(exp.cast(rows, "BIGINT"), f"_overall_c_{level}"),
         ]
-    plain = (exp.column(name, table="r") for name in _PLAIN)
+    plain = (exp.column(name, table="r") for name in query.named_selects if name != "overall_c")
     same = exp.EQ(this=exp.column("value", table="g"), expression=exp.column("raw", table="r"))
     source = exp.select(*plain, *figures).from_(query.subquery("r"), copy=False)
     return source.join(listed, on=same, join_type="LEFT", copy=False)

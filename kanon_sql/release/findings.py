@@ -181,7 +181,8 @@ def _in_type_of(tables: Scratch, relation: Relation, column: str, reference: Rel
     here, there = tables.engine.table(relation).column(column), tables.engine.table(reference).column("value")
     if not here or not there or here.kind != "text" or there.kind == "text":
         return reference
-    return tables.make(f"text_{reference.name}", "privacy/reference_texts", reference=reference)
+    figures = [each.name for each in tables.engine.table(reference).columns if each.name != "value"]
+    return tables.make(f"text_{reference.name}", "privacy/reference_texts", reference=reference, figures=figures)
 
 
 def _population(
@@ -305,6 +306,8 @@ def _achieved(model: PrivacyModels, each: PrivacyModel) -> dict[str, Predicate |
     if each.achieved is None:
         return {"achieved": None, "of_class": None}
     achieved, of_class = queries.over_classes(model.predicate(each, each.achieved))
+    if model.unit and each.one_value:  # a person with several values leaves the figure of a class undefined
+        of_class = replace(of_class, text=f"CASE WHEN _known THEN {of_class.text} END")
     return {"achieved": achieved, "of_class": of_class}
 
 

@@ -16,7 +16,8 @@ class Sensitive:
     """What the classes of a table tell of one sensitive column; NULL is a value.
 
     `distinct_l`, `entropy_l`: the worst class's diversity. `t_equal`, `t_ordered`: the largest distance of a class from
-    the whole table, None for values without an order, or only one. `homogeneous_people`: None where rows count.
+    the whole table, None for values without an order. `entropy_l` and these are None too where people are counted and
+    some have several values: their shares do not add up to 1. `homogeneous_people`: None where rows count.
     `attribution`: the mean probability of guessing somebody's value by the most frequent one of their class, `guess`:
     by that of the whole table. `certain`: the people (or rows) whose class makes it 1.
     """
@@ -60,7 +61,8 @@ def _measure(column: str, achieved: str, **more: str) -> PrivacyModel:
 
 def sensitive(column: str, found: Mapping[str, Finding], homogeneous: Homogeneous, people: int) -> Sensitive:
     """What the findings of the models of one column come to, in classes of so many people (or rows)."""
-    figures: dict[str, Any] = {name: finding.achieved for name, finding in found.items()}
+    # No class is unsafe by the models of l = 1 and t = 1, but one in which a person has several values.
+    figures: dict[str, Any] = {name: each.achieved if each.holds else None for name, each in found.items()}
     figures.setdefault("t_ordered", None)
     figures["attribution"] = figures.pop("right") / people
     for name in ("classes", "rows", "people"):

@@ -11,7 +11,7 @@ from kanon_sql.errors import InfeasibleError, SpecError
 from kanon_sql.frequency.fitting import hierarchy_source
 from kanon_sql.frequency.frequency_set import FrequencySet
 from kanon_sql.generalization.values import key, read
-from kanon_sql.privacy import Alike, Predicate, PrivacyModel, PrivacyModels, ReleaseModel, all_of, k_anonymity
+from kanon_sql.privacy import UNIT, Alike, Predicate, PrivacyModel, PrivacyModels, ReleaseModel, all_of, k_anonymity
 from kanon_sql.recode import RECODERS
 from kanon_sql.recode import show as shows
 from kanon_sql.report.numbers import figure, parameters
@@ -80,6 +80,11 @@ def check_models(model: PrivacyModels, table: Table) -> None:
         queries.check_condition(asked, population=each.population is not None)
         if each.achieved is not None:
             queries.over_classes(replace(asked, text=each.achieved))
+        if model.unit and each.reads_size and not each.one_value:
+            raise SpecError(
+                f"{each.name} divides by `size`, the rows of all values, and `unit` counts people, who can have "
+                "several values; divide by SUM(n), the people of a class, outside of the aggregate"
+            )
 
 
 def check_asked(model: PrivacyModels, spec: Spec, table: Table) -> None:
@@ -159,9 +164,26 @@ def check_reachable(model: PrivacyModels, frequency_set: FrequencySet, may_suppr
     suppressed, more must have to go from the whole than may.
     """
     _check_occurring(model, frequency_set)
+    _check_one_value(model, frequency_set)
     for each in model.models:
         if needed := model.needed_of_all(each, may_suppress):
             _check_whole(each, model, needed, frequency_set, 0 if each.monotone == "always" else may_suppress)
+
+
+def _check_one_value(model: PrivacyModels, frequency_set: FrequencySet) -> None:
+    """SpecError if a model needs shares that add up to 1, and people have several values of its column."""
+    for each in model.models if model.unit else ():
+        if not each.one_value:
+            continue
+        value = next(name for name, column in model.sensitive.items() if column == each.sensitive)
+        holes: dict[str, Any] = {"counted": frequency_set.relation, "unit": [UNIT], "value": [value]}
+        ((people,),) = frequency_set.tables.rows("privacy/several_values", **holes)
+        if people:
+            raise SpecError(
+                f"{each.name} is about shares of people that add up to 1, and {people:,} people have several values of "
+                f"{each.sensitive!r}; ask for alpha_k, beta_likeness, delta_disclosure or distinct l-diversity, which "
+                "count a person with each of their values"
+            )
 
 
 def _check_whole(

@@ -97,8 +97,13 @@ def opened_population(engine: Engine, spec: Spec, model: PrivacyModels) -> Itera
 
 
 def _people(table: Table, model: PrivacyModels) -> str | None:
-    """The column of a population's people, if they are counted and it has it."""
-    return model.unit if model.unit and table.column(model.unit) else None
+    """The column of a population's people, if they are counted; SpecError if it lacks it."""
+    if model.unit and table.column(model.unit) is None:
+        raise SpecError(
+            f"the population has no column {model.unit!r}, by which its people could be counted as those of the source "
+            f"are; add one to it, the number of the row where each row is one person, or leave out `unit`"
+        )
+    return model.unit
 
 
 def _no_table(engine: Engine, spec: Spec, name: str | None) -> SpecError:

@@ -103,8 +103,22 @@ CASES = [
         _COUNTED,
     ),
     Case(
+        "privacy/whole_people",
+        {"counted": Relation("counted"), "people": Predicate("SUM(n)", unit="person")},
+        ["overall_size"],
+        [(4,)],
+        _COUNTED,
+    ),
+    Case(
+        "privacy/several_values",
+        {"counted": Relation("release"), "unit": ["person"], "value": ["ill"]},
+        ["people"],
+        [(2,)],
+        _ILL,
+    ),
+    Case(
         "privacy/reference_texts",
-        {"reference": Relation("reference")},
+        {"reference": Relation("reference"), "figures": _FIGURES[1:]},
         _FIGURES,
         [(str(value), *row) for value, *row in _OF_ROWS],
         _REFERENCE,

@@ -32,7 +32,7 @@ from kanon_sql.errors import HierarchyError, InfeasibleError, KanonError
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from support.fuzz_cases import POOLS, POSTGRES_POOLS, Case, Column
 from support.fuzz_population import Population
-from support.models import Defined, OfSizes
+from support.models import Defined, OfSizes, counted
 
 # A sentence that says so is about us, or hides that we do not know.
 _BLAMED = ("report", "changed while", "other rows", "DuckDB says", "PostgreSQL says", "were planned")
@@ -296,9 +296,7 @@ class Run:
 
     def check_class(self, asked: Defined, of: Sequence[tuple[Any, int]], everybody: Sequence[tuple[Any, int]]) -> None:
         """A class is safe by one model's definition."""
-        values, table = (
-            Counter(ill for ill, _ in (set(all_of) if self.case.people else all_of)) for all_of in (of, everybody)
-        )
+        values, table = (counted(all_of, self.case.people) for all_of in (of, everybody))
         if not asked.is_safe(values, table):
             raise WrongError(f"a class of {values} of {table} is not safe by {asked}")
 

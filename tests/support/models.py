@@ -1,13 +1,13 @@
 """Privacy models in plain Python, by their definitions.
 
-What a class is, by the rows of each of its values; beside a population; and what all classes together are by their
-sizes.
+What a class is, by the rows (or people) of each of its values; beside a population; and what all classes together are
+by their sizes.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -33,6 +33,31 @@ from kanon_sql.privacy import (
 )
 
 Values = Counter[Any]
+
+
+class People(Values):
+    """How many people have each value, and how many there are: fewer than that where some have several values."""
+
+    def __init__(self, pairs: Iterable[tuple[Any, Any]]) -> None:
+        different = set(pairs)
+        super().__init__(value for value, _ in different)
+        self.people = len({person for _, person in different})
+
+
+def counted(pairs: Sequence[tuple[Any, Any]], people: bool) -> Values:
+    """Pairs of a value and a person: the rows by their value, or the people who have it."""
+    return People(pairs) if people else Counter(value for value, _ in pairs)
+
+
+def size(of: Values) -> int:
+    return of.people if isinstance(of, People) else of.total()
+
+
+def one_value_each(*of: Values) -> bool:
+    """Whether the shares of the values add up to 1."""
+    return all(size(each) == each.total() for each in of)
+
+
 HALVES = Hierarchy((1, 2, 3, 4), (("low", "low", "high", "high"), ("*", "*", "*", "*")))
 
 
@@ -48,7 +73,7 @@ class Defined:
 
 
 def share(of: Values, value: Any) -> Fraction:
-    return Fraction(of[value], of.total())
+    return Fraction(of[value], size(of))
 
 
 def entropy(of: Values) -> float:
@@ -103,18 +128,27 @@ def gains(of: Values, table: Values) -> list[float]:
 
 
 DEFINED: Sequence[Defined] = [
-    Defined(k_anonymity(3), lambda of, _: of.total() >= 3),
+    Defined(k_anonymity(3), lambda of, _: size(of) >= 3),
     Defined(l_diversity("ill", 2), lambda of, _: len(of) >= 2),
-    Defined(l_diversity("ill", 2, "entropy"), lambda of, _: entropy(of) >= log(2) - 1e-9),
-    Defined(l_diversity("ill", 2, "recursive", c=2), lambda of, _: is_recursively_diverse(of, 2, 2)),
-    Defined(t_closeness("ill", 0.3), lambda of, table: equal_distance(of, table) <= Fraction(3, 10)),
-    Defined(t_closeness("ill", 0.2, "ordered"), lambda of, table: ordered_distance(of, table) <= Fraction(1, 5)),
+    Defined(l_diversity("ill", 2, "entropy"), lambda of, _: one_value_each(of) and entropy(of) >= log(2) - 1e-9),
+    Defined(
+        l_diversity("ill", 2, "recursive", c=2),
+        lambda of, _: one_value_each(of) and is_recursively_diverse(of, 2, 2),
+    ),
+    Defined(
+        t_closeness("ill", 0.3),
+        lambda of, table: one_value_each(of, table) and equal_distance(of, table) <= Fraction(3, 10),
+    ),
+    Defined(
+        t_closeness("ill", 0.2, "ordered"),
+        lambda of, table: one_value_each(of, table) and ordered_distance(of, table) <= Fraction(1, 5),
+    ),
     Defined(
         t_closeness("ill", 0.25, "hierarchical", HALVES),
-        lambda of, table: hierarchical_distance(of, table, HALVES) <= Fraction(1, 4),
+        lambda of, table: one_value_each(of, table) and hierarchical_distance(of, table, HALVES) <= Fraction(1, 4),
     ),
-    Defined(alpha("ill", 0.5), lambda of, _: 2 * max(of.values()) <= of.total()),
-    Defined(alpha("ill", 0.25, "2"), lambda of, _: 4 * of[2] <= of.total()),
+    Defined(alpha("ill", 0.5), lambda of, _: max(share(of, value) for value in of) <= Fraction(1, 2)),
+    Defined(alpha("ill", 0.25, "2"), lambda of, _: share(of, 2) <= Fraction(1, 4)),
     Defined(beta_likeness("ill", 0.8, "basic"), lambda of, table: max(gains(of, table)) <= 0.8 + 1e-9),
     Defined(
         beta_likeness("ill", 0.8),
