@@ -220,6 +220,24 @@ def test_a_value_is_one_of_the_column_in_its_own_type() -> None:
         assert 0 < release.manifest["privacy"][1]["achieved"] <= 0.5
 
 
+def test_the_empty_text_is_a_value() -> None:
+    rows = pandas.DataFrame(
+        {"zip": ["11"] * 4 + ["12"] * 4, "disease": ["", "flu", "", "flu", "flu", "flu", "", "flu"]}
+    )
+    said = {"k": 2, "alpha_k": {"disease": {"alpha": 0.4, "value": ""}}}
+    release = kanon_sql.anonymize(rows, {"quasi_identifiers": {"zip": {"hierarchy": "suppress"}}, "privacy": said})
+    assert release.manifest["node"] == {"zip": 1}
+    assert release.manifest["privacy"][1]["achieved"] == 0.375
+    assert release.manifest["privacy"][1]["required"] == {"alpha": 0.4, "value": ""}
+
+
+def test_the_distance_of_a_column_of_one_value_is_0() -> None:
+    rows = pandas.DataFrame({"zip": ["11"] * 4, "income": [7] * 4})
+    asked: dict[str, Any] = {"quasi_identifiers": {"zip": {"hierarchy": "suppress"}}, "privacy": {"k": 2}}
+    release = kanon_sql.anonymize(rows, asked, t_closeness={"income": {"t": 0.1, "distance": "ordered"}})
+    assert release.manifest["privacy"][1]["achieved"] == 0
+
+
 def test_what_suppressed_rows_may_help_is_searched_for() -> None:
     """All rows have 60 of one value in 110, more than half; ten of them may go."""
     rows = pandas.DataFrame({"age": [20] * 110, "ill": ["a"] * 60 + ["b"] * 50, "zip": [*([1] * 100), *([2] * 10)]})

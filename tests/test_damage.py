@@ -176,6 +176,16 @@ def test_ambiguity_by_weights_with_a_mean_of_1() -> None:
     assert ambiguity(0.5, 1) == pytest.approx(3 ** (2 / 3))
 
 
+def test_values_that_no_hierarchy_holds_are_more_than_the_combinations_of_leaves(tmp_path: Any) -> None:
+    """Two leaves and a value without one: each is a third of the source, and a half of what the release stands for."""
+    (tmp_path / "zip.csv").write_text("a;*\nb;*\n")
+    recipe = {"file": str(tmp_path / "zip.csv")}
+    frame = pandas.DataFrame({"zip": ["a", "b", "stray"] * 5})
+    recipes = {"zip": {"hierarchy": recipe, "min_level": 1}}
+    made = anonymize(frame, {"quasi_identifiers": recipes}, k=5, unmapped="top")
+    assert made.manifest["information_loss"]["divergence"] == pytest.approx(log2(2 / 3))
+
+
 def stands_for(columns: Sequence[Column]) -> list[tuple[int, ...]]:
     """For how many leaves each cell stands, row by row; a suppressed one for all."""
     cells = [[c.leaves if gone else m for m, gone in c._cells] for c in columns]

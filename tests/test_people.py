@@ -219,6 +219,20 @@ def test_where_everybody_has_a_value_its_share_is_1(asked_of: Asked) -> None:
     assert [each["achieved"] for each in release.manifest["privacy"]] == [40, 1, 0]
 
 
+@pytest.mark.parametrize("form", ["table", "file"])
+def test_equal_values_that_look_different_are_one_value_of_a_person(
+    engine: Engine, asked_of: Asked, tmp_path: Path, form: str
+) -> None:
+    """0.0 and -0.0 are equal; in the release each of them is as it was."""
+    rows = [(30, "1010", [0.0, -0.0, 1.5][i % 3], i, i // 4) for i in range(48)]
+    create_table(engine, "visits", {**TYPES, "ill": "DOUBLE PRECISION"}, rows)
+    to = {"into": "anon"} if form == "table" else {"output": str(tmp_path / "anon.parquet")}
+    release = asked_of(engine, privacy=[k_anonymity(5), l_diversity("ill", 2), alpha("ill", 1)], **to)
+    assert [each["achieved"] for each in release.manifest["privacy"]] == [12, 2, 1]
+    assert sorted(map(str, release.to_df()["ill"])) == sorted(["0.0", "-0.0", "1.5"] * 16)
+    assert release.verify()
+
+
 def test_a_model_of_ones_own_counts_the_people_of_a_class(asked_of: Asked) -> None:
     engine = DuckDB()
     create_table(engine, "visits", TYPES, visits())

@@ -194,6 +194,9 @@ def test_the_manifest_names_the_population_whole() -> None:
     assert local.manifest["population"] == {"source": "in memory", "rows": 40}  # whoever is like nobody, too
     people = kanon_sql.anonymize(everybody[::2], **asked, unit="who")
     assert people.manifest["population"] == {"source": "in memory", "people": 20}
+    asked["privacy"] = [k_map(5, everybody[["age"]])]
+    with pytest.raises(SpecError, match="the population has no column 'who', by which its people could be counted"):
+        kanon_sql.anonymize(everybody[::2], **asked, unit="who")
 
 
 def test_a_population_that_changes_while_it_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -125,6 +125,7 @@ def test_the_figures_are_those_of_verify(unit: str | None) -> None:
     assert seen.holds is verified.holds is False
     _, entropy, distance, mean, above = (each.achieved for each in verified.findings)
     assert (seen.sensitive[0].entropy_l, seen.sensitive[1].t_ordered) == (entropy, distance)
+    assert (distance is None) == bool(unit)  # somebody has several values, if in no one class
     assert (seen.classes.mean, seen.classes.above[2].share) == (mean, above)
 
 

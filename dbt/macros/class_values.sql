@@ -1,7 +1,8 @@
 {#- The CTEs that all tests of classes begin with; every column has a plain name there, q0, q1, … the quasi-identifiers'.
 
     kanon_rows: the model's rows. kanon_class_values: one row per class and value, with its rows (n) and what counts (c):
-    the rows, or the different people of `unit`, NULL if nobody is known. Without `sensitive` the value is 1. -#}
+    the rows, or the different people of `unit`, NULL if nobody is known. Without `sensitive` the value is 1. With `unit`,
+    `people` adds up to the people of a class: each is counted with one of her values. -#}
 {% macro class_values(model, quasi_identifiers, sensitive=none, unit=none) %}
   {%- set known = kanon.columns_of(model) -%}
   {%- set named = kanon.names("quasi_identifiers", quasi_identifiers) -%}
@@ -12,14 +13,34 @@ kanon_rows as (
     {%- if unit %}, {{ kanon.column(known, unit) }} as kanon_unit{% endif %}
   from {{ model }}
 ),
+{%- set keys = kanon.class_keys(quasi_identifiers) %}
+{%- if unit %}
+kanon_person_values as (
+  select
+    {{ keys }},
+    kanon_value,
+    kanon_unit,
+    count(*) as n,
+    row_number() over (partition by {{ keys }}, kanon_unit order by kanon_value) as place
+  from kanon_rows
+  group by {{ keys }}, kanon_value, kanon_unit
+),
+{%- endif %}
 kanon_class_values as (
   select
-    {{ kanon.class_keys(quasi_identifiers) }},
+    {{ keys }},
     kanon_value,
+    {%- if unit %}
+    sum(n) as n,
+    nullif(count(kanon_unit), 0) as c,
+    sum(case when kanon_unit is not null and place = 1 then 1 else 0 end) as people
+  from kanon_person_values
+    {%- else %}
     count(*) as n,
-    {{ "nullif(count(distinct kanon_unit), 0)" if unit else "count(*)" }} as c
+    count(*) as c
   from kanon_rows
-  group by {{ kanon.class_keys(quasi_identifiers) }}, kanon_value
+    {%- endif %}
+  group by {{ keys }}, kanon_value
 )
 {%- endmacro %}
 
@@ -58,6 +79,9 @@ kanon_whole as (
 kanon_totals as (
   select
     sum(overall_c) as overall_size,
+    {%- if unit %}
+    (select count(distinct {{ kanon.column(known, unit) }}) from {{ whole }}) as overall_people,
+    {%- endif %}
     count(*) as overall_values,
     max(case when kanon_value is null then overall_c end) as null_c,
     max(case when kanon_value is null then place end) as null_place

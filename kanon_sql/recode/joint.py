@@ -22,6 +22,7 @@ from kanon_sql.recode.task import Local
 
 _MOST_PAIRS = 50_000_000  # of a tuple and a class that may cover it: about a second
 _MOST_LOG = 600.0  # of all combinations of leaves, beyond which their inverse is no number
+_ROUNDING = 1e-9  # of a sum of logarithms that is 0
 
 
 @dataclass(frozen=True)
@@ -154,4 +155,4 @@ def _divergence(frequency_set: FrequencySet, tables: Scratch, logarithms: float)
     ((own,),) = tables.rows("quality/tuple_bits", **holes)
     rows = frequency_set.rows
     bits = (float(own) - logarithms) / rows - log(rows) + combined(frequency_set)
-    return max(0.0, bits / log(2))
+    return 0.0 if abs(bits) < _ROUNDING else bits / log(2)

@@ -306,8 +306,9 @@ def _achieved(model: PrivacyModels, each: PrivacyModel) -> dict[str, Predicate |
     if each.achieved is None:
         return {"achieved": None, "of_class": None}
     achieved, of_class = queries.over_classes(model.predicate(each, each.achieved))
-    if model.unit and each.one_value:  # a person with several values leaves the figure of a class undefined
+    if model.unit and each.one_value:  # a person with several values leaves the figure of her class undefined
         of_class = replace(of_class, text=f"CASE WHEN _known THEN {of_class.text} END")
+        achieved = replace(achieved, text=f"CASE WHEN COUNT(of_class) = COUNT(*) THEN {achieved.text} END")
     return {"achieved": achieved, "of_class": of_class}
 
 

@@ -61,8 +61,7 @@ def _measure(column: str, achieved: str, **more: str) -> PrivacyModel:
 
 def sensitive(column: str, found: Mapping[str, Finding], homogeneous: Homogeneous, people: int) -> Sensitive:
     """What the findings of the models of one column come to, in classes of so many people (or rows)."""
-    # No class is unsafe by the models of l = 1 and t = 1, but one in which a person has several values.
-    figures: dict[str, Any] = {name: each.achieved if each.holds else None for name, each in found.items()}
+    figures: dict[str, Any] = {name: finding.achieved for name, finding in found.items()}
     figures.setdefault("t_ordered", None)
     figures["attribution"] = figures.pop("right") / people
     for name in ("classes", "rows", "people"):

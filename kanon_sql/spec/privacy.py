@@ -74,7 +74,7 @@ class AlphaK(SensitiveModel):
 
     short = "alpha"
     alpha: StrictFloat = Field(gt=0, le=1, description="a number above 0, at most 1")
-    value: Annotated[Text | None, BeforeValidator(_as_text)] = Field(default=None, description="a value of the column")
+    value: Annotated[str | None, BeforeValidator(_as_text)] = Field(default=None, description="a value of the column")
 
     def model(self, column: str) -> PrivacyModel:
         """The α of (α, k)-anonymity."""

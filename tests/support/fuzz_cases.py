@@ -99,6 +99,7 @@ class Case:
         self.unmapped = self.rng.choice(("error", "top"))
         self.models = self.rng.sample(DEFINED[1:], self.rng.choice((0, 0, 1, 1, 2))) if self.rng.random() < 0.5 else []
         self.people = self.rng.random() < 0.25
+        self.one_illness = self.people and self.rng.random() < 0.5  # of each person, as some models need it
         self.sized = self.rng.sample(SIZED, self.rng.choice((1, 1, 2))) if self.rng.random() < 0.25 else []
         self.populated = self.rng.sample(POPULATED, self.rng.choice((1, 1, 2))) if self.rng.random() < 0.3 else []
         if self.populated or self.sized:
@@ -115,7 +116,7 @@ class Case:
         self.others = others[: self.rng.randint(0, 20)]
         files = ("voters.parquet",) if {column.type for column in self.columns} <= _AS_IN_A_FILE else ()
         self.population = "nowhere.parquet" if self.rng.random() < 0.03 else self.rng.choice(("voters", *files))
-        self.population_people, self.lacking = self.rng.random() < 0.5, self.rng.random() < 0.03
+        self.population_people, self.lacking = self.rng.random() < 0.7, self.rng.random() < 0.03
 
     def models_beside(self, population: str) -> list[Any]:
         """All privacy models, k among them; the population by its name."""
@@ -147,6 +148,7 @@ class Case:
         yield "is no table where the source is", bool(self.populated) and view and self.population != "voters"
         nowhere = self.population == "nowhere.parquet"
         yield "is neither a table where the source is nor a file", bool(self.populated) and nowhere
+        yield "has no column 'person'", bool(self.populated) and self.people and not self.population_people
 
     def _is_odd(self) -> bool:
         """Whether a merge may spoil what a model asks, beyond what the size of a class implies."""
@@ -161,6 +163,9 @@ class Case:
 
     def private(self) -> tuple[int | None, int]:
         """An illness and a person, of few."""
+        if self.one_illness:
+            person = self.rng.randint(1, 12)
+            return 1 + person % 4, person
         ordered = any(" (ordered" in str(each) or " (hierarchical" in str(each) for each in self.models)
         illness = None if not ordered and self.rng.random() < 0.05 else self.rng.choice((1, 1, 2, 2, 3, 4))
         return illness, self.rng.randint(1, 12)

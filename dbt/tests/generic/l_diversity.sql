@@ -1,5 +1,6 @@
 {#- Every class has l well-represented values of a sensitive column (NULL is one): `distinct`, l different ones; `entropy`,
-    values as evenly spread as l equal ones. With `unit`, values are counted by people. -#}
+    values as evenly spread as l equal ones. With `unit`, values are counted by people; a class then has no entropy if
+    anybody has several values in it, for the shares do not add up to 1. -#}
 {% test l_diversity(model, quasi_identifiers, sensitive, l, kind="distinct", unit=none) %}
 {%- set kind = kanon.choice("kind", kind, ["distinct", "entropy"]) -%}
 {%- set l = kanon.figure("l", l, 1, whole=kind == "distinct") -%}
@@ -12,6 +13,9 @@ kanon_classes as (
     {%- if kind == "distinct" %}
     count(c) as achieved
     {%- else %}
+    {%- if unit %}
+    case when sum(c) = sum(people) then 1 else 0 end as adds_up,
+    {%- endif %}
     {{ kanon.ln("cast(sum(c) as " ~ double ~ ")") }}
       - sum(c * {{ kanon.ln("cast(c as " ~ double ~ ")") }}) / cast(sum(c) as {{ double }}) as entropy
     {%- endif %}
@@ -26,7 +30,7 @@ where achieved < {{ l }}
 {#- A class of exactly l equal counts lies on the border: figures with a logarithm may be off a little. #}
 select class_rows, exp(entropy) as achieved, {{ l }} as required
 from kanon_classes
-where entropy is null or entropy < {{ kanon.ln("cast(" ~ l ~ " as " ~ double ~ ")") }} - 0.000000001
+where entropy is null or {{ "adds_up = 0 or " if unit else "" }}entropy < {{ kanon.ln("cast(" ~ l ~ " as " ~ double ~ ")") }} - 0.000000001
 {%- endif -%}
 {%- endif -%}
 {% endtest %}

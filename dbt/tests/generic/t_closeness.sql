@@ -1,7 +1,8 @@
 {#- The values of a sensitive column (NULL is one, and the last in their order) are spread in every class as in the whole
     table, but for an earth mover's distance of t: `equal`, between any two values; `ordered`, by their places in order.
     The whole table is what `against` names, such as ref('stg_patients'); without it the tested model itself, which says
-    less of a release, since that may lack rows. With `unit`, values are counted by people. -#}
+    less of a release, since that may lack rows. With `unit`, values are counted by people, each of whom must have one value:
+    else the shares do not add up to 1. -#}
 {% test t_closeness(model, quasi_identifiers, sensitive, t, distance="equal", against=none, unit=none) %}
 {%- set distance = kanon.choice("distance", distance, ["equal", "ordered"]) -%}
 {%- set t = kanon.figure("t", t, 0, 1) -%}
@@ -20,6 +21,10 @@ kanon_compared as (
     case when v.kanon_value is null then t.null_place else w.place end as place,
     t.overall_size,
     t.overall_values
+    {%- if unit %},
+    v.people,
+    t.overall_people
+    {%- endif %}
   from kanon_class_values as v
   cross join kanon_totals as t
   left join kanon_whole as w on w.kanon_value = v.kanon_value
@@ -30,7 +35,11 @@ kanon_distances as (
     sum(n) as class_rows,
     sum(case when c * overall_size > overall_c * size then c * overall_size - overall_c * size else 0 end) as moved,
     cast(sum(c) as {{ double }}) * max(overall_size) as whole,
-    case when count(c) = count(overall_c) then 1 else 0 end as known
+    case
+      when count(c) = count(overall_c)
+        {%- if unit %} and sum(c) = sum(people) and max(overall_size) = max(overall_people){% endif %} then 1
+      else 0
+    end as known
   from kanon_compared
   group by {{ keys }}
 )
@@ -45,6 +54,10 @@ kanon_dense as (
     w.overall_c_to,
     d.overall_size,
     d.overall_values
+    {%- if unit %},
+    sum(d.people) as people,
+    max(d.overall_people) as overall_people
+    {%- endif %}
   from kanon_compared as d
   cross join kanon_whole as w
   group by {{ kanon.class_keys(quasi_identifiers, "d") }}, w.place, w.overall_c_to, d.overall_size, d.overall_values
@@ -53,8 +66,12 @@ kanon_distances as (
   select
     max(n) as class_rows,
     sum(abs(c_to * overall_size - overall_c_to * size)) as moved,
-    cast(max(size) as {{ double }}) * max(overall_size) * max(overall_values - 1) as whole,
-    case when sum(c) = max(size) then 1 else 0 end as known
+    cast(max(size) as {{ double }}) * max(overall_size) * max(case when overall_values > 1 then overall_values - 1 else 1 end) as whole,
+    case
+      when sum(c) = max(size)
+        {%- if unit %} and sum(c) = max(people) and max(overall_size) = max(overall_people){% endif %} then 1
+      else 0
+    end as known
   from kanon_dense
   group by {{ keys }}
 )
