@@ -41,6 +41,15 @@ def test_the_ends_of_exact_ranges_are_always_somebodys() -> None:
     assert (outcome.excess, outcome.people < 2 * len(ranges)) == (0, True)
 
 
+def test_ranges_of_two_values_are_claimed_and_the_advice_is_not_to_show_ranges() -> None:
+    source = pandas.DataFrame({"age": [20, 21] * 4 + [40, 41] * 4, "ill": list("abcd") * 4})
+    released = anonymize(source, {"quasi_identifiers": {"age": {}}}, k=5, strategy="mondrian").to_df()
+    outcome = found(released, source, ["age"])["age"]
+    assert (outcome.figures["claims"], outcome.successes, outcome.figures["always"]) == (4, 4, 1)
+    assert "show `ranges`" not in str(outcome.avoid)
+    assert "hierarchy" in str(outcome.avoid)
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_rounded_ranges_and_levels_of_the_lattice_stand(seed: int) -> None:
     source = people(seed)

@@ -10,6 +10,7 @@ shows one value of every attribute, nobody in another class is like them, so tha
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
@@ -19,6 +20,10 @@ from kanon_sql.attack.material import Attack, Copy, Material
 from kanon_sql.attack.outcome import Outcome
 from kanon_sql.queries import Relation
 
+_RANGE = re.compile(r"=\[.+, .+\]")  # as a label is keyed
+_SHOW = "show `ranges` of {}, which are rounded"
+# A class of one value shows that value, so a range of one step with two values in it says that both are there.
+_ROUND = "give {} a hierarchy whose first level joins three or more of its values, to which ranges are rounded"
 _ORDERED = ("integer", "decimal", "float", "date", "timestamp", "time")
 
 
@@ -50,7 +55,8 @@ def _tight(material: Material, source: Copy, everybody: Relation, classes: Relat
         relations: dict[str, Any] = {"classes": drawn, "claims": made, "fits": fits, "targets": everybody}
         ((count, correct, expected),) = tables.rows("attack/claims_right", value=value, **relations)
         if count:
-            yield _ends(name, int(hidden), int(count), int(correct), float(expected), part)
+            in_ranges = any(_RANGE.fullmatch(label) for label, _, _ in claims)
+            yield _ends(name, int(hidden), int(count), int(correct), float(expected), part, in_ranges)
 
 
 def _claims(shares: Sequence[tuple[Any, ...]], in_order: bool) -> Iterator[tuple[str, str, float]]:
@@ -63,7 +69,7 @@ def _claims(shares: Sequence[tuple[Any, ...]], in_order: bool) -> Iterator[tuple
             yield from ((label, value, share) for _, value, _, share in known)
 
 
-def _ends(name: str, hidden: int, claims: int, correct: int, expected: float, part: float) -> Outcome:
+def _ends(name: str, hidden: int, claims: int, correct: int, expected: float, part: float, in_ranges: bool) -> Outcome:
     always = "always, so that they are known of each class" if correct == claims else "but not always"
     return Outcome(
         "downcoding",
@@ -76,7 +82,8 @@ def _ends(name: str, hidden: int, claims: int, correct: int, expected: float, pa
         column=name,
         sampled=part < 1,
         figures={"claims": claims, "always": int(correct == claims)},
-        avoid=f"show `ranges` of {name}, which are rounded, or `labels`, or search the lattice (`strategy: auto`)",
+        avoid=f"{(_ROUND if in_ranges else _SHOW).format(name)}, or show `labels`, or search the lattice "
+        "(`strategy: auto`)",
     )
 
 
