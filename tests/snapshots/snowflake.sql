@@ -330,7 +330,7 @@ WITH "kanon_recoded" AS (
               "_c_to_of_every_sensitive_2" * "_overall_size_of_every_sensitive_2" - "_overall_c_to_of_every_sensitive_2" * "_size_of_every_sensitive_2"
             )
           ) <= 0.9 * (
-            CAST(SUM("_c_of_every_sensitive_2") AS DOUBLE) * MAX("_overall_size_of_every_sensitive_2") * MAX("_overall_values_of_every_sensitive_2" - 1)
+            CAST(SUM("_c_of_every_sensitive_2") AS DOUBLE) * MAX("_overall_size_of_every_sensitive_2") * MAX(GREATEST_IGNORE_NULLS("_overall_values_of_every_sensitive_2" - 1, 1))
           )
         )
       )
@@ -351,7 +351,7 @@ WITH "kanon_recoded" AS (
           )
         )
       )
-      AND MAX("_c_of_sensitive_0") <= 0.9 * SUM("_c_of_sensitive_0")
+      AND MAX("_c_of_sensitive_0") <= 0.9 * SUM("n")
       AND (
         (
           COUNT("_c_of_sensitive_0") = COUNT("_overall_c_of_sensitive_0")
@@ -364,7 +364,7 @@ WITH "kanon_recoded" AS (
               )))
             )
           ) * (
-            MAX(CAST("_overall_size_of_sensitive_0" AS DOUBLE)) / SUM("_c_of_sensitive_0")
+            MAX(CAST("_overall_size_of_sensitive_0" AS DOUBLE)) / SUM("n")
           ) <= 1 + 0.000000001
         )
       )
@@ -377,12 +377,12 @@ WITH "kanon_recoded" AS (
           AND GREATEST_IGNORE_NULLS(
             LN(
               MAX(CAST("_c_of_sensitive_0" AS DOUBLE) / "_overall_c_of_sensitive_0") * (
-                MAX(CAST("_overall_size_of_sensitive_0" AS DOUBLE)) / SUM("_c_of_sensitive_0")
+                MAX(CAST("_overall_size_of_sensitive_0" AS DOUBLE)) / SUM("n")
               )
             ),
             -LN(
               MIN(CAST("_c_of_sensitive_0" AS DOUBLE) / "_overall_c_of_sensitive_0") * (
-                MAX(CAST("_overall_size_of_sensitive_0" AS DOUBLE)) / SUM("_c_of_sensitive_0")
+                MAX(CAST("_overall_size_of_sensitive_0" AS DOUBLE)) / SUM("n")
               )
             )
           ) < 9
