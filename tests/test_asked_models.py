@@ -28,6 +28,7 @@ from kanon_sql.privacy import (
 from kanon_sql.strategies import Driver
 from support.command_line import kanon
 from support.database import create_table
+from support.models import counted, size
 
 RECIPES = {"age": {"hierarchy": {"ranges": [10, 20]}}, "zip": {"hierarchy": {"redact": "right"}}}
 
@@ -280,12 +281,13 @@ def test_rows_of_nobody_are_counted(engine: Engine) -> None:
         kanon_sql.anonymize("visits", spec, k=70, connection=engine.connection)
 
 
-def homogeneous(rows: Sequence[tuple[Any, ...]], value: int) -> tuple[int, int, int, int]:
-    """Of rows (class, disease, person, …): the classes, those with one value, their rows and their people."""
+def homogeneous(rows: Sequence[tuple[Any, ...]], value: int, people: bool) -> tuple[int, int, int, int]:
+    """Of rows (class, disease, person, …): the classes, those with one value in common, their rows and people."""
     classes: dict[Any, list[tuple[Any, ...]]] = defaultdict(list)
     for row in rows:
         classes[row[0]].append(row)
-    same = [members for members in classes.values() if len({row[value] for row in members}) == 1]
+    counts = [(members, counted([(row[value], row[2]) for row in members], people)) for members in classes.values()]
+    same = [members for members, values in counts if max(values.values()) == size(values)]
     return len(classes), len(same), sum(map(len, same)), len({row[2] for members in same for row in members})
 
 
@@ -328,15 +330,20 @@ def test_classes_with_one_sensitive_value_are_told(engine: Engine, form: str, st
     with pytest.warns(ReleaseWarning, match="so k-anonymity does not hide it"):
         release = kanon_sql.anonymize("wards", spec, connection=engine.connection, **said)
     patient = {row[4]: row[3] for row in rows}
-    released = engine.rows("SELECT age, disease, visit FROM wards_3")
-    written = [(label, ill, patient[visit]) for label, ill, visit in released]
-    classes, same, their_rows, people = homogeneous(written, 1)
-    assert 0 < same < classes
+    released = engine.rows("SELECT age, disease, ward, visit FROM wards_3")
+    written = [(label, ill, patient[visit], ward) for label, ill, ward, visit in released]
+    expected = []
+    for column, place in {"disease": 1, "ward": 3}.items():
+        classes, same, their_rows, people = homogeneous(written, place, unit is not None)
+        assert same < classes
+        whose = f" of {people:,} people" if unit else ""
+        said_of = f"in {same} of {classes} classes, with {their_rows} rows{whose}, all have the same {column!r}"
+        expected += [said_of] if same else []
+    # Nobody's class has one ward alone, but in some everybody was in the same one once.
+    assert len(expected) == (2 if unit else 1)
     assert release.manifest["classification"]["disease"] == pytest.approx(1 - frequent(written) / len(rows))
-    whose = f" of {people:,} people" if unit else ""
     assert [each for each in release.manifest["warnings"] if "'visit'" not in each] == [
-        f"in {same} of {classes} classes, with {their_rows} rows{whose}, all have the same 'disease', so k-anonymity "
-        "does not hide it; ask for a model of it, such as `l_diversity`"
+        f"{each}, so k-anonymity does not hide it; ask for a model of it, such as `l_diversity`" for each in expected
     ]
     engine.run(f"DROP {form.upper()} wards_3")
 

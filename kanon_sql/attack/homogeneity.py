@@ -1,4 +1,4 @@
-"""Homogeneity: who stands in a class whose rows all have one sensitive value has that value.
+"""Homogeneity: who stands in a class in which all have one sensitive value in common has that value.
 
 Source: A. Machanavajjhala, J. Gehrke, D. Kifer, M. Venkitasubramaniam, "l-diversity", ICDE 2006, section 1.1.
 """
@@ -21,12 +21,16 @@ def _of_column(material: Material, column: str) -> Outcome:
     tables, release = material.tables, material.release
     plain, value, relation = release.plain(material.quasi_identifiers), release.plain([column]), release.relation
     holes: dict[str, Any] = {"release": relation, "quasi_identifiers": plain}
-    ((classes, rows, _),) = tables.rows("privacy/homogeneous", names=plain, value=value, **holes)
-    people = _people(material, column) if release.unit else int(rows)
+    holes |= {"names": plain, "value": value}
+    if release.unit:
+        ((classes, _, people),) = tables.rows("privacy/homogeneous_people", unit=release.unit, **holes)
+    else:
+        ((classes, people, _),) = tables.rows("privacy/homogeneous", **holes)
+    people = int(people)
     return Outcome(
         "homogeneity",
-        f"{people:,} of {release.people:,} {material.who} stand in {int(classes):,} classes that have one value of "
-        f"{column}: whoever finds somebody's class knows it.",
+        f"{people:,} of {release.people:,} {material.who} stand in {int(classes):,} classes in which all have one "
+        f"value of {column}: whoever finds somebody's class knows it.",
         attempts=release.people,
         successes=people,
         people=people,
@@ -35,15 +39,6 @@ def _of_column(material: Material, column: str) -> Outcome:
         figures={"classes": int(classes)},
         avoid=f"ask for l-diversity of {column}",
     )
-
-
-def _people(material: Material, column: str) -> int:
-    """Who has a row in a homogeneous class."""
-    release, asked = material.release, "attack/homogeneous_people"
-    columns = {"quasi_identifiers": material.quasi_identifiers, "value": [column]}
-    plain = {hole: release.plain(names) for hole, names in columns.items()}
-    ((people,),) = material.tables.rows(asked, release=release.relation, unit=release.unit, **plain)
-    return int(people)
 
 
 def by_chance(material: Material, column: str) -> float:

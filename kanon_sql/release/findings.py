@@ -16,8 +16,9 @@ from kanon_sql.queries import Hole, Relation
 
 @dataclass(frozen=True)
 class Homogeneous:
-    """The classes whose rows all have one value of a sensitive column; `people` in them, None where rows count.
+    """The classes that have one value of a sensitive column in common: every row, or every person where they count.
 
+    `people`: those in them, None where rows count.
     `frequent`: the rows of all classes that have the most frequent value of their class.
     """
 
@@ -131,12 +132,10 @@ def _homogeneous(
     plain = {name: column for column, name in queries.plain_names(quasi_identifiers).items()}
     holes: dict[str, Any] = {"release": relation, "quasi_identifiers": plain, "names": list(plain), "value": [column]}
     ((classes, rows, frequent),) = tables.rows("privacy/homogeneous", **holes)
-    counts = int(classes), int(rows), int(frequent)
     if unit is None:
-        return Homogeneous(column, *counts)
-    holes = {"release": relation, "quasi_identifiers": list(quasi_identifiers), "value": [column], "unit": [unit]}
-    ((people,),) = tables.rows("privacy/homogeneous_people", **holes)
-    return Homogeneous(column, *counts, int(people))
+        return Homogeneous(column, int(classes), int(rows), int(frequent))
+    ((classes, rows, people),) = tables.rows("privacy/homogeneous_people", **holes, unit=[unit])
+    return Homogeneous(column, int(classes), int(rows), int(frequent), int(people))
 
 
 def _of_classes(model: PrivacyModel, rows: Sequence[tuple[Any, ...]]) -> Summary:

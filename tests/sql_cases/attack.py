@@ -524,13 +524,6 @@ _DOWNCODING = [
 CASES = [
     Case("attack/people", {"copied": _RELEASE, "unit": ["c3"]}, ["people"], [(4,)], _RELEASED),
     Case(
-        "attack/homogeneous_people",
-        {"release": _RELEASE, "quasi_identifiers": ["c0", "c1"], "value": ["c2"], "unit": ["c3"]},
-        ["people"],
-        [(3,)],
-        _RELEASED,
-    ),
-    Case(
         "attack/value_rows",
         {"release": _RELEASE, "value": ["c2"]},
         ["n"],

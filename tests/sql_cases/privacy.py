@@ -174,9 +174,9 @@ CASES = [
     ),
     Case(
         "privacy/homogeneous_people",
-        {**_SAME, "quasi_identifiers": ["a", "b"], "unit": ["person"]},
-        ["people"],
-        [(3,)],
+        {**_SAME, "quasi_identifiers": {"q_0": "a", "q_1": "b"}, "names": ["q_0", "q_1"], "unit": ["person"]},
+        ["classes", "rows", "people"],
+        [(3, 7, 3)],  # and person 9 of (3, 5) has both of its illnesses
         _ILL,
     ),
     Case(  # the second class is not in the release, and NULL is a label

@@ -72,9 +72,17 @@ class Counted:
         right = sum(max(values.values()) for values in self.of_values(column))
         return Fraction(right, sum(self.sizes))
 
+    def in_common(self, rows: Sequence[Row], column: str) -> bool:
+        """Whether some value is that of every row, or that every person has."""
+        who = [number if self.unit is None else row[self.unit] for number, row in enumerate(rows)]
+        return any(
+            {one for one, row in zip(who, rows, strict=True) if row[column] == value} == {*who}
+            for value in {row[column] for row in rows}
+        )
+
     def homogeneous(self, column: str) -> tuple[int, int, int | None]:
-        """Classes whose rows all have one value, their rows, and the people in them."""
-        same = [each for each in self.classes if len({row[column] for row in each}) == 1]
+        """Classes in which every row (or person) has one value in common, their rows, and the people in them."""
+        same = [each for each in self.classes if self.in_common(each, column)]
         people = None if self.unit is None else len({row[self.unit] for each in same for row in each})
         return len(same), sum(map(len, same)), people
 
