@@ -40,6 +40,15 @@ class Column:
         opened = _ENUM.sub("VARCHAR", self.type)
         return None if opened == self.type else opened
 
+    @property
+    def told_type(self) -> str:
+        """The type without the values of an ENUM in it.
+
+        >>> Column("mood", "ENUM('sad', 'ok')[]", "other").told_type
+        'ENUM[]'
+        """
+        return _ENUM.sub("ENUM", self.type)
+
 
 @dataclass(frozen=True)
 class Table:

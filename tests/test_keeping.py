@@ -263,7 +263,13 @@ def test_the_manifest_tells_no_value_of_an_enumeration() -> None:
         connection.execute("CREATE TABLE t AS SELECT 'sad'::ENUM('sad', 'ok') AS mood, 1 AS age FROM range(9)")
         spec = {"quasi_identifiers": {"age": {"hierarchy": "suppress"}}, "keep": ["mood"]}
         made = anonymize("t", spec, connection=connection, k=3)
-    assert made.manifest["columns"] == {"mood": "VARCHAR", "age": "INTEGER"}
+        assert made.manifest["columns"] == {"mood": "ENUM", "age": "INTEGER"}
+        again = {**spec, "node_from": made.manifest}
+        connection.execute("ALTER TABLE t ALTER mood TYPE ENUM('sad', 'ok', 'glad')")  # values, as those of a text are
+        assert anonymize("t", again, connection=connection, k=3).manifest["node_kept"]
+        connection.execute("ALTER TABLE t ALTER mood TYPE VARCHAR")
+        with pytest.raises(SpecError, match="the column 'mood' is of type VARCHAR now, and was ENUM"):
+            anonymize("t", again, connection=connection, k=3)
 
 
 # Incremental releases

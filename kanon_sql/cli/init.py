@@ -23,7 +23,7 @@ from kanon_sql.verbs.suggest import DROPPED, KEPT, Preview, SuggestedColumn, Sug
 OUTPUT = Option("output", "The spec to write; hierarchies/ is made beside it (default release.yml).", None, Path)
 K = replace(o.K, default=5)
 LIMIT = replace(o.SUPPRESSION_LIMIT, default="0.02")
-TIME_LIMIT = Option("time_limit", "Seconds to look at sets of columns.", type=float, default=30.0)
+TIME_LIMIT = Option("time_limit", "Seconds to look at sets of columns.", type=float, default=30.0, limits={"min": 0})
 INTERACTIVE = Option("interactive", "Ask about each column, with a preview of its labels.", type=bool)
 OVERWRITE = replace(o.OVERWRITE, help="Replace a spec and hierarchies that are there.", panel=None)
 

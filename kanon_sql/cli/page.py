@@ -21,7 +21,7 @@ HIERARCHIES = replace(
     o.HIERARCHIES, help="A folder of hierarchy files to choose from; <column>.csv is taken.", panel=None
 )
 BROWSER = Option("browser", "Open the page in the browser.", type=bool)
-TIME_LIMIT = Option("time_limit", "Seconds to look at sets of columns.", type=float, default=10.0)
+TIME_LIMIT = Option("time_limit", "Seconds to look at sets of columns.", type=float, default=10.0, limits={"min": 0})
 OUTPUT = Option("output", "The folder to write releases, specs and reports to (default: this one).", type=Path)
 
 

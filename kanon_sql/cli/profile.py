@@ -21,7 +21,9 @@ from kanon_sql.verbs.profile import profile as run
 LARGEST_SET = Option(
     "largest_set", "The most columns to look at together.", type=int, default=3, limits={"min": 1, "max": 4}
 )
-TIME_LIMIT = Option("time_limit", "Seconds to spend; then what is known so far is shown.", type=float, default=30.0)
+TIME_LIMIT = Option(
+    "time_limit", "Seconds to spend; then what is known so far is shown.", type=float, default=30.0, limits={"min": 0}
+)
 
 
 @takes(o.NEEDED_SOURCE, *o.PLACES, LARGEST_SET, TIME_LIMIT, o.JSON)

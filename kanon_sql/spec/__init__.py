@@ -35,7 +35,7 @@ from kanon_sql.spec.fields import (
     Target,
 )
 from kanon_sql.spec.limit import limit_of, limit_text, may_suppress, suppresses
-from kanon_sql.spec.load import completed, load, mapping_of, merge, parse, session
+from kanon_sql.spec.load import check_values, completed, load, mapping_of, merge, parse, session
 from kanon_sql.spec.pipeline import AUDIT, Held, Scheduled, load_runs, load_to_check, load_to_read
 from kanon_sql.spec.places import Limits, Session, names_a_server, names_spark, speakable
 from kanon_sql.spec.privacy import (
@@ -131,6 +131,7 @@ __all__ = [
     "Verb",
     "as_yaml",
     "check",
+    "check_values",
     "completed",
     "in_flow",
     "kind_of_file",

@@ -106,6 +106,16 @@ def merge(spec: Spec | None, **overrides: Any) -> Spec:
     return parse({**mapping, **said})
 
 
+def check_values(**given: Any) -> None:
+    """Refuse values that no spec could have under these keys, as `merge` names them, for verbs that have no spec.
+
+    >>> check_values(k=0)
+    Traceback (most recent call last):
+    kanon_sql.errors.SpecError: privacy.k: give a whole number of at least 1, not 0
+    """
+    merge(parse({"source": "any", "quasi_identifiers": ["any"]}), **given)
+
+
 def _merged_columns(known: Mapping[str, Any], said: Any) -> Any:
     """Lay how columns are read over what was said of them before, key by key."""
     if not isinstance(said, Mapping) or not all(isinstance(form, str | Mapping) for form in said.values()):

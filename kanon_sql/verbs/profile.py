@@ -7,7 +7,6 @@ server, which so hands over codes and counts alone.
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
@@ -31,7 +30,7 @@ from kanon_sql.risk.columns import (
 from kanon_sql.risk.labels import Labelled, labelled
 from kanon_sql.risk.roles import Suspect, suspects
 from kanon_sql.risk.sets import MOST_COLUMNS, SetProfile, Sets, choose, code, count_sets, possible_sets
-from kanon_sql.spec import session
+from kanon_sql.spec import check_values, session
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import PlaceOptions, spelled_out, taken
 from kanon_sql.verbs.result import Result
@@ -135,6 +134,7 @@ def profile(
     >>> seen.identifiers, seen.quasi_identifiers
     (('id',), ('ward',))
     """
+    check_values(time_limit=time_limit)
     with opened_source(source, session(source, **taken(PlaceOptions, options)), connection, said=True) as data:
         (observer or Observer()).stage("Counting")
         seen = profiled(data.engine, data.table, largest_set, time_limit)
@@ -249,7 +249,7 @@ def _described(one: ColumnCounts, gain: Gain | None, combined: bool) -> ColumnPr
     counts = asdict(one.counted) if one.counted else {}
     return ColumnProfile(
         name=one.name,
-        type=_ENUM_VALUES.sub("ENUM", one.column.type),
+        type=one.column.told_type,
         kind=one.column.kind,
         distinct=counts.get("distinct"),
         null_rows=counts.get("null_rows"),
@@ -296,6 +296,3 @@ def _plain(value: Any) -> Any:
 
 
 _MANY_NUMBERS = 100  # from here on whole numbers may well be a measure
-
-
-_ENUM_VALUES = re.compile(r"ENUM\s*\((?:'[^']*'[\s,]*)*\)", re.IGNORECASE)  # DuckDB shows them in the type

@@ -15,7 +15,7 @@ from kanon_sql.engine import Engine
 from kanon_sql.engines.opening import open_engine
 from kanon_sql.errors import DifferencingError, InfeasibleError, KanonError, SpecError, TargetError, VerificationError
 from kanon_sql.release import publish
-from kanon_sql.spec import Scheduled, Spec, Target, load_runs
+from kanon_sql.spec import Scheduled, Spec, Target, load_runs, merge
 from kanon_sql.staging import PrivateFolder, Staging
 from kanon_sql.verbs.anonymize import make_release, releasing
 from kanon_sql.verbs.continuing import as_known, forget_regions, settled
@@ -115,7 +115,7 @@ def run(
 
 
 def _limited(each: Scheduled, limit: int | Literal["unlimited"] | None) -> Scheduled:
-    spec = each.spec if limit is None else each.spec.model_copy(update={"differencing_limit": limit})
+    spec = each.spec if limit is None else merge(each.spec, differencing_limit=limit)
     check_spec(spec, "anonymize")
     return replace(each, spec=spec)
 

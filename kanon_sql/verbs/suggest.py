@@ -22,7 +22,7 @@ from kanon_sql.generalization.values import as_text, key
 from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE, tells_people_apart
 from kanon_sql.release.publish import check_file
 from kanon_sql.risk.roles import suspects
-from kanon_sql.spec import EVERY, READING, kind_of_file, names_a_server, parse, session
+from kanon_sql.spec import EVERY, READING, check_values, kind_of_file, names_a_server, parse, session
 from kanon_sql.staging import Staging
 from kanon_sql.suggestion import Counts, Suggested, counted, merging, suggested
 from kanon_sql.suggestion.written import Draft, Generalized, text_of
@@ -218,6 +218,7 @@ def looked_at(
     observer: Observer | None = None,
 ) -> Suggestions:
     """What `suggest` gives, `given` the options that it takes, though nothing may be a quasi-identifier."""
+    check_values(k=k, suppression_limit=suppression_limit, time_limit=time_limit)
     given = dict(given)
     roles = {name: given.pop(name, None) for name in ("quasi_identifiers", "identifiers", "sensitive", "keep")}
     observer = observer or Observer()
