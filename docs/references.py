@@ -35,6 +35,7 @@ Every command with its options, as `kanon COMMAND --help` lists them too. What i
 | 0 | done, and what was checked holds |
 | 1 | done, and what was checked does not hold: of `verify`, `run`, `releases verify`, and with `--fail-above` `risk` and `attack` |
 | 2 | an error, said in one line on standard error with what to do next; nothing was released |
+| 3 | done, but no row is left, or nothing of the quasi-identifiers: of `anonymize` and `run` with `--fail-empty` |
 | 130, 143 | stopped by Ctrl-C or by SIGTERM; [nothing is left half done](../databases.md#what-an-interrupted-run-leaves) |
 """  # noqa: E501
 

@@ -110,7 +110,7 @@ def test_the_launcher_of_a_checkout() -> None:
 MANIFEST = {
     *("rows", "released_rows", "suppressed_rows", "masked_rows", "suppression_limit", "distinct_tuples"),
     *("classes", "smallest_class", "average_class", "node", "heights", "lattice_size", "nodes_checked", "queries"),
-    *("metric", "at_top", "score", "information_loss", "loss_per_attribute", "precision_per_attribute"),
+    *("metric", "at_top", "nothing_left", "score", "information_loss", "loss_per_attribute", "precision_per_attribute"),
     *("distortion_per_attribute", "modification_per_attribute", "damage", "classification"),
     *("weights", "shown", "recoding", "chosen_by_values"),
     *("lower_bound", "gap", "proven_optimal", "strategy", "search_ended", "found_by", "pruned_by", "seed", "seconds"),

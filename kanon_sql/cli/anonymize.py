@@ -7,12 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import typer
 from rich.markup import escape
 from rich.table import Table
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import takes
-from kanon_sql.cli.show import found_by, grid, out, promised, roles, took, verified, warn, watching
+from kanon_sql.cli.flags import in_flags
+from kanon_sql.cli.show import EMPTY, found_by, grid, out, promised, roles, took, verified, warn, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.report.numbers import count
 from kanon_sql.verbs.anonymize import anonymize as run
@@ -58,6 +60,7 @@ from kanon_sql.verbs.source import settle_labelled
     o.RESUME,
     o.WAYS_OUT,
     o.REPORT,
+    o.FAIL_EMPTY,
     o.JSON,
     o.SQL,
     o.DIALECT,
@@ -70,6 +73,7 @@ def anonymize(
     resume: Path | None,
     ways_out: bool | None,
     report: Path | None,
+    fail_empty: bool | None,
     as_json: bool | None,
     sql: bool,
     dialect: str | None,
@@ -108,10 +112,15 @@ def anonymize(
         show_cloaked(made.manifest)
     else:
         show_release(made.manifest)
+    if fail_empty and made.manifest.get("nothing_left"):
+        raise typer.Exit(EMPTY)
 
 
 def show_release(manifest: dict[str, Any]) -> None:
     """Show what was released: the node or what classes show, its cost, the promise, and where it is."""
+    nothing_left = manifest.get("nothing_left")
+    if nothing_left:
+        out.print(f"[yellow]{escape(in_flags(nothing_left))}[/yellow]")
     out.print(_damage_table(manifest), soft_wrap=False)
     suppressed = manifest["suppressed_rows"]
     masked = " (shown as *)" if manifest["masked_rows"] else ""
@@ -128,7 +137,7 @@ def show_release(manifest: dict[str, Any]) -> None:
     out.print(f"{took(manifest['seconds'])}.")
     _show_ways_out(manifest)
     out.print(_verified(manifest))
-    warn(manifest["warnings"])
+    warn(each for each in manifest["warnings"] if each != nothing_left)
 
 
 def _show_ways_out(manifest: dict[str, Any]) -> None:

@@ -553,6 +553,7 @@ DBT = Option(
     Path,
 )
 REF = Option("ref", "The dbt model that the written one reads (default: the name of the source's table).", _TARGET)
+FAIL_EMPTY = Option("fail_empty", "Exit with 3 if no row is left, or nothing of the quasi-identifiers.", _OUTPUT, bool)
 SQL = Option("sql", "Search, then print the release's statement without running it.", _OUTPUT, bool)
 
 KEEPING = (

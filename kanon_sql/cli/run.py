@@ -12,7 +12,7 @@ from rich.markup import escape
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Argument, Option, takes
 from kanon_sql.cli.flags import in_keys
-from kanon_sql.cli.show import err, out, warn, watching
+from kanon_sql.cli.show import EMPTY, err, out, warn, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.verbs.report import check_report
 from kanon_sql.verbs.run import Ran
@@ -43,10 +43,18 @@ REPORTS = Option(
 )
 
 
-@takes(RELEASES, VAR, ONLY, DRY_RUN, REPORTS, o.DIFFERENCING_LIMIT, o.JSON)
-def run(spec: Path, dry_run: bool | None, reports: Path | None, as_json: bool | None, **how: Any) -> None:
+@takes(RELEASES, VAR, ONLY, DRY_RUN, REPORTS, o.DIFFERENCING_LIMIT, o.FAIL_EMPTY, o.JSON)
+def run(
+    spec: Path,
+    dry_run: bool | None,
+    reports: Path | None,
+    fail_empty: bool | None,
+    as_json: bool | None,
+    **how: Any,
+) -> None:
     """Exit code 0: done, or nothing to do. 1: a release was refused for what the data are, and the old one stays.
-    2: any other error. One release that is refused keeps no other from being made."""
+    2: any other error. 3, with --fail-empty: a release tells nothing. One release that is refused keeps no other from
+    being made."""
     if reports:
         check_report(reports / "release.html", overwrite=True)
     with watching() as watch:
@@ -68,7 +76,8 @@ def run(spec: Path, dry_run: bool | None, reports: Path | None, as_json: bool | 
             )
         if each.release:
             warn(each.release.manifest["warnings"])
-    raise typer.Exit(done.code)
+    empty = any(each.release and each.release.manifest.get("nothing_left") for each in done.releases)
+    raise typer.Exit(EMPTY if fail_empty and empty and not done.code else done.code)
 
 
 _COLOURS = {"released": "green", "refused": "red", "failed": "red", "would release": "yellow"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import inf
 from typing import Any
@@ -17,6 +17,8 @@ from kanon_sql.recode import Rounds
 from kanon_sql.report.numbers import count, figure, parameters
 from kanon_sql.strategies import Progress
 from kanon_sql.verbs.observer import Observer
+
+EMPTY = 3  # the exit code of a release that tells nothing, where --fail-empty asks for one
 
 
 def _console(stderr: bool = False) -> Console:
@@ -83,7 +85,7 @@ def _duration(seconds: float) -> str:
     return f"{minutes:.0f} min" if minutes < 100 else f"{minutes / 60:.1f} h"
 
 
-def warn(warnings: Sequence[str]) -> None:
+def warn(warnings: Iterable[str]) -> None:
     """Say on standard error what a careful reader should know, and has not been told."""
     for text in (each for each in warnings if each not in SAID):
         err.print(f"[yellow]note:[/yellow] {escape(in_flags(text))}")

@@ -26,6 +26,7 @@ from kanon_sql.spec import Spec, may_suppress
 from kanon_sql.strategies import STRATEGIES
 from kanon_sql.verbs.damage import damage
 from kanon_sql.verbs.models import class_by_class, searched_models
+from kanon_sql.verbs.nothing_left import nothing_left
 from kanon_sql.verbs.plan import LocalPlan, Plan
 from kanon_sql.verbs.problem import Problem
 
@@ -73,7 +74,11 @@ def describe(
         "hierarchy_rows": {name: each.rows for name, each in plan.hierarchy_sources.items() if each.rows is not None},
         **_keeping(plan),
         "sql": {"frequency_set": list(frequency_set.sql), "release": published.sql},
-        "warnings": warnings(plan, summary) + ([_TELLING] if costs["chosen_by_values"] else []),
+        "warnings": [
+            *([costs["nothing_left"]] if costs["nothing_left"] else []),
+            *warnings(plan, summary),
+            *([_TELLING] if costs["chosen_by_values"] else []),
+        ],
         "version": package_version(),
         **perturb.described(spec),
         **minimality.described(summary.redrawn, spec),
@@ -130,6 +135,7 @@ def _searched(plan: Plan) -> dict[str, Any]:
         "nodes_checked": outcome.nodes_checked,
         "queries": outcome.queries,
         "score": _finite(outcome.score),
+        "nothing_left": nothing_left(plan, figures),
         **_costs(plan, figures, node, kept, errors.of_node(plan.judge, node), _of_tuples(plan)),
         "lower_bound": outcome.lower_bound if searched else None,
         "gap": outcome.gap if searched else None,
@@ -171,7 +177,8 @@ def _recoded(plan: LocalPlan) -> dict[str, Any]:
     levels = [share * height for share, height in zip(precision, plan.costs.heights, strict=True)]
     made = recoding.local, recoding.classes, recoding.orders, recoding.hows
     far = errors.of_classes(plan.frequency_set, *made)
-    costs = _costs(plan, figures_of(plan), levels, local.kept, far, _of_local_tuples(plan))
+    figures = figures_of(plan)
+    costs = _costs(plan, figures, levels, local.kept, far, _of_local_tuples(plan))
     return {
         "node": None,
         "shown": dict(zip(plan.columns, recoding.hows, strict=True)),
@@ -179,6 +186,7 @@ def _recoded(plan: LocalPlan) -> dict[str, Any]:
         "nodes_checked": None,
         "queries": None,
         "score": costs["information_loss"][plan.spec.metric],
+        "nothing_left": nothing_left(plan, figures),
         **costs,
         "lower_bound": None,
         "gap": None,
@@ -275,8 +283,6 @@ def warnings(plan: Plan | LocalPlan, summary: Summary) -> list[str]:
             f"the release is not k-anonymous if equal rows are counted: {below:,} rows are in smaller classes, and are "
             "safe only if every * is read as any value"
         )
-    if summary.rows == 0:
-        said.append("every row was suppressed: the release is empty; lower k or suppression_limit")
     said += [_said_of(each, summary) for each in summary.homogeneous if each.classes]
     starred = {a.column.name: len(a.hierarchy.starred) for a in plan.frequency_set.attributes if a.hierarchy.starred}
     said += minimality.warnings(summary.redrawn, plan.spec)

@@ -1,0 +1,64 @@
+"""A release that tells nothing by its quasi-identifiers says so, and which privacy model left nothing of them."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas
+import pytest
+from typer.testing import CliRunner
+
+from kanon_sql import anonymize
+from kanon_sql.cli.app import app
+
+PEOPLE = pandas.DataFrame(
+    {"age": [20 + i % 50 for i in range(200)], "sex": ["m", "f"] * 100, "salary": [1000 + i for i in range(200)]}
+)
+SPEC: dict[str, Any] = {
+    "quasi_identifiers": {"age": {"hierarchy": {"ranges": [5, 10]}}, "sex": {"hierarchy": "suppress"}},
+    "sensitive": ["salary"],
+    "suppression_limit": 0.0,
+}
+CLOSE = {"k": 5, "t_closeness": {"salary": 0.2}}
+
+
+@pytest.mark.parametrize("strategy", ["auto", "mondrian"])
+@pytest.mark.parametrize(
+    ("privacy", "said"),
+    [
+        (CLOSE, ["t-closeness of salary (equal distance)", "`distance: ordered`", "fewer quasi-identifiers"]),
+        ({"k": 150}, ["meets k-anonymity", "lower k"]),
+        ({"k": 5}, []),
+        ({"k": 1, "risk": {"model": "prosecutor", "mean": 0.006}}, ["prosecutor risk"]),
+    ],
+)
+def test_the_model_that_left_nothing_is_named(strategy: str, privacy: dict[str, Any], said: list[str]) -> None:
+    release = anonymize(PEOPLE, {**SPEC, "privacy": privacy}, strategy=strategy)
+    text, empty = release.manifest["nothing_left"], release.to_df()[["age", "sex"]].drop_duplicates().shape[0] == 1
+    assert empty == bool(said) == bool(text)
+    if text:
+        assert release.manifest["warnings"][0] == text
+        assert all(part in text for part in ["all 200 released rows are alike in age and sex", *said])
+
+
+def test_a_release_of_equal_rows_has_all_that_there_was_and_one_without_rows_nothing() -> None:
+    equal = pandas.DataFrame({"age": [30] * 8, "sex": ["f"] * 8})
+    assert anonymize(equal, {**SPEC, "sensitive": []}, k=5).manifest["nothing_left"] is None
+    options: dict[str, Any] = {"node": {"age": 0, "sex": 0}, "suppression_limit": 1.0, "k": 5}
+    told = anonymize(PEOPLE, SPEC, **options).manifest["nothing_left"]
+    assert told.startswith("nothing is left: all 200 rows were suppressed")
+
+
+@pytest.mark.slow
+def test_the_first_line_says_so_and_an_exit_code_of_its_own_where_it_is_asked_for(tmp_path: Path) -> None:
+    PEOPLE.to_csv(tmp_path / "people.csv", index=False)
+    spec = tmp_path / "release.yml"
+    spec.write_text(
+        "source: people.csv\nquasi_identifiers: {age: {hierarchy: {ranges: [5, 10]}}}\nsensitive: [salary]\n"
+        "privacy: {k: 5, t_closeness: {salary: 0.2}}\ntarget: {file: out.csv, overwrite: true}\n"
+    )
+    for command in ("anonymize --spec", "run"):
+        for flags, code in (([], 0), (["--fail-empty"], 3)):
+            made = CliRunner().invoke(app, [*command.split(), str(spec), *flags])
+            assert made.exit_code == code, made.output
+            assert command == "run" or made.output.startswith("nothing is left of the quasi-identifiers: all 200")
+            (tmp_path / "out.csv").unlink()
