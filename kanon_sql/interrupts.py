@@ -79,24 +79,40 @@ def run_to_its_end(work: Callable[[], _T]) -> _T:
     return result
 
 
+@dataclass(frozen=True)
+class _Caught:
+    """A handler that tells of the first Ctrl-C, those around it too, and leaves the next to the first one of all."""
+
+    tell: Callable[[], None]
+    before: Any
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        self.tell()
+        if isinstance(self.before, _Caught):
+            self.before(number, frame)
+            return
+        if isinstance(self.before, Signals):
+            self.before.excuse()
+        signal.signal(signal.SIGINT, self.before)
+
+
 @contextmanager
 def caught(tell: Callable[[], None]) -> Iterator[None]:
-    """The first Ctrl-C is told and otherwise ignored; a second one ends the run. In other threads nothing is caught."""
+    """The first Ctrl-C is told and otherwise ignored; a second one ends the run. In other threads nothing is caught.
+
+    Of two such blocks, one in the other, both are told: what is around it is not to go on when the inner one stops.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-
-    def interrupt(*_: Any) -> None:
-        tell()
-        if isinstance(before, Signals):
-            before.excuse()
-        signal.signal(signal.SIGINT, before)
-
-    before = signal.signal(signal.SIGINT, interrupt)
+    before = signal.getsignal(signal.SIGINT)
+    catching = _Caught(tell, before)
+    signal.signal(signal.SIGINT, catching)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        if signal.getsignal(signal.SIGINT) is catching:
+            signal.signal(signal.SIGINT, before)
 
 
 _ENDING = (signal.SIGINT, signal.SIGTERM)

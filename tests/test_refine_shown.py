@@ -112,7 +112,7 @@ def test_without_time_to_prepare_the_cut_is_released_or_the_start_node(
     run = RECODERS["refine"].recode.__globals__["_Refinement"]
 
     def be_late(self: Any) -> bool:
-        self.cuts.ended = cut_ended
+        self._cut_ended = cut_ended
         task.clock.interrupt()
         return False
 

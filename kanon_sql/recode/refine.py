@@ -79,6 +79,8 @@ class _Refinement:
     _cost: int = 0  # of the state before the last moves
     regrouped: int = 0
     _all_anew: bool = True  # whether all classes are to be looked at, not those that moves have changed alone
+    _cut_ended: str = "complete"  # of the cut of all tuples
+    _begun: bool = False  # whether all tuples are in safe classes, as they are from then on
     _found: bool = False  # whether moves have been found that are not made yet
     _describing: float = 0.0
     _facts: dict[str, Any] = field(default_factory=dict)
@@ -102,11 +104,19 @@ class _Refinement:
         self.values = Values(self.tables, self.task.model, self.task.frequency_set) if exact else None
 
     def run(self) -> Local:
-        """Start, cover, improve."""
+        """Start, cover, improve; an interruption leaves what is being done, whatever that is."""
         task, start = self.task, self._find_start()
         cut = self._cut_all()
-        if not self._prepare():
+        with task.working(task.clock.part(None)):
+            if self._prepare():
+                self._begin(start, cut)
+                self._improve()
+        if not self._begun:
             return self._unimproved(start, cut)
+        return Local(self._keep_assignment(), ended=self.ended or task.clock.ended, facts=self._facts)
+
+    def _begin(self, start: Node, cut: Relation | None) -> None:
+        """Put all tuples into safe classes."""
         self._cover()
         self.covered = self.tables.count(self.state) > 0
         if self.covered or not cut:
@@ -118,14 +128,15 @@ class _Refinement:
         else:
             self._place_the_rest()
         self._choose_beginning(start, bool(cut))
-        self._improve()
-        return Local(self._keep_assignment(), ended=self.ended or task.clock.ended, facts=self._facts)
+        self._begun = True
 
     def _unimproved(self, start: Node, cut: Relation | None) -> Local:
-        """What there is where the time was up before anything could be compared: the cut if it came to its end."""
+        """What there is where the time was up before anything could be compared: the node, or a cut that is better."""
         ended = "interrupted" if self.task.clock.ended == "interrupted" else "time limit"
-        if cut and self.cuts.ended == "complete":
-            return Local(cut, ended=ended)
+        if cut and (self._cut_ended == "complete" or start == self.task.lattice.top):
+            before = self.tables["cut_before"]
+            made = self.task.results.make("assignment", "core/copy", columns=[*self.keys, "n", "class"], source=before)
+            return Local(made, ended=ended)
         return replace(from_node(self.task.frequency_set, self.task.model, start), ended=ended)
 
     def _find_start(self) -> Node:
@@ -143,7 +154,8 @@ class _Refinement:
         frequency_set = self.task.frequency_set
         cut = self.cuts.cut(frequency_set.relation, frequency_set.rows, self.task.clock)
         if cut:
-            self.tables.make("cut_before", "core/copy", columns=[*self.keys, "class"], source=cut)
+            self.tables.make("cut_before", "core/copy", columns=[*self.keys, "n", "class"], source=cut)
+        self._cut_ended = self.cuts.ended
         return cut
 
     def _take_cut(self) -> None:

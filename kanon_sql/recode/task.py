@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from math import isnan, nan
+from math import inf, isnan, nan
 from typing import Any
 
 from kanon_sql.engine import Engine
@@ -23,6 +23,7 @@ from kanon_sql.recode.cell import Region
 from kanon_sql.spec import Spec
 
 _LOOKS = 0.02  # seconds between two looks at the clock while a statement runs
+_LAST_SECONDS = 1.0  # for all that must still be done after an interruption
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class Clock:
     now: Callable[[], float] = time.monotonic
     _started: float = field(default=nan)
     _whole: Clock | None = None
+    _interrupted_at: float = inf
 
     def __post_init__(self) -> None:
         if isnan(self._started):
@@ -78,19 +80,28 @@ class Clock:
             self.watch(Rounds(self.seconds, number, classes, left, remaining))
 
     def part(self, until: float | None) -> Clock:
-        """The same clock with another limit, for a part of the work; an earlier interruption does not end that."""
-        return Clock(until, now=self.now, _started=self._started, _whole=None if self._stopped else self)
+        """The same clock with another limit, for a part of the work."""
+        return Clock(until, now=self.now, _started=self._started, _whole=self)
 
     def last_part(self, seconds: float) -> Clock:
-        """A clock for what must still be done: until shortly before the limit, for so many seconds at least."""
+        """A clock for what must still be done: until shortly before the limit, for so many seconds at least.
+
+        After an interruption all of these together have a moment.
+        """
         soon = self.seconds + seconds
         if self._stopped:
-            return self.part(soon)
+            return Clock(min(soon, self._stopped_at + _LAST_SECONDS), now=self.now, _started=self._started)
         return self.part(None if self.limit is None else max(0.95 * self.limit, soon))
 
     def interrupt(self) -> None:
         """Stop at once, with what is safe so far."""
+        self._interrupted_at = min(self._interrupted_at, self.seconds)
         self.interrupted = True
+
+    @property
+    def _stopped_at(self) -> float:
+        """The seconds at which the clock, or what it is a part of, was interrupted."""
+        return min(self._interrupted_at, self._whole._stopped_at if self._whole else inf)
 
 
 Spans = Mapping[int, tuple[int, int] | None]  # by code, the positions that a class shows around a value

@@ -11,7 +11,7 @@ from math import inf
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from kanon_sql import interrupts
-from kanon_sql.errors import InfeasibleError
+from kanon_sql.errors import InfeasibleError, KanonError
 from kanon_sql.generalization.lattice import Lattice, Node
 from kanon_sql.loss import METRICS, Costs, Figures, Metric, Part, unsuppressed
 from kanon_sql.strategies.groups import Groups
@@ -215,6 +215,10 @@ class Driver:
                 self._prefer_lower()
             except _BudgetSpent:
                 ended = "interrupted" if self._interrupted else "time limit"
+            except KanonError:  # of a statement that was interrupted
+                if not self._interrupted or self._best[0] == inf:
+                    raise
+                ended = "interrupted"
             self._until = self._end()
             if self._best[0] == inf:
                 self._score_last_resort()

@@ -29,6 +29,8 @@ from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.problem import Problem, check_roles, count, settle_roles
 from kanon_sql.verbs.source import Source
 
+_INTERRUPTED_SECONDS = 0.2  # for the search of an algorithm that is to stop
+
 
 @dataclass(frozen=True)
 class Kept:
@@ -293,6 +295,8 @@ def _hows(problem: Problem, recoder: Recoder | None) -> tuple[str, ...]:
 
 def _task(problem: Problem, clock: Clock, observer: Observer) -> Task:
     def optimum(seconds: float | None) -> Node:
+        if clock.interrupted:
+            seconds = _INTERRUPTED_SECONDS
         limited = problem.spec.model_copy(update={"strategy": "auto", "time_limit": seconds})
         return search(replace(problem, spec=limited), observer).node
 
