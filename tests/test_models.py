@@ -25,9 +25,10 @@ from support.models import DEFINED, Defined, Values, counted
 EXAMPLES = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None, max_examples=8
 )
-ROWS = st.lists(
-    st.tuples(st.integers(0, 3), st.integers(1, 4), st.integers(1, 5)), min_size=4, max_size=30
+_ANY = st.lists(
+    st.tuples(st.integers(0, 3), st.integers(1, 4), st.integers(1, 9)), min_size=4, max_size=30
 )  # age, illness, person
+ROWS = _ANY | _ANY.map(lambda rows: [(age, 1 + person % 4, person) for age, _, person in rows])  # one illness each
 AGES = from_rows([["0", "0-1", "*"], ["1", "0-1", "*"], ["2", "2-3", "*"], ["3", "2-3", "*"]], "age")
 _numbers = count()
 

@@ -131,6 +131,8 @@ def asked(draw: st.DrawFn, odd: Sequence[Defined] = ODD, units: bool = True) -> 
     models = draw(st.permutations(models))
     k = all_of(*(each.model for each in models)).k
     unit = units and draw(st.booleans())
+    if unit and draw(st.booleans()):  # each person has one value, as some models need it
+        people = [(1 + who % 4, "xyz"[who % 3], who) for _, _, who in people]
     return Asked(problem.rows, problem.columns, k, problem.limit, people=people, asked=models, unit=unit)
 
 
