@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from functools import cache
 
 from kanon_sql.frequency.frequency_set import FrequencySet
-from kanon_sql.frequency.judge import Judge, may_suppress
+from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.lattice import Lattice, Node
 from kanon_sql.loss import Costs, Figures, metric
 from kanon_sql.privacy import all_of, k_anonymity
+from kanon_sql.spec import may_suppress
 from kanon_sql.strategies import Driver, Outcome, strategy
 
 
