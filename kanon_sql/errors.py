@@ -53,3 +53,7 @@ class ReleaseWarning(UserWarning):
 
 class SourceWarning(ReleaseWarning):
     """How a file was read, where something had to be recognized that could be said."""
+
+
+class StatementWarning(SourceWarning):
+    """What is in a printed statement that its reader should know."""

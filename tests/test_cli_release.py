@@ -231,6 +231,21 @@ def test_what_is_kept_and_dropped_is_printed(folder: Path) -> None:
         assert (folder / "anon.csv").read_text().splitlines()[0] == "age,zip"
 
 
+@pytest.mark.usefixtures("folder")
+@pytest.mark.slow
+@pytest.mark.parametrize("words", ["anonymize --sql", "compile --dialect snowflake --table people", "explain"])
+def test_what_is_printed_warns_of_the_values_in_it(words: str) -> None:
+    name, *more = words.split()
+    options = [*more, "--identifiers", "name", "--quasi-identifiers", "age", "--hierarchies", "h"]
+    run = kanon(name, "people.csv", *options)
+    told = " ".join(run.err.split())
+    assert "note: dropped, no role: zip, disease; keep them with --keep" in told
+    assert "note: the statement lists values of the data, those of its hierarchies: keep it as private as" in told
+    Path("ranges.yml").write_text("quasi_identifiers: {age: {hierarchy: {ranges: [10]}}}")
+    run = kanon(name, "people.csv", *more, "--spec", "ranges.yml", "--identifiers", "name,zip,disease")
+    assert (run.code, "values of the data" in run.err, "dropped" in run.err) == (0, False, False)
+
+
 @pytest.mark.slow
 def test_a_profile_says_what_a_release_would_warn_of(folder: Path) -> None:
     shown = done("profile", "people.csv")

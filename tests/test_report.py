@@ -366,6 +366,10 @@ def test_a_report_is_written_with_a_release_and_by_itself(folder: Path) -> None:
     done("report", "--spec", "release.yml", "--format", "json")
     manifest = json.loads((folder / "report.json").read_text())
     assert manifest["smallest_class"] >= 3
+    assert "VALUES" not in manifest["sql"]["release"]
+    leaves = {line.partition(";")[0] for path in (folder / "h").iterdir() for line in path.read_text().splitlines()}
+    shown = (folder / "report.html").read_text()
+    assert not [value for value in leaves if f"'{value}'" in manifest["sql"]["release"] or f"'{value}'" in shown]
     (folder / "other.json").write_text(json.dumps({**manifest, "released_rows": 7}))
     done("report", "--spec", "release.yml", *less, "--manifest", "other.json", "--output", "other.md")
     assert "the manifest tells of 7 rows" in (folder / "other.md").read_text()

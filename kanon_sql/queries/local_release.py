@@ -85,7 +85,8 @@ class LocalReleaseQuery:
     def statement(self, dialect: str) -> Statement:
         """The query with its `values`, and those of them that are too long to stand in it."""
         tree = _local_release(self, dialect)
-        return Statement(laid_out(tree, dialect), tuple(v for v in self.values if v.is_long(dialect)), dialect)
+        long = tuple(each for each in self.values if each.is_long(dialect))
+        return Statement(laid_out(tree, dialect), long, dialect, has_values=True)
 
     def large(self) -> LargeQuery | None:
         """The same release as one of many rows, where no tuple is split."""

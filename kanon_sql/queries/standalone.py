@@ -73,7 +73,8 @@ class StandaloneQuery:
         """
         tables = [cell.mapping for cell in self.cells if cell.mapping and cell.mapping.rows]
         tree = _Printed(self, dialect).tree()
-        return Statement(laid_out(tree, dialect), tuple(each for each in tables if each.is_long(dialect)), dialect)
+        long = tuple(each for each in tables if each.is_long(dialect))
+        return Statement(laid_out(tree, dialect), long, dialect, has_values=bool(tables))
 
 
 NUMBERED, EVERYBODY, CLASS, APART = "kanon_numbered", "kanon_everybody", "kanon_class", "kanon_apart"

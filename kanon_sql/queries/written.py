@@ -57,11 +57,15 @@ def written_table(
 
 @dataclass(frozen=True)
 class Statement:
-    """A query, and the tables that it reads beside its source: these are to be made before it is run."""
+    """A query, and the tables that it reads beside its source: these are to be made before it is run.
+
+    `has_values`: whether it, or one of these tables, lists values of the data.
+    """
 
     query: str
     tables: tuple[WrittenTable, ...]
     dialect: str
+    has_values: bool = False
 
     def script(self, query: str | None = None, temporary: bool = False) -> str:
         """All statements, the query itself or one around it at the end, with semicolons between them."""

@@ -71,13 +71,18 @@ _COMPANION = "Keep what the view needs, since it counts its classes whenever it 
 
 
 def target_sql(
-    recoding: Recoding, target: Target | None, dialect: str | None = None, source: Relation | None = None
+    recoding: Recoding,
+    target: Target | None,
+    dialect: str | None = None,
+    source: Relation | None = None,
+    printed: queries.Statement | None = None,
 ) -> str:
     """The release as what stands alone: a statement, and before it those that make what is too long to stand in it.
 
     `dialect`, `source`: of another system that it is for, and what it reads there; else those of the search.
+    `printed`: the statement, where it is printed already.
     """
-    printed, engine = recoding.standalone(source, dialect), recoding.engine
+    printed, engine = printed or recoding.standalone(source, dialect), recoding.engine
     here = printed.dialect == engine.dialect and source is None
     around, lasts = None, False
     if target and target.table:

@@ -21,6 +21,7 @@ from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import AnonymizeOptions, spelled_out, taken
 from kanon_sql.verbs.plan import LocalPlan, Plan, check_spec, plan_release
 from kanon_sql.verbs.source import IN_MEMORY, Source, opened, settle_spec
+from kanon_sql.verbs.statement import warn_of
 
 _READ = Relation("kanon_ref")  # the model that is read, in a statement that is still to be filled with refs
 
@@ -115,6 +116,7 @@ def _of_plan(plan: Plan | LocalPlan, spec: Spec, ref: str | None, dialects: Sequ
         )
     own = [plan.recoding.engine.dialect]
     statements = [plan.recoding.standalone(_READ, each) for each in dialects or own]
+    warn_of(plan, *statements)
     return DbtModel(name, reads, _files(name, reads, plan, statements))
 
 

@@ -21,6 +21,7 @@ from kanon_sql.verbs.options import RecodingOptions, spelled_out, taken
 from kanon_sql.verbs.plan import LocalPlan, Plan, check_spec, plan_release
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.source import check_engine, opened, settle_spec
+from kanon_sql.verbs.statement import warn_of
 
 if TYPE_CHECKING:
     import pandas
@@ -132,9 +133,11 @@ def _statement(plan: Plan | LocalPlan, spec: Spec) -> str:
         return ""
     try:
         check_spec(spec, "sql")
-        return recoded.target_sql(plan.recoding, None)
+        printed = plan.recoding.standalone()
     except SpecError:
         return ""
+    warn_of(plan, printed)
+    return recoded.target_sql(plan.recoding, None, printed=printed)
 
 
 def _steps(plan: Plan | LocalPlan) -> Iterator[Step]:

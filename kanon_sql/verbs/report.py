@@ -25,7 +25,7 @@ from kanon_sql.verbs.earlier import read_manifest
 from kanon_sql.verbs.figures import ReleaseFigures, figures_of
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.options import AnonymizeOptions, spelled_out, taken
-from kanon_sql.verbs.plan import LocalPlan, Plan, plan_release
+from kanon_sql.verbs.plan import plan_release
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.source import Source, opened_source, settle_spec
 from kanon_sql.verbs.verify import Verification, opened_whole, verify
@@ -197,7 +197,7 @@ def _described(spec: Spec, release: Source, source: Source | str, observer: Obse
         costs = manifests.measure(plan)
         assert seen.summary is not None
         path = Path(spec.target.file) if spec.target and spec.target.file else None
-        statement = Statement("release", "", _statement(plan), 0.0)
+        statement = Statement("release", "", plan.recoding.select_sql(), 0.0)  # on mapping tables: no value
         published = Published(release.table.relation, seen.summary, (statement,), 0.0, 0.0, path)
         said = manifests.describe(plan, costs, published, started)
     said |= {"seconds": {}, "target": _target(spec)}
@@ -207,14 +207,6 @@ def _described(spec: Spec, release: Source, source: Source | str, observer: Obse
 def _target(spec: Spec) -> dict[str, str]:
     assert spec.target is not None
     return {"file": spec.target.file} if spec.target.file else {"table": str(spec.target.table), "as": spec.target.form}
-
-
-def _statement(plan: Plan | LocalPlan) -> str:
-    """The release as a statement, as far as one can say it."""
-    try:
-        return plan.recoding.standalone().query
-    except KanonError:
-        return ""
 
 
 def _of_another(said: Mapping[str, Any], planned: int, costs: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from kanon_sql import queries
 from kanon_sql.engine import name_readings
-from kanon_sql.errors import SourceError, SpecError
+from kanon_sql.errors import SourceError, SpecError, StatementWarning
 from kanon_sql.queries import Relation
 from kanon_sql.release.recoded import target_sql
 from kanon_sql.report.numbers import models
@@ -91,7 +92,9 @@ def anonymize_sql(
     with opened(source, written, connection) as data, data.engine.transaction(), data.scratches:
         _check_readable(data, settled)
         plan = plan_release(data, written, observer or Observer(), search_in)
-        return target_sql(plan.recoding, settled.target)
+        printed = plan.recoding.standalone()
+        warn_of(plan, printed)
+        return target_sql(plan.recoding, settled.target, printed=printed)
 
 
 @spelled_out(AnonymizeOptions)
@@ -165,9 +168,20 @@ def of_plan(plan: Plan | LocalPlan, spec: Spec, dialect: str | None = None, tabl
     if plan.source.counted_by or table or dialect not in (None, recoding.engine.dialect):
         source = Relation(*name_readings(table or _named(plan, spec))[-1])
     printed = recoding.standalone(source, dialect)
-    sql = target_sql(recoding, spec.target, dialect, source)
+    warn_of(plan, printed)
+    sql = target_sql(recoding, spec.target, dialect, source, printed)
     said = "\n".join(f"-- {' '.join(line.split())}" for line in _header(plan, printed.dialect, source is not None))
     return Compiled(f"{said}\n{sql}", printed.query, printed.tables, printed.dialect, table or spec.source)
+
+
+def warn_of(plan: Plan | LocalPlan, *printed: queries.Statement) -> None:
+    """Warn whoever has statements printed of the values in them, and of the columns that are not in the release."""
+    if dropped := plan.source.roles.dropped:
+        text = f"dropped, no role: {', '.join(dropped)}; keep them with `keep`"
+        warnings.warn(text, StatementWarning, stacklevel=4)
+    if any(each.has_values for each in printed):
+        text = "the statement lists values of the data, those of its hierarchies: keep it as private as the source"
+        warnings.warn(text, StatementWarning, stacklevel=4)
 
 
 def _named(plan: Plan | LocalPlan, spec: Spec) -> str:
