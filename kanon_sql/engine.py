@@ -255,8 +255,11 @@ class FileEngine(Engine, Protocol):
     def read_written(self, path: Path, written_as: str) -> Relation:
         """Show a file that was just written as a temporary view, as its reader will see it."""
 
-    def write_file(self, query: str, path: Path, written_as: str) -> int:
-        """Write the rows of a query to a Parquet or CSV file, in its order; how many. OSError if that fails."""
+    def write_file(self, query: str, path: Path, written_as: str, escaped: bool = True) -> int:
+        """Write the rows of a query to a Parquet or CSV file, in its order; how many. OSError if that fails.
+
+        `escaped`: whether texts of a CSV file that a spreadsheet would take for formulas have a ' before them.
+        """
 
     def sample(self, path: str, rows: int = 5) -> tuple[list[str], list[tuple[Any, ...]]]:
         """The names of a file's columns, and rows from here and there in it."""

@@ -88,6 +88,7 @@ OPTIONS: list[tuple[str, str, object]] = [
     ("--into anon", "target.table", "anon"),
     ("--into anon --as view", "target.form", "view"),
     ("--into anon --overwrite", "target.overwrite", True),
+    ("--output new.csv --formulas keep", "target.formulas", "keep"),
     ("--differencing-limit 3", "differencing_limit", 3),
 ]
 SAID_OF_PLACES = """

@@ -5,12 +5,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import pandas
 import pytest
 
-from kanon_sql import anonymize
+from kanon_sql import anonymize, anonymize_sql
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
-from kanon_sql.errors import TargetError, VerificationError
+from kanon_sql.errors import SpecError, TargetError, VerificationError
 from kanon_sql.release import findings
 from kanon_sql.release.findings import Summary
 from kanon_sql.release.full_domain import FullDomain
@@ -198,3 +200,94 @@ def test_the_statement_of_a_file_writes_it(embedded: DuckDB, tmp_path: Path) -> 
     assert not path.exists()
     embedded.run(sql)
     assert Counter(file_rows(path)) == as_text(people.recoded(node))
+
+
+# Texts that a spreadsheet takes for formulas
+
+FORMULAS = {
+    **{text: f"'{text}" for text in ('=HYPERLINK("http://x.org")', "@SUM(A1)", "+cmd|' /C calc'!A0", "-2+3", "-A1")},
+    **{text: f"'{text}" for text in ("=1", "'=1", "''=1", "\t=1", "\r=1", "\n=1", "\uff1d1", "--1 day")},
+    **{
+        text: text for text in ("-", "-5", "-5.3", "-1e-05", "+41 44 555 12 34", "-3 \u2013 -1", "'x", "a=1", "", " =1")
+    },
+}
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
+@pytest.mark.parametrize("formulas", [None, "escape", "keep"])
+def test_no_spreadsheet_runs_what_was_released(engine: Engine, tmp_path: Path, ending: str, formulas: Any) -> None:
+    shown = {**FORMULAS, None: None}
+    rows = [(name, "x", -number, note) for number, note in enumerate(shown) for name in "ab"]
+    create_table(engine, "people", {"name": "VARCHAR", "zip": "VARCHAR", "pay": "INTEGER", "note": "VARCHAR"}, rows)
+    labels = tmp_path / "zip.csv"
+    labels.write_text("x;=x();*\n")
+    spec = {
+        "identifiers": ["name"],
+        "quasi_identifiers": {"zip": {"hierarchy": {"file": str(labels)}, "min_level": 1, "max_level": 1}},
+        "sensitive": ["note"],
+        "keep": ["pay"],
+        "privacy": {"k": 2, "l_diversity": {"note": 2}},
+    }
+    path = tmp_path / f"released.{ending}"
+    release = anonymize("people", spec, connection=engine.connection, output=path, formulas=formulas)
+    escapes = ending != "parquet" and formulas != "keep"
+    separator = {"csv": ",", "tsv": "\t"}.get(ending)
+    read = (
+        "read_parquet(?)"
+        if separator is None
+        else f"read_csv(?, all_varchar = true, allow_quoted_nulls = false, delim = '{separator}')"
+    )
+    written = duckdb.connect().execute(f"SELECT zip, CAST(pay AS INTEGER), note FROM {read}", [str(path)]).fetchall()
+    expected = [("=x()", pay, note) for _, _, pay, note in rows]
+    if escapes:
+        expected = [("'=x()", pay, shown[note]) for _, _, pay, note in rows]
+    assert Counter(map(str, written)) == Counter(str((zip_code, pay, note)) for zip_code, pay, note in expected)
+    assert release.verify().holds
+
+
+@pytest.mark.parametrize(
+    "model", [{"t_closeness": {"note": 1.0}}, {"alpha_k": {"note": {"alpha": 0.6, "value": "=1"}}}]
+)
+def test_a_model_that_knows_the_values_wants_them_as_they_are(tmp_path: Path, model: dict[str, Any]) -> None:
+    people = pandas.DataFrame({"zip": ["1"] * 8, "note": ["=1", "b"] * 4})
+    spec = {
+        "quasi_identifiers": {"zip": {"hierarchy": "suppress"}},
+        "sensitive": ["note"],
+        "privacy": {"k": 2, **model},
+    }
+    with pytest.raises(
+        SpecError, match=r"'note' has 1 values that a spreadsheet would take for formulas.*formulas='keep'"
+    ):
+        anonymize(people, spec, output=tmp_path / "released.csv")
+    for options in ({"output": tmp_path / "kept.csv", "formulas": "keep"}, {"output": tmp_path / "released.parquet"}):
+        assert anonymize(people, spec, **options).verify().holds
+
+
+def test_a_printed_file_has_no_formula_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    pandas.DataFrame({"zip": ["1"] * 4, "n": [-1, 2, 3, 4], "note": ["=1", "@x", "-5", "a"]}).to_parquet(
+        "people.parquet"
+    )
+    spec = {"quasi_identifiers": {"zip": {"hierarchy": "suppress"}}, "keep": ["n", "note"], "privacy": {"k": 2}}
+    for formulas, notes in (("escape", ["'=1", "'@x", "-5", "a"]), ("keep", ["=1", "@x", "-5", "a"])):
+        duckdb.execute(anonymize_sql("people.parquet", spec, output="released.csv", formulas=formulas))
+        assert duckdb.sql("SELECT note FROM 'released.csv' ORDER BY n IS NULL, ABS(n)").fetchall() == [
+            (n,) for n in notes
+        ]
+
+
+@pytest.mark.parametrize("name", ["../evil", "inner/evil", "..\\evil", "linked"])
+def test_a_column_names_no_hierarchy_outside_its_folder(tmp_path: Path, name: str) -> None:
+    (tmp_path / "h" / "inner").mkdir(parents=True)
+    for path in (tmp_path / "evil.csv", tmp_path / "h" / "inner" / "evil.csv", tmp_path / "h" / "..\\evil.csv"):
+        path.write_text("x;*\n")
+    (tmp_path / "h" / "linked.csv").symlink_to(tmp_path / "evil.csv")
+    people = pandas.DataFrame({name: ["x"] * 4})
+    for strategy in ("auto", "mondrian"):
+        with pytest.raises(SpecError, match=r"would be a file outside the folder .*h; name the file in the spec"):
+            anonymize(people, quasi_identifiers=[name], hierarchies=str(tmp_path / "h"), k=2, strategy=strategy)
+    attributes = {name: {"hierarchy": {"file": str(tmp_path / "evil.csv")}}}
+    assert anonymize(people, {"quasi_identifiers": attributes}, k=2).manifest["verified"]
+    (tmp_path / "h" / "age.csv").write_text("x;*\n")
+    (tmp_path / "g").symlink_to(tmp_path / "h")
+    assert anonymize(people.rename(columns={name: "age"}), quasi_identifiers=["age"], hierarchies=tmp_path / "g", k=2)

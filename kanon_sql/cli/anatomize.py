@@ -28,6 +28,7 @@ L = Option("l", "Minimum number of different sensitive values in a group.", type
     o.OUTPUT,
     o.INTO,
     o.OVERWRITE,
+    o.FORMULAS,
     o.REPORT,
     o.JSON,
 )

@@ -55,6 +55,7 @@ from kanon_sql.verbs.source import settle_labelled
     o.INTO,
     o.FORM,
     o.OVERWRITE,
+    o.FORMULAS,
     o.DIFFERENCING_LIMIT,
     o.TRACE,
     o.RESUME,

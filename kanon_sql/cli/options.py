@@ -19,6 +19,7 @@ from kanon_sql.spec import (
     ChangedTypes,
     CloakMethod,
     Form,
+    Formulas,
     LocalStrategy,
     Metric,
     Minimality,
@@ -511,6 +512,13 @@ FORM = Option(
     choices=get_args(Form),
 )
 OVERWRITE = Option("overwrite", "Replace a target that exists.", _TARGET, bool)
+FORMULAS = Option(
+    "formulas",
+    "What to do with texts in a .csv or .tsv file that a spreadsheet would take for formulas: put ' before them "
+    "(default), or keep them.",
+    _TARGET,
+    choices=get_args(Formulas),
+)
 DIFFERENCING_LIMIT = Option(
     "differencing_limit",
     "Most people that a release and the one it replaces may single out together, or unlimited; above it the old one "

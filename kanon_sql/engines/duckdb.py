@@ -436,12 +436,17 @@ class DuckDB:
         shown = self.rows(f"{queries.select_all(read.relation, self.dialect)} {every}")
         return [column.name for column in read.columns], shown
 
-    def write_file(self, query: str, path: Path, written_as: str) -> int:
+    def write_file(self, query: str, path: Path, written_as: str, escaped: bool = True) -> int:
         """Write the rows of a query to a Parquet or CSV file, in its order, and count them; OSError if that fails.
 
-        A file that exists keeps its mode.
+        A file that exists keeps its mode. `escaped`: as in `Engine`.
         """
         try:
+            if escaped and written_as in queries.SEPARATORS:
+                described = self.connection.sql(query)
+                types = dict(zip(described.columns, map(str, described.types), strict=True))
+                texts = [name for name, type_name in types.items() if type_name.startswith(("VARCHAR", "ENUM", "JSON"))]
+                query = queries.without_formulas(query, list(types), texts, self.dialect)
             copy = queries.copy_to(query, str(path), written_as, self.dialect, in_place=True)
             with written_alone(self.connection, query) if written_as == "parquet" else nullcontext():
                 ((rows,),) = self.connection.execute(copy).fetchall()

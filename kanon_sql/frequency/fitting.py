@@ -162,6 +162,17 @@ def has_hierarchy(spec: Spec, name: str) -> bool:
     return spec.hierarchies is not None and (Path(spec.hierarchies) / f"{name}.csv").exists()
 
 
+def file_in_folder(folder: Path, column: str) -> Path | None:
+    """The hierarchy file of a column, in a folder of them; None where its name would lead elsewhere.
+
+    >>> file_in_folder(Path("h"), "age"), file_in_folder(Path("h"), "../age")
+    (PosixPath('h/age.csv'), None)
+    """
+    path = folder / f"{column}.csv"
+    is_plain = not {"/", "\\", "\0"} & set(column)
+    return path if is_plain and path.resolve().is_relative_to(folder.resolve()) else None
+
+
 def _ranges(recipe: RangesRecipe, column: str, values: Sequence[Any]) -> h.Hierarchy:
     return recipes.ranges(values, recipe.ranges, column, recipe.bottom, recipe.top, recipe.origin)
 
@@ -210,7 +221,13 @@ def _from_folder(spec: Spec, column: Column) -> h.Hierarchy:
             f"column {column.name!r} has no hierarchy; give `hierarchies`, a folder that holds {column.name}.csv, "
             "or a recipe in the spec (redact, ranges, dates, taxonomy, groups, suppress)"
         )
-    return _from_file(Path(spec.hierarchies) / f"{column.name}.csv", column)
+    path = file_in_folder(Path(spec.hierarchies), column.name)
+    if path is None:
+        raise SpecError(
+            f"the hierarchy of column {column.name!r} would be a file outside the folder {spec.hierarchies}; name the "
+            "file in the spec, as in {hierarchy: FILE}"
+        )
+    return _from_file(path, column)
 
 
 def _from_file(path: Path, column: Column, separator: str | None = None, header: bool = False) -> h.Hierarchy:

@@ -10,6 +10,7 @@ from typing import Any
 
 from kanon_sql import spec as specs
 from kanon_sql.errors import SpecError, TargetError
+from kanon_sql.frequency.fitting import file_in_folder
 from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE
 from kanon_sql.page.draft import Draft, DraftColumn, as_suggested
 from kanon_sql.page.names import first_target
@@ -60,10 +61,8 @@ def _with_files(draft: Draft, folder: Path) -> Draft:
     """The draft with a folder of hierarchies, of which every column takes the file that has its name."""
     if not folder.is_dir():
         raise SpecError(f"{folder} is no folder of hierarchies; name one")
-    named = {
-        column.name: folder / f"{column.name}.csv" for column in draft.columns if Path(column.name).name == column.name
-    }
-    there = {name: str(path) for name, path in named.items() if path.is_file()}
+    named = {column.name: file_in_folder(folder, column.name) for column in draft.columns}
+    there = {name: str(path) for name, path in named.items() if path and path.is_file()}
     columns = (
         each.told("hierarchy", {"file": there[each.name]}) if each.name in there else each for each in draft.columns
     )

@@ -66,6 +66,7 @@ from kanon_sql.queries.statements import (
     set_owner,
     use,
     with_texts,
+    without_formulas,
 )
 from kanon_sql.queries.tree import (
     Bits,
@@ -222,5 +223,6 @@ __all__ = [
     "with_population",
     "with_references",
     "with_texts",
+    "without_formulas",
     "written_table",
 ]

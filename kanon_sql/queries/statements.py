@@ -196,6 +196,27 @@ def castable(written: Relation, type_name: str, columns: Sequence[str], dialect:
     return f"SELECT {value} AS value, {names} FROM {source} WHERE text IS NULL OR {value} IS NOT NULL"
 
 
+def without_formulas(query: str, columns: Sequence[str], texts: Sequence[str], dialect: str) -> str:
+    """A query whose texts no spreadsheet takes for formulas: those that start one have a ' before them (DuckDB).
+
+    Numbers stay, also those that are texts: -, -5.3, +41 44 555 12 34. Different texts stay different.
+    """
+    if not texts:
+        return query
+    shown = []
+    for name in columns:
+        column = t.identifier(name, dialect)
+        if name in texts:
+            text = f"CAST({column} AS VARCHAR)"
+            starts = f"REGEXP_MATCHES({text}, {t.printed(t.literal(_FORMULA), dialect)})"
+            number = f"REGEXP_MATCHES({text}, {t.printed(t.literal(_SIGNED_NUMBER), dialect)})"
+            column = f"CASE WHEN {starts} AND NOT {number} THEN '''' || {text} ELSE {text} END AS {column}"
+        shown.append(column)
+    return f"SELECT {', '.join(shown)} FROM ({query}) AS released"
+
+
+_FORMULA = r"^'*[=@+\-\t\r\n\x{FF1D}\x{FF20}\x{FF0B}\x{FF0D}]"  # the last four are the first, in full width
+_SIGNED_NUMBER = r"^[+-]([0-9.,]*([eE][+-]?[0-9]+)?|[0-9 .,()/:%\x{2212}\x{2013}-]*)$"
 SEPARATORS = {"csv": ",", "tsv": "\t"}  # of the text files that we write
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,6 +10,7 @@ from kanon_sql import queries
 from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.files import file_format
 from kanon_sql.errors import SpecError
+from kanon_sql.privacy import PrivacyModels
 from kanon_sql.release.pieces import Piece
 from kanon_sql.release.publish import write_file
 from kanon_sql.spec import Target
@@ -18,16 +18,24 @@ from kanon_sql.spec import Target
 _SENTENCE = "Write the values of a sensitive column."
 
 
-def check(engine: Engine, table: Table, target: Target | None, compared: Sequence[str]) -> None:
-    """SpecError if a column that models compare with the whole table has other values in the file to be released.
+def check(engine: Engine, table: Table, target: Target | None, model: PrivacyModels) -> None:
+    """SpecError if a column whose values models know has other values in the file to be released.
 
     Classes are judged by the values of the source, and checked by those of the file.
     """
     if target is None or target.file is None:
         return
     written_as = file_format(target.file)
-    for name in compared:
-        parted, joined = _mixed(engine, table, name, written_as)
+    names = [model.sensitive[name] for name in model.compared]
+    names += [each.sensitive for each in model.models if each.sensitive and "value" in each.parameters]
+    for name in dict.fromkeys(names):
+        parted, joined, escaped = _mixed(engine, table, name, written_as, escaped=target.formulas == "escape")
+        if escaped and written_as in queries.SEPARATORS and target.formulas == "escape":
+            raise SpecError(
+                f"column {name!r} has {escaped:,} values that a spreadsheet would take for formulas, which have a ' "
+                f"before them in a {written_as} file, so that a privacy model that knows the values would not find "
+                "them there; give `formulas='keep'`, or release Parquet or a table"
+            )
         if parted or joined:
             raise SpecError(
                 f"column {name!r} has values that {_how(parted, joined, written_as)}, so that a privacy model that "
@@ -46,12 +54,13 @@ def _view(parted: int) -> str:
     return "writes equal values in one way, by LOWER or ROUND, say" if parted else "casts the column to text"
 
 
-def _mixed(engine: Engine, table: Table, name: str, written_as: str) -> tuple[int, int]:
-    """How many values are several in a file, and how many of a file are several here."""
+def _mixed(engine: Engine, table: Table, name: str, written_as: str, escaped: bool) -> tuple[int, int, int]:
+    """How many values are several in a file, how many of a file are several here, and how many are escaped there."""
     query = queries.text("privacy/written_values", engine.dialect, source=table.relation, value=[name])
     with TemporaryDirectory(prefix="kanon_values_") as folder, closing(engine.embedded()) as reader:
         file = Path(folder) / "values"
-        write_file(engine, Piece("values", _SENTENCE, query), file, written_as)
+        write_file(engine, Piece("values", _SENTENCE, query), file, written_as, escaped)
         written = reader.read_written(file, written_as)
-        ((parted, joined),) = reader.rows(queries.text("privacy/mixed_values", reader.dialect, written=written))
-    return int(parted), int(joined)
+        (counts,) = reader.rows(queries.text("privacy/mixed_values", reader.dialect, written=written))
+    parted, joined, changed = map(int, counts)
+    return parted, joined, changed

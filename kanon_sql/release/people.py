@@ -57,7 +57,8 @@ def with_people(recoding: Recoding, tables: Scratch, written_as: str | None) -> 
     # By a reader of its own, since an engine shows one file at a time: another one may be looked at there.
     with TemporaryDirectory(prefix="kanon_people_") as folder, closing(engine.embedded()) as reader:
         file = Path(folder) / "people"
-        write_file(recoding.engine, Piece("people", "Write the release with its people.", query), file, written_as)
+        piece, target = Piece("people", "Write the release with its people.", query), recoding.spec.target
+        write_file(recoding.engine, piece, file, written_as, escaped=not target or target.formulas == "escape")
         read = queries.select_all(reader.read_written(file, written_as), reader.dialect)
         return tables.receive("rows", reader, read)
 

@@ -28,7 +28,8 @@ def shown_population(recoding: Recoding) -> Iterator[tuple[Engine, str] | None]:
     (engine, query), written_as = population, file_format(target.file)
     with TemporaryDirectory(prefix="kanon_population_") as folder, closing(engine.embedded()) as reader:
         file = Path(folder) / "population"
-        write_file(engine, Piece("population", "Write the population with its labels.", query), file, written_as)
+        piece = Piece("population", "Write the population with its labels.", query)
+        write_file(engine, piece, file, written_as, escaped=target.formulas == "escape")
         written = reader.read_written(file, written_as)
         yield reader, _counts(recoding, reader, written)
 

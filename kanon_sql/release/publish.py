@@ -200,8 +200,8 @@ def _publish_files(
         reader = stack.enter_context(closing(engine.embedded()))
         # What is staged last is placed first: the target is never there before the rest, and what names them all.
         files = {piece.name: stack.enter_context(_staged(piece, path, target, staging)) for piece in pieces}
-        formats = {piece.name: piece.written_as or written_as for piece in pieces}
-        statements = [write_file(engine, piece, files[piece.name], formats[piece.name]) for piece in pieces]
+        formats, escaped = {piece.name: piece.written_as or written_as for piece in pieces}, target.formulas == "escape"
+        statements = [write_file(engine, each, files[each.name], formats[each.name], escaped) for each in pieces]
         written = time.monotonic()
         checked = verify(reader, read_back(reader, files, formats))
         released = [piece for piece in pieces if piece.released]
@@ -234,14 +234,14 @@ def _forget_private(path: Path, stems: Sequence[str]) -> None:
         private_file(path, stem).unlink(missing_ok=True)
 
 
-def write_file(engine: Engine, piece: Piece, file: Path, written_as: str) -> Statement:
+def write_file(engine: Engine, piece: Piece, file: Path, written_as: str, escaped: bool = True) -> Statement:
     """Write a piece to a file, of whatever engine it is."""
     if reads_files(engine):
-        return timed(piece, piece.query, lambda: engine.write_file(piece.query, file, written_as))
+        return timed(piece, piece.query, lambda: engine.write_file(piece.query, file, written_as, escaped))
     with closing(engine.embedded()) as here:
         engine.send(piece.query, here, RELEASE)
         query = queries.select_all(RELEASE, here.dialect)
-        return timed(piece, piece.query, lambda: here.write_file(query, file, written_as))
+        return timed(piece, piece.query, lambda: here.write_file(query, file, written_as, escaped))
 
 
 def read_back(reader: FileEngine, files: Mapping[str, Path], formats: Mapping[str, str]) -> dict[str, Relation]:

@@ -92,8 +92,18 @@ def target_sql(
         around = queries.create_as(place, printed.query, printed.dialect, target.form)
         lasts = target.stays_a_query or not here
     elif target and target.file and engine.reads_files and here:
-        around = queries.copy_to(f"\n{printed.query}\n", target.file, file_format(target.file), engine.dialect)
+        query, written_as = f"\n{printed.query}\n", file_format(target.file)
+        if target.formulas == "escape" and written_as in queries.SEPARATORS:
+            texts = [name for name in recoding.columns if _shows_text(recoding, name)]
+            query = queries.without_formulas(query, recoding.columns, texts, engine.dialect)
+        around = queries.copy_to(query, target.file, written_as, engine.dialect)
     return printed.script(around, temporary=here and not lasts)
+
+
+def _shows_text(recoding: Recoding, name: str) -> bool:
+    """Whether a column of a release may hold texts: labels, or those of its source."""
+    column = recoding.table.column(name)
+    return column is None or name in recoding.quasi_identifiers or column.kind == "text"
 
 
 def promise(spec: Spec, model: PrivacyModels, quasi_identifiers: Sequence[str]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ else:
     Metric = Literal[tuple(METRICS)]  # a metric that is added there can be asked for
 
 Form: TypeAlias = Literal["table", "view", "materialized", "anatomy"]
+Formulas: TypeAlias = Literal["escape", "keep"]
 Distribution: TypeAlias = Literal["normal", "laplace", "uniform"]
 Show: TypeAlias = Literal[
     "ranges", "labels", "common", "bounds", "mean", "median", "mode", "exact-ranges", "exact-bounds"

@@ -32,6 +32,7 @@ from kanon_sql.spec.choices import (
     ChangedTypes,
     Distribution,
     Form,
+    Formulas,
     Metric,
     NewColumns,
     NodeElse,
@@ -160,6 +161,7 @@ class Target(Model):
         description="table, view, materialized or anatomy",
     )
     overwrite: StrictBool = Field(default=False, description=TRUTH)
+    formulas: Formulas = Field(default="escape", description=" or ".join(get_args(Formulas)))
 
     @property
     def name(self) -> str:

@@ -111,6 +111,8 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "(PostgreSQL); or "
         "an anatomy, with the sensitive columns in a table of their own.",
         "overwrite": "Whether a target that exists is replaced.",
+        "formulas": "What to do with texts in a .csv or .tsv file that a spreadsheet would take for formulas: put ' "
+        "before them, or keep them.",
     },
     "Perturbation": {
         "noise": "Add random numbers.",

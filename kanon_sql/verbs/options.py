@@ -22,6 +22,7 @@ from kanon_sql.spec import (
     ChangedTypes,
     CloakMethod,
     Form,
+    Formulas,
     Metric,
     Minimality,
     NewColumns,
@@ -155,6 +156,7 @@ class TargetOptions(TypedDict, total=False):
     output: Place | None
     into: str | None
     overwrite: bool | None
+    formulas: Formulas | None
 
 
 class AnonymizeOptions(RecodingOptions, KeepingOptions, TargetOptions, total=False):
@@ -282,6 +284,7 @@ _HOMES = {
     "into": ("Target", "table"),
     "form": ("Target", "as"),
     "overwrite": ("Target", "overwrite"),
+    "formulas": ("Target", "formulas"),
     **{name: ("PrioPrivacy", name) for name in PrioPrivacy.model_fields},
 }
 _SAID = {

@@ -75,7 +75,7 @@ def count(
     minimality.check(spec)
     check_asked(promised, spec, source.table)
     check_unit(model, source)
-    as_written.check(source.engine, source.table, spec.target, [promised.sensitive[name] for name in promised.compared])
+    as_written.check(source.engine, source.table, spec.target, promised)
     check_population(spec, model)
     metric(spec.metric)
     order_will_do = spec.strategy in RECODERS if order_will_do is None else order_will_do

@@ -141,12 +141,15 @@ CASES = [
     Case(
         "privacy/mixed_values",
         {"written": Relation("written")},
-        ["parted", "joined"],
-        [(1, 2)],
+        ["parted", "joined", "escaped"],
+        [(1, 2, 3)],
         {
             "written": (
                 {"code": "INTEGER", "value": "VARCHAR(9)"},
-                [(1, "Ann"), (1, "ann"), (2, "x"), (3, "x"), (4, None), (5, "y"), (6, "y"), (7, "z")],
+                [
+                    *((1, "Ann"), (1, "ann"), (2, "x"), (3, "x"), (4, None), (5, "y"), (6, "y"), (7, "'z")),
+                    *((8, "'=z"), (9, "'-A"), (10, "''\t"), (11, "=z"), (12, "-5")),
+                ],
             )
         },
     ),
