@@ -7,7 +7,7 @@ import os
 import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,11 +25,11 @@ from kanon_sql.engines.duckdb_files import (
     refuse_missing,
     refuse_other_formats,
     spill_apart,
-    written_alone,
+    write_copy,
 )
 from kanon_sql.engines.duckdb_sql import ALL, COMMENTS, LASTING, LOOK_UP, READ_ONLY
 from kanon_sql.engines.files import file_format, files, quoted_path
-from kanon_sql.engines.frames import names, show
+from kanon_sql.engines.frames import check_readable, names, show
 from kanon_sql.engines.reading import LINES, SOURCE_VIEW, Reader
 from kanon_sql.engines.singles import printed_singles
 from kanon_sql.errors import SourceError, SpecError, TargetError
@@ -274,12 +274,9 @@ class DuckDB:
 
     def register(self, data: Any) -> Table:
         """Show a DataFrame, an Arrow table, or anything else that DuckDB can scan, as the source."""
+        check_readable(data)
         refuse_equal_names(names(data), "the table")
-        try:
-            show(self.connection, SOURCE_VIEW.name, data)
-        except (duckdb.Error, TypeError) as error:
-            said, values = said_by(error) if isinstance(error, duckdb.Error) else ("it is no table", ())
-            raise SourceError(f"a {type(data).__name__} cannot be read as a table: {said}", values) from None
+        show(self.connection, SOURCE_VIEW.name, data)
         return self.table(SOURCE_VIEW, "view")
 
     def frame(self, relation: Relation) -> Any:
@@ -439,18 +436,10 @@ class DuckDB:
     def write_file(self, query: str, path: Path, written_as: str, escaped: bool = True) -> int:
         """Write the rows of a query to a Parquet or CSV file, in its order, and count them; OSError if that fails.
 
-        A file that exists keeps its mode. `escaped`: as in `Engine`.
+        A file that exists keeps its mode.
         """
         try:
-            if escaped and written_as in queries.SEPARATORS:
-                described = self.connection.sql(query)
-                types = dict(zip(described.columns, map(str, described.types), strict=True))
-                texts = [name for name, type_name in types.items() if type_name.startswith(("VARCHAR", "ENUM", "JSON"))]
-                query = queries.without_formulas(query, list(types), texts, self.dialect)
-            copy = queries.copy_to(query, str(path), written_as, self.dialect, in_place=True)
-            with written_alone(self.connection, query) if written_as == "parquet" else nullcontext():
-                ((rows,),) = self.connection.execute(copy).fetchall()
-            return int(rows)
+            return write_copy(self.connection, query, path, written_as, escaped)
         except duckdb.Error as error:
             refused = re.search(r'"errno":"(\d+)"', str(error))
             said, values = said_by(error)

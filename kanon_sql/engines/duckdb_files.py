@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 import duckdb
 
+from kanon_sql import queries
 from kanon_sql.engines.duckdb_errors import explained
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.spec import Limits, speakable
@@ -54,8 +55,26 @@ def _no_spilling(folder: Path, error: OSError) -> SpecError:
     )
 
 
+def write_copy(connection: duckdb.DuckDBPyConnection, query: str, path: Path, written_as: str, escaped: bool) -> int:
+    """Write the rows of a query into a file that exists, in its order, and count them; `escaped`: see `Engine`."""
+    if escaped and written_as in queries.SEPARATORS:
+        query = _without_formulas(connection, query)
+    copy = queries.copy_to(query, str(path), written_as, "duckdb", in_place=True)
+    with _written_alone(connection, query) if written_as == "parquet" else nullcontext():
+        ((rows,),) = connection.execute(copy).fetchall()
+    return int(rows)
+
+
+def _without_formulas(connection: duckdb.DuckDBPyConnection, query: str) -> str:
+    """The query of a text file, no text of which a spreadsheet would take for a formula."""
+    described = connection.sql(query)
+    types = dict(zip(described.columns, map(str, described.types), strict=True))
+    texts = [name for name, type_name in types.items() if type_name.startswith(("VARCHAR", "ENUM", "JSON"))]
+    return queries.without_formulas(query, list(types), texts, "duckdb")
+
+
 @contextmanager
-def written_alone(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[None]:
+def _written_alone(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[None]:
     """Have one thread at work where a query that is written as Parquet gives an ENUM.
 
     DuckDB 2.0 writes those values of an ENUM that it has seen, and threads note what they saw in one list of bits

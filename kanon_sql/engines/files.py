@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -35,6 +36,21 @@ def files(pattern: str) -> list[Path]:
     if Path(pattern).is_file():
         return [Path(pattern)]
     return [Path(path) for path in sorted(glob.glob(pattern, recursive=True, include_hidden=True))]
+
+
+def refuse_files_of_tables(paths: Sequence[Path]) -> None:
+    """Refuse files of a Delta, Iceberg or Hudi table: its folder has deleted rows too, and rows in several versions."""
+    folders = {folder for path in paths for place in (path.absolute(), path.resolve()) for folder in place.parents}
+    for folder in sorted(folders):
+        for what, log in _LOGS.items():
+            if next(folder.glob(log), None):
+                raise SourceError(
+                    f"{folder} is a {what} table, whose files hold deleted and replaced rows too; read the table with "
+                    "its own library, and give the Arrow table that it returns in Python"
+                )
+
+
+_LOGS = {"Delta": "_delta_log", "Iceberg": "metadata/*.metadata.json*", "Hudi": ".hoodie"}
 
 
 Fingerprint = tuple[int, int, int]  # of a file: its inode, its bytes, and when it was written, in ns

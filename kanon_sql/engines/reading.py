@@ -15,7 +15,7 @@ from kanon_sql.engines.csv_form import LoadedCSV, load_csv, load_form
 from kanon_sql.engines.duckdb_errors import explained
 from kanon_sql.engines.encodings import as_utf_8, is_utf_8, marked
 from kanon_sql.engines.excel import copy_as_csv
-from kanon_sql.engines.files import quoted_path, source_format
+from kanon_sql.engines.files import quoted_path, refuse_files_of_tables, source_format
 from kanon_sql.engines.formats import Found, Loaded, found, sentence
 from kanon_sql.engines.headers import EncodingError, parquet_names
 from kanon_sql.errors import SourceError
@@ -37,6 +37,7 @@ class Reader:
 
     def read(self, pattern: str, paths: Sequence[Path], reading: Reading) -> FilesRead:
         """Show files as the view of the source, read as somebody says."""
+        refuse_files_of_tables(paths)
         ways = {"parquet": self._parquet, "xlsx": self._excel}
         query, notes = ways.get(source_format(pattern), self._csv)(pattern, paths, reading)
         return FilesRead(self.engine.table(SOURCE_VIEW, "view"), query, tuple(notes))
