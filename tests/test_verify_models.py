@@ -61,6 +61,22 @@ def test_what_compares_nothing_says_nothing_of_it() -> None:
     assert not kanon_sql.verify(frame(RELEASED), **SAID, l_diversity={"ill": 3})
 
 
+@pytest.mark.parametrize(
+    "asked", [{"t_closeness": {"ill": 0.9}}, {"l_diversity": {"ill": {"l": 1, "kind": "entropy"}}}]
+)
+def test_shares_of_people_with_several_values_are_unknown(asked: dict[str, Any]) -> None:
+    """Everybody in the first class has both values, everybody in the second one of them."""
+    rows = [("a", i, ill) for i in range(10) for ill in ("ill", "well")]
+    rows += [("b", 10 + i, ["ill", "well"][i % 2]) for i in range(10)]
+    people = pandas.DataFrame(rows, columns=["zip", "person", "ill"])
+    check = kanon_sql.verify(people, quasi_identifiers=["zip"], unit="person", k=5, **asked)
+    assert not check
+    finding = check.summary.findings[1]
+    assert finding.achieved is None
+    assert finding.unsafe_classes == (2 if "t_closeness" in asked else 1)
+    assert "required, unknown found" in str(check)
+
+
 def test_what_cannot_be_compared_is_refused() -> None:
     with pytest.raises(SpecError, match=r"in memory has no column 'ill', to compare .* give `against` the source"):
         kanon_sql.verify(frame(RELEASED), **SAID, t_closeness={"ill": 0.2}, against=frame(SOURCE)[["age", "pay"]])

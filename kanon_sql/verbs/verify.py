@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from kanon_sql.engine import Table
 from kanon_sql.engines.files import files
 from kanon_sql.errors import KanonError, SourceError, SpecError
-from kanon_sql.privacy import PrivacyModels
+from kanon_sql.privacy import Finding, PrivacyModels
 from kanon_sql.recode.show import shown_names
 from kanon_sql.release import anatomy, findings
 from kanon_sql.report.numbers import parameters
@@ -88,13 +88,17 @@ class Verification(Result):
         return [
             ("source", self.source),
             *(
-                ("model", f"{each.model}, {parameters(each.required)} required, {each.achieved or 0} found")
+                ("model", f"{each.model}, {parameters(each.required)} required, {_found(each)} found")
                 for each in summary.findings
             ),
             *([("compared", f"with {self.compared_with}")] if self.compared_with else []),
             ("classes", f"{summary.classes:,} of {summary.rows:,} rows, by {', '.join(self.quasi_identifiers)}"),
             ("verified", "yes" if self.holds else unsafe),
         ]
+
+
+def _found(finding: Finding) -> float | str:
+    return "unknown" if finding.achieved is None else finding.achieved
 
 
 @spelled_out(VerifyOptions)
