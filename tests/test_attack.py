@@ -68,14 +68,31 @@ def test_homogeneity_by_chance_is_no_finding(seed: int) -> None:
 def test_people_are_counted_by_their_unit_where_the_release_tells_them_apart() -> None:
     release = RELEASE.assign(person=["a", "a", "b", "c"])
     (outcome,) = homogeneity(release, unit="person").outcomes
-    assert (outcome.people, outcome.attempts) == (1, 3)
+    assert (outcome.people, outcome.attempts, outcome.counted) == (1, 3, "people")
     assert outcome.sentence.startswith("1 of 3 people")
 
 
 def test_rows_are_called_rows_where_only_the_source_tells_people_apart() -> None:
     (outcome,) = homogeneity(source=SOURCE.assign(person=list("aabc")), unit="person").outcomes
-    assert (outcome.people, outcome.attempts) == (2, 4)
+    assert (outcome.people, outcome.attempts, outcome.counted) == (2, 4, "rows")
     assert outcome.sentence.startswith("2 of 4 rows")
+
+
+def test_every_attack_says_what_it_counts() -> None:
+    """People only where they were drawn from a table that tells them apart; never more of them than there are."""
+    source = SOURCE.assign(person=list("aabc"))
+    only = ["homogeneity", "background", "skewness", "inference", "linkage", "singling_out", "intersection", "order"]
+    asked: dict[str, Any] = {"quasi_identifiers": ["zip"], "sensitive": ["ill"], "only": only, "previous": RELEASE}
+    by_rows = attack(RELEASE, source=SOURCE, auxiliary=SOURCE, **asked)
+    assert {each.counted for each in by_rows.outcomes} == {"rows"}
+    assert not [each.sentence for each in by_rows.outcomes if "people" in each.sentence]
+    tried = attack(RELEASE, source=source, auxiliary=source, unit="person", attempts=2, **asked)
+    known = {each.name: each for each in tried.outcomes}
+    of_people = {"inference", "linkage", "intersection", "composition"}
+    assert {name for name, each in known.items() if each.counted == "people"} == of_people
+    assert all(known[name].people <= 3 for name in of_people)
+    assert "of 2 people" in known["inference"].sentence
+    assert {each["counted"] for each in tried.to_dict()["attacks"]} == {"rows", "people"}
 
 
 # What is attacked
@@ -212,7 +229,7 @@ def test_the_command_says_each_attack_in_a_sentence(folder: Path) -> None:
     RELEASE.to_csv(folder / "released.csv", index=False)
     asked = ("attack", "released.csv", "--quasi-identifiers", "zip", "--sensitive", "ill", "--only", "homogeneity")
     said = done(*asked)
-    assert "2 of 4 people stand in 1 classes in which all have one value of ill" in said
+    assert "2 of 4 rows stand in 1 classes in which all have one value of ill" in said
     assert "To avoid it" not in said  # it is what chance gives
     told = json.loads(done(*asked, "--json"))
     (outcome,) = told["attacks"]

@@ -87,7 +87,7 @@ def test_who_stands_alone_in_the_release_is_told_and_strangers_are_not() -> None
         assert (of_control(found[name]).successes, found[name].share, found[name].excess) == (0, 1, 1), name
     guess = found["inference"]  # nobody of the control fits: the most common value is guessed
     assert of_control(guess) == Control(60, round(60 * (guess.baseline or 0)))
-    assert "On 60 people of the control" in guess.sentence
+    assert "On 60 of the control" in guess.sentence
 
 
 def test_the_excess_over_the_control_has_an_interval_of_both() -> None:
@@ -106,7 +106,7 @@ def test_the_excess_over_the_control_has_an_interval_of_both() -> None:
         "excess_interval": [pytest.approx(1 / 3 - below), pytest.approx(outcome.above_control[1])],
         "without_own_record": 0.2,
     }
-    assert told["sentence"].startswith("It is. On 50 people of the control, who are not in the release, ")
+    assert told["sentence"].startswith("It is. On 50 of the control, none of whom is in the release, ")
     few = Outcome("x", "It is.", 100, 60, 60).beside(Control(5, 2))
     assert few.above_control[0] < 0
     assert few.excess == 0

@@ -76,4 +76,4 @@ def test_the_command_line_takes_priors_and_says_what_they_need(tmp_path) -> None
     asked = ["attack", tmp_path / "release.csv", "--quasi-identifiers", "zip", "--only", "priors"]
     assert "Not tried: priors; it needs how common the sensitive values are" in done(*asked)
     shown = done(*asked, "--priors", tmp_path / "priors.csv", "--auxiliary", tmp_path / "people.csv")
-    assert "is 90% sure of it for 1 of 4 people; by the records alone, for 0" in shown.replace("\n  ", " ")
+    assert "is 90% sure of it for 1 of 4 rows; by the records alone, for 0" in shown.replace("\n  ", " ")

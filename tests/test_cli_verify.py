@@ -26,8 +26,10 @@ def test_verify_leaves_with_0_or_1(database: str) -> None:
         rows = sum(size * classes for size, classes in offending)
         classes = sum(classes for _, classes in offending)
         assert (failed.code, failed.err) == (1, "")
-        assert f"{rows} rows in {classes} classes are below {largest}:" in failed.out
-        assert re.findall(r"^  (\d+) classes of (\d+)$", failed.out, re.M) == [(str(n), str(s)) for s, n in offending]
+        assert f"{rows} rows in {classes} classes are below {largest} rows:" in failed.out
+        assert re.findall(r"^  (\d+) classes of (\d+) rows$", failed.out, re.M) == [
+            (str(n), str(s)) for s, n in offending
+        ]
         checked = kanon("verify", *options, largest, "--json")
         assert [(o["size"], o["classes"]) for o in json.loads(checked.out)["offending_sizes"]] == offending
         assert (checked.code, json.loads(checked.out)["holds"]) == (1, False)

@@ -78,12 +78,12 @@ def _outcome(
     release, everything = material.release, len(material.quasi_identifiers)
     found = {names: rows(release.plain(names)) for names in sets}
     figures = _figures(found)
-    people, who = found[material.quasi_identifiers], "rows" if material.unit else "people"
+    people = found[material.quasi_identifiers]
     first = next((names for names in sets if found[names]), None)
     begins = f"; for some {len(first)} are enough, such as {', '.join(first)}" if first else ""
     return Outcome(
         "known_attributes",
-        f"{people:,} of {release.rows:,} {who} {says}, for somebody who knows all {everything} quasi-identifiers"
+        f"{people:,} of {release.rows:,} rows {says}, for somebody who knows all {everything} quasi-identifiers"
         f"{begins}.",
         attempts=release.rows,
         successes=people,

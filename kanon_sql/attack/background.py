@@ -30,7 +30,7 @@ def _ruled_out(values: Values) -> Outcome:
     after, rows = [int(each) for each in certain], material.release.rows
     return Outcome(
         "ruling_out",
-        f"{after[0]:,} of {rows:,} {material.who} stand in classes with at most two values of {column}: whoever knows "
+        f"{after[0]:,} of {rows:,} rows stand in classes with at most two values of {column}: whoever knows "
         "one value that somebody does not have knows the one that they have.",
         attempts=rows,
         successes=after[0],
@@ -56,8 +56,8 @@ def _guessed(values: Values) -> Outcome:
     (right, certain, gained, worst, mean), chance = values.figures("attack/posteriors", **holes)
     return Outcome(
         "posterior",
-        f"Guessing the most frequent {column} of somebody's class is right for {int(right):,} of {rows:,} "
-        f"{material.who}; {int(certain):,} have a value that {CERTAIN:.0%} of their class have.",
+        f"Guessing the most frequent {column} of somebody's class is right for {int(right):,} of {rows:,} rows; "
+        f"{int(certain):,} have a value that {CERTAIN:.0%} of their class have.",
         attempts=rows,
         successes=int(right),
         people=int(right),

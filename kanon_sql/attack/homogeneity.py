@@ -29,13 +29,14 @@ def _of_column(material: Material, column: str) -> Outcome:
     people = int(people)
     return Outcome(
         "homogeneity",
-        f"{people:,} of {release.people:,} {material.who} stand in {int(classes):,} classes in which all have one "
+        f"{people:,} of {release.people:,} {release.who} stand in {int(classes):,} classes in which all have one "
         f"value of {column}: whoever finds somebody's class knows it.",
         attempts=release.people,
         successes=people,
         people=people,
         baseline=by_chance(material, column),
         column=column,
+        counted=release.who,
         figures={"classes": int(classes)},
         avoid=f"ask for l-diversity of {column}",
     )

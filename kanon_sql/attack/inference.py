@@ -45,23 +45,25 @@ def _on_control(material: Material, control: Attacked, column: str) -> Control:
 
 
 def _of_column(material: Material, people: Attacked, column: str) -> Outcome:
-    tables, release = material.tables, material.release
+    tables = material.tables
     guesses = _guesses(material, people, column)
     (attacked,), (left_out,) = (tables.rows("attack/right_guesses", guesses=guesses, left_out=own) for own in (0, 1))
     attempts, right, baseline = int(attacked[0]), float(attacked[1]), commonest(material, column)
+    everybody = material.attacked(people.people, attempts)
     control = (float(left_out[1]) + baseline * int(left_out[2])) / attempts
     return Outcome(
         "inference",
         f"The most common {column} of the records that fit is the right one for {right / attempts:.1%} of "
-        f"{attempts:,} people; without their own record it would be so for {control:.1%}, and by the values' shares "
-        f"alone for {baseline:.1%}.",
+        f"{attempts:,} {people.people.who}; without their own record it would be so for {control:.1%}, and by the "
+        f"values' shares alone for {baseline:.1%}.",
         attempts=attempts,
         successes=round(right),
-        people=round(right / attempts * release.people),
+        people=round(right / attempts * everybody),
         baseline=baseline,
         control=control,
         column=column,
-        sampled=attempts < release.people,
+        counted=people.people.who,
+        sampled=attempts < everybody,
         figures={"right": right},
         avoid=f"ask for l-diversity or t-closeness of {column}, or raise k",
     )

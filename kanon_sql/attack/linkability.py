@@ -29,16 +29,18 @@ def _linkability(material: Material) -> Iterator[Outcome]:
     halves = {"both": known, "one": one, "other": other}
     attempts, same, others = _linked(material, source, halves)
     if attempts:
+        everybody = material.attacked(source, int(attempts))
         outcome = Outcome(
             "linkability",
             f"Two tables, one with {', '.join(one)} and one with {', '.join(other)}, lead to the same record for "
-            f"{same / attempts:.2%} of {int(attempts):,} people, if each takes one that fits.",
+            f"{same / attempts:.2%} of {int(attempts):,} {source.who}, if each takes one that fits.",
             attempts=int(attempts),
             successes=round(same),
-            people=round(same / attempts * release.people),
+            people=round(same / attempts * everybody),
             baseline=1 / release.rows,
             control=float(others) / int(attempts),
-            sampled=attempts < release.people,
+            counted=source.who,
+            sampled=attempts < everybody,
             figures={"same": float(same)},
             avoid="raise k, or release fewer of these columns together",
         )

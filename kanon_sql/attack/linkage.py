@@ -73,12 +73,13 @@ def _of_people(linked: _Linked) -> Outcome:
     fitted, one_record, one_class, right = int(sums[0]), int(sums[1]), int(sums[2]), float(sums[3])
     outcome = Outcome(
         "linkage",
-        f"{fitted:,} of {attempts:,} people of the auxiliary table fit a record, {one_record:,} of them exactly one: "
-        f"whoever picks a record that fits is right about {right / attempts:.1%} of the people, {linked.said}.",
+        f"{fitted:,} of {attempts:,} {people.who} of the auxiliary table fit a record, {one_record:,} of them exactly "
+        f"one: whoever picks a record that fits is right about {right / attempts:.1%} of them, {linked.said}.",
         attempts=attempts,
         successes=round(right),
         people=round(right / attempts * people.people),
         baseline=1 / material.release.rows,
+        counted=people.who,
         sampled=attempts < people.people,
         figures={"fitting": fitted, "one_record": one_record, "one_class": one_class, "right": right},
         avoid=_AVOID,
@@ -145,7 +146,7 @@ def _of_records(linked: _Linked) -> Outcome:
         f"person: whoever picks a person who fits is right about {right / records:.1%} of the records, {assumed}.",
         attempts=records,
         successes=round(right),
-        people=round(right / records * material.release.people),
+        people=round(right / records * material.release.rows),
         baseline=1 / people.people,
         sampled=records < material.release.rows,
         figures={"fitting": fitted, "one_person": one_person, "right": right},

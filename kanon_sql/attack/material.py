@@ -68,6 +68,11 @@ class Copy:
     is_release: bool = False
     is_half: bool = False
 
+    @property
+    def who(self) -> str:
+        """What `people` counts: people only where a column tells them apart."""
+        return "people" if self.unit else "rows"
+
     def plain(self, names: Sequence[str]) -> list[str]:
         """The plain names of columns."""
         return [self.columns[name] for name in names]
@@ -113,11 +118,6 @@ class Material:
     averaged: tuple[str, ...] = ()
     note: Callable[[str], None] = field(default=lambda _: None, compare=False)
 
-    @property
-    def who(self) -> str:
-        """What is counted in the release: its rows, where they may be of fewer people."""
-        return "rows" if self.unit and not self.release.unit else "people"
-
     def has(self, need: Need) -> bool:
         """Whether something that an attack needs was given."""
         if need == "models":
@@ -140,6 +140,12 @@ class Material:
     def shared_with(self, half: Copy) -> tuple[str, ...]:
         """The columns that join the two halves of an anatomy: the number of a group."""
         return tuple(name for name in half.columns if name in self.release.columns)
+
+    def attacked(self, people: Copy, attempts: int) -> int:
+        """How many people, or rows, so many attempts on those of a copy stand for, where they were drawn."""
+        if self.release.unit or not people.unit:
+            return self.release.people
+        return people.people if people.people > self.most else attempts
 
     @property
     def people(self) -> Copy | None:

@@ -154,8 +154,8 @@ def _bound(models: PrivacyModels, column: str) -> float:
 def _outcome(material: Material, column: str, told: Sequence[_Told], lower: int) -> Outcome:
     people, rows = max((each.people for each in told), default=0), material.release.rows
     what = (
-        f"a less general release must have been unsafe, which makes the {column} of {people:,} of {rows:,} "
-        f"{material.who} more probable than its share of their class"
+        f"a less general release must have been unsafe, which makes the {column} of {people:,} of {rows:,} rows "
+        f"more probable than its share of their class"
         if people
         else f"that nothing less general was released tells nobody's {column}"
     )

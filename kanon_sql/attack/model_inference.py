@@ -17,7 +17,7 @@ from typing import Any
 
 from kanon_sql.attack.inference import commonest
 from kanon_sql.attack.matching import Attacked, attack, classes_of
-from kanon_sql.attack.material import Attack, Material
+from kanon_sql.attack.material import Attack, Copy, Material
 from kanon_sql.attack.outcome import Control, Outcome
 from kanon_sql.generalization.values import Label
 from kanon_sql.queries import Relation
@@ -41,7 +41,7 @@ def _inference(material: Material) -> Iterator[Outcome]:
             continue
         asked = _asked(attacked, column)
         if tables.count(asked) and _can_learn(material, column):
-            yield _of_column(material, column, features, asked, control)
+            yield _of_column(material, source, column, features, asked, control)
 
 
 def _asked(attacked: Attacked, column: str) -> Relation:
@@ -60,25 +60,32 @@ def _can_learn(material: Material, column: str) -> bool:
 
 
 def _of_column(
-    material: Material, column: str, features: dict[int, list[int]], asked: Relation, control: Attacked | None
+    material: Material,
+    source: Copy,
+    column: str,
+    features: dict[int, list[int]],
+    asked: Relation,
+    control: Attacked | None,
 ) -> Outcome:
-    release, baseline = material.release, commonest(material, column)
+    baseline = commonest(material, column)
     people, pairs = _people(material, asked), _pairs(material, column, asked)
     whole = _learnt(pairs, [int(n) for _, _, n in pairs], features, material.seed)
     right, others = _hits(whole, people), _right_without_own(pairs, people, features, material.seed)
     attempts = len(people)
+    everybody = material.attacked(source, attempts)
     outcome = Outcome(
         "model_inference",
-        f"A model trained on the release gives the right {column} of {right / attempts:.1%} of {attempts:,} people; "
-        f"trained without their own record, of {others / attempts:.1%}. By the values' shares alone it would be "
-        f"{baseline:.1%}.",
+        f"A model trained on the release gives the right {column} of {right / attempts:.1%} of {attempts:,} "
+        f"{source.who}; trained without their own record, of {others / attempts:.1%}. By the values' shares alone it "
+        f"would be {baseline:.1%}.",
         attempts=attempts,
         successes=right,
-        people=round(right / attempts * release.people),
+        people=round(right / attempts * everybody),
         baseline=baseline,
         control=others / attempts,
         column=column,
-        sampled=attempts < release.people,
+        counted=source.who,
+        sampled=attempts < everybody,
         avoid=f"raise k, or ask for l-diversity or t-closeness of {column}",
     )
     return outcome.beside(_on_control(material, control, column, whole, baseline)) if control else outcome

@@ -28,7 +28,8 @@ class Outcome:
     """What came of an attack, counts and shares only.
 
     `attempts`, `successes`: guesses, and how many were right. `people`: how many of those in the release the attack
-    succeeds with (rows, where no column tells people apart); from a sample, an estimate. `baseline`: the share of right
+    succeeds with; from a sample, an estimate. `counted`: what `people` counts, people where a column tells them apart,
+    or else rows. `baseline`: the share of right
     guesses of somebody who knows no more than the values' shares in the whole table. `control`: the share of right
     guesses about the same people without their own record. `on_control`: what came of it on the rows of a control,
     which then takes the place of `control`. `column`: the sensitive column that was guessed. `figures`: what else there
@@ -44,6 +45,7 @@ class Outcome:
     control: float | None = None
     on_control: Control | None = None
     column: str | None = None
+    counted: str = "rows"
     sampled: bool = False
     figures: Mapping[str, float | int | None] = field(default_factory=dict)
     avoid: str = ""
@@ -93,8 +95,8 @@ class Outcome:
     def beside(self, control: Control) -> Outcome:
         """The same beside what came of the attack on the rows of a control."""
         said = (
-            f"{self.sentence} On {control.attempts:,} people of the control, who are not in the release, it succeeds "
-            f"in {control.share:.1%}."
+            f"{self.sentence} On {control.attempts:,} of the control, none of whom is in the release, it succeeds in "
+            f"{control.share:.1%}."
         )
         return replace(self, on_control=control, sentence=said)
 
@@ -111,6 +113,7 @@ class Outcome:
             "control": self.beyond,
             "excess": self.excess,
             "people": self.people,
+            "counted": self.counted,
             "sampled": self.sampled,
             "figures": dict(self.figures),
             "sentence": self.sentence,

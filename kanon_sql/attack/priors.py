@@ -60,12 +60,13 @@ def _of_column(material: Material, attacked: Attacked, column: str, like: Sequen
     return Outcome(
         "priors",
         f"Whoever knows how common each {column} is among people like somebody is {CERTAIN:.0%} sure of it for "
-        f"{int(told):,} of {attempts:,} people; by the records alone, for {int(alone):,}.",
+        f"{int(told):,} of {attempts:,} {attacked.people.who}; by the records alone, for {int(alone):,}.",
         attempts=attempts,
         successes=int(told),
         people=round(int(told) / attempts * attacked.people.people) if attempts else 0,
         baseline=int(alone) / attempts if attempts else None,
         column=column,
+        counted=attacked.people.who,
         sampled=attempts < attacked.people.people,
         figures={"classes": int(classes), "worst_gain": worst, "mean_gain": mean},
         avoid=f"ask for l-diversity of {column} with more values than can be ruled out, or raise k",

@@ -31,7 +31,7 @@ def _skewness(material: Material) -> Iterator[Outcome]:
         }
         (rows, classes, largest), chance = values.figures("attack/skewed", **holes)
         sentence = (
-            f"{int(rows):,} of {material.release.rows:,} {material.who} stand in {int(classes):,} classes where a "
+            f"{int(rows):,} of {material.release.rows:,} rows stand in {int(classes):,} classes where a "
             f"value of {column} is at least twice as frequent as in the whole release, and by ten points or more."
         )
         figures = {"classes": int(classes), "largest_ratio": largest}
@@ -48,7 +48,7 @@ def _similarity(material: Material) -> Iterator[Outcome]:
             continue
         (rows, classes), chance, how = found
         sentence = (
-            f"{int(rows):,} of {material.release.rows:,} {material.who} stand in {int(classes):,} classes with several "
+            f"{int(rows):,} of {material.release.rows:,} rows stand in {int(classes):,} classes with several "
             f"values of {column}, but {how}."
         )
         distance = "ordered" if _in_order(material, column) else "hierarchical"

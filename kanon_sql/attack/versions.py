@@ -327,7 +327,8 @@ def _held_together(material: Material) -> Iterator[Outcome]:
         for column, told in comparison.composed.items():
             yield _composition(material, told, other, column)
         if other is material.previous and comparison.changes:
-            yield from _differencing(comparison.changes, comparison.k)
+            counted = "people" if other.unit and material.release.unit else "rows"
+            yield from _differencing(comparison.changes, comparison.k, counted)
 
 
 def _intersection(material: Material, comparison: Comparison, other: Copy) -> Outcome:
@@ -339,6 +340,7 @@ def _intersection(material: Material, comparison: Comparison, other: Copy) -> Ou
         attempts=below.people,
         successes=below.found,
         people=below.found,
+        counted=material.source.who if material.source else "rows",
         baseline=0.0,
         figures={"k": comparison.k, "alone": below.alone, "at_most": below.at_most},
         avoid="generalize all releases of a table in the same way, or release it once",
@@ -355,23 +357,24 @@ def _composition(material: Material, told: Intersection, other: Copy, column: st
         people=told.found,
         baseline=0.0,
         column=column,
+        counted=material.source.who if material.source else "rows",
         figures={"at_most": told.at_most},
         avoid=f"generalize all releases of a table in the same way, or keep {column} in one of them only",
     )
 
 
 def _counted(material: Material, found: Intersection) -> str:
-    """People are counted in the source; without it rows, which may be fewer people."""
-    of = f"of {found.people:,} {'rows' if material.unit and not material.source else 'people'}"
+    """People are counted in a source that tells them apart; without it rows, which may be of fewer people."""
+    of = f"of {found.people:,} {material.source.who if material.source else 'rows'}"
     return (
         f"{found.found:,} {of}" if material.source else f"At least {found.found:,} and at most {found.at_most:,} {of}"
     )
 
 
-def _differencing(changes: Changes, k: int) -> Iterator[Outcome]:
+def _differencing(changes: Changes, k: int, counted: str) -> Iterator[Outcome]:
     """Who came and who went, from the difference of two versions."""
     moved = changes.appeared + changes.vanished
-    came = f"{changes.appeared:,} appeared and {changes.vanished:,} vanished since the previous release"
+    came = f"{changes.appeared:,} {counted} appeared and {changes.vanished:,} vanished since the previous release"
     yield Outcome(
         "differencing",
         f"{came}; {changes.exposed:,} of them in groups of fewer than {k:,} that came or went together, "
@@ -379,6 +382,7 @@ def _differencing(changes: Changes, k: int) -> Iterator[Outcome]:
         attempts=moved,
         successes=changes.exposed,
         people=changes.exposed,
+        counted=counted,
         baseline=0.0,
         figures={"appeared": changes.appeared, "vanished": changes.vanished, "alone": changes.alone, "k": k},
         avoid="wait until every class that changes has gained or lost at least k rows",
@@ -386,13 +390,14 @@ def _differencing(changes: Changes, k: int) -> Iterator[Outcome]:
     for column, certain in changes.certain.items():
         yield Outcome(
             "differencing",
-            f"{certain:,} of the {moved:,} rows that appeared or vanished have a value of {column} that the difference "
-            "of the two releases tells: all that came to a group, or left it, have the same one.",
+            f"{certain:,} of the {moved:,} {counted} that appeared or vanished have a value of {column} that the "
+            "difference of the two releases tells: all that came to a group, or left it, have the same one.",
             attempts=moved,
             successes=certain,
             people=certain,
             baseline=0.0,
             column=column,
+            counted=counted,
             avoid=f"wait until the rows that come to a class or leave it have several values of {column}",
         )
 

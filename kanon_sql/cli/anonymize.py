@@ -129,6 +129,11 @@ def show_release(manifest: dict[str, Any]) -> None:
         f"{manifest['released_rows']:,} of {manifest['rows']:,} rows released in {manifest['classes']:,} classes, "
         f"the smallest of {manifest['smallest_class']} rows; {suppressed:,} suppressed{masked}."
     )
+    if "people" in manifest:
+        out.print(
+            f"{manifest['released_people']:,} of {manifest['people']:,} people, by {escape(manifest['unit'])}, have "
+            f"rows in it; {manifest['suppressed_people']:,} have none."
+        )
     _show_kept(manifest)
     roles(manifest["roles"])
     score = "" if manifest["score"] is None else f"{manifest['metric']} {manifest['score']:.4f}, "
@@ -236,6 +241,8 @@ def _verified(manifest: dict[str, Any]) -> str:
     if model["model"].startswith("NOT "):
         k = model["required"]
         kept = f"every row fits {k} source rows, each * read as any value; [yellow]not[/yellow] {k}-anonymous"
+    if "unit" in manifest:
+        kept += f" (people, by {escape(manifest['unit'])})"
     return verified(kept, where)
 
 

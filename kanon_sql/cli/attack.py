@@ -84,12 +84,12 @@ def attack(
 def _show(tried: Attacks) -> None:
     """A line of figures and a sentence per attack."""
     beside = ["control"] if any(each.on_control for each in tried.outcomes) else []
-    columns = ("attack", "on", "people", "right", *beside, "by chance", "above chance")
+    columns = ("attack", "on", "succeeds with", "right", *beside, "by chance", "above chance")
     table = grid(*columns)
     for each in tried.outcomes:
         chance = "" if each.baseline is None and each.beyond is None else f"{each.chance:.1%}"
         control = [f"{each.on_control.share:.1%}" if each.on_control else ""] if beside else []
-        cells = (f"{each.people:,}", f"{each.share:.1%}", *control, chance, f"{each.excess:.1%}")
+        cells = (_counted(each.people, each.counted), f"{each.share:.1%}", *control, chance, f"{each.excess:.1%}")
         table.add_row(escape(each.name), escape(each.column or ""), *cells)
     out.print(table, soft_wrap=False)
     for each in tried.outcomes:
@@ -100,6 +100,15 @@ def _show(tried: Attacks) -> None:
     for name, needs in tried.skipped:
         out.print(f"\nNot tried: {escape(name)}; it needs {escape(_flagged(needs))}.")
     warn(tried.notes)
+
+
+def _counted(number: int, of: str) -> str:
+    """A number of rows or people.
+
+    >>> _counted(1, "rows"), _counted(2000, "people")
+    ('1 row', '2,000 people')
+    """
+    return f"{number:,} {of if number != 1 else 'row' if of == 'rows' else 'person'}"
 
 
 def _flagged(needs: str) -> str:

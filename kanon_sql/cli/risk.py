@@ -19,7 +19,6 @@ from kanon_sql.cli.profile import LARGEST_SET
 from kanon_sql.cli.show import grid, out, promised, warn, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.report.numbers import figure
-from kanon_sql.risk.meanings import MEANINGS
 from kanon_sql.risk.table import TableRisk
 from kanon_sql.verbs.risks import FIGURES, Risks
 from kanon_sql.verbs.risks import risks as run
@@ -115,11 +114,11 @@ def _show(seen: Risks) -> None:
     _line("", list(roles))
     _of_each(seen, "rows", lambda t: f"{t.classes.rows:,}")
     if seen.source.unit:
-        _of_each(seen, f"people, by {seen.source.unit}", lambda t: f"{t.classes.people:,}" if t.unit else "")
+        _of_each(seen, f"people, by {seen.source.unit}", lambda t: _count(t.classes.people))
     _of_each(seen, "classes", lambda t: f"{t.classes.number:,}")
     if seen.suppressed_rows is not None:
         _line("suppressed rows", ["", f"{seen.suppressed_rows:,}"])
-        _sentence(MEANINGS["suppressed"])
+        _sentence(seen.meanings["suppressed"])
     _show_verdict(seen)
     _show_sizes(seen)
     _show_risks(seen)
@@ -134,7 +133,7 @@ def _show(seen: Risks) -> None:
 
 
 def _show_verdict(seen: Risks) -> None:
-    _heading("Verdict", MEANINGS["verdict"])
+    _heading("Verdict", seen.meanings["verdict"])
     _of_each(seen, "largest k that holds", lambda t: f"{t.classes.smallest:,}")
     for index, finding in enumerate(seen.source.findings):
         asked = {"model": finding.model, "required": finding.required}
@@ -146,13 +145,13 @@ def _show_verdict(seen: Risks) -> None:
 
 
 def _show_sizes(seen: Risks) -> None:
-    _heading("Class sizes", MEANINGS["class_sizes"])
+    _heading("Class sizes", seen.meanings["class_sizes"])
     people = seen.source.unit is not None
     titles = ["classes", "rows", *(["people"] if people else [])]
     for table, role in zip(seen.tables, ("source", "release"), strict=False):
         grid = _grid(role, *titles)
         for band in table.classes.bands:
-            grid.add_row(band.sizes, *(f"{each:,}" for each in (band.classes, band.rows, band.people)[: len(titles)]))
+            grid.add_row(band.sizes, *(_count(each) for each in (band.classes, band.rows, band.people)[: len(titles)]))
         out.print(grid, soft_wrap=False)
 
 
@@ -161,13 +160,14 @@ def _show_risks(seen: Risks) -> None:
     _of_each(seen, "prosecutor, highest", lambda t: _figure(t.classes.highest), "highest")
     _of_each(seen, "prosecutor, mean", lambda t: _figure(t.classes.mean), "mean")
     for index, above in enumerate(seen.source.classes.above):
-        _line(f"  rows above {above.risk}", [_share(table, index) for table in seen.tables])
-    _sentence(MEANINGS["above"])
+        counted = "people" if seen.source.unit else "rows"
+        _line(f"  {counted} above {above.risk}", [_share(table, index) for table in seen.tables])
+    _sentence(seen.meanings["above"])
     _of_each(seen, "marketer", lambda t: _figure(t.classes.mean), "marketer")
     for name in seen.source.journalist:
         _line(f"journalist, {name}", [_figure(table.journalist[name]) for table in seen.tables])
     if seen.source.journalist:
-        _sentence(MEANINGS["journalist"])
+        _sentence(seen.meanings["journalist"])
     else:
         _line("journalist", ["not known"])
         _sentence("It needs the population that the rows were drawn from: --population.")
@@ -177,7 +177,7 @@ def _show_risks(seen: Risks) -> None:
 
 def _share(table: TableRisk, index: int) -> str:
     above = table.classes.above[index]
-    return f"{above.rows:,} ({above.share:.1%})"
+    return f"{above.rows if above.people is None else above.people:,} ({above.share:.1%})"
 
 
 def _show_sensitive(seen: Risks, column: str) -> None:
@@ -190,34 +190,34 @@ def _show_sensitive(seen: Risks, column: str) -> None:
     _of_each(seen, "t, equal distance", of(lambda s: _figure(s.t_equal)))
     if any(each.t_ordered is not None for each in (*seen.source.sensitive, *seen.last.sensitive)):
         _of_each(seen, "t, ordered distance", of(lambda s: _figure(s.t_ordered)))
-    _sentence(MEANINGS["t"])
+    _sentence(seen.meanings["t"])
     _of_each(seen, "homogeneous classes", of(lambda s: _count(s.homogeneous_classes)))
     _of_each(seen, "  rows in them", of(lambda s: _count(s.homogeneous_rows)))
     if seen.source.unit:
         _of_each(seen, "  people in them", of(lambda s: _count(s.homogeneous_people)))
-    _sentence(MEANINGS["homogeneous"])
+    _sentence(seen.meanings["homogeneous"])
     _of_each(seen, "guessed by the class", of(lambda s: _figure(s.attribution)))
     _of_each(seen, "guessed without it", of(lambda s: _figure(s.guess)))
     _of_each(seen, "certain, people" if seen.source.unit else "certain, rows", of(lambda s: _count(s.certain)))
-    _sentence(MEANINGS["attribution"])
+    _sentence(seen.meanings["attribution"])
 
 
 def _show_columns(seen: Risks, roles: Sequence[str]) -> None:
-    said = " ".join(MEANINGS[name] for name in ("distinction", "separation", "unique_without"))
+    said = " ".join(seen.meanings[name] for name in ("distinction", "separation", "unique_without"))
     _heading("Columns, the most identifying first", said)
-    grid = _grid("column", "in", "distinction", "separation", "unique", "without it")
+    grid = _grid("column", "in", "distinction", "separation", "unique rows", "without it")
     for role, table in zip(roles, seen.tables, strict=True):
         for each in table.separations.columns:
             shown = (_figure(each.distinction), _figure(each.separation), f"{each.unique_rows:,}")
             grid.add_row(escape(", ".join(each.columns)), role, *shown, _count(each.unique_without))
     out.print(grid, soft_wrap=False)
     for role, table in zip(roles, seen.tables, strict=True):
-        _line(f"unique by all, in the {role}", [f"{table.separations.unique_rows:,}"])
+        _line(f"rows unique by all, in the {role}", [f"{table.separations.unique_rows:,}"])
     if not any(table.separations.sets for table in seen.tables):
         return
     many = max(len(table.separations.sets) for table in seen.tables)
     _heading("Small sets of columns", f"The {min(many, _SETS)} most identifying of {many:,}; --json has all.")
-    grid = _grid("together", "in", "distinction", "separation", "unique")
+    grid = _grid("together", "in", "distinction", "separation", "unique rows")
     for role, table in zip(roles, seen.tables, strict=True):
         for each in table.separations.sets[:_SETS]:
             shown = (_figure(each.distinction), _figure(each.separation), f"{each.unique_rows:,}")
@@ -226,7 +226,7 @@ def _show_columns(seen: Risks, roles: Sequence[str]) -> None:
 
 
 def _show_norms(seen: Risks, roles: Sequence[str]) -> None:
-    _heading("Norms", MEANINGS["norms"])
+    _heading("Norms", seen.meanings["norms"])
     words = {True: "yes", False: "no", None: "-"}
     named = dict.fromkeys((each.name, each.rule, each.asked) for table in seen.tables for each in table.norms)
     for name, rule, asked in named:
@@ -238,7 +238,7 @@ def _show_norms(seen: Risks, roles: Sequence[str]) -> None:
 
 
 def _show_identifiers(seen: Risks, roles: Sequence[str]) -> None:
-    _heading("Identifiers", MEANINGS["identifiers"])
+    _heading("Identifiers", seen.meanings["identifiers"])
     grid = _grid("column", "in", "kind", "rows", "seen")
     for role, table in zip(roles, seen.tables, strict=True):
         for each in table.contents.identifiers:
@@ -255,7 +255,7 @@ def _grid(*titles: str) -> Table:
     return grid(*titles, right=_NUMBERS)
 
 
-_NUMBERS = ("classes", "rows", "people", "distinction", "separation", "unique", "without it")
+_NUMBERS = ("classes", "rows", "people", "distinction", "separation", "unique rows", "without it")
 
 
 def _heading(title: str, said: str) -> None:
@@ -267,7 +267,7 @@ def _of_each(seen: Risks, label: str, read: Callable[[TableRisk], str], meaning:
     """One figure of each table, and what it means."""
     _line(label, [read(table) for table in seen.tables])
     if meaning:
-        _sentence(MEANINGS[meaning])
+        _sentence(seen.meanings[meaning])
 
 
 def _line(label: str, cells: Sequence[str]) -> None:

@@ -34,7 +34,11 @@ def _show(checked: dict[str, Any]) -> None:
     if "problem" in checked:
         out.print(f"[red]does not hold[/red]: {escape(in_flags(checked['problem']))}")
         return
-    said = f"{checked['rows']:,} rows in {checked['classes']:,} classes, the smallest of {checked['smallest_class']}"
+    people = f" of {checked['people']:,} people" if "people" in checked else ""
+    said = (
+        f"{checked['rows']:,} rows{people} in {checked['classes']:,} classes, the smallest of "
+        f"{checked['smallest_class']} rows"
+    )
     models = escape(promised(checked["findings"]))
     if checked["holds"]:
         out.print(f"[green]holds[/green]: {models} on {_listed(checked)}; {said}")
@@ -44,11 +48,11 @@ def _show(checked: dict[str, Any]) -> None:
     out.print(f"[red]does not hold[/red]: {negated}{models} on {_listed(checked)}; {said}")
     for finding in checked["findings"]:
         if finding["unsafe_rows"]:
-            _show_offence(finding, checked["offending_sizes"])
+            _show_offence(finding, checked["offending_sizes"], "people" if people else "rows")
     _show_comparison(checked)
 
 
-def _show_offence(finding: dict[str, Any], sizes: list[dict[str, int]]) -> None:
+def _show_offence(finding: dict[str, Any], sizes: list[dict[str, int]], counted: str) -> None:
     """Say how far a model is missed; of k, by the sizes of the classes."""
     rows = f"{finding['unsafe_rows']:,} rows in {finding['unsafe_classes']:,} classes"
     if finding["model"] != "k-anonymity":
@@ -56,9 +60,9 @@ def _show_offence(finding: dict[str, Any], sizes: list[dict[str, int]]) -> None:
         model = escape(promised([finding]))
         out.print(f"{rows} do not meet {model}: {achieved} found")
         return
-    out.print(f"{rows} are below {finding['required']}:")
+    out.print(f"{rows} are below {finding['required']} {counted}:")
     for offence in sizes:
-        out.print(f"  {offence['classes']:,} classes of {offence['size']}")
+        out.print(f"  {offence['classes']:,} classes of {offence['size']} {counted}")
 
 
 def _show_comparison(checked: dict[str, Any]) -> None:

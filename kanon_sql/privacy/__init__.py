@@ -9,18 +9,20 @@ from kanon_sql.privacy.models import POPULATION_UNIT, UNIT, PrivacyModels, all_o
 from kanon_sql.privacy.population import delta_presence, k_map
 from kanon_sql.privacy.predicate import Groups, Predicate, Reference, Spread
 from kanon_sql.privacy.release_model import Alike, Histogram, Least, ReleaseModel
-from kanon_sql.privacy.risk import journalist_risk, marketer_risk, prosecutor_risk
+from kanon_sql.privacy.risk import THRESHOLDS, PeopleByClass, journalist_risk, marketer_risk, prosecutor_risk
 from kanon_sql.privacy.t_closeness import t_closeness
 from kanon_sql.privacy.uniqueness import estimated_uniqueness, population_uniqueness
 
 __all__ = [
     "POPULATION_UNIT",
+    "THRESHOLDS",
     "UNIT",
     "Alike",
     "Finding",
     "Groups",
     "Histogram",
     "Least",
+    "PeopleByClass",
     "Predicate",
     "PrivacyModel",
     "PrivacyModels",

@@ -7,8 +7,8 @@ wants to find as many as possible: the share that is found on average, classes o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor, fsum, isclose, nan
 from typing import Any
@@ -19,6 +19,7 @@ from kanon_sql.privacy.population import given_population
 from kanon_sql.privacy.release_model import ReleaseModel, Sizes
 
 Model = PrivacyModel | ReleaseModel
+THRESHOLDS = (0.05, 0.09, 0.2, 0.33, 0.5)  # of a risk, those that norms and habits go by
 _ROUNDING = 1e-9  # in favour of the fewer rows: what is unavoidable must be so
 
 
@@ -73,6 +74,36 @@ def least_size(risk: float) -> int:
     """
     size = max(1, ceil(1 / risk) - 1)
     return size if 1 / size <= risk else size + 1
+
+
+@dataclass(frozen=True)
+class PeopleByClass:
+    """The people of a table by the size of the smallest class that each of them is in, everybody once.
+
+    >>> people = PeopleByClass(((2, 4), (10, 20)))
+    >>> people.number, people.above(0.2), people.mean
+    (24, 4, 0.16666666666666666)
+    """
+
+    sizes: Sequence[tuple[int, int]]
+
+    @property
+    def number(self) -> int:
+        """How many people there are."""
+        return sum(people for _, people in self.sizes)
+
+    @property
+    def mean(self) -> float:
+        """The prosecutor's mean risk, everybody's being that of their smallest class; 0 where there is nobody."""
+        return fsum(people / size for size, people in self.sizes) / self.number if self.sizes else 0.0
+
+    def above(self, risk: float) -> int:
+        """Whose prosecutor's risk is above a threshold."""
+        return self.between(1, least_size(risk) - 1)
+
+    def between(self, least: int, most: int | None) -> int:
+        """Whose smallest class has a size between two, `most` None for no bound."""
+        return sum(people for size, people in self.sizes if size >= least and (most is None or size <= most))
 
 
 def _asked(

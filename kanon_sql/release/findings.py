@@ -10,7 +10,17 @@ from kanon_sql import queries
 from kanon_sql.engine import Engine, Statement
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
-from kanon_sql.privacy import UNIT, Alike, Finding, Predicate, PrivacyModel, PrivacyModels, Reference, ReleaseModel
+from kanon_sql.privacy import (
+    UNIT,
+    Alike,
+    Finding,
+    PeopleByClass,
+    Predicate,
+    PrivacyModel,
+    PrivacyModels,
+    Reference,
+    ReleaseModel,
+)
 from kanon_sql.queries import Hole, Relation
 
 
@@ -60,7 +70,8 @@ class Summary:
     `unsafe_classes`, `unsafe_rows`: those of the model that most classes do not meet, equal rows being a class.
     `findings`: of everything that the release is held to. `homogeneous`: of the sensitive columns that no model is
     about. `frequent`: of those that one is about, the rows of all classes that have the most frequent value of their
-    class. `redrawn`: what was done to sensitive columns before, if anything. `statements`: what was asked.
+    class. `redrawn`: what was done to sensitive columns before, if anything. `of_people`: the people by the size
+    of the smallest class of each, None where rows count. `statements`: what was asked.
     """
 
     rows: int
@@ -72,7 +83,13 @@ class Summary:
     homogeneous: tuple[Homogeneous, ...] = ()
     redrawn: tuple[Redrawn, ...] = ()
     frequent: Mapping[str, int] = field(default_factory=dict)
+    of_people: PeopleByClass | None = None
     statements: tuple[Statement, ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def people(self) -> int | None:
+        """How many different people the rows are of; None where rows count."""
+        return None if self.of_people is None else self.of_people.number
 
     @property
     def holds(self) -> bool:
@@ -83,10 +100,11 @@ class Summary:
 
     def to_dict(self) -> dict[str, Any]:
         """What was found, ready for JSON."""
-        return {name: value for name, value in asdict(self).items() if name not in _NOT_FOUND}
+        said = {name: value for name, value in asdict(self).items() if name not in _NOT_FOUND}
+        return said if self.people is None else {**said, "people": self.people}
 
 
-_NOT_FOUND = ("homogeneous", "redrawn", "frequent", "statements")
+_NOT_FOUND = ("homogeneous", "redrawn", "frequent", "of_people", "statements")
 
 
 def summarize(
@@ -109,21 +127,31 @@ def summarize(
     """
     summaries = []
     with Scratch(engine, "findings") as tables:
-        if once and len(model.every) + len(sensitive) > 1:
+        if once and len(model.every) + len(sensitive) + bool(model.unit) > 1:
             columns = list(dict.fromkeys([*quasi_identifiers, *model.sensitive.values(), *sensitive]))
             relation = tables.make("shown", "core/copy", columns=columns, source=relation)
         model = model.referring(_references(tables, relation, model, source or (engine, relation)))
-        people = _population(tables, relation, quasi_identifiers, *population) if population else None
-        asked = _summaries_sql(engine, relation, quasi_identifiers, model, people)
+        others = _population(tables, relation, quasi_identifiers, *population) if population else None
+        asked = _summaries_sql(engine, relation, quasi_identifiers, model, others)
         for each, (name, sql) in zip(model.models, asked, strict=False):
             summaries.append(_of_classes(each, tables.rows_as(sql, name)))
         for promised, (name, sql) in zip(model.of_release, asked[len(model.models) :], strict=True):
             summaries.append(_of_release(promised, tables.rows_as(sql, name)))
         same = tuple(_homogeneous(tables, relation, quasi_identifiers, each, model.unit) for each in sensitive)
+        people = people_by_class(engine, relation, quasi_identifiers, model.unit) if model.unit else None
     worst = max(summaries, key=lambda summary: summary.unsafe_classes)
     every = tuple(finding for summary in summaries for finding in summary.findings)
     frequent = {column: rows for summary in summaries for column, rows in summary.frequent.items()}
-    return replace(worst, findings=every, homogeneous=same, frequent=frequent, statements=tables.log)
+    found = replace(worst, findings=every, homogeneous=same, frequent=frequent, of_people=people)
+    return replace(found, statements=tables.log)
+
+
+def people_by_class(engine: Engine, relation: Relation, quasi_identifiers: Sequence[str], unit: str) -> PeopleByClass:
+    """The people of a relation, whom a column tells apart, by the size of the smallest class of each."""
+    plain = {name: column for column, name in queries.plain_names(quasi_identifiers).items()}
+    holes: dict[str, Hole] = {"quasi_identifiers": plain, "names": list(plain), "unit": [unit]}
+    rows = engine.rows(queries.text("privacy/people_by_class", engine.dialect, release=relation, **holes))
+    return PeopleByClass(tuple((int(size), int(people)) for size, people in rows))
 
 
 def _homogeneous(
@@ -325,8 +353,16 @@ def _figure(value: Any) -> Any:
     return value if value is None or isinstance(value, float) else int(value) if value == int(value) else float(value)
 
 
-def class_sizes(engine: Engine, relation: Relation, quasi_identifiers: Sequence[str]) -> list[tuple[int, int]]:
-    """How many classes of each size a relation has, the smallest first."""
+def class_sizes(
+    engine: Engine, relation: Relation, quasi_identifiers: Sequence[str], unit: str | None = None
+) -> list[tuple[int, int]]:
+    """How many classes of each size a relation has, the smallest first; the size counts people where one is told."""
+    if unit is not None:
+        plain = {name: column for column, name in queries.plain_names(quasi_identifiers).items()}
+        holes: dict[str, Hole] = {"quasi_identifiers": plain | {UNIT: unit}, "names": list(plain)}
+        size = Predicate("SUM(n)", unit=UNIT)
+        text = queries.text("privacy/release_class_sizes", engine.dialect, release=relation, size=size, **holes)
+        return [(int(size), int(classes)) for size, _, classes, *_ in engine.rows(text)]
     query = queries.text(
         "core/class_sizes", engine.dialect, release=relation, quasi_identifiers=list(quasi_identifiers)
     )

@@ -40,7 +40,7 @@ def sizes(rows: Sequence[Row], of_source: int | None, of_release: int, k: int, w
         parts.append(_text(band(each), middle, top + high + 16, "", "middle"))
     parts.append(_text(f"{who} in the same class", _WIDE / 2, top + high + 34, "m", "middle"))
     parts += [_bars(name, each) for name, each in bars.items()]
-    said = "Share of rows by the size of their class: grey in the source, coloured in the release."
+    said = f"Share of {who} by the size of their class: grey in the source, coloured in the release."
     return picture("sizes", _WIDE, top + high + 42, "Class sizes before and after", said, parts)
 
 

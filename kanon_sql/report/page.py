@@ -69,7 +69,13 @@ def _template(name: str) -> Template:
         keep_trailing_newline=True,
     )
     made.filters |= {"count": count, "figure": _figure, "percent": _percent, "short": charts.short, "asked": parameters}
-    made.filters |= {"listed": words.listed, "md": _markdown, "named": words.named, "risk_name": words.risk_name}
+    made.filters |= {
+        "listed": words.listed,
+        "md": _markdown,
+        "named": words.named,
+        "risk_name": words.risk_name,
+        "said": words.percent,
+    }
     made.filters |= {
         "code": _code,
         "shares": _shares,
@@ -156,23 +162,22 @@ def _of_board(manifest: Mapping[str, Any], figures: Mapping[str, Any] | None) ->
         "holds": words.holds(manifest),
         "left": words.left(manifest, figures),
         "cost": words.cost(manifest),
-        "tiles": _tiles(manifest, figures),
+        "verdict": (verdict := words.verdict(manifest, figures)),
+        "tiles": _tiles(manifest, verdict),
         "who": words.who(manifest),
     }
 
 
-def _tiles(manifest: Mapping[str, Any], figures: Mapping[str, Any] | None) -> list[tuple[str, str, str]]:
+def _tiles(manifest: Mapping[str, Any], verdict: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """The figures that a board remembers: a name, the figure, and what it is held against."""
     asked = next((each["required"] for each in manifest["privacy"] if each["model"] == "k-anonymity"), None)
-    smallest = manifest.get("smallest_class") or manifest.get("smallest_group")
-    known = {each["figure"]: each["release"] for each in (figures or {}).get("risk") or ()}
-    highest = known.get("highest") or (words.risk(manifest) or (None,))[0]
+    smallest, who, highest = words.smallest_group(manifest), words.who(manifest), verdict["highest"]
     kept = words.detail(manifest)
     tiles = [
-        ("Smallest group", count(smallest), f"{asked:,} promised" if asked else words.who(manifest))
+        ("Highest risk found", words.percent(highest), verdict["about"].lower()) if highest else None,
+        ("Smallest group", f"{count(smallest)} {who}", f"{asked:,} promised" if asked else "by the quasi-identifiers")
         if smallest
         else None,
-        ("Highest risk", words.percent(highest), f"1 in {round(1 / highest):,}") if highest else None,
         _released(manifest),
         ("Detail kept", words.percent(kept), "mean of the columns") if kept is not None else None,
     ]
@@ -183,7 +188,10 @@ def _released(manifest: Mapping[str, Any]) -> tuple[str, str, str]:
     rows, released = manifest["rows"], manifest["released_rows"]
     if rows is None:
         return "Rows released", count(released), "of a source that is gone"
-    return "Rows released", words.percent(released / rows), f"{count(released)} of {count(rows)}"
+    of_people = ""
+    if people := manifest.get("people"):
+        of_people = f" rows, {count(manifest['released_people'])} of {count(people)} people"
+    return "Rows released", words.percent(released / rows), f"{count(released)} of {count(rows)}{of_people}"
 
 
 def _content(figures: Mapping[str, Any], room: _Room) -> dict[str, Any]:
@@ -249,6 +257,7 @@ def _pictures(figures: Mapping[str, Any], room: _Room) -> dict[str, Any]:
     """The pictures of a page, those of columns with the rows that they show."""
     manifest = figures["manifest"]
     k, rows, released = figures["k"], manifest["rows"], manifest["released_rows"]
+    known = [each for each in figures["loss_by_k"] if each["score"] is not None]
     by_column: dict[str, list[Row]] = {}
     for each in figures["distributions"]:
         by_column.setdefault(each["column"], []).append(each)
@@ -257,7 +266,7 @@ def _pictures(figures: Mapping[str, Any], room: _Room) -> dict[str, Any]:
     columns, lattice = figures["columns"], figures["lattice"] if room.lattice else None
     return {
         "sizes": _drawn(
-            figures["class_sizes"], lambda bands: charts.sizes(bands, rows, released, k, words.who(manifest))
+            figures["class_sizes"], lambda bands: charts.sizes(bands, *_counted(figures), k, figures["counted"])
         ),
         "columns": [
             Markup(charts.columns(columns[start : start + _IN_A_PICTURE], start))
@@ -271,11 +280,19 @@ def _pictures(figures: Mapping[str, Any], room: _Room) -> dict[str, Any]:
         "associations": _drawn(pairs, charts.associations),
         "pairs": pairs,
         "by_k": _drawn(
-            [each for each in figures["loss_by_k"] if each["score"] is not None],
+            known if len(known) > 1 else [],
             lambda each: charts.by_k(each, f"{manifest['metric']} (information loss)", k),
         ),
         "lattice": Markup(lattice) if lattice else None,
     }
+
+
+def _counted(figures: Mapping[str, Any]) -> tuple[int | None, int]:
+    """How many rows, or people, class sizes are shares of: in the source and in the release."""
+    manifest, bands = figures["manifest"], figures["class_sizes"]
+    if figures["counted"] == "rows":
+        return manifest["rows"], manifest["released_rows"]
+    return manifest.get("people"), manifest.get("released_people") or sum(each["release"] for each in bands)
 
 
 def _drawn(rows: Sequence[Row], draw: Callable[[Sequence[Row]], str]) -> Markup | None:

@@ -111,11 +111,9 @@ def left(manifest: Manifest, figures: Mapping[str, Any] | None = None) -> list[s
     """What risk is left, as far as it is known."""
     said = [_finding_somebody(manifest, figures or {})]
     attacks = (figures or {}).get("attacks") or ()
-    said += _homogeneous(attacks, who(manifest))
-    said += _most_successful(attacks, who(manifest))
-    sensitive = manifest["roles"].get("sensitive") or []
-    changed = {*(manifest.get("perturbation") or {}).get("columns", {})}
-    exact = [*(name for name in sensitive if name not in changed), *(manifest["roles"].get("kept") or [])]
+    said += _homogeneous(attacks)
+    said += _most_successful(attacks)
+    exact = _exact(manifest)
     if exact:
         models = [each["model"] for each in manifest["privacy"]]
         open_ = [name for name in exact if not any(f" of {name}" in model for model in models)]
@@ -124,10 +122,94 @@ def left(manifest: Manifest, figures: Mapping[str, Any] | None = None) -> list[s
     return [each for each in said if each]
 
 
+def _exact(manifest: Manifest) -> list[str]:
+    """The columns that are released as they are."""
+    sensitive = manifest["roles"].get("sensitive") or []
+    changed = {*(manifest.get("perturbation") or {}).get("columns", {})}
+    return [*(name for name in sensitive if name not in changed), *(manifest["roles"].get("kept") or [])]
+
+
 def risk(manifest: Manifest) -> tuple[float, float] | None:
     """The prosecutor's highest and mean risk, as the release's classes tell; None where they do not."""
+    if people := manifest.get("risk_of_people"):
+        return (1 / people["smallest_class"], people["mean"]) if people["smallest_class"] else None
     smallest, classes, rows = (manifest.get(name) for name in ("smallest_class", "classes", "released_rows"))
     return (1 / smallest, classes / rows) if smallest and classes and rows and not manifest.get("unit") else None
+
+
+def smallest_group(manifest: Manifest) -> int | None:
+    """The size of the smallest group, in people where these count; None where it is not known."""
+    if manifest.get("unit"):
+        known = (each["achieved"] for each in manifest["privacy"] if each["model"] == "k-anonymity")
+        return (manifest.get("risk_of_people") or {}).get("smallest_class") or next(known, None)
+    return manifest.get("smallest_class") or manifest.get("smallest_group")
+
+
+def verdict(manifest: Manifest, figures: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The worst of all that was measured, and why; then each measure: what it is about, its worst risk, a sentence.
+
+    `highest`: the risk of whoever is at most risk, None if nothing was measured; `unmeasured`: what is not part of it.
+    """
+    attacks = (figures or {}).get("attacks") or ()
+    parts = [*_by_groups(manifest, figures or {}), *_by_attacks(attacks, _exact(manifest))]
+    worst = max(parts, key=lambda part: part[1], default=None)
+    measured = [part[0] for part in parts]
+    return {
+        "highest": worst[1] if worst else None,
+        "reason": worst[2] if worst else "Nothing was measured.",
+        "about": worst[0] if worst else "",
+        "parts": parts,
+        "unmeasured": [name.lower() for name in ("Quasi-identifiers", *_TRIED) if name not in measured],
+    }
+
+
+def _by_groups(manifest: Manifest, figures: Mapping[str, Any]) -> list[tuple[str, float, str]]:
+    """The risk by the quasi-identifiers alone."""
+    known = {each["figure"]: each["release"] for each in figures.get("risk") or ()}
+    highest = known.get("highest") or (risk(manifest) or (None,))[0]
+    if not highest:
+        return []
+    columns = listed(quasi_identifiers(manifest), 4)
+    whose = "a person's row" if who(manifest) == "people" else "a row"
+    said = f"Of whoever is in the smallest group by {columns} alone, 1 guess in {1 / highest:,.4g} picks {whose}."
+    return [("Quasi-identifiers", highest, said)]
+
+
+def _by_attacks(attacks: Sequence[Row], exact: Sequence[str]) -> list[tuple[str, float, str]]:
+    """What attacks found, of the columns together, of sensitive values, and otherwise; certainty is a risk of 100 %."""
+    found: list[tuple[str, float, str]] = []
+    for each in sorted(attacks, key=lambda each: -(each["share"] or 0.0)):
+        if each["attack"] in _SINGLING and each["hits"]:
+            share = "Some" if each["share"] is None else percent(each["share"])
+            by = "all released columns together" if each["attack"] == "singling_out" else "one released column"
+            among = f", exact {listed(exact, 4)} among them" if exact and each["attack"] == "singling_out" else ""
+            said = f"{share} of the {each['counted']} are the only ones of their kind by {by}{among}."
+            found.append(("Released columns together", 1.0, said))
+        elif each["attack"] == "homogeneity" and each["hits"]:
+            share = "Some" if each["share"] is None else percent(each["share"])
+            said = f"{share} of the {each['counted']} are in a group that has one value of {each['column']} alone."
+            found.append(("Sensitive values", 1.0, said))
+        elif each["excess"] and each["attack"] in (*_OF_VALUES, *_LINKING):
+            of = f" of {each['column']}" if each["column"] else ""
+            said = (
+                f"{named(each['attack']).capitalize()}{of} is right for {percent(each['share'])} of the "
+                f"{each['counted']}, above chance."
+            )
+            found.append(("Sensitive values" if each["attack"] in _OF_VALUES else "Linking", each["share"], said))
+    worst: dict[str, tuple[str, float, str]] = {}
+    for part in found:
+        if part[0] not in worst or part[1] > worst[part[0]][1]:
+            worst[part[0]] = part
+    for name, these in _TRIED.items():
+        if name not in worst and any(each["attack"] in these for each in attacks):
+            worst[name] = (name, 0.0, "Nothing above chance was found.")
+    return [worst[name] for name in _TRIED if name in worst]
+
+
+_SINGLING = ("singling_out", "singling_out_by_one")
+_OF_VALUES = ("homogeneity", "ruling_out", "posterior", "minimality", "inference")  # whose share is of right guesses
+_LINKING = ("linkability", "unsorted_matching", "place_within_classes", "order_within_classes")
+_TRIED = {"Released columns together": _SINGLING, "Sensitive values": _OF_VALUES, "Linking": _LINKING}
 
 
 def _finding_somebody(manifest: Manifest, figures: Mapping[str, Any]) -> str:
@@ -146,12 +228,12 @@ def _finding_somebody(manifest: Manifest, figures: Mapping[str, Any]) -> str:
     )
 
 
-def _homogeneous(attacks: Sequence[Row], counted: str) -> list[str]:
+def _homogeneous(attacks: Sequence[Row]) -> list[str]:
     told = [each for each in attacks if each["attack"] == "homogeneity" and each["share"]]
     worst = sorted(told, key=lambda each: -each["share"])[:_MOST_TOLD]
     said = [
-        f"{percent(each['share'])} of the {counted} are in a group that has one value of {each['column']} alone: "
-        "whoever finds the group knows it."
+        f"{percent(each['share'])} of the {each['counted']} are in a group that has one value of {each['column']} "
+        "alone: whoever finds the group knows it."
         for each in worst
     ]
     more = len(told) - len(worst)
@@ -162,7 +244,7 @@ def _homogeneous(attacks: Sequence[Row], counted: str) -> list[str]:
 _MOST_TOLD = 3  # columns on the first page
 
 
-def _most_successful(attacks: Sequence[Row], counted: str) -> list[str]:
+def _most_successful(attacks: Sequence[Row]) -> list[str]:
     worst = max(attacks, key=lambda each: each["excess"] or 0.0, default=None)
     if worst is None:
         return []
@@ -173,7 +255,7 @@ def _most_successful(attacks: Sequence[Row], counted: str) -> list[str]:
     of = f", of {worst['column']}" if worst["column"] else ""
     return [
         f"The most successful attack that was tried: {does[:1].lower()}{does[1:]}{of}. It is right for "
-        f"{percent(worst['share'])} of the {counted}; by chance it would be {percent(chance)}."
+        f"{percent(worst['share'])} of the {worst['counted']}; by chance it would be {percent(chance)}."
     ]
 
 
@@ -210,6 +292,8 @@ def cost(manifest: Manifest) -> list[str]:
         if lost
         else f"All {rows:,} rows were released."
     ]
+    if people := manifest.get("suppressed_people"):
+        said.append(f"{people:,} of {manifest['people']:,} people have no row in the release.")
     kept = detail(manifest)
     if kept is not None:
         worst = max(manifest["loss_per_attribute"].items(), key=lambda each: each[1])
@@ -279,6 +363,10 @@ RISKS = {
 }
 
 
-def risk_name(name: str) -> str:
-    """A figure of risk in words."""
-    return RISKS.get(name) or f"Rows with a risk {name}"
+def risk_name(name: str, counted: str = "rows") -> str:
+    """A figure of risk in words; `counted`: rows or people."""
+    return (
+        f"{RISKS[name]}, {counted}"
+        if name == "smallest class"
+        else RISKS.get(name) or f"{counted.capitalize()} with a risk {name}"
+    )

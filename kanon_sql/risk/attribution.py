@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kanon_sql.engine import Column
+from kanon_sql import queries
+from kanon_sql.engine import Column, Engine
 from kanon_sql.privacy import Finding, PrivacyModel, l_diversity, t_closeness
+from kanon_sql.queries import Relation
 from kanon_sql.release.findings import Homogeneous
 
 
@@ -19,7 +21,8 @@ class Sensitive:
     the whole table, None for values without an order. `entropy_l` and these are None too where people are counted and
     some have several values: their shares do not add up to 1. `homogeneous_people`: None where rows count.
     `attribution`: the mean probability of guessing somebody's value by the most frequent one of their class, `guess`:
-    by that of the whole table. `certain`: the people (or rows) whose class makes it 1.
+    by that of the whole table; where people count, somebody in two classes counts in each. `certain`: the people (or
+    rows) that are in a class that makes it 1.
     """
 
     column: str
@@ -59,11 +62,19 @@ def _measure(column: str, achieved: str, **more: str) -> PrivacyModel:
     return PrivacyModel(f"attribution of {column}", {}, columns, "rows >= 1", column, achieved=achieved)
 
 
-def sensitive(column: str, found: Mapping[str, Finding], homogeneous: Homogeneous, people: int) -> Sensitive:
-    """What the findings of the models of one column come to, in classes of so many people (or rows)."""
+def certain_people(engine: Engine, relation: Relation, quasi_identifiers: Sequence[str], column: str, unit: str) -> int:
+    """How many people are in a class in which one value of a column is everybody's."""
+    plain = {name: column for column, name in queries.plain_names(quasi_identifiers).items()}
+    holes: dict[str, Any] = {"quasi_identifiers": plain, "names": list(plain), "value": [column], "unit": [unit]}
+    ((people,),) = engine.rows(queries.text("risk/certain_people", engine.dialect, release=relation, **holes))
+    return int(people)
+
+
+def sensitive(column: str, found: Mapping[str, Finding], homogeneous: Homogeneous, members: int) -> Sensitive:
+    """What the findings of the models of one column come to, in classes of so many members (people or rows)."""
     figures: dict[str, Any] = {name: finding.achieved for name, finding in found.items()}
     figures.setdefault("t_ordered", None)
-    figures["attribution"] = figures.pop("right") / people
+    figures["attribution"] = figures.pop("right") / members
     for name in ("classes", "rows", "people"):
         figures[f"homogeneous_{name}"] = getattr(homogeneous, name)
     return Sensitive(column, **figures)

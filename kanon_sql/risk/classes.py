@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.privacy import (
+    THRESHOLDS,
     UNIT,
     Histogram,
+    PeopleByClass,
     Predicate,
     ReleaseModel,
     estimated_uniqueness,
@@ -18,8 +20,8 @@ from kanon_sql.privacy import (
 )
 from kanon_sql.privacy.risk import least_size
 from kanon_sql.queries import Relation
+from kanon_sql.release import findings
 
-THRESHOLDS = (0.05, 0.09, 0.2, 0.33, 0.5)
 _BANDS: Sequence[tuple[int, int | None]] = ((1, 1), (2, 2), (3, 4), (5, 10), (11, 19), (20, None))
 
 
@@ -31,21 +33,19 @@ class Alike:
     classes: int
     rows: int
 
-    @property
-    def people(self) -> int:
-        """The people in all of them; somebody in two classes is in each of them."""
-        return self.size * self.classes
-
 
 @dataclass(frozen=True)
 class Band:
-    """The classes whose sizes lie between two, `most` None for no bound."""
+    """The classes whose sizes lie between two, `most` None for no bound.
+
+    `people`: those whose smallest class is one of these, so that everybody is in one band; None where rows count.
+    """
 
     least: int
     most: int | None
     classes: int
     rows: int
-    people: int
+    people: int | None
 
     @property
     def sizes(self) -> str:
@@ -57,19 +57,26 @@ class Band:
 
 @dataclass(frozen=True)
 class Above:
-    """The rows whose prosecutor's risk is above a threshold, and the share of people (or rows) that they are."""
+    """The rows whose prosecutor's risk is above a threshold, the people with such a row, and their share.
+
+    `people`: None where rows count; `share` is that of the people, or else of the rows.
+    """
 
     risk: float
     rows: int
-    people: int
+    people: int | None
     share: float
 
 
 @dataclass(frozen=True)
 class Classes:
-    """All classes of a table; it has some."""
+    """All classes of a table; it has some.
+
+    `of_people`: the people by the size of the smallest class that each is in, everybody once; None where rows count.
+    """
 
     alike: Sequence[Alike]
+    of_people: PeopleByClass | None = None
 
     @property
     def rows(self) -> int:
@@ -80,9 +87,19 @@ class Classes:
         return sum(each.classes for each in self.alike)
 
     @property
-    def people(self) -> int:
-        """The people in all classes, where somebody in two classes counts in each of them; rows, where rows count."""
-        return sum(each.people for each in self.alike)
+    def people(self) -> int | None:
+        """How many different people there are; None where rows count."""
+        return None if self.of_people is None else self.of_people.number
+
+    @property
+    def counted(self) -> int:
+        """The people, or the rows where these count."""
+        return self.rows if self.people is None else self.people
+
+    @property
+    def members(self) -> int:
+        """The sizes of all classes together: somebody in two classes counts in each of them."""
+        return sum(each.size * each.classes for each in self.alike)
 
     @property
     def smallest(self) -> int:
@@ -101,7 +118,7 @@ class Classes:
     def _band(self, least: int, most: int | None) -> Band:
         inside = [each for each in self.alike if each.size >= least and (most is None or each.size <= most)]
         figures = (sum(each.classes for each in inside), sum(each.rows for each in inside))
-        return Band(least, most, *figures, sum(each.people for each in inside))
+        return Band(least, most, *figures, None if self.of_people is None else self.of_people.between(least, most))
 
     @property
     def highest(self) -> float:
@@ -110,8 +127,8 @@ class Classes:
 
     @property
     def mean(self) -> float:
-        """The prosecutor's mean risk, and the marketer's: the classes over the people."""
-        return _figure(marketer_risk(1), self)
+        """The prosecutor's mean risk, and the marketer's: classes over rows; of people that by their smallest class."""
+        return _figure(marketer_risk(1), self) if self.of_people is None else self.of_people.mean
 
     @property
     def above(self) -> tuple[Above, ...]:
@@ -120,9 +137,9 @@ class Classes:
 
     def _above(self, risk: float) -> Above:
         (model,) = prosecutor_risk(above=risk, share=0)
-        small = [each for each in self.alike if each.size < least_size(risk)]
-        share = _figure(model, self)
-        return Above(risk, sum(each.rows for each in small), sum(each.people for each in small), share)
+        rows = sum(each.rows for each in self.alike if each.size < least_size(risk))
+        people = None if self.of_people is None else self.of_people.above(risk)
+        return Above(risk, rows, people, _figure(model, self) if people is None else people / self.counted)
 
     def uniqueness(self, sampling_fraction: float) -> float | None:
         """The share of the population that is unique, as Dankar's rule estimates it; None where it finds none."""
@@ -146,4 +163,7 @@ def classes_of(engine: Engine, relation: Relation, quasi_identifiers: Sequence[s
         names=list(plain),
         size=Predicate("SUM(n)", unit=UNIT if unit else None),
     )
-    return Classes([Alike(int(size), int(many), int(rows)) for size, *_, many, rows, _ in engine.rows(text)])
+    alike = [Alike(int(size), int(many), int(rows)) for size, *_, many, rows, _ in engine.rows(text)]
+    if unit is None:
+        return Classes(alike)
+    return Classes(alike, findings.people_by_class(engine, relation, quasi_identifiers, unit))

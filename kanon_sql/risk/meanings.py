@@ -1,11 +1,11 @@
-"""What each figure of a risk means, in a sentence for people."""
+"""What each figure of a risk means, in a sentence for people: of rows, or of people where a unit distinguishes them."""
 
 from collections.abc import Mapping
 
-MEANINGS: Mapping[str, str] = {
+_OF_ROWS: Mapping[str, str] = {
     "verdict": "A class is all rows that show the same quasi-identifiers; k holds if every class has k rows or more.",
     "class_sizes": "In a class of one the row is found at once; in a class of 20, one guess in 20 is right.",
-    "suppressed": "Rows of the source that the release does not have; who is in them is at no risk from it.",
+    "suppressed": "Rows of the source that the release does not have; who is in no other row is at no risk from it.",
     "highest": "Who knows that somebody is in the table finds their row with at most this probability.",
     "mean": "The same probability on average over all rows.",
     "above": "The share of rows that are found with a higher probability than that.",
@@ -27,3 +27,20 @@ MEANINGS: Mapping[str, str] = {
     "identifiers": "Columns that tell who somebody is, of the eighteen kinds that HIPAA lists, with rows of each; "
     "what no rule here sees may be an identifier all the same.",
 }
+
+_OF_PEOPLE: Mapping[str, str] = {
+    "verdict": "A class is all rows that show the same quasi-identifiers; k holds if every class has k people or more.",
+    "class_sizes": "The people in a class are its size; in a class of 20, one guess in 20 is right. Everybody is "
+    "counted once, at the smallest class that they are in.",
+    "mean": "The same probability on average over all people, each by the smallest class that they are in.",
+    "above": "The share of people who have a row that is found with a higher probability than that.",
+    "marketer": "The share of people that somebody finds who matches all of them with another table, each by the "
+    "smallest class that they are in.",
+    "attribution": "The probability of guessing somebody's value by the most frequent one of their class, on average "
+    "over the people of all classes; without their class it is that of the guess.",
+}
+
+
+def meanings(unit: str | None) -> dict[str, str]:
+    """The meaning of each figure by its name, where the people of a unit are counted, or rows."""
+    return {**_OF_ROWS, **(_OF_PEOPLE if unit else {})}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kanon_sql.risk.classes import Classes
+from kanon_sql.privacy.risk import least_size
 from kanon_sql.risk.identifiers import OLD, Contents
 
-CELL = 11  # rows of the smallest class; 1 / 11 is the 0.09 of the agencies, rounded
-_HIGHEST = 0.09
+CELL = 11  # the least size of a cell
+_HIGHEST = 0.09  # risk that agencies accept; 1 / 11 is above it
 
 
 @dataclass(frozen=True)
@@ -26,18 +26,23 @@ class Norm:
     met: bool | None
 
 
-def norms(classes: Classes, contents: Contents) -> tuple[Norm, ...]:
-    """All rules, beside the classes of a table and what its columns hold."""
-    return (*_of_classes(classes), *_safe_harbor(contents))
+def norms(smallest: int, counted: str, contents: Contents, unknown: bool = False) -> tuple[Norm, ...]:
+    """All rules, beside the smallest class of a table, its size in rows or people, and what its columns hold.
+
+    `unknown`: whether people should count, and cannot; a class of few people may have many rows.
+    """
+    return (*of_classes(smallest, counted, unknown), *_safe_harbor(contents))
 
 
-def _of_classes(classes: Classes) -> Iterator[Norm]:
-    smallest = classes.smallest
-    risk = f"{classes.highest:.4f}, a class of {smallest:,}"
-    asked = f"at most {_HIGHEST}, a class of {CELL}"
+def of_classes(smallest: int, counted: str, unknown: bool = False) -> Iterator[Norm]:
+    """The rules about class sizes; figures are compared as they are, not as they are printed."""
+    size = f"{smallest:,} {counted}{', people unknown' if unknown else ''}"
+    asked = f"at most {_HIGHEST}, a class of {least_size(_HIGHEST)}"
     for name in ("EMA Policy 0070", "Health Canada PRCI"):
-        yield Norm(name, "highest risk", asked, risk, smallest >= CELL)
-    yield Norm("CMS cell size", "smallest class", f"at least {CELL}", f"{smallest:,}", smallest >= CELL)
+        met = None if unknown and 1 / smallest <= _HIGHEST else 1 / smallest <= _HIGHEST
+        yield Norm(name, "highest risk", asked, f"{1 / smallest:.4f}, a class of {size}", met)
+    met = None if unknown and smallest >= CELL else smallest >= CELL
+    yield Norm("CMS cell size", "smallest class", f"at least {CELL}", size, met)
 
 
 def _safe_harbor(contents: Contents) -> Iterator[Norm]:

@@ -65,8 +65,9 @@ class Attacks(Result):
         """One row per attack and column."""
         import pandas
 
-        named = ("name", "column", "people", "attempts", "successes", "share", "baseline", "control", "excess")
-        return pandas.DataFrame([[each.to_dict()[name] for name in named] for each in self.outcomes], columns=named)
+        counts = ("people", "counted", "attempts", "successes")
+        names = ("name", "column", *counts, "share", "baseline", "control", "excess")
+        return pandas.DataFrame([[each.to_dict()[name] for name in names] for each in self.outcomes], columns=names)
 
     def _lines(self) -> list[tuple[str, str]]:
         return [
@@ -268,7 +269,7 @@ def _is_half(kinds: Mapping[str, str], shown: Mapping[str, tuple[str, ...]]) -> 
 
 def _people(tables: Scratch, copied: Relation, unit: Sequence[str]) -> int:
     """The people in a copy; 0 where nothing tells them apart."""
-    return int(tables.rows("attack/people", copied=copied, unit=unit)[0][0]) if unit else 0
+    return int(tables.rows("core/people", relation=copied, unit=unit)[0][0]) if unit else 0
 
 
 def check_columns(role: str, kinds: Mapping[str, str], needed: Mapping[str, tuple[str, ...]], every: bool) -> None:

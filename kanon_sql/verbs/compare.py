@@ -293,6 +293,7 @@ def _found(
     figures = made.figures
     suppressed, columns = figures.rows_at_risk or 0, problem.columns
     released, classes = figures.released_rows or 0, figures.classes or 0
+    by_rows = problem.judge.model.unit is None  # classes are counted in rows here, which tells no risk of people
     result = StrategyResult(
         run.strategy,
         _promise(run.strategy),
@@ -306,8 +307,8 @@ def _found(
         information_loss=made.scores,
         classes=classes,
         smallest_class=figures.smallest_class,
-        risk_highest=1 / figures.smallest_class if figures.smallest_class else 0.0,
-        risk_mean=classes / released if released else 0.0,
+        risk_highest=(1 / figures.smallest_class if figures.smallest_class else 0.0) if by_rows else None,
+        risk_mean=(classes / released if released else 0.0) if by_rows else None,
         same_as=same,
     )
     return _searched(problem, result, run.outcome, proven, minimal) if run.outcome else result

@@ -20,6 +20,7 @@ from kanon_sql.report import hasse
 from kanon_sql.report.lattice import in_report
 from kanon_sql.report.numbers import count
 from kanon_sql.risk.classes import Classes, classes_of
+from kanon_sql.risk.norms import of_classes
 from kanon_sql.risk.table import TableRisk
 from kanon_sql.spec import CLOAK, Spec
 from kanon_sql.strategies import STRATEGIES
@@ -50,17 +51,22 @@ _LEAST = 3  # people that a count stands for at least, where k is smaller
 
 @dataclass(frozen=True)
 class Guard:
-    """What may be said of counts of the source: multiples of `least` rows, the rows of k people or more."""
+    """What may be said of counts of the source: multiples of `least` rows, the rows of k people or more.
+
+    `most`: all that there are, whose number is known.
+    """
 
     least: int
+    most: int | None = None
 
     def rounded(self, rows: float) -> int:
-        """A count of none, or of `least` or more, as a multiple of it.
+        """A count of none, or of `least` or more, as a multiple of it, but no more than there are in all.
 
-        >>> Guard(5).rounded(0), Guard(5).rounded(6), Guard(5).rounded(8)
-        (0, 5, 10)
+        >>> Guard(5).rounded(0), Guard(5).rounded(6), Guard(5).rounded(8), Guard(5, most=28).rounded(28)
+        (0, 5, 10, 28)
         """
-        return 0 if not rows else max(1, int(rows / self.least + 0.5)) * self.least
+        near = 0 if not rows else max(1, int(rows / self.least + 0.5)) * self.least
+        return near if self.most is None else min(near, self.most)
 
     def counted(self, rows: float) -> int | None:
         """The same of any count; None for some, but fewer than `least`."""
@@ -72,8 +78,8 @@ class ReleaseFigures(Result):
     """The figures of a report as lists of rows, for who plots themselves; `to_df` gives any of them as a frame.
 
     `k`: of the spec. `least`: the rows that a count of the source is a multiple of, and stands for at least.
-    `class_sizes`: the rows of the classes of each band of sizes, `source` and `release`. `risk`: each figure of both.
-    `norms`: of the release.
+    `counted`: what class sizes and risks count, rows or the people of a unit. `class_sizes`: those in the classes of
+    each band of sizes, `source` and `release`. `risk`: each figure of both. `norms`: of the release.
     `columns`: what became of each quasi-identifier, in rows. `distributions`: per bin of each column the rows of both.
     `associations`: of every two columns, in both. `loss_by_k`: the score and the suppressed share at each k; `refused`
     where there is none. `attacks`: shares of right guesses, beside what chance gives. `lattice`: its picture as SVG.
@@ -83,6 +89,7 @@ class ReleaseFigures(Result):
     manifest: Mapping[str, Any]
     k: int
     least: int
+    counted: str = "rows"
     class_sizes: tuple[Mapping[str, Any], ...] = ()
     risk: tuple[Mapping[str, Any], ...] = ()
     norms: tuple[Mapping[str, Any], ...] = ()
@@ -159,7 +166,7 @@ class _Gathering:
         self._release, self._source = release, source
         self.missing: dict[str, str] = {}
         self.guard = Guard(max(spec.privacy.k, _LEAST))
-        self.guard = Guard(self.guard.least * self._rows_of_one())
+        self.guard = Guard(self.guard.least * self._rows_of_one(), manifest["rows"])
         names = ("risk", "columns", "loss_by_k", "lattice", "attacks")
         made = (self._risk, self._columns, self._loss_by_k, self._lattice, self._attacks)
         self.parts: Mapping[str, Callable[[], dict[str, Any]]] = dict(zip(names, made, strict=True))
@@ -197,21 +204,44 @@ class _Gathering:
 
     def _risk(self) -> dict[str, Any]:
         """Class sizes, risks and norms: of both tables, or of the release alone."""
+        asked: dict[str, Any] = {"observer": self.observer, "largest_set": 1}
         if isinstance(self._source, str):
-            alone = self.spec.model_copy(update={"unit": None})
-            return self._of_risk(None, risks(self.release, alone, observer=self.observer, largest_set=1).source)
-        seen = risks(self.source, self.spec, release=self.release, observer=self.observer, largest_set=1)
+            alone = risks(self.release, self.spec.model_copy(update={"unit": None}), **asked).source
+            return self._of_people(None, alone) if self.spec.unit else self._of_risk(None, alone)
+        seen = risks(self.source, self.spec, release=self.release, **asked)
         assert seen.release is not None
+        if self.spec.unit and seen.release.unit is None:
+            return self._of_people(risks(self.source, self.spec, **asked).source, seen.release)
         return self._of_risk(seen.source, seen.release)
 
     def _of_risk(self, before: TableRisk | None, after: TableRisk) -> dict[str, Any]:
         of_source = _risks_of(before, self.guard.counted) if before else {}
         of_release = _risks_of(after, lambda rows: rows)
-        beside = [{"figure": name, "source": of_source.get(name), "release": of} for name, of in of_release.items()]
         return {
+            "counted": "people" if after.unit else "rows",
             "class_sizes": self._class_sizes(before.classes if before else None, after.classes),
-            "risk": tuple(beside),
+            "risk": _side_by_side(of_source, of_release),
             "norms": tuple(dict(vars(each)) for each in after.norms),
+        }
+
+    def _of_people(self, before: TableRisk | None, after: TableRisk) -> dict[str, Any]:
+        """The risk of people whom the release does not tell apart any more, as its own run counted them."""
+        said = self.manifest.get("risk_of_people")
+        if not said or not said["smallest_class"]:
+            raise _UnmeasuredError(
+                "people count, and whose the rows of this release are can be told by the run that makes it alone; "
+                "write the report with the release, by `kanon anonymize --report`, or give the manifest of that run"
+            )
+        self.missing["class_sizes"] = "the people of each class are counted when such a release is made, not later"
+        smallest, people = said["smallest_class"], self.manifest["released_people"]
+        above = {f"above {each['risk']:g}": each["people"] / people for each in said["above"]}
+        of_release = {"smallest class": smallest, "highest": 1 / smallest, "mean": said["mean"], **above}
+        of_source = _risks_of(before, self.guard.counted) if before else {}
+        harbor = [each for each in after.norms if each.name == "HIPAA Safe Harbor"]
+        return {
+            "counted": "people",
+            "risk": _side_by_side(of_source, of_release),
+            "norms": tuple(dict(vars(each)) for each in (*of_classes(smallest, "people"), *harbor)),
         }
 
     def _class_sizes(self, before: Classes | None, after: Classes) -> tuple[dict[str, Any], ...]:
@@ -219,11 +249,12 @@ class _Gathering:
         ends = sorted({*_BANDS, self.spec.privacy.k})
         rows = [_in_bands(each, ends) if each else None for each in (before, after)]
         runs = pooled(rows[0] or rows[1] or [], self.guard.least)
+        guard = replace(self.guard, most=before.counted) if before else self.guard
         shown = []
         for first, last in runs:
             one, other = (None if each is None else sum(each[first : last + 1]) for each in rows)
             sizes = {"least": ends[first], "most": ends[last + 1] - 1 if last + 1 < len(ends) else None}
-            shown.append({**sizes, "source": None if one is None else self.guard.rounded(one), "release": other})
+            shown.append({**sizes, "source": None if one is None else guard.rounded(one), "release": other})
         return tuple(_trimmed(shown))
 
     def _columns(self) -> dict[str, Any]:
@@ -276,9 +307,14 @@ class _Gathering:
         ]
 
     def _loss_by_k(self) -> dict[str, Any]:
-        """What k costs: the same release at other k, from one frequency set."""
+        """What k costs: the optimum at other k, from one frequency set; a heuristic would tell of its time."""
         if self.spec.strategy == CLOAK:
             raise _UnmeasuredError("places and times are cloaked one by one")
+        if not self.manifest.get("proven_optimal"):
+            raise _UnmeasuredError(
+                "this release is not proven to lose least, so that another k would be held against the time that its "
+                "search had; `kanon compare --k` gives every k the same"
+            )
         data, own, rows = self.source, self.spec.privacy.k, self.manifest["rows"]
         sizes = [k for k in sorted({*SIZES, own}) if k <= rows]
         limit = min(SECONDS, SECONDS if self.spec.time_limit is None else self.spec.time_limit)
@@ -287,13 +323,15 @@ class _Gathering:
         return {"loss_by_k": tuple(self._at(each, own) for each in seen.searches)}
 
     def _at(self, each: Any, own: int) -> dict[str, Any]:
-        """One k; at its own the release itself, which may have had more time."""
+        """One k; at its own the release itself, which is proven optimal like the others."""
         rows, released = self.manifest["rows"], each.k == own and self.manifest.get("score") is not None
         loss = self.manifest["score"] if released else each.score
         others = None if each.suppressed_rows is None else self.guard.counted(each.suppressed_rows)
         lost = _share(self.manifest["suppressed_rows"] if released else others, rows)
         said = {"k": each.k, "score": loss, "suppressed": lost, "released": released}
-        return {**said, "refused": None if released else each.refused}
+        if released or each.refused or each.proven_optimal:
+            return {**said, "refused": None if released else each.refused}
+        return {**said, "score": None, "suppressed": None, "refused": f"no optimum was proven in {SECONDS:g} seconds"}
 
     def _lattice(self) -> dict[str, Any]:
         """The picture of a small lattice, if the search finds the released node again."""
@@ -338,15 +376,21 @@ class _Gathering:
         hidden = beyond is not None and 0 < round(beyond * each.attempts) < self.guard.least
         known = {"baseline": each.baseline, "control": None if hidden else beyond}
         figures = {"share": None if few else each.share, **known}
-        said = {"attack": each.name, "column": each.column, "attempts": each.attempts}
+        said = {"attack": each.name, "column": each.column, "counted": each.counted}
+        said |= {"attempts": each.attempts, "hits": each.successes > 0}
         return {**said, **figures, "excess": None if few else each.excess}
 
 
 def _risks_of(table: TableRisk, count: Callable[[float], float | None]) -> dict[str, float | None]:
     """The figures of risk of one table, by counts as they may be said."""
     classes = table.classes
-    above = {f"above {each.risk:g}": _share(count(each.rows), classes.rows) for each in classes.above}
+    counts = {each.risk: each.rows if each.people is None else each.people for each in classes.above}
+    above = {f"above {risk:g}": _share(count(many), classes.counted) for risk, many in counts.items()}
     return {"smallest class": classes.smallest, "highest": classes.highest, "mean": classes.mean, **above}
+
+
+def _side_by_side(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
+    return tuple({"figure": name, "source": before.get(name), "release": value} for name, value in after.items())
 
 
 def _share(rows: float | None, of: int) -> float | None:
@@ -354,8 +398,12 @@ def _share(rows: float | None, of: int) -> float | None:
 
 
 def _in_bands(classes: Classes, ends: Sequence[int]) -> list[int]:
-    """The rows of the classes from each size to below the next."""
+    """The rows of the classes from each size to below the next; the people whose smallest class is one of these."""
     later = (*ends[1:], None)
+    if people := classes.of_people:
+        return [
+            people.between(least, None if most is None else most - 1) for least, most in zip(ends, later, strict=True)
+        ]
     return [
         sum(each.rows for each in classes.alike if each.size >= least and (most is None or each.size < most))
         for least, most in zip(ends, later, strict=True)

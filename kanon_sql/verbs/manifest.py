@@ -13,7 +13,7 @@ from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.frequency.judge import Judge
 from kanon_sql.loss import METRICS, Figures
-from kanon_sql.privacy import Finding
+from kanon_sql.privacy import THRESHOLDS, UNIT, Finding
 from kanon_sql.recode import errors, joint, quality
 from kanon_sql.recode import show as shows
 from kanon_sql.release import anatomy, folders, minimality, perturb
@@ -42,6 +42,7 @@ def describe(
         "released_rows": summary.rows,
         "suppressed_rows": suppressed,
         "masked_rows": suppressed if plan.recoding.masks else 0,
+        **_people(costs.get("people"), summary),
         "suppression_limit": spec.suppression_limit,
         "distinct_tuples": frequency_set.tuples,
         "classes": summary.classes,
@@ -86,6 +87,20 @@ def describe(
     }
 
 
+def _people(people: int | None, summary: Summary) -> dict[str, Any]:
+    """The people of the source, of the release, and those none of whose rows is in it; nothing where rows count.
+
+    `risk_of_people`: the prosecutor's, everybody's by their smallest class: with the column gone only the run can tell.
+    """
+    seen = summary.of_people
+    if people is None or seen is None:
+        return {}
+    risk: dict[str, Any] = {"smallest_class": min((size for size, _ in seen.sizes), default=None), "mean": seen.mean}
+    above = [{"risk": each, "people": seen.above(each)} for each in THRESHOLDS]
+    counts = {"people": people, "released_people": seen.number, "suppressed_people": people - seen.number}
+    return {**counts, "risk_of_people": {**risk, "above": above}}
+
+
 def _is_kept_node(plan: Plan | LocalPlan) -> bool:
     """Whether nobody searched for the node of a release."""
     return plan.kept is not None and plan.kept.kept and plan.spec.strategy in STRATEGIES
@@ -118,9 +133,12 @@ def finding(each: Finding) -> dict[str, Any]:
 
 def measure(plan: Plan | LocalPlan) -> dict[str, Any]:
     """What a search or a recoding made, and what that costs: asked of the frequency set, before the release is."""
-    if isinstance(plan.recoding, LocalRecoding):
-        return _recoded(plan)
-    return _searched(plan)
+    made = _recoded(plan) if isinstance(plan.recoding, LocalRecoding) else _searched(plan)
+    if plan.spec.unit is None:
+        return made
+    counted = plan.frequency_set
+    ((people,),) = counted.tables.rows("core/people", relation=counted.relation, unit=[UNIT])
+    return {**made, "people": int(people)}
 
 
 def _searched(plan: Plan) -> dict[str, Any]:

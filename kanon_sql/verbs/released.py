@@ -243,6 +243,11 @@ class Release(Result):
             ("source", f"{said['source']}, {said['rows']:,} rows"),
             ("release", f"{target.get('as', 'file')} {target.get('table') or target.get('file')}"),
             ("rows", f"{said['released_rows']:,} released, {suppressed:,} suppressed"),
+            *(
+                [("people", f"{said['released_people']:,} released, {said['suppressed_people']:,} suppressed")]
+                if "people" in said
+                else []
+            ),
             *(("model", model) for model in models),
         ]
         if said.get("node"):

@@ -34,7 +34,7 @@ _SET_SECONDS = 30.0  # for small sets of columns; then those counted so far are 
 
 @dataclass(frozen=True)
 class Measuring:
-    """What is to be measured of each table."""
+    """What is to be measured of each table. `people_unknown`: rows count, since nobody can tell the people."""
 
     spec: Spec
     population: Any
@@ -42,6 +42,7 @@ class Measuring:
     largest_set: int
     observer: Observer
     notes: list[str]
+    people_unknown: bool = False
 
     def check(self, source: Source, role: str) -> tuple[str, ...]:
         """The columns that make the classes of a table; SpecError if it lacks one that is asked about."""
@@ -70,6 +71,15 @@ class Measuring:
             return False
         return True
 
+    def of_both(self, name: str, source: Source, release: Whole) -> tuple[TableRisk, TableRisk]:
+        """A source and its release: people of both, or rows of both, so that one can be held against the other."""
+        before = self.of("the source", name, source)
+        after = self.of("the release", release.name, release.source, Whole(name, source), before.classes)
+        if before.unit == after.unit:
+            return before, after
+        by_rows = replace(self, spec=self.spec.model_copy(update={"unit": None}), people_unknown=True)
+        return by_rows.of_both(name, source, release)
+
     def of(
         self, role: str, name: str, source: Source, whole: Whole | None = None, of_whole: Classes | None = None
     ) -> TableRisk:
@@ -86,20 +96,23 @@ class Measuring:
             here = replace(source, table=replace(source.table, relation=relation))
             seen, sets = self._columns(role, tables, here, asked.names, rows)
             counted = released if released is not source or asked.needs_all(source) else here
-            classes, summary = self._classes(role, counted, asked, whole, population)
-        return self._described(role, name, asked, classes, summary, sets, seen, of_whole)
+            classes, summary, certain = self._classes(role, counted, asked, whole, population)
+        return self._described(role, name, asked, classes, summary, certain, sets, seen, of_whole)
 
     def _classes(
         self, role: str, source: Source, asked: _Asked, whole: Whole | None, population: Shown | None
-    ) -> tuple[Classes, Summary]:
-        """The classes by size, and what they are by the models."""
+    ) -> tuple[Classes, Summary, Mapping[str, int]]:
+        """The classes by size, what they are by the models, and where people count whose values are certain."""
         self.observer.stage(f"Counting the classes of {role}")
         check_unit(asked.models, source)
         engine, relation = source.engine, source.table.relation
-        classes = classes_of(engine, relation, asked.names, asked.models.unit)
+        classes, sensitive = classes_of(engine, relation, asked.names, asked.models.unit), self.spec.sensitive
         compared = None if whole is None else (whole.source.engine, whole.source.table.relation)
-        sensitive = self.spec.sensitive
-        return classes, summarize(engine, relation, asked.names, asked.every, compared, population, sensitive)
+        summary = summarize(engine, relation, asked.names, asked.every, compared, population, sensitive)
+        unit = asked.models.unit
+        args = (engine, relation, asked.names)
+        certain = {each: attribution.certain_people(*args, each, unit) for each in sensitive} if unit else {}
+        return classes, summary, certain
 
     def _described(
         self,
@@ -108,6 +121,7 @@ class Measuring:
         asked: _Asked,
         classes: Classes,
         summary: Summary,
+        certain: Mapping[str, int],
         sets: Separations,
         seen: Contents,
         of_whole: Classes | None,
@@ -121,10 +135,10 @@ class Measuring:
             tuple(found[id(model)] for model in asked.models.every),
             self._journalist(role, {figure: found[id(model)] for figure, model in asked.journalist.items()}),
             self._uniqueness(classes, of_whole or classes),
-            asked.sensitive(found, summary, classes.people, role),
+            asked.sensitive(found, summary, classes.members, certain, role),
             sets,
             seen,
-            norms(classes, seen),
+            norms(classes.smallest, "people" if asked.models.unit else "rows", seen, self.people_unknown),
         )
 
     def _journalist(self, role: str, found: Mapping[str, Finding]) -> dict[str, float | None]:
@@ -141,7 +155,7 @@ class Measuring:
         """The share of the population that is unique, of which a release has fewer rows than its source."""
         if self.sampling_fraction is None:
             return None
-        return classes.uniqueness(self.sampling_fraction * min(1.0, classes.people / whole.people))
+        return classes.uniqueness(self.sampling_fraction * min(1.0, classes.counted / whole.counted))
 
     def _asked(self, role: str, source: Source, whole: Whole | None, unit: str | None) -> _Asked:
         """The models that are asked of a table, and those that measure its columns; SpecError if they cannot be."""
@@ -167,8 +181,8 @@ class Measuring:
             if asked.models.unit is None or source.table.column(asked.models.unit):
                 raise
             self.notes.append(
-                f"the rows of {role} are counted, not its people, who are at more risk if they have several in a "
-                f"class: {error}"
+                f"rows are counted, not people, who are at more risk if they have several rows in a class: whose the "
+                f"rows of {role} are is not known, for {error}"
             )
         return self._shown(stack, role, source, self._asked(role, source, whole, None), whole)
 
@@ -216,13 +230,14 @@ class _Asked:
         return dict(zip(map(id, self.every.every), summary.findings, strict=True))
 
     def sensitive(
-        self, found: Mapping[int, Finding], summary: Summary, people: int, role: str
+        self, found: Mapping[int, Finding], summary: Summary, members: int, certain: Mapping[str, int], role: str
     ) -> tuple[Sensitive, ...]:
         same = {each.column: each for each in summary.homogeneous}
-        return tuple(
-            _sensitive(column, {name: found[id(model)] for name, model in each.items()}, same[column], people, role)
+        made = (
+            _sensitive(column, {name: found[id(model)] for name, model in each.items()}, same[column], members, role)
             for column, each in self.measures.items()
         )
+        return tuple(replace(each, certain=certain.get(each.column, each.certain)) for each in made)
 
 
 def _journalist_models(population: Any) -> Mapping[str, Model]:
@@ -240,14 +255,14 @@ def _check_one_population(every: PrivacyModels) -> None:
         )
 
 
-def _sensitive(column: str, found: Mapping[str, Finding], same: Homogeneous, people: int, role: str) -> Sensitive:
+def _sensitive(column: str, found: Mapping[str, Finding], same: Homogeneous, members: int, role: str) -> Sensitive:
     # Every class is safe by this figure, unless it has a value that the whole table lacks.
     if found["guess"].unsafe_classes:
         raise SourceError(
             f"{role} has values of {column!r} that the source lacks; name the source that the release was made of, or "
             "leave out a column that was changed"
         )
-    return attribution.sensitive(column, found, same, people)
+    return attribution.sensitive(column, found, same, members)
 
 
 def _check_rows(before: Source, after: Whole) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from kanon_sql.engines.files import files
 from kanon_sql.errors import SpecError
-from kanon_sql.risk.meanings import MEANINGS
+from kanon_sql.risk.meanings import meanings
 from kanon_sql.risk.table import TableRisk
 from kanon_sql.spec import Spec, Target
 from kanon_sql.verbs.observer import Observer
@@ -18,7 +18,7 @@ from kanon_sql.verbs.options import RiskOptions, spelled_out, taken
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.risk_measuring import Measuring
 from kanon_sql.verbs.source import AS_IT_IS, WITHOUT_TABLES, Source, check_engine, opened, settle_spec
-from kanon_sql.verbs.verify import Whole, opened_whole
+from kanon_sql.verbs.verify import opened_whole
 
 if TYPE_CHECKING:
     import pandas
@@ -51,6 +51,11 @@ class Risks(Result):
         """The source, and the release where one is given."""
         return (self.source,) if self.release is None else (self.source, self.release)
 
+    @property
+    def meanings(self) -> dict[str, str]:
+        """What each figure means, by its name."""
+        return meanings(self.source.unit)
+
     def figure(self, name: str = "highest") -> float:
         """One figure of what would go out: one of `FIGURES`; SpecError if it is not known."""
         if name not in FIGURES:
@@ -69,7 +74,7 @@ class Risks(Result):
             "release": None if self.release is None else self.release.to_dict(),
             "suppressed_rows": self.suppressed_rows,
             "notes": list(self.notes),
-            "meanings": dict(MEANINGS),
+            "meanings": self.meanings,
         }
 
     def to_df(self) -> pandas.DataFrame:
@@ -93,7 +98,8 @@ class Risks(Result):
         lines = [("by", ", ".join(self.quasi_identifiers))]
         for role, table in zip(("source", "release"), self.tables, strict=False):
             classes = table.classes
-            lines.append((role, f"{table.name}, {classes.rows:,} rows in {classes.number:,} classes"))
+            people = "" if classes.people is None else f" of {classes.people:,} people"
+            lines.append((role, f"{table.name}, {classes.rows:,} rows{people} in {classes.number:,} classes"))
             lines.append(("k", f"{classes.smallest:,} is the largest that holds"))
             lines.append(("risk", f"{classes.highest:.4g} the highest, {classes.mean:.4g} the mean"))
         return [*lines, *(("note", note) for note in self.notes)]
@@ -169,8 +175,7 @@ def risks(
         if after is None or not measuring.is_release(before, after, release is None):
             measured = measuring.of("the source", settled.source, before)
             return Risks(tuple(settled.quasi_identifiers), measured, None, tuple(measuring.notes))
-        one = measuring.of("the source", settled.source, before)
-        other = measuring.of("the release", after.name, after.source, Whole(settled.source, before), one.classes)
+        one, other = measuring.of_both(settled.source, before, after)
         return Risks(tuple(settled.quasi_identifiers), one, other, tuple(measuring.notes))
 
 

@@ -251,7 +251,7 @@ def checked(
     summary = findings.summarize(engine, relation, quasi_identifiers, model, compared, population)
     if summary.rows == 0:
         raise SourceError(f"{name} has no rows; there is nothing to verify")
-    sizes = findings.class_sizes(engine, relation, quasi_identifiers)
+    sizes = findings.class_sizes(engine, relation, quasi_identifiers, model.unit)
     offending = tuple((size, classes) for size, classes in sizes if size < model.k)
     held_against = (whole.name if whole else ITSELF) if model.compared else None
     said = name, summary.holds, None, quasi_identifiers, model.name, model.k, summary, offending, held_against

@@ -522,7 +522,6 @@ _DOWNCODING = [
 ]
 
 CASES = [
-    Case("attack/people", {"copied": _RELEASE, "unit": ["c3"]}, ["people"], [(4,)], _RELEASED),
     Case(
         "attack/value_rows",
         {"release": _RELEASE, "value": ["c2"]},

@@ -94,6 +94,13 @@ _CROSSED = relation(
     *[(1, 0, 2, 4), (1, 0, 1, 2), (1, 8, 1, 1), (2, 0, 1, 3), (2, 1, 1, 2), (2, 8, 2, 5), (3, 0, 3, 4), (3, 0, 1, 1)],
 )
 CASES = [
+    Case(
+        "core/people",
+        {"relation": Relation("visits"), "unit": ["person"]},
+        ["people"],
+        [(2,)],
+        relation("visits", "person", (7,), (7,), (None,), (8,)),
+    ),
     *COMPARED,
     *OF_CORE,
     Case("core/node_test", on_node(AT_LEAST_2, ["age_0"], 7), _AT_RISK, [(7, 1)], FREQUENCY_SET),

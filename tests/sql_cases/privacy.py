@@ -182,6 +182,19 @@ CASES = [
         [(3, 7, 3)],  # and person 9 of (3, 5) has both of its illnesses
         _ILL,
     ),
+    # Person 7 is in the classes (1, NULL) of three people and (2, 5) of one.
+    Case(
+        "privacy/people_by_class",
+        {
+            "release": Relation("release"),
+            "quasi_identifiers": {"q_0": "a", "q_1": "b"},
+            "names": ["q_0", "q_1"],
+            "unit": ["person"],
+        },
+        ["size", "people"],
+        [(1, 1), (3, 2)],
+        relation("release", "a b person", (1, None, 7), (1, None, 7), (1, None, 8), (1, None, 9), (2, 5, 7), (2, 5, 7)),
+    ),
     Case(  # the second class is not in the release, and NULL is a label
         "privacy/released_people",
         {

@@ -46,15 +46,37 @@ class Counted:
     def sizes(self) -> list[int]:
         return [self.size(each) for each in self.classes]
 
-    def band(self, least: int, most: int | None) -> tuple[int, int, int]:
-        """Classes, rows and people of the classes with a size between two."""
-        inside = [each for each in self.classes if least <= self.size(each) <= (most or len(self.rows))]
-        return len(inside), sum(map(len, inside)), sum(map(self.size, inside))
+    @property
+    def smallest_of(self) -> dict[Any, int]:
+        """Everybody (or every row) with the size of the smallest class that they are in."""
+        smallest: dict[Any, int] = {}
+        rows = [(row, self.size(class_)) for class_ in self.classes for row in class_]
+        for number, (row, size) in enumerate(rows):
+            somebody = number if self.unit is None else row[self.unit]
+            smallest[somebody] = min(size, smallest.get(somebody, size))
+        return smallest
 
-    def above(self, risk: float) -> tuple[int, int]:
-        """Rows and people of the classes with a prosecutor's risk above a threshold."""
+    @property
+    def people(self) -> int | None:
+        return None if self.unit is None else len(self.smallest_of)
+
+    def band(self, least: int, most: int | None) -> tuple[int, int, int | None]:
+        """Classes and rows of the classes with a size between two, and the people whose smallest class is one."""
+        inside = [each for each in self.classes if least <= self.size(each) <= (most or len(self.rows))]
+        people = sum(least <= size <= (most or len(self.rows)) for size in self.smallest_of.values())
+        return len(inside), sum(map(len, inside)), None if self.unit is None else people
+
+    def above(self, risk: float) -> tuple[int, int | None, Fraction]:
+        """Rows and people with a prosecutor's risk above a threshold, and the share of all people (or rows)."""
         small = [each for each in self.classes if Fraction(1, self.size(each)) > Fraction(str(risk))]
-        return sum(map(len, small)), sum(map(self.size, small))
+        people = sum(Fraction(1, size) > Fraction(str(risk)) for size in self.smallest_of.values())
+        share = Fraction(people, len(self.smallest_of))
+        return sum(map(len, small)), None if self.unit is None else people, share
+
+    @property
+    def mean(self) -> Fraction:
+        """The mean over all people (or rows) of the prosecutor's risk in the smallest class of each."""
+        return sum((Fraction(1, size) for size in self.smallest_of.values()), Fraction()) / len(self.smallest_of)
 
     def values(self, rows: Sequence[Row], column: str) -> Counter[Any]:
         """The rows (people) with each value of a column."""
@@ -64,9 +86,9 @@ class Counted:
         return [self.values(each, column) for each in self.classes]
 
     def certain(self, column: str) -> int:
-        """The rows (people) of classes in which everybody has the most frequent value."""
-        worst = ((self.size(each), max(self.values(each, column).values())) for each in self.classes)
-        return sum(size for size, most in worst if size == most)
+        """The rows (different people) of classes in which everybody has the most frequent value."""
+        told = [each for each in self.classes if max(self.values(each, column).values()) == self.size(each)]
+        return self.size([row for each in told for row in each])
 
     def attribution(self, column: str) -> Fraction:
         right = sum(max(values.values()) for values in self.of_values(column))
