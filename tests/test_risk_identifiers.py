@@ -13,8 +13,9 @@ import kanon_sql
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.scratch import Scratch
+from kanon_sql.risk.check_digits import luhn
 from kanon_sql.risk.columns import count_columns
-from kanon_sql.risk.formats import FORMATS, luhn
+from kanon_sql.risk.formats import FORMATS
 from kanon_sql.risk.identifiers import KINDS, Contents, contents, named_kind
 from kanon_sql.risk.norms import Norm, norms
 from support.data import DATA, needs

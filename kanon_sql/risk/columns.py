@@ -89,6 +89,7 @@ class ColumnCounts:
     rows: int
     counted: Counts | None = None
     fractions: bool = False
+    content: str = ""  # why its values say that it is an identifier, as the end of "the column …"
 
     @property
     def name(self) -> str:
@@ -135,6 +136,8 @@ class ColumnCounts:
             return NOTHING, "NULL in every row" if self.counts.null_rows else "one value in every row"
         if self.hint == IDENTIFIER:
             return IDENTIFIER, f"an identifier by its name; {self._unique}"
+        if self.content:
+            return IDENTIFIER, f"it {self.content}"
         if self.hint == NOTHING and self._may_be_key and self.nearly_unique:
             also = "" if self.column.kind == "text" else "; if it is a measure, consider ranges instead"
             return IDENTIFIER, f"nearly every row differs: {self._unique}{also}"

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from ipaddress import ip_address
 
+from kanon_sql.risk.check_digits import is_card, is_health_card, is_iban, is_national_number, is_vin, luhn
+
 Matches = Callable[[str], bool]
 
 
@@ -23,46 +25,6 @@ class Format:
     matches: Matches
     sure: bool = False
     inside: Matches | None = None
-
-
-def luhn(digits: str) -> bool:
-    """Whether the last digit is the check digit of the others (ISO/IEC 7812-1, annex B).
-
-    >>> luhn("79927398713"), luhn("79927398710")
-    (True, False)
-    """
-    doubled = [int(digit) * (1 + place % 2) for place, digit in enumerate(reversed(digits))]
-    return sum(each - 9 if each > 9 else each for each in doubled) % 10 == 0
-
-
-def is_iban(text: str) -> bool:
-    """Whether a text is an account number with the check digits of ISO 13616.
-
-    >>> is_iban("GB82 WEST 1234 5698 7654 32"), is_iban("GB82 WEST 1234 5698 7654 33")
-    (True, False)
-    """
-    plain = text.replace(" ", "")
-    if not _IBAN.fullmatch(plain):
-        return False
-    return int("".join(str(int(sign, 36)) for sign in plain[4:] + plain[:4])) % 97 == 1
-
-
-def is_vin(text: str) -> bool:
-    """Whether a text is a vehicle's number with the check digit of 49 CFR 565.15(c).
-
-    >>> is_vin("1M8GDM9AXKP042788"), is_vin("1M8GDM9A1KP042788")
-    (True, False)
-    """
-    if not _VIN.fullmatch(text):
-        return False
-    rest = sum(weight * _VIN_VALUES[sign] for weight, sign in zip(_VIN_WEIGHTS, text, strict=True)) % 11
-    return text[8] == ("X" if rest == 10 else str(rest))
-
-
-def is_card(text: str) -> bool:
-    """Whether a text is a payment card's number: 13 to 19 digits, a network's first digit, and Luhn's check digit."""
-    digits = re.sub(r"[ -]", "", text)
-    return bool(_CARD.fullmatch(text)) and luhn(digits)
 
 
 def is_network_address(text: str) -> bool:
@@ -137,12 +99,6 @@ def _within(pattern: str, flags: int = 0) -> Matches:
     return lambda text: compiled.search(text) is not None
 
 
-_IBAN = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}")
-_CARD = re.compile(r"[2-6]\d{3}([ -]?\d{4}){2}[ -]?\d{1,4}([ -]?\d{1,3})?|3[47]\d{2}[ -]?\d{6}[ -]?\d{5}")
-_VIN = re.compile(r"[A-HJ-NPR-Z0-9]{8}[0-9X][A-HJ-NPR-Z0-9]{8}")
-_VIN_WEIGHTS = (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2)
-_VIN_VALUES = dict(zip("ABCDEFGHJKLMNPRSTUVWXYZ", map(int, "12345678123457923456789"), strict=True))
-_VIN_VALUES |= {str(digit): digit for digit in range(10)}
 _ZIP = re.compile(r"(\d{0,5})(?:-(\d{4}))?[*xX]*")
 _DATE = re.compile(
     r"(?P<y>\d{4})[-/.](?P<m>0?[1-9]|1[0-2])([-/.](?P<d>0?[1-9]|[12]\d|3[01]))?([ T]\d{1,2}:\d{2}.*)?"
@@ -151,7 +107,10 @@ _DATE = re.compile(
 _MAIL = r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}"
 _URL = r"(https?://|ftp://|www\.)[^\s/]+\.[^\s]+"
 _SSN = r"(?!000|666|9)\d{3}-(?!00)\d{2}-(?!0000)\d{4}"
-_PHONE_MARKED = r"\+\d[\d ().-]{6,18}\d|\(?\b\d{3}\)?[ .-]\d{3}[ .-]\d{4}\b"
+_PHONE_MARKED = (
+    r"\+\d[\d ().-]{6,18}\d|\(?\b\d{3}\)?[ .-]\d{3}[ .-]\d{4}\b"
+    r"|\b0\d{1,3}[ /-]\d{2,3}( \d{2,4}){1,3}\b|\b0\d{2,4}[ /-]\d{6,8}\b"
+)
 _PHONE = rf"{_PHONE_MARKED}|0\d{{1,4}}[ /-]\d{{5,9}}|0[1-9]\d{{8,9}}"
 _NATIONAL = (
     r"[A-Z]{2} ?\d{2} ?\d{2} ?\d{2} ?[A-D]|\d{6}(\d{2})?[-+A]\d{3}[0-9A-Z]|\d{3}\.\d{3}\.\d{3}-\d{2}"
@@ -160,6 +119,13 @@ _NATIONAL = (
 _MEDICARE = (
     r"[1-9][AC-HJKMNP-RT-Y][AC-HJKMNP-RT-Y0-9]\d-?[AC-HJKMNP-RT-Y][AC-HJKMNP-RT-Y0-9]\d-?[AC-HJKMNP-RT-Y]{2}\d{2}"
 )
+_NATIONAL_FORM = _full(_NATIONAL)
+
+
+def _is_national(text: str) -> bool:
+    return _NATIONAL_FORM(text) or is_national_number(text)
+
+
 _UUID = r"\{?[0-9A-Fa-f]{8}-([0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}\}?"
 
 FORMATS = (
@@ -174,7 +140,8 @@ FORMATS = (
     Format("IMEIs", "device identifiers", lambda text: bool(re.fullmatch(r"\d{15}", text)) and luhn(text)),
     Format("vehicle identification numbers", "vehicle identifiers", is_vin),
     Format("Medicare numbers", "health plan numbers", _full(_MEDICARE)),
-    Format("national identity numbers", "social security numbers", _full(_NATIONAL)),
+    Format("health card numbers", "health plan numbers", is_health_card),
+    Format("national identity numbers", "social security numbers", _is_national),
     Format("dates", "dates", is_day),
     Format("telephone numbers", "telephone numbers", _full(_PHONE), False, _within(_PHONE_MARKED)),
 )

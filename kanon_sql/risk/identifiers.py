@@ -9,10 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kanon_sql.engines.scratch import Scratch
-from kanon_sql.hints import IDENTIFIER, name_words, said_by
+from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, name_words, said_by
 from kanon_sql.queries import Relation
 from kanon_sql.risk.columns import ColumnCounts
 from kanon_sql.risk.formats import FORMATS, Format, is_year, leading_number, whole_number, zip_digits
+from kanon_sql.risk.names import is_name, is_titled
 from kanon_sql.risk.roles import FREE_TEXT_CHARACTERS, FREE_TEXT_DIFFERENT, FREE_TEXT_WORDS
 
 KINDS: Mapping[str, str] = {
@@ -134,7 +135,7 @@ class _Look:
 
     def identifiers(self) -> Iterator[Identifier]:
         """What it holds: by its format, else by its name, else by its content; and what stands inside its texts."""
-        told = [*self._by_format(), *self._by_type()]
+        told = [*self._by_format(), *self._by_type(), *self._people()]
         named = [*self._by_name()]
         told += [each for each in named if each.kind not in {other.kind for other in told}]
         if not told:
@@ -177,6 +178,16 @@ class _Look:
                 within = sum(n for text, n in self._values if len(text) > _SHORT and form.inside(text))
                 if within:
                     yield self._identifier(form.kind, "content", f"holds {form.name} inside its texts", within)
+
+    def _people(self) -> Iterator[Identifier]:
+        """Names of people: most of its values are, and there are enough, or they have titles."""
+        if self._one.column.kind != "text" or self._one.hint == QUASI_IDENTIFIER:
+            return
+        for matches, fewest in ((is_name, _FEWEST_NAMES), (is_titled, _LEAST_VALUES)):
+            matched = [(text, n) for text, n in self._values if matches(text)]
+            if len(matched) >= max(fewest, _MOSTLY_NAMES * len(self._values)):
+                yield self._identifier("names", "format", "holds names of people", sum(n for _, n in matched))
+                return
 
     @property
     def _long_numbers(self) -> bool:
@@ -229,7 +240,7 @@ class _Look:
             said = "is free text, which may name anybody"
             yield self._identifier("other unique numbers", "content", said, self._held)
         elif one.role == IDENTIFIER:
-            said = "differs in nearly every row"
+            said = _DIFFERS
             yield self._identifier("other unique numbers", "content", said, one.counts.unique_values, exact=True)
 
     @property
@@ -251,6 +262,12 @@ class _Look:
         return Identifier(self._one.name, kind, how, said, there, there / self._one.rows, self._sampled and not counted)
 
 
+def tells_who(found: Sequence[Identifier]) -> str:
+    """Why a column is an identifier by what it holds, as the end of "the column …"; empty if it is none by that."""
+    held = [each for each in found if each.how != "name" and each.kind != "dates" and each.said != _DIFFERS]
+    return held[0].said if held else ""
+
+
 def named_kind(name: str) -> str | None:
     """The kind of identifier that a column's name says it is.
 
@@ -267,7 +284,9 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_SHORT, _LONG = 5, 13  # characters of a text that holds something; digits of a number with a check digit
+_DIFFERS = "differs in nearly every row"
+_SHORT, _LONG = 5, 8  # characters of a text that holds something; digits of a number with a check digit
+_FEWEST_NAMES, _MOSTLY_NAMES = 10, 0.6  # distinct names of people; of the distinct values
 _ZIP_PART, _ZIP_WHOLE = 3, 5  # digits of a ZIP code that Safe Harbor lets a release show, and that it has
 _AGES = _words("age patientage ageyear")
 _ZIPS = _words("zip zipcode postalcode postal postcode")

@@ -14,7 +14,7 @@ from typing import Any
 from kanon_sql import queries
 from kanon_sql.engine import Column, Engine, Table
 from kanon_sql.engines.scratch import Scratch
-from kanon_sql.hints import IDENTIFIER, name_hint
+from kanon_sql.hints import IDENTIFIER, name_hint, names_people
 from kanon_sql.risk.labels import Labelled, contradictions, labelled
 from kanon_sql.spec import EVERY, Spec
 
@@ -276,11 +276,12 @@ def named_identifier(column: Column, different: int, rows: int, fractions: bool 
     (True, False)
     """
     able = column.kind in ("text", "integer", "decimal", "float") and not fractions
-    many = different >= max(_LEAST_NAMED, min(_ENOUGH_NAMED, rows / 50))
+    enough = _ENOUGH_NAMES if names_people(column.name) else _ENOUGH_NAMED
+    many = different >= max(_LEAST_NAMED, min(enough, rows / 50))
     return able and many and name_hint(column.name) == IDENTIFIER
 
 
-_LEAST_NAMED, _ENOUGH_NAMED = 3, 100
+_LEAST_NAMED, _ENOUGH_NAMED, _ENOUGH_NAMES = 3, 100, 10
 
 
 def _sorted_by_value(column: Column) -> bool:

@@ -27,6 +27,7 @@ from kanon_sql.risk.columns import (
     percent,
     to_count,
 )
+from kanon_sql.risk.identifiers import contents, tells_who
 from kanon_sql.risk.labels import Labelled, labelled
 from kanon_sql.risk.roles import Suspect, suspects
 from kanon_sql.risk.sets import MOST_COLUMNS, SetProfile, Sets, choose, code, count_sets, possible_sets
@@ -154,7 +155,8 @@ def profiled(
 
     1. Nothing: its type cannot be grouped (but a UUID is an identifier), or it has one value.
     2. Identifier: text or whole numbers of which 90 % of the non-NULL rows are unique, unless the name says
-       otherwise (zip, diagnosis, charge); or many values under a name like ssn, e-mail, patient_id. Never a date,
+       otherwise (zip, diagnosis, charge); or many values under a name like ssn, e-mail, patient_id; or values that
+       are names of people, e-mail addresses, telephone numbers, numbers with a check digit, free text. Never a date,
        which can be generalized.
     3. Nothing: sensitive by its name (diagnosis, salary), or a measure, by its name (charge, amount) or since it
        holds fractions.
@@ -192,6 +194,10 @@ def profiled(
         if rows == 0:
             raise SourceError(f"{table.relation.name} has no rows; there is nothing to profile")
         counted = count_columns(engine, table, source, rows, progress)
+        found = contents(tables, source, counted).identifiers
+        counted = [
+            replace(one, content=tells_who([each for each in found if each.column == one.name])) for one in counted
+        ]
         combined, left_out = choose(counted)
         coded = [*combined, *(one for one in left_out if one.identifying)]
         code(tables, source, coded, rows, coded_tables)
