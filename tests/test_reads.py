@@ -1,4 +1,7 @@
-"""The source is read twice: once for its distinct tuples, and once for the release; CSV is parsed twice before."""
+"""The source is read once for its distinct tuples, and once for the release; CSV is parsed twice before.
+
+Where columns are released unchanged, it is read once more, to count who is unique by them.
+"""
 
 import csv
 import re
@@ -71,23 +74,23 @@ def people(engine: Engine) -> Engine:
 
 
 RUNS: dict[str, tuple[int, dict[str, Any]]] = {
-    "full-domain into a table": (2, {"into": "released"}),
-    "full-domain into a file": (2, {"output": "released.parquet"}),
-    "full-domain kept": (2, {}),
-    "full-domain as a view": (2, {"into": "released", "form": "view"}),
+    "full-domain into a table": (3, {"into": "released"}),
+    "full-domain into a file": (3, {"output": "released.parquet"}),
+    "full-domain kept": (3, {}),
+    "full-domain as a view": (3, {"into": "released", "form": "view"}),
     "full-domain as an anatomy": (2, {"into": "released", "form": "anatomy"}),
-    "local into a table": (2, {"into": "released", "strategy": "mondrian"}),
-    "local into a file": (2, {"output": "released.csv", "strategy": "mondrian"}),
-    "local as a view": (2, {"into": "released", "form": "view", "strategy": "mondrian"}),
+    "local into a table": (3, {"into": "released", "strategy": "mondrian"}),
+    "local into a file": (3, {"output": "released.csv", "strategy": "mondrian"}),
+    "local as a view": (3, {"into": "released", "form": "view", "strategy": "mondrian"}),
     "perturbed": (2, {"into": "released", "perturb": {"ill": {"pram": {"keep": 0.8}}}, "sensitive": []}),
-    "microaggregated": (2, {"into": "released", "show": "median"}),
-    "cloaked into a table": (1, {"into": "released", "cloak": {"interval": 1000}}),
-    "cloaked into a file": (1, {"output": "released.csv", "cloak": {"interval": 1000}}),
+    "microaggregated": (3, {"into": "released", "show": "median"}),
+    "cloaked into a table": (2, {"into": "released", "cloak": {"interval": 1000}}),
+    "cloaked into a file": (2, {"output": "released.csv", "cloak": {"interval": 1000}}),
 }
 
 
 @pytest.mark.parametrize("run", RUNS)
-def test_a_table_is_read_once_for_its_tuples_and_once_for_the_release(
+def test_a_table_is_read_once_for_its_tuples_once_for_unchanged_columns_and_once_for_the_release(
     people: Engine, run: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected, options = RUNS[run]
@@ -111,7 +114,7 @@ def test_explain_runs_no_statement_that_a_release_does_not_run(
     def ran(verb: Callable[..., Any]) -> Counter[str]:
         recorded.statements.clear()
         verb(SOURCE, SPEC, connection=people.connection, k=3, strategy=strategy)
-        assert len(recorded.reads(SOURCE)) == 2
+        assert len(recorded.reads(SOURCE)) == 3
         asked = [sql for sql in recorded.statements if not sql.startswith(_READS_NOTHING)]
         asked = [sql for sql in asked if not sql.endswith("AS texts")]  # of collations, for the statement that is shown
         return Counter(re.sub(r"kanon_\d+", "kanon", sql) for sql in asked)  # a name that is taken gets a number
@@ -129,7 +132,7 @@ def test_explain_shows_the_log_of_the_run(people: Engine) -> None:
     assert all(each.seconds > 0 for each in steps.values())
 
 
-@pytest.mark.parametrize(("query", "reads"), [("SELECT * FROM stays", 2), ("SELECT * FROM 'people.csv'", 3)])
+@pytest.mark.parametrize(("query", "reads"), [("SELECT * FROM stays", 3), ("SELECT * FROM 'people.csv'", 4)])
 def test_a_view_is_counted_at_the_end_if_it_reads_files(
     embedded: DuckDB, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, query: str, reads: int
 ) -> None:

@@ -258,8 +258,9 @@ def test_groups_nest_and_rare_ones_come_first() -> None:
 
 def test_many_categories_keep_the_frequent_ones() -> None:
     counts: dict[Any, int] = {f"v{i}": 1000 - i for i in range(30)} | {f"r{i}": 1 for i in range(500)}
-    levels = categories(counts, [])
+    levels = categories(counts, [], {value for value in counts if value.startswith("v")})
     assert levels[0]["v0"] == "v0"
     assert levels[0]["r98"] == levels[0]["r99"] == "other"
-    spread: dict[Any, int] = {f"v{i}": 1 for i in range(2500)}
-    assert [len(set(level.values())) for level in categories(spread, [])] == [1001, 101, 11]
+    spread: dict[Any, int] = {f"v{i}": 5 for i in range(2500)}
+    assert [len(set(level.values())) for level in categories(spread, [], spread)] == [1001, 101, 11]
+    assert categories(spread, [], ()) == [], "a label of none of them"

@@ -18,7 +18,7 @@ from kanon_sql.cli.show import out, warn, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE
 from kanon_sql.spec import read_value
-from kanon_sql.verbs.suggest import DROPPED, KEPT, Preview, SuggestedColumn, Suggestions, suggest
+from kanon_sql.verbs.suggest import DROPPED, KEPT, Preview, SuggestedColumn, Suggestions, check_spec_file, suggest
 
 OUTPUT = Option("output", "The spec to write; hierarchies/ is made beside it (default release.yml).", None, Path)
 K = replace(o.K, default=5)
@@ -43,12 +43,14 @@ def init(
     """[bold]kanon init patients.csv && kanon anonymize --spec release.yml[/bold]
 
     What is written comes from the data: keep it as private as the source."""
+    target = output or Path("release.yml")
+    check_spec_file(target, bool(overwrite))
     if interactive:
         made = suggest(source, ask=_ask, **asked)
     else:
         with watching() as watch:
             made = suggest(source, observer=watch, **asked)
-    written = made.write(output or Path("release.yml"), overwrite=bool(overwrite))
+    written = made.write(target, overwrite=bool(overwrite))
     if as_json:
         print(json.dumps(made.to_dict(), indent=2))
         return

@@ -283,7 +283,7 @@ def _of_numbers(kind: str, values: Values) -> Mapping[str, Any]:
 
 def as_suggested(values: Values) -> Any:
     """A recipe for a column for which none was suggested."""
-    made = suggested(values.column, values.counts, lambda: ())
+    made = suggested(values.column, values.counts, beside=tuple, common=tuple)
     return made.recipe if not made.levels else "suppress"
 
 

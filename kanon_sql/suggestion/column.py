@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
 from kanon_sql.engine import Column
 from kanon_sql.generalization import recipes
+from kanon_sql.generalization.codes import OTHER
 from kanon_sql.generalization.hierarchy import Hierarchy
-from kanon_sql.hints import said_by
+from kanon_sql.generalization.values import as_text
+from kanon_sql.hints import said_by, words
 from kanon_sql.suggestion import steps, texts
 from kanon_sql.suggestion.alike import Counts
 
 Beside = Callable[[], Sequence[tuple[Sequence[Any], Counts]]]
+Common = Callable[[], Collection[Any]]
 
 
 @dataclass(frozen=True)
@@ -48,8 +53,11 @@ _LEVELS_OF = {
 }
 
 
-def suggested(column: Column, counts: Mapping[Any, int], beside: Beside) -> Suggested:
-    """What to suggest for a column whose values have these rows; `beside` counts categories in the other columns."""
+def suggested(column: Column, counts: Mapping[Any, int], beside: Beside, common: Common) -> Suggested:
+    """What to suggest for a column whose values have these rows; `beside` counts categories in the other columns.
+
+    `common`: the values that labels may name, since enough people have them.
+    """
     if column.kind == "boolean" or sum(value is not None for value in counts) <= 2:
         return Suggested(why="two values: shown, or not")
     if column.kind in ("date", "timestamp"):
@@ -57,7 +65,7 @@ def suggested(column: Column, counts: Mapping[Any, int], beside: Beside) -> Sugg
     if column.kind in ("integer", "decimal", "float"):
         return _numbers(column, counts)
     if column.kind == "text":
-        return _texts(column, counts, beside)
+        return _texts(column, counts, beside, common)
     return Suggested(why=f"no recipe is made for {column.kind}: shown, or not")
 
 
@@ -88,17 +96,20 @@ def _calendar(column: Column, counts: Mapping[Any, int]) -> Suggested | None:
 
 _DATES = ("month", "quarter", "year", "5 years", "decade")
 _BORN = ("month", "year", "5 years", "decade", "20 years")
-_BIRTH = frozenset(["birth", "birthday", "birthdate", "born", "dob"])
+_BIRTH = words(
+    "birth birthday birthdate born dob geburtsdatum geburtstag geboren naissance nascita nacimiento nascimento "
+    "geboortedatum urodzenia"
+)
 
 
-def _texts(column: Column, counts: Mapping[Any, int], beside: Beside) -> Suggested:
+def _texts(column: Column, counts: Mapping[Any, int], beside: Beside, common: Common) -> Suggested:
     if texts.share(counts, _is_iso_date) == 1:
         dates = _calendar(Column(column.name, column.type, "date"), {_EPOCH: 1})
         return dates or Suggested()
     known = texts.known_taxonomy(column.name, counts)
     if known:
         return Suggested({"known": known}, why=_KNOWN[known])
-    marked = _marked_numbers(counts)
+    marked = _written_dates(column, counts) or _marked_numbers(counts, common)
     if marked:
         return marked
     code = texts.code_recipe(column.name, counts, False)
@@ -107,11 +118,46 @@ def _texts(column: Column, counts: Mapping[Any, int], beside: Beside) -> Suggest
         return Suggested(code, why=what)
     if len(counts) <= texts.FEW:
         return Suggested(why="few values: shown, or not")
-    levels = texts.categories(counts, beside())
+    levels = texts.categories(counts, beside(), common())
+    if not levels:
+        return Suggested(why="too few people have any of its values: shown, or not")
     return Suggested(levels=tuple(levels), why=_NOT_SEMANTIC)
 
 
-def _marked_numbers(counts: Mapping[Any, int]) -> Suggested | None:
+def _written_dates(column: Column, counts: Mapping[Any, int]) -> Suggested | None:
+    """The levels of texts that are dates but for a few, which are `other`; None for other columns."""
+    matched = {value: match for value in counts if value is not None and (match := _DATE.match(as_text(value)))}
+    orders = [_days(matched, day_first) for day_first in (True, False)]
+    days = max(orders, key=lambda days: sum(counts[value] for value in days))
+    rows = sum(n for value, n in counts.items() if value is not None)
+    if len(days) <= texts.FEW or sum(counts[value] for value in days) < _WRITTEN_DATES * rows:
+        return None
+    years = {day.year for day in days.values()}
+    units = _BORN if said_by(column.name) & _BIRTH or len(years) > _BIRTH_YEARS else _DATES
+    made = recipes.dates([day.isoformat() for day in {*days.values()}], units, "")
+    row_of = {text: row for row, text in enumerate(made.values)}
+    levels = [
+        {value: level[row_of[days[value].isoformat()]] or "" if value in days else OTHER for value in counts}
+        for level in made.levels[:-1]
+    ]
+    return Suggested(levels=tuple(levels), why="dates, but for a few values: parts of the calendar, the others apart")
+
+
+def _days(matched: Mapping[Any, re.Match[str]], day_first: bool) -> dict[Any, date]:
+    """The values that are dates if the day is before the month, or after it."""
+    days = {}
+    for value, match in matched.items():
+        if match[1]:
+            year, month, day = int(match[1]), int(match[2]), int(match[3])
+        else:
+            first, second, year = int(match[4]), int(match[5]), int(match[6])
+            day, month = (first, second) if day_first else (second, first)
+        with suppress(ValueError):
+            days[value] = date(year, month, day)
+    return days
+
+
+def _marked_numbers(counts: Mapping[Any, int], common: Common) -> Suggested | None:
     """The levels of texts that are numbers but for a few marks, such as `?`, which stay to the top."""
     read = {value: number for value in counts if (number := texts.as_number(value)) is not None}
     marks = [value for value in counts if value not in read]
@@ -125,11 +171,11 @@ def _marked_numbers(counts: Mapping[Any, int]) -> Suggested | None:
         return None
     recipe = steps.recipe_of(numbers)
     made = recipes.edges(rows, recipe["edges"], "") if "edges" in recipe else _ranges(rows, recipe)
-    labels = {value: made.values.index(number) for value, number in read.items()}
-    levels = [
-        {**{value: level[row] or "" for value, row in labels.items()}, **{mark: str(mark) for mark in marks}}
-        for level in made.levels[:-1]
-    ]
+    row_of = {number: row for row, number in enumerate(made.values)}
+    labels = {value: row_of[number] for value, number in read.items()}
+    named = common()
+    shown = {mark: str(mark) if mark in named else OTHER for mark in marks}
+    levels = [{**{value: level[row] or "" for value, row in labels.items()}, **shown} for level in made.levels[:-1]]
     return Suggested(levels=tuple(levels), why=_MARKED)
 
 
@@ -145,6 +191,9 @@ def _is_iso_date(text: str) -> bool:
     return len(text) >= 8
 
 
+_DATE = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})\b|(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})\b")
+_WRITTEN_DATES = 0.9  # of the rows
+_BIRTH_YEARS = 40  # different years from which on dates are generalized like birth dates
 _EPOCH = date(1970, 1, 1)
 _FEWEST_NUMBERS = 10  # different ones, for a text with other values to hold numbers
 _MARKED = "numbers, but for a few values that may mean missing: ranges, each of those by itself up to `*`"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
 from kanon_sql.errors import HierarchyError
 from kanon_sql.generalization.codes import OTHER, knows
 from kanon_sql.generalization.values import as_text
-from kanon_sql.hints import said_by
+from kanon_sql.hints import said_by, words
 from kanon_sql.suggestion.alike import Counts, grouped
 
 FEW = 3  # values up to which a column is shown or not
@@ -19,9 +19,18 @@ _KNOWN = 0.9  # of the rows, whose values a taxonomy must know
 _SAME_SHAPE = 0.95  # of the rows
 _MOST_PREFIXES = 5
 _SHOWN = 3  # members of a group in its label
-_POSTAL = frozenset(["zip", "zipcode", "postcode", "postalcode", "postal", "plz"])
-_COUNTRY = frozenset(["country", "nation", "nationality", "citizenship", "land", "nativecountry", "countrycode"])
-_ICD = frozenset(["icd", "icd10", "diagnosis", "diagnose", "diagnoses"])
+_POSTAL = words(
+    "zip zipcode postcode postalcode postal plz postleitzahl npa codepostal cap codigopostal cp cep codicepostale "
+    "kodpocztowy"
+)
+_COUNTRY = words(
+    "country nation nationality citizenship land nativecountry countrycode nationalitat staatsangehorigkeit "
+    "staatsburgerschaft geburtsland herkunft pays nationalite paese nazionalita cittadinanza pais nacionalidad "
+    "nacionalidade nationaliteit geboorteland kraj narodowosc obywatelstwo"
+)
+_ICD = words(
+    "icd diagnosis diagnose diagnoses diagnosen hauptdiagnose nebendiagnose diagnostic diagnosi diagnostico diagnoza"
+)
 
 Level = Mapping[Any, str]  # the label of each value
 
@@ -103,26 +112,34 @@ _CODE = re.compile(r"(?=.*\d)[\w.-]{2,12}")
 _ADDRESS = re.compile(r"\d{1,3}(\.\d{1,3}){3}|[\da-fA-F:]*:[\da-fA-F:.]*")
 
 
-def categories(counts: Mapping[Any, int], beside: Sequence[tuple[Sequence[Any], Counts]]) -> list[Level]:
-    """Levels of categories: rare ones become `other` where there are many, then those that look alike are merged.
+def categories(
+    counts: Mapping[Any, int], beside: Sequence[tuple[Sequence[Any], Counts]], common: Collection[Any]
+) -> list[Level]:
+    """Levels of categories: rare ones become `other`, then those that look alike are merged.
 
-    `beside`: for other columns the categories, and how many of their rows hold each value there.
+    `beside`: for other columns the categories, and how many of their rows hold each value there. `common`: the values
+    that labels may name. A label is released for all values below it, also where none of the people with one of them
+    is, so what fewer than k people have is in no label.
     """
     values = sorted(counts, key=lambda value: (-counts[value], as_text(value) if value is not None else ""))
-    if len(values) <= _MOST_GROUPED:
-        return list(_merged(values, [[value] for value in values], counts, beside))
-    frequent = values[: _MOST_GROUPED - 1]
+    named = [value for value in values if value in common]
+    if not named:
+        return []
+    frequent = named if len(values) <= _MOST_GROUPED else named[: _MOST_GROUPED - 1]
     if sum(counts[value] for value in frequent) < sum(counts.values()) / 2:
-        return list(_most_frequent(values))
-    pools = [*([value] for value in frequent), values[len(frequent) :]]
-    return [_labelled(pools), *_merged(values, pools, counts, beside)]
+        return list(_most_frequent(values, common))
+    others = [value for value in values if value not in {*frequent}]
+    pools = [*([value] for value in frequent), *([others] if others else [])]
+    first = [_labelled(pools, {*frequent})] if others else []
+    return [*first, *_merged(values, pools, counts, beside, {*frequent})]
 
 
-def _most_frequent(values: Sequence[Any]) -> Iterator[Level]:
+def _most_frequent(values: Sequence[Any], common: Collection[Any]) -> Iterator[Level]:
     """The most frequent values by themselves and all others as one, fewer on each level."""
     for kept in (1000, 100, 10):
         if kept < len(values):
-            yield {value: _text(value) if place < kept else OTHER for place, value in enumerate(values)}
+            named = {value for value in values[:kept] if value in common}
+            yield {value: _text(value) if value in named else OTHER for value in values}
 
 
 def _merged(
@@ -130,8 +147,10 @@ def _merged(
     pools: Sequence[Sequence[Any]],
     counts: Mapping[Any, int],
     beside: Sequence[tuple[Sequence[Any], Counts]],
+    named: Collection[Any],
 ) -> Iterator[Level]:
     """Pools of values, merged until two are left, about half as many on each level."""
+    place_of = {value: place for place, value in enumerate(values)}
     import numpy as np
 
     rows = [sum(counts[value] for value in pool) for pool in pools]
@@ -143,7 +162,7 @@ def _merged(
         members: dict[int, list[Any]] = {}
         for pool, group in zip(pools, groups, strict=True):
             members.setdefault(group, []).extend(pool)
-        yield _labelled([sorted(each, key=values.index) for each in members.values()])
+        yield _labelled([sorted(group, key=place_of.__getitem__) for group in members.values()], named)
 
 
 def _sizes(categories: int) -> Iterator[int]:
@@ -158,12 +177,12 @@ def _sizes(categories: int) -> Iterator[int]:
         yield size
 
 
-def _labelled(groups: Sequence[Sequence[Any]]) -> Level:
-    """The label of each value: its group's members, the most frequent first, or how many more there are."""
+def _labelled(groups: Sequence[Sequence[Any]], named: Collection[Any]) -> Level:
+    """The label of each value: its group's members, the most frequent first; those not to be named are `other`."""
     taken: set[str] = set()
     labels = {}
     for group in groups:
-        label = _named(group)
+        label = _named(group, named)
         while label in taken:
             label += " +"
         taken.add(label)
@@ -171,11 +190,10 @@ def _labelled(groups: Sequence[Sequence[Any]]) -> Level:
     return labels
 
 
-def _named(group: Sequence[Any]) -> str:
-    shown, more = [_text(value) for value in group[:_SHOWN]], len(group) - _SHOWN
-    if len(group) > _MOST_GROUPED:
-        return OTHER
-    return " / ".join([*shown, *([f"{more} more"] if more > 0 else [])])
+def _named(group: Sequence[Any], named: Collection[Any]) -> str:
+    texts = [_text(value) for value in group if value in named]
+    more = [f"{len(texts) - _SHOWN} more"] if len(texts) > _SHOWN else []
+    return " / ".join([*texts[:_SHOWN], *more, *([OTHER] if len(texts) < len(group) else [])])
 
 
 def _text(value: Any) -> str:

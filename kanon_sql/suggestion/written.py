@@ -10,6 +10,7 @@ from typing import Any
 from kanon_sql.spec import in_flow, limit_text
 
 _WIDTH = 116
+_MANY = 8  # quasi-identifiers, from which on a reader is told to choose
 Told = Sequence[tuple[str, str]]  # columns and the reason of each
 
 
@@ -67,9 +68,11 @@ def _lines(draft: Draft, name: str) -> Iterator[str]:
     yield "quasi_identifiers:"
     for each in draft.quasi_identifiers:
         yield from _generalized(each)
-    yield from _columns("sensitive", "Released as they are; the manifest says what classes give away.", draft.sensitive)
+    yield from _columns("sensitive", "Released unchanged; the manifest says what classes give away.", draft.sensitive)
     yield ""
-    yield from comment("Released as they are. A column that is not named anywhere in this file is dropped.")
+    yield from comment(
+        "Released unchanged: put here what others cannot know. A column that is not named in this file is dropped."
+    )
     yield from listed("keep", draft.kept) if draft.kept else ["keep: []"]
     for column, reason in draft.dropped:
         yield from comment(f"- {in_flow(column)}   # dropped: {reason}")
@@ -93,6 +96,9 @@ def _privacy(draft: Draft) -> Iterator[str]:
         yield from comment(f"So that no class has one sensitive value alone: privacy: {diverse}")
     limit = draft.suppression_limit
     yield f"suppression_limit: {limit}   # at most {limit_text(limit)} may be left out"
+    many = len(draft.quasi_identifiers)
+    if many > _MANY:
+        yield from comment(f"{many} quasi-identifiers leave little of each: remove those that others cannot know.")
     yield from comment("A local recoding keeps more detail where many rows are alike: strategy: refine")
 
 

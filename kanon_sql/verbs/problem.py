@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.reading import SOURCE_VIEW
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.frequency.fitting import HierarchySource, hierarchy_sources
 from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set, merge_equal_codes, sampled
@@ -23,6 +24,7 @@ from kanon_sql.release import publish as releases
 from kanon_sql.release.pieces import companion
 from kanon_sql.release.recoding import companion_stems
 from kanon_sql.risk import roles
+from kanon_sql.risk.exact import exact
 from kanon_sql.spec import Attribute, Spec, may_suppress
 from kanon_sql.strategies import STRATEGIES, strategy
 from kanon_sql.strategies.igh import not_identical
@@ -173,7 +175,21 @@ def posed_again(problem: Problem, spec: Spec, frequency_set: FrequencySet) -> Pr
 def settle_roles(source: Source, spec: Spec) -> Source:
     """Leave out of the source what a release drops unasked; SpecError if it keeps unasked what should be named."""
     table, settled = roles.settle(source.engine, source.table, spec)
-    return replace(source, table=table, roles=settled, columns=source.columns or source.types())
+    notes = (*source.notes, *_singled_out(source, spec, settled.kept))
+    return replace(source, table=table, roles=settled, columns=source.columns or source.types(), notes=notes)
+
+
+def _singled_out(source: Source, spec: Spec, kept: Sequence[str]) -> list[str]:
+    """The warning that columns which are released unchanged single out too many by themselves."""
+    apart = spec.sensitive if spec.target and spec.target.form == "anatomy" else ()
+    names = {*spec.sensitive, *kept} - {*spec.perturb, *apart}
+    uncounted = {"other", *source.engine.kinds_kept_only}
+    shown = [column.name for column in source.table.columns if column.name in names and column.kind not in uncounted]
+    if not shown or source.counted_by:
+        return []
+    with Scratch(source.engine, "exact") as tables:
+        found = exact(tables, source.table.relation, shown, spec.unit)
+    return [found.warning] if found.too_many else []
 
 
 def weights_of(spec: Spec) -> tuple[float, ...]:

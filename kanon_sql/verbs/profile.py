@@ -29,6 +29,7 @@ from kanon_sql.risk.columns import (
 )
 from kanon_sql.risk.identifiers import contents, tells_who
 from kanon_sql.risk.labels import Labelled, labelled
+from kanon_sql.risk.people import Unit, unit_of
 from kanon_sql.risk.roles import Suspect, suspects
 from kanon_sql.risk.sets import MOST_COLUMNS, SetProfile, Sets, choose, code, count_sets, possible_sets
 from kanon_sql.spec import check_values, session
@@ -46,7 +47,7 @@ class ColumnProfile:
     """A column's counts (None where its type cannot be grouped), what it is suggested to be, and why.
 
     `distinct` counts NULL as a value. `unique_rows` hold a value that occurs once; `unique_share` is their
-    share of all rows. `suggestion` is `identifier`, `quasi-identifier`, or empty.
+    share of all rows. `suggestion` is `identifier`, `quasi-identifier`, or empty. `dates`: most values are dates.
     """
 
     name: str
@@ -60,6 +61,7 @@ class ColumnProfile:
     largest_class: int | None
     suggestion: str
     reason: str
+    dates: bool = False
 
 
 @dataclass(frozen=True, repr=False)
@@ -68,7 +70,8 @@ class Profile(Result):
 
     `combined`: the columns that the sets are made of. `sets`: the most identifying first. `together`: all
     counted `quasi_identifiers` as one set. `sensitive`: by name alone. `kept`: all other columns; of these a
-    release that keeps them warns of the `suspects`. `complete`: the time limit cut nothing off;
+    release that keeps them warns of the `suspects`. `unit`: the column that tells people apart, where some of them have
+    several rows. `complete`: the time limit cut nothing off;
     else `notes` say what.
     """
 
@@ -83,6 +86,7 @@ class Profile(Result):
     kept: tuple[str, ...]
     suspects: tuple[Suspect, ...]
     together: SetProfile
+    unit: Unit | None
     complete: bool
     notes: tuple[str, ...]
     seconds: float = field(compare=False)
@@ -109,6 +113,7 @@ class Profile(Result):
         return [
             ("rows", f"{self.rows:,}; by the quasi-identifiers, {small}"),
             *((role, ", ".join(names) or "none") for role, names in roles.items()),
+            *([("people", f"{self.unit.people:,}, by {self.unit.column}")] if self.unit else []),
             *(("suspect", f"{each.column}: {each.reason}") for each in self.suspects),
             *(("note", note) for note in self.notes),
         ]
@@ -195,9 +200,9 @@ def profiled(
             raise SourceError(f"{table.relation.name} has no rows; there is nothing to profile")
         counted = count_columns(engine, table, source, rows, progress)
         found = contents(tables, source, counted).identifiers
-        counted = [
-            replace(one, content=tells_who([each for each in found if each.column == one.name])) for one in counted
-        ]
+        held = {one.name: [each for each in found if each.column == one.name] for one in counted}
+        counted = [replace(one, content=tells_who(held[one.name])) for one in counted]
+        unit = unit_of(tables, source, counted, found)
         combined, left_out = choose(counted)
         coded = [*combined, *(one for one in left_out if one.identifying)]
         code(tables, source, coded, rows, coded_tables)
@@ -205,6 +210,9 @@ def profiled(
         complete = count_sets(sets, combined, largest_set, progress)
         listed = sets.listed([one.name for one in combined], largest_set)
         columns = _suggest(counted, combined, sets.gains(), labelled(engine, table))
+        columns = tuple(
+            replace(column, dates=any(each.said == "holds dates" for each in held[column.name])) for column in columns
+        )
         together = sets.total([one.name for one in coded if columns[one.order].suggestion == QUASI_IDENTIFIER])
         kept = [one.column for one in counted if not columns[one.order].suggestion and one.role != SENSITIVE]
         quasi = [one.column for one in counted if columns[one.order].suggestion == QUASI_IDENTIFIER]
@@ -225,6 +233,7 @@ def profiled(
         suspects=tuple(suspected),
         together=together,
         complete=complete,
+        unit=unit,
         notes=tuple(_notes(len(left_out), len(listed), possible, complete, time_limit)),
         seconds=round(time.monotonic() - started, 4),
     )

@@ -19,9 +19,12 @@ from kanon_sql.errors import HierarchyError, SpecError, TargetError
 from kanon_sql.frequency.fitting import hierarchy_source
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.values import as_text, key
-from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE, tells_people_apart
+from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE, name_hint
 from kanon_sql.release.publish import check_file
-from kanon_sql.risk.roles import suspects
+from kanon_sql.risk.columns import listed, percent
+from kanon_sql.risk.exact import exact
+from kanon_sql.risk.people import Unit
+from kanon_sql.risk.roles import UNIQUE_SHARE
 from kanon_sql.spec import EVERY, READING, check_values, kind_of_file, names_a_server, parse, session
 from kanon_sql.staging import Staging
 from kanon_sql.suggestion import Counts, Suggested, counted, merging, suggested
@@ -101,10 +104,8 @@ class Suggestions(Result):
         TargetError if a file exists and may not be replaced, SpecError for an ending that is not of YAML.
         """
         target = Path(path)
-        if target.suffix.lower() not in (".yml", ".yaml"):
-            raise SpecError(f"{target} is no name of a spec; name one that ends in .yml")
+        check_spec_file(target, overwrite)
         files = {target.parent / name: text for name, text in self._files(target.stem).items()}
-        check_file(target, overwrite, ())
         for file in files:
             if file.parent.is_dir():
                 check_file(file, overwrite, ())
@@ -173,6 +174,13 @@ class Suggestions(Result):
         return [("source", f"{self.source}, {self.rows:,} rows"), *ways, *roles]
 
 
+def check_spec_file(path: Path, overwrite: bool) -> None:
+    """Refuse a name that is not of a spec, and a file that may not be replaced."""
+    if path.suffix.lower() not in (".yml", ".yaml"):
+        raise SpecError(f"{path} is no name of a spec; name one that ends in .yml")
+    check_file(path, overwrite, ())
+
+
 def _said(column: SuggestedColumn) -> str:
     return "put together by what looks alike" if column.levels else str(column.recipe)
 
@@ -226,14 +234,17 @@ def looked_at(
     with opened_source(source, session(source, **given), connection, said=True) as data:
         observer.stage("Looking at the columns")
         seen = profiled(data.engine, data.table, time_limit=time_limit)
-        settled = _settled(data, seen, roles)
+        settled, unit = _settled(data, seen, roles)
         observer.stage("Suggesting hierarchies")
-        columns = tuple(_with_hierarchies(data, settled, ask))
+        columns = tuple(_with_hierarchies(data, settled, k, unit, ask))
+        unit = unit if any(c.name == unit and c.role in (IDENTIFIER, DROPPED) for c in columns) else None
+        unchanged = _countable(data, [column.name for column in columns if column.role in (SENSITIVE, KEPT)])
+        with Scratch(data.engine, "exact") as tables:
+            found = exact(tables, data.table.relation, unchanged, unit)
     name = str(source) if isinstance(source, str | PathLike) else IN_MEMORY
-    notes = (*data.notes, *seen.notes)
+    notes = (*([found.warning] if found.too_many else []), *data.notes, *([] if seen.complete else seen.notes[-1:]))
     reading = {option: given[option] for option in READING if given.get(option)}
     asked = name, None if database is None else str(database)
-    unit = _unit(columns, seen)
     return Suggestions(*asked, seen.rows, columns, k, suppression_limit, notes, reading, unit)
 
 
@@ -247,72 +258,114 @@ def _check(made: Suggestions) -> None:
         raise SpecError(f"{made.source} has {made.rows:,} rows, fewer than k = {made.k:,}; give a lower `k`")
 
 
-def _settled(data: Source, seen: Profile, given: Mapping[str, Any]) -> list[SuggestedColumn]:
-    """The columns with their roles; a kept one that seems to tell who, or cannot be looked at, is dropped instead."""
-    columns = [_seen(column, seen) for column in seen.columns]
-    columns = list(_as_given(columns, given))
-    names = {column.name: column for column in columns}
-    table = {column.name: column for column in data.table.columns}
-    unasked = [table[c.name] for c in columns if c.role == KEPT and c.reason != _ASKED]
-    able = [column for column in unasked if column.kind != "other"]
-    quasi = [table[c.name] for c in columns if c.role == QUASI_IDENTIFIER]
-    for column in unasked:
-        if column not in able:
-            names[column.name] = replace(names[column.name], role=DROPPED, reason=f"a {column.type} was not looked at")
-    for each in suspects(data.engine, data.table, able, quasi):
-        names[each.column] = replace(names[each.column], role=DROPPED, reason=f"it {each.reason}")
-    return list(names.values())
+def _settled(data: Source, seen: Profile, given: Mapping[str, Any]) -> tuple[list[SuggestedColumn], str | None]:
+    """The columns with their roles, and the column of the people.
+
+    Every column is a quasi-identifier unless there is a reason against it: it tells who somebody is, its name says that
+    it is sensitive, it has one value, or it cannot be counted.
+    """
+    asked = _asked_roles(seen, given)
+    unit = seen.unit if seen.unit and asked.get(seen.unit.column) in (None, IDENTIFIER) else None
+    columns = []
+    for column in seen.columns:
+        role, reason = _role(column, seen, unit)
+        if column.name in asked:
+            role, reason = asked[column.name], _ASKED
+        elif given["quasi_identifiers"] is not None and role == QUASI_IDENTIFIER:
+            role, reason = DROPPED, "it is not among the quasi-identifiers that you named"
+        elif given["keep"] is not None and role == KEPT:
+            role, reason = DROPPED, "it is not among the columns that you keep"
+        columns.append(SuggestedColumn(column.name, column.type, role, reason))
+    people = unit.column if unit else None
+    with Scratch(data.engine, "exact") as tables:
+        columns = _generalized_if_unique(tables, data, columns, seen, people)
+    return list(_without_the_many(columns, seen)), people
 
 
-_ASKED, _NOT_KEPT = "as you said", "not among the columns that you keep"
+_ASKED = "as you said"
+MOST_QUASI_IDENTIFIERS = 16  # that are suggested: of more, hardly anything is left of any
 
 
-def _unit(columns: Sequence[SuggestedColumn], seen: Profile) -> str | None:
-    """The first column that tells people apart, if it is not released."""
-    dropped = {column.name for column in columns if column.role in (IDENTIFIER, DROPPED)}
-    return next((c.name for c in seen.columns if c.name in dropped and _is_unit(c, seen.rows)), None)
-
-
-def _is_unit(column: ColumnProfile, rows: int) -> bool:
-    """Whether a column is a key of people by its name, of whom some have several rows, as its counts say."""
-    return tells_people_apart(column.name) and _FEWEST_PEOPLE * rows <= (column.distinct or 0) < rows
-
-
-_FEWEST_PEOPLE = 0.01  # of the rows: a column of fewer values tells something else
-
-
-def _seen(column: ColumnProfile, seen: Profile) -> SuggestedColumn:
-    if column.suggestion == QUASI_IDENTIFIER and _is_unit(column, seen.rows):
-        reason = f"it tells people apart: {column.distinct:,} of them in {seen.rows:,} rows"
-        return SuggestedColumn(column.name, column.type, IDENTIFIER, reason)
-    role = column.suggestion or (SENSITIVE if column.name in seen.sensitive else KEPT)
-    return SuggestedColumn(column.name, column.type, role, column.reason)
-
-
-def _as_given(columns: Sequence[SuggestedColumn], given: Mapping[str, Any]) -> Iterator[SuggestedColumn]:
-    """The columns with the roles that they were given."""
-    words = {"quasi_identifiers": QUASI_IDENTIFIER, "identifiers": IDENTIFIER, "sensitive": SENSITIVE, "keep": KEPT}
+def _asked_roles(seen: Profile, given: Mapping[str, Any]) -> dict[str, str]:
+    """The roles that were given, by column; with `keep='*'` whatever nothing is found of is kept."""
+    roles = {"quasi_identifiers": QUASI_IDENTIFIER, "identifiers": IDENTIFIER, "sensitive": SENSITIVE, "keep": KEPT}
     every = given["keep"] in ("*", ["*"], EVERY)
-    lists = {each: names for each, names in given.items() if names is not None and not (every and each == "keep")}
-    said = {name: words[each] for each, names in lists.items() for name in names}
-    unknown = [name for name in said if name not in {column.name for column in columns}]
-    if unknown:
-        known = ", ".join(column.name for column in columns)
-        raise SpecError(f"there is no column {unknown[0]!r}; there are {known}")
+    lists = {option: names for option, names in given.items() if names is not None and not (every and option == "keep")}
+    asked = {name: roles[option] for option, names in lists.items() for name in names}
+    known = [column.name for column in seen.columns]
+    for name in asked:
+        if name not in known:
+            raise SpecError(f"there is no column {name!r}; there are {', '.join(known)}")
+    kept = [column.name for column in seen.columns if not column.suggestion and column.name not in seen.sensitive]
+    return {**(dict.fromkeys(kept, KEPT) if every else {}), **asked}
+
+
+def _role(column: ColumnProfile, seen: Profile, unit: Unit | None) -> tuple[str, str]:
+    """What a column is, unless somebody says otherwise, and why."""
+    if unit and column.name == unit.column:
+        constant = [name for name in unit.constant if name != column.name][:3]
+        how = f"; {listed(constant)} do not vary within its values" if len(constant) > 1 else ""
+        return IDENTIFIER, f"it tells people apart: {unit.people:,} of them in {seen.rows:,} rows{how}"
+    if column.suggestion == IDENTIFIER:
+        return IDENTIFIER, column.reason
+    if column.distinct is None:
+        return DROPPED, f"a {column.type} was not looked at"
+    if column.distinct == 1:
+        return KEPT, column.reason
+    if unit and _is_of_one_person(column, unit):
+        return IDENTIFIER, "nearly every person has a value of their own"
+    if column.name in seen.sensitive:
+        return SENSITIVE, column.reason
+    return QUASI_IDENTIFIER, column.reason if column.suggestion else "others may know it; keep it if they cannot"
+
+
+def _is_of_one_person(column: ColumnProfile, unit: Unit) -> bool:
+    """Whether a column numbers people as their own does."""
+    able = column.kind in ("text", "integer", "decimal") and not column.dates
+    return able and column.name in unit.constant and (column.distinct or 0) >= UNIQUE_SHARE * unit.people
+
+
+def _without_the_many(columns: Sequence[SuggestedColumn], seen: Profile) -> Iterator[SuggestedColumn]:
+    """The columns; of more quasi-identifiers than are of use, those that nothing speaks for are dropped."""
+    suggested = {column.name for column in seen.columns if column.suggestion == QUASI_IDENTIFIER}
+    quasi = [column for column in columns if column.role == QUASI_IDENTIFIER]
+    hinted = {column.name for column in quasi if name_hint(column.name) in (QUASI_IDENTIFIER, SENSITIVE)}
+    quasi.sort(key=lambda each: (each.reason != _ASKED, each.name not in hinted, each.name not in suggested))
+    many = [column for column in quasi[MOST_QUASI_IDENTIFIERS:] if column.reason != _ASKED]
+    reason = f"{MOST_QUASI_IDENTIFIERS} quasi-identifiers precede it, and more would leave hardly anything of any"
     for column in columns:
-        if column.name in said:
-            yield replace(column, role=said[column.name], reason=_ASKED)
-        elif given["quasi_identifiers"] is not None and column.role == QUASI_IDENTIFIER:
-            yield replace(
-                column, role=DROPPED, reason=f"none of the quasi-identifiers that you named, but {column.reason}"
-            )
-        elif column.role == KEPT and given["keep"] is not None:
-            yield replace(column, reason=_ASKED) if every else replace(column, role=DROPPED, reason=_NOT_KEPT)
-        else:
-            yield column
+        yield replace(column, role=DROPPED, reason=reason) if column in many else column
 
 
-def _with_hierarchies(data: Source, columns: Sequence[SuggestedColumn], ask: Ask | None) -> Iterator[SuggestedColumn]:
+def _generalized_if_unique(
+    tables: Scratch, data: Source, columns: Sequence[SuggestedColumn], seen: Profile, unit: str | None
+) -> list[SuggestedColumn]:
+    """A sensitive one by which too many would be unique is generalized, or dropped if most values differ."""
+    shown = [c.name for c in columns if c.role in (SENSITIVE, KEPT) and (c.role == KEPT or c.reason == _ASKED)]
+    lost = {c.name for c in seen.columns if c.kind == "text" and (c.unique_share or 0) >= UNIQUE_SHARE}
+    settled = []
+    for column in columns:
+        if column.role == SENSITIVE and column.reason != _ASKED:
+            found = exact(tables, data.table.relation, [*_countable(data, shown), column.name], unit)
+            if found.too_many:
+                role = DROPPED if column.name in lost else QUASI_IDENTIFIER
+                whom = "people" if unit else "rows"
+                unique = f"{percent(found.singled_out, found.counted)} of the {whom} would be unique by it"
+                column = replace(column, role=role, reason=f"sensitive by its name, but unchanged {unique}")
+            else:
+                shown.append(column.name)
+        settled.append(column)
+    return settled
+
+
+def _countable(data: Source, names: Sequence[str]) -> list[str]:
+    """The columns among these that can be grouped."""
+    return [column.name for column in data.table.columns if column.name in names and column.kind != "other"]
+
+
+def _with_hierarchies(
+    data: Source, columns: Sequence[SuggestedColumn], k: int, unit: str | None, ask: Ask | None
+) -> Iterator[SuggestedColumn]:
     """The columns, each quasi-identifier with its hierarchy: made of their distinct combinations, counted once."""
     names = [column.name for column in columns if column.role == QUASI_IDENTIFIER]
     stems = queries.plain_names(names)
@@ -326,7 +379,8 @@ def _with_hierarchies(data: Source, columns: Sequence[SuggestedColumn], ask: Ask
             assert described
             if column.role == QUASI_IDENTIFIER:
                 looks = _Beside(tables, stems, counts, column.name)
-                column = _generalized(column, described, counts[column.name], looks, data)
+                common = _Common(tables, data, column.name, counts[column.name], k, unit)
+                column = _generalized(column, described, counts[column.name], looks, common, data)
             yield _asked(column, described, counts.get(column.name, {}), data, ask) if ask else column
 
 
@@ -422,11 +476,38 @@ class _Beside:
 _MOST_BESIDE, _MOST_PAIRS = 200, 100_000
 
 
+@dataclass(frozen=True)
+class _Common:
+    """The values of a column that k people or more have; rows where nobody tells people apart."""
+
+    tables: Scratch
+    data: Source
+    column: str
+    counts: Mapping[Any, int]
+    k: int
+    unit: str | None
+
+    def __call__(self) -> set[Any]:
+        if self.unit is None:
+            return {value for value, rows in self.counts.items() if rows >= self.k}
+        people: dict[Any, int] = {}
+        for value, n in self.tables.rows(
+            "suggestion/people", column=[self.column], unit=[self.unit], source=self.data.table.relation
+        ):
+            people[key(value)] = people.get(key(value), 0) + int(n)
+        return {value for value, n in people.items() if n >= self.k}
+
+
 def _generalized(
-    column: SuggestedColumn, described: Column, counts: Mapping[Any, int], beside: _Beside, data: Source
+    column: SuggestedColumn,
+    described: Column,
+    counts: Mapping[Any, int],
+    beside: _Beside,
+    common: _Common,
+    data: Source,
 ) -> SuggestedColumn:
     """A quasi-identifier with the hierarchy that is suggested, without the levels that merge nothing."""
-    made = suggested(described, counts, beside)
+    made = suggested(described, counts, beside, common)
     if made.levels and "" in counts:
         made = Suggested(why="it holds the empty text, which is NULL in a file: shown, or not")
     made, labels = _shortened(made, described, counts, data)

@@ -30,4 +30,44 @@ CASES = [
         [("7", 1), ("40", 4)],
         PEOPLE,
     ),
+    Case(
+        "risk/exact_rows",
+        {"columns": ["Age", 'a "zip"; n'], "source": Relation("odd people")},
+        ["singled_out", "counted"],
+        [(3, 7)],
+        PEOPLE,
+    ),
+    Case(
+        "risk/exact_people",
+        {"unit": ["Age"], "columns": {"v": 'a "zip"; n'}, "values": ["v"], "source": Relation("odd people")},
+        ["singled_out", "counted"],
+        [(1, 2)],
+        PEOPLE,
+    ),
+    Case(
+        "risk/constant_columns",
+        {
+            "key": ["p"],
+            "columns": {"c_0": 'a "b"', "c_1": "c", "c_2": "d"},
+            "values": {"c_0": "c_0", "c_1": "c_1", "c_2": "c_2"},
+            "source": Relation("rows"),
+        },
+        ["repeated", "c_0", "c_1", "c_2"],
+        [(2, 2, 1, 2)],
+        {
+            "rows": (
+                {"p": "VARCHAR", 'a "b"': "INTEGER", "c": "VARCHAR", "d": "INTEGER"},
+                [
+                    *[
+                        ("x", 1, "u", None),
+                        ("x", 1, "v", None),
+                        ("y", 2, "u", 4),
+                        ("y", None, "u", 4),
+                        ("z", 3, "w", 5),
+                    ],
+                    *[(None, 7, "w", 5), (None, 8, "w", 6)],
+                ],
+            )
+        },
+    ),
 ]

@@ -1,9 +1,16 @@
 """Given and expected rows of `sql/suggestion`."""
 
 from kanon_sql.queries import Relation
-from sql_cases.case import Case
+from sql_cases.case import PEOPLE, Case
 
 CASES = [
+    Case(
+        "suggestion/people",
+        {"column": ['a "zip"; n'], "unit": ["Age"], "source": Relation("odd people")},
+        ["value", "n"],
+        [("x", 2), (None, 1), ("", 1)],
+        PEOPLE,
+    ),
     Case(
         "suggestion/beside",
         {"column": ["job"], "other": ['a "zip"'], "tuples": Relation("odd tuples")},
