@@ -1,7 +1,11 @@
 """Excel workbooks as a source: what is released is what is released of the same table as Parquet."""
 
 import datetime
+import random
+import re
 import sys
+import tracemalloc
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -243,3 +247,58 @@ def test_a_suggested_spec_reads_a_sheet_as_it_was_read(tmp_path: Path) -> None:
     made = anonymize(spec=tmp_path / "release.yml")
     assert made.manifest["columns"]["plz"] == "VARCHAR"
     assert made.manifest["target"]["file"].endswith("people_anon.parquet")
+
+
+def repacked(path: Path, parts: dict[str, bytes]) -> None:
+    """Replace parts of a workbook."""
+    with zipfile.ZipFile(path) as archive:
+        kept = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in {**kept, **parts}.items():
+            archive.writestr(name, content)
+
+
+_MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+_SHARED = (
+    '<Relationship Id="rId99" Target="sharedStrings.xml" '
+    'Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/sharedStrings"/></Relationships>'
+)
+_SHARED_TYPE = (
+    '<Override PartName="/xl/sharedStrings.xml" '
+    'ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"/></Types>'
+)
+
+
+def with_cell(path: Path, cell: str, shared: bool) -> None:
+    """A workbook whose second cell has this content, in its place or among the strings that cells share."""
+    saved(path, ["zip"], ["y"])
+    sheet, links, types = "xl/worksheets/sheet1.xml", "xl/_rels/workbook.xml.rels", "[Content_Types].xml"
+    with zipfile.ZipFile(path) as archive:
+        xml, linked, typed = (archive.read(name).decode() for name in (sheet, links, types))
+    placed = '<c r="A2" t="s"><v>0</v></c>' if shared else f'<c r="A2" t="inlineStr"><is>{cell}</is></c>'
+    parts = {sheet: re.sub(r'<c r="A2".*?</c>', placed, xml)}
+    if shared:
+        parts["xl/sharedStrings.xml"] = f'<sst xmlns="{_MAIN}"><si>{cell}</si></sst>'
+        parts[links] = linked.replace("</Relationships>", _SHARED)
+        parts[types] = typed.replace("</Types>", _SHARED_TYPE)
+    repacked(path, {name: text.encode() for name, text in parts.items()})
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_workbook_that_unpacks_into_too_much_is_refused(tmp_path: Path, shared: bool) -> None:
+    path = tmp_path / "people.xlsx"
+    noise = random.Random(1).randbytes(10_000).hex()  # which packs badly
+    with_cell(path, f"<t>{'x' * 32_767}</t>", shared)
+    assert read(path)[0].rows("SELECT MAX(LENGTH(zip)) FROM kanon_source") == [(32_767,)]
+    where = "a cell" if shared else "the cell A2"
+    for cell, refused in (
+        (f"<t>{'x' * 32_768}</t>", f"{where} has more than the 32,767 characters that Excel allows"),
+        (f"<r><t>{noise}</t></r>" * 2, f"{where} has more than the 32,767 characters that Excel allows"),
+        (f"<t>{'x' * (20 * 2**20)}</t>", "unpacks from .* bytes to 20,.*, where 100 times as many are allowed"),
+    ):
+        with_cell(path, cell, shared)
+        tracemalloc.start()
+        with pytest.raises(SourceError, match=refused):
+            read(path)
+        assert tracemalloc.get_traced_memory()[1] < 4 * 2**20
+        tracemalloc.stop()

@@ -12,7 +12,7 @@ import pyarrow.dataset
 import pytest
 
 from kanon_sql import anonymize, attack, profile, risks, suggest, verify
-from kanon_sql.errors import SourceError
+from kanon_sql.errors import KanonError, SourceError
 
 PEOPLE = pandas.DataFrame({"zip": ["12", "12", "21", "21"] * 5, "ill": list("abab") * 5})
 SPEC: dict[str, Any] = {
@@ -139,3 +139,23 @@ def test_names_that_differ_only_in_case_are_refused_wherever_they_come_from() ->
     for data in (twice, twice.to_batches()[0], Stream(twice), pyarrow.dataset.dataset(twice), twice.to_pandas()):
         with pytest.raises(SourceError, match="the table has the columns 'zip' and 'ZIP', the same but for case"):
             anonymize(data, SPEC)
+
+
+# Names
+
+LONG = "t" * 300
+
+
+@pytest.mark.parametrize("name", [LONG, f"{LONG}.csv", f"folder/{LONG}"])
+def test_a_name_that_is_too_long_for_a_file_is_a_name_like_any_other(tmp_path: Path, name: str) -> None:
+    (tmp_path / "spec.yml").write_text(f"source: {name}\nquasi_identifiers: [zip]\nhierarchies: h\n")
+    with duckdb.connect() as connection:
+        for options in ({}, {"connection": connection}, {"database": str(tmp_path / LONG)}):
+            for read in (lambda **asked: anonymize(name, SPEC, **asked), lambda **asked: profile(name, **asked)):
+                with pytest.raises(SourceError, match=r"there is no (file|table|database file) "):
+                    read(**options)
+        with pytest.raises(SourceError, match=r"there is no (file|table) "):
+            anonymize(spec=tmp_path / "spec.yml")
+    people = PEOPLE.rename(columns={"zip": name})
+    with pytest.raises(KanonError, match=r"there is no hierarchy file|outside the folder|cannot be read"):
+        anonymize(people, quasi_identifiers=[name], hierarchies=str(tmp_path), k=2)

@@ -120,7 +120,7 @@ class DuckDB:
             refuse_missing(path)
         refuse_other_formats(path)
         place = Path(path).resolve()
-        new = None if place.exists() else NewFile(place)
+        new = None if os.path.exists(place) else NewFile(place)
         with opening(path, writes=not read_only):
             engine = cls(connected(str(new.file) if new else path, read_only and not new), limits)
         engine._spilled = spill_apart(engine.connection, engine.limits, place.parent)

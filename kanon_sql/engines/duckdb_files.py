@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 from collections.abc import Iterator
@@ -94,13 +95,13 @@ def _written_alone(connection: duckdb.DuckDBPyConnection, query: str) -> Iterato
 
 
 def refuse_missing(path: str) -> None:
-    if not Path(path).is_file():
+    if not os.path.isfile(path):
         raise SourceError(f"there is no database file {speakable(path)}; check the path")
 
 
 def refuse_other_formats(path: str) -> None:
     """DuckDB would open a data file as a database that is lost at the end, and fetch extensions for others."""
-    if not Path(path).exists():
+    if not os.path.exists(path):
         return
     try:
         with open(path, "rb") as file:

@@ -14,6 +14,7 @@ from datetime import date, datetime, time
 from pathlib import Path
 from typing import IO, Any
 from xml.etree import ElementTree
+from xml.parsers import expat
 
 from kanon_sql.engine import refuse_equal_names
 from kanon_sql.engines.csv_form import CSVForm
@@ -36,7 +37,10 @@ def copy_as_csv(path: Path, reading: Reading, copy: Path) -> Sheet:
     except ModuleNotFoundError:
         raise SourceError(f"{path} is an Excel file; to read it, run: pip install 'kanon-sql[excel]'") from None
     try:
+        _check_parts(path)
         workbook = openpyxl.load_workbook(path, read_only=True, data_only=True)
+    except SourceError:
+        raise
     except Exception as error:  # whatever a file that is no workbook makes of itself
         said = "it may have a password, or be no workbook"
         raise SourceError(f"{path} cannot be read as an Excel file: {said}; save it again as .xlsx") from error
@@ -51,6 +55,52 @@ def copy_as_csv(path: Path, reading: Reading, copy: Path) -> Sheet:
             copied.write(sheet.iter_rows(values_only=True), file)
         about = _about_sheets(sheet.title, workbook.worksheets, reading.sheet)
         return Sheet(copied.form, tuple(f"{path}: {note}" for note in (*about, *seen.notes, *copied.notes)))
+
+
+_MOST_BYTES, _MOST_TIMES = 2**31, 100  # of a part of a workbook, unpacked; and those of its packed ones
+_NEVER_TOO_MUCH = 10 * 2**20  # bytes of a part, whatever they were packed into
+_MOST_CHARACTERS = 32_767  # of a cell, in Excel
+_AT_ONCE = 2**16  # bytes
+
+
+def _check_parts(path: Path) -> None:
+    """Refuse a workbook that takes far more memory than its size says, before anything of it is unpacked into that."""
+    with zipfile.ZipFile(path) as archive:
+        for part in archive.infolist():
+            times = part.file_size / max(1, part.compress_size)
+            if part.file_size > _MOST_BYTES or (part.file_size > _NEVER_TOO_MUCH and times > _MOST_TIMES):
+                raise SourceError(
+                    f"{path}: {part.filename} unpacks from {part.compress_size:,} bytes to {part.file_size:,}, where "
+                    f"{_MOST_TIMES} times as many are allowed, and {_MOST_BYTES:,} at most; save the sheet as CSV"
+                )
+        for name in archive.namelist():
+            if posixpath.basename(name).lower() == "sharedstrings.xml":
+                _check_cells(path, archive, name)
+
+
+def _check_cells(path: Path, archive: zipfile.ZipFile, part: str) -> None:
+    """Refuse a cell that is longer than Excel allows, which a reader would hold as a whole, and more than once."""
+    parser, length, place = expat.ParserCreate(), 0, ""
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        nonlocal length, place
+        if name.rpartition(":")[2] in ("c", "si"):
+            length, place = 0, attributes.get("r", "")
+
+    def text(data: str) -> None:
+        nonlocal length
+        length += len(data)
+        if length > _MOST_CHARACTERS:
+            where = f"the cell {place}" if place else "a cell"
+            raise SourceError(
+                f"{path}: {where} has more than the {_MOST_CHARACTERS:,} characters that Excel allows; shorten it, or "
+                "save the sheet as CSV"
+            )
+
+    parser.StartElementHandler, parser.CharacterDataHandler = start, text
+    with archive.open(part) as file:
+        while chunk := file.read(_AT_ONCE):
+            parser.Parse(chunk)
 
 
 def _chosen(path: Path, sheets: Sequence[Any], shown: Sequence[Any], name: str | None) -> Any:
@@ -223,7 +273,15 @@ class _Seen:
 def _look(path: Path, title: str) -> _Seen:
     """Go through the sheet as it is stored, for what openpyxl leaves out when it reads row by row."""
     seen = _Seen()
-    with zipfile.ZipFile(path) as archive, archive.open(_part(archive, title)) as file:
+    with zipfile.ZipFile(path) as archive:
+        part = _part(archive, title)
+        _check_cells(path, archive, part)
+        _look_at(path, archive, part, seen)
+    return seen
+
+
+def _look_at(path: Path, archive: zipfile.ZipFile, part: str, seen: _Seen) -> None:
+    with archive.open(part) as file:
         rows = None
         for event, element in ElementTree.iterparse(file, events=("start", "end")):
             name = element.tag.rpartition("}")[2]
@@ -240,7 +298,6 @@ def _look(path: Path, title: str) -> _Seen:
                 seen.hidden_columns.append(":".join(dict.fromkeys((_letters(first - 1), _letters(last - 1)))))
             elif name == "mergeCell":
                 seen.merged.append(element.get("ref", ""))
-    return seen
 
 
 _TRUE = ("1", "true")

@@ -33,7 +33,7 @@ def source_format(path: str) -> str:
 
 def files(pattern: str) -> list[Path]:
     """The files of a path or glob, hidden ones too, as DuckDB finds them; a file of that very name comes first."""
-    if Path(pattern).is_file():
+    if os.path.isfile(pattern):  # False for a name that is too long for one
         return [Path(pattern)]
     return [Path(path) for path in sorted(glob.glob(pattern, recursive=True, include_hidden=True))]
 
@@ -68,5 +68,5 @@ def fingerprints(pattern: str) -> dict[Path, Fingerprint]:
 
 def quoted_path(pattern: str) -> str:
     """A path or glob for DuckDB, from anywhere: only what the user meant as a glob is one."""
-    literal = Path(pattern).exists()
+    literal = os.path.exists(pattern)
     return os.path.join(glob.escape(os.getcwd()), glob.escape(pattern) if literal else pattern)

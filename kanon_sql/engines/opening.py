@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -102,7 +103,7 @@ def _refuse_other_engines(session: Session) -> None:
     """DuckDB would make a file of a name that it does not know, or fetch an extension for it."""
     for path in filter(None, [session.database, *session.attach.values()]):
         scheme = _SCHEME.match(path)
-        if (scheme or speakable(path) != path) and not Path(path).exists():
+        if (scheme or speakable(path) != path) and not os.path.exists(path):
             said = f"a database of {scheme[1]}:// is" if scheme and scheme[1] else "the given database is"
             raise SpecError(
                 f"{said} neither a DuckDB file nor a PostgreSQL server; give the path of a file, or "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -159,7 +160,7 @@ def has_hierarchy(spec: Spec, name: str) -> bool:
     """Whether a spec says how a column is generalized: by a recipe of its own, or a file in the folder."""
     if spec.quasi_identifiers[name].hierarchy is not None:
         return True
-    return spec.hierarchies is not None and (Path(spec.hierarchies) / f"{name}.csv").exists()
+    return spec.hierarchies is not None and os.path.exists(f"{spec.hierarchies}/{name}.csv")
 
 
 def file_in_folder(folder: Path, column: str) -> Path | None:

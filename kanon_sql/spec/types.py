@@ -45,7 +45,7 @@ def _in_folder(value: str, info: ValidationInfo) -> str:
 
 def _in_folder_if_there(value: str, info: ValidationInfo) -> str:
     resolved = _in_folder(value, info)
-    return resolved if Path(resolved).is_file() else value
+    return resolved if os.path.isfile(resolved) else value
 
 
 def _path_or_mapping(value: object, info: ValidationInfo) -> object:

@@ -580,7 +580,7 @@ def places_of(made: Suggestions, folder: Path) -> dict[str, Any]:
         where = {} if has_password(database) else {"database": _from(folder, database)}
         return {"source": made.source, **where, "target": {"table": f"{made.source}_anon"}}
     source = Path(made.source)
-    several = not source.is_file()
+    several = not os.path.isfile(source)
     written_as = ".parquet" if kind_of_file(source.name) == "Excel" else source.suffix
     name = "release.parquet" if several else f"{source.stem}_anon{written_as}"
     place = os.path.abspath(source) if several else _from(folder, made.source)
