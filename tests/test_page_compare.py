@@ -54,7 +54,7 @@ def test_the_figures_are_those_of_the_manifests(client):
     far = other["information_loss"]["loss"] - one["information_loss"]["loss"]
     assert float(found["loss"][2].replace("−", "-")) == pytest.approx(far, abs=6e-5)
     assert found["Classes"][:2] == [str(one["classes"]), str(other["classes"])]
-    assert found["Smallest class"] == [
+    assert found["Rows of the smallest class"] == [
         str(one["smallest_class"]),
         str(other["smallest_class"]),
         f"+{other['smallest_class'] - one['smallest_class']}",

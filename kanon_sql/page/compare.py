@@ -158,7 +158,8 @@ def _found(left: Result, right: Result) -> Iterator[Line]:
         if any(value is not None for value in values):
             yield _figures(name.replace("_", " "), *values)
     for name, key in _FIGURES.items():
-        yield _figures(name, *(each.get(key) for each in both))
+        if any(each.get(key) is not None for each in both):
+            yield _figures(name, *(each.get(key) for each in both))
     yield _line("Proven", *map(proven, both))
     yield _figures("Nodes checked", *(each.get("nodes_checked") for each in both))
     yield _figures("Seconds", *((each.get("seconds") or {}).get("total") for each in both))
@@ -167,9 +168,11 @@ def _found(left: Result, right: Result) -> Iterator[Line]:
 _FIGURES = {
     "Rows released": "released_rows",
     "Rows left out": "suppressed_rows",
+    "People released": "released_people",
+    "People left out": "suppressed_people",
     "Classes": "classes",
-    "Smallest class": "smallest_class",
-    "Average class": "average_class",
+    "Rows of the smallest class": "smallest_class",
+    "Rows of the average class": "average_class",
 }
 
 

@@ -36,7 +36,8 @@ def norms(smallest: int, counted: str, contents: Contents, unknown: bool = False
 
 def of_classes(smallest: int, counted: str, unknown: bool = False) -> Iterator[Norm]:
     """The rules about class sizes; figures are compared as they are, not as they are printed."""
-    size = f"{smallest:,} {counted}{', people unknown' if unknown else ''}"
+    one = {"rows": "row", "people": "person"}
+    size = f"{smallest:,} {counted if smallest != 1 else one[counted]}{', people unknown' if unknown else ''}"
     asked = f"at most {_HIGHEST}, a class of {least_size(_HIGHEST)}"
     for name in ("EMA Policy 0070", "Health Canada PRCI"):
         met = None if unknown and 1 / smallest <= _HIGHEST else 1 / smallest <= _HIGHEST
