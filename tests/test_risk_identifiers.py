@@ -13,7 +13,7 @@ import kanon_sql
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.scratch import Scratch
-from kanon_sql.risk.check_digits import luhn
+from kanon_sql.risk.check_digits import is_national_number, luhn
 from kanon_sql.risk.columns import count_columns
 from kanon_sql.risk.formats import FORMATS
 from kanon_sql.risk.identifiers import KINDS, Contents, contents, named_kind
@@ -95,6 +95,38 @@ def test_what_is_planted_is_found(engine: Engine) -> None:
     }
     assert {rows for _, _, rows in seen.values()} == {ROWS}
     assert {letter for letter, _, _ in seen.values()} == set(KINDS.values())
+
+
+PERSONS = {  # as their issuers, or Wikipedia's pages about them, give them
+    "CH": "756.9217.0769.85", "FR": "2 55 08 14 168 025 38", "DE": "86095742719", "ES": "12345678Z", "NIE": "X1234567L",
+    "IT": "MRTMTT91D08F205J", "NL": "111222333", "BE": "93.05.18-223.61", "PL": "44051401359", "PT": "123456789",
+    "BR": "111.444.777-35", "GB": "943 476 5919", "AT": "1237 010180", "SE": "811218-9876",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("country", PERSONS)
+def test_a_number_of_a_person_is_known_by_its_check_digit(country: str) -> None:
+    number = PERSONS[country]
+    assert is_national_number(number)
+    if country in ("ES", "NIE", "IT"):
+        wrong = [number[:-1] + letter for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if letter != number[-1]]
+    else:
+        wrong = [number[:-1] + digit for digit in "0123456789" if digit != number[-1]]
+    assert sum(map(is_national_number, wrong)) <= 3, "another country's rule takes one now and then"
+
+
+def test_names_of_people_and_titles_are_found_and_towns_are_not(engine: Engine) -> None:
+    people = ["Käthi", "Urs", "René", "Maria", "Peter", "Ruth", "Noah", "Lea", "Ivan", "Laura", "Jelena", "Monika"]
+    towns = ["Bern", "Thun", "Chur", "Uster", "Luzern", "Lugano", "Glarus", "Basel", "Zug", "Sion", "Davos", "Biel"]
+    both = [f"{last}, {first}" for first, last in zip(people, ["Meier", "Keller", "Weber"] * 4, strict=True)]
+    columns = {
+        "a": texts(*people),
+        "b": texts(*towns),
+        "c": texts(*both),
+        "d": texts("Dr. Oz", "Dr. med. Who", "Mme X"),
+    }
+    seen = told(look(engine, columns))
+    assert {name: letter for name, (letter, _, _) in seen.items()} == {"a": "A", "c": "A", "d": "A"}
 
 
 def test_what_stands_inside_texts_is_counted_by_rows(engine: Engine) -> None:
