@@ -175,7 +175,7 @@ GROUPS = {  # the keys of a spec by what they are about; what is new stands unde
     "Keeping a release on new data": "node node_from node_else regions write_regions unmapped new_columns "
     "changed_types changed_hierarchies incremental waiting",
     "Pipelines": "releases vars audit differencing_history",
-    "The machine": "memory_limit threads temp_directory",
+    "The machine": "memory_limit threads temp_directory time_zone",
 }
 PARTS = {  # the models that are not below a hierarchy, privacy or perturbation, and what the page calls them
     "Attribute": "Of a quasi-identifier",

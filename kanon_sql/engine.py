@@ -31,6 +31,11 @@ class Column:
         return self.kind in ("integer", "decimal", "float", "date", "timestamp", "time")
 
     @property
+    def zoned(self) -> bool:
+        """Whether its values are moments, which have a day and an hour in a time zone alone."""
+        return self.type.upper() in ("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ") or bool(_ZONED.fullmatch(self.type))
+
+    @property
     def open_type(self) -> str | None:
         """The type with text for every ENUM in it, whose values a reader of the type would see; None without one.
 
@@ -182,6 +187,9 @@ class Engine(Protocol):
     def comments(self, relation: Relation) -> dict[Relation, str]:
         """The comments on the tables and views in the schema of a relation."""
 
+    def hidden(self, relation: Relation) -> list[str]:
+        """What the engine keeps from who reads a relation without an error, in sentences: rows, by policies on it."""
+
     def rights(self, relation: Relation) -> Rights:
         """Who may do what with a relation that exists."""
 
@@ -199,6 +207,9 @@ class Engine(Protocol):
 
     def fingerprint(self, table: Table) -> tuple[Any, ...] | None:
         """What tells the rows of a table from others, in any order; None where a transaction keeps them as they are."""
+
+    def time_zone(self) -> str:
+        """The time zone in which it reads moments as days and hours."""
 
     def explain(self, sql: str) -> str:
         """The engine's plan of a query, as text."""
@@ -328,6 +339,7 @@ def refuse_equal_names(columns: Sequence[str], where: str) -> None:
 
 
 _ENUM = re.compile(r"ENUM\s*\((?:'(?:[^']|'')*'[\s,]*)*\)", re.IGNORECASE)  # DuckDB shows the values in the type
+_ZONED = re.compile(r"timestamp(\(\d\))? with time zone")  # of PostgreSQL, with its digits
 _FOLDER = re.compile(r"parquet\.`([^`]+)`", re.IGNORECASE)
 _PART = re.compile(r'"((?:[^"]|"")+)"|([^."]+)')
 _DOTTED = re.compile(rf"(?:{_PART.pattern})(?:\.(?:{_PART.pattern}))*")

@@ -236,7 +236,7 @@ TARGETS: list[tuple[str, Files, str]] = [
     (f"{TABLE} --into seen", {}, "the view seen exists already"),
     *((f"{TABLE} --into {name} --overwrite", {}, f"the target {name} is the source") for name in ("people", "PEOPLE")),
     (f"{TABLE} --into main.people --as view --overwrite", {}, "the target main.people is the source"),
-    (f"anonymize seen --database hospital.duckdb {QI} --into people --overwrite", {}, "people does not exist"),
+    (f"anonymize seen --database hospital.duckdb {QI} --into people --overwrite", {}, "has no comment of a release"),
     (f"{TABLE} --into nowhere.anon", {}, "there is no schema nowhere for anon; make it first"),
     (f"{FILE} {OUT} --mask --sql", {}, "leave out --mask or --sql"),
     (f"{TABLE} --into anon_2 --as view --mask", {}, "a view drops rows instead of masking them"),

@@ -20,6 +20,7 @@ OPTIONS: list[tuple[str, str, object]] = [
     ("--memory-limit 2GB", "memory_limit", "2GB"),
     ("--threads 2", "threads", 2),
     ("--temp-directory /tmp", "temp_directory", "/tmp"),
+    ("--time-zone Asia/Tokyo", "time_zone", "Asia/Tokyo"),
     ("--quasi-identifiers ' age, \"zip, code\"'", "quasi_identifiers", ["age", "zip, code"]),
     ("--hierarchies h", "hierarchies", "h"),
     ("--identifiers name,ssn", "identifiers", ["name", "ssn"]),
@@ -89,6 +90,7 @@ OPTIONS: list[tuple[str, str, object]] = [
     ("--into anon --as view", "target.form", "view"),
     ("--into anon --overwrite", "target.overwrite", True),
     ("--output new.csv --formulas keep", "target.formulas", "keep"),
+    ("--into anon --replace-foreign-table anon", "target.replace_foreign_table", "anon"),
     ("--differencing-limit 3", "differencing_limit", 3),
 ]
 SAID_OF_PLACES = """

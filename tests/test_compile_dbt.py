@@ -112,6 +112,7 @@ def test_the_properties_ask_what_the_release_promises() -> None:
     asked = {name: said["arguments"] for test in described["data_tests"] for name, said in test.items()}
     classes = {"quasi_identifiers": ["zip"]}
     assert asked == {
+        "kanon.suppression": {"against": "ref('people')", "limit": 0.02},
         "kanon.k_anonymity": {**classes, "k": 5},
         "kanon.l_diversity": {**classes, "sensitive": "ill", "l": 2, "kind": "distinct"},
         "kanon.t_closeness": {
@@ -124,7 +125,9 @@ def test_the_properties_ask_what_the_release_promises() -> None:
 def test_people_are_counted_by_the_model_alone() -> None:
     model = compiled({"unit": "id", "privacy": {"k": 5, "t_closeness": {"ill": 0.9}}, "keep": []})
     (described,) = yaml.safe_load(model.files["models/people_anon.yml"])["models"]
-    assert [name for test in described["data_tests"] for name in test] == ["kanon.k_anonymity", "kanon.no_identifiers"]
+    assert [name for test in described["data_tests"] for name in test] == [
+        "kanon.suppression", "kanon.k_anonymity", "kanon.no_identifiers",
+    ]  # fmt: skip
     assert "counted by id" in described["description"]
 
 

@@ -9,6 +9,7 @@ import kanon_sql
 from kanon_sql import hints
 from kanon_sql.engine import Engine
 from kanon_sql.privacy import PrivacyModel, k_anonymity, l_diversity, t_closeness
+from kanon_sql.spec import may_suppress
 from support.database import MakeTable
 from support.dbt_macros import CompilerError, Package
 
@@ -59,6 +60,18 @@ def verified(engine: Engine, name: str, model: PrivacyModel, unit: str | None = 
     )
     assert check.summary is not None
     return check.summary.unsafe_classes, check.summary.unsafe_rows
+
+
+def test_a_release_that_is_empty_or_lacks_too_many_rows_fails(engine: Engine, make_table: MakeTable) -> None:
+    package = Package(engine)
+    for every, left in ((7, 0), (7, 3), (7, 6), (7, 7), (100, 71), (100, 72), (0, 0)):
+        name = f"of{every}_{left}"
+        make_table(engine, name, {"a": "INTEGER"}, [(1,)] * every)
+        make_table(engine, f"less{name}", {"a": "INTEGER"}, [(1,)] * left)
+        for limit in (0, 0.29, 1 / 7, 4 / 7, 1.0, "1 row", "28 rows"):
+            fails = left == 0 or every - left > may_suppress(limit, every)
+            found = package.offenders("suppression", f"less{name}", against=name, limit=limit)
+            assert [row[:2] for row in found] == [(every, left)] * fails, (every, left, limit)
 
 
 @pytest.mark.parametrize("distance", ["equal", "ordered"])

@@ -131,3 +131,41 @@ def test_a_materialized_view_is_for_postgresql(plans: dict[str, Plan]) -> None:
     target = Target(table="anon", form="materialized")
     with pytest.raises(SpecError, match="a materialized view is for PostgreSQL"):
         target_sql(plans["every recipe"].recoding, target, "snowflake", Relation("people"))
+
+
+@pytest.mark.parametrize("dialect", dialects.DIALECTS)
+def test_nothing_but_the_target_lasts(plans: dict[str, Plan], monkeypatch: pytest.MonkeyPatch, dialect: str) -> None:
+    for most in ("MOST_ROWS", "_MOST_LINES"):
+        monkeypatch.setattr(written, most, 4)
+    for form, beside in (("table", set()), ("view", {"clinic.anon__code"})):
+        target = Target(table="clinic.anon", form=form)
+        script = target_sql(plans["every recipe"].recoding, target, dialect, Relation("clinic", "people"))
+        made = [each for each in sqlglot.parse(script, dialect) if isinstance(each, exp.Create)]
+        lasting = [each for each in made if not each.find(exp.TemporaryProperty)]
+        names = {".".join(part.name for part in each.find(exp.Table).parts) for each in lasting}
+        assert names == {"clinic.anon", *beside}
+        assert (len(made) > len(lasting)) == (form == "table" and dialect in TEMPORARY)
+
+
+TEMPORARY = ("duckdb", "postgres", "snowflake", "bigquery", "redshift", "clickhouse")
+
+
+@pytest.mark.parametrize("form", [None, "table", "view"])
+def test_a_script_leaves_no_values_and_can_be_run_again(engine: Any, tmp_path: Path, form: str | None) -> None:
+    (tmp_path / "code.csv").write_text("".join(f"{code};{code // 50};*\n" for code in range(230)))
+    create_table(engine, "people", {"code": "INTEGER"}, [(i % 230,) for i in range(1_000)])
+    recipe = {"hierarchy": str(tmp_path / "code.csv"), "min_level": 1, "max_level": 1}
+    spec = {"quasi_identifiers": {"code": recipe}, "privacy": {"k": 5}}
+    target = {"into": "anon", "form": form} if form else {}
+    script = kanon_sql.anonymize_sql("people", spec, connection=engine.connection, **target)
+    for _ in range(2):
+        statements = [each.strip() for each in script.split(";\n\n")]
+        for statement in statements:
+            engine.run(statement)
+        if form:
+            assert len(engine.rows("SELECT * FROM anon")) == 1_000
+            engine.run(f"DROP {form.upper()} anon")
+        if form == "view":
+            engine.run("DROP TABLE anon__code")
+    lasting = {each.name for each in engine.relations() if each.parts[-2] != "temp"}
+    assert {name for name in lasting if "kanon" in name or "anon" in name} == set()

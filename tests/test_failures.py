@@ -13,6 +13,7 @@ import pytest
 
 from kanon_sql.staging import abandoned
 from support.command_line import COLUMNS, PEOPLE, ask, done, kanon, released, tables, texts
+from support.database import mark
 from support.engines import ByHand
 from support.ward import HEADER, OUT, QI, TABLE, on_a_full_disk, put, snapshot
 
@@ -84,7 +85,6 @@ def wait(*_, **__):
     time.sleep(600)
 release.summarize = wait  # the release is written, and not yet verified
 from kanon_sql.cli import main
-from support.engines import ByHand
 main()
 """
 
@@ -116,7 +116,7 @@ def test_a_killed_process_leaves_the_old_file(ward: Path, target: str) -> None:
 @pytest.mark.slow
 def test_a_killed_process_leaves_the_old_table(ward: Path, form: str) -> None:
     before = tables("hospital.duckdb")
-    options = [*shlex.split(QI), "--database", "hospital.duckdb", "--into", "anon", "--as", form]
+    options = [*shlex.split(QI), "--keep", "disease", "--database", "hospital.duckdb", "--into", "anon", "--as", form]
     killed_while_it_writes("anonymize", "people", *options, cwd=ward)
     assert tables("hospital.duckdb") == before
     assert ask("hospital.duckdb", "FROM anon") == [("old",)]
@@ -128,6 +128,7 @@ def test_a_killed_process_leaves_the_old_table_of_a_server(ward: Path, postgres_
     engine = ByHand.open(postgres_dsn)
     make_table(engine, "people", COLUMNS, PEOPLE)
     make_table(engine, "anon", {"old": "VARCHAR"}, [("old",)])
+    mark(engine, "anon")
     engine.close()
     before = tables(postgres_dsn)
     options = [*shlex.split(QI), "--database", postgres_dsn, "--into", "anon"]

@@ -10,10 +10,10 @@ import kanon_sql
 from kanon_sql import anonymize, refresh
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
-from kanon_sql.errors import KanonError, SpecError, TargetError, VerificationError
+from kanon_sql.errors import KanonError, SourceWarning, SpecError, TargetError, VerificationError
 from kanon_sql.release import recoded
 from support.database import create_table
-from support.school import LOCAL, PUPILS, Role, release, rows, there
+from support.school import LOCAL, PUPILS, SPEC, Role, release, rows, there
 
 
 def test_a_materialized_view_is_for_engines_that_have_one(embedded: DuckDB) -> None:
@@ -41,7 +41,7 @@ def test_what_no_view_can_be_is_refused(server: PostgreSQL, options: dict[str, A
 
 @pytest.mark.capability("a materialized view")
 def test_a_materialized_release_shows_the_source_of_its_last_refresh(server: PostgreSQL) -> None:
-    first = release(server, "materialized")
+    first = release(server, "materialized", suppression_limit=0.1)
     assert first.manifest["target"]["as"] == "materialized"
     before = sorted(rows(server, "school"))
     server.run("INSERT INTO pupils SELECT 'new', 99, '9', 'rare' FROM generate_series(1, 2)")
@@ -78,7 +78,15 @@ def test_a_release_that_tells_too_little_of_itself_is_not_refreshed(
 
 
 def test_a_local_recoding_can_be_materialized_too(server: PostgreSQL) -> None:
-    anonymize("pupils", LOCAL, connection=server.connection, into="school", form="materialized", strategy="mondrian")
+    anonymize(
+        "pupils",
+        LOCAL,
+        connection=server.connection,
+        into="school",
+        form="materialized",
+        strategy="mondrian",
+        suppression_limit=1.0,
+    )
     assert "school__assignment" in there(server)
     server.run("DELETE FROM pupils WHERE name < 'p3'")
     made = refresh("school", connection=server.connection)
@@ -107,13 +115,61 @@ def test_only_a_materialized_release_can_be_refreshed(server: PostgreSQL, roles:
     with pytest.raises(KanonError, match=r"must be owner|permission denied"):
         refresh("school", connection=roles[0].session)
     if server.connection.info.server_version >= 170000:
-        server.run(f"GRANT MAINTAIN ON school TO {roles[0].name}")
+        server.run(f"GRANT MAINTAIN ON school TO {roles[0].name}; GRANT SELECT ON pupils TO {roles[0].name}")
         assert refresh("school", connection=roles[0].session)["verified"]
     server.run("COMMENT ON MATERIALIZED VIEW school IS 'mine'")
     with pytest.raises(TargetError, match="no comment on school says which k"):
         refresh("school", connection=server.connection)
     with pytest.raises(TargetError, match="there is no materialized view nowhere; check its name"):
         refresh("nowhere", connection=server.connection)
+
+
+def test_a_refresh_neither_empties_a_release_nor_exceeds_its_limit(server: PostgreSQL) -> None:
+    release(server, "materialized", suppression_limit="3 rows")
+    before = sorted(rows(server, "school"))
+    add = "INSERT INTO pupils SELECT 'new', 99, {}::text, 'rare' FROM generate_series(1, {}) AS i"
+    for statement, message in (
+        (add.format("i", 4), "would leave out 4 of 52 rows of pupils, and its limit is 3 rows"),
+        ("DELETE FROM pupils WHERE age <> 99", "would leave out 4 of 4 rows of pupils"),
+        ("TRUNCATE pupils", "would be empty, as pupils has no rows"),
+    ):
+        server.run(statement)
+        with pytest.raises(VerificationError, match=message):
+            refresh("school", connection=server.connection)
+        assert sorted(rows(server, "school")) == before
+    server.run(add.format("'1'", 20))
+    server.run(add.format("'2'", 2))
+    server.run(add.format("'0'", 1))
+    made = refresh("school", connection=server.connection)
+    assert (made["released_rows"], made["suppressed_rows"], made["warnings"]) == (20, 3, [])
+
+
+def test_row_security_is_reported_for_those_whom_it_hides_rows_from(server: PostgreSQL, roles: list[Role]) -> None:
+    schema, clerk = server.rows("SELECT current_schema()")[0][0], roles[0]
+    for statement in (
+        f"GRANT CREATE ON SCHEMA {schema} TO {clerk.name}",
+        f"CREATE VIEW seen AS SELECT * FROM pupils; GRANT SELECT ON pupils, seen TO {clerk.name}",
+        f"CREATE VIEW invoked WITH (security_invoker) AS SELECT * FROM seen; GRANT SELECT ON invoked TO {clerk.name}",
+        "ALTER TABLE pupils ENABLE ROW LEVEL SECURITY; CREATE POLICY half ON pupils FOR SELECT USING (zip < '2')",
+    ):
+        server.run(statement)
+    told = f"row-level security on {schema}.pupils shows {clerk.name} only the rows that its policies allow (half)"
+    made = anonymize("pupils", SPEC, connection=clerk.session, into="school", form="materialized")
+    assert made.manifest["rows"] == 32
+    assert [each.startswith(told) for each in made.manifest["warnings"]].count(True) == 1
+    with pytest.warns(SourceWarning, match="policies allow"):
+        kanon_sql.verify("pupils", connection=clerk.session, quasi_identifiers=["zip"], k=3)
+    assert refresh("school", connection=clerk.session)["warnings"][0].startswith(told)
+    for name in ("seen", "invoked"):  # a view reads with its owner's rights, who here may see everything
+        assert server.hidden(server.place(name)) == []
+        made = anonymize(name, SPEC, connection=clerk.session)
+        assert (made.manifest["rows"], any("row-level" in each for each in made.manifest["warnings"])) == (48, False)
+    server.run(f"ALTER VIEW seen OWNER TO {clerk.name}")
+    made = anonymize("invoked", SPEC, connection=server.connection)
+    assert made.manifest["rows"] == 32
+    assert any(each.startswith(told) for each in made.manifest["warnings"])
+    made = anonymize("pupils", SPEC, connection=server.connection)
+    assert not any("row-level" in each for each in made.manifest["warnings"])
 
 
 HIDDEN = 9_876_543

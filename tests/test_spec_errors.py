@@ -15,7 +15,8 @@ RECIPE_TEXT = (
 GROUPS_TEXT = "lists of values by their label such as {Higher: [Bachelors, Masters]}, or a list of such levels"
 TOP_KEYS = (
     "encoding, decimal, date_format, null, sheet, columns, "
-    "database, attach, memory_limit, threads, temp_directory, source, identifiers, location, time, unit, cloak, "
+    "database, attach, memory_limit, threads, temp_directory, time_zone, source, identifiers, "
+    "location, time, unit, cloak, "
     "quasi_identifiers, hierarchies, "
     "sensitive, keep, privacy, suppression_limit, "
     "metric, strategy, time_limit, evaluations, seed, show, beta, prioprivacy, kgen, memetic, local_search, random, "

@@ -14,7 +14,7 @@ from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.errors import SourceError, TargetError
 from kanon_sql.queries import Relation
 from kanon_sql.release import tables
-from support.database import create_table
+from support.database import create_table, mark
 from support.school import FORMS, PUPILS, release, rows, there
 
 TRIPS = [(f"t{i % 6}", float(i % 3), float(i % 2), i, i % 5) for i in range(60)]
@@ -135,7 +135,8 @@ def test_the_comment_says_what_was_promised_and_the_users_own_stays(school: Engi
     release(school, form)
     kind = school.existing(school.place("school")).form
     own = 'Made every night.\nAsk "Zoë"; it\'s hers. kanon_sql: no'
-    school.run(queries.comment(school.place("school"), own, school.dialect, kind))
+    ours = school.comments(school.place("school"))[school.place("school")]
+    school.run(queries.comment(school.place("school"), f"{own}\n{ours}", school.dialect, kind))
     for _ in range(2):
         release(school, form, overwrite=True)
         comments = {relation.name: text for relation, text in school.comments(school.place("school")).items()}
@@ -223,6 +224,7 @@ def test_a_name_in_other_capitals_is_the_same_table_in_duckdb(embedded: DuckDB) 
         embedded.run("CREATE TABLE hr.Results AS SELECT 1 AS precious")
         with pytest.raises(TargetError, match="exists already; give `overwrite=True`"):
             release(embedded, kind, into="HR.results")
+        mark(embedded, "hr.Results")
         release(embedded, kind, into="Hr.RESULTS", overwrite=True)
         names = {name for (name,) in embedded.rows("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'hr'")}
         assert kind.endswith("view") or "Results" in names

@@ -1,5 +1,6 @@
 """Targets of a release: what is replaced, what is refused, and what is verified before anything becomes visible."""
 
+import json
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -16,18 +17,18 @@ from kanon_sql.errors import SpecError, TargetError, VerificationError
 from kanon_sql.release import findings
 from kanon_sql.release.findings import Summary
 from kanon_sql.release.full_domain import FullDomain
-from support.database import create_table
+from kanon_sql.release.tables import comment
+from support.database import create_table, mark
 from support.oracle import Problem
 from support.releasing import People, _quoted, as_text, everything, file_rows, standalone, table_rows, two_levels
+from support.school import PUPILS, SPEC
+from support.ward import snapshot
 
 OLD = [(41,)]
 
 
 def old_target(engine: Engine, form: str) -> None:
-    if form == "table":
-        create_table(engine, "released", {"old": "INTEGER"}, OLD)
-    else:
-        engine.run(f"CREATE VIEW released AS SELECT {OLD[0][0]} AS old")
+    engine.create(engine.place("released"), f"SELECT {OLD[0][0]} AS old", form, comment({"is": "release"}))
 
 
 @pytest.mark.spark(new=["table"])
@@ -43,6 +44,48 @@ def test_an_old_table_or_view_is_replaced_only_when_told(people: People, old: st
         people.release(into="released", form=new, overwrite=True)
         assert len(table_rows(people.engine, "released")) == 9
         assert people.engine.find("released").form == new
+
+
+@pytest.mark.spark
+def test_a_table_that_is_not_a_release_is_replaced_only_if_named_twice(people: People) -> None:
+    create_table(people.engine, "released", {"old": "INTEGER"}, OLD)
+    for named in (None, "another"):
+        with pytest.raises(TargetError, match=r"has no comment of a release .* `replace_foreign_table`"):
+            people.release(into="released", overwrite=True, replace_foreign_table=named)
+        assert table_rows(people.engine, "released") == OLD
+    with pytest.raises(TargetError, match="exists already; give `overwrite=True`"):
+        people.release(into="released", replace_foreign_table="released")
+    for named in ("released", None):  # it has a comment by then
+        people.release(into="released", overwrite=True, replace_foreign_table=named)
+        assert len(table_rows(people.engine, "released")) == 9
+
+
+def test_what_a_release_reads_is_never_replaced(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    create_table(engine, "pupils", {"name": "TEXT", "age": "INTEGER", "zip": "TEXT", "ill": "TEXT"}, PUPILS)
+    zips = [(zip_code, "*") for zip_code in "012"]
+    create_table(engine, "zips", {"value": "TEXT", "level_1": "TEXT"}, zips)
+    create_table(engine, "voters", {"age": "INTEGER", "zip": "TEXT"}, [row[1:3] for row in PUPILS])
+    (tmp_path / "zip.csv").write_text("0;*\n1;*\n2;*\n")
+    privacy = {"k": 3, "k_map": {"k": 3, "population": "voters"}}
+    by_table = {**SPEC["quasi_identifiers"], "zip": {"hierarchy": {"table": "zips"}}}
+    by_file = {**SPEC["quasi_identifiers"], "zip": {"hierarchy": {"file": "zip.csv"}}}
+    (tmp_path / "spec.csv").write_text(json.dumps({**SPEC, "quasi_identifiers": by_file}))
+    before = [table_rows(engine, "zips"), table_rows(engine, "voters"), snapshot(tmp_path)]
+    for into, what in (("zips", "hierarchy"), ("voters", "population"), ("pupils", "source")):
+        spec = {**SPEC, "quasi_identifiers": by_table, "privacy": privacy}
+        for own in (False, True):
+            if own and what != "source":
+                mark(engine, into)
+            options = {"into": into, "overwrite": True, "replace_foreign_table": into}
+            with pytest.raises(TargetError, match=f"is (a|the) {what}"):
+                anonymize("pupils", spec, connection=engine.connection, **options)
+    for options in ({"output": "zip.csv"}, {"output": "spec.csv"}, {"output": "new.csv", "trace": Path("zip.csv")}):
+        with pytest.raises(TargetError, match="is read by this run"):
+            anonymize("pupils", tmp_path / "spec.csv", connection=engine.connection, overwrite=True, **options)
+    assert [table_rows(engine, "zips"), table_rows(engine, "voters"), snapshot(tmp_path)] == before
 
 
 @pytest.mark.parametrize("target", ["none", "table", "view", "csv"])

@@ -29,6 +29,7 @@ L = Option("l", "Minimum number of different sensitive values in a group.", type
     o.INTO,
     o.OVERWRITE,
     o.FORMULAS,
+    o.REPLACE_FOREIGN_TABLE,
     o.REPORT,
     o.JSON,
 )

@@ -56,6 +56,7 @@ from kanon_sql.verbs.source import settle_labelled
     o.FORM,
     o.OVERWRITE,
     o.FORMULAS,
+    o.REPLACE_FOREIGN_TABLE,
     o.DIFFERENCING_LIMIT,
     o.TRACE,
     o.RESUME,

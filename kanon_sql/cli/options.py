@@ -297,6 +297,11 @@ TEMP_DIRECTORY = Option(
     _MACHINE,
     Path,
 )
+TIME_ZONE = Option(
+    "time_zone",
+    "The time zone of the labels of timestamps with a time zone (default: the server's, and UTC in DuckDB).",
+    _DATA,
+)
 SPEC = Option("spec", "A YAML spec of the run; options on the command line override it.", _DATA, Path)
 QUASI_IDENTIFIERS = Option("quasi_identifiers", "Columns to generalize, such as age,zip,sex.", _DATA, read=names)
 HIERARCHIES = Option("hierarchies", "A folder with one <column>.csv per quasi-identifier.", _DATA, Path)
@@ -511,7 +516,12 @@ FORM = Option(
     flag="--as",
     choices=get_args(Form),
 )
-OVERWRITE = Option("overwrite", "Replace a target that exists.", _TARGET, bool)
+OVERWRITE = Option("overwrite", "Replace a release or a file that exists.", _TARGET, bool)
+REPLACE_FOREIGN_TABLE = Option(
+    "replace_foreign_table",
+    "The name of the target table once more, to replace a table that is not a release; its rows are lost.",
+    _TARGET,
+)
 FORMULAS = Option(
     "formulas",
     "What to do with texts in a .csv or .tsv file that a spreadsheet would take for formulas: put ' before them "
@@ -569,7 +579,7 @@ KEEPING = (
     *(NEW_COLUMNS, CHANGED_TYPES, CHANGED_HIERARCHIES, INCREMENTAL, WAITING),
 )
 READING = (ENCODING, DECIMAL, DATE_FORMAT, NULL, SHEET, TYPES)
-PLACES = (DATABASE, ATTACH, *READING, MEMORY_LIMIT, THREADS, TEMP_DIRECTORY)
+PLACES = (DATABASE, ATTACH, *READING, MEMORY_LIMIT, THREADS, TEMP_DIRECTORY, TIME_ZONE)
 ROLES = (QUASI_IDENTIFIERS, HIERARCHIES, IDENTIFIERS, SENSITIVE)
 _OF_VALUES = (L_DIVERSITY, T_CLOSENESS, ALPHA, BETA_LIKENESS, DELTA_DISCLOSURE)
 PRIVACY = (K, UNIT, *_OF_VALUES, K_MAP, DELTA_PRESENCE, RISK, UNIQUENESS)

@@ -7,7 +7,7 @@ from typing import Any
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Argument, takes
-from kanon_sql.cli.show import out, promised, verified
+from kanon_sql.cli.show import out, promised, verified, warn
 from kanon_sql.verbs.refresh import refresh as run
 
 NAME = Argument("name", "What anonymize --as materialized made.", default=...)
@@ -28,5 +28,6 @@ def _show(manifest: dict[str, Any]) -> None:
         f"{manifest['released_rows']:,} rows in {manifest['classes']:,} classes, "
         f"the smallest of {manifest['smallest_class'] or 0} rows."
     )
+    warn(manifest["warnings"])
     name = manifest["target"]["table"]
     out.print(verified(promised(manifest["privacy"]), f"materialized view {name}", in_="what is there now"))

@@ -28,6 +28,7 @@ from kanon_sql.engines.duckdb_files import (
     write_copy,
 )
 from kanon_sql.engines.duckdb_sql import ALL, COMMENTS, LASTING, LOOK_UP, READ_ONLY
+from kanon_sql.engines.duckdb_types import kind_of, portable
 from kanon_sql.engines.files import file_format, files, quoted_path
 from kanon_sql.engines.frames import check_readable, names, show
 from kanon_sql.engines.reading import LINES, SOURCE_VIEW, Reader
@@ -37,41 +38,13 @@ from kanon_sql.queries import Relation
 from kanon_sql.spec import Limits, Reading
 from kanon_sql.staging import NewFile
 
-_KINDS = {
-    "integer": ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"),
-    "float": ("FLOAT", "DOUBLE", "REAL"),
-    "boolean": ("BOOLEAN",),
-    "date": ("DATE",),
-    "time": ("TIME",),
-    "text": ("VARCHAR", "ENUM", "CHAR", "TEXT"),
-}
-
 _SENT = queries.scratch("kanon_sent")
 # Types that another connection reads as they are; of others (HUGEINT, DECIMAL, TIME …) it may make something else.
 _TIMES = "DATE", "INTERVAL", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE"
 _STREAMED = frozenset(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE", "BOOLEAN", "VARCHAR", *_TIMES))
 _INEXACT = frozenset((*_TIMES, "TIME_NS"))  # to Python infinity is the year 9999, and a nanosecond is nothing
-_PORTABLE = {"integer": "BIGINT", "float": "DOUBLE PRECISION", "text": "VARCHAR"}
 _BATCH = 10_000  # rows that are in Python at a time, on their way to another engine
 _RECURSIVE = "WITH RECURSIVE "
-_WIDE = ("HUGEINT", "UBIGINT")  # too wide for a BIGINT
-
-
-def kind_of(type_name: str) -> str:
-    """The kind of a DuckDB type: `DECIMAL(18,3)` is decimal, `TIMESTAMP WITH TIME ZONE` timestamp."""
-    if type_name.endswith("]"):
-        return "other"
-    base = type_name.upper().split("(")[0].strip()
-    if base in ("DECIMAL", "NUMERIC"):
-        return "decimal"
-    if base.startswith(("TIMESTAMP", "DATETIME")):
-        return "timestamp"
-    return next((kind for kind, bases in _KINDS.items() if base in bases), "other")
-
-
-def _portable(type_name: str) -> str:
-    """The type in which an engine that is no DuckDB takes values of a type."""
-    return "NUMERIC" if type_name in _WIDE else _PORTABLE.get(kind_of(type_name), type_name)
 
 
 @dataclass(frozen=True)
@@ -82,6 +55,9 @@ class _Stream:
 
     def __arrow_c_stream__(self, schema: object = None) -> object:
         return self.result.__arrow_c_stream__(schema)
+
+
+_TIME_ZONE = "UTC"  # of moments, where nobody says another: not that of whoever's machine it is
 
 
 class DuckDB:
@@ -107,6 +83,8 @@ class DuckDB:
         self._may_transact = True  # a caller's connection may be in a transaction, and does not say
         self._spilled = None if connection else spill_apart(self.connection, self.limits)
         self._limit()
+        if connection is None:
+            self._read_moments_in(self.limits.time_zone or _TIME_ZONE)
         interrupts.interrupted_by_signals(self, at_once=True)
 
     @classmethod
@@ -124,6 +102,7 @@ class DuckDB:
         with opening(path, writes=not read_only):
             engine = cls(connected(str(new.file) if new else path, read_only and not new), limits)
         engine._spilled = spill_apart(engine.connection, engine.limits, place.parent)
+        engine._read_moments_in(engine.limits.time_zone or _TIME_ZONE)
         engine._new = new
         return engine
 
@@ -146,6 +125,17 @@ class DuckDB:
             if value is not None:
                 with explained(f"{setting} cannot be {value}", SpecError):
                     self.connection.execute(f"SET {setting} = ?", [value])
+
+    def _read_moments_in(self, time_zone: str) -> None:
+        try:
+            self.connection.execute("SET TimeZone = ?", [time_zone])
+        except duckdb.Error:
+            raise SpecError(f"there is no time zone {time_zone!r} in DuckDB; give one such as Europe/Zurich") from None
+
+    def time_zone(self) -> str:
+        """The time zone of the connection."""
+        ((name,),) = self.connection.execute("SELECT CURRENT_SETTING('TimeZone')").fetchall()
+        return str(name)
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Run a query and fetch all its rows; a FLOAT is the number that it prints, 0.7 and not 0.699999988079071."""
@@ -264,6 +254,10 @@ class DuckDB:
         *home, _ = relation.parts
         return {Relation(*home, name): text for name, text in self.connection.execute(COMMENTS, home).fetchall()}
 
+    def hidden(self, _: Relation) -> list[str]:
+        """DuckDB has no policies."""
+        return []
+
     def rights(self, _: Relation) -> Rights:
         """DuckDB knows no owners and no grants."""
         return Rights()
@@ -294,6 +288,7 @@ class DuckDB:
         # Another database would take as long as twenty small queries, and the limits once more.
         made = DuckDB(self.connection.cursor(), self.limits)
         made._may_transact = False
+        made._read_moments_in(self.time_zone())  # a setting of each connection
         return made
 
     def close(self) -> None:
@@ -381,7 +376,7 @@ class DuckDB:
             target.receive(_Stream(self.connection.sql(query)), relation)
         else:
             own = isinstance(target, DuckDB)
-            types = {name: type_name if own else _portable(type_name) for name, type_name in described.items()}
+            types = {name: type_name if own else portable(type_name) for name, type_name in described.items()}
             times = [name for name, type_name in described.items() if type_name in _INEXACT]
             as_texts = queries.with_texts(query, times, self.dialect) if times else query
             batches = (list(zip(*rows, strict=True)) for rows in self._batches(as_texts))

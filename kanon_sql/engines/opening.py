@@ -75,8 +75,8 @@ def engine_of(connection: Any, session: Session | None = None) -> Engine:
         return Spark(connection, session.limits)
     if session.limits != Limits():
         raise SpecError(
-            "`memory_limit`, `threads` and `temp_directory` do not go with a DuckDB connection of your own; set them "
-            "there, as in SET memory_limit = '2GB', and leave them out"
+            "`memory_limit`, `threads`, `temp_directory` and `time_zone` do not go with a DuckDB connection of your "
+            "own; set them there, as in SET memory_limit = '2GB', and leave them out"
         )
     return DuckDB(connection)
 

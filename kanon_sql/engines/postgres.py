@@ -6,6 +6,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -16,7 +17,7 @@ from kanon_sql.engine import Column, Engine, Grant, Rights, Table, name_readings
 from kanon_sql.engines.creating import create_and_comment
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres_cursor import cursor_of
-from kanon_sql.engines.postgres_errors import explained, why_not
+from kanon_sql.engines.postgres_errors import explained, row_security, why_not
 from kanon_sql.engines.postgres_sql import (
     AFTER_DUCKDB,
     ALL,
@@ -25,6 +26,7 @@ from kanon_sql.engines.postgres_sql import (
     COMMENTS,
     CSV,
     HASH_JOINS,
+    HIDDEN,
     LABELS,
     LONGEST,
     LOOK_UP,
@@ -39,7 +41,8 @@ from kanon_sql.engines.postgres_sql import (
     SCHEMAS,
     SESSION,
 )
-from kanon_sql.errors import SourceError, TargetError
+from kanon_sql.engines.postgres_types import in_duckdb, kind_of
+from kanon_sql.errors import SourceError, SpecError, TargetError
 from kanon_sql.queries import Relation
 from kanon_sql.spec import Limits
 from kanon_sql.staging import PrivateFolder
@@ -47,34 +50,6 @@ from kanon_sql.staging import PrivateFolder
 if TYPE_CHECKING:  # psycopg is optional, and a tenth of a second to import
     import psycopg
     from psycopg.abc import Buffer
-
-_KINDS = {
-    "smallint": "integer",
-    "integer": "integer",
-    "bigint": "integer",
-    "numeric": "decimal",
-    "real": "float",
-    "double precision": "float",
-    "date": "date",
-    "timestamp without time zone": "timestamp",
-    "timestamp with time zone": "timestamp",
-    "time without time zone": "time",
-    "boolean": "boolean",
-}
-_CATEGORIES = {"S": "text", "E": "text", "": "foreign"}  # strings (varchar, char) and enums; types of extensions
-_IN_DUCKDB = {
-    "int2": "SMALLINT",
-    "int4": "INTEGER",
-    "int8": "BIGINT",
-    "float4": "REAL",
-    "float8": "DOUBLE",
-    "bool": "BOOLEAN",
-    "date": "DATE",
-    "timestamp": "TIMESTAMP",
-    "timestamptz": "TIMESTAMPTZ",
-    "time": "TIME",
-    "uuid": "UUID",
-}
 
 
 class PostgreSQL:
@@ -106,7 +81,17 @@ class PostgreSQL:
             connection.autocommit = True
             self._cursor = cursor_of(connection)
             self._cursor.execute(SESSION)
+        if self.limits.time_zone:
+            self._check_time_zone(self.limits.time_zone)
         interrupts.interrupted_by_signals(self)
+
+    def _check_time_zone(self, name: str) -> None:
+        import psycopg
+
+        try:
+            self._cursor.execute(_sql("SET LOCAL TimeZone TO {name}", name=name))  # without effect
+        except psycopg.errors.InvalidParameterValue:
+            raise SpecError(f"there is no time zone {name!r} in PostgreSQL; give one such as Europe/Zurich") from None
 
     @classmethod
     def open(cls, dsn: str, limits: Limits | None = None) -> PostgreSQL:
@@ -176,10 +161,7 @@ class PostgreSQL:
         """Describe a relation that is known to exist; a domain is described by the type under it."""
         with self._pinned():
             described = self._cursor.execute(COLUMNS, [_sql("{}", queries.parts(relation, self.dialect))]).fetchall()
-        columns = (
-            Column(name, type_name, _CATEGORIES.get(category) or _KINDS.get(plain, "other"))
-            for name, type_name, plain, category in described
-        )
+        columns = (Column(name, type_name, kind_of(plain, category)) for name, type_name, plain, category in described)
         return Table(relation, form, tuple(columns))
 
     def check_writable(self, relation: Relation) -> None:
@@ -236,6 +218,12 @@ class PostgreSQL:
                 for name, text in self._cursor.execute(COMMENTS, [schema, schema]).fetchall()
             }
 
+    def hidden(self, relation: Relation) -> list[str]:
+        """Where row-level security keeps rows of a relation, or of what a view reads, from whom."""
+        with self._pinned():
+            found = self._cursor.execute(HIDDEN, [_sql("{}", queries.parts(relation, self.dialect))]).fetchall()
+        return [row_security(*each) for each in found]
+
     def labels(self, relation: Relation) -> list[tuple[str, str, str]]:
         """The labels of PostgreSQL Anonymizer on columns: the column, the provider, the label."""
         with self._pinned():
@@ -259,7 +247,11 @@ class PostgreSQL:
             for relation, form in forms.items():
                 self.run(queries.set_owner(relation, owner, self.dialect, form))
             for relation, form in forms.items():
-                self.run(queries.refresh(relation, self.dialect) if form == MATERIALIZED else _nothing_of(relation))
+                self.run(
+                    queries.refresh(relation, self.dialect)
+                    if form == MATERIALIZED
+                    else _sql("SELECT FROM {} LIMIT 0", relation.parts)
+                )
         except SourceError:
             self.run("ROLLBACK TO SAVEPOINT kanon_owner")
             return False
@@ -341,8 +333,14 @@ class PostgreSQL:
         self.connection.cancel()
 
     def embedded(self) -> DuckDB:
-        """A new DuckDB in memory, within the limits of the run."""
+        """A new DuckDB in memory, within the limits of the run, and in the server's time zone if it knows that."""
+        with suppress(SpecError):
+            return DuckDB(limits=replace(self.limits, time_zone=self.time_zone()))
         return DuckDB(limits=self.limits)
+
+    def time_zone(self) -> str:
+        """The time zone that is given, or the default of the database or server, whatever the session's is."""
+        return str(self.rows("SELECT current_setting('TimeZone')")[0][0])
 
     def close(self) -> None:
         """Close the connection."""
@@ -378,7 +376,8 @@ class PostgreSQL:
         with explained():
             self._cursor.execute(f"BEGIN {mode}", prepare=False)
             self._path = self._cursor.execute(PATH, prepare=False).fetchall()[0]
-            self._cursor.execute(PIN, prepare=False)
+            zone = _sql("{zone}", zone=self.limits.time_zone) if self.limits.time_zone else "DEFAULT"
+            self._cursor.execute(f"{PIN}; SET LOCAL TimeZone TO {zone}", prepare=False)
 
     @contextmanager
     def _pinned(self) -> Iterator[None]:
@@ -407,7 +406,7 @@ class PostgreSQL:
         Types follow; a numeric column becomes the type that holds all its values exactly, or else text.
         """
         types = self._result_types(query)
-        target.load(relation, {column: _in_duckdb(type_name) for column, type_name in types.items()}, [])
+        target.load(relation, {column: in_duckdb(type_name) for column, type_name in types.items()}, [])
         with PrivateFolder(Path(tempfile.gettempdir())) as folder:
             path = folder / "rows.csv"
             try:
@@ -449,15 +448,6 @@ def _sent(column: str, type_name: str) -> str:
         return _sql(BEFORE_CHRIST, [column], [column], [column])
     # A char(n) comes padded with blanks that mean nothing; the cast takes them off.
     return _sql("CAST({} AS TEXT)" if plain == "bpchar" else "{}", [column])
-
-
-def _nothing_of(relation: Relation) -> str:
-    """The query that reads no row of a relation, and fails where its owner may not."""
-    return _sql("SELECT FROM {} LIMIT 0", relation.parts)
-
-
-def _in_duckdb(type_name: str) -> str:
-    return _IN_DUCKDB.get(re.sub(r"\(.*\)", "", type_name), "VARCHAR")
 
 
 def _settle_numeric(target: DuckDB, relation: Relation, column: str, precision: int, scale: int) -> None:

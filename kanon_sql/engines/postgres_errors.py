@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from kanon_sql.engines.postgres_sql import REFUSALS
@@ -38,6 +38,15 @@ def why_not(error: Exception) -> str:
     """Why there is no connection, in words of ours: libpq's name the user, the host and the database."""
     said = str(error)
     return next((why for words, why in REFUSALS.items() if re.search(words, said)), "check the host, port and name")
+
+
+def row_security(schema: str, table: str, reader: str, policies: Sequence[str]) -> str:
+    """That row-level security hides rows of a table from a role, with the names of the policies."""
+    allow = f"its policies allow ({', '.join(policies)})" if policies else "policies allow, of which it has none"
+    return (
+        f"row-level security on {schema}.{table} shows {reader} only the rows that {allow}; hidden rows are neither "
+        "counted nor released"
+    )
 
 
 # Classes of errors whose text is about the statement or the server: no values of the data.

@@ -74,6 +74,32 @@ SELECT
 FROM relation LEFT JOIN rights AS r ON r.grantee <> relowner
 ORDER BY r.name NULLS FIRST, r.grantee, r.privilege_type
 """
+# Row security at work on a relation or beneath a view, and for whom: a view reads with its owner's rights.
+HIDDEN = """
+WITH RECURSIVE beneath AS (
+  SELECT %s::regclass::oid AS relation, oid AS reader FROM pg_roles WHERE rolname = current_user
+  UNION
+  SELECT
+    d.refobjid,
+    CASE WHEN c.reloptions && ARRAY['security_invoker=true', 'security_invoker=on', 'security_invoker=1']
+      THEN b.reader ELSE c.relowner END
+  FROM beneath AS b
+    JOIN pg_class AS c ON c.oid = b.relation
+    JOIN pg_rewrite AS w ON w.ev_class = b.relation
+    JOIN pg_depend AS d ON d.classid = 'pg_rewrite'::regclass AND d.objid = w.oid
+      AND d.refclassid = 'pg_class'::regclass AND d.refobjid <> b.relation
+)
+SELECT
+  n.nspname, c.relname, r.rolname,
+  ARRAY(SELECT polname::text FROM pg_policy AS p WHERE p.polrelid = c.oid AND p.polcmd IN ('r', '*') ORDER BY polname)
+FROM beneath AS b
+  JOIN pg_class AS c ON c.oid = b.relation
+  JOIN pg_namespace AS n ON n.oid = c.relnamespace
+  JOIN pg_roles AS r ON r.oid = b.reader
+WHERE c.relrowsecurity AND NOT r.rolsuper AND NOT r.rolbypassrls
+  AND (c.relforcerowsecurity OR NOT pg_has_role(r.oid, c.relowner, 'USAGE'))
+ORDER BY n.nspname, c.relname, r.rolname
+"""
 LABELS = """
 SELECT a.attname, l.provider, l.label
 FROM pg_seclabel AS l JOIN pg_attribute AS a ON a.attrelid = l.objoid AND a.attnum = l.objsubid

@@ -196,6 +196,10 @@ class Spark:
             listed = self.connection.catalog.listTables(".".join(map(_quoted, home)))
         return {Relation(*home, each.name): each.description for each in listed if each.description}
 
+    def hidden(self, _: Relation) -> list[str]:
+        """What policies hide is for the catalog to say, which Spark does not ask."""
+        return []
+
     def rights(self, _: Relation) -> Rights:
         """What others may do is for the catalog to say, which Spark does not ask."""
         return Rights()
@@ -304,6 +308,10 @@ class Spark:
     def interrupt(self) -> None:
         """Stop the statement that is running."""
         self.connection.interruptAll()
+
+    def time_zone(self) -> str:
+        """The time zone of the session."""
+        return str(self.connection.conf.get("spark.sql.session.timeZone"))
 
     def embedded(self) -> DuckDB:
         """A new DuckDB in memory."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from itertools import pairwise
 
+import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, UnsupportedError
 
@@ -48,6 +50,36 @@ def is_executed(dialect: str) -> bool:
 def has_values(dialect: str) -> bool:
     """Whether VALUES can stand in a FROM; else every row of a table in a query takes lines."""
     return dialect not in ("redshift", "clickhouse")
+
+
+def temporary(name: str, dialect: str) -> tuple[str, ...] | None:
+    """What begins to make a table of the session alone, in the place of one of an earlier run where that can be said.
+
+    None where a system has no such table.
+    """
+    match dialect:
+        case "duckdb" | "snowflake" | "bigquery":
+            return ("CREATE OR REPLACE TEMPORARY TABLE",)
+        case "postgres":
+            return f"DROP TABLE IF EXISTS pg_temp.{t.identifier(name, dialect)}", "CREATE TEMPORARY TABLE"
+        case "redshift" | "clickhouse":
+            return ("CREATE TEMPORARY TABLE",)
+        case _:
+            return None
+
+
+def with_relations(sql: str, dialect: str, names: Mapping[str, str], around: Callable[[str], str] = str) -> str:
+    """A statement with other texts in place of the relations that it reads under these names.
+
+    `around`: what is made of all that is between them.
+    """
+    made, end = [], 0
+    for before, token in pairwise(sqlglot.tokenize(sql, dialect)):
+        is_name = token.token_type in (sqlglot.TokenType.VAR, sqlglot.TokenType.IDENTIFIER) and token.text in names
+        if is_name and before.token_type in (sqlglot.TokenType.FROM, sqlglot.TokenType.JOIN):
+            made += [around(sql[end : token.start]), names[token.text]]
+            end = token.end + 1
+    return "".join([*made, around(sql[end:])])
 
 
 def trimmed(text: exp.Expr, dialect: str) -> exp.Expr:

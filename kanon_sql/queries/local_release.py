@@ -80,13 +80,12 @@ class LocalReleaseQuery:
 
     def sql(self, dialect: str) -> str:
         """The query in a dialect."""
-        return t.printed(_local_release(self, dialect), dialect)
+        return t.printed(_local_release(self, dialect, self.values), dialect)
 
-    def statement(self, dialect: str) -> Statement:
+    def statement(self, dialect: str, lasting: bool = False) -> Statement:
         """The query with its `values`, and those of them that are too long to stand in it."""
-        tree = _local_release(self, dialect)
-        long = tuple(each for each in self.values if each.is_long(dialect))
-        return Statement(laid_out(tree, dialect), long, dialect, has_values=True)
+        long = tuple(each for each in self.values if each.is_long(dialect, lasting))
+        return Statement(laid_out(_local_release(self, dialect, long), dialect), long, dialect, has_values=True)
 
     def large(self) -> LargeQuery | None:
         """The same release as one of many rows, where no tuple is split."""
@@ -115,7 +114,8 @@ _CODED = "kanon_coded"
 _PLACES = ("first", "last")
 
 
-def _local_release(release: LocalReleaseQuery, dialect: str) -> exp.Expr:
+def _local_release(release: LocalReleaseQuery, dialect: str, beside: Sequence[WrittenTable]) -> exp.Expr:
+    """The query; `beside`: those of its values that are tables by themselves."""
     names = [(f"o{i}_{j}", shown[0]) for i, cell in enumerate(release.cells) for j, shown in enumerate(_shows(cell))]
     query = exp.select(*(exp.alias_(t.column(inner, RECODED), name, quoted=True) for inner, name in names))
     query = query.from_(exp.to_table(RECODED))
@@ -125,7 +125,7 @@ def _local_release(release: LocalReleaseQuery, dialect: str) -> exp.Expr:
     if release.read_files:
         query = query.with_(exp.to_identifier(release.source.name), as_=release.read_files, dialect="duckdb")
     for table in release.values:
-        if not table.is_long(dialect):
+        if table not in beside:
             query = query.with_(exp.to_identifier(table.name), as_=table.query())
     query = query.with_(_CODED, as_=t.fenced(_local_coded(release), dialect))
     once = release.recount and not release.elsewhere  # where that can be said

@@ -7,9 +7,7 @@ import io
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 
-import sqlglot
 from sqlglot import exp
 
 from kanon_sql.queries import dialects
@@ -35,13 +33,7 @@ def with_references(sql: str, dialect: str, references: Mapping[str, str]) -> st
     >>> with_references("SELECT 'FROM a', a.a FROM a AS a", "duckdb", {"a": "{{ ref('b') }}"})
     "SELECT 'FROM a', a.a FROM {{ ref('b') }} AS a"
     """
-    made, end = [], 0
-    for before, token in pairwise(sqlglot.tokenize(sql, dialect)):
-        is_name = token.token_type in (sqlglot.TokenType.VAR, sqlglot.TokenType.IDENTIFIER) and token.text in references
-        if is_name and before.token_type in (sqlglot.TokenType.FROM, sqlglot.TokenType.JOIN):
-            made += [escaped(sql[end : token.start]), references[token.text]]
-            end = token.end + 1
-    return "".join([*made, escaped(sql[end:])])
+    return dialects.with_relations(sql, dialect, references, escaped)
 
 
 @dataclass(frozen=True)

@@ -66,14 +66,15 @@ class StandaloneQuery:
     population: Relation | None = None
     population_unit: str | None = None
 
-    def statement(self, dialect: str) -> Statement:
+    def statement(self, dialect: str, lasting: bool = False) -> Statement:
         """The query and the mapping tables that are too long to stand in it, in a dialect.
 
+        `lasting`: whether these tables can be made to last, which a system without temporary ones needs.
         SpecError if the dialect cannot express it.
         """
         tables = [cell.mapping for cell in self.cells if cell.mapping and cell.mapping.rows]
-        tree = _Printed(self, dialect).tree()
-        long = tuple(each for each in tables if each.is_long(dialect))
+        long = tuple(each for each in tables if each.is_long(dialect, lasting))
+        tree = _Printed(self, dialect, lasting).tree()
         return Statement(laid_out(tree, dialect), long, dialect, has_values=bool(tables))
 
 
@@ -86,6 +87,7 @@ class _Printed:
 
     release: StandaloneQuery
     dialect: str
+    lasting: bool
 
     def tree(self) -> exp.Select:
         release, names = self.release, self._names
@@ -98,7 +100,7 @@ class _Printed:
         if release.read_files:
             query = query.with_(exp.to_identifier(release.source.name), as_=release.read_files, dialect="duckdb")
         for cell in release.cells:
-            if cell.mapping and cell.mapping.rows and not cell.mapping.is_long(self.dialect):
+            if cell.mapping and cell.mapping.rows and not cell.mapping.is_long(self.dialect, self.lasting):
                 query = query.with_(exp.to_identifier(cell.mapping.name), as_=self._values(cell.mapping))
         query = query.with_(RECODED, as_=self._recoded())
         if release.population is not None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
 from kanon_sql.queries import dialects
+from kanon_sql.queries import tree as t
+from kanon_sql.relation import Relation
 
 MOST_ROWS = 200  # of a table within a query; a longer one has statements of its own
 _MOST_LINES = 20  # where every row takes lines
@@ -26,22 +28,25 @@ class WrittenTable:
     types: tuple[exp.DataType, ...]
     rows: tuple[tuple[object, ...], ...]
 
-    def is_long(self, dialect: str) -> bool:
-        """Whether it is too long to stand within a query."""
-        return len(self.rows) > (MOST_ROWS if dialects.has_values(dialect) else _MOST_LINES)
+    def is_long(self, dialect: str, lasting: bool = False) -> bool:
+        """Whether it is too long to stand within a query, and can be made before it: for the session, or `lasting`."""
+        most = MOST_ROWS if dialects.has_values(dialect) else _MOST_LINES
+        return len(self.rows) > most and (lasting or dialects.temporary(self.name, dialect) is not None)
 
     def query(self) -> exp.Select:
         """The table as a query of its rows."""
         columns = [exp.column(exp.to_identifier(name, quoted=True)) for name in self.columns]
         return exp.select(*columns).from_(exp.values([*self.rows], alias="v", columns=list(self.columns)))
 
-    def statements(self, dialect: str, temporary: bool = False) -> Iterator[str]:
-        """The statements that make the table and fill it."""
+    def statements(self, dialect: str, place: Relation | None = None) -> Iterator[str]:
+        """The statements that make the table and fill it: a lasting one in a place, else one of the session alone."""
         kinds = zip(self.columns, self.types, strict=True)
         defined = [exp.ColumnDef(this=exp.to_identifier(name, quoted=True), kind=kind.copy()) for name, kind in kinds]
-        schema = exp.Schema(this=exp.to_table(self.name), expressions=defined)
-        yield f"CREATE {'TEMPORARY ' if temporary else ''}TABLE {dialects.printed(schema, dialect)}"
-        into = dialects.printed(exp.to_table(self.name), dialect)
+        name = t.table(place) if place else exp.to_table(self.name)
+        *before, create = dialects.temporary(self.name, dialect) or () if place is None else ("CREATE TABLE",)
+        yield from before
+        yield f"{create} {dialects.printed(exp.Schema(this=name.copy(), expressions=defined), dialect)}"
+        into = dialects.printed(name, dialect)
         for start in range(0, len(self.rows), _IN_ONE_INSERT):
             rows = _lines(_printed_rows(self.rows[start : start + _IN_ONE_INSERT], dialect), "  ")
             yield f"INSERT INTO {into} VALUES\n{rows}"
@@ -66,10 +71,16 @@ class Statement:
     tables: tuple[WrittenTable, ...]
     dialect: str
     has_values: bool = False
+    places: Mapping[str, Relation] = field(default_factory=dict)
 
-    def script(self, query: str | None = None, temporary: bool = False) -> str:
+    def lasting(self, places: Mapping[str, Relation]) -> Statement:
+        """The same with its tables in places of their own, since a view is to read them; by their names."""
+        named = {name: dialects.printed(t.table(place), self.dialect) for name, place in places.items()}
+        return replace(self, query=dialects.with_relations(self.query, self.dialect, named), places=places)
+
+    def script(self, query: str | None = None) -> str:
         """All statements, the query itself or one around it at the end, with semicolons between them."""
-        before = [each for table in self.tables for each in table.statements(self.dialect, temporary)]
+        before = [each for table in self.tables for each in table.statements(self.dialect, self.places.get(table.name))]
         return ";\n\n".join([*before, query or self.query])
 
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from hashlib import sha256
 
 from kanon_sql import queries
-from kanon_sql.engine import Engine, Table, folder_named, writes_folders
+from kanon_sql.engine import Engine, folder_named, writes_folders
 from kanon_sql.errors import KanonError, SpecError, TargetError
 from kanon_sql.queries import Relation
 from kanon_sql.release import tables
@@ -22,7 +22,7 @@ def named(engine: Engine, target: Target) -> Relation | None:
     return folder_named(target.table) if target.table and writes_folders(engine) else None
 
 
-def check(engine: Engine, target: Target, _: Table) -> None:
+def check(engine: Engine, target: Target) -> None:
     """Refuse a folder that exists, that is no plain path, or that is to be more than rows."""
     folder = engine.place(str(target.table))
     if speakable(folder.name) != folder.name:

@@ -107,10 +107,13 @@ class FullDomain(Judged):
             self.engine.dialect
         )
 
-    def standalone(self, source: Relation | None = None, dialect: str | None = None) -> Statement:
+    def standalone(
+        self, source: Relation | None = None, dialect: str | None = None, lasting: bool = False
+    ) -> Statement:
         """The release as a statement that needs nothing but its source, in a dialect: that of the engine, or another.
 
-        `source`: what it reads, where that is not the source of the search. It counts its classes itself, on the rows
+        `source`: what it reads, where that is not the source of the search. `lasting`: whether tables beside it may
+        last. It counts its classes itself, on the rows
         that it returns. SpecError if the dialect cannot express it.
         """
         cells = {a.column.name: self._standalone_cell(a, level) for a, level in self._levels}
@@ -127,7 +130,7 @@ class FullDomain(Judged):
             self.engine.lasting(population.table.relation) if population else None,
             population.unit if population else None,
         )
-        return query.statement(dialect or self.engine.dialect)
+        return query.statement(dialect or self.engine.dialect, lasting)
 
     def _standalone_cell(self, attribute: Attribute, level: int) -> StandaloneCell:
         """What a statement by itself makes of a column: by the recipe's rule if it says the same, else by a mapping."""

@@ -119,7 +119,9 @@ class LocalRecoding(Judged):
     def _made(self) -> tuple[Relation, Relation]:
         return self.local.assignment, self.classes
 
-    def standalone(self, source: Relation | None = None, dialect: str | None = None) -> Statement:
+    def standalone(
+        self, source: Relation | None = None, dialect: str | None = None, lasting: bool = False
+    ) -> Statement:
         """The query of a view with its tables written out, to be run by itself, in a dialect and of a source.
 
         SpecError if that is too much, or if another system would give something else.
@@ -140,7 +142,7 @@ class LocalRecoding(Judged):
         read = source or self.engine.lasting(self.table.relation)
         query = self._query(read, lambda a: names[a.coded.mapping], *made, recount=True, values=tuple(values))
         read_files = self.read_files if source is None else None
-        return replace(query, read_files=read_files, elsewhere=elsewhere).statement(dialect)
+        return replace(query, read_files=read_files, elsewhere=elsewhere).statement(dialect, lasting)
 
     def _check_elsewhere(self, source: Relation | None) -> None:
         self._check_population(source)

@@ -23,9 +23,9 @@ from kanon_sql.engine import Engine, FileEngine, Statement, Table, reads_files
 from kanon_sql.engines.files import file_format
 from kanon_sql.errors import SpecError, TargetError
 from kanon_sql.queries import Relation
-from kanon_sql.release import folders, tables
+from kanon_sql.release import folders, inputs, tables
 from kanon_sql.release.pieces import PRIVATE, Piece, companion_file, private_file, timed
-from kanon_sql.spec import Target
+from kanon_sql.spec import Spec, Target
 from kanon_sql.staging import Staging, make_private
 
 RELEASE = queries.scratch("kanon_release")
@@ -74,20 +74,26 @@ def publish(
     return _publish_tables(engine, target, pieces, verify, staging)
 
 
-def check_target(target: Target | None, engine: Engine, source: Table, source_files: Sequence[Path]) -> None:
-    """Refuse a target that exists, or is the source, before any long work."""
+def check_target(spec: Spec, engine: Engine, source: Table, source_files: Sequence[Path]) -> None:
+    """Refuse a target that exists, or that the release is made from, before any long work."""
+    target = spec.target
     if target is None:
         return
     if target.file:
         file_format(target.file)
         check_file(Path(target.file), target.overwrite, source_files)
+        inputs.refuse_files([target.file], inputs.files_read(spec))
         return
     if target.form == "materialized" and not engine.has_materialized_views:
         raise SpecError(
             f"{engine.name} has no materialized views; give `form='table'`, and refresh it with `overwrite=True`"
         )
-    check = folders.check if folders.named(engine, target) else tables.check
-    check(engine, target, source)
+    if folders.named(engine, target):
+        folders.check(engine, target)
+        return
+    existing = tables.check(engine, target, source)
+    if existing:
+        inputs.refuse_table(engine, spec, existing)
 
 
 def check_file(path: Path, overwrite: bool, source_files: Sequence[Path]) -> None:

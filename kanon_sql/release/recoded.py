@@ -13,10 +13,10 @@ from kanon_sql.engine import Engine, name_readings
 from kanon_sql.engines.files import file_format
 from kanon_sql.errors import SpecError, VerificationError
 from kanon_sql.privacy import PrivacyModels
-from kanon_sql.queries import Relation
+from kanon_sql.queries import Relation, Statement
 from kanon_sql.release import findings, minimality, people, private
 from kanon_sql.release.findings import Redrawn, Summary
-from kanon_sql.release.pieces import Piece
+from kanon_sql.release.pieces import Piece, companion
 from kanon_sql.release.populated import shown_population
 from kanon_sql.release.publish import Published, Staged, publish
 from kanon_sql.release.recoding import Recoding, unmodelled
@@ -56,6 +56,9 @@ def pieces(recoding: Recoding, target: Target | None, place: Relation, query: st
     `query`: of a table or file, where it is another than the recoding's own.
     """
     says = promise(recoding.spec, recoding.model, recoding.quasi_identifiers)
+    if target and target.form == "materialized":
+        limit = recoding.spec.suppression_limit
+        says = {**says, "source": list(recoding.table.relation.parts), "suppression_limit": limit}
     if target is None or not target.stays_a_query:
         made = Piece("release", SENTENCE, query or recoding.release_sql(), says=says)
         return [made, *private.pieces(recoding, target)]
@@ -82,22 +85,36 @@ def target_sql(
     `dialect`, `source`: of another system that it is for, and what it reads there; else those of the search.
     `printed`: the statement, where it is printed already.
     """
-    printed, engine = printed or recoding.standalone(source, dialect), recoding.engine
+    printed, engine = printed or statement(recoding, target, dialect, source), recoding.engine
     here = printed.dialect == engine.dialect and source is None
-    around, lasts = None, False
+    around = None
     if target and target.table:
-        place = engine.place(target.table) if here else Relation(*name_readings(target.table)[-1])
+        place = _place(recoding, target.table, here)
         if target.form == "materialized" and not here:
             raise SpecError("a materialized view is for PostgreSQL; give `form='view'` or `form='table'`")
         around = queries.create_as(place, printed.query, printed.dialect, target.form)
-        lasts = target.stays_a_query or not here
     elif target and target.file and engine.reads_files and here:
         query, written_as = f"\n{printed.query}\n", file_format(target.file)
         if target.formulas == "escape" and written_as in queries.SEPARATORS:
             texts = [name for name in recoding.columns if _shows_text(recoding, name)]
             query = queries.without_formulas(query, recoding.columns, texts, engine.dialect)
         around = queries.copy_to(query, target.file, written_as, engine.dialect)
-    return printed.script(around, temporary=here and not lasts)
+    return printed.script(around)
+
+
+def statement(
+    recoding: Recoding, target: Target | None, dialect: str | None = None, source: Relation | None = None
+) -> Statement:
+    """The query of a release that stands alone; the tables that a view is to read are named after the view."""
+    if not (target and target.table and target.stays_a_query):
+        return recoding.standalone(source, dialect)
+    printed = recoding.standalone(source, dialect, lasting=True)
+    view = _place(recoding, target.table, printed.dialect == recoding.engine.dialect and source is None)
+    return printed.lasting({table.name: companion(view, table.name.removeprefix("kanon_")) for table in printed.tables})
+
+
+def _place(recoding: Recoding, name: str, here: bool) -> Relation:
+    return recoding.engine.place(name) if here else Relation(*name_readings(name)[-1])
 
 
 def _shows_text(recoding: Recoding, name: str) -> bool:

@@ -23,6 +23,7 @@ from kanon_sql.release.pieces import Piece, timed
 from kanon_sql.spec import Target
 
 _MARK = "kanon_sql: "
+_RELEASE = "release"  # what the comment on a target says that it is
 _Step = Callable[[], object]
 
 
@@ -43,17 +44,29 @@ class Room:
     made: list[Piece] = field(default_factory=list)
 
 
-def check(engine: Engine, target: Target, source: Table) -> None:
-    """Refuse a table or view that exists, or is the source."""
+def check(engine: Engine, target: Target, source: Table) -> Table | None:
+    """Refuse a table or view that may not be replaced, or is the source; give the one that will be replaced."""
     place = engine.place(str(target.table))
     _refuse_view_elsewhere(target, place, source)
     existing = engine.existing(place)
     if existing is None:
-        return
+        return None
     if existing.relation == source.relation:
         raise TargetError(f"the target {target.table} is the source; name another table")
     if not target.overwrite:
         raise TargetError(f"the {existing.form} {target.table} exists already; give `overwrite=True` to replace it")
+    if about(engine, existing.relation).get("is") != _RELEASE:
+        _refuse_foreign(target, existing)
+    return existing
+
+
+def _refuse_foreign(target: Target, existing: Table) -> None:
+    """Refuse to replace what has no comment of a release, unless its name is given once more."""
+    if target.replace_foreign_table != target.table:
+        raise TargetError(
+            f"the {existing.form} {target.table} has no comment of a release by kanon_sql, so `overwrite` does not "
+            "replace it; name another target, or give its name once more with `replace_foreign_table`"
+        )
 
 
 def _refuse_view_elsewhere(target: Target, place: Relation, source: Table) -> None:
@@ -100,6 +113,8 @@ def make_room(engine: Engine, target: Target) -> Room:
     there = [each for each in map(engine.existing, (relation, *companions)) if each]
     if there and not target.overwrite:
         raise TargetError(f"the {there[0].form} {relation.name} exists now; give `overwrite=True` to replace it")
+    if there and there[0].relation == relation and not _ours(comments.get(relation)):
+        _refuse_foreign(target, there[0])
     old = {each.relation: each.form for each in there}
     rights = {each: engine.rights(each) for each in old}
     place = relation if engine.has_transactions else relation.sibling(aside(relation, "staged"))
@@ -246,7 +261,7 @@ def _text(room: Room, piece: Piece) -> str:
     """The comment on a piece: a companion's names its target, and the target keeps what its user said of it."""
     if piece.stem:
         return comment({**piece.says, "of": room.target.name})
-    text = comment({"is": "release", "as": piece.form, **piece.says})
+    text = comment({"is": _RELEASE, "as": piece.form, **piece.says})
     return "\n".join(filter(None, [room.said, text]))
 
 

@@ -162,6 +162,7 @@ class Target(Model):
     )
     overwrite: StrictBool = Field(default=False, description=TRUTH)
     formulas: Formulas = Field(default="escape", description=" or ".join(get_args(Formulas)))
+    replace_foreign_table: Text | None = Field(default=None, description="the name of the target table once more")
 
     @property
     def name(self) -> str:
@@ -278,11 +279,12 @@ class Places(Model):
     )
     threads: StrictInt | None = Field(default=None, ge=1, description="a whole number of at least 1")
     temp_directory: LocalPath | None = Field(default=None, description="the path of a folder")
+    time_zone: Text | None = Field(default=None, description="the name of a time zone, such as Europe/Zurich")
 
     @property
     def session(self) -> Session:
         """What the run opens, and how much of the machine it may take."""
-        limits = Limits(self.memory_limit, self.threads, self.temp_directory)
+        limits = Limits(self.memory_limit, self.threads, self.temp_directory, self.time_zone)
         return Session(self.database, self.attach, limits, reading=self.reading)
 
     @property

@@ -83,9 +83,9 @@ def merge(spec: Spec | None, **overrides: Any) -> Spec:
     """Lay keyword arguments, or what the command line said, over a spec; None means not said.
 
     Besides the spec's own keys, the flat names are those of `privacy` (`k`, `l_diversity`, …), `output` (target.file),
-    `into` (target.table), `form` (target.as), `overwrite`, `formulas`, and `priorities` (column: priority). Columns
-    listed again keep their recipe, and privacy models of other columns stay. A new place to write to does not inherit
-    the permission to overwrite.
+    `into` (target.table), `form` (target.as), `overwrite`, `replace_foreign_table`, `formulas`, and `priorities`
+    (column: priority). Columns listed again keep their recipe, and privacy models of other columns stay. A new place to
+    write to does not inherit the permission to overwrite.
     """
     said = {name: value for name, value in overrides.items() if value is not None}
     mapping: dict[str, Any] = {name: getattr(spec, name) for name in spec.model_fields_set} if spec else {}
@@ -101,7 +101,7 @@ def merge(spec: Spec | None, **overrides: Any) -> Spec:
     if isinstance(said.get("cloak"), str) and spec:
         kept = spec.cloak.model_dump(exclude_unset=True)
         said["cloak"] = {**kept, "method": said["cloak"]}
-    if said.keys() & {"output", "into", "form", "overwrite", "formulas"}:
+    if said.keys() & {"output", "into", "form", "overwrite", "replace_foreign_table", "formulas"}:
         mapping["target"] = _merged_target(mapping.get("target"), said)
     return parse({**mapping, **said})
 
@@ -177,7 +177,8 @@ def _with_priorities(columns: Any, priorities: Mapping[str, int]) -> Any:
 
 def _merged_target(target: Target | None, said: dict[str, Any]) -> dict[str, Any]:
     """Take the target's flat names out of `said` and lay them over the target there was."""
-    names = {"output": "file", "into": "table", "form": "as", "overwrite": "overwrite", "formulas": "formulas"}
+    names = {"output": "file", "into": "table", "form": "as"}
+    names |= {name: name for name in ("overwrite", "replace_foreign_table", "formulas")}
     asked = {key: as_text(said.pop(name)) for name, key in names.items() if name in said}
     kept = target.model_dump(by_alias=True, exclude_unset=True) if target else {}
     if any(asked.get(place, kept.get(place)) != kept.get(place) for place in ("file", "table")):

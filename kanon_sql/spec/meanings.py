@@ -30,6 +30,8 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "memory_limit": "How much memory each embedded DuckDB may take; more is spilled.",
         "threads": "How many threads each embedded DuckDB may take.",
         "temp_directory": "The folder to spill to.",
+        "time_zone": "The time zone whose days and hours the labels of timestamps with a time zone show. That of the "
+        "server if it is not given, and UTC in DuckDB.",
         "source": "What is released: a CSV, Parquet or Excel file, a glob of files, or a table or view of the "
         "database. A "
         "mapping of `file` and how the file is read works too.",
@@ -110,7 +112,9 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "as": "What to write: a table; a view, which counts again whenever it is read; a materialized view "
         "(PostgreSQL); or "
         "an anatomy, with the sensitive columns in a table of their own.",
-        "overwrite": "Whether a target that exists is replaced.",
+        "overwrite": "Whether a release that exists is replaced, or a file.",
+        "replace_foreign_table": "The name of the target table once more, to replace a table that is not a release of "
+        "kanon_sql. Its rows are lost.",
         "formulas": "What to do with texts in a .csv or .tsv file that a spreadsheet would take for formulas: put ' "
         "before them, or keep them.",
     },

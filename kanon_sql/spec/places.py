@@ -13,12 +13,14 @@ from kanon_sql.spec.reading import Reading
 class Limits:
     """What each embedded engine of a run may take: memory such as `2GB`, threads, and a folder to spill to.
 
-    None: what the engine takes of itself.
+    None: what the engine takes of itself. `time_zone`: in which the engines of a run read moments as days and hours;
+    None: that of the server, and UTC in DuckDB.
     """
 
     memory_limit: str | None = None
     threads: int | None = None
     temp_directory: str | None = None
+    time_zone: str | None = None
 
 
 @dataclass(frozen=True)

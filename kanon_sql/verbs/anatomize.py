@@ -66,7 +66,7 @@ def anatomize(
 
 def _check(source: Source, spec: Spec) -> None:
     check_roles(spec, source.table)
-    check_target(spec.target, source.engine, source.table, source.files)
+    check_target(spec, source.engine, source.table, source.files)
     anatomy.check(source.engine, source.table, spec)
 
 

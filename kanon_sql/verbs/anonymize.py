@@ -14,7 +14,7 @@ from kanon_sql.engines.files import file_format, files
 from kanon_sql.errors import KanonError, SourceError, SpecError
 from kanon_sql.frequency.frequency_set import check_rows
 from kanon_sql.recode.regions import regions_of, write_regions
-from kanon_sql.release import anatomy, perturb, recoded, waiting
+from kanon_sql.release import anatomy, inputs, perturb, recoded, waiting
 from kanon_sql.release.findings import Summary
 from kanon_sql.release.pieces import Piece
 from kanon_sql.release.publish import Published, check_file, check_target, publish, sha256
@@ -82,6 +82,9 @@ def anonymize(
         check_spec(settled, "trace")
     if trace:
         _check_trace(Path(trace), settled, resume)
+    own = [Path(spec)] if isinstance(spec, (str, Path)) else []
+    written = (settled.target.file if settled.target else None, trace, report, settled.write_regions)
+    inputs.refuse_files(written, [*own, *inputs.files_read(settled)])
     replaces = trace == resume or (settled.target is not None and settled.target.overwrite)
     if report:
         from kanon_sql.verbs.report import check_report  # with all that measures: loaded by who asks for it
@@ -278,7 +281,7 @@ def _cloaked(source: Source, spec: Spec, staging: Staging, observer: Observer, s
     check_engine(source.engine, "the cloaking of places")
     cloak.check_columns(source.table, spec)
     source = settle_roles(source, spec)
-    check_target(spec.target, source.engine, source.table, source.files)
+    check_target(spec, source.engine, source.table, source.files)
     here = source.engine if source.engine.is_embedded else source.engine.embedded()
     cloaked = cloak.cloak(source.scratches[here], source.engine, source.table, spec, observer.stage)
     observer.stage("Writing the release")

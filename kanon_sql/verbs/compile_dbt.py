@@ -115,7 +115,7 @@ def _of_plan(plan: Plan | LocalPlan, spec: Spec, ref: str | None, dialects: Sequ
             "name a search strategy, or release by a Python model"
         )
     own = [plan.recoding.engine.dialect]
-    statements = [plan.recoding.standalone(_READ, each) for each in dialects or own]
+    statements = [plan.recoding.standalone(_READ, each, lasting=True) for each in dialects or own]
     warn_of(plan, *statements)
     return DbtModel(name, reads, _files(name, reads, plan, statements))
 
@@ -216,6 +216,7 @@ def _tests(reads: str, plan: Plan | LocalPlan, quasi: list[str], sensitive: list
     """What the package's tests can ask of the release: its people are counted by the model alone."""
     spec, model = plan.spec, plan.judge.model
     classes = {"quasi_identifiers": quasi}
+    yield _test("suppression", {"against": _ref(reads), "limit": spec.suppression_limit})
     yield _test("k_anonymity", {**classes, "k": model.k})
     for column, asked in spec.privacy.l_diversity.items():
         if asked.kind == "distinct" or (asked.kind == "entropy" and not model.unit):

@@ -70,6 +70,7 @@ def describe(
         "target": target_of(spec, published, plan.source.engine.dialect),
         "engine": plan.source.engine.name,
         "columns": dict(plan.source.columns),
+        **({"time_zone": plan.source.time_zone} if plan.source.time_zone else {}),
         **not_atomic(plan.source.engine, spec),
         "hierarchies": {name: each.sha256 for name, each in plan.hierarchy_sources.items()},
         "hierarchy_rows": {name: each.rows for name, each in plan.hierarchy_sources.items() if each.rows is not None},
@@ -305,8 +306,20 @@ def warnings(plan: Plan | LocalPlan, summary: Summary) -> list[str]:
     starred = {a.column.name: len(a.hierarchy.starred) for a in plan.frequency_set.attributes if a.hierarchy.starred}
     said += minimality.warnings(summary.redrawn, plan.spec)
     said += perturb.warnings(plan.spec) + anatomy.warnings(plan.spec, plan.source.table)
+    said += _of_zones(plan)
     said += [f"{count} values of {name!r} are in no hierarchy and became *" for name, count in starred.items()]
     return said + plan.source.warnings
+
+
+def _of_zones(plan: Plan | LocalPlan) -> list[str]:
+    """That the days and hours of a label are those of a time zone that nobody gave."""
+    zoned = [a.column.name for a in plan.frequency_set.attributes if a.column.zoned]
+    if not zoned or plan.spec.time_zone:
+        return []
+    return [
+        f"the labels of {', '.join(map(repr, zoned))} are of the time zone {plan.source.time_zone}, which is only a "
+        "default and gives other days and hours elsewhere; give `time_zone`"
+    ]
 
 
 def _class_by_class(plan: Plan | LocalPlan) -> list[str]:

@@ -53,6 +53,7 @@ class PlaceOptions(TypedDict, total=False):
     memory_limit: str | None
     threads: int | None
     temp_directory: Place | None
+    time_zone: str | None
 
 
 class RoleOptions(PlaceOptions, total=False):
@@ -157,6 +158,7 @@ class TargetOptions(TypedDict, total=False):
     into: str | None
     overwrite: bool | None
     formulas: Formulas | None
+    replace_foreign_table: str | None
 
 
 class AnonymizeOptions(RecodingOptions, KeepingOptions, TargetOptions, total=False):
@@ -285,6 +287,7 @@ _HOMES = {
     "form": ("Target", "as"),
     "overwrite": ("Target", "overwrite"),
     "formulas": ("Target", "formulas"),
+    "replace_foreign_table": ("Target", "replace_foreign_table"),
     **{name: ("PrioPrivacy", name) for name in PrioPrivacy.model_fields},
 }
 _SAID = {

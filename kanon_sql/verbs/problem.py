@@ -71,7 +71,7 @@ def count(
     model = model or searched_models(spec, source)
     promised = model.after_redrawing
     _check_engine(source.engine, source.table, spec, model, search_in)
-    releases.check_target(spec.target, source.engine, source.table, source.files)
+    releases.check_target(spec, source.engine, source.table, source.files)
     anatomy.check(source.engine, source.table, spec)
     perturb.check(source.engine, source.table, spec)
     minimality.check(spec)
@@ -89,6 +89,7 @@ def count(
         needed = [companion(view, stem) for stem in companion_stems(list(fitted), local)]
         tables.check_companions(source.engine, spec.target, source.table, needed)
     here = source.engine if source.engine.is_embedded or search_in == "engine" else source.engine.embedded()
+    _check_time_zone(source, spec, here)
     # A local recoding looks at every value itself.
     builders = {name: fit.build if local else fit.builder for name, fit in fitted.items()}
     made = source.scratches[here]
@@ -142,6 +143,16 @@ def _check_engine(engine: Engine, table: Table, spec: Spec, model: PrivacyModels
                 "counted as it is there; cast it to another type in a view, such as DATE, TEXT or, on Spark, STRING or "
                 "TIMESTAMP_NTZ"
             )
+
+
+def _check_time_zone(source: Source, spec: Spec, here: Engine) -> None:
+    """Refuse labels of moments that two engines would read as other days."""
+    zoned = any(column.zoned and column.name in spec.quasi_identifiers for column in source.table.columns)
+    if zoned and source.time_zone and here.time_zone().lower() != source.time_zone.lower():
+        raise SpecError(
+            f"{source.engine.name} has the time zone {source.time_zone!r}, which DuckDB does not know; give one, such "
+            "as Europe/Zurich, as `time_zone`"
+        )
 
 
 def _needs_tables(spec: Spec, model: PrivacyModels) -> list[tuple[str, bool]]:

@@ -14,6 +14,7 @@ from kanon_sql.privacy import PrivacyModel, PrivacyModels, all_of, k_anonymity
 from kanon_sql.queries import Relation
 from kanon_sql.release import findings, tables
 from kanon_sql.resources import package_version
+from kanon_sql.spec import limit_text, may_suppress
 from kanon_sql.verbs import manifest as manifests
 from kanon_sql.verbs.models import check_models
 from kanon_sql.verbs.options import PlaceOptions, spelled_out, taken
@@ -43,22 +44,56 @@ def refresh(name: str, *, connection: Any = None, **options: Unpack[PlaceOptions
         model, quasi_identifiers = _promise(engine, relation, name)
         engine.run(queries.refresh(relation, engine.dialect))
         summary = findings.summarize(engine, relation, quasi_identifiers, model)
+        suppressed = _suppressed(engine, relation, name, summary.rows)
+        warnings = engine.hidden(relation)
         if not summary.holds:
             raise VerificationError(
                 f"{name} would have {summary.unsafe_rows:,} rows in {summary.unsafe_classes:,} classes that do not "
-                "meet the privacy model; it was left as it was; run anonymize with `overwrite=True` to make it again"
+                f"meet the privacy model; it was left as it was; {_ANEW}"
             )
     return {
         "target": {"table": ".".join(queries.parts(relation, engine.dialect)), "as": "materialized"},
         "released_rows": summary.rows,
+        "suppressed_rows": suppressed,
         "classes": summary.classes,
         "smallest_class": summary.smallest_class,
         "quasi_identifiers": quasi_identifiers,
         "privacy": [manifests.finding(each) for each in summary.findings],
         "verified": summary.holds,
         "seconds": {"total": round(time.monotonic() - started, 4)},
+        "warnings": warnings,
         "version": package_version(),
     }
+
+
+def _suppressed(engine: Engine, relation: Relation, name: str, released: int) -> int | None:
+    """How many rows of its source a refreshed view leaves out; VerificationError for all, or more than its limit.
+
+    None where the comment of an earlier version does not name the source.
+    """
+    about, left = tables.about(engine, relation), "it was left as it was"
+    source = engine.existing(Relation(*about["source"])) if "source" in about else None
+    if "source" in about and source is None:
+        raise SourceError(f"{about['source'][-1]}, the source of {name}, has another name now; {_ANEW}")
+    if source is None:
+        if not released:
+            raise VerificationError(f"{name} would be empty; {left}; check its source, or {_ANEW}")
+        return None
+    ((rows,),) = engine.rows(queries.text("core/row_count", engine.dialect, relation=source.relation))
+    if not rows:
+        raise VerificationError(
+            f"{name} would be empty, as {source.relation.name} has no rows; {left}; fill that first"
+        )
+    suppressed, limit = int(rows) - released, about["suppression_limit"]
+    if not released or suppressed > may_suppress(limit, rows):
+        raise VerificationError(
+            f"{name} would leave out {suppressed:,} of {rows:,} rows of {source.relation.name}, and its limit is "
+            f"{limit_text(limit)}; {left}; {_ANEW}"
+        )
+    return suppressed
+
+
+_ANEW = "run anonymize with `overwrite=True` to make it again"
 
 
 def _materialized(engine: Engine, name: str) -> Relation:

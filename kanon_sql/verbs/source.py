@@ -54,8 +54,10 @@ class Source:
     counted_by: str | None = None
     files_query: str | None = None
     """The query that reads the files of the source anywhere."""
+    time_zone: str | None = None
+    """The time zone in which its moments are read, if it has a column of them."""
     notes: tuple[str, ...] = ()
-    """How the files were read, where that is to be said."""
+    """How the files were read, and what a server hides of a table, where that is to be said."""
 
     @property
     def warnings(self) -> list[str]:
@@ -251,7 +253,8 @@ def open_source(source: Any, session: Session, connection: Any = None, target: T
     if _in_memory(source):
         _refuse_reading(session.reading, "the data in memory are a table")
         memory = embedded(session.limits)
-        return Source(memory, memory.register(source))
+        table = memory.register(source)
+        return Source(memory, table, time_zone=_zone(memory, table))
     name = str(source)
     if connection is not None:
         return _find(engine_of(connection, session), name, session.reading, target, owned=False)
@@ -285,12 +288,19 @@ def _find(
             raise SpecError("a view needs a table below it; load the file into the database, or give `form='table'`")
         before = fingerprints(name)
         read = engine.read_as(name, reading)
-        return Source(engine, read.table, before, owned, files_query=read.query, notes=read.notes)
+        zone = _zone(engine, read.table)
+        return Source(engine, read.table, before, owned, files_query=read.query, time_zone=zone, notes=read.notes)
     if table is None:
         raise SourceError(f"there is no table {specs.speakable(name)} in the database; {_elsewhere(engine, name)}")
     _refuse_reading(reading, f"{name} is a table")
     refuse_equal_names([column.name for column in table.columns], name)
-    return Source(engine, table, owned=owned)
+    notes = tuple(engine.hidden(table.relation))
+    return Source(engine, table, owned=owned, time_zone=_zone(engine, table), notes=notes)
+
+
+def _zone(engine: Engine, table: Table) -> str | None:
+    """The time zone in which the moments of a table are read; None where it has none."""
+    return engine.time_zone() if any(column.zoned for column in table.columns) else None
 
 
 def _elsewhere(engine: Engine, name: str) -> str:

@@ -12,7 +12,7 @@ from kanon_sql import queries
 from kanon_sql.engine import name_readings
 from kanon_sql.errors import SourceError, SpecError, StatementWarning
 from kanon_sql.queries import Relation
-from kanon_sql.release.recoded import target_sql
+from kanon_sql.release.recoded import statement, target_sql
 from kanon_sql.report.numbers import models
 from kanon_sql.resources import package_version
 from kanon_sql.spec import SearchIn, Spec
@@ -92,7 +92,7 @@ def anonymize_sql(
     with opened(source, written, connection) as data, data.engine.transaction(), data.scratches:
         _check_readable(data, settled)
         plan = plan_release(data, written, observer or Observer(), search_in)
-        printed = plan.recoding.standalone()
+        printed = statement(plan.recoding, settled.target)
         warn_of(plan, printed)
         return target_sql(plan.recoding, settled.target, printed=printed)
 
@@ -167,7 +167,7 @@ def of_plan(plan: Plan | LocalPlan, spec: Spec, dialect: str | None = None, tabl
     recoding, source = plan.recoding, None
     if plan.source.counted_by or table or dialect not in (None, recoding.engine.dialect):
         source = Relation(*name_readings(table or _named(plan, spec))[-1])
-    printed = recoding.standalone(source, dialect)
+    printed = statement(recoding, spec.target, dialect, source)
     warn_of(plan, printed)
     sql = target_sql(recoding, spec.target, dialect, source, printed)
     said = "\n".join(f"-- {' '.join(line.split())}" for line in _header(plan, printed.dialect, source is not None))

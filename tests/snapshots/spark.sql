@@ -1,8 +1,8 @@
 -- every recipe
 
-CREATE TABLE `kanon_code` (`value` INT, `label` STRING);
+CREATE TABLE `clinic`.`anon__code` (`value` INT, `label` STRING);
 
-INSERT INTO `kanon_code` VALUES
+INSERT INTO `clinic`.`anon__code` VALUES
   (0, '0'), (1, '0'), (2, '1'), (3, '1'), (4, '2'), (5, '2');
 
 CREATE VIEW `clinic`.`anon` AS WITH `kanon_ward` AS (
@@ -58,7 +58,7 @@ CREATE VIEW `clinic`.`anon` AS WITH `kanon_ward` AS (
   FROM `clinic`.`people` AS `s`
   LEFT JOIN `kanon_ward` AS `m4`
     ON `m4`.`value` = `s`.`ward`
-  LEFT JOIN `kanon_code` AS `m5`
+  LEFT JOIN `clinic`.`anon__code` AS `m5`
     ON `m5`.`value` = `s`.`code`
 ), `kanon_numbered` AS (
   SELECT

@@ -49,6 +49,11 @@ def _create_in_spark(engine: Any, name: str, types: Mapping[str, str], rows: Seq
         engine.connection.catalog.dropTempView("made_by_a_test")
 
 
+def mark(engine: Engine, name: str, form: str = "table") -> None:
+    """Comment on a table or view as on a release of kanon_sql, which may be replaced."""
+    engine.run(f"""COMMENT ON {form.upper()} {name} IS 'kanon_sql: {{"is": "release"}}'""")
+
+
 SPARK_TYPES = {"VARCHAR": "STRING", "TEXT": "STRING", "DOUBLE PRECISION": "DOUBLE", "TIMESTAMP": "TIMESTAMP_NTZ"}
 
 

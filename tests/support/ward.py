@@ -32,6 +32,7 @@ def _ward(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes | None]:
         "CREATE TABLE people AS FROM 'people.csv'",
         "CREATE VIEW seen AS FROM people",
         "CREATE TABLE anon AS SELECT 'old' AS old",
+        """COMMENT ON TABLE anon IS 'kanon_sql: {"is": "release"}'""",
         "CREATE TABLE mine__age AS SELECT 1 AS mine",
         "CREATE TABLE mine__zip AS SELECT 1 AS mine",
     ):

@@ -1,0 +1,63 @@
+"""The days and hours of moments: those of the time zone of the spec, whatever that of the session and machine is."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import duckdb
+import pytest
+
+from kanon_sql import anonymize
+from kanon_sql.errors import SpecError
+from support.database import create_table
+
+MOMENTS = [datetime(2024, 2, 28, 12, tzinfo=UTC) + timedelta(hours=hour) for hour in range(0, 72, 2)]
+SPEC: dict[str, Any] = {
+    "quasi_identifiers": {"at": {"hierarchy": {"dates": ["day", "month"]}, "min_level": 1, "max_level": 1}},
+    "privacy": {"k": 1},
+}
+
+
+def days(zone: str) -> list[str]:
+    return sorted(f"{moment.astimezone(ZoneInfo(zone)):%Y-%m-%d}" for moment in MOMENTS)
+
+
+def labels(made: Any) -> list[str]:
+    return sorted(str(at) for (at,) in made.to_df().itertuples(index=False))
+
+
+@pytest.mark.parametrize("search_in", ["embedded", "engine"])
+def test_labels_are_of_the_time_zone_of_the_spec_or_of_the_server(postgres: Any, search_in: str) -> None:
+    create_table(postgres, "visits", {"at": "TIMESTAMPTZ"}, [(moment,) for moment in MOMENTS])
+    ((default,),) = postgres.rows("SELECT reset_val FROM pg_settings WHERE name = 'TimeZone'")
+    postgres.run("SET TimeZone TO 'Asia/Tokyo'")
+    for given in (None, "America/New_York"):
+        made = anonymize("visits", SPEC, connection=postgres.connection, search_in=search_in, time_zone=given)
+        assert labels(made) == days(given or default)
+        assert made.manifest["time_zone"] == (given or default)
+        assert any("time zone" in each for each in made.manifest["warnings"]) == (given is None)
+    assert postgres.rows("SHOW TimeZone") == [("Asia/Tokyo",)]
+    with pytest.raises(SpecError, match="there is no time zone 'nowhere'"):
+        anonymize("visits", SPEC, connection=postgres.connection, time_zone="nowhere")
+
+
+def test_labels_of_files_are_of_utc_whatever_the_machine_is(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    with duckdb.connect("visits.duckdb") as made:
+        made.execute("CREATE TABLE visits AS SELECT UNNEST(?) AS at", [MOMENTS])
+        made.execute("COPY visits TO 'visits.parquet'")
+        for zone in ("Asia/Tokyo", "UTC"):  # a connection of one's own has the time zone that one set there
+            made.execute(f"SET TimeZone = '{zone}'")
+            release = anonymize("visits", SPEC, connection=made)
+            assert (labels(release), release.manifest["time_zone"]) == (days(zone), zone)
+        with pytest.raises(SpecError, match="`time_zone` do not go with a DuckDB connection of your own"):
+            anonymize("visits", SPEC, connection=made, time_zone="UTC")
+    for source in ({"source": "visits.parquet"}, {"source": "visits", "database": "visits.duckdb"}):
+        for given in (None, "Asia/Tokyo"):
+            release = anonymize(None, {**SPEC, **source}, time_zone=given, output="anon.csv", overwrite=True)
+            assert release.manifest["time_zone"] == (given or "UTC")
+            read = duckdb.read_csv("anon.csv", all_varchar=True).fetchall()
+            assert sorted(at for (at,) in read) == days(given or "UTC")
+    with pytest.raises(SpecError, match="there is no time zone 'nowhere'"):
+        anonymize("visits.parquet", SPEC, time_zone="nowhere")
