@@ -90,6 +90,28 @@ class LocalRecoding(Judged):
         """The same release with the column that tells people apart."""
         return replace(self, spec=counting_rows(self.spec))
 
+    def evidence(self) -> Relation:
+        """What each tuple is shown as, once the release is prepared; a tuple that is parted, from a place to another.
+
+        Columns, in the order of the names that they stand for: value_0 …, of the source, first and last where tuples
+        are parted, and shown_0 …, of the release.
+        """
+        attributes = sorted(self.attributes, key=lambda a: a.column.name)
+        places = ["first", "last"] if self.local.split else []
+        columns = {f"key_{i}": each.coded.code_column(0) for i, each in enumerate(attributes)}
+        columns |= {name: name for name in ("class", *places)}
+        made = self.tables.make("tuples_0", "core/copy", columns=columns, source=self.local.assignment)
+        for i, each in enumerate(attributes):
+            holes: dict[str, Hole] = {"columns": list(columns), "key": [f"key_{i}"], "value": {f"value_{i}": "found"}}
+            query = "privacy/evidence_values"
+            made = self.tables.make(f"tuples_{i + 1}", query, tuples=made, mapping=each.coded.mapping, **holes)
+            columns[f"value_{i}"] = ""
+        shows = dict(sorted(pair for cell in self._cells(no_mapping) for pair in cell.shown))
+        shown = {f"shown_{i}": column for i, column in enumerate(shows.values())}
+        values = [f"value_{i}" for i in range(len(attributes))]
+        holes = {"values": values, "places": places, "shown": shown, "names": list(shown)}
+        return self.tables.make("evidence", "privacy/evidence", tuples=made, classes=self.classes, **holes)
+
     def prepare(self) -> None:
         """Have the mapping tables, the assignment and the classes in the engine of the source."""
         here = self.judge.frequency_set.engine

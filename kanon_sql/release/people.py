@@ -51,14 +51,24 @@ def with_people(recoding: Recoding, tables: Scratch, written_as: str | None) -> 
 
     `tables`: where it is made, in this engine or another.
     """
-    query, engine = recoding.with_people().release_sql(), tables.engine
+    target = recoding.spec.target
+    escaped = not target or target.formulas == "escape"
+    return as_read(tables, recoding.engine, recoding.with_people().release_sql(), written_as, escaped)
+
+
+def as_read(tables: Scratch, source: Engine, query: str, written_as: str | None, escaped: bool = True) -> Relation:
+    """The rows of a query as the reader of a file of them has them; `written_as`: its format, None of a table.
+
+    `escaped`: whether text that starts a formula is escaped in the file.
+    """
+    engine = tables.engine
     if not (written_as and reads_files(engine)):
-        return tables.receive("rows", recoding.engine, query)
+        return tables.receive("rows", source, query)
     # By a reader of its own, since an engine shows one file at a time: another one may be looked at there.
     with TemporaryDirectory(prefix="kanon_people_") as folder, closing(engine.embedded()) as reader:
         file = Path(folder) / "people"
-        piece, target = Piece("people", "Write the release with its people.", query), recoding.spec.target
-        write_file(recoding.engine, piece, file, written_as, escaped=not target or target.formulas == "escape")
+        piece = Piece("people", "Write the release with its people.", query)
+        write_file(source, piece, file, written_as, escaped=escaped)
         read = queries.select_all(reader.read_written(file, written_as), reader.dialect)
         return tables.receive("rows", reader, read)
 

@@ -20,9 +20,10 @@ from kanon_sql.privacy import UNIT, PrivacyModels, all_of, k_anonymity
 from kanon_sql.queries import Hole, Relation
 from kanon_sql.release.full_domain import FullDomain, shown_population
 from kanon_sql.release.local_recoding import LocalRecoding
-from kanon_sql.release.people import with_people
+from kanon_sql.release.people import as_read, with_people
 from kanon_sql.release.recoding import Recoding
 from kanon_sql.spec import Spec, SuppressRecipe
+from kanon_sql.verbs.evidence import Evidence
 from kanon_sql.verbs.population import opened_population
 from kanon_sql.verbs.source import Source
 
@@ -54,18 +55,24 @@ def labelled_population(
     model: PrivacyModels,
     beside: Engine | None = None,
     levels: Mapping[str, int] | None = None,
+    evidence: Evidence | None = None,
 ) -> Iterator[Shown | None]:
     """The query of the population that the models ask for as a release shows it, and where it is to be asked.
 
     `beside`: where a table of the population is looked for, if not where the release is. The hierarchies are those of
     the spec, fitted to the population; where it has none for a column, this shows its values or `*`. Each column is
     taken to be generalized to the lowest level that has all its labels: a higher one would have at least as many of the
-    population in a class. SpecError if there is none. `levels`: those of the columns, where they are known.
+    population in a class. SpecError if there is none. `levels`: those of the columns, where they are known. `evidence`:
+    what the tuples of the source are shown as, of a local recoding.
     """
     where = beside or release.engine
     with opened_population(where, spec, model) as population, contextlib.closing(where.embedded()) as here:
         if population is None:
             yield None
+            return
+        if evidence:
+            with Scratch(population.engine, "population") as tables:
+                yield population.engine, evidence.population(tables, population.table, population.unit)
             return
         with Scratch(here, "population") as tables:
             frequency_set = _counted("population", population.engine, population.table, names, spec, tables)
@@ -81,12 +88,14 @@ def labelled_people(
     whole: Source,
     written_as: str | None,
     levels: Mapping[str, int] | None = None,
+    evidence: Evidence | None = None,
 ) -> Iterator[Source]:
     """The released rows with the people's column, which no release has: those of its source, by the same labels.
 
     A class is all rows of the source with its labels: SourceError if the release has others, for nobody knows then
     whose its rows are. The labels are found as those of a population are. `written_as`: the format of a release that
-    is a file. `levels`: those of the columns, where they are known.
+    is a file. `levels`: those of the columns, where they are known. `evidence`: what the tuples are shown as, of a
+    local recoding.
     """
     _check_people(whole, model)
     counted = [column for name, column in model.sensitive.items() if name != UNIT]
@@ -96,10 +105,14 @@ def labelled_people(
         Scratch(here, "people") as tables,
         Scratch(whole.engine) as made,
     ):
-        table = replace(whole.table, columns=tuple(c for c in whole.table.columns if c.name in (*columns, *unit)))
-        frequency_set = _counted("source", whole.engine, table, names, spec, made)
-        shown = _shown_rows(frequency_set, _node(release, frequency_set, levels), table, spec)
-        people = with_people(shown, tables, written_as)
+        if evidence:
+            in_order = list(dict.fromkeys(model.sensitive.values()))
+            people = as_read(tables, whole.engine, evidence.people(made, whole.table, spec, in_order), written_as)
+        else:
+            table = replace(whole.table, columns=tuple(c for c in whole.table.columns if c.name in (*columns, *unit)))
+            frequency_set = _counted("source", whole.engine, table, names, spec, made)
+            shown = _shown_rows(frequency_set, _node(release, frequency_set, levels), table, spec)
+            people = with_people(shown, tables, written_as)
         query = queries.text(
             "privacy/class_rows", release.engine.dialect, release=release.table.relation, columns=columns
         )
@@ -178,5 +191,6 @@ def _level(hierarchy: Hierarchy, name: str, labels: set[str | None]) -> int:
     raise SpecError(
         f"column {name!r} of the release shows labels that are not all on one level of its hierarchy, so that nobody "
         "knows which rows they stand for; give the hierarchy that the release was made with, or a population with the "
-        "same labels (of a local recoding it is known only where it is made)"
+        "same labels; of a local recoding, verify the file or table that was released, with the evidence that was kept "
+        "with it (`.kanon/` beside a file), or release again"
     )

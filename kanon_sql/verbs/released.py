@@ -23,6 +23,7 @@ from kanon_sql.release.publish import Published, Staged, check_file, publish
 from kanon_sql.spec import Session, Spec, Target
 from kanon_sql.staging import Staging
 from kanon_sql.strategies import Step
+from kanon_sql.verbs.evidence import Evidence, evidence_of
 from kanon_sql.verbs.labelled import Shown
 from kanon_sql.verbs.observer import Observer
 from kanon_sql.verbs.result import Result
@@ -175,8 +176,22 @@ class Release(Result):
             more = self.model.compared or self.model.unit or self.model.population is not None
             whole = self._whole(stack) if more else None
             asked = self.quasi_identifiers, self.spec.model_copy(update={"target": None}), self.model, whole, written_as
-            rows, population = stack.enter_context(shown(release, *asked, population, self.manifest.get("node")))
+            evidence = stack.enter_context(self._evidence())
+            levels = self.manifest.get("node")
+            rows, population = stack.enter_context(shown(release, *asked, population, levels, evidence))
             return checked(rows, self.place.name, self.quasi_identifiers, self.model, whole, population)
+
+    @contextlib.contextmanager
+    def _evidence(self) -> Iterator[Evidence | None]:
+        """What was kept with a local recoding of people or of a sample, where it is."""
+        assert self.spec
+        target = self.spec.target
+        with contextlib.ExitStack() as stack:
+            if target is None or self.model is None:
+                yield None
+                return
+            there = stack.enter_context(self.place.opened())
+            yield stack.enter_context(evidence_of(there, target.file, self.spec, self.quasi_identifiers, self.model))
 
     def _whole(self, stack: contextlib.ExitStack) -> Whole | None:
         """The source, if it can still be read."""

@@ -16,6 +16,7 @@ from kanon_sql.recode.show import shown_names
 from kanon_sql.release import anatomy, findings
 from kanon_sql.report.numbers import parameters
 from kanon_sql.spec import Spec, check
+from kanon_sql.verbs.evidence import Evidence, evidence_of
 from kanon_sql.verbs.labelled import Shown, labelled_people, labelled_population
 from kanon_sql.verbs.models import check_models, models_of
 from kanon_sql.verbs.options import VerifyOptions, spelled_out, taken
@@ -147,7 +148,7 @@ def verify(
         whole = None if against is None else stack.enter_context(opened_whole(against, settled, connection, data))
         if whole is None and settled.unit and source is None:
             whole = _own_whole(stack, spec, given, connection, data)
-        return _checked(data, settled, whole)
+        return _checked(data, settled, whole, settled.source if files(settled.source) else None)
 
 
 def _own_whole(
@@ -192,11 +193,15 @@ def shown_columns(spec: Spec, table: Table) -> list[str]:
     return names
 
 
-def _checked(source: Source, spec: Spec, whole: Whole | None = None) -> Verification:
+def _checked(source: Source, spec: Spec, whole: Whole | None = None, file: str | None = None) -> Verification:
     names = shown_columns(spec, source.table)
     check_roles(spec.model_copy(update={"quasi_identifiers": dict.fromkeys(names), "unit": None}), source.table)
     model = models_of(spec, whole.source if whole else source)
-    with shown(source, names, spec, model, whole, source.written_as) as (release, population):
+    in_memory = spec.source == IN_MEMORY
+    with (
+        contextlib.nullcontext() if in_memory else evidence_of(source, file, spec, names, model) as evidence,
+        shown(source, names, spec, model, whole, source.written_as, evidence=evidence) as (release, population),
+    ):
         return checked(release, spec.source, tuple(names), model, whole, population)
 
 
@@ -210,15 +215,17 @@ def shown(
     written_as: str | None = None,
     kept: Shown | None = None,
     levels: Mapping[str, int] | None = None,
+    evidence: Evidence | None = None,
 ) -> Iterator[tuple[Source, Shown | None]]:
     """What a release is to be checked by: its rows, with their people where these count, and its population's.
 
     `whole`: its source, by which its people are told; SpecError where they count and it is not given. `written_as`: the
     format of a release that is a file. `kept`: the population, and `levels`: the columns' own, where they are known.
+    `evidence`: what the tuples of a local recoding are shown as.
     """
     with contextlib.ExitStack() as stack:
         beside = whole.source.engine if whole else None
-        labelled = labelled_population(release, names, spec, model, beside, levels)
+        labelled = labelled_population(release, names, spec, model, beside, levels, evidence)
         population = kept or stack.enter_context(labelled)
         if model.unit and release.table.column(model.unit) is None:
             if whole is None:
@@ -226,7 +233,7 @@ def shown(
                     f"people are told apart by {model.unit!r}, which the release does not have; give the source that "
                     "it was made of with `against`, or leave out `unit` to count rows"
                 )
-            of_people = labelled_people(release, names, spec, model, whole.source, written_as, levels)
+            of_people = labelled_people(release, names, spec, model, whole.source, written_as, levels, evidence)
             release = stack.enter_context(of_people)
         yield release, population
 

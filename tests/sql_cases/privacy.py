@@ -1,6 +1,7 @@
 """Given and expected rows of `sql/privacy`, and of a node's test by models that compare with the whole table."""
 
 from dataclasses import replace
+from typing import Any
 
 from kanon_sql.privacy import (
     Predicate,
@@ -254,4 +255,102 @@ COMPARED = [  # of `core`, for they test a node
     _test(delta_disclosure("illness", 0.7), at_risk=5),  # class 0 lacks value 3; ln(.4/.6) = -.41, ln(.2/.1) = .69
     # By its order a class has every value of the table; the other model must not count those that are not there.
     _test(t_closeness("illness", 0.15, "ordered"), l_diversity("illness", 3), at_risk=5),
+]
+
+
+_TUPLES = ("key_0 class", (5, 1), (6, 2))
+_PARTS = ("value_0 first last shown_0 number", ("a", 1, 2, "x", 1), ("a", 3, 3, "y", 2), ("b", 1, 1, "y", 3))
+_NUMBERED = ("number place counted_0", (1, 1, 7), (2, 2, 8), (3, 3, 8), (4, 1, 9))
+_ALIKE = ("of_table number tuple", (1, 1, 1), (1, 2, 1), (1, 3, 1), (1, 4, 2), (0, 1, 1), (0, 2, 1), (0, 3, 2))
+_TEXTS = {"value_0": "VARCHAR", "shown_0": "VARCHAR", "label_0": "VARCHAR", "value": "VARCHAR"}
+
+
+def _evidence(name: str, gives: str, expected: list[Any], given: dict[str, Any], **holes: Any) -> Case:
+    relations: dict[str, Any] = {}
+    for hole, (columns, *rows) in given.items():
+        relations |= relation(f"given_{hole}", columns, *rows, **_TEXTS)
+    filled = {hole: Relation(f"given_{hole}") for hole in given}
+    return Case(f"privacy/{name}", {**filled, **holes}, gives.split(), expected, relations)
+
+
+CASES += [
+    _evidence(
+        "evidence_values",
+        "key_0 class value_0",
+        [(5, 1, "a"), (6, 2, None)],
+        {"tuples": _TUPLES, "mapping": ("value code_0", ("a", 5), (None, 6), ("b", 7))},
+        columns=["key_0", "class"],
+        key=["key_0"],
+        value={"value_0": "found"},
+    ),
+    _evidence(
+        "evidence",
+        "value_0 first last shown_0",
+        [("a", 1, 2, "x"), (None, 3, 4, "y")],
+        {
+            "tuples": ("value_0 class first last", ("a", 1, 1, 2), (None, 2, 3, 4), ("b", None, 1, 1)),
+            "classes": ("class label_0", (1, "x"), (2, "y")),
+        },
+        values=["value_0"],
+        places=["first", "last"],
+        shown={"shown_0": "label_0"},
+        names=["shown_0"],
+    ),
+    _evidence(
+        "evidence_rows",
+        "value_0 counted_0 number place",
+        [("a", 7, 1, 1), ("a", 8, 2, 2), ("b", 6, 3, 1)],
+        {"source": ("value_0 counted_0", ("a", 8), ("b", 6), ("a", 7))},
+        columns=["value_0", "counted_0"],
+        values=["value_0"],
+        order=["counted_0"],
+    ),
+    _evidence(
+        "evidence_tuples",
+        "of_table number tuple",
+        [(1, 1, 1), (1, 2, 2), (0, 1, 2), (0, 2, 3)],
+        {"rows": ("value_0 number", ("a", 1), ("b", 2)), "evidence": ("value_0 number", ("b", 1), (None, 2))},
+        values=["value_0"],
+    ),
+    _evidence(
+        "evidence_shown_parts",
+        "number shown_0 counted_0",
+        [(1, "x", 7), (2, "x", 8), (3, "y", 8), (4, "y", 9)],
+        {"rows": _NUMBERED, "tuples": _ALIKE, "evidence": _PARTS},
+        shown=["shown_0"],
+        counted=["counted_0"],
+    ),
+    _evidence(
+        "evidence_shown_whole",
+        "number shown_0 counted_0",
+        [(4, "y", 9), *((n, shown, c) for n, c in ((1, 7), (2, 8), (3, 8)) for shown in ("x", "y"))],
+        {"rows": _NUMBERED, "tuples": _ALIKE, "evidence": _PARTS},
+        shown=["shown_0"],
+        counted=["counted_0"],
+    ),
+    _evidence(
+        "evidence_numbered",
+        "value_0 number",
+        [("a", 1), ("b", 2)],
+        {"evidence": ("value_0", ("b",), ("a",))},
+        columns=["value_0"],
+    ),
+    _evidence("evidence_repeated", "repeated", [(1,)], {"shown": ("number", (1,), (2,), (1,))}),
+    _evidence(
+        "evidence_population",
+        "Zip population",
+        [("x", 2), ("y", 1)],
+        {"shown": ("shown_0 counted_0", ("x", 7), ("x", 7), ("x", 8), ("y", 7))},
+        labels=["shown_0"],
+        names={"Zip": "shown_0"},
+        counted=["counted_0"],
+    ),
+    _evidence(
+        "evidence_labels",
+        "value text label",
+        [(5, "5", "x"), (6, "6", "x")],
+        {"evidence": ("value_1 shown_0", (5, "x"), (6, "x"), (5, "x"))},
+        value=["value_1"],
+        label=["shown_0"],
+    ),
 ]

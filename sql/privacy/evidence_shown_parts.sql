@@ -1,0 +1,11 @@
+-- name: privacy/evidence_shown_parts
+-- Show the rows of a table as evidence says of their tuples, and of the part of one that they are in.
+-- reads: rows (number, place, what is counted), tuples (of_table, number, tuple), evidence (number, what is shown, first, last)
+-- holes: $rows relation, $tuples relation, $evidence relation, $shown columns, $counted columns
+-- gives: number, what is shown, what is counted
+SELECT r.number, $shown, $counted
+FROM $rows AS r
+JOIN $tuples AS own ON own.of_table = 1 AND own.number = r.number
+JOIN $tuples AS other ON other.of_table = 0 AND other.tuple = own.tuple
+JOIN $evidence AS e ON e.number = other.number
+WHERE r.place BETWEEN e.first AND e.last

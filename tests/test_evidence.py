@@ -1,0 +1,164 @@
+"""A local recoding of people, or beside a population, is verified by what was kept with it, and by nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pandas
+import pytest
+import yaml
+
+import kanon_sql
+from kanon_sql.engine import Engine
+from kanon_sql.errors import SourceError
+from support.command_line import kanon
+from support.database import create_table
+
+TYPES = {"age": "INTEGER", "zip": "VARCHAR", "ill": "VARCHAR", "visit": "INTEGER", "patient": "INTEGER"}
+
+SPEC: dict[str, Any] = {
+    "source": "visits.csv",
+    "columns": {"zip": "text"},
+    "quasi_identifiers": {"age": {"hierarchy": {"ranges": [5, 10, 20]}}, "zip": {"hierarchy": {"redact": "right"}}},
+    "sensitive": ["ill"],
+    "keep": ["visit"],
+    "suppression_limit": 0.2,
+}
+PEOPLE = {"privacy": {"k": 4, "unit": "patient", "l_diversity": {"ill": 2}}}
+SAMPLE = {"privacy": {"k_map": {"k": 5, "population": "everybody.csv"}}}
+
+
+def visits() -> list[tuple[Any, ...]]:
+    """One to four visits of everybody, most of them from one place."""
+    draw, made = Random(1), list[tuple[Any, ...]]()
+    for patient in range(90):
+        age, home = draw.randrange(20, 60), draw.choice(["1010", "1020", "1130"])
+        for _ in range(1 + patient % 4):
+            place = draw.choice(["1010", "1130"]) if draw.random() < 0.1 else home
+            made.append((age, place, draw.choice(["flu", "flu", "ulcer", None]), len(made), patient))
+    return made
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [(*row[:2], row[2] or "", *row[3:]) for row in visits()]
+    frame = pandas.DataFrame(rows, columns=list(TYPES))
+    frame.to_csv("visits.csv", index=False)
+    pandas.concat([frame, frame[::2]]).to_csv("everybody.csv", index=False)
+
+
+def released(**more: Any) -> dict[str, Any]:
+    Path("release.yml").write_text(yaml.safe_dump({**SPEC, **more}))
+    made = kanon("anonymize", "--spec", "release.yml", "--json")
+    assert made.code == 0, made.err
+    manifest: dict[str, Any] = json.loads(made.out)
+    return manifest
+
+
+def verified() -> tuple[int, dict[str, Any], str]:
+    line = kanon("verify", "--spec", "release.yml", "--json")
+    found = json.loads(line.out)["findings"] if line.code == 0 else []
+    return line.code, {each["model"]: each["achieved"] for each in found}, line.err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("strategy", "asked"),
+    [
+        *((name, PEOPLE) for name in ("mondrian", "mondrian_relaxed", "refine", "kaca", "prioprivacy")),
+        *((name, SAMPLE) for name in ("mondrian", "mondrian_relaxed")),
+    ],
+)
+def test_every_local_recoding_is_verified_by_its_spec(strategy: str, asked: dict[str, Any]) -> None:
+    file = "anon.csv" if strategy in ("mondrian", "kaca") else "anon.parquet"
+    limited = {"time_limit": 3} if strategy == "refine" else {}
+    manifest = released(**asked, **limited, strategy=strategy, target={"file": file})
+    code, achieved, err = verified()
+    assert code == 0, err
+    assert manifest["classes"] > 3
+    assert achieved == pytest.approx({each["model"]: each["achieved"] for each in manifest["privacy"]})
+    assert Path(f".kanon/{file}.evidence").stat().st_mode & 0o777 == 0o600
+
+
+Change = Callable[[pandas.DataFrame], pandas.DataFrame]
+
+
+def differ(one: Any, other: Any, labels: list[str]) -> bool:
+    """Whether two rows differ in a label, and in what is counted or known of them."""
+    others = [name for name in ("ill", "value_0") if name in one.index]
+    return any(one[name] != other[name] for name in labels) and all(one[name] != other[name] for name in others)
+
+
+def swapped(frame: pandas.DataFrame) -> pandas.DataFrame:
+    """Two rows of different labels, each with the labels of the other."""
+    labels = [name for name in frame.columns if name in ("age", "zip") or name.startswith("shown")]
+    pairs = [(i, j) for i in range(len(frame)) for j in range(i)]
+    i, j = next(pair for pair in pairs if differ(*(frame.loc[place] for place in pair), labels))
+    frame.loc[[i, j], labels] = frame.loc[[j, i], labels].values
+    return frame
+
+
+@pytest.mark.slow
+def test_what_was_changed_is_not_verified() -> None:
+    released(**PEOPLE, strategy="mondrian", target={"file": "anon.parquet"})
+    evidence = Path(".kanon/anon.parquet.evidence")
+    changes: list[tuple[Path, Change, str]] = [
+        (Path("anon.parquet"), swapped, "the release has other rows than its source shows"),
+        (Path("anon.parquet"), lambda frame: frame[:-1], "the release has other rows than its source shows"),
+        (evidence, swapped, "that are not true of its values"),
+        (evidence, lambda frame: frame[1:], "the release has other rows than its source shows"),
+        (evidence, lambda frame: pandas.concat([frame, frame[:1]]), "shows rows more than once"),
+        (evidence, lambda frame: frame.rename(columns={"value_1": "value_2"}), "is of other quasi-identifiers"),
+        (Path("visits.csv"), lambda frame: frame[3:], "the release has other rows than its source shows"),
+    ]
+    for path, change, why in changes:
+        before = path.read_bytes()
+        frame = pandas.read_csv(path, dtype={"zip": str}) if path.suffix == ".csv" else pandas.read_parquet(path)
+        frame = change(frame)
+        frame.to_csv(path, index=False) if path.suffix == ".csv" else frame.to_parquet(path, index=False)
+        code, _, err = verified()
+        assert (code, why in err) == (2, True), (path, err)
+        path.write_bytes(before)
+    assert verified()[0] == 0
+    assert kanon("verify", "--spec", "release.yml", "--k", "40").code == 1
+    evidence.unlink()
+    code, _, err = verified()
+    assert (code, "with the evidence that was kept with it" in err) == (2, True)
+    released(**PEOPLE, target={"file": "anon.parquet", "overwrite": True})
+    assert (verified()[0], evidence.exists()) == (0, False)
+
+
+@pytest.mark.slow
+def test_a_failed_release_leaves_the_evidence_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    released(**PEOPLE, strategy="mondrian", target={"file": "anon.csv"})
+    before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+
+    def fails(*_: Any) -> None:
+        raise SourceError("the last step fails")
+
+    monkeypatch.setattr("kanon_sql.verbs.anonymize.manifests.describe", fails)
+    more = {"strategy": "mondrian", "output": "anon.csv", "overwrite": True, "k": 6}
+    with pytest.raises(SourceError, match="the last step fails"):
+        kanon_sql.anonymize(None, {**SPEC, **PEOPLE}, **more)
+    assert {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.slow
+def test_the_evidence_of_a_table_is_beside_it(engine: Engine) -> None:
+    create_table(engine, "visits", TYPES, visits())
+    asked = {**SPEC, **PEOPLE, "strategy": "mondrian_relaxed", "columns": {}, "source": "visits"}
+    connection = engine.connection  # type: ignore[attr-defined]
+    release = kanon_sql.anonymize(None, asked, connection=connection, into="anon")
+    assert release.verify()
+    again = {"quasi_identifiers": SPEC["quasi_identifiers"], **PEOPLE, "connection": connection, "against": "visits"}
+    check = kanon_sql.verify("anon", **again)
+    said = {each["model"]: each["achieved"] for each in release.manifest["privacy"]}
+    assert {each.model: each.achieved for each in check.summary.findings} == pytest.approx(said)
+    engine.run("DELETE FROM anon__evidence WHERE value_0 = (SELECT MIN(value_0) FROM anon__evidence)")
+    with pytest.raises(SourceError, match="the release has other rows than its source shows"):
+        kanon_sql.verify("anon", **again)
