@@ -3,12 +3,13 @@
 Lower is better everywhere. The database adds up the figures (`sql/core/node_loss.sql`, `node_classes.sql`); what stands
 here only divides them.
 
-- `precision`: mean of level / height (Sweeney 2002; here 0 = unchanged). `height`: sum of levels.
+- `precision`: mean of level / height over the released cells (Sweeney 2002; here 0 = unchanged).
+- `height`: sum of levels.
 - `loss`: mean over attributes of the mean over all source rows of (M - 1) / (|A| - 1), M the leaves under
   the released label, |A| all leaves, 1 for a suppressed row (Iyengar 2002).
 - `loss_geometric`: the same per attribute, joined as the product of (1 + x) ^ (1 / attributes), less 1 (ARX's Loss).
 - `discernibility`: sum of squared class sizes, suppressed rows counting all rows each (Bayardo, Agrawal 2005).
-- `average_class_size`: rows / (classes * k), the C_avg of LeFevre et al. 2006.
+- `average_class_size`: released rows / (classes * k), the C_avg of LeFevre et al. 2006.
 - `distortion`: mean weighted hierarchical distance between a cell and what is released of it, 1 for a suppressed row
   and for a value that no hierarchy holds (J. Li, R. Wong, A. Fu, J. Pei, TKDE 20(9), 2008, whose table's distortion
   is this times rows and attributes). `intensity`: the same where all steps weigh alike, the mean of level / height.
@@ -52,7 +53,8 @@ class Costs:
     the first column's, None where all are identical. `weights`: one per attribute, empty where all are alike.
     `beta`: of the weighted hierarchical distance, see `hierarchical_distances`. `leaves[j]`: the leaves of attribute j.
     `level_bits[j][l]` and `level_generalized[j][l]`: the bits that all rows lose there, and the share of them whose
-    label stands for several leaves; empty until a metric needs them.
+    label stands for several leaves; empty until a metric needs them. `may_suppress`: the rows that a search may
+    suppress. `k_of_metric`: the k that was asked for, where `k` is larger for models about the whole release.
     """
 
     rows: int
@@ -66,6 +68,13 @@ class Costs:
     leaves: tuple[int, ...] = ()
     level_bits: LevelParts = ()
     level_generalized: LevelParts = ()
+    may_suppress: int = 0
+    k_of_metric: int | None = None
+
+    @property
+    def asked_k(self) -> int:
+        """The k of the average class size: what a class must have, whatever recoding makes it."""
+        return self.k if self.k_of_metric is None else self.k_of_metric
 
     @cached_property
     def heights(self) -> tuple[int, ...]:
@@ -283,8 +292,8 @@ def _discernibility(costs: Costs, squares: int, released_rows: int) -> float:
     return float(squares + costs.rows * (costs.rows - released_rows))
 
 
-def _average_class_size(costs: Costs, classes: int) -> float:
-    return costs.rows / (classes * costs.k) if classes else inf
+def _average_class_size(costs: Costs, classes: int, released_rows: int) -> float:
+    return released_rows / (classes * costs.asked_k) if classes else inf
 
 
 def _mean(costs: Costs, of_attributes: Sequence[float]) -> float:
@@ -387,7 +396,7 @@ def _geometric_parts(costs: Costs) -> LevelParts:
 
 def _size_parts(costs: Costs) -> LevelParts:
     """Classes are never more than the product of the attributes' labels, so rows / (classes * k) is bounded below."""
-    return _fewest_classes(costs, log(max(1, costs.rows) / costs.k))
+    return _fewest_classes(costs, log(max(1, costs.rows - costs.may_suppress) / costs.asked_k))
 
 
 def _squares_parts(costs: Costs) -> LevelParts:
@@ -416,7 +425,7 @@ METRICS = {
         Metric("entropy", ("bits",), _entropy, _entropy_parts),
         Metric("granularity", ("losses",), _granularity, _granularity_parts),
         Metric("ncp", ("losses", "generalized"), _ncp, _ncp_parts),
-        Metric("average_class_size", ("classes",), _average_class_size, _size_parts, False, exp, log),
+        Metric("average_class_size", ("classes", "released_rows"), _average_class_size, _size_parts, False, exp, log),
     )
 }
 

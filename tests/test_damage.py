@@ -54,14 +54,12 @@ def _text(value: Any) -> str | None:
 class Column:
     """One column by the definitions: of each row its value, its level and how many leaves its cell may stand for."""
 
-    def __init__(self, name: str, values: Sequence[Any], cells: Sequence[Any], levels: Sequence[int] | None) -> None:
+    def __init__(self, name: str, values: Sequence[Any], cells: Sequence[Any]) -> None:
         self.ladder, self.values = LADDERS[name], values
         self.leaves, self.height = len(self.ladder), len(next(iter(self.ladder.values()))) - 1
         self.levels = [
             self.height if cell is ... else self._level(value, cell) for value, cell in zip(values, cells, strict=True)
         ]
-        if levels is not None:
-            self.levels = [self.height if cell is ... else level for cell, level in zip(cells, levels, strict=True)]
         self.under = [self._under(value, level) for value, level in zip(values, self.levels, strict=True)]
         self.gone, self.shown = [cell is ... for cell in cells], cells
 
@@ -120,12 +118,10 @@ KINDS: list[dict[str, Any]] = [
 @pytest.mark.parametrize(("options", "seed"), [*((kind, 0) for kind in KINDS), (KINDS[0], 1), (KINDS[1], 1)])
 def test_what_is_lost_is_what_the_rows_say(tmp_path: Any, options: dict[str, Any], seed: int) -> None:
     made, rows, shown = released(seed, tmp_path, k=4, **options)
-    said, node = made.manifest, made.manifest["node"]
-    columns = []
+    said, columns = made.manifest, []
     for j, name in enumerate(NAMES):
         cells = [... if labels is None else labels[j] for labels in shown]
-        levels = None if node is None else [node[name]] * len(rows)
-        columns.append(Column(name, [row[j] for row in rows], cells, levels))
+        columns.append(Column(name, [row[j] for row in rows], cells))
     damage = {each["column"]: each for each in said["damage"]}
     bits = [column.bits() for column in columns]
     for name, column, (lost, most) in zip(NAMES, columns, bits, strict=True):
@@ -136,9 +132,9 @@ def test_what_is_lost_is_what_the_rows_say(tmp_path: Any, options: dict[str, Any
         assert each["generalized"] == len(rows) - kept - gone
         assert each["loss"] == pytest.approx(column.loss)
         assert each["weight"] == WEIGHTS[name]
-        if not seed:  # with values that no hierarchy holds a node and a local recoding differ in what a level is
+        if not seed:  # values that no hierarchy holds are one value in a node's entropy
             assert each["entropy_kept"] == pytest.approx(1 - lost / most)
-            assert each["intensity"] == pytest.approx(column.intensity)
+        assert each["intensity"] == pytest.approx(column.intensity)
     weights = list(WEIGHTS.values())
     shares = [weight * (1 - 1 / column.leaves) for weight, column in zip(weights, columns, strict=True)]
     score = said["information_loss"]

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import tomllib
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import duckdb
@@ -14,6 +15,7 @@ import psycopg
 import pytest
 import yaml
 
+import kanon_sql
 from kanon_sql import spec as specs
 from support.pages import Typist, blocks
 from support.relay import on_localhost
@@ -65,6 +67,26 @@ def hospital(postgres_dsn: str, typist: Typist) -> Iterator[None]:
             yield
         administrator.execute("DROP DATABASE hospital WITH (FORCE)")
         administrator.execute("DROP ROLE me")
+
+
+NAMED = re.compile(r"(?<![\w/:.@-])kanon_sql((?:\.[A-Za-z_]\w*)+)")
+IMPORTED = re.compile(r"from (kanon_sql[\w.]*) import (\w+(?:, *\w+)*)")
+
+
+@pytest.mark.parametrize(
+    "page", [*PAGES, *sorted((ROOT / "docs" / "decisions").glob("*.md"))], ids=lambda page: page.name
+)
+def test_every_name_of_the_package_that_a_page_has_is_there(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for module, names in IMPORTED.findall(text):
+        for name in names.replace(" ", "").split(","):
+            assert hasattr(import_module(module), name), f"from {module} import {name}"
+    for path in NAMED.findall(IMPORTED.sub("", text)):
+        found, parts = kanon_sql, path.strip(".").split(".")
+        for count, name in enumerate(parts):
+            if not hasattr(found, name):  # a module that nobody has imported yet, else no name that a reader can type
+                import_module(".".join(["kanon_sql", *parts[: count + 1]]))
+            found = getattr(found, name)
 
 
 def copy_patients(place: Path, dsn: str) -> None:

@@ -99,6 +99,7 @@ class Judge:
             tuple(a.column.name for a in counted.attributes),
             next((a.column.name for a in counted.attributes if not first.agrees_with(a.hierarchy)), None),
             leaves=tuple(a.hierarchy.leaf_count for a in counted.attributes),
+            k_of_metric=max((model.class_size or 1 for model in self.model.asked), default=1),
         )
 
     def with_cells(self, costs: Costs) -> Costs:
@@ -279,11 +280,26 @@ class Judge:
         pairs = zip(self.frequency_set.attributes, node, strict=True)
         return tuple(self._released_with(node, a, self._kept_codes(a, level)) for a, level in pairs)
 
-    def starred_rows(self, node: Node) -> tuple[int, ...]:
-        """Per attribute, the released rows whose value no hierarchy holds; 0 for one leaf, which loses nothing."""
-        attributes = self.frequency_set.attributes
-        codes = [_starred_codes(a.hierarchy) if a.hierarchy.leaf_count > 1 else set() for a in attributes]
-        return tuple(self._released_with(node, a, each) for a, each in zip(attributes, codes, strict=True))
+    def released_levels(self, node: Node) -> tuple[tuple[int, ...], ...]:
+        """Per attribute, the released rows by the lowest level that has their label: level 0 for a NULL that stays."""
+        released = self.classes(node).released_rows or 0
+        counted = []
+        for attribute, level in zip(self.frequency_set.attributes, node, strict=True):
+            rows = [0] * (attribute.hierarchy.height + 1)
+            for lowest, codes in self._lowest_levels(attribute, level).items():
+                rows[lowest] = self._released_with(node, attribute, codes)
+            rows[level] += released - sum(rows)
+            counted.append(tuple(rows))
+        return tuple(counted)
+
+    def _lowest_levels(self, attribute: Attribute, level: int) -> dict[int, set[int]]:
+        """The codes of the values whose label on a level is theirs on a lower one too, and of those in no hierarchy."""
+        hierarchy = attribute.hierarchy
+        starred = _starred_codes(hierarchy)
+        found = {hierarchy.height: starred} if starred else {}
+        if is_unmade(hierarchy.values):
+            return found | ({0: self._kept_codes(attribute, level)} if level else {})
+        return found | hierarchy.lower_levels(level)
 
     def _released_with(self, node: Node, attribute: Attribute, codes: set[int]) -> int:
         """The released rows whose value of an attribute has one of these codes."""
@@ -479,4 +495,4 @@ def _several(attribute: Attribute, level: int, sums: dict[str, int], rows: int) 
 
 
 def _starred_codes(hierarchy: Hierarchy) -> set[int]:
-    return set(hierarchy.codes(0)[hierarchy.leaf_count :]) if hierarchy.starred else set()
+    return set(hierarchy.codes(0)[len(hierarchy.values) :]) if hierarchy.starred else set()

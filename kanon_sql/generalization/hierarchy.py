@@ -64,8 +64,11 @@ class Hierarchy:
 
     @property
     def leaf_count(self) -> int:
-        """|A| of the loss metric (V. Iyengar, KDD 2002); starred values are not leaves."""
-        return len(self.values)
+        """|A| of the loss metric (V. Iyengar, KDD 2002); starred values are not leaves, but for one beside a lone leaf.
+
+        A `*` that a lone leaf shares with them stands for two things at least, so that it loses all.
+        """
+        return max(len(self.values), 2) if self.starred else len(self.values)
 
     def labels(self, level: int) -> tuple[Value, ...]:
         """The label of every row on a level, 0..height."""
@@ -90,6 +93,28 @@ class Hierarchy:
     def counts(self) -> tuple[int, ...]:
         """How many labels each level has, from 0 on."""
         return tuple(len(level.labels) for level in self._coded)
+
+    def lower_levels(self, level: int) -> dict[int, set[int]]:
+        """The codes, on level 0, of the leaves whose label on a level is theirs on a lower one, by the lowest such.
+
+        >>> from_rows([["39", "30-39"], ["40", "40-49"], ["41", "40-49"], ["", ""]], "age.csv").lower_levels(1)
+        {0: {3}}
+        """
+        count, lowest = len(self.values), [0] * len(self.distinct_labels(0))
+        for higher in range(1, level + 1):
+            fine, coarse = self._coded[higher - 1], self._coded[higher]
+            child = dict(zip(coarse.codes[:count], fine.codes[:count], strict=True))
+            lowest = [
+                lowest[child[code]]
+                if code in child and leaves == fine.leaves[child[code]] and _same_label(fine.labels[child[code]], label)
+                else higher
+                for code, (label, leaves) in enumerate(zip(coarse.labels, coarse.leaves, strict=True))
+            ]
+        found: dict[int, set[int]] = {}
+        for own, code in zip(self.codes(0)[:count], self.codes(level)[:count], strict=True):
+            if lowest[code] < level:
+                found.setdefault(lowest[code], set()).add(own)
+        return found
 
     def distinct(self, data: Iterable[Value]) -> tuple[int, ...]:
         """How many labels the data's values have on each level; values without a row are left out.
@@ -131,7 +156,7 @@ class Hierarchy:
 
     def _rows(self) -> dict[Value, int]:
         """The row of every leaf, by its key."""
-        return dict(zip(keys(self.values), range(self.leaf_count), strict=True))
+        return dict(zip(keys(self.values), range(len(self.values)), strict=True))
 
     def _path(self, row: int) -> tuple[Label, ...]:
         return tuple(level[row] for level in self.levels)
@@ -165,7 +190,7 @@ class Hierarchy:
 
     def _written(self, level: Level) -> Iterator[str]:
         written = ["null" if label is None else _quoted(label) for label in level.labels]
-        return map(written.__getitem__, level.codes[: self.leaf_count])
+        return map(written.__getitem__, level.codes[: len(self.values)])
 
     def renamed(self, values: tuple[Value, ...]) -> Hierarchy:
         """The same with other values for the leaves, all different, in their order.
@@ -189,10 +214,14 @@ class Hierarchy:
         if len(different) == len(labels):
             leaves = (1,) * len(labels)
         else:
-            leaves = tuple(Counter(codes[: self.leaf_count]).values())  # in the order of the codes
+            leaves = tuple(Counter(codes[: len(self.values)]).values())  # in the order of the codes
         if self.starred:
             leaves = (*leaves[: codes[-1]], self.leaf_count, *leaves[codes[-1] + 1 :])
         return Level(codes, tuple(map(label_of.__getitem__, different)), leaves)
+
+
+def _same_label(value: Value, label: Value) -> bool:
+    return bool(label == (None if value is None else as_text(value)))
 
 
 def from_rows(rows: Sequence[Sequence[str]], name: str) -> Hierarchy:

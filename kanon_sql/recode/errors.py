@@ -72,7 +72,7 @@ def _numbers(tables: Scratch, attribute: Attribute, level: int) -> Relation:
     hierarchy, coded = attribute.hierarchy, attribute.coded
     if is_unmade(hierarchy.values):
         return tables.make("numbers", "quality/leaf_numbers", mapping=coded.mapping, label=[f"code_{level}"])
-    leaves, types = hierarchy.leaf_count, {"code_0": "INTEGER", "label": "INTEGER", "number": "FLOAT8"}
+    leaves, types = len(hierarchy.values), {"code_0": "INTEGER", "label": "INTEGER", "number": "FLOAT8"}
     columns = [hierarchy.codes(0)[:leaves], hierarchy.codes(level)[:leaves], numbers_of(hierarchy.values)]
     return tables.load("numbers", types, columns)
 

@@ -77,13 +77,13 @@ def order_of(attribute: Attribute, how: str = "ranges") -> Order:
 
 def _ordered(attribute: Attribute, by_nodes: bool) -> Order:
     hierarchy = attribute.hierarchy
-    leaves = range(hierarchy.leaf_count)
+    leaves = range(len(hierarchy.values))
     codes = [hierarchy.codes(level) for level in range(hierarchy.height, -1, -1)]
     keys = list(zip(*codes, strict=True)) if by_nodes else _number_keys(hierarchy.values)
     rows = sorted(leaves, key=keys.__getitem__)
-    starred = [hierarchy.leaf_count] if hierarchy.starred else []
+    starred = [len(hierarchy.values)] if hierarchy.starred else []
     # A leaf that is called * is what such values become: one code, and so one position.
-    if starred and hierarchy.codes(0)[-1] in hierarchy.codes(0)[: hierarchy.leaf_count]:
+    if starred and hierarchy.codes(0)[-1] in hierarchy.codes(0)[: len(hierarchy.values)]:
         starred = []
     return Order(attribute, (*rows, *starred), _nested(hierarchy, rows), by_nodes=by_nodes)
 
@@ -210,7 +210,7 @@ def _columns(order: Order) -> dict[str, Sequence[Any]]:
         columns[f"first_{level}"] = _firsts(codes)
         if level:
             columns[f"label_{level}"] = _at(hierarchy.labels(level), rows)
-    columns["starred"] = [row >= hierarchy.leaf_count for row in rows]
+    columns["starred"] = [row >= len(hierarchy.values) for row in rows]
     return columns
 
 

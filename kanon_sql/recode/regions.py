@@ -233,7 +233,7 @@ class Placing:
             labels = hierarchy.labels(level)
             of_label: dict[Any, list[int]] = {}
             for place, row in enumerate(self.order.rows):
-                if row < hierarchy.leaf_count:
+                if row < len(hierarchy.values):
                     label = labels[row] if level else key(hierarchy.values[row])
                     of_label.setdefault(label, []).append(place)
             nodes.append(of_label)

@@ -117,7 +117,7 @@ def _by_leaves(order: Order) -> Ends | None:
     level = next((level for level in range(1, hierarchy.height) if max(hierarchy.leaves(level)) > 1), None)
     if level is None:
         return None
-    code_of = {hierarchy.values[row]: hierarchy.codes(level)[row] for row in order.rows if row < hierarchy.leaf_count}
+    code_of = {hierarchy.values[row]: hierarchy.codes(level)[row] for row in order.rows if row < len(hierarchy.values)}
     spans: dict[int, tuple[Value, Value]] = {}
     for value in order.values:
         if _can_be_rounded(column, value):

@@ -165,15 +165,17 @@ def _figures(
     return LocalFigures(rows, int(released), int(count), least, int(squares), losses, levels, kept)
 
 
-def precisions(figures: LocalFigures) -> tuple[float, ...]:
-    """Each attribute's mean level over its height, over the released rows."""
-    return tuple(_mean_over(levels, [x / (len(levels) - 1) for x in range(len(levels))]) for levels in figures.levels)
+def precisions(of_attributes: Sequence[Sequence[int]]) -> tuple[float, ...]:
+    """Each attribute's mean level over its height, by the released rows on each level."""
+    return tuple(_mean_over(levels, [x / (len(levels) - 1) for x in range(len(levels))]) for levels in of_attributes)
 
 
-def distances(figures: LocalFigures, of_levels: Sequence[Sequence[float]]) -> tuple[float, ...]:
+def distances(
+    of_attributes: Sequence[Sequence[int]], released: int, rows: int, of_levels: Sequence[Sequence[float]]
+) -> tuple[float, ...]:
     """Each attribute's mean distance over all rows, by the distance of each level, suppressed ones counting 1."""
-    gone = (figures.rows - figures.released_rows) / figures.rows
-    pairs = zip(figures.levels, of_levels, strict=True)
+    gone = (rows - released) / rows
+    pairs = zip(of_attributes, of_levels, strict=True)
     return tuple(_mean_over(levels, of) * (1 - gone) + gone for levels, of in pairs)
 
 

@@ -161,6 +161,7 @@ class Driver:
         self._prospects = self._tags if self.monotone_model else tags_for(self.lattice)
         if not self.monotone_model and not self.prunes:
             self._prospects.tag(self.lattice.bottom, True)
+        self.costs = replace(self.costs, may_suppress=self.may_suppress)
         self._metric_monotone = self.metric.monotone(self.may_suppress)
         self._bound = self.metric.bound_of(self.costs)
         self._clauses: Clauses | None = None

@@ -192,7 +192,7 @@ _TELLING = (
 def _recoded(plan: LocalPlan) -> dict[str, Any]:
     """What a local recoding made, and what it costs; nothing is proven of it but that it holds."""
     plan = replace(plan, costs=plan.judge.with_cells(plan.costs))
-    recoding, local, precision = plan.recoding, plan.recoding.figures, shows.precisions(plan.recoding.figures)
+    recoding, local, precision = plan.recoding, plan.recoding.figures, shows.precisions(plan.recoding.figures.levels)
     levels = [share * height for share, height in zip(precision, plan.costs.heights, strict=True)]
     made = recoding.local, recoding.classes, recoding.orders, recoding.hows
     far = errors.of_classes(plan.frequency_set, *made)
@@ -249,9 +249,9 @@ def _local_figures(plan: LocalPlan) -> Figures:
         local.released_rows,
         local.smallest_class,
         local.squares,
-        precisions=shows.precisions(local),
-        distances=shows.distances(local, costs.distances),
-        intensities=shows.distances(local, costs.steps),
+        precisions=shows.precisions(local.levels),
+        distances=shows.distances(local.levels, local.released_rows, costs.rows, costs.distances),
+        intensities=shows.distances(local.levels, local.released_rows, costs.rows, costs.steps),
         bits=quality.lost_bits(plan.frequency_set, recoding.local.assignment, recoding.classes),
         generalized=tuple((rows + recoding.rows_at_risk) / costs.rows for rows in several),
     )
@@ -361,8 +361,16 @@ def _figures(plan: Plan) -> Figures:
     """All figures of the released node, for every metric."""
     node = plan.outcome.node
     classes, cells = plan.judge.classes(node), plan.judge.cells(node, plan.costs, ("losses", "bits", "generalized"))
-    starred = tuple(rows / plan.costs.rows for rows in plan.judge.starred_rows(node))
-    return replace(classes, losses=cells.losses, bits=cells.bits, generalized=cells.generalized, starred=starred)
+    levels, released = plan.judge.released_levels(node), classes.released_rows or 0
+    return replace(
+        classes,
+        losses=cells.losses,
+        bits=cells.bits,
+        generalized=cells.generalized,
+        precisions=shows.precisions(levels),
+        distances=shows.distances(levels, released, plan.costs.rows, plan.costs.distances),
+        intensities=shows.distances(levels, released, plan.costs.rows, plan.costs.steps),
+    )
 
 
 def _seconds(plan: Plan | LocalPlan, published: Published[Summary], started: float) -> dict[str, float]:

@@ -12,7 +12,7 @@ def check(hierarchy: Hierarchy) -> Hierarchy:
     """The promises of every hierarchy, pair by pair."""
     count, rows = len(hierarchy.values), len(hierarchy.values) + len(hierarchy.starred)
     assert hierarchy.height == len(hierarchy.levels) >= 1
-    assert hierarchy.leaf_count == count
+    assert hierarchy.leaf_count == (max(count, 2) if hierarchy.starred else count)
     assert len(set(hierarchy.codes(hierarchy.height))) <= 1
     for level in range(hierarchy.height + 1):
         labels, codes = hierarchy.labels(level), hierarchy.codes(level)
@@ -31,8 +31,8 @@ def check(hierarchy: Hierarchy) -> Hierarchy:
 
 
 def leaves_under(hierarchy: Hierarchy, codes: tuple[int, ...]) -> list[int]:
-    starred = set(codes[hierarchy.leaf_count :])
-    under = [codes[: hierarchy.leaf_count].count(code) for code in range(len(set(codes)))]
+    starred = set(codes[len(hierarchy.values) :])
+    under = [codes[: len(hierarchy.values)].count(code) for code in range(len(set(codes)))]
     return [hierarchy.leaf_count if code in starred else leaves for code, leaves in enumerate(under)]
 
 

@@ -5,7 +5,7 @@ Written from the formulas of the papers, not from `kanon_sql`: nothing of the pa
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
@@ -27,6 +27,7 @@ class Column:
     """Every leaf's labels from level 0 (the leaf) to the top; a value without a leaf is `*`, then the top."""
 
     leaves: Mapping[Any, Sequence[Any]]
+    strays: bool = False
 
     @property
     def height(self) -> int:
@@ -45,19 +46,19 @@ class Column:
 
     def under(self, value: Any, level: int) -> int:
         """How many leaves have the label of a value; `*` stands for all of them."""
-        if value not in self.leaves:
-            return len(self.leaves)
+        shared = self.strays and level and self.label(value, level) == self.label(object(), level)
+        if value not in self.leaves or shared:
+            return self.count
         return sum(labels[level] == self.label(value, level) for labels in self.leaves.values())
+
+    @property
+    def count(self) -> int:
+        """|A|: the leaves, and what is no leaf as one more beside a lone leaf."""
+        return max(2, len(self.leaves)) if self.strays else len(self.leaves)
 
     def loss(self, value: Any, level: int) -> Fraction:
         """(M - 1) / (|A| - 1) of one cell: M leaves have its label, |A| there are."""
-        if len(self.leaves) == 1:
-            return Fraction(0)
-        if value not in self.leaves:
-            return Fraction(1)
-        label = self.label(value, level)
-        under = sum(labels[level] == label for labels in self.leaves.values())
-        return Fraction(under - 1, len(self.leaves) - 1)
+        return Fraction(self.under(value, level) - 1, self.count - 1) if self.count > 1 else Fraction(0)
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ class Problem:
         for row in self.rows:
             kept = self.labels(row, node) in released
             for j, column in enumerate(self.columns):
-                stray = row[j] is not None and row[j] not in column.leaves and len(column.leaves) > 1
+                stray = row[j] is not None and row[j] not in column.leaves
                 sums[j] += Fraction(node[j], column.height) if kept and not stray else 1
         return tuple(float(total / len(self.rows)) for total in sums)
 
@@ -206,7 +207,7 @@ class Problem:
             return self._memo["scores", node]
         sizes, rows, count = list(self.released(node).values()), len(self.rows), len(self.columns)
         losses, bits, cells = self.column_losses(node), self.bits(node), self.cells(node)
-        most, leaves = sum(each[-1] for each in self.level_bits()), [len(column.leaves) for column in self.columns]
+        most, leaves = sum(each[-1] for each in self.level_bits()), [column.count for column in self.columns]
         shares = [[(m or of) / of for m in each] for each, of in zip(cells, leaves, strict=True)]
         penalties = [
             [x if m != 1 else 0.0 for x, m in zip(*each, strict=True)] for each in zip(shares, cells, strict=True)
@@ -224,7 +225,7 @@ class Problem:
             "loss": sum(losses) / count,
             "loss_geometric": prod(1 + loss for loss in losses) ** (1 / count) - 1,
             "discernibility": float(sum(size**2 for size in sizes) + rows * self.rows_at_risk(node)),
-            "average_class_size": rows / (len(sizes) * self.k) if sizes else inf,
+            "average_class_size": sum(sizes) / (len(sizes) * self.k) if sizes else inf,
         }
         return self._memo.setdefault(("scores", node), scores)
 
@@ -282,6 +283,10 @@ def problems(
     drawn = draw(st.lists(columns(texts), min_size=fewest_columns, max_size=most_columns))
     row = st.tuples(*(st.sampled_from(_values(column, strays)) for column in drawn))
     rows = draw(st.lists(row, min_size=1, max_size=most_rows))
+    drawn = [
+        replace(column, strays=any(value not in column.leaves for value in values))
+        for column, values in zip(drawn, zip(*rows, strict=True), strict=True)
+    ]
     k = draw(st.integers(1, min(5, len(rows))))
     limit = draw(st.sampled_from(LIMITS))
     if not bounded:
