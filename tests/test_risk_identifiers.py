@@ -97,7 +97,7 @@ def test_what_is_planted_is_found(engine: Engine) -> None:
     assert {letter for letter, _, _ in seen.values()} == set(KINDS.values())
 
 
-PERSONS = {  # as their issuers, or Wikipedia's pages about them, give them
+PERSONS = {  # examples with valid check digits, none of a person
     "CH": "756.9217.0769.85", "FR": "2 55 08 14 168 025 38", "DE": "86095742719", "ES": "12345678Z", "NIE": "X1234567L",
     "IT": "MRTMTT91D08F205J", "NL": "111222333", "BE": "93.05.18-223.61", "PL": "44051401359", "PT": "123456789",
     "BR": "111.444.777-35", "GB": "943 476 5919", "AT": "1237 010180", "SE": "811218-9876",
