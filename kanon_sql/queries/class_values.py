@@ -277,7 +277,7 @@ class _Inner:
 
     def _figured(self, grouped: exp.Select, counted: Counted, names: Sequence[str], adding: bool) -> exp.Select:
         """The figures of values that need more than their own class's rows of them."""
-        keys = [_column(name) for name, _ in self._keys]
+        keys = _keys_of(_IN_CLASS, (name for name, _ in self._keys))
         source = _named_subquery(grouped, _IN_CLASS)
         known = _Known(counted, keys)
         if counted.every:
@@ -322,7 +322,7 @@ class _Inner:
 class _Known:
     """What is known of a value in a class: `in_class` has _value and _c, the reference its figures of the whole table.
 
-    The names of keys stand alone, for several of them may be written where there is one.
+    A key may have the name of one of these figures, and so stands with its relation.
     """
 
     counted: Counted
@@ -384,6 +384,7 @@ def _dense(in_class: exp.Subquery, keys: Sequence[exp.Column], counted: Counted)
     placed = exp.select(*keys, exp.column("_c", _IN_CLASS), exp.alias_(known.overall("place"), "_place"))
     placed = placed.from_(in_class).join(known.reference, on=known.same_value, join_type="LEFT")
     here, there = exp.column("_place", "v"), exp.column("place", _REFERENCE)
+    own_keys = _keys_of("v", (key.name for key in keys))
     c, table = exp.column("_c", "v"), [exp.column(name, _REFERENCE) for name in _OF_TABLE]
     at = exp.Case().when(exp.EQ(this=here, expression=there), c).else_(exp.Literal.number(0))
     through = exp.Case().when(exp.LTE(this=here.copy(), expression=there.copy()), c.copy()).else_(exp.Literal.number(0))
@@ -391,13 +392,17 @@ def _dense(in_class: exp.Subquery, keys: Sequence[exp.Column], counted: Counted)
         table = [column for column in table if column.name != "overall_pairs"]
     sums = {"_c": at, "_c_to": through, "_size": c.copy()}
     added = [exp.alias_(exp.cast(exp.Sum(this=each), "BIGINT"), name) for name, each in sums.items()]
-    query = exp.select(*(key.copy() for key in keys), *added)
+    query = exp.select(*own_keys, *added)
     query = query.select(
         *(exp.alias_(each, "_value" if each.name == "raw" else f"_{each.name}") for each in table), copy=False
     )
     query = query.from_(_named_subquery(placed, "v"), copy=False)
     query = query.join(known.reference, join_type="CROSS", copy=False)
-    return query.group_by(*(key.copy() for key in keys), there.copy(), *(each.copy() for each in table), copy=False)
+    return query.group_by(*(key.copy() for key in own_keys), there.copy(), *(each.copy() for each in table), copy=False)
+
+
+def _keys_of(relation: str, names: Iterable[str]) -> list[exp.Column]:
+    return [_column(name, relation) for name in names]
 
 
 _OF_TABLE = ("raw", "overall_c", "overall_c_to", "overall_size", "overall_pairs", "overall_values")

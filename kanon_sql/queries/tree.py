@@ -181,12 +181,17 @@ def per_node(name: str, dialect: str, **holes: Hole) -> PerNode:
     marks: dict[str, Hole] = {"node": _NODE_MARK, "levels": [_MARK]}
     marked = {hole: mark for hole, mark in marks.items() if hole in _holes(name)}
     printed = text(name, dialect, **holes, **marked, frequency_set=Relation(_RELATION_MARK))
-    pieces = printed.replace(identifier(_RELATION_MARK, dialect), _RELATION_MARK).split(identifier(_MARK, dialect))
+    printed = printed.replace(identifier(_RELATION_MARK, dialect), _RELATION_MARK)
+    # A relation before a mark is one before each of the columns.
+    first, *others = re.split(rf"(\w+\.)?{re.escape(identifier(_MARK, dialect))}", printed)
+    parts = [(before or "", after) for before, after in zip(others[::2], others[1::2], strict=True)]
 
     def fill(node: int, relation: Relation | Masked | Crossed, names: Iterable[str]) -> str:
-        levels = ", ".join(_plain(name, dialect) for name in names)
+        plain = [_plain(name, dialect) for name in names]
         source = named(relation, dialect) if isinstance(relation, Relation) else f"({relation.text(dialect)})"
-        filled = levels.join(pieces).replace(_RELATION_MARK, source)
+        levels = {before: ", ".join(f"{before}{name}" for name in plain) for before, _ in parts}
+        filled = first + "".join(f"{levels[before]}{after}" for before, after in parts)
+        filled = filled.replace(_RELATION_MARK, source)
         return filled.replace(_NODE_MARK_TEXT, str(node))
 
     return fill
@@ -358,6 +363,7 @@ def plain_names(columns: Sequence[str]) -> dict[str, str]:
 _ROWS, _POPULATION = exp.Sum(this=exp.column("n")), exp.Sum(this=exp.column("population"))
 _RESERVED = {"n", "rows", "size", "value", "safe", "node", "classes", "assignment", "content", "row_id", "group_id"}
 _RESERVED |= {"key", "digest", "population"}
+_RESERVED |= {"label", "leaves", "level"}  # with a number behind them
 _MARK = "kanon_columns_here"
 _RELATION_MARK = "kanon_relation_here"
 _NODE_MARK = 918273645918273645

@@ -164,7 +164,7 @@ WITH `kanon_recoded` AS (
     `kanon_class`
   FROM (
     SELECT
-      `kanon_class`,
+      `in_class`.`kanon_class`,
       `n`,
       `in_class`.`_c` AS `_c_of_sensitive_0`,
       CASE
@@ -200,7 +200,7 @@ WITH `kanon_recoded` AS (
         )
         ELSE `reference`.`overall_size`
       END AS `_overall_size_of_sensitive_0`,
-      SUM(`in_class`.`_c`) OVER (PARTITION BY `kanon_class`) AS `_size_of_sensitive_0`,
+      SUM(`in_class`.`_c`) OVER (PARTITION BY `in_class`.`kanon_class`) AS `_size_of_sensitive_0`,
       CAST(NULL AS BIGINT) AS `_c_of_sensitive_1`,
       CAST(NULL AS BIGINT) AS `_c_of_every_sensitive_2`,
       CAST(NULL AS BIGINT) AS `_size_of_every_sensitive_2`,
@@ -243,7 +243,7 @@ WITH `kanon_recoded` AS (
       `_sensitive_1`
     UNION ALL
     SELECT
-      `kanon_class`,
+      `in_class`.`kanon_class`,
       NULL AS `n`,
       CAST(NULL AS BIGINT) AS `_c_of_sensitive_0`,
       CAST(NULL AS BIGINT) AS `_overall_c_of_sensitive_0`,
@@ -259,7 +259,7 @@ WITH `kanon_recoded` AS (
       `in_class`.`_overall_values` AS `_overall_values_of_every_sensitive_2`
     FROM (
       SELECT
-        `kanon_class`,
+        `v`.`kanon_class`,
         CAST(SUM(CASE WHEN `v`.`_place` = `reference`.`place` THEN `v`.`_c` ELSE 0 END) AS BIGINT) AS `_c`,
         CAST(SUM(CASE WHEN `v`.`_place` <= `reference`.`place` THEN `v`.`_c` ELSE 0 END) AS BIGINT) AS `_c_to`,
         CAST(SUM(`v`.`_c`) AS BIGINT) AS `_size`,
@@ -270,7 +270,7 @@ WITH `kanon_recoded` AS (
         `reference`.`overall_values` AS `_overall_values`
       FROM (
         SELECT
-          `kanon_class`,
+          `in_class`.`kanon_class`,
           `in_class`.`_c`,
           CASE
             WHEN `in_class`.`_value` IS NULL
@@ -298,7 +298,7 @@ WITH `kanon_recoded` AS (
       ) AS `v`
       CROSS JOIN `kanon_reference_sensitive_2` AS `reference`
       GROUP BY
-        `kanon_class`,
+        `v`.`kanon_class`,
         `reference`.`place`,
         `reference`.`raw`,
         `reference`.`overall_c`,

@@ -79,7 +79,7 @@ WITH kanon_recoded AS (
         COUNT(_overall_c_of_sensitive_0) AS _figure_5
       FROM (
         SELECT
-          "kanon_class",
+          in_class."kanon_class",
           "n",
           in_class._c AS _c_of_sensitive_0,
           CASE
@@ -204,7 +204,7 @@ WITH kanon_recoded AS (
     "kanon_class"
   FROM (
     SELECT
-      "kanon_class",
+      in_class."kanon_class",
       "n",
       in_class._c AS _c_of_sensitive_0,
       CASE
@@ -229,7 +229,7 @@ WITH kanon_recoded AS (
         )
         ELSE reference.overall_size
       END AS _overall_size_of_sensitive_0,
-      SUM(in_class._c) OVER (PARTITION BY "kanon_class") AS _size_of_sensitive_0
+      SUM(in_class._c) OVER (PARTITION BY in_class."kanon_class") AS _size_of_sensitive_0
     FROM (
       SELECT
         "kanon_class",
