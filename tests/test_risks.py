@@ -249,6 +249,8 @@ def test_a_release_whose_people_cannot_be_told_is_counted_in_rows_and_says_so() 
     assert_classes_are(seen.release, Counted(released, QUASI))
     (note,) = seen.notes
     assert note.startswith("rows are counted, not people")
+    assert (seen.source.people_unknown, seen.release.people_unknown) == (True, True)
+    assert {each.met for each in seen.release.norms if each.name == "CMS cell size"} <= {False, None}
 
 
 @needs_adult

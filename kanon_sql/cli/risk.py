@@ -113,6 +113,8 @@ def _show(seen: Risks) -> None:
     _sentence(f"Quasi-identifiers: {', '.join(seen.quasi_identifiers)}.", "")
     _line("", list(roles))
     _of_each(seen, "rows", lambda t: f"{t.classes.rows:,}")
+    if seen.source.people_unknown:
+        _line("people", ["not known", "not known"])
     if seen.source.unit:
         _of_each(seen, f"people, by {seen.source.unit}", lambda t: _count(t.classes.people))
     _of_each(seen, "classes", lambda t: f"{t.classes.number:,}")
@@ -134,11 +136,12 @@ def _show(seen: Risks) -> None:
 
 def _show_verdict(seen: Risks) -> None:
     _heading("Verdict", seen.meanings["verdict"])
-    _of_each(seen, "largest k that holds", lambda t: f"{t.classes.smallest:,}")
+    by = " of rows" if seen.source.people_unknown else ""
+    _of_each(seen, f"largest k{by} that holds", lambda t: f"{t.classes.smallest:,}")
     for index, finding in enumerate(seen.source.findings):
         asked = {"model": finding.model, "required": finding.required}
         found = [table.findings[index] for table in seen.tables]
-        _line(promised([asked]), ["yes" if each.holds else "no" for each in found])
+        _line(f"{promised([asked])}{', by rows' if by else ''}", ["yes" if each.holds else "no" for each in found])
         if not all(each.holds for each in found):
             _line("  classes that fail", [_count(each.unsafe_classes) for each in found])
             _line("  rows in them", [_count(each.unsafe_rows) for each in found])

@@ -18,8 +18,9 @@ from kanon_sql.risk.separation import Separations
 class TableRisk:
     """What was measured of one table.
 
-    `classes`: by size; they count people where `unit` tells them apart, else rows. `k`: what the verdict is about, None
-    where no k is asked for. `findings`: of the models asked for. `journalist`: the journalist's risks by figure,
+    `classes`: by size; they count people where `unit` tells them apart, else rows. `people_unknown`: whether rows count
+    though people were asked for, so that what holds of them need not hold of people. `k`: what the verdict is about,
+    None where no k is asked for. `findings`: of the models asked for. `journalist`: the journalist's risks by figure,
     empty without a population, None where rows stand for nobody there. `uniqueness`: of the population, None without a
     sampling fraction.
     """
@@ -35,6 +36,7 @@ class TableRisk:
     separations: Separations
     contents: Contents
     norms: tuple[Norm, ...]
+    people_unknown: bool = False
 
     @property
     def holds(self) -> bool:
@@ -48,6 +50,8 @@ class TableRisk:
             "name": self.name,
             "rows": classes.rows,
             "people": classes.people,
+            "counted": "people" if self.unit else "rows",
+            "people_unknown": self.people_unknown,
             "classes": classes.number,
             "verdict": {
                 "k": self.k,

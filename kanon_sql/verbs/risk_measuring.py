@@ -139,6 +139,7 @@ class Measuring:
             sets,
             seen,
             norms(classes.smallest, "people" if asked.models.unit else "rows", seen, self.people_unknown),
+            self.people_unknown,
         )
 
     def _journalist(self, role: str, found: Mapping[str, Finding]) -> dict[str, float | None]:
