@@ -44,7 +44,7 @@ def test_every_command_has_help(words: str) -> None:
 def test_what_searches_takes_the_options_of_a_search(name: str) -> None:
     ours, others = ({parameter.name for parameter in imported(each).params} for each in (name, "anonymize"))
     written = {"mask", "shuffle", "output", "into", "form", "overwrite", "trace", "resume", "as_json", "sql", "dialect"}
-    written |= {"replace_foreign_table"}
+    written |= {"fail_empty", "formulas", "replace_foreign_table"}
     written |= {"ways_out", "report", "minimality", "perturb", "secret", "keep", "differencing_limit"}
     local = {"show", "rules", "suppression_order", "wildcard_suppression"}
     places = {"location", "time", "unit", "cloak"}
