@@ -14,9 +14,10 @@ import yaml
 
 import kanon_sql
 from kanon_sql.engine import Engine
-from kanon_sql.errors import SourceError
+from kanon_sql.errors import KanonError, SourceError
 from support.command_line import kanon
 from support.database import create_table
+from support.risk import Counted
 
 TYPES = {"age": "INTEGER", "zip": "VARCHAR", "ill": "VARCHAR", "visit": "INTEGER", "patient": "INTEGER"}
 
@@ -162,3 +163,69 @@ def test_the_evidence_of_a_table_is_beside_it(engine: Engine) -> None:
     engine.run("DELETE FROM anon__evidence WHERE value_0 = (SELECT MIN(value_0) FROM anon__evidence)")
     with pytest.raises(SourceError, match="the release has other rows than its source shows"):
         kanon_sql.verify("anon", **again)
+
+
+def written(strategy: str) -> tuple[dict[str, Any], Counted]:
+    """The manifest of a release that was written, and the release counted by whose each visit is."""
+    limited = {"time_limit": 1} if strategy == "refine" else {}
+    manifest = released(**PEOPLE, **limited, strategy=strategy, target={"file": "anon.csv"})
+    patients = {str(visit): patient for *_, visit, patient in visits()}
+    rows = pandas.read_csv("anon.csv", dtype=str, keep_default_na=False)
+    rows["patient"] = rows["visit"].map(patients)
+    return manifest, Counted(rows.to_dict("records"), ["age", "zip"], "patient")
+
+
+def risk() -> dict[str, Any]:
+    line = kanon("risk", "--spec", "release.yml", "--largest-set", "1", "--json")
+    assert line.code == 0, line.err
+    found: dict[str, Any] = json.loads(line.out)
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strategy", ["mondrian", "mondrian_relaxed", "refine"])
+def test_the_people_of_a_written_release_are_counted_by_its_evidence(strategy: str) -> None:
+    manifest, counted = written(strategy)
+    seen = risk()
+    after, said = seen["release"], manifest["risk_of_people"]
+    assert (seen["notes"], after["people_unknown"], after["counted"]) == ([], False, "people")
+    assert after["verdict"]["holds"]
+    assert after["people"] == manifest["released_people"] == counted.people
+    assert after["verdict"]["largest_k"] == said["smallest_class"] == min(counted.sizes)
+    assert after["prosecutor"]["mean"] == said["mean"] == pytest.approx(float(counted.mean))
+    for each in after["class_sizes"]:
+        assert each["people"] == counted.band(each["least"], each["most"])[2]
+    for each in said["above"]:
+        people = counted.above(each["risk"])[1]
+        assert {above["people"] for above in after["prosecutor"]["above"] if above["risk"] == each["risk"]} == {people}
+        assert each["people"] == people
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strategy", ["mondrian", "refine"])
+def test_a_report_by_the_spec_counts_people_by_the_evidence(strategy: str) -> None:
+    manifest, counted = written(strategy)
+    figures = kanon_sql.report(None, "release.yml", without=("columns", "loss_by_k", "lattice", "attacks")).figures
+    for name in ("people", "released_people", "suppressed_people", "risk_of_people", "smallest_class", "privacy"):
+        assert figures.manifest[name] == manifest[name]
+    shown = {each["figure"]: each["release"] for each in figures.risk}
+    assert (figures.counted, shown["smallest class"]) == ("people", min(counted.sizes))
+    assert shown["mean"] == pytest.approx(float(counted.mean))
+    assert sum(each["release"] for each in figures.class_sizes) == counted.people
+    assert "class_sizes" not in figures.missing
+
+
+@pytest.mark.slow
+def test_without_true_evidence_rows_count_and_a_report_is_refused() -> None:
+    written("mondrian")
+    evidence = Path(".kanon/anon.csv.evidence")
+    swapped(pandas.read_parquet(evidence)).to_parquet(evidence, index=False)
+    for why in ("that are not true of its values", "with the evidence that was kept with it"):
+        seen = risk()
+        assert (seen["source"]["counted"], seen["release"]["counted"]) == ("rows", "rows")
+        assert seen["release"]["people_unknown"]
+        assert "rows are counted, not people" in seen["notes"][0]
+        assert why in seen["notes"][0]
+        with pytest.raises(KanonError, match=why):
+            kanon_sql.report(None, "release.yml")
+        evidence.unlink(missing_ok=True)

@@ -7,9 +7,9 @@ rows of the source, each once, with labels that are true of them, and the very r
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from kanon_sql import queries
@@ -34,13 +34,17 @@ _WRONG = (
 
 @dataclass(frozen=True)
 class Evidence:
-    """Where the evidence of a release is, by the columns that it is of: quasi-identifiers, and what shows them."""
+    """Where the evidence of a release is, by the columns that it is of: quasi-identifiers, and what shows them.
+
+    `counted`: what the models count, in whose order the rows of a tuple were dealt to its parts.
+    """
 
     engine: Engine
     relation: Relation
     quasi_identifiers: tuple[str, ...]
     shown: tuple[str, ...]
     parted: bool
+    counted: tuple[str, ...]
 
     @property
     def values(self) -> list[str]:
@@ -80,6 +84,7 @@ class Evidence:
 
         SourceError if the evidence shows a row more than once, or with a label that is not true of it.
         """
+        counted = list(dict.fromkeys([*self.counted, *counted]))
         shown, plain = self._shown(tables, table, counted, self.parted)
         ((repeated,),) = tables.rows("privacy/evidence_repeated", shown=shown)
         if repeated:
@@ -114,33 +119,32 @@ class Evidence:
 
 
 @contextlib.contextmanager
-def evidence_of(
-    release: Source, place: str | None, spec: Spec, shown: Sequence[str], model: PrivacyModels
-) -> Iterator[Evidence | None]:
-    """The evidence that was kept with a release, `place`: its file, or None of a table; None where none is needed, or
-    was kept."""
+def evidence_of(release: Source, spec: Spec, shown: Sequence[str], model: PrivacyModels) -> Iterator[Evidence | None]:
+    """The evidence that was kept with a release, where it is; None if none is needed, was kept, or may be read."""
     if model.unit is None and model.population is None:
         yield None
         return
     names = tuple(sorted(spec.quasi_identifiers))
-    if place is None:
+    if not release.files:
         there = companion(release.table.relation, EVIDENCE)
         found = release.engine.existing(there)
         if found and release_tables.about(release.engine, there).get("of") != release.table.relation.name:
             found = None
-        yield _evidence(release.engine, found, names, shown) if found else None
+        yield _evidence(release.engine, found, names, shown, model) if found else None
         return
-    file = private_file(Path(place), EVIDENCE)
-    if not file.is_file():
+    file = private_file(release.files[0], EVIDENCE)
+    if len(release.files) > 1 or not os.access(file, os.R_OK):
         yield None
         return
     with contextlib.closing(release.engine.embedded()) as reader:
-        yield _evidence(reader, reader.table(reader.read_written(file, "parquet")), names, shown)
+        yield _evidence(reader, reader.table(reader.read_written(file, "parquet")), names, shown, model)
 
 
-def _evidence(engine: Engine, table: Table, names: tuple[str, ...], shown: Sequence[str]) -> Evidence:
-    parted = table.column("first") is not None
-    found = Evidence(engine, table.relation, names, tuple(sorted(shown)), parted)
+def _evidence(
+    engine: Engine, table: Table, names: tuple[str, ...], shown: Sequence[str], model: PrivacyModels
+) -> Evidence:
+    parted, counted = table.column("first") is not None, tuple(dict.fromkeys(model.sensitive.values()))
+    found = Evidence(engine, table.relation, names, tuple(sorted(shown)), parted, counted)
     columns = {column.name for column in table.columns}
     if {*found.values, *found.labels.values()} != columns - {"first", "last"}:
         raise SourceError(_WRONG.format(why="is of other quasi-identifiers"))

@@ -229,10 +229,10 @@ class _Gathering:
         said = self.manifest.get("risk_of_people")
         if not said or not said["smallest_class"]:
             raise _UnmeasuredError(
-                "people count, and whose the rows of this release are can be told by the run that makes it alone; "
-                "write the report with the release, by `kanon anonymize --report`, or give the manifest of that run"
+                "people count, and whose the rows of this release are is not known; write the report with the release, "
+                "by `kanon anonymize --report`, or give the manifest of that run"
             )
-        self.missing["class_sizes"] = "the people of each class are counted when such a release is made, not later"
+        self.missing["class_sizes"] = "whose the rows of this release are is not known any more"
         smallest, people = said["smallest_class"], self.manifest["released_people"]
         above = {f"above {each['risk']:g}": each["people"] / people for each in said["above"]}
         of_release = {"smallest class": smallest, "highest": 1 / smallest, "mean": said["mean"], **above}

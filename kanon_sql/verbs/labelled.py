@@ -106,13 +106,13 @@ def labelled_people(
         Scratch(whole.engine) as made,
     ):
         if evidence:
-            in_order = list(dict.fromkeys(model.sensitive.values()))
-            people = as_read(tables, whole.engine, evidence.people(made, whole.table, spec, in_order), written_as)
+            shown = evidence.people(made, whole.table, spec, [*counted, *unit])
+            people = as_read(tables, whole.engine, shown, written_as)
         else:
             table = replace(whole.table, columns=tuple(c for c in whole.table.columns if c.name in (*columns, *unit)))
             frequency_set = _counted("source", whole.engine, table, names, spec, made)
-            shown = _shown_rows(frequency_set, _node(release, frequency_set, levels), table, spec)
-            people = with_people(shown, tables, written_as)
+            recoding = _shown_rows(frequency_set, _node(release, frequency_set, levels), table, spec)
+            people = with_people(recoding, tables, written_as)
         query = queries.text(
             "privacy/class_rows", release.engine.dialect, release=release.table.relation, columns=columns
         )

@@ -185,13 +185,12 @@ class Release(Result):
     def _evidence(self) -> Iterator[Evidence | None]:
         """What was kept with a local recoding of people or of a sample, where it is."""
         assert self.spec
-        target = self.spec.target
         with contextlib.ExitStack() as stack:
-            if target is None or self.model is None:
+            if self.spec.target is None or self.model is None:
                 yield None
                 return
             there = stack.enter_context(self.place.opened())
-            yield stack.enter_context(evidence_of(there, target.file, self.spec, self.quasi_identifiers, self.model))
+            yield stack.enter_context(evidence_of(there, self.spec, self.quasi_identifiers, self.model))
 
     def _whole(self, stack: contextlib.ExitStack) -> Whole | None:
         """The source, if it can still be read."""

@@ -21,6 +21,7 @@ from kanon_sql.risk.norms import norms
 from kanon_sql.risk.separation import Separations, separations
 from kanon_sql.risk.table import TableRisk
 from kanon_sql.spec import Spec
+from kanon_sql.verbs.evidence import evidence_of
 from kanon_sql.verbs.labelled import Shown
 from kanon_sql.verbs.models import check_models, check_unit, models_of
 from kanon_sql.verbs.observer import Observer
@@ -176,7 +177,10 @@ class Measuring:
     ) -> tuple[_Asked, Source, Shown | None]:
         """A table's rows, with their people where these count and can be told, and the population as it shows it."""
         try:
-            asked_of = shown(source, asked.names, self.spec, asked.every, whole, source.written_as)
+            evidence = None
+            if whole and (self.population is None or asked.models.population is not None):
+                evidence = stack.enter_context(evidence_of(source, self.spec, asked.names, asked.models))
+            asked_of = shown(source, asked.names, self.spec, asked.every, whole, source.written_as, evidence=evidence)
             return asked, *stack.enter_context(asked_of)
         except (SourceError, SpecError) as error:
             if asked.models.unit is None or source.table.column(asked.models.unit):

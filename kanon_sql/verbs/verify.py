@@ -148,7 +148,7 @@ def verify(
         whole = None if against is None else stack.enter_context(opened_whole(against, settled, connection, data))
         if whole is None and settled.unit and source is None:
             whole = _own_whole(stack, spec, given, connection, data)
-        return _checked(data, settled, whole, settled.source if files(settled.source) else None)
+        return _checked(data, settled, whole)
 
 
 def _own_whole(
@@ -193,13 +193,12 @@ def shown_columns(spec: Spec, table: Table) -> list[str]:
     return names
 
 
-def _checked(source: Source, spec: Spec, whole: Whole | None = None, file: str | None = None) -> Verification:
+def _checked(source: Source, spec: Spec, whole: Whole | None = None) -> Verification:
     names = shown_columns(spec, source.table)
     check_roles(spec.model_copy(update={"quasi_identifiers": dict.fromkeys(names), "unit": None}), source.table)
     model = models_of(spec, whole.source if whole else source)
-    in_memory = spec.source == IN_MEMORY
     with (
-        contextlib.nullcontext() if in_memory else evidence_of(source, file, spec, names, model) as evidence,
+        evidence_of(source, spec, names, model) as evidence,
         shown(source, names, spec, model, whole, source.written_as, evidence=evidence) as (release, population),
     ):
         return checked(release, spec.source, tuple(names), model, whole, population)
