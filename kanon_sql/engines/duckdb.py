@@ -203,7 +203,7 @@ class DuckDB:
     def existing(self, relation: Relation) -> Table | None:
         """The table or view in exactly this place; DuckDB's names are the same in any case of a to z."""
         *home, name = relation.parts
-        listed = self.connection.execute(LOOK_UP, home).fetchall()
+        listed = self.connection.execute(LOOK_UP, [*home, "main"][:2]).fetchall()  # main: where no schema is named
         stored = next(((stored, form) for stored, form in listed if _folded(stored) == _folded(name)), None)
         return self.table(Relation(*home, stored[0]), stored[1]) if stored else None
 
