@@ -30,6 +30,7 @@ SPEC: dict[str, Any] = {
     "suppression_limit": 0.2,
 }
 PEOPLE = {"privacy": {"k": 4, "unit": "patient", "l_diversity": {"ill": 2}}}
+QUICK = ("columns", "loss_by_k", "lattice", "attacks")  # parts of a report
 SAMPLE = {"privacy": {"k_map": {"k": 5, "population": "everybody.csv"}}}
 
 
@@ -205,7 +206,7 @@ def test_the_people_of_a_written_release_are_counted_by_its_evidence(strategy: s
 @pytest.mark.parametrize("strategy", ["mondrian", "refine"])
 def test_a_report_by_the_spec_counts_people_by_the_evidence(strategy: str) -> None:
     manifest, counted = written(strategy)
-    figures = kanon_sql.report(None, "release.yml", without=("columns", "loss_by_k", "lattice", "attacks")).figures
+    figures = kanon_sql.report(None, "release.yml", without=QUICK).figures
     for name in ("people", "released_people", "suppressed_people", "risk_of_people", "smallest_class", "privacy"):
         assert figures.manifest[name] == manifest[name]
     shown = {each["figure"]: each["release"] for each in figures.risk}
@@ -229,3 +230,19 @@ def test_without_true_evidence_rows_count_and_a_report_is_refused() -> None:
         with pytest.raises(KanonError, match=why):
             kanon_sql.report(None, "release.yml")
         evidence.unlink(missing_ok=True)
+
+
+@pytest.mark.slow
+def test_nothing_is_said_of_the_losses_of_another_recoding() -> None:
+    """Both release every row, in other classes."""
+    released(**PEOPLE, strategy="mondrian", suppression_limit=0, target={"file": "anon.csv"})
+    asked = {"spec": {**SPEC, **PEOPLE, "suppression_limit": 0, "target": {"file": "anon.csv"}}}
+    of_another = kanon_sql.report(None, **asked, strategy="kaca", without=QUICK)
+    manifest = of_another.figures.manifest
+    assert manifest["suppressed_rows"] == 0
+    assert "the spec would release other rows now than are there" in manifest["warnings"][0]
+    assert (manifest["information_loss"], manifest["damage"], manifest["people"]) == (None, [], 90)
+    assert "of 90 people" in of_another.html
+    same = kanon_sql.report(None, **asked, strategy="mondrian", without=QUICK).figures.manifest
+    assert not any("other rows now" in each for each in same["warnings"])
+    assert same["information_loss"]["loss"] > 0

@@ -11,10 +11,13 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from kanon_sql import queries
 from kanon_sql.engine import Statement
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import KanonError, SourceError, SpecError
+from kanon_sql.release.people import as_read
 from kanon_sql.release.publish import Published, check_file
+from kanon_sql.release.recoding import Recoding
 from kanon_sql.report import page
 from kanon_sql.report.pdf import pdf
 from kanon_sql.resources import package_version
@@ -200,8 +203,27 @@ def _described(spec: Spec, release: Source, source: Source | str, observer: Obse
         statement = Statement("release", "", plan.recoding.select_sql(), 0.0)  # on mapping tables: no value
         published = Published(release.table.relation, seen.summary, (statement,), 0.0, 0.0, path)
         said = manifests.describe(plan, costs, published, started)
+        again = _shows(plan.recoding, release, spec)
     said |= {"seconds": {}, "target": _target(spec)}
-    return said if plan.recoding.rows == seen.summary.rows else _of_another(said, plan.recoding.rows, costs)
+    return said if again else _of_another(said, costs)
+
+
+def _shows(recoding: Recoding, release: Source, spec: Spec) -> bool:
+    """Whether a release has the very rows that a recoding makes, by its quasi-identifiers."""
+    names, target = recoding.quasi_identifiers, spec.target
+    if not all(map(release.table.column, names)):
+        return False
+    recoding.prepare()
+    with contextlib.closing(recoding.engine.embedded()) as here, Scratch(here, "report") as tables:
+        escaped = not target or target.formulas == "escape"
+        made = as_read(tables, recoding.engine, recoding.release_sql(), release.written_as, escaped)
+        query = queries.text(
+            "privacy/class_rows", release.engine.dialect, release=release.table.relation, columns=names
+        )
+        released = tables.receive("released", release.engine, query)
+        planned = tables.make("planned", "privacy/class_rows", release=made, columns=names)
+        ((differing,),) = tables.rows("privacy/differing_rows", one=released, other=planned, columns=names)
+    return not differing
 
 
 def _target(spec: Spec) -> dict[str, str]:
@@ -209,14 +231,15 @@ def _target(spec: Spec) -> dict[str, str]:
     return {"file": spec.target.file} if spec.target.file else {"table": str(spec.target.table), "as": spec.target.form}
 
 
-def _of_another(said: Mapping[str, Any], planned: int, costs: Mapping[str, Any]) -> dict[str, Any]:
+def _of_another(said: Mapping[str, Any], costs: Mapping[str, Any]) -> dict[str, Any]:
     """What is known of a release that its spec would not make again: nothing of a plan."""
     lost = said["rows"] - said["released_rows"]
     warning = (
-        f"the spec would release {planned:,} rows of the source as it is now, and {said['released_rows']:,} are there: "
-        "the source, the spec or a hierarchy has changed, and nothing is said of levels, losses and the search"
+        "the spec would release other rows now than are there: the source, the spec or a hierarchy has changed, or the "
+        "search was stopped, so that nothing is said of levels, losses and the search; the manifest of the run says it"
     )
-    unknown: dict[str, Any] = {**dict.fromkeys(costs), "strategy": None, "hierarchies": {}, "damage": []}
+    of_plan = dict.fromkeys(name for name in costs if name != "people")  # whom the source has
+    unknown: dict[str, Any] = {**of_plan, "strategy": None, "hierarchies": {}, "damage": []}
     return {**said, **unknown, "suppressed_rows": max(0, lost), "warnings": [warning, *said["warnings"]]}
 
 
