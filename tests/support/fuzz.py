@@ -37,6 +37,7 @@ from support.models import Defined, OfSizes, counted
 # A sentence that says so is about us, or hides that we do not know.
 _BLAMED = ("report", "changed while", "other rows", "DuckDB says", "PostgreSQL says", "were planned")
 _ROUNDING = 1e-3  # of an estimate that is found by trying; no case is so near to what is asked
+Shown = tuple[Any, ...]
 
 
 class WrongError(AssertionError):
@@ -104,6 +105,7 @@ class Run:
         types = ", ".join(f"{_quoted(column.name)} {column.type}" for column in case.columns)
         db.rows(f"CREATE TABLE people (number INTEGER, ill INTEGER, person INTEGER, {types})")
         self.next, self.texts = 0, dict[int, list[str | None]]()  # what is in the rows, by their numbers
+        self.shown, self.regions = dict[int, Shown](), dict[Shown, set[Any]]()  # by number, and what it stands for
         for row in case.rows:
             self.insert(row)
         self.population = Population(case, db, self.holds) if case.populated else None
@@ -226,6 +228,7 @@ class Run:
         rows = self.db.rows(f"SELECT number, {columns} FROM {seen}")
         if len({number for number, *_ in rows}) != len(rows):
             raise WrongError("a row is shown twice")
+        self.shown = {number: tuple(shown) for number, *shown in rows}
         self.check_classes(_classes(rows))
         return rows
 
@@ -271,8 +274,17 @@ class Run:
             raise WrongError(f"of these of the population nobody is released: {rest}")
 
     def keys(self, population: Population, classes: Sequence[Sequence[int]]) -> list[set[Any]]:
-        """What the rows of each class are at the node, or as they are where it is local."""
-        return [{population.key(self.texts[number], self.node) for number in numbers} for numbers in classes]
+        """What the rows of each class are at the node, or where it is local all that rows of the same labels ever were.
+
+        A local class shows a region: whoever is in it fits, even if no row with the same values is left.
+        """
+        keys = [{population.key(self.texts[number], self.node) for number in numbers} for numbers in classes]
+        if self.node:
+            return keys
+        regions = [self.regions.setdefault(self.shown[numbers[0]], set()) for numbers in classes]
+        for region, found in zip(regions, keys, strict=True):
+            region |= found
+        return regions
 
     def check_achieved(self, said: Sequence[dict[str, Any]], shown: Sequence[tuple[Any, ...]]) -> None:
         """The manifest lists each model of sizes and populations with what was asked and what was reached."""

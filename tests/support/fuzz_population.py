@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from math import floor
 from typing import Any
@@ -66,11 +67,23 @@ class Population:
         return {self.key(texts, node) for _, texts in self.rows.values()} - set().union(*classes)
 
     def key(self, texts: Texts, node: Sequence[int] | None) -> Key:
-        """What rows of a class have in common: at a node their labels, else all that they are."""
-        levels = node or [0] * len(texts)
-        return tuple(map(self._label, self.case.columns, texts, levels))
+        """What rows of a class have in common: at a node what they show, else all that they are."""
+        if node is None:
+            return tuple(
+                self._label(column, text, 0, "*") for column, text in zip(self.case.columns, texts, strict=True)
+            )
+        return tuple(map(self._shown, self.case.columns, texts, node))
 
-    def _label(self, column: Column, text: str | None, level: int) -> Any:
+    def _shown(self, column: Column, text: str | None, level: int) -> Any:
+        """The label of a text at a node; of a moment in a file nothing says in which zone it was written."""
+        holds_star = column.plain_type.lower().startswith(_TEXTS)
+        label = self._label(column, text, level, "*" if level or holds_star else None)
+        if label is None or level or column.type != "TIMETZ" or self.case.form != "file":
+            return label
+        return datetime.combine(date(2000, 1, 1), time.fromisoformat(label)).astimezone(UTC).time()
+
+    def _label(self, column: Column, text: str | None, level: int, unmapped: str | None) -> Any:
+        """The label of a text; `unmapped`: what a value without a leaf becomes."""
         value = None if text is None else self.equal[column.name][text]
         if column.lines is None:
             return self._by_recipe(column, value, level)
@@ -82,9 +95,7 @@ class Population:
             return lines[0][level]
         if lines:
             return value
-        if not level and not column.plain_type.lower().startswith(_TEXTS):  # of which none can be *
-            return None
-        return None if value is None and (level < height or not level) else "*"
+        return None if value is None and (level < height or not level) else unmapped
 
     def _is_of(self, column: Column, leaf: str, value: str | None) -> bool:
         return self.equal[column.name].get(leaf) == value if leaf and value is not None else not leaf and value is None
