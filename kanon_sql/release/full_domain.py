@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -186,10 +186,23 @@ class FullDomain(Judged):
 
     def left_out_sql(self) -> str:
         """The query of the source's rows that are suppressed, once the release is prepared."""
-        frequency_set = self.judge.frequency_set
-        assignment = from_node(frequency_set, self.judge.model, self.node).assignment
-        query = queries.select_all(assignment, frequency_set.engine.dialect)
-        return self._left_out_sql(self.tables.receive("held", frequency_set.engine, query))
+        engine = self.judge.frequency_set.engine
+        query = queries.select_all(self.assigned(), engine.dialect)
+        return self._left_out_sql(self.tables.receive("held", engine, query))
+
+    def assigned(self) -> Relation:
+        """The classes of the tuples that are released."""
+        return from_node(self.judge.frequency_set, self.judge.model, self.node).assignment
+
+    def levels_shown(self, j: int) -> range:
+        """The node's level of an attribute."""
+        return range(max(1, self.node[j]), self.node[j] + 1)
+
+    def labels_shown(self, j: int, released: Set[int]) -> Set[str | None]:
+        """The labels of the released values."""
+        hierarchy = self.attributes[j].hierarchy
+        pairs = zip(hierarchy.codes(0), hierarchy.labels(self.node[j]), strict=True)
+        return {label for code, label in pairs if code in released}
 
     @property
     def _levels(self) -> list[tuple[Attribute, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -19,7 +20,7 @@ from kanon_sql.queries import (
     WrittenTable,
 )
 from kanon_sql.recode import wildcard
-from kanon_sql.recode.order import Order
+from kanon_sql.recode.order import NODES, Order
 from kanon_sql.recode.show import LocalFigures
 from kanon_sql.recode.task import Local
 from kanon_sql.release.cells import Mapped, local_cell, no_mapping, typed
@@ -124,6 +125,20 @@ class LocalRecoding(Judged):
     def left_out_sql(self) -> str:
         """The query of the source's rows that no class holds, once the release is prepared."""
         return self._left_out_sql(self.local.assignment)
+
+    def assigned(self) -> Relation:
+        """The classes of the tuples."""
+        return self.local.assignment
+
+    def levels_shown(self, j: int) -> range:
+        """All levels of an attribute whose classes show nodes of its hierarchy."""
+        return range(1, self.attributes[j].hierarchy.height + 1 if self.hows[j] in NODES else 1)
+
+    def labels_shown(self, j: int, released: Set[int]) -> Set[str | None]:  # noqa: ARG002
+        """What the classes show of an attribute."""
+        holes: dict[str, Hole] = {"keys": [f"label_{j}"], "levels": [], "sums": ["n"]}
+        rows = self.judge.frequency_set.tables.rows("core/rollup", frequency_set=self.classes, **holes)
+        return {label for label, _ in rows}
 
     def select_sql(self) -> str:
         """The query over the mapping tables, the assignment and the classes: one pass over the source."""

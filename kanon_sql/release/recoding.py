@@ -6,7 +6,7 @@ shows. Both say the same few things to whoever writes and checks the release.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -40,12 +40,16 @@ class Recoding(Protocol):
     `companions`: the tables that a view needs, by what their names have behind its own, each with its query.
     `other_finding`: of what a written release is held to where that is not its equal rows. `shown_population`: the
     query of the population as the release shows it, and where it is to be asked; None without a population.
+    `assigned`: the classes of the frequency set's tuples, where that is. `levels_shown`: the levels above 0 of an
+    attribute of which labels may be shown; `labels_shown`: those that are, given the codes of the released values.
     """
 
     @property
     def engine(self) -> Engine: ...
     @property
     def tables(self) -> Scratch: ...
+    @property
+    def judge(self) -> Judge: ...
     @property
     def table(self) -> Table: ...
     @property
@@ -79,6 +83,9 @@ class Recoding(Protocol):
     def companions(self) -> dict[str, str]: ...
     def view_sql(self, view: Relation) -> str: ...
     def left_out_sql(self) -> str: ...
+    def assigned(self) -> Relation: ...
+    def levels_shown(self, j: int) -> range: ...
+    def labels_shown(self, j: int, released: Set[int]) -> Set[str | None]: ...
 
 
 def unmodelled(recoding: Recoding) -> list[str]:

@@ -16,6 +16,7 @@ from kanon_sql.frequency.frequency_set import check_rows
 from kanon_sql.recode.regions import regions_of, write_regions
 from kanon_sql.release import anatomy, inputs, perturb, recoded, waiting
 from kanon_sql.release.findings import Summary
+from kanon_sql.release.listing import check_labels
 from kanon_sql.release.pieces import Piece
 from kanon_sql.release.publish import Published, check_file, check_target, publish, sha256
 from kanon_sql.release.recoding import Recoding
@@ -272,6 +273,7 @@ def _check_compared_here(source: Source, spec: Spec, search_in: str) -> None:
 
 
 def _publish(recoding: Recoding, target: Target | None, staging: Staging, guard: Guard | None) -> Published[Summary]:
+    check_labels(recoding)
     if target and target.form == "anatomy":
         return anatomy.release(recoding, target, staging)
     return recoded.release(recoding, target, staging, guard)

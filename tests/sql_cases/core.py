@@ -542,6 +542,16 @@ CASES = [
         [(0, 0, 1, 1), (0, 1, 2, 1), (2, 0, 4, 3)],
         FREQUENCY_SET,
     ),
+    Case(
+        "core/released_values",
+        {"frequency_set": COUNTED, "assignment": Relation("assigned"), "key": ["age_0"]},
+        ["code", "released"],
+        [(0, 1), (1, 0), (2, 0)],  # age 2 has no class
+        FREQUENCY_SET
+        | {
+            "assigned": ({"age_0": "INTEGER", "n": "INTEGER", "class": "INTEGER"}, [(0, 3, 1), (0, 1, 2), (2, 4, None)])
+        },
+    ),
     # The classes of age 0 and 1 are at risk, three rows of one zip each; of two zips they are safe together.
     *(
         Case(

@@ -1,0 +1,72 @@
+"""Labels that list values: they are released for other rows too, so each of those values must be released itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from kanon_sql.errors import HierarchyError
+from kanon_sql.generalization.codes import OTHER
+from kanon_sql.generalization.hierarchy import Hierarchy
+from kanon_sql.generalization.values import as_text
+from kanon_sql.release.recoding import Recoding
+from kanon_sql.spec.recipes import FileRecipe, GroupsRecipe, TableRecipe, TaxonomyRecipe
+
+# The recipes whose labels somebody wrote; None is a file of the folder of hierarchies.
+_WRITTEN = (FileRecipe, TableRecipe, TaxonomyRecipe, GroupsRecipe, type(None))
+_SEPARATOR = re.compile(r"( / |, |;|\|)")
+_NOT_NAMED = re.compile(rf"{OTHER}|\d+ more")  # as `kanon init` ends a list of which it does not name all values
+_SAME_NAME = re.compile(r"( \+)+$")  # as it tells a label from an equal one
+
+
+def check_labels(recoding: Recoding) -> None:
+    """Refuse to release a label that lists a value of the source none of whose rows is released.
+
+    Checked on the counted tuples, before anything is written; HierarchyError with the column and the number of values.
+    """
+    spec, frequency_set = recoding.spec, recoding.judge.frequency_set
+    assignment = None
+    for j, attribute in enumerate(recoding.attributes):
+        name, hierarchy = attribute.column.name, attribute.hierarchy
+        written = isinstance(spec.quasi_identifiers[name].hierarchy, _WRITTEN)
+        listed = values_listed(hierarchy, recoding.levels_shown(j)) if written else {}
+        if not listed:
+            continue
+        assignment = assignment or recoding.assigned()
+        holes = {"frequency_set": frequency_set.relation, "assignment": assignment}
+        rows = frequency_set.tables.rows("core/released_values", key=[attribute.coded.code_column(0)], **holes)
+        released = {int(code) for code, is_released in rows if is_released}
+        suppressed = {int(code) for code, is_released in rows if not is_released}
+        shown = recoding.labels_shown(j, released)
+        told = suppressed & {code for label, codes in listed.items() if label in shown for code in codes}
+        if told:
+            raise HierarchyError(
+                f"column {name!r}: labels of the release list {len(told):,} of its values of which every row is "
+                f"suppressed; give those labels neutral names, or put such values into `{OTHER}` and out of the names"
+            )
+
+
+def values_listed(hierarchy: Hierarchy, levels: Iterable[int]) -> dict[str, set[int]]:
+    """The values that labels list, by their codes on level 0; of labels with several values, or one and others.
+
+    >>> from kanon_sql.generalization.hierarchy import from_rows
+    >>> towns = from_rows([["Bern", "Bern / Thun"], ["Thun", "Bern / Thun"], ["Linz", "Austria, East"]], "town.csv")
+    >>> values_listed(towns, [1, 2])
+    {'Bern / Thun': {0, 1}}
+    """
+    labels = {label for level in levels for label in hierarchy.distinct_labels(level) if label}
+    labels = {label for label in labels if _SEPARATOR.search(label)}
+    if not labels:
+        return {}
+    leaves = zip(hierarchy.values, hierarchy.codes(0), strict=False)  # starred values have a code, and no leaf
+    code_of = {as_text(value): code for value, code in leaves if value is not None}
+    sizes = {len(_SEPARATOR.split(text)) for text in code_of}  # a value may itself have a separator
+    listed = {}
+    for label in labels - code_of.keys():
+        pieces = _SEPARATOR.split(_SAME_NAME.sub("", label))
+        runs = ("".join(pieces[i : i + size]).strip() for size in sizes for i in range(0, len(pieces) - size + 1, 2))
+        codes = {code_of[text] for text in runs if text in code_of}
+        others = sum(bool(_NOT_NAMED.fullmatch(piece)) for piece in pieces)
+        if codes and len(codes) + others > 1:
+            listed[label] = codes
+    return listed
