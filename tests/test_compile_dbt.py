@@ -65,6 +65,10 @@ def test_the_compiled_model_gives_the_rows_of_the_release(
     expected = engine.rows(f'SELECT * FROM "{release.place.relation.name}"')
     assert len(expected) < len(rows), "some classes are too small"
     assert engine.rows(rendered(model, engine.dialect)) == expected
+    engine.run("DROP TABLE stg_people")
+    make_table(engine, "stg_people", {"age": "INTEGER", CITY: "VARCHAR(20)", ILL: "INTEGER"}, rows[:20])
+    with pytest.raises(Exception, match=r"20 of 20 rows would be left out, and the suppression limit is 0\.3; compile"):
+        connection.execute(f"CREATE TABLE built AS {rendered(model, engine.dialect)}")
     with pytest.raises(SpecError, match="is compiled for duckdb and postgres: compile it again with --dialect snow"):
         rendered(model, "snowflake")
 

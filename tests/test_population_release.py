@@ -366,8 +366,16 @@ def test_a_statement_that_stands_alone_counts_the_population(tables: Tables, how
     rows = tables.engine.rows(sql)
     assert len(rows) >= 72
     assert_holds(rows, people(400), Asked(k_map=12))
+    tables.engine.run(f"DELETE FROM {tables.sample} WHERE age < 30")  # whose classes the population has still
+    assert 0 < len(tables.engine.rows(sql)) < len(rows)
+    assert (None, None, None) not in tables.engine.rows(sql)
+    assert_holds(tables.engine.rows(sql), people(400), Asked(k_map=12))
     tables.engine.run(f"DELETE FROM {tables.population}")
-    assert tables.engine.rows(sql) == []
+    with pytest.raises(Exception, match=r"64 of 64 rows would be left out, and the suppression limit is 0\.1"):
+        tables.engine.connection.execute(sql).fetchall()
+    tables.engine.run(f"DELETE FROM {tables.sample}")
+    with pytest.raises(Exception, match="0 rows in the source"):
+        tables.engine.connection.execute(sql).fetchall()
 
 
 NOT_AS_A_QUERY: dict[str, tuple[PrivacyModel, dict[str, Any], str]] = {

@@ -237,6 +237,17 @@ def test_a_compiled_statement_makes_the_release(cluster: Spark, form: str) -> No
     compiled = compile("people", SPEC, k=3, into="compiled", form=form, connection=cluster.connection)
     cluster.run(compiled.sql)
     assert rows_of(cluster, "compiled") == rows_of(cluster)
+    cluster.run("DROP TABLE people")
+    create_table(cluster, "people", TYPES, ROWS[:3])
+    if form == "view":
+        assert rows_of(cluster, "compiled") == []
+        return
+    with pytest.raises(Exception, match=r"3 of 3 rows would be left out, and the suppression limit is 0\.02"):
+        cluster.rows(compiled.query)
+    cluster.run("DROP TABLE people")
+    create_table(cluster, "people", TYPES, [])
+    with pytest.raises(Exception, match="0 rows in the source; there is nothing to release"):
+        cluster.rows(compiled.query)
 
 
 def test_a_hierarchy_from_a_table(cluster: Spark, here: DuckDB) -> None:

@@ -22,7 +22,7 @@ from kanon_sql.generalization.values import key
 from kanon_sql.privacy import Predicate
 from kanon_sql.queries import Relation, StandaloneCell, StandaloneQuery
 from kanon_sql.release.rules import exact_of, says_the_same
-from kanon_sql.spec import parse
+from kanon_sql.spec import may_suppress, parse
 from support.database import create_table
 
 RANDOM = random.Random(13)
@@ -190,6 +190,39 @@ def test_the_statement_gives_the_rows_of_the_release(engine: Engine, tmp_path: P
     given, released = _run(engine, statement), engine.rows("SELECT * FROM released")
     assert released or seed
     assert given == released, f"in its order too: {spec}"
+
+
+@pytest.mark.parametrize(
+    ("limit", "strategy"), [(0.29, "mondrian"), (1 / 7, "auto"), ("3 rows", "auto"), (1.0, "auto")]
+)
+@pytest.mark.slow
+def test_the_statement_fails_on_data_of_which_it_would_leave_out_too_much(
+    engine: Engine, limit: float | str, strategy: str
+) -> None:
+    """The classes of a column at level 0 are its values, which Python counts; new ones have no class of their own."""
+    types, draw = {"a": "VARCHAR", "b": "VARCHAR"}, random.Random(7)
+    create_table(engine, "people", types, [("pqrst"[i % 5], f"v{i}") for i in range(60)])
+    asked = {"a": {"hierarchy": "suppress"}}
+    spec = {"quasi_identifiers": asked, "keep": ["b"], "privacy": {"k": 3}, "suppression_limit": limit}
+    statement = kanon_sql.anonymize_sql("people", spec, connection=engine.connection, strategy=strategy)
+    failed, given = 0, 0
+    for size in (0, *(draw.choice([7, 14, 21, 100]) for _ in range(15))):
+        weights = [draw.choice([1, 3, 20]) for _ in range(5)]
+        rows = [(a, f"v{i}") for i, a in enumerate(draw.choices("pqrst", weights, k=size))]
+        engine.run("DROP TABLE people")
+        create_table(engine, "people", types, rows)
+        held = sorted(row for row in rows if sum(a == row[0] for a, _ in rows) >= 3)
+        if rows and len(rows) - len(held) <= may_suppress(limit, size):
+            assert engine.rows(statement) == held
+            given += len(held) < size
+        else:
+            said = f"{size - len(held)} of {size} rows would be left out, and the suppression limit is {limit};"
+            with pytest.raises(Exception, match=said if rows else "0 rows in the source; there is nothing to release"):
+                engine.connection.execute(f"CREATE TABLE never AS {statement}")  # type: ignore[attr-defined]
+            failed += bool(rows)
+    assert engine.find("never") is None
+    assert given
+    assert failed or limit == 1.0
 
 
 def _run(engine: Engine, statement: str) -> list[tuple[Any, ...]]:

@@ -87,6 +87,23 @@ def trimmed(text: exp.Expr, dialect: str) -> exp.Expr:
     return exp.Trim(this=text, position="TRAILING") if dialect == "redshift" else text
 
 
+def fails_unless_zero(text: exp.Expr, dialect: str) -> exp.Expr:
+    """A condition that is false where a text is 0, and by which the statement fails, with the text, where it is words.
+
+    It is taken for a number, so that no system fails that works it out before it knows which rows it is asked of.
+    """
+    match dialect:
+        case "spark" | "databricks":  # where a cast gives NULL unless `spark.sql.ansi.enabled` is set
+            holds = exp.EQ(this=text.copy(), expression=exp.Literal.string("0"))
+            null = exp.Anonymous(this="ASSERT_TRUE", expressions=[holds, text])
+            number: exp.Expr = exp.func("COALESCE", null, exp.Literal.number(0))
+        case "clickhouse":  # where a cast gives NULL
+            number = exp.Anonymous(this="toInt32", expressions=[text])
+        case _:
+            number = exp.cast(text, "INTEGER")
+    return exp.EQ(this=number, expression=exp.Literal.number(1))
+
+
 def printed(tree: exp.Expr, dialect: str, pretty: bool = False) -> str:
     """A tree as text in a dialect; SpecError, by name, for what the dialect cannot express.
 

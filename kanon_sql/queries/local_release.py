@@ -10,6 +10,7 @@ from sqlglot import exp
 from kanon_sql.privacy import POPULATION_UNIT, UNIT, Predicate
 from kanon_sql.queries import tree as t
 from kanon_sql.queries.large import LargeCell, LargeQuery
+from kanon_sql.queries.limit import HELD, within_limit
 from kanon_sql.queries.order import concatenated, ordered
 from kanon_sql.queries.pieces import in_pieces
 from kanon_sql.queries.release import (
@@ -54,7 +55,8 @@ class LocalReleaseQuery:
     `population`: the table that the source is a sample of, where `safe` counts those of its rows too, or of the people
     that its column `population_unit` tells apart, that are equal to a class's tuples. `values`: the tables that are
     written out, in a statement that stands alone; `read_files`: the query of the files that its source is; `elsewhere`:
-    it is for a system that may take other values for equal.
+    it is for a system that may take other values for equal. `limit`: how many rows it may leave out, which fails where
+    there are more, or no rows at all.
     """
 
     source: Relation
@@ -72,6 +74,7 @@ class LocalReleaseQuery:
     population_unit: str | None = None
     read_files: str | None = None
     elsewhere: bool = False
+    limit: float | str | None = None
 
     @property
     def kept(self) -> bool:
@@ -118,9 +121,13 @@ def _local_release(release: LocalReleaseQuery, dialect: str, beside: Sequence[Wr
     """The query; `beside`: those of its values that are tables by themselves."""
     names = [(f"o{i}_{j}", shown[0]) for i, cell in enumerate(release.cells) for j, shown in enumerate(_shows(cell))]
     query = exp.select(*(exp.alias_(t.column(inner, RECODED), name, quoted=True) for inner, name in names))
-    query = query.from_(exp.to_table(RECODED))
-    if release.recount:
-        query = query.join(exp.to_table(CLASSES), using=[exp.to_identifier("class")])
+    recoded, using = exp.to_table(RECODED), exp.to_identifier("class")
+    if release.limit is not None:
+        query = query.from_(exp.to_table(HELD)).join(recoded, using=[using], join_type="LEFT")
+    elif release.recount:
+        query = query.from_(recoded).join(exp.to_table(CLASSES), using=[using])
+    else:
+        query = query.from_(recoded)
     query = query.order_by(*_local_order(release))
     if release.read_files:
         query = query.with_(exp.to_identifier(release.source.name), as_=release.read_files, dialect="duckdb")
@@ -134,7 +141,10 @@ def _local_release(release: LocalReleaseQuery, dialect: str, beside: Sequence[Wr
         query = query.with_(COUNTED, as_=_local_counted(release, release.population))
     if release.recount:
         counted = RECODED if release.population is None else COUNTED
-        query = with_safe_classes(query, [t.column("class")], _CODED, release.safe, counted)
+        query = with_safe_classes(query, [t.column("class")], _CODED, release.safe, counted, once or None)
+    if release.limit is not None:
+        all_rows, shown = (exp.select().from_(exp.to_table(name)) for name in (_CODED, RECODED))
+        query = within_limit(query, "class", all_rows, shown, release.limit, dialect)
     return query
 
 

@@ -260,7 +260,12 @@ def shown_population(
 
 
 def with_safe_classes(
-    query: exp.Select, keys: Sequence[exp.Expr], rows: str, safe: Predicate, counted_in: str = RECODED
+    query: exp.Select,
+    keys: Sequence[exp.Expr],
+    rows: str,
+    safe: Predicate,
+    counted_in: str = RECODED,
+    materialized: bool | None = None,
 ) -> exp.Select:
     """A query with the classes of its own rows that are safe, and what these are compared with."""
     for name, said in compared(safe).items():
@@ -269,7 +274,8 @@ def with_safe_classes(
         of_table = reference_tree(Relation(rows), name, name, counted, groups)
         query = query.with_(f"{REFERENCE}{name}", as_=of_table)
     held = exp.func("COALESCE", t.predicate(_referring(safe)), exp.false())
-    return query.with_(CLASSES, as_=exp.select(*keys).from_(counted_in).group_by(*keys).having(held))
+    classes = exp.select(*keys).from_(counted_in).group_by(*keys).having(held)
+    return query.with_(CLASSES, as_=classes, materialized=materialized)
 
 
 REFERENCE = "kanon_reference"

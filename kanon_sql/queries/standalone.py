@@ -14,6 +14,7 @@ from kanon_sql.generalization.rules import Rule
 from kanon_sql.privacy import POPULATION_UNIT, Predicate
 from kanon_sql.queries import dialects
 from kanon_sql.queries import tree as t
+from kanon_sql.queries.limit import HELD, within_limit
 from kanon_sql.queries.order import ordered
 from kanon_sql.queries.pieces import in_pieces
 from kanon_sql.queries.release import CLASSES, RECODED, with_safe_classes
@@ -54,7 +55,8 @@ class StandaloneQuery:
 
     `read_files`: the query of the files that the source is, if it is no table. `sensitive`: the source's columns whose
     values `safe` counts, by the names that it has for them. `population`: the table that the source is a sample of,
-    where `safe` counts its rows too, or the people that its column `population_unit` tells apart.
+    where `safe` counts its rows too, or the people that its column `population_unit` tells apart. `limit`: how many
+    rows it may leave out; it fails where there are more, or no rows at all.
     """
 
     source: Relation
@@ -65,6 +67,7 @@ class StandaloneQuery:
     sensitive: Mapping[str, str] = field(default_factory=dict)
     population: Relation | None = None
     population_unit: str | None = None
+    limit: float | str | None = None
 
     def statement(self, dialect: str, lasting: bool = False) -> Statement:
         """The query and the mapping tables that are too long to stand in it, in a dialect.
@@ -92,10 +95,15 @@ class _Printed:
     def tree(self) -> exp.Select:
         release, names = self.release, self._names
         shown = [_as(t.column(inner), cell.name) for inner, cell in zip(names, release.cells, strict=True)]
-        query = exp.select(*shown).from_(exp.to_table(NUMBERED))
-        query = query.join(exp.to_table(CLASSES), using=[exp.to_identifier(CLASS)])
-        if release.population is not None:
-            query = query.where(exp.EQ(this=exp.column("n"), expression=exp.Literal.number(1)))
+        query = exp.select(*shown)
+        if release.limit is None:
+            query = query.from_(exp.to_table(NUMBERED))
+            query = query.join(exp.to_table(CLASSES), using=[exp.to_identifier(CLASS)])
+            query = query.where(*self._own())
+        else:
+            same = exp.EQ(this=exp.column(CLASS, NUMBERED), expression=exp.column(CLASS, HELD))
+            on = exp.and_(same, *self._own())
+            query = query.from_(exp.to_table(HELD)).join(exp.to_table(NUMBERED), on=on, join_type="LEFT")
         query = query.order_by(*self._order())
         if release.read_files:
             query = query.with_(exp.to_identifier(release.source.name), as_=release.read_files, dialect="duckdb")
@@ -107,7 +115,16 @@ class _Printed:
             query = query.with_(EVERYBODY, as_=self._everybody(release.population))
         twice = dialects.is_executed(self.dialect) or None  # worked out once, where that can be said
         query = query.with_(NUMBERED, as_=self._numbered(), materialized=twice)
-        return with_safe_classes(query, [t.column(CLASS)], RECODED, release.safe, NUMBERED)
+        query = with_safe_classes(query, [t.column(CLASS)], RECODED, release.safe, NUMBERED, twice)
+        if release.limit is None:
+            return query
+        rows = exp.select().from_(exp.to_table(NUMBERED)).where(*self._own())
+        return within_limit(query, CLASS, rows, rows, release.limit, self.dialect)
+
+    def _own(self) -> list[exp.Expr]:
+        """What tells the numbered rows from those of the population, where these are among them."""
+        own = exp.EQ(this=exp.column("n", NUMBERED), expression=exp.Literal.number(1))
+        return [] if self.release.population is None else [own]
 
     @property
     def _names(self) -> list[str]:

@@ -108,13 +108,17 @@ class FullDomain(Judged):
         )
 
     def standalone(
-        self, source: Relation | None = None, dialect: str | None = None, lasting: bool = False
+        self,
+        source: Relation | None = None,
+        dialect: str | None = None,
+        lasting: bool = False,
+        limited: bool = True,
     ) -> Statement:
         """The release as a statement that needs nothing but its source, in a dialect: that of the engine, or another.
 
         `source`: what it reads, where that is not the source of the search. `lasting`: whether tables beside it may
-        last. It counts its classes itself, on the rows
-        that it returns. SpecError if the dialect cannot express it.
+        last. It counts its classes itself, on the rows that it returns, and fails where it would leave out more of them
+        than the suppression limit allows, if it is `limited`. SpecError if the dialect cannot express it.
         """
         cells = {a.column.name: self._standalone_cell(a, level) for a, level in self._levels}
         kept = (column for column in self.table.columns if column.name not in self.spec.dropped)
@@ -129,6 +133,7 @@ class FullDomain(Judged):
             self.model.sensitive,
             self.engine.lasting(population.table.relation) if population else None,
             population.unit if population else None,
+            self.spec.suppression_limit if limited else None,
         )
         return query.statement(dialect or self.engine.dialect, lasting)
 

@@ -157,10 +157,15 @@ class LocalRecoding(Judged):
         return self.local.assignment, self.classes
 
     def standalone(
-        self, source: Relation | None = None, dialect: str | None = None, lasting: bool = False
+        self,
+        source: Relation | None = None,
+        dialect: str | None = None,
+        lasting: bool = False,
+        limited: bool = True,
     ) -> Statement:
         """The query of a view with its tables written out, to be run by itself, in a dialect and of a source.
 
+        It fails where it would leave out more rows than the suppression limit allows, if it is `limited`.
         SpecError if that is too much, or if another system would give something else.
         """
         dialect = dialect or self.engine.dialect
@@ -179,7 +184,9 @@ class LocalRecoding(Judged):
         read = source or self.engine.lasting(self.table.relation)
         query = self._query(read, lambda a: names[a.coded.mapping], *made, recount=True, values=tuple(values))
         read_files = self.read_files if source is None else None
-        return replace(query, read_files=read_files, elsewhere=elsewhere).statement(dialect, lasting)
+        limit = self.spec.suppression_limit if limited else None
+        query = replace(query, read_files=read_files, elsewhere=elsewhere, limit=limit)
+        return query.statement(dialect, lasting)
 
     def _check_elsewhere(self, source: Relation | None) -> None:
         self._check_population(source)

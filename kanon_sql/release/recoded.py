@@ -105,10 +105,13 @@ def target_sql(
 def statement(
     recoding: Recoding, target: Target | None, dialect: str | None = None, source: Relation | None = None
 ) -> Statement:
-    """The query of a release that stands alone; the tables that a view is to read are named after the view."""
+    """The query of a release that stands alone; the tables that a view is to read are named after the view.
+
+    A view that is read by others hides the rows of classes that have become too small, and does not fail.
+    """
     if not (target and target.table and target.stays_a_query):
         return recoding.standalone(source, dialect)
-    printed = recoding.standalone(source, dialect, lasting=True)
+    printed = recoding.standalone(source, dialect, lasting=True, limited=target.form != "view")
     view = _place(recoding, target.table, printed.dialect == recoding.engine.dialect and source is None)
     return printed.lasting({table.name: companion(view, table.name.removeprefix("kanon_")) for table in printed.tables})
 

@@ -185,7 +185,8 @@ def _model(texts: Mapping[str, str]) -> str:
         body = f"{{%- {'el'.join(branches)}endif %}}"
     return (
         "{#- Made by `kanon compile --dbt`: compile it again instead of changing it. It counts its classes on the\n"
-        "    rows that it returns, and leaves out those that do not meet what the release promises. -#}\n"
+        "    rows that it returns, and leaves out those that do not meet what the release promises. It fails if\n"
+        "    these are more than the suppression limit allows. -#}\n"
         "{{ config(materialized='table') }}\n"
         f"{{%- if execute and target.type not in ({listed}) %}}\n"
         "  {{ exceptions.raise_compiler_error(model.name ~ ' is compiled for "

@@ -418,15 +418,51 @@ WITH "kanon_recoded" AS (
       ),
       FALSE
     )
+), "kanon_left_out" AS (
+  SELECT
+    "s"."all_rows",
+    "s"."all_rows" - "h"."held_rows" AS "left_out"
+  FROM (
+    SELECT
+      COUNT(*) AS "all_rows"
+    FROM "kanon_numbered"
+  ) AS "s"
+  CROSS JOIN (
+    SELECT
+      COUNT(*) AS "held_rows"
+    FROM "kanon_numbered"
+    JOIN "kanon_classes"
+      USING ("kanon_class")
+  ) AS "h"
+), "kanon_held" AS (
+  SELECT
+    "kanon_class"
+  FROM "kanon_classes"
+  UNION ALL
+  SELECT
+    0 AS "kanon_class"
+  FROM (
+    SELECT
+      CASE
+        WHEN "all_rows" = 0
+        THEN CAST("all_rows" AS VARCHAR) || ' rows in the source; there is nothing to release'
+        WHEN CAST("left_out" AS DOUBLE) / NULLIF("all_rows", 0) > CAST(0.02 AS DOUBLE)
+        THEN CAST("left_out" AS VARCHAR) || ' of ' || CAST("all_rows" AS VARCHAR) || ' rows would be left out, and the suppression limit is 0.02; compile the release again'
+        ELSE '0'
+      END AS "said"
+    FROM "kanon_left_out"
+  ) AS "c"
+  WHERE
+    CAST("said" AS INTEGER) = 1
 )
 SELECT
   "age",
   "ill",
   "pay",
   "kanon_3" AS "n"
-FROM "kanon_numbered"
-JOIN "kanon_classes"
-  USING ("kanon_class")
+FROM "kanon_held"
+LEFT JOIN "kanon_numbered"
+  ON "kanon_numbered"."kanon_class" = "kanon_held"."kanon_class"
 ORDER BY
   "kanon_numbered"."age",
   "kanon_numbered"."ill",

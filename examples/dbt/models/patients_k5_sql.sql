@@ -1,5 +1,6 @@
 {#- Made by `kanon compile --dbt`: compile it again instead of changing it. It counts its classes on the
-    rows that it returns, and leaves out those that do not meet what the release promises. -#}
+    rows that it returns, and leaves out those that do not meet what the release promises. It fails if
+    these are more than the suppression limit allows. -#}
 {{ config(materialized='table') }}
 {%- if execute and target.type not in ('duckdb', 'postgres') %}
   {{ exceptions.raise_compiler_error(model.name ~ ' is compiled for duckdb and postgres: compile it again with --dialect ' ~ target.type) }}
@@ -47,7 +48,7 @@ WITH kanon_recoded AS (
       "_sensitive_0",
       "_sensitive_0"
   ) AS counts
-), kanon_classes AS (
+), kanon_classes AS MATERIALIZED (
   SELECT
     "kanon_class"
   FROM (
@@ -138,6 +139,42 @@ WITH kanon_recoded AS (
       ),
       FALSE
     )
+), kanon_left_out AS (
+  SELECT
+    s.all_rows,
+    s.all_rows - h.held_rows AS left_out
+  FROM (
+    SELECT
+      COUNT(*) AS all_rows
+    FROM kanon_numbered
+  ) AS s
+  CROSS JOIN (
+    SELECT
+      COUNT(*) AS held_rows
+    FROM kanon_numbered
+    JOIN kanon_classes
+      USING (kanon_class)
+  ) AS h
+), kanon_held AS (
+  SELECT
+    kanon_class
+  FROM kanon_classes
+  UNION ALL
+  SELECT
+    0 AS kanon_class
+  FROM (
+    SELECT
+      CASE
+        WHEN all_rows = 0
+        THEN CAST(all_rows AS TEXT) || ' rows in the source; there is nothing to release'
+        WHEN CAST(left_out AS DOUBLE) / NULLIF(all_rows, 0) > CAST(0.02 AS DOUBLE)
+        THEN CAST(left_out AS TEXT) || ' of ' || CAST(all_rows AS TEXT) || ' rows would be left out, and the suppression limit is 0.02; compile the release again'
+        ELSE '0'
+      END AS said
+    FROM kanon_left_out
+  ) AS c
+  WHERE
+    CAST(said AS INT) = 1
 )
 SELECT
   "age",
@@ -146,9 +183,9 @@ SELECT
   "admitted",
   "disease",
   "days"
-FROM kanon_numbered
-JOIN kanon_classes
-  USING (kanon_class)
+FROM kanon_held
+LEFT JOIN kanon_numbered
+  ON kanon_numbered.kanon_class = kanon_held.kanon_class
 ORDER BY
   kanon_numbered."age",
   kanon_numbered."zip",
@@ -199,7 +236,7 @@ WITH kanon_recoded AS (
       "_sensitive_0",
       "_sensitive_0"
   ) AS counts
-), kanon_classes AS (
+), kanon_classes AS MATERIALIZED (
   SELECT
     "kanon_class"
   FROM (
@@ -269,6 +306,42 @@ WITH kanon_recoded AS (
       ),
       FALSE
     )
+), kanon_left_out AS (
+  SELECT
+    s.all_rows,
+    s.all_rows - h.held_rows AS left_out
+  FROM (
+    SELECT
+      COUNT(*) AS all_rows
+    FROM kanon_numbered
+  ) AS s
+  CROSS JOIN (
+    SELECT
+      COUNT(*) AS held_rows
+    FROM kanon_numbered
+    JOIN kanon_classes
+      USING (kanon_class)
+  ) AS h
+), kanon_held AS (
+  SELECT
+    kanon_class
+  FROM kanon_classes
+  UNION ALL
+  SELECT
+    0 AS kanon_class
+  FROM (
+    SELECT
+      CASE
+        WHEN all_rows = 0
+        THEN CAST(all_rows AS TEXT) || ' rows in the source; there is nothing to release'
+        WHEN CAST(left_out AS DOUBLE PRECISION) / NULLIF(all_rows, 0) > CAST(0.02 AS DOUBLE PRECISION)
+        THEN CAST(left_out AS TEXT) || ' of ' || CAST(all_rows AS TEXT) || ' rows would be left out, and the suppression limit is 0.02; compile the release again'
+        ELSE '0'
+      END AS said
+    FROM kanon_left_out
+  ) AS c
+  WHERE
+    CAST(said AS INT) = 1
 )
 SELECT
   "age",
@@ -277,9 +350,9 @@ SELECT
   "admitted",
   "disease",
   "days"
-FROM kanon_numbered
-JOIN kanon_classes
-  USING (kanon_class)
+FROM kanon_held
+LEFT JOIN kanon_numbered
+  ON kanon_numbered.kanon_class = kanon_held.kanon_class
 ORDER BY
   kanon_numbered."age",
   kanon_numbered."zip",
