@@ -55,7 +55,7 @@ def release(
     >>> session = duckdb.connect()
     >>> patients = session.sql("SELECT '1' || i AS zip, i % 2 AS ill FROM range(4) AS t(i)")
     >>> recipes = {"zip": {"hierarchy": {"redact": "right"}}}
-    >>> release(patients, session, {"quasi_identifiers": recipes}, k=2).fetchall()
+    >>> release(patients, session, {"quasi_identifiers": recipes, "keep": ["ill"]}, k=2).fetchall()
     [('1*', 0), ('1*', 0), ('1*', 1), ('1*', 1)]
     """
     model = _model()
