@@ -25,7 +25,7 @@ from kanon_sql.resources import package_version
 from kanon_sql.spec import Spec, may_suppress
 from kanon_sql.strategies import STRATEGIES
 from kanon_sql.verbs.damage import damage
-from kanon_sql.verbs.models import class_by_class, searched_models
+from kanon_sql.verbs.models import class_by_class
 from kanon_sql.verbs.nothing_left import nothing_left
 from kanon_sql.verbs.plan import LocalPlan, Plan
 from kanon_sql.verbs.problem import Problem
@@ -172,13 +172,11 @@ def _chosen_by_values(plan: Plan) -> bool:
     lower = list(plan.lattice.predecessors(plan.outcome.node))
     if not lower or not plan.judge.model.before_redrawing.redrawn:
         return False
-    model = searched_models(plan.spec, plan.source)  # of any node: the plan's is settled for the released one
-    judges = Judge(plan.frequency_set, model.before_redrawing), Judge(plan.frequency_set, model)
-    asked = list(enumerate(product(lower, judges)))
+    without_values = Judge(plan.frequency_set, plan.tested.model.before_redrawing)
+    asked = list(enumerate(product(lower, (without_values, plan.tested))))
     tests = [judge.settled(node).node_test_sql(node, number) for number, (node, judge) in asked]
     at_risk = dict(plan.frequency_set.tables.rows_as(queries.union_all(tests), "core/node_test"))
-    for judge in judges:
-        judge.drop()
+    without_values.drop()
     allowed = may_suppress(plan.spec.suppression_limit, plan.costs.rows)
     return any(at_risk[number] <= allowed < at_risk[number + 1] for number in range(0, len(asked), 2))
 

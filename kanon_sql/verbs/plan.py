@@ -48,9 +48,11 @@ class Kept:
 class Plan(Problem):
     """A finished search: all that is needed to write the release, and to say what it is.
 
-    `pruned_by`: what the search ruled nodes out by, where a privacy model is not monotone.
+    `tested`: the judge of all nodes; `judge` is settled for the released one. `pruned_by`: what the search ruled nodes
+    out by, where a privacy model is not monotone.
     """
 
+    tested: Judge
     outcome: Outcome
     recoding: FullDomain
     pruned_by: str | None
@@ -167,7 +169,7 @@ def planned(problem: Problem, outcome: Outcome) -> Plan:
     rules = {name: each.rule for name, each in problem.hierarchy_sources.items()}
     args = source.scratches[source.engine], source.table, problem.judge, outcome.node, at_risk, spec
     recoding = FullDomain(*args, rules, source.read_files)
-    return Plan(**vars(problem), outcome=outcome, recoding=recoding, pruned_by=pruned_by)
+    return Plan(**vars(problem), tested=tested, outcome=outcome, recoding=recoding, pruned_by=pruned_by)
 
 
 def search(problem: Problem, observer: Observer) -> Outcome:
