@@ -1,4 +1,4 @@
-"""Some hundred random tables, a third with several rows per person; docs/guarantees.md names the command for more."""
+"""Some random tables, a third with several rows per person; docs/guarantees.md names the command for 100,000."""
 
 import pytest
 
@@ -7,7 +7,8 @@ from support import random_tables
 
 @pytest.mark.slow
 def test_random_tables_are_as_an_oracle_over_people_counts_them() -> None:
-    outcomes = list(random_tables.checks(0, 120, 1))
+    searched = range(0, 1200, random_tables.SEARCHED_EVERY)
+    outcomes = [random_tables.check(seed) for seed in (*range(1, 60), *searched)]
     assert [problem for _, outcome, problem in outcomes if outcome == "wrong"] == []
-    assert sum(outcome in ("searched", "released by search") for _, outcome, _ in outcomes) > 60
-    assert any(outcome == "released by local recoding" for _, outcome, _ in outcomes)
+    ends = {outcome for _, outcome, _ in outcomes}
+    assert ends >= {"verified", "searched", "released by search", "released by local recoding"}

@@ -2,10 +2,10 @@
 
 A table has a few rows, one to three quasi-identifiers with the values NULL and others, and a sensitive column. In a
 third of the tables several rows belong to one person, who may have several sensitive values; in the others every row is
-a person. The lattice is searched by some strategy under random privacy models, and every figure that the search reports
-is compared with plain Python that groups rows and counts people: the rows at risk of every tested node, whether a node
-is allowed at all, the best precision, and what has to be refused. Every twentieth table is also released, by a search
-or a local recoding, as a table, a view or a file, and the released classes are checked by the same definitions.
+a person. Each table is verified as it is, under random privacy models: unsafe classes, their rows and sizes are
+compared with plain Python that groups rows and counts people. For every twentieth the lattice is searched by some
+strategy; for every hundredth a release is written by a search or a local recoding, as a table, a view or a file. The
+rows at risk of every tested node, the best precision, what has to be refused, and the released classes are compared.
 `tests/support/fuzz.py` tries odd types, hierarchies and targets; here the subject is who is counted.
 
 Forty tables in a row have the same columns, privacy models and k: to print a new query takes longer than to run it.
@@ -24,7 +24,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from math import log
 from multiprocessing import get_context
@@ -33,7 +33,7 @@ from typing import Any
 
 import duckdb
 
-from kanon_sql import anonymize, search
+from kanon_sql import anonymize, search, verify
 from kanon_sql.errors import InfeasibleError, KanonError, ReleaseWarning
 
 ANY_MODEL = ("auto", "best_first", "exhaustive", "exhaustive", "certified", "depth_first")
@@ -42,7 +42,8 @@ RECODINGS = ("mondrian", "refine", "kaca", "prioprivacy")
 PROVEN_BEST = ("auto", "best_first", "exhaustive", "certified", "depth_first", "ola", "flash", "incognito")
 LIMITS = ("0", "0.1", "0.25", "0.29", "0.5", "1")
 VALUES = (1, 2, 3, 4)
-RELEASED_EVERY = 20
+SEARCHED_EVERY = 20
+RELEASED_EVERY = 100
 TABLES_PER_REQUEST = 40
 TOLERANCE = 1e-9
 
@@ -116,11 +117,15 @@ class People:
 
 @dataclass(frozen=True)
 class Model:
-    """A privacy model: its part of the spec, its definition for a class, and whether it needs one value per person."""
+    """A privacy model: its part of the spec, its definition for a class, and whether it needs one value per person.
+
+    `compares`: a class is compared with the whole table, so that everybody there needs one value.
+    """
 
     spec: Mapping[str, Any]
     is_safe: Callable[[People, People], bool]
     one_value: bool = False
+    compares: bool = False
 
 
 def _entropy(people: People) -> float:
@@ -164,11 +169,13 @@ MODELS = (
         {"t_closeness": {"ill": 0.3}},
         lambda class_, table: _equal_distance(class_, table) <= Fraction(3, 10),
         one_value=True,
+        compares=True,
     ),
     Model(
         {"t_closeness": {"ill": {"t": 0.2, "distance": "ordered"}}},
         lambda class_, table: _ordered_distance(class_, table) <= Fraction(1, 5),
         one_value=True,
+        compares=True,
     ),
     Model({"alpha_k": {"ill": 0.5}}, lambda class_, _: all(2 * class_.share(v) <= 1 for v in class_.distinct)),
     Model({"alpha_k": {"ill": {"alpha": 0.25, "value": 2}}}, lambda class_, _: 4 * class_.share(2) <= 1),
@@ -265,9 +272,22 @@ class Case:
             classes.setdefault(key, []).append(row)
         return list(classes.values())
 
-    def is_safe(self, rows: Sequence[Row]) -> bool:
+    @property
+    def conditions(self) -> list[Callable[[Sequence[Row]], bool]]:
+        """What k and each model require of a class."""
+        return [
+            lambda rows: len(People.of(rows)) >= self.k,
+            *(partial(self._satisfies, model) for model in self.models),
+        ]
+
+    def _satisfies(self, model: Model, rows: Sequence[Row]) -> bool:
+        """A model that needs one value per person is not satisfied where somebody has several."""
         class_ = People.of(rows)
-        return len(class_) >= self.k and all(model.is_safe(class_, self.table) for model in self.models)
+        several = model.one_value and (class_.several or (model.compares and self.table.several))
+        return not several and model.is_safe(class_, self.table)
+
+    def is_safe(self, rows: Sequence[Row]) -> bool:
+        return all(is_safe(rows) for is_safe in self.conditions)
 
     def rows_at_risk(self, node: Node) -> int:
         return sum(len(rows) for rows in self.classes(node) if not self.is_safe(rows))
@@ -296,11 +316,33 @@ class Check:
         connection.execute(f"INSERT INTO people VALUES {', '.join([f'({holes})'] * len(case.rows))}", rows)
 
     def run(self) -> str:
-        """Search, and for every twentieth table release; the outcome in one word."""
-        outcome = self.search()
+        """Verify the table, and search or release some of them; the last outcome in one word."""
+        outcome = self.verify()
+        if self.case.seed % SEARCHED_EVERY == 0:
+            outcome = self.search()
         if self.case.seed % RELEASED_EVERY == 0:
             outcome = self.release()
         return outcome
+
+    def verify(self) -> str:
+        """Every class of the table as it is: how many are unsafe, how many rows they have, and how large they are."""
+        case = self.case
+        names = [column.name for column in case.columns]
+        try:
+            seen = verify("people", quasi_identifiers=names, connection=self.connection, **case.privacy)
+        except KanonError as error:
+            self.check_refusal(error)
+            return "refused"
+        classes = case.classes((0,) * len(names))
+        unsafe = [[rows for rows in classes if not is_safe(rows)] for is_safe in case.conditions]
+        counted = Counter((len(of_model), sum(map(len, of_model))) for of_model in unsafe)
+        reported = Counter((of_model.unsafe_classes, of_model.unsafe_rows) for of_model in seen.summary.findings)
+        if reported != counted or seen.holds == any(unsafe) or seen.summary.classes != len(classes):
+            raise WrongError(f"{dict(reported)} verified and {dict(counted)} counted, unsafe classes and rows by model")
+        small = Counter(size for rows in classes if (size := len(People.of(rows))) < case.k)
+        if dict(seen.offending_sizes) != small:
+            raise WrongError(f"small classes of {seen.offending_sizes} verified, and {dict(small)} counted")
+        return "verified"
 
     def search(self) -> str:
         case = self.case
