@@ -36,7 +36,9 @@ def files_read(spec: Spec) -> Iterator[Path]:
     named: list[str | None] = [getattr(each, "file", getattr(each, "taxonomy", None)) for each in _recipes(spec)]
     named += [each.pram.matrix for each in spec.perturb.values() if each.pram]
     named += [spec.secret, spec.regions, *_populations(spec)]
-    named += [f"{folder}/*" for folder in (spec.hierarchies, spec.rules) if folder]
+    if spec.hierarchies:
+        named += [f"{spec.hierarchies}/{column}.csv" for column in (*spec.quasi_identifiers, *spec.privacy.t_closeness)]
+    named += [f"{spec.rules}/*.txt"] if spec.rules else []
     for name in named:
         yield from files(str(name)) if name else ()
 
