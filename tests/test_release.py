@@ -94,7 +94,7 @@ def test_a_release_is_the_recoding_of_its_node(
     assert manifest["suppressed_rows"] == problem.rows_at_risk(node)
     assert manifest["rows"] == len(problem.rows)
     assert manifest["verified"] is True
-    for name, score in problem.scores(node).items():
+    for name, score in problem.information_loss(node).items():
         assert manifest["information_loss"][name] == (pytest.approx(score) if score < float("inf") else None)
 
 

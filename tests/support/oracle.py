@@ -38,6 +38,13 @@ class Column:
             return self.leaves[value][level]
         return next(iter(self.leaves.values()))[-1] if level else "*"
 
+    def lowest_level(self, value: Any, level: int) -> int:
+        """The lowest level on which a value has this one's label, for as many leaves; the top without a leaf."""
+        if value not in self.leaves:
+            return self.height
+        shown = [(label, self.under(value, at)) for at, label in enumerate(self.leaves[value])]
+        return shown.index(shown[level])
+
     @property
     def levels(self) -> tuple[tuple[Any, ...], tuple[tuple[Any, ...], ...]]:
         """The leaves, and their labels level by level from level 1: what a Hierarchy is made of."""
@@ -133,6 +140,24 @@ class Problem:
                 stray = row[j] is not None and row[j] not in column.leaves
                 sums[j] += Fraction(node[j], column.height) if kept and not stray else 1
         return tuple(float(total / len(self.rows)) for total in sums)
+
+    def released_levels(self, node: Node) -> list[list[Fraction]]:
+        """Each column's released cells: the lowest level with the cell's label, as a share of the height."""
+        released = self.released(node)
+        kept = [row for row in self.rows if self.labels(row, node) in released]
+        return [
+            [Fraction(c.lowest_level(row[j], node[j]), c.height) for row in kept] for j, c in enumerate(self.columns)
+        ]
+
+    def information_loss(self, node: Node) -> dict[str, float]:
+        """Every metric of the released cells; a search takes the node's level for the level of every cell."""
+        levels, rows = self.released_levels(node), len(self.rows)
+        gone = rows - len(levels[0])
+        distance = float(sum((sum(of) + gone) / Fraction(rows) for of in levels) / len(levels))
+        scores = {**self.scores(node), "distortion": distance, "intensity": distance}
+        if gone < rows:
+            scores["precision"] = float(sum(sum(of) for of in levels) / (len(levels) * (rows - gone)))
+        return scores
 
     def cells(self, node: Node) -> list[tuple[int, ...]]:
         """Each column's cells by how many leaves they stand for: all of them where the row is suppressed."""
