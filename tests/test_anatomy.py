@@ -431,10 +431,13 @@ def test_the_groups_are_made_by_chance_of_a_secret(engine: Engine, tmp_path: Pat
 ASKED = [
     ({"l": 1}, "l is 1; it must be at least 2"),
     ({"into": None}, "there is no target|neither a file nor a table"),
-    ({"sensitive": ["Ill Ness", "day"]}, "an anatomy of exact rows has one sensitive column, and 2 of them are named"),
+    (
+        {"sensitive": ["Ill Ness", "day"], "keep": []},
+        "an anatomy of exact rows has one sensitive column, and 2 of them are named",
+    ),
     ({"k": 5}, "there is no option 'k'"),
     ({"more": {"privacy": {"k": 5}}}, 'not k-anonymous; leave out `k`, or use anonymize with `form="anatomy"`'),
-    ({"more": {"perturb": {"day": {"noise": {"scale": 1}}}}}, "leave out `perturb`"),
+    ({"more": {"perturb": {"day": {"noise": {"scale": 1}}}, "keep": []}}, "leave out `perturb`"),
     ({"sensitive": ["illness"]}, "there is no sensitive column 'illness'"),
 ]
 

@@ -182,4 +182,4 @@ def test_the_command_holds_a_release_against_an_earlier_one(folder: Path) -> Non
     recoded(WARD[1:], 10, 0).to_csv(folder / "new.csv", index=False)
     asked = ("--quasi-identifiers", "age,zip", "--sensitive", "ill", "--only", "versions")
     said = done("attack", "new.csv", "--previous", "old.csv", *asked)
-    assert "0 appeared and 1 vanished since the previous release" in " ".join(said.split())
+    assert "0 rows appeared and 1 vanished since the previous release" in " ".join(said.split())

@@ -129,8 +129,9 @@ def test_json_is_alone_on_standard_output(folder: Path) -> None:
     assert set(manifest["sql"]) == {"frequency_set", "release"}
     assert set(manifest["privacy"][0]) == {"model", "required", "achieved"}
     assert manifest["target"] == {"file": "out.csv"}
-    assert run.err.count("\n") == 1, "one note, on one line"
+    assert run.err.count("\n") == 2, "two notes, each on one line"
     assert "'name' is released as it is" in run.err
+    assert "in 'name' and 'disease', which a release shows unchanged" in run.err
 
 
 @pytest.mark.slow
@@ -347,5 +348,6 @@ def test_the_demo_and_every_command_that_it_suggests(tmp_path: Path, monkeypatch
     for _, *words in lines[1:]:
         again = kanon(*words)
         assert again.code == 0
-        assert all(line.startswith("note: in ") for line in again.err.splitlines()), again.err
+        notes = ("note: in ", "note: the statement lists values of the data")
+        assert all(line.startswith(notes) for line in again.err.splitlines()), again.err
     assert done("verify", "people_stricter.parquet", *lines[1][3:-1], 20), "released again, with k 20"

@@ -1,15 +1,36 @@
 {#- The words of a column's name that say that it tells who somebody is; the same as `kanon profile` goes by. -#}
 {% macro identifier_words() %}
-  {%- set persons = "patient person people customer client user employee member staff student subject citizen" -%}
-  {%- set words = (
-    "ssn socialsecurity email mail phone telephone mobile fax passport iban mrn surname forename "
-    "firstname lastname middlename fullname givenname familyname maidenname username login "
-    "streetaddress homeaddress ipaddress creditcard accountnumber licensenumber licenseplate"
+  {%- set persons = (
+    "afiliado alumno aluno asegurado assicurato assure bewohner citizen client cliente customer dipendente "
+    "eleve empleado employe employee empregado etudiant klant klient klienta kunde kunden lid medewerker member "
+    "membre mitarbeitende mitarbeiter mitglied mitglieder osoba paciente pacjent pacjenta patient patienten "
+    "patientin paziente people person persona personne persoon pessoa pracownik pracownika salarie schuler "
+    "segurado staff student studente studierende subject trabajador ubezpieczonego ubezpieczony usager user "
+    "usuario utente utilizador versicherte versicherten verzekerde werknemer"
   ).split() -%}
-  {%- for person in persons.split() -%}
-    {%- for key in ["id", "name", "no", "nr", "number", "key"] -%}
-      {%- do words.append(person ~ key) -%}
+  {%- set numbers = "code codice codigo id kennung key kod n no nr num number numer numero nummer".split() -%}
+  {%- set words = (
+    "accountnumber achternaam ahv ahvnr ahvnummer apelido apelidos apellido apellidos ausweisnummer avs bsn "
+    "burgerservicenummer cellulare celular codicebancario codicefiscale cognome cognomi correoelectronico "
+    "courriel cpf creditcard dni email familienaam familienname familyname fax firstname forename fuhrerschein "
+    "fullname geburtsname givenname handy handynummer hausnummer homeaddress iban imie imiona insuranceid "
+    "insurancenumber ipaddress kennzeichen komorka konto kontonummer krankenkassennummer "
+    "krankenversichertennummer kreditkarte lastname licensenumber licenseplate login maidenname mail "
+    "mailadresse matrikelnummer middlename mitgliedsnummer mobiel mobile mobilnummer mobiltelefon movil mrn "
+    "nachname natel navs nazwiska nazwisko nie nif nir nis nombreapellidos nombrecompleto nombres nomecognome "
+    "nomecompleto nomfamille nomnaissance nomprenom nomusage nss numerconta numeroavs numerokonta numerosecu "
+    "numerosecuritesociale pasaporte paspoort passaporte passaporto passeport passnummer passport paszport "
+    "personalnr personalnummer personeelsnummer personennummer pesel phone policynumber portable postadresse "
+    "prenom prenoms reisepass reisepassnummer rekeningnummer rufname rufnummer securitesociale seguridadsocial "
+    "sobrenome socialsecurity sozialversicherungsnummer ssn steuerid steueridentifikationsnummer steuernummer "
+    "streetaddress surname svnr tel telefon telefone telefonnr telefonnummer telefono telefoon telefoonnummer "
+    "telemovel telephone tesserasanitaria versicherungsnummer voornaam vorname vornamen wohnadresse zuname"
+  ).split() -%}
+  {%- for person in persons -%}
+    {%- for number in numbers -%}
+      {%- do words.extend([person ~ number, number ~ person]) -%}
     {%- endfor -%}
+    {%- do words.extend([person ~ "name", "nom" ~ person, "nome" ~ person]) -%}
   {%- endfor -%}
   {{ return(words) }}
 {% endmacro %}
@@ -26,7 +47,11 @@
     {%- set spaced.before = ("small" if small else "capital") if is_letter else "" -%}
   {%- endfor -%}
   {%- set words = spaced.text.split() -%}
-  {%- if words in (["name"], ["address"], ["street"]) -%}
+  {%- set alone = (
+    "address adres adresse anschrift calle direccion endereco indirizzo morada naam name namen nom nombre nome rua rue "
+    "straat strasse street ulica via"
+  ).split() -%}
+  {%- if words | length == 1 and words[0] in alone -%}
     {{ return(true) }}
   {%- endif -%}
   {%- set known = kanon.identifier_words() -%}

@@ -99,7 +99,7 @@ class Judge:
             tuple(a.column.name for a in counted.attributes),
             next((a.column.name for a in counted.attributes if not first.agrees_with(a.hierarchy)), None),
             leaves=tuple(a.hierarchy.leaf_count for a in counted.attributes),
-            k_of_metric=max((model.class_size or 1 for model in self.model.asked), default=1),
+            k_of_metric=self.model.requested_k,
         )
 
     def with_cells(self, costs: Costs) -> Costs:

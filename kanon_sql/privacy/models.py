@@ -71,6 +71,11 @@ class PrivacyModels:
         return max((model.class_size or 1 for model in self.models), default=1)
 
     @property
+    def requested_k(self) -> int:
+        """The same, without class sizes that stand for models about the whole release."""
+        return max((model.class_size or 1 for model in self.asked), default=1)
+
+    @property
     def people(self) -> int:
         """The rows (or people) of a population that a class must stand for; 1 if no model says."""
         return max((model.population_size or 1 for model in self.models), default=1)

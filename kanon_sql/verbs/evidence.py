@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from kanon_sql import queries
-from kanon_sql.attack.labels import covered
 from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError
@@ -102,6 +101,8 @@ class Evidence:
 
     def _check_labels(self, tables: Scratch, table: Table, spec: Spec) -> None:
         """SourceError if a label cannot stand for a value that it is shown for; a statistic tells nothing."""
+        from kanon_sql.attack.labels import covered  # loads all attacks, which a release does not need
+
         for value, name in zip(self.values, self.quasi_identifiers, strict=True):
             labels = [self.labels[label] for label in shown_names(name, "labels") if label in self.labels]
             column = table.column(name)

@@ -179,7 +179,7 @@ def _judge(spec: Spec, model: PrivacyModels, frequency_set: FrequencySet) -> Jud
 def posed_again(problem: Problem, spec: Spec, frequency_set: FrequencySet) -> Problem:
     """The problem of another spec of the same table, whose columns are counted in this frequency set already."""
     judge = _judge(spec, searched_models(spec, problem.source), frequency_set)
-    costs = replace(problem.costs, k=judge.model.k)
+    costs = replace(problem.costs, k=judge.model.k, k_of_metric=judge.model.requested_k)
     return replace(problem, spec=spec, frequency_set=frequency_set, judge=judge, costs=costs)
 
 
