@@ -433,7 +433,7 @@ ASKED = [
     ({"into": None}, "there is no target|neither a file nor a table"),
     (
         {"sensitive": ["Ill Ness", "day"], "keep": []},
-        "an anatomy of exact rows has one sensitive column, and 2 of them are named",
+        "has one sensitive column, and 2 of them are named",
     ),
     ({"k": 5}, "there is no option 'k'"),
     ({"more": {"privacy": {"k": 5}}}, 'not k-anonymous; leave out `k`, or use anonymize with `form="anatomy"`'),

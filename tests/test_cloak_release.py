@@ -129,7 +129,7 @@ def test_shuffled_rows_are_the_same_rows(trips: Path) -> None:
 @pytest.mark.slow
 def test_a_column_that_links_the_rows_of_a_unit_is_named(trips: Path) -> None:
     spec = {**TRIP_ROLES, "identifiers": [], "keep": ["note", "speed"]}
-    strung, *alone, suspected = kanon_sql.anonymize(trips, spec, k=3).manifest["warnings"]
+    strung, *_, suspected = kanon_sql.anonymize(trips, spec, k=3).manifest["warnings"]
     assert "'note' is released as it is and distinguishes most units" in strung
     assert suspected.startswith("the column 'note' is released as it is, and differs in nearly every row (")
 
