@@ -21,6 +21,7 @@ SELECT
   DATE '2024-01-01' + i * 31 % 48 AS admitted, 'ill' || i % 7 AS ill
 FROM generate_series(1, 12000) AS series (i)
 """
+READS = 3  # for the distinct tuples, for who is unique by the columns released unchanged, and for the release
 SPEC: dict[str, Any] = {
     "identifiers": ["id"],
     "quasi_identifiers": {
@@ -49,7 +50,7 @@ def people(postgres: PostgreSQL) -> PostgreSQL:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_two_statements_read_the_source_and_no_join_makes_more_rows_of_it(
+def test_three_statements_read_the_source_and_no_join_makes_more_rows_of_it(
     people: PostgreSQL, postgres_dsn: str, target: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -73,9 +74,9 @@ def test_two_statements_read_the_source_and_no_join_makes_more_rows_of_it(
     read = _read_so_far(people)
     anonymize("people", {**SPEC, "database": postgres_dsn}, **TARGETS[target])
     ends = time.monotonic() + 30  # a session that has been closed tells the server a moment later
-    while _read_so_far(people) - read < 2 * 12_000 and time.monotonic() < ends:
+    while _read_so_far(people) - read < READS * 12_000 and time.monotonic() < ends:
         time.sleep(0.1)
-    assert _read_so_far(people) - read == 2 * 12_000
+    assert _read_so_far(people) - read == READS * 12_000
     monkeypatch.setattr(PostgreSQL, "run", running)
     monkeypatch.setattr(PostgreSQL, "_copy_out", copying)
     anonymize("people", {**SPEC, "database": postgres_dsn}, overwrite=True, **TARGETS[target])

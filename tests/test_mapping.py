@@ -85,6 +85,7 @@ def test_a_view_never_shows_one_person_twice(
                 **levels,
             }
         },
+        "keep": "*",
         "target": {"table": "seen", "as": "view"},
     }
     anonymize("people", spec, connection=engine.connection, k=2, strategy=strategy)
@@ -117,7 +118,8 @@ def make_view(engine: Engine, folder: Path, strategy: str, level: int, with_null
     values = [10, 11, 20, 21, 30, *([None] if with_null else [])]
     rows = [(value, i * 10 + j) for i, value in enumerate(values) for j in range(3)]
     create_table(engine, "people", {"age": "INTEGER", "number": "INTEGER"}, rows)
-    spec = {"quasi_identifiers": {"age": {"hierarchy": file, **levels}}, "target": {"table": "seen", "as": "view"}}
+    target = {"table": "seen", "as": "view"}
+    spec = {"quasi_identifiers": {"age": {"hierarchy": file, **levels}}, "keep": "*", "target": target}
     anonymize("people", spec, connection=engine.connection, k=2, strategy=strategy)
 
 
@@ -268,7 +270,8 @@ def test_values_of_any_type_are_released_as_they_are(
 ) -> None:
     engine = typed_engine(request, name)
     people(engine, type_name, [*texts, *texts])
-    spec = {"quasi_identifiers": {"v": {"hierarchy": "suppress"}}, "target": {"table": "seen", "as": form}}
+    target = {"table": "seen", "as": form}
+    spec = {"quasi_identifiers": {"v": {"hierarchy": "suppress"}}, "keep": "*", "target": target}
     release = anonymize("people", spec, connection=engine.connection, k=2)
     assert release.manifest["node"] == {"v": 0}
     kept = "SELECT CAST(v AS VARCHAR) FROM {} ORDER BY number"
@@ -466,6 +469,7 @@ def test_no_type_tells_a_suppressed_value(
     spec = {
         "quasi_identifiers": {"age": {"hierarchy": "suppress", "max_level": 0} if strategy == "best_first" else {}},
         "sensitive": ["ill"],
+        "keep": ["mood"],
         "suppression_limit": 0.2,
         "target": target,
     }
