@@ -55,7 +55,7 @@ def score_of(problem: Problem, node: Node, values: Sequence[Any], by: str) -> fl
     if by == "discernibility":
         return sum(n * n for n in released.values()) + rows * (rows - sum(released.values()))
     if by == "average_class_size":
-        return rows / (2 * len(released)) if released else inf
+        return sum(released.values()) / (2 * len(released)) if released else inf
     if by == "height":
         return sum(node)
     losses = [

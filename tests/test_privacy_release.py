@@ -171,7 +171,7 @@ def test_a_statement_that_stands_alone_counts_the_values_too(engine: Engine, sou
     from kanon_sql.verbs.plan import plan_release
     from kanon_sql.verbs.source import opened, settle_spec
 
-    spec = settle_spec(source, SPEC, {"privacy": PRIVACY})
+    spec = settle_spec(source, SPEC, {"privacy": PRIVACY, "suppression_limit": 0.9})
     with opened(source, spec, engine.connection) as source_table, engine.transaction():
         sql = target_sql(plan_release(source_table, spec, Observer()).recoding, None)
     assert "class_values" in sql
