@@ -51,7 +51,7 @@ def test_any_name_is_only_a_name(request: pytest.FixtureRequest, ward: Path, mak
     for name in NASTY:
         write_rows(f"h/{name}.csv", [(f"{name}{i}", f"{name}*", "*") for i in "01*"], ";")
     levels = {name: {"min_level": 1, "max_level": 1} for name in NASTY}
-    (ward / "names.yml").write_text(json.dumps({"quasi_identifiers": levels, "hierarchies": "h"}))
+    (ward / "names.yml").write_text(json.dumps({"quasi_identifiers": levels, "hierarchies": "h", "keep": ["kept"]}))
     options = [WORST, "--database", database, "--spec", "names.yml"]
     for form in ("table", "view"):
         done("anonymize", *options, "--into", f"{WORST}{form}", "--as", form)
@@ -74,5 +74,5 @@ def test_a_hierarchy_is_built_for_any_name() -> None:
     for name in NASTY:
         done("hierarchy", "build", "names.csv", "--column", name, "--suppress", "--output", f"h/{name}.csv")
     listed = ["--quasi-identifiers", ",".join(map(quoted, NASTY)), "--hierarchies", "h"]
-    done("anonymize", "names.csv", *listed, "--k", 6, "--output", "out.parquet")
+    done("anonymize", "names.csv", *listed, "--keep", "kept", "--k", 6, "--output", "out.parquet")
     assert texts(ask("", "FROM 'out.parquet'")) == texts(NASTY_ROWS)

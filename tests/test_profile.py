@@ -24,7 +24,7 @@ EXAMPLES = examples(60)
 
 
 # None of them says anything to `name_hint`.
-ODD_NAMES = ("n", "value", 'a "b"; DROP', "Straße", "select", "m0", "t", "%s $1 :x ?", " ", "node", "it's", "数")
+ODD_NAMES = ("n", "value", 'a "b"; DROP', "größe", "select", "m0", "t", "%s $1 :x ?", " ", "node", "it's", "数")
 _numbers = count()
 
 

@@ -76,7 +76,7 @@ def test_a_search_goes_on_where_an_earlier_one_was_lost(
     asked.nodes = 0
     again = anonymize("people", SPEC, resume=trace, **more).manifest
     assert again["nodes_resumed"] == again["nodes_checked"] == whole["nodes_checked"]
-    assert asked.nodes <= 5
+    assert asked.nodes <= 6, "of its one node alone"
 
 
 @pytest.mark.slow

@@ -99,12 +99,12 @@ def written(value: Any) -> str | None:
 
 
 def squared_error(counted: FrequencySet, level: int) -> float | None:
-    """By the definition, in fractions."""
+    """By the definition, in fractions; unknown where squares are too large for a float."""
     if counted.attributes[0].column.kind not in ("integer", "float"):
         return None
     every = released(counted, level)
     numbers = [(Fraction(value), label, n, held) for value, label, n, held in every if is_finite(value)]
-    if len({number for number, *_ in numbers}) < 2:
+    if len({number for number, *_ in numbers}) < 2 or any(abs(number) >= 1e140 for number, *_ in numbers):
         return None
     mean = sum(number * n for number, _, n, _ in numbers) / sum(n for _, _, n, _ in numbers)
     total = sum(n * (number - mean) ** 2 for number, _, n, _ in numbers)

@@ -319,7 +319,7 @@ def test_a_printed_file_has_no_formula_either(tmp_path: Path, monkeypatch: pytes
         ]
 
 
-@pytest.mark.parametrize("name", ["../evil", "inner/evil", "..\\evil", "linked"])
+@pytest.mark.parametrize("name", ["../evil", "inner/evil", "linked"])
 def test_a_column_names_no_hierarchy_outside_its_folder(tmp_path: Path, name: str) -> None:
     (tmp_path / "h" / "inner").mkdir(parents=True)
     for path in (tmp_path / "evil.csv", tmp_path / "h" / "inner" / "evil.csv", tmp_path / "h" / "..\\evil.csv"):

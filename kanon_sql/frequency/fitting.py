@@ -170,7 +170,7 @@ def file_in_folder(folder: Path, column: str) -> Path | None:
     (PosixPath('h/age.csv'), None)
     """
     path = folder / f"{column}.csv"
-    is_plain = not {"/", "\\", "\0"} & set(column)
+    is_plain = not {"/", os.sep, os.altsep, "\0"} & set(column)
     return path if is_plain and path.resolve().is_relative_to(folder.resolve()) else None
 
 

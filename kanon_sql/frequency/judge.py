@@ -298,8 +298,22 @@ class Judge:
         starred = _starred_codes(hierarchy)
         found = {hierarchy.height: starred} if starred else {}
         if is_unmade(hierarchy.values):
-            return found | ({0: self._kept_codes(attribute, level)} if level else {})
+            return found | self._lower_in_mapping(attribute, level)
         return found | hierarchy.lower_levels(level)
+
+    def _lower_in_mapping(self, attribute: Attribute, level: int) -> dict[int, set[int]]:
+        """The same of a hierarchy whose labels are in its mapping table alone."""
+        found = {0: self._kept_codes(attribute, level)} if level else {}
+        for lower in range(1, level):
+            rows = self.frequency_set.tables.rows(
+                "core/same_labels",
+                mapping=attribute.coded.mapping,
+                lower=[f"label_{lower}"],
+                label=[f"label_{level}"],
+            )
+            same = {int(code) for (code,) in rows}
+            found[lower] = same.difference(*found.values())
+        return found
 
     def _released_with(self, node: Node, attribute: Attribute, codes: set[int]) -> int:
         """The released rows whose value of an attribute has one of these codes."""

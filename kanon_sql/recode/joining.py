@@ -25,7 +25,7 @@ from kanon_sql.recode.values import no_safe_classes, refuse_if_unsafe_as_a_whole
 
 _NEAREST = 32  # classes that an unsafe one is tried together with, before it joins the nearest of all
 _UNIT = 10_000  # of a whole way up one hierarchy: sums of a thousand attributes stay exact
-_MOMENT = 0.5  # seconds for the last joins, when the time is up
+_MOMENT = 0.5  # seconds for the last joins after an interruption
 _TO_JOIN = 0.25  # of the time, for joining what is unsafe
 
 
@@ -76,8 +76,8 @@ class _Joining:
         if local.split:  # which values the rows of a part have is not known
             source = self.tables.make("parts", "joining/largest_parts", assignment=source, keys=self.keys)
         self.tables.make(self.assignment, "core/copy", columns=self.columns, source=source)
-        spent, until = self.task.clock.spent, time_to_cut(self.task)
-        clock = self.task.clock.last_part(_MOMENT) if spent else self.task.clock.part(until)
+        stopped, until = self.task.clock.ended == "interrupted", time_to_cut(self.task)
+        clock = self.task.clock.last_part(_MOMENT) if stopped else self.task.clock.part(until)
         late = not self._join_nearest(clock) and self._join_largest()
         self.task.results.make(local.assignment, "core/copy", columns=self.columns, source=self.assignment)
         ended = clock.ended if late and local.ended == "complete" else local.ended

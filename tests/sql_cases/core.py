@@ -529,6 +529,23 @@ CASES = [
         for as_numbers in (False, True)
     ),
     Case(
+        "core/same_labels",
+        {"mapping": Relation("mapping"), "lower": ["label_1"], "label": ["label_2"]},
+        ["code_0"],
+        [(0,), (1,)],  # the label of 2 and 3 is for more values on the higher level
+        relation(
+            "mapping",
+            "code_0 label_1 label_2",
+            (0, "a", "a"),
+            (1, "a", "a"),
+            (2, "b", "b"),
+            (3, "c", "b"),
+            (4, None, None),
+            label_1="VARCHAR",
+            label_2="VARCHAR",
+        ),
+    ),
+    Case(
         "core/kept_rows",
         {**on_node(AT_LEAST_2, ["age_0"], sensitive=[]), "kept": Relation("kept"), "code": {"code": "zip_0"}},
         ["rows"],
