@@ -46,7 +46,7 @@ def test_the_values_of_an_enum_are_raw_values(engine: Engine) -> None:
     profiled = profile(engine, _found(engine, "t"))
     assert "MAR" not in json.dumps(profiled.to_dict())
     expected = ["ENUM", "STRUCT(a ENUM)"] if engine.name == "duckdb" else ["mood", "point"]
-    assert [c.type for c in profiled.columns] == expected
+    assert [c.type.rpartition(".")[2] for c in profiled.columns] == expected, "a type of PostgreSQL has its schema"
     assert [c.distinct for c in profiled.columns] == [2, None]
 
 

@@ -210,7 +210,8 @@ def test_a_materialized_release_is_refreshed_by_the_size_of_its_classes(engine: 
         pytest.skip("needs materialized views: add postgres to --engines")
     into, where = f"{source}_filled", {"connection": engine.connection}
     model = [*RISKS["mean"], l_diversity("ill", 2)]
-    kanon_sql.anonymize(source, SPEC, privacy=model, into=into, form="materialized", **where)
+    options = {"suppression_limit": 0.025, "form": "materialized"}  # some rows are left out once others are gone
+    kanon_sql.anonymize(source, SPEC, privacy=model, into=into, **options, **where)
     try:
         engine.run(f"DELETE FROM {source} WHERE person > 200")
         made = kanon_sql.refresh(into, **where)

@@ -3,4 +3,4 @@
 -- reads: release (any relation that holds the columns)
 -- holes: $release relation, $columns columns
 -- gives: the columns, n (rows)
-SELECT $columns, COUNT(*) AS n FROM $release AS r GROUP BY $columns, CAST($columns AS TEXT)
+SELECT $columns, COUNT(*) AS n FROM $release AS r GROUP BY $columns, COALESCE(CAST($columns AS TEXT), '')
