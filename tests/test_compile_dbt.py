@@ -116,7 +116,7 @@ def test_the_properties_ask_what_the_release_promises() -> None:
     asked = {name: said["arguments"] for test in described["data_tests"] for name, said in test.items()}
     classes = {"quasi_identifiers": ["zip"]}
     assert asked == {
-        "kanon.suppression": {"against": "ref('people')", "limit": 0.02},
+        "kanon.suppression": {"against": "ref('people')", "suppression_limit": 0.02},
         "kanon.k_anonymity": {**classes, "k": 5},
         "kanon.l_diversity": {**classes, "sensitive": "ill", "l": 2, "kind": "distinct"},
         "kanon.t_closeness": {

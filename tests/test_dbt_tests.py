@@ -70,7 +70,7 @@ def test_a_release_that_is_empty_or_lacks_too_many_rows_fails(engine: Engine, ma
         make_table(engine, f"less{name}", {"a": "INTEGER"}, [(1,)] * left)
         for limit in (0, 0.29, 1 / 7, 4 / 7, 1.0, "1 row", "28 rows"):
             fails = left == 0 or every - left > may_suppress(limit, every)
-            found = package.offenders("suppression", f"less{name}", against=name, limit=limit)
+            found = package.offenders("suppression", f"less{name}", against=name, suppression_limit=limit)
             assert [row[:2] for row in found] == [(every, left)] * fails, (every, left, limit)
 
 

@@ -76,7 +76,7 @@ def test_without_transactions_the_same_is_there_in_the_end(
     if old:
         release(people, old, k=2)
         people.run(f"COMMENT ON {'VIEW' if old == 'view' else 'TABLE'} released IS 'theirs'")
-    release(people, form, overwrite=True, **options)
+    release(people, form, overwrite=True, **({"replace_foreign_table": "released"} if old else {}), **options)
     assert lasting(people) == with_them
     told = people.comments(people.place("released"))
     assert {relation: text.removeprefix("theirs\n") for relation, text in told.items()} == comments

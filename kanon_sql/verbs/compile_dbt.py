@@ -217,7 +217,7 @@ def _tests(reads: str, plan: Plan | LocalPlan, quasi: list[str], sensitive: list
     """What the package's tests can ask of the release: its people are counted by the model alone."""
     spec, model = plan.spec, plan.judge.model
     classes = {"quasi_identifiers": quasi}
-    yield _test("suppression", {"against": _ref(reads), "limit": spec.suppression_limit})
+    yield _test("suppression", {"against": _ref(reads), "suppression_limit": spec.suppression_limit})
     yield _test("k_anonymity", {**classes, "k": model.k})
     for column, asked in spec.privacy.l_diversity.items():
         if asked.kind == "distinct" or (asked.kind == "entropy" and not model.unit):
