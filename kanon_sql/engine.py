@@ -46,10 +46,10 @@ class Column:
         return None if opened == self.type else opened
 
     @property
-    def told_type(self) -> str:
+    def type_without_values(self) -> str:
         """The type without the values of an ENUM in it.
 
-        >>> Column("mood", "ENUM('sad', 'ok')[]", "other").told_type
+        >>> Column("mood", "ENUM('sad', 'ok')[]", "other").type_without_values
         'ENUM[]'
         """
         return _ENUM.sub("ENUM", self.type)

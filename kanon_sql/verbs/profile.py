@@ -264,7 +264,7 @@ def _described(one: ColumnCounts, gain: Gain | None, combined: bool) -> ColumnPr
     counts = asdict(one.counted) if one.counted else {}
     return ColumnProfile(
         name=one.name,
-        type=one.column.told_type,
+        type=one.column.type_without_values,
         kind=one.column.kind,
         distinct=counts.get("distinct"),
         null_rows=counts.get("null_rows"),

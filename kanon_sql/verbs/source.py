@@ -84,7 +84,7 @@ class Source:
 
     def types(self) -> dict[str, str]:
         """The columns with the engine's names of their types, which tell no value."""
-        return {column.name: column.told_type for column in self.table.columns}
+        return {column.name: column.type_without_values for column in self.table.columns}
 
     def check_unchanged(self, source: str) -> None:
         """Stop a release of files that are others now: what was counted is not what was written."""
