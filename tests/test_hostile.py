@@ -63,7 +63,7 @@ def prey(server: PostgreSQL, roles: list[Role]) -> Iterator[psycopg.Connection]:
         "CREATE FUNCTION trap() RETURNS void LANGUAGE plpgsql AS "
         f"$$ BEGIN PERFORM pg_catalog.nextval('{schema}.sprung'); RAISE 'sprung'; END $$"
     )
-    texts = [path.read_text() for folder in ("sql", "kanon_sql") for path in (ROOT / folder).rglob("*.[sp][qy]*")]
+    texts = [path.read_text() for kind in ("sql/**/*.sql", "kanon_sql/**/*.py") for path in ROOT.glob(kind)]
     words = "{" + ",".join(set(re.findall(r"[a-z_0-9]+", " ".join(texts).lower()))) + "}"
     domains = (f"CREATE DOMAIN {name} AS pg_catalog.json" for name in TYPES)
     for statement in (sprung, trap, FUNCTIONS.replace("{words}", words), OPERATORS, *domains):

@@ -127,6 +127,7 @@ class Task:
     lattice: Lattice
     optimum: Callable[[float | None], Node]
     spans: Callable[[], Sequence[Spans | None]] = tuple
+    _clocks: list[Clock] = field(default_factory=list)  # of the blocks that run, the innermost last
 
     @property
     def results(self) -> Scratch:
@@ -143,17 +144,19 @@ class Task:
         """Run the block until the clock is spent; then the statement that runs is interrupted, and the block left.
 
         A statement that is interrupted has done nothing. The engine must not be inside a transaction, which would be
-        lost with it.
+        lost with it. In a block within a block the inner clock decides: what must still be done after an interruption
+        would be interrupted by the outer one.
         """
         clock = clock or self.clock
         over, cut = threading.Event(), threading.Event()
 
         def look() -> None:
             while not over.wait(_LOOKS):
-                if clock.spent:
+                if clock is self._clocks[-1] and clock.spent:
                     cut.set()
                     self.engine.interrupt()
 
+        self._clocks.append(clock)
         watcher = threading.Thread(target=look, daemon=True)
         watcher.start()
         try:
@@ -164,6 +167,7 @@ class Task:
         finally:
             over.set()
             watcher.join()
+            self._clocks.pop()
 
 
 @dataclass(frozen=True)
