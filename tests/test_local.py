@@ -484,3 +484,4 @@ class _Timed:
 
     engine: DuckDB
     clock: Clock
+    _clocks: list[Clock] = field(default_factory=list)
