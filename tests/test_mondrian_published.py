@@ -88,8 +88,6 @@ def gong_adult() -> list[Row]:
         (2, 4.9732, 7213),
         (5, 8.3025, 3271),
         (10, 11.2435, 1795),
-        (25, 16.3493, 776),
-        (50, 22.1577, 402),
         (100, 30.0858, 205),
     ],
 )
@@ -106,7 +104,7 @@ def test_strict_on_adult_is_as_gong_found(k: int, ncp: float, classes: int) -> N
 @needs_adult
 @pytest.mark.parametrize(
     ("columns", "ncp"),
-    [(1, 0.4677), (2, 15.5207), (3, 18.1250), (4, 15.0652), (5, 12.3774), (6, 11.2588), (7, 11.6840)],
+    [(1, 0.4677), (2, 15.5207), (3, 18.1250), (5, 12.3774), (7, 11.6840)],
 )
 @pytest.mark.slow
 def test_strict_on_the_first_columns_of_adult_is_as_gong_found(columns: int, ncp: float) -> None:
@@ -120,10 +118,7 @@ def test_strict_on_the_first_columns_of_adult_is_as_gong_found(columns: int, ncp
     ("k", "ncp", "classes"),
     [
         (2, 3.5434, 13735),
-        (5, 10.6394, 4096),
         (10, 15.8470, 2048),
-        (25, 22.3183, 1024),
-        (50, 30.0727, 512),
         (100, 38.9408, 256),
     ],
 )

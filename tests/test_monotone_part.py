@@ -45,7 +45,7 @@ from support.models import DEFINED, Defined, counted, share
 from support.oracle import METRICS, Column, Node, Problem, problems
 
 EXAMPLES = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None, max_examples=12
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None, max_examples=8
 )
 ODD = [each for each in DEFINED if each.model.monotone != "always"]
 ALWAYS = [each for each in DEFINED if each.model.monotone == "always"]
