@@ -5,7 +5,6 @@ from collections.abc import Callable
 from contextlib import ExitStack, closing
 
 import pytest
-from sqlglot import exp
 
 import kanon_sql
 from kanon_sql import anonymize, queries
@@ -13,7 +12,6 @@ from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError
-from kanon_sql.queries import tree
 from kanon_sql.verbs.observer import Observer
 from support.database import MakeTable
 
@@ -167,27 +165,24 @@ def test_the_log_says_what_was_run(engine: Engine) -> None:
 
 def test_a_query_s_text_is_filled_once(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     filled = []
-    fill = tree.tree
+    fill = queries.text
 
-    def counting(name: str, **holes: queries.Hole) -> exp.Query:
+    def counting(name: str, dialect: str, **holes: queries.Hole) -> str:
         filled.append(name)
-        return fill(name, **holes)
+        return fill(name, dialect, **holes)
 
-    monkeypatch.setattr(tree, "tree", counting)
-    monkeypatch.setattr(tree, "_texts", {})
+    monkeypatch.setattr(queries, "text", counting)
     with Scratch(engine, "example") as tables:
         tables.load("letters", LETTERS, [["a"]])
         assert [tables.count("letters") for _ in range(3)] == [1, 1, 1]
     assert filled == ["core/row_count"]
 
 
-def test_a_query_of_what_has_no_repr_of_its_own_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree, "_texts", {})
-    joined = tree.remembered(lambda words: " ".join(words))
-    assert [joined(iter(words)) for words in (["a"], ["b", "c"])] == ["a", "b c"]
-    assert tree._texts == {}
-    assert [joined(words) for words in (["a"], ["b", "c"], ["a"])] == ["a", "b c", "a"]
-    assert len(tree._texts) == 2
+def test_texts_of_equal_holes_of_other_types_differ(engine: Engine) -> None:
+    with Scratch(engine, "example") as tables:
+        holes: dict[str, queries.Hole] = {"column": ["letter"], "source": tables["letters"]}
+        texts = [tables.text("risk/values", **holes, most=most) for most in (1, 1.0, True)]
+    assert len(set(texts)) == 3
 
 
 @pytest.mark.parametrize("transacts", [False, True])

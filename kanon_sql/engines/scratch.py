@@ -16,6 +16,7 @@ from kanon_sql.engine import Engine, Statement
 from kanon_sql.errors import KanonError
 from kanon_sql.queries import Hole, Relation
 
+_MOST_TEXTS = 512  # kept, of a few thousand characters each
 _LOCK, _TAKEN = threading.Lock(), set[str]()
 
 
@@ -45,6 +46,7 @@ class Scratch:
         self._beside: tuple[Relation, str] | None = None
         self._lasting: dict[Relation, list[Relation]] = {}
         self._numbers = count(1)
+        self._texts: dict[tuple[str, str], tuple[str, Mapping[str, Hole]]] = {}
 
     def __enter__(self) -> Scratch:
         return self
@@ -159,8 +161,18 @@ class Scratch:
             self._made.pop(relation, None)
 
     def text(self, query: str, /, **holes: Hole) -> str:
-        """The text of `sql/<query>.sql` in the engine's dialect."""
-        return queries.text(query, self.engine.dialect, **holes)
+        """The text of `sql/<query>.sql` in the engine's dialect, printed once for the same holes.
+
+        The rounds of a local recoding use the same tables again, and printing takes as long as a small query itself.
+        """
+        key = query, repr(holes)  # which differs for 1, 1.0 and TRUE
+        if key not in self._texts:
+            if len(self._texts) >= _MOST_TEXTS:
+                self._texts.clear()
+            # With the holes, so that an address in the key stays that of one object.
+            self._texts[key] = queries.text(query, self.engine.dialect, **holes), holes
+        text, _ = self._texts[key]
+        return text
 
     def _make(self, table: str | Relation, text: str, query: str = "", sentence: str = "") -> Relation:
         held = self._relation(table) in self._made

@@ -36,7 +36,6 @@ class Coded:
         return f"{self.stem}_{level}_loss"
 
 
-@t.remembered
 def tuples(
     columns: Mapping[str, str],
     sensitive: Mapping[str, str],
@@ -69,7 +68,6 @@ def raw_column(name: str) -> str:
     return f"_raw{name}"
 
 
-@t.remembered
 def frequency_set(tuples: Relation, attributes: Sequence[Coded], dialect: str, sensitive: Sequence[str] = ()) -> str:
     """The query that codes the distinct tuples: one integer column per attribute and level, and n."""
     n = exp.column("n", table="t")

@@ -11,7 +11,6 @@ from kanon_sql.queries.pieces import in_pieces
 from kanon_sql.relation import Relation
 
 
-@t.remembered
 def regions(relation: Relation, last: Sequence[int], dialect: str) -> str:
     """The query of what every class was cut to, one row per class: class, low_0, high_0, low_1, …
 
@@ -31,7 +30,6 @@ def regions(relation: Relation, last: Sequence[int], dialect: str) -> str:
 _SHOWN = ("label", "leaves", "level")
 
 
-@t.remembered
 def labelled(
     tuples: Relation,
     recoded: Relation,
@@ -62,7 +60,6 @@ def labelled(
     return t.printed(in_pieces(query, [f"a{j}" for j, _ in enumerate(levels)]), dialect)
 
 
-@t.remembered
 def readings(classes: Relation, labels: Relation, count: int, dialect: str) -> str:
     """The query of what the labels of classes stand for: class, and per attribute level_j and code_j.
 
@@ -98,7 +95,6 @@ def beside_patterns(tuples: Relation, patterns: Relation, levels: Sequence[Seque
 # Local recodings: classes made of any tuples
 
 
-@t.remembered
 def assigned(
     frequency_set: Relation, assignment: Relation, keys: Sequence[str], columns: Sequence[str], dialect: str
 ) -> str:
@@ -109,7 +105,6 @@ def assigned(
     return t.printed(query.join(t.table(assignment, "a"), on=same).where(t.is_not_null(group)), dialect)
 
 
-@t.remembered
 def cells_of_node(
     assignment: Relation, keys: Sequence[str], leaves: Sequence[str | int], most: Sequence[int],
     weights: Sequence[float], dialect: str,
@@ -131,7 +126,6 @@ def _leaves(said: str | int) -> exp.Expr:
     return exp.Add(this=more, expression=exp.Literal.number(1))
 
 
-@t.remembered
 def cells_of_classes(
     assignment: Relation, classes: Relation, keys: Sequence[str], most: Sequence[int], weights: Sequence[float],
     dialect: str,
@@ -164,7 +158,6 @@ def _log_share(leaves: Sequence[exp.Expr], most: Sequence[int], weights: Sequenc
     return total
 
 
-@t.remembered
 def covered(
     frequency_set: Relation, classes: Relation, keys: Sequence[str], positions: Sequence[Relation], most: Sequence[int],
     dialect: str,
@@ -205,7 +198,6 @@ def _inside(low: str, high: str, count: int) -> list[exp.Expr]:
     ]
 
 
-@t.remembered
 def placed(tuples: Relation, boxes: Relation, keys: Sequence[str], positions: Sequence[Relation], dialect: str) -> str:
     """The query that puts every tuple into the first box that holds it: the keys, n, place (NULL: none does).
 

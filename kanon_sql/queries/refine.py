@@ -63,7 +63,6 @@ class LabelWord:
         return f"shared_{self.number}"
 
 
-@t.remembered
 def refine_tuples(
     frequency_set: Relation, attributes: Sequence[GeneralizationSteps], words: Sequence[LabelWord], dialect: str
 ) -> str:
@@ -91,7 +90,6 @@ def refine_tuples(
     return t.printed(in_pieces(query, [f"c{index}" for index, _ in enumerate(attributes)]), dialect)
 
 
-@t.remembered
 def refine_generalizations(tuples: Relation, attributes: Sequence[GeneralizationSteps], most: int, dialect: str) -> str:
     """The query of all generalizations of every tuple on some attributes that cost at most so much.
 
@@ -100,7 +98,9 @@ def refine_generalizations(tuples: Relation, attributes: Sequence[Generalization
     # One attribute around the other: costlier ones go at once, and no planner has twelve joins to put in order.
     codes = [attribute.code(0, "t") for attribute in attributes]
     nothing = [exp.alias_(exp.cast(t.literal(0), "BIGINT"), name) for name in ("key", "cost")]
-    query = exp.select(t.column("id", "t"), t.column("n", "t"), *nothing, *codes).from_(t.table(tuples, "t"))
+    query = exp.select(t.column("id", "t"), t.column("n", "t"), *nothing, *codes).from_(
+        t.table(tuples, "t"), copy=False
+    )
     for index, attribute in enumerate(attributes):
         query = _one_more(query, attribute, [code.name for code in codes[index + 1 :]], most)
     return t.printed(query, dialect)
@@ -115,10 +115,10 @@ def _one_more(inner: exp.Select, attribute: GeneralizationSteps, codes: Sequence
     ]
     kept = [t.column(name, "t") for name in ("id", "n")]
     query = exp.select(*kept, exp.alias_(key, "key"), exp.alias_(cost, "cost"), *(t.column(c, "t") for c in codes))
-    return query.from_(inner.subquery("t")).join(t.table(attribute.levels, "m"), on=exp.and_(*conditions))
+    query.from_(inner.subquery("t", copy=False), copy=False)
+    return query.join(t.table(attribute.levels, "m"), on=exp.and_(*conditions), copy=False)
 
 
-@t.remembered
 def refine_classes(
     state: Relation,
     tuples: Relation,
@@ -165,8 +165,9 @@ def refine_classes(
     columns.append(exp.alias_(_sum(costs), "cost"))
     columns.append(exp.alias_(exp.In(this=t.column("class", "s"), query=exp.Subquery(this=among)), "dirty"))
     equal = exp.EQ(this=t.column("id", "t"), expression=t.column("id", "s"))
-    query = exp.select(*columns).from_(t.table(state, "s")).join(t.table(tuples, "t"), on=equal)
-    return t.printed(query.group_by(t.column("class", "s")), dialect)
+    query = exp.select(*columns).from_(t.table(state, "s"), copy=False)
+    query.join(t.table(tuples, "t"), on=equal, copy=False).group_by(t.column("class", "s"), copy=False)
+    return t.printed(query, dialect)
 
 
 _ENDS = ("low", "high")
@@ -190,7 +191,6 @@ def _span(low: exp.Expr, high: exp.Expr, top: exp.Expr) -> exp.Expr:
     return exp.func("LEAST", top.copy(), exp.Sub(this=high, expression=low))
 
 
-@t.remembered
 def refine_rests(
     state: Relation, tuples: Relation, classes: Relation, attributes: Sequence[GeneralizationSteps], dialect: str
 ) -> str:
@@ -208,10 +208,12 @@ def refine_rests(
     before = exp.Mul(this=t.column("n", "c"), expression=t.column("cost", "c"))
     columns = [t.column("id", "t"), t.column("class", "s"), t.column("dirty", "c"), exp.alias_(rows, "n")]
     columns += [exp.alias_(rest, "cost"), exp.alias_(t.column("n", "t"), "own"), exp.alias_(before, "before")]
-    query = exp.select(*columns).from_(t.table(state, "s"))
-    query = query.join(t.table(tuples, "t"), on=exp.EQ(this=t.column("id", "t"), expression=t.column("id", "s")))
-    query = query.join(t.table(classes, "c"), on=exp.EQ(this=t.column("class", "c"), expression=t.column("class", "s")))
-    return t.printed(query.where(exp.GT(this=t.column("tuples", "c"), expression=t.literal(1))), dialect)
+    query = exp.select(*columns).from_(t.table(state, "s"), copy=False)
+    same_tuple = exp.EQ(this=t.column("id", "t"), expression=t.column("id", "s"))
+    same_class = exp.EQ(this=t.column("class", "c"), expression=t.column("class", "s"))
+    query.join(t.table(tuples, "t"), on=same_tuple, copy=False).join(t.table(classes, "c"), on=same_class, copy=False)
+    query.where(exp.GT(this=t.column("tuples", "c"), expression=t.literal(1)), copy=False)
+    return t.printed(query, dialect)
 
 
 def _rest_cost(attribute: GeneralizationSteps, members: exp.Expr) -> exp.Expr:
@@ -245,7 +247,6 @@ def _without(attribute: GeneralizationSteps, end: str) -> exp.Expr:
     return exp.Case().when(equal, attribute.end(f"next_{end}", "c")).else_(other.copy())
 
 
-@t.remembered
 def refine_gains(
     movers: Relation,
     tuples: Relation,

@@ -21,10 +21,6 @@ class Step:
     query: str
     holes: Sequence[Mapping[str, t.Hole]]
 
-    def text(self, dialect: str) -> str:
-        """The query as text."""
-        return t.union_all([t.text(self.query, dialect, **holes) for holes in self.holes])
-
     def tree(self) -> exp.Query:
         """The query, to stand inside another."""
         made = [t.tree(self.query, **holes) for holes in self.holes]
@@ -36,7 +32,6 @@ def step(table: str, query: str, **holes: t.Hole) -> Step:
     return Step(table, query, (holes,))
 
 
-@t.remembered
 def rounds(start: Relation, columns: Sequence[str], steps: Sequence[Step], most: int, dialect: str) -> str:
     """The query of at most so many rounds: the columns, round (the last that a row was in), is_open.
 

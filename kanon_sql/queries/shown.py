@@ -12,7 +12,6 @@ from kanon_sql.queries.pieces import in_pieces
 from kanon_sql.relation import Relation
 
 
-@t.remembered
 def members(assignment: Relation, key: str, positions: Relation, dialect: str) -> str:
     """The query of one attribute's values in every class: class, position, n."""
     place, group = t.column("position", "p"), t.column("class", "a")
@@ -22,7 +21,6 @@ def members(assignment: Relation, key: str, positions: Relation, dialect: str) -
     return t.printed(query.where(t.is_not_null(group)).group_by(group.copy(), place.copy()), dialect)
 
 
-@t.remembered
 def boxes(assignment: Relation, keys: Sequence[str], positions: Sequence[Relation], dialect: str) -> str:
     """The query of the range of positions that every class fills: class, n, low_0, high_0, low_1, …
 
@@ -82,7 +80,6 @@ def _reached(boxes: Relation, shown: Sequence[Shown]) -> exp.Expr:
     return in_pieces(query, joined).subquery("b", copy=False)
 
 
-@t.remembered
 def local_classes(boxes: Relation, cuts: Relation | None, shown: Sequence[Shown], dialect: str) -> str:
     """The query of released classes: class, n, and per attribute label_j (high_j), leaves_j, level_j, first_j, last_j.
 

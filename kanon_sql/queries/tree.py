@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, wraps
-from typing import Any, ParamSpec
+from functools import cache, lru_cache
+from typing import Any
 
 import sqlglot
 from sqlglot import exp
@@ -36,6 +36,7 @@ _SCRATCH = "kanon scratch"
 _SCRATCH_SCHEMAS: dict[str, str | None] = {"duckdb": "temp", "postgres": "pg_temp", "spark": None}
 _COLLATED = ("duckdb", "postgres")  # whose texts may have collations of their own
 _BYTES = "C"
+_MOST_CONDITIONS = 256  # whose trees are kept
 
 
 def scratch(name: str) -> Relation:
@@ -123,33 +124,7 @@ class Crossed:
 Columns = Sequence[str] | Mapping[str, str]
 Hole = Relation | Masked | Predicate | Columns | Steps | str | int | float | None
 
-Asked = ParamSpec("Asked")
-_texts: dict[str, str] = {}
-_MOST_TEXTS = 2048  # of a few thousand characters each
 
-
-def remembered(query: Callable[Asked, str]) -> Callable[Asked, str]:
-    """The same function, which builds and prints a query once: that takes as long as a small query itself.
-
-    What it is called with says all that it is by its `repr`; a query of anything that says its address is not kept.
-    """
-
-    @wraps(query)
-    def again(*args: Asked.args, **kwargs: Asked.kwargs) -> str:
-        key = f"{query.__module__}.{query.__qualname__} {args} {kwargs}"
-        made = _texts.get(key)
-        if made is None:
-            made = query(*args, **kwargs)
-            if len(_texts) >= _MOST_TEXTS:
-                _texts.clear()
-            if " at 0x" not in key:
-                _texts[key] = made
-        return made
-
-    return again
-
-
-@remembered
 def text(name: str, dialect: str, **holes: Hole) -> str:
     """Print the query `sql/<name>.sql` in `dialect`, its holes filled.
 
@@ -220,7 +195,7 @@ def over(predicate: Predicate, window: str) -> Predicate:
     >>> over(Predicate("SUM(n) >= $k", {"k": 5}), "left_side").text
     'SUM(n) OVER left_side >= $k'
     """
-    tree = _with_aggregates(sqlglot.parse_one(predicate.text, "duckdb"), predicate)
+    tree = _with_aggregates(_condition(predicate.text), predicate)
     for aggregate in list(tree.find_all(exp.AggFunc)):
         whole = aggregate.parent if isinstance(aggregate.parent, exp.Filter) else aggregate
         whole.replace(exp.Window(this=whole.copy(), alias=exp.to_identifier(window), over="OVER"))
@@ -234,7 +209,7 @@ def is_null(expression: exp.Expr) -> exp.Expr:
 
 def predicate(said: Predicate) -> exp.Expr:
     """A condition with its values and its aggregates in place, and all those that must hold too; or a figure."""
-    tree = _with_aggregates(sqlglot.parse_one(said.text, "duckdb"), said)
+    tree = _with_aggregates(_condition(said.text), said)
     asked = {hole.name for hole in tree.find_all(exp.Placeholder)}
     condition = _fill(tree, {name: value for name, value in said.values.items() if name in asked})
     if said.of_figures and said.also:
@@ -242,11 +217,20 @@ def predicate(said: Predicate) -> exp.Expr:
     return exp.and_(condition, *map(predicate, said.also)) if said.also else condition
 
 
+def _condition(text: str) -> exp.Expr:
+    return _parsed_once(text).copy()
+
+
+@lru_cache(_MOST_CONDITIONS)
+def _parsed_once(text: str) -> exp.Expr:
+    return sqlglot.parse_one(text, "duckdb")
+
+
 def _with_aggregates(condition: exp.Expr, said: Predicate) -> exp.Expr:
     """A condition with the aggregates that its names stand for."""
     tree = exp.Paren(this=condition)  # a parent, so that a bare name can be replaced like any other
     for named in [each for each in tree.find_all(exp.Column) if each.name in said.columns]:
-        aggregate = sqlglot.parse_one(said.columns[named.name], "duckdb")
+        aggregate = _condition(said.columns[named.name])
         named.replace(aggregate if isinstance(aggregate, exp.AggFunc) else exp.paren(aggregate))
     if said.counted:
         counted = _counted(said)

@@ -272,7 +272,8 @@ class _Run:
 
     def _make(self, steps: Sequence[Step]) -> None:
         for each in steps:
-            self.tables.make_as(each.table, each.text(self.task.engine.dialect), each.query)
+            texts = [self.tables.text(each.query, **holes) for holes in each.holes]
+            self.tables.make_as(each.table, queries.union_all(texts), each.query)
 
     def _find(self, at: Callable[[str], Relation], sides: Mapping[str, Predicate]) -> list[Step]:
         """The first steps of a round: count, and find every partition's cuts."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from itertools import accumulate
 from math import prod
 from typing import Any
@@ -102,6 +102,9 @@ class _Refinement:
         self.words: list[LabelWord] = []
         exact = self.task.frequency_set.sensitive or not self.task.model.monotone
         self.values = Values(self.tables, self.task.model, self.task.frequency_set) if exact else None
+        # Printed once for each of the few tables that a state is in.
+        self._classes_query = cache(self._print_classes_query)
+        self._rests_query = cache(self._print_rests_query)
 
     def run(self) -> Local:
         """Start, cover, improve; an interruption leaves what is being done, whatever that is."""
@@ -527,8 +530,7 @@ class _Refinement:
     def _find_movers(self) -> None:
         """List the tuples that their classes can do without, and what leaving saves."""
         classes = self.tables["classes"]
-        args = self.state, self.tables["tuples"], classes, self.climbs, self._dialect
-        rests = self.tables.make_as("rests", queries.refine_rests(*args))
+        rests = self.tables.make_as("rests", self._rests_query(self.state))
         rows = self.values.of_rests(rests) if self.values else rests
         holes = {"rests": rests, "counted": rows, "classes": classes, "state": self.state}
         self.tables.make("movers", "refine/movers", **holes, near=self._near, safe=self.task.model.safe)
@@ -614,8 +616,7 @@ class _Refinement:
         state = state or self.state
         if all_of_them:
             self.tables.make("dirty", "refine/classes_of", state=state)
-        args = state, self.tables["tuples"], self.tables["dirty"], self.climbs, self.words, self._dialect
-        self.tables.make_as("classes", queries.refine_classes(*args))
+        self.tables.make_as("classes", self._classes_query(state))
         if self.values:
             self.values.count_classes(state)
 
@@ -638,6 +639,14 @@ class _Refinement:
         self.task.clock.tell(self.rounds + self.moves, classes, self._rows - rows)
 
     # Statements
+
+    def _print_classes_query(self, state: Relation) -> str:
+        tuples, dirty = self.tables["tuples"], self.tables["dirty"]
+        return queries.refine_classes(state, tuples, dirty, self.climbs, self.words, self._dialect)
+
+    def _print_rests_query(self, state: Relation) -> str:
+        tuples, classes = self.tables["tuples"], self.tables["classes"]
+        return queries.refine_rests(state, tuples, classes, self.climbs, self._dialect)
 
     @property
     def _dialect(self) -> str:
