@@ -353,7 +353,7 @@ def test_one_role_for_each_column(text: str, message: str) -> None:
         ("{}", "target: neither a file nor a table is named; give one of them with `output` or `into`"),
         ("{file: a, table: b}", "target: both a file and a table are named; keep one of `output` and `into`"),
         ("{file: a, as: view}", "target: a view needs a name; give it with `into`"),
-        ("{table: a, as: index}", "target.as: give table, view, materialized or anatomy, not 'index'"),
+        ("{table: a, as: index}", "target.as: give one of table, view, materialized, anatomy, not 'index'"),
         ("a.csv", "target: give a mapping such as {table: patients_anon, as: view}, not 'a.csv'"),
     ],
 )

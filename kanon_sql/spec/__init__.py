@@ -35,6 +35,9 @@ from kanon_sql.spec.fields import (
     Swap,
     Target,
 )
+from kanon_sql.spec.keys import GROUPS, kind_of, plain_default
+from kanon_sql.spec.keys import described as described_key
+from kanon_sql.spec.keywords import KEYWORDS, Keyword
 from kanon_sql.spec.limit import limit_of, limit_text, may_suppress, suppresses
 from kanon_sql.spec.load import check_values, completed, load, mapping_of, merge, parse, session
 from kanon_sql.spec.pipeline import AUDIT, Held, Scheduled, load_runs, load_to_check, load_to_read
@@ -66,7 +69,7 @@ from kanon_sql.spec.recipes import (
     TableRecipe,
     TaxonomyRecipe,
 )
-from kanon_sql.spec.schema import schema, told
+from kanon_sql.spec.schema import schema
 from kanon_sql.spec.written import as_yaml, in_flow, read_value
 
 __all__ = [
@@ -74,6 +77,8 @@ __all__ = [
     "CLOAK",
     "CONFLICTS",
     "EVERY",
+    "GROUPS",
+    "KEYWORDS",
     "POPULATION_MODELS",
     "READING",
     "RELEASE_MODELS",
@@ -96,6 +101,7 @@ __all__ = [
     "Formulas",
     "GroupsRecipe",
     "Held",
+    "Keyword",
     "Known",
     "KnownRecipe",
     "Limits",
@@ -135,7 +141,9 @@ __all__ = [
     "check",
     "check_values",
     "completed",
+    "described_key",
     "in_flow",
+    "kind_of",
     "kind_of_file",
     "limit_of",
     "limit_text",
@@ -149,10 +157,10 @@ __all__ = [
     "names_a_server",
     "names_spark",
     "parse",
+    "plain_default",
     "read_value",
     "schema",
     "session",
     "speakable",
     "suppresses",
-    "told",
 ]

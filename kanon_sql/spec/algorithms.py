@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypeAlias, get_args
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, model_serializer
 
 from kanon_sql.spec.choices import CloakMethod, SuppressionOrder
-from kanon_sql.spec.types import TRUTH, LocalPath, Model, Text
+from kanon_sql.spec.keys import spec_key
+from kanon_sql.spec.types import LocalPath, Model, Text
 
 Tolerance: TypeAlias = Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)] | Text
 _TOLERANCE = "a number of at least 0, or the name of a column of such numbers"
-_SIZE = "a number above 0"
 
 
 class Cloak(Model):
@@ -22,18 +22,36 @@ class Cloak(Model):
     space are in the unit of the location's columns.
     """
 
-    method: CloakMethod = Field(default="adaptive", description=f"one of {', '.join(get_args(CloakMethod))}")
-    shared: StrictBool = Field(default=True, description=TRUTH)
-    depth: StrictInt = Field(default=16, ge=1, le=20, description="a whole number from 1 to 20")
-    interval: StrictFloat | None = Field(default=None, gt=0, allow_inf_nan=False, description=_SIZE)
-    level: StrictInt | None = Field(default=None, ge=0, le=20, description="a whole number from 0 to 20")
-    cell: StrictFloat | None = Field(default=None, gt=0, allow_inf_nan=False, description=_SIZE)
-    dx: Tolerance | None = Field(default=None, description=_TOLERANCE)
-    dy: Tolerance | None = Field(default=None, description=_TOLERANCE)
-    dt: Tolerance | None = Field(default=None, description=_TOLERANCE)
-    k: Text | None = Field(default=None, description="the name of a column of whole numbers")
-    search: Literal["local-k", "nbr-k"] = Field(default="local-k", description="local-k or nbr-k")
-    unplaced: Literal["error", "suppress"] = Field(default="error", description="error or suppress")
+    method: CloakMethod = spec_key("How to cloak.", "adaptive")
+    shared: StrictBool = spec_key("Whether k units share exactly the same box and interval.", True)
+    depth: StrictInt = spec_key("How many times the area is divided into quadrants (adaptive, both).", 16, ge=1, le=20)
+    interval: StrictFloat | None = spec_key(
+        "The length of a slice of time (adaptive). By default all of the time.", gt=0, allow_inf_nan=False
+    )
+    level: StrictInt | None = spec_key(
+        "The quadrants that are the cells (temporal): 8 if neither this nor `cell` is given.", ge=0, le=20
+    )
+    cell: StrictFloat | None = spec_key(
+        "The side of the squares that are the cells (temporal).", gt=0, allow_inf_nan=False
+    )
+    dx: Tolerance | None = spec_key(
+        f"How far a box may reach from its row along the first column (both, clique). Give {_TOLERANCE}."
+    )
+    dy: Tolerance | None = spec_key(
+        f"The same along the second column. By default the same as `dx`. Give {_TOLERANCE}."
+    )
+    dt: Tolerance | None = spec_key(
+        f"How far an interval may reach from its row in time (both, clique). Give {_TOLERANCE}."
+    )
+    k: Text | None = spec_key(
+        "The column with the k that each row asks for (clique). Give the name of a column of whole numbers."
+    )
+    search: Literal["local-k", "nbr-k"] = spec_key(
+        "Whether a row's clique is searched for its own k, or first for its neighbours' larger one (clique).", "local-k"
+    )
+    unplaced: Literal["error", "suppress"] = spec_key(
+        "What to do with rows without a place, a time or a unit: stop, or leave them out.", "error"
+    )
 
     @property
     def tolerant(self) -> bool:
@@ -68,15 +86,19 @@ class _Options(Model):
 class PrioPrivacy(_Options):
     """What `prioprivacy` alone is told; `docs/priorities.md` says what each option does."""
 
-    rules: LocalPath | None = Field(default=None, description="the path of a folder with <level>_<column>.txt")
-    suppression_order: SuppressionOrder = Field(default="plain", description=" or ".join(get_args(SuppressionOrder)))
-    wildcard_suppression: StrictBool = Field(default=False, description=TRUTH)
+    rules: LocalPath | None = spec_key(
+        "The folder of the rule files of prioprivacy. Give the path of a folder with <level>_<column>.txt."
+    )
+    suppression_order: SuppressionOrder = spec_key("The order in which prioprivacy tries to suppress cells.", "plain")
+    wildcard_suppression: StrictBool = spec_key(
+        "Let prioprivacy suppress single cells, as published. The release is not k-anonymous to GROUP BY.", False
+    )
 
 
 class Budget(_Options):
     """How many nodes one search may look at."""
 
-    evaluations: StrictInt | None = Field(default=None, ge=1, description="a whole number of at least 1")
+    evaluations: StrictInt | None = spec_key("How many nodes this search may look at.", ge=1)
 
 
 FLAT = dict.fromkeys(PrioPrivacy.model_fields, "prioprivacy")  # options that may stand outside their algorithm too

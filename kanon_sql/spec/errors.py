@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from kanon_sql.spec.algorithms import BUDGETS, FLAT, Budget, Cloak, PrioPrivacy
 from kanon_sql.spec.fields import OPERATOR, OPERATORS, Attribute, ColumnForm, Perturbation, Spec, Target
+from kanon_sql.spec.keys import takes
 from kanon_sql.spec.privacy import POPULATION_MODELS, RELEASE_MODELS, SENSITIVE_MODELS, Above, Privacy
 from kanon_sql.spec.recipes import RECIPES
 from kanon_sql.spec.types import Model
@@ -46,7 +47,7 @@ def _sentence(detail: ErrorDetails) -> str:
         return f"{path} is not a key of a spec; {_suggestion(model, key)}"
     if detail["type"] == "value_error":
         return ": ".join([*filter(None, [path]), str(detail["ctx"]["error"])])
-    wanted = _keys(model)[key].description if key else _WHOLE[model]
+    wanted = takes(_keys(model)[key]) if key else _WHOLE[model]
     if detail["type"] == "missing":
         return f"{path} is missing; give {wanted}"
     given = "" if key in ("database", "attach") else f", not {shown(detail['input'])}"

@@ -1,12 +1,13 @@
 """The declaration of a run: what is released from where, at which privacy, written to where.
 
-A field's description completes the sentence "give …" of its error, so a field is said once. What does not go together
-is in `checks`.
+The text of a field is that of help texts, the schema and the reference; after "Give" it completes its error. What does
+not go together is in `checks`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, TypeAlias, get_args
 
@@ -33,21 +34,22 @@ from kanon_sql.spec.choices import (
     Distribution,
     Form,
     Formulas,
+    LocalStrategy,
     Metric,
     NewColumns,
     NodeElse,
+    SearchStrategy,
     Show,
     SuppressionOrder,
     Unmapped,
 )
+from kanon_sql.spec.keys import DATA, FILES, KEEPING, LOCAL, MACHINE, PRIVACY, SEARCH, TARGET, spec_key
 from kanon_sql.spec.limit import FRACTION_OR_ROWS, SuppressionLimit
 from kanon_sql.spec.places import Limits, Session
 from kanon_sql.spec.privacy import Privacy
 from kanon_sql.spec.reading import TYPES, ColumnReading, Reading, column_type, format_of_dates, known_encoding
 from kanon_sql.spec.recipes import RECIPES, Recipe, spelled_out
 from kanon_sql.spec.types import (
-    LEVEL,
-    TRUTH,
     Columns,
     LocalPath,
     Manifest,
@@ -65,16 +67,22 @@ from kanon_sql.spec.types import (
 class Attribute(Model):
     """How one quasi-identifier may be generalized: its hierarchy and the levels allowed."""
 
-    hierarchy: Annotated[Recipe | None, BeforeValidator(spelled_out)] = Field(
-        default=None, description=f"a file, the word suppress, or a mapping with one of {', '.join(RECIPES)}"
+    hierarchy: Annotated[Recipe | None, BeforeValidator(spelled_out)] = spec_key(
+        "What each value becomes, level by level. Without it `<column>.csv` of the folder `hierarchies`. "
+        f"Give a file, the word suppress, or a mapping with one of {', '.join(RECIPES)}."
     )
-    min_level: StrictInt = Field(default=0, ge=0, description=LEVEL)
-    max_level: StrictInt | None = Field(default=None, ge=0, description=LEVEL)
-    priority: StrictInt | None = Field(default=None, ge=1, description="a whole number, 1 for the most important")
-    weight: Weight | None = Field(default=None, description="a number above 0, at most 1")
-    show: Show | None = Field(default=None, description=f"one of {', '.join(get_args(Show))}")
-    domain: Annotated[StrictInt, Field(ge=1)] | Literal["occurring", "hierarchy"] | None = Field(
-        default=None, description="a number of values of at least 1, occurring, or hierarchy"
+    min_level: StrictInt = spec_key("The lowest level that may be released; 1 never shows the value itself.", 0, ge=0)
+    max_level: StrictInt | None = spec_key(
+        "The highest level that may be released. By default the top of the hierarchy.", ge=0
+    )
+    priority: StrictInt | None = spec_key(
+        "How important it is that the column stays exact. Give a whole number, 1 for the most important.", ge=1
+    )
+    weight: Weight | None = spec_key("How much the column counts in the metric. By default 1, or by the priorities.")
+    show: Show | None = spec_key("What a class of a local recoding shows in this column.")
+    domain: Annotated[StrictInt, Field(ge=1)] | Literal["occurring", "hierarchy"] | None = spec_key(
+        "How many values prioprivacy takes the column to have. Give a number of values of at least 1, occurring, "
+        "or hierarchy."
     )
 
     @model_validator(mode="after")
@@ -87,16 +95,18 @@ class Attribute(Model):
 
 
 class Noise(Model):
-    """Random numbers added to a column, in its own units; days for dates.
+    """Random numbers added to a column, in its own units; days for dates."""
 
-    `scale`: the standard deviation (normal), the mean distance (laplace), or the longest distance (uniform).
-    `bottom` and `top`: what a noisy number below or above is brought back to.
-    """
-
-    scale: StrictFloat = Field(gt=0, allow_inf_nan=False, description="a number above 0")
-    distribution: Distribution = Field(default="normal", description=f"one of {', '.join(get_args(Distribution))}")
-    bottom: Number | None = Field(default=None, description="a number")
-    top: Number | None = Field(default=None, description="a number")
+    scale: StrictFloat = spec_key(
+        "The standard deviation (normal), the mean distance (laplace), or the longest distance (uniform), in the "
+        "column's own unit; days for dates.",
+        ...,
+        gt=0,
+        allow_inf_nan=False,
+    )
+    distribution: Distribution = spec_key("How the numbers are distributed.", "normal")
+    bottom: Number | None = spec_key("What noisy numbers below are brought back to.")
+    top: Number | None = spec_key("What noisy numbers above are brought back to.")
 
     @model_validator(mode="after")
     def _bounds_in_order(self) -> Noise:
@@ -108,18 +118,20 @@ class Noise(Model):
 class Swap(Model):
     """Values exchanged between rows of near rank; `within` is a fraction of the column's values (Moore 1996)."""
 
-    within: Weight = Field(description="a fraction of the ranks above 0, at most 1")
+    within: Weight = spec_key(
+        "How far apart the ranks of exchanged values may be. Give a fraction of the ranks above 0, at most 1.", ...
+    )
 
 
 class Pram(Model):
-    """Categories changed at random (PRAM): by a transition matrix, or kept with a probability and else redrawn.
+    """Categories changed at random (PRAM): by a transition matrix, or kept with a probability and else redrawn."""
 
-    `matrix`: a CSV file, first column the value, then the probability of each value, all named in the first line.
-    """
-
-    matrix: LocalPath | None = Field(default=None, description="the path of a CSV file with a transition matrix")
-    keep: Annotated[StrictFloat, Field(ge=0, lt=1)] | None = Field(
-        default=None, description="a probability from 0 to below 1, e.g. 0.8"
+    matrix: LocalPath | None = spec_key(
+        "The transition matrix: the value, then the probability of each value, all named in the first line. Give "
+        "the path of a CSV file with a transition matrix."
+    )
+    keep: Annotated[StrictFloat, Field(ge=0, lt=1)] | None = spec_key(
+        "The probability that a value stays; else it is drawn anew. Give a probability from 0 to below 1, e.g. 0.8."
     )
 
     @model_validator(mode="after")
@@ -136,9 +148,9 @@ OPERATOR = f"a mapping with one of {', '.join(OPERATORS)}"
 class Perturbation(Model):
     """How the values of one column are perturbed."""
 
-    noise: Noise | None = Field(default=None, description="a mapping such as {scale: 100}")
-    swap: Swap | None = Field(default=None, description="a mapping such as {within: 0.05}")
-    pram: Pram | None = Field(default=None, description="a mapping such as {keep: 0.8}")
+    noise: Noise | None = spec_key("Add random numbers. Give a mapping such as {scale: 100}.")
+    swap: Swap | None = spec_key("Exchange values between rows of near rank. Give a mapping such as {within: 0.05}.")
+    pram: Pram | None = spec_key("Change categories at random. Give a mapping such as {keep: 0.8}.")
 
     @model_validator(mode="after")
     def _one_operator(self) -> Perturbation:
@@ -150,19 +162,30 @@ class Perturbation(Model):
 class Target(Model):
     """Where the release is written: a file, or a table or view of the database."""
 
-    file: Annotated[LocalPath, BeforeValidator(no_folder)] | None = Field(
-        default=None, description="the path of a file to write"
+    file: Annotated[LocalPath, BeforeValidator(no_folder)] | None = spec_key(
+        "The file to write, in the format that its ending names: .parquet, .csv or .tsv. Give the path of a file "
+        "to write.",
+        keyword="output",
     )
-    table: Text | None = Field(default=None, description="the name of a table to write")
-    form: Form = Field(
-        default="table",
+    table: Text | None = spec_key("The table or view to write. Give the name of a table to write.", keyword="into")
+    form: Form = spec_key(
+        "What to write: a table; a view, which recounts whenever it is read; a materialized view, which `kanon "
+        "refresh` refills (PostgreSQL); or an anatomy, with the sensitive columns in a separate table.",
+        "table",
+        keyword="form",
         validation_alias="as",
         serialization_alias="as",
-        description="table, view, materialized or anatomy",
     )
-    overwrite: StrictBool = Field(default=False, description=TRUTH)
-    formulas: Formulas = Field(default="escape", description=" or ".join(get_args(Formulas)))
-    replace_foreign_table: Text | None = Field(default=None, description="the name of the target table once more")
+    overwrite: StrictBool = spec_key("Replace an existing release or file.", False)
+    formulas: Formulas = spec_key(
+        "What to do with texts in a .csv or .tsv file that a spreadsheet would take for formulas: put ' before "
+        "them, or keep them.",
+        "escape",
+    )
+    replace_foreign_table: Text | None = spec_key(
+        "The name of the target table once more, to replace a table that is not a release. Its rows are lost. "
+        "Give the name of the target table once more."
+    )
 
     @property
     def name(self) -> str:
@@ -221,16 +244,18 @@ Levels: TypeAlias = Annotated[
 
 CLOAK = "cloak"  # the strategy of a spec with a location
 EVERY = ("*",)  # what `keep` says for every column, whatever it looks like
-_BUDGET = "a mapping such as {evaluations: 5000}"
 
 
 def _one_as_list(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
+_NAMES = "a list of column names, as text"
 _A_FORMAT = "a format such as '%d.%m.%Y' or '%d.%m.%Y %H:%M'"
-_MARK = "',' or '.'"
-_NULL = "a list of texts that mean that there is no value, such as [N/A]"
+_NULL = "a list of texts that stand for a missing value, such as [N/A]"
+_DECIMAL = partial(spec_key, "The decimal mark of the numbers. Detected by default. Give ',' or '.'.")
+_DATE_FORMAT = partial(spec_key, f"The format of dates and times. Detected by default. Give {_A_FORMAT}.")
+_MISSING = partial(spec_key, f"Texts that stand for a missing value. Give {_NULL}.", ())
 DateFormat: TypeAlias = Annotated[Text, AfterValidator(format_of_dates)]
 Nulls: TypeAlias = Annotated[tuple[Text, ...], BeforeValidator(_one_as_list)]
 
@@ -238,12 +263,12 @@ Nulls: TypeAlias = Annotated[tuple[Text, ...], BeforeValidator(_one_as_list)]
 class ColumnForm(Model):
     """How one column of a file is read."""
 
-    type: Annotated[Text, BeforeValidator(column_type)] | None = Field(
-        default=None, description=f"one of {', '.join(TYPES)}, or decimal(12,2)"
+    type: Annotated[Text, BeforeValidator(column_type)] | None = spec_key(
+        f"The type of the column. Give one of {', '.join(TYPES)}, or decimal(12,2)."
     )
-    decimal: Literal[",", "."] | None = Field(default=None, description=_MARK)
-    date_format: DateFormat | None = Field(default=None, description=_A_FORMAT)
-    null: Nulls = Field(default=(), description=_NULL)
+    decimal: Literal[",", "."] | None = _DECIMAL()
+    date_format: DateFormat | None = _DATE_FORMAT()
+    null: Nulls = _MISSING()
 
 
 def _type_alone(value: object) -> object:
@@ -253,33 +278,49 @@ def _type_alone(value: object) -> object:
 class Places(Model):
     """Where the tables of a run are, how files are read, and how much of the machine it may take."""
 
-    encoding: Annotated[Text, AfterValidator(known_encoding)] | None = Field(
-        default=None, description="an encoding such as utf-8, cp1252 or utf-16"
+    encoding: Annotated[Text, AfterValidator(known_encoding)] | None = spec_key(
+        "The encoding of a CSV source. Detected by default. Give an encoding such as utf-8, cp1252 or utf-16.",
+        group=FILES,
     )
-    decimal: Literal[",", "."] | None = Field(default=None, description=_MARK)
-    date_format: DateFormat | None = Field(default=None, description=_A_FORMAT)
-    null: Nulls = Field(default=(), description=_NULL)
-    sheet: Text | None = Field(default=None, description="the name of a sheet of an Excel file")
+    decimal: Literal[",", "."] | None = _DECIMAL()
+    date_format: DateFormat | None = _DATE_FORMAT()
+    null: Nulls = _MISSING()
+    sheet: Text | None = spec_key(
+        "The sheet of an Excel source. By default the first one that is not hidden. Give the name of a sheet of "
+        "an Excel file."
+    )
     columns: Annotated[
         Mapping[Text, Annotated[ColumnForm, BeforeValidator(_type_alone)]],
         AfterValidator(MappingProxyType),
         PlainSerializer(dict),
-    ] = Field(
-        default_factory=lambda: MappingProxyType({}), description="a mapping such as {zip: text, pay: {decimal: ','}}"
+    ] = spec_key(
+        "How individual columns of a file are read. Give a mapping such as {zip: text, pay: {decimal: ','}}.",
+        default_factory=lambda: MappingProxyType({}),
     )
 
-    database: LocalPath | None = Field(default=None, repr=False, description="a DuckDB file or postgresql://…")
-    attach: Annotated[Mapping[Text, LocalPath], AfterValidator(MappingProxyType), PlainSerializer(dict)] = Field(
+    database: LocalPath | None = spec_key(
+        "The database of the source and of the release. Give a DuckDB file or postgresql://….", group=DATA, repr=False
+    )
+    attach: Annotated[Mapping[Text, LocalPath], AfterValidator(MappingProxyType), PlainSerializer(dict)] = spec_key(
+        "DuckDB files to attach to the database; their tables are NAME.main.TABLE. They are only read unless "
+        "`into` names one. Give names and DuckDB files, such as {lake: lake.duckdb}.",
         default_factory=lambda: MappingProxyType({}),
         repr=False,
-        description="names and DuckDB files, such as {lake: lake.duckdb}",
     )
-    memory_limit: Annotated[str, Field(pattern=r"(?i)^\s*\d+(\.\d+)?\s*[kmgt]i?b\s*$")] | None = Field(
-        default=None, description="a number and a unit, such as 2GB"
+    memory_limit: Annotated[str, Field(pattern=r"(?i)^\s*\d+(\.\d+)?\s*[kmgt]i?b\s*$")] | None = spec_key(
+        "Memory for each embedded DuckDB; what exceeds it is spilled to disk. Give a number and a unit, such as 2GB.",
+        group=MACHINE,
     )
-    threads: StrictInt | None = Field(default=None, ge=1, description="a whole number of at least 1")
-    temp_directory: LocalPath | None = Field(default=None, description="the path of a folder")
-    time_zone: Text | None = Field(default=None, description="the name of a time zone, such as Europe/Zurich")
+    threads: StrictInt | None = spec_key("Threads for each embedded DuckDB.", ge=1)
+    temp_directory: LocalPath | None = spec_key(
+        "The folder to spill to, in a private folder there. By default next to the database, else TMPDIR. Give "
+        "the path of a folder."
+    )
+    time_zone: Text | None = spec_key(
+        "The time zone in which labels of timestamps with a time zone are shown. By default that of the server; "
+        "in DuckDB UTC. Give the name of a time zone, such as Europe/Zurich.",
+        group=DATA,
+    )
 
     @property
     def session(self) -> Session:
@@ -295,65 +336,157 @@ class Places(Model):
         return Reading(self.encoding, self.sheet, every, columns)
 
 
-class Spec(Places):
-    """All that one run is told; `suppression_limit` is a fraction or a number of rows, `time_limit` is in seconds."""
+def _budget(strategy: str) -> Any:
+    """The key of a strategy that looks at a number of nodes."""
+    text = f"Options of the strategy {strategy}. Give a mapping such as {{evaluations: 5000}}."
+    return spec_key(text, Budget(), group=SEARCH)
 
-    source: Source = Field(description="the name of a table or the path of a file")
-    identifiers: Columns = Field(default=(), description="a list of column names, as text")
-    location: Annotated[Columns, Field(min_length=2, max_length=2)] | None = Field(
-        default=None, description="the two columns of a place, such as [lat, lon]"
+
+class Spec(Places):
+    """All that one run is told."""
+
+    source: Source = spec_key(
+        "What is released: a CSV, Parquet or Excel file, a glob of files, or a table or view of the database. A "
+        "mapping of `file` and how the file is read works too. Give the name of a table or the path of a file.",
+        ...,
+        group=DATA,
     )
-    time: Text | None = Field(default=None, description="the name of the column of times")
-    unit: Text | None = Field(default=None, description="the name of the column that tells people or devices apart")
-    cloak: Annotated[Cloak, BeforeValidator(_method_alone)] = Field(
-        default=Cloak(), description="a method, or a mapping such as {method: clique, dx: 0.01, dt: 600}"
+    identifiers: Columns = spec_key(f"Columns that identify a person directly; they are dropped. Give {_NAMES}.", ())
+    location: Annotated[Columns, Field(min_length=2, max_length=2)] | None = spec_key(
+        "The two columns of a place to cloak. Give the two columns of a place, such as [lat, lon]."
     )
-    quasi_identifiers: Attributes = Field(description="one or more column names, each alone or with {hierarchy: …}")
-    hierarchies: LocalPath | None = Field(default=None, description="the path of a folder with <column>.csv")
-    sensitive: Columns = Field(default=(), description="a list of column names, as text")
-    keep: Annotated[Columns | None, BeforeValidator(_every_as_list)] = Field(
-        default=None, description="a list of column names, as text, or '*' for every column"
+    time: Text | None = spec_key("The column of times to cloak. Give the name of the column of times.")
+    unit: Text | None = spec_key(
+        "The column that tells people or devices apart: these are counted, not rows. It is dropped. Give the name "
+        "of the column that tells people or devices apart."
     )
-    privacy: Privacy = Field(default_factory=Privacy, description="a mapping such as {k: 5}")
-    suppression_limit: SuppressionLimit = Field(default=0.02, description=FRACTION_OR_ROWS)
-    metric: Metric = Field(default="loss", description=f"one of {', '.join(get_args(Metric))}")
-    strategy: Text = Field(default="auto", description="the name of a search strategy")
-    time_limit: StrictFloat | None = Field(
-        default=None, ge=0, allow_inf_nan=False, description="a number of seconds of at least 0"
+    cloak: Annotated[Cloak, BeforeValidator(_method_alone)] = spec_key(
+        "How places and times are cloaked. Give a method, or a mapping such as {method: clique, dx: 0.01, dt: 600}.",
+        Cloak(),
+        group=SEARCH,
     )
-    evaluations: StrictInt | None = Field(default=None, ge=1, description="a whole number of at least 1")
-    seed: StrictInt = Field(default=0, description="a whole number")
-    show: Show | None = Field(default=None, description=f"one of {', '.join(get_args(Show))}")
-    beta: StrictFloat = Field(default=0.0, ge=0, allow_inf_nan=False, description="a number of at least 0")
-    prioprivacy: PrioPrivacy = Field(default=PrioPrivacy(), description="a mapping such as {rules: my_rules}")
-    kgen: Budget = Field(default=Budget(), description=_BUDGET)
-    memetic: Budget = Field(default=Budget(), description=_BUDGET)
-    local_search: Budget = Field(default=Budget(), description=_BUDGET)
-    random: Budget = Field(default=Budget(), description=_BUDGET)
-    node: Levels | None = Field(
-        default=None, description="a mapping of every quasi-identifier to a level of at least 0"
+    quasi_identifiers: Attributes = spec_key(
+        "Columns that can identify a person in combination; they are generalized. Give one or more column names, "
+        "each alone or with {hierarchy: …}.",
+        ...,
+        group=DATA,
     )
-    node_from: Manifest | None = Field(default=None, repr=False, description="the manifest of an earlier release")
-    node_else: NodeElse = Field(default="error", description=" or ".join(get_args(NodeElse)))
-    regions: LocalPath | None = Field(default=None, description="the path of a file of regions")
-    write_regions: LocalPath | None = Field(default=None, description="the path of a Parquet file to write")
-    unmapped: Unmapped = Field(default="error", description=" or ".join(get_args(Unmapped)))
-    new_columns: NewColumns = Field(default="error", description=" or ".join(get_args(NewColumns)))
-    changed_types: ChangedTypes = Field(default="error", description=" or ".join(get_args(ChangedTypes)))
-    changed_hierarchies: ChangedHierarchies = Field(
-        default="error", description=" or ".join(get_args(ChangedHierarchies))
+    hierarchies: LocalPath | None = spec_key(
+        "A folder with a <column>.csv for each quasi-identifier that has no hierarchy in the spec. Give the path "
+        "of a folder with <column>.csv."
     )
-    incremental: StrictBool = Field(default=False, description=TRUTH)
-    waiting: Text | None = Field(default=None, description="the name of a table for the rows that wait")
-    mask: StrictBool = Field(default=False, description=TRUTH)
-    shuffle: StrictBool = Field(default=False, description=TRUTH)
-    perturb: Perturbations = Field(
-        default_factory=dict, validate_default=True, description="a mapping such as {salary: {noise: {scale: 100}}}"
+    sensitive: Columns = spec_key(
+        f"Columns that nobody should be able to link to a person; they are released unchanged. Give {_NAMES}.", ()
     )
-    secret: LocalPath | None = Field(default=None, description="the path of a file that holds a secret")
-    target: Target | None = Field(default=None, description="a mapping such as {table: patients_anon, as: view}")
-    differencing_limit: Annotated[int | Literal["unlimited"] | None, PlainValidator(_people)] = Field(
-        default=None, description="a number of people, 0 or more, or the word unlimited"
+    keep: Annotated[Columns | None, BeforeValidator(_every_as_list)] = spec_key(
+        "Other columns to release unchanged. Columns without a role are dropped; '*' keeps every column, with "
+        "warnings about their contents. Give a list of column names, as text, or '*' for every column."
+    )
+    privacy: Privacy = spec_key(
+        "The privacy models that the release must satisfy, all of them together. Give a mapping such as {k: 5}.",
+        group=PRIVACY,
+        default_factory=Privacy,
+    )
+    suppression_limit: SuppressionLimit = spec_key(
+        "Largest fraction or number of rows that may be suppressed. It counts rows, with `unit` too. "
+        f"Give {FRACTION_OR_ROWS}.",
+        0.02,
+    )
+    metric: Metric = spec_key("The measure of information loss to minimize.", "loss", group=SEARCH)
+    strategy: Text = spec_key(
+        f"How to find a recoding. A search of the lattice: {', '.join(get_args(SearchStrategy))}. A local recoding: "
+        f"{', '.join(get_args(LocalStrategy))}. Give the name of a search strategy.",
+        "auto",
+    )
+    time_limit: StrictFloat | None = spec_key(
+        "Seconds for the search, which then ends with the best node so far. No limit by default. Give a number of "
+        "seconds of at least 0.",
+        ge=0,
+        allow_inf_nan=False,
+    )
+    evaluations: StrictInt | None = spec_key(
+        "Nodes that memetic, local_search, kgen and random may look at. By default 5000.", ge=1
+    )
+    seed: StrictInt = spec_key("The seed of all random choices.", 0)
+    show: Show | None = spec_key(
+        "What a class of a local recoding shows: a label, a range, two bounds (rounded outward, or exact), or one "
+        "value.",
+        group=LOCAL,
+    )
+    beta: StrictFloat = spec_key(
+        "How much more steps near the root of a hierarchy weigh in the metric distortion.",
+        0.0,
+        ge=0,
+        allow_inf_nan=False,
+    )
+    prioprivacy: PrioPrivacy = spec_key(
+        "Options of the strategy prioprivacy. Give a mapping such as {rules: my_rules}.", PrioPrivacy()
+    )
+    kgen: Budget = _budget("kgen")
+    memetic: Budget = _budget("memetic")
+    local_search: Budget = _budget("local_search")
+    random: Budget = _budget("random")
+    node: Levels | None = spec_key(
+        "The node to release at, without a search. In the spec of a pipeline also one of the words keep, search "
+        "and keep_else_search, for what is reused from the previous release. Give a mapping of every "
+        "quasi-identifier to a level of at least 0.",
+        group=KEEPING,
+    )
+    node_from: Manifest | None = spec_key(
+        "The manifest (JSON) of an earlier release, whose node or regions are released again. Give the manifest "
+        "of an earlier release.",
+        repr=False,
+    )
+    node_else: NodeElse = spec_key(
+        "What to do where an earlier node no longer meets the models: stop, or search again.", "error"
+    )
+    regions: LocalPath | None = spec_key(
+        "The regions of an earlier local recoding, where its manifest does not name them. Give the path of a file "
+        "of regions."
+    )
+    write_regions: LocalPath | None = spec_key(
+        "Where to write the regions of a local recoding, for the next release. They contain values of people: "
+        "protect the file like the source. Give the path of a Parquet file to write."
+    )
+    unmapped: Unmapped = spec_key(
+        "What to do with values that their hierarchy lacks: stop, or generalize them to *.", "error", group=DATA
+    )
+    new_columns: NewColumns = spec_key(
+        "What to do with columns that the earlier release did not have: stop, or drop them.", "error", group=KEEPING
+    )
+    changed_types: ChangedTypes = spec_key(
+        "What to do where the type of a column has changed: stop, or accept it.", "error"
+    )
+    changed_hierarchies: ChangedHierarchies = spec_key(
+        "What to do where a hierarchy has changed other than by new rows at its end: stop, or search again.", "error"
+    )
+    incremental: StrictBool = spec_key(
+        "Hold back rows that no class fits yet, however many, instead of suppressing them.", False
+    )
+    waiting: Text | None = spec_key(
+        "The table for the rows that wait, in the database of the source. Nobody else may read it. Give the name "
+        "of a table for the rows that wait."
+    )
+    mask: StrictBool = spec_key(
+        "Show suppressed rows as * instead of leaving them out, if there are at least k of them.", False, group=PRIVACY
+    )
+    shuffle: StrictBool = spec_key("Order the rows by a seeded hash instead of sorting them.", False)
+    perturb: Perturbations = spec_key(
+        "Other columns to change at random: add noise, swap ranks or apply PRAM. Give a mapping such as {salary: "
+        "{noise: {scale: 100}}}.",
+        default_factory=dict,
+        validate_default=True,
+    )
+    secret: LocalPath | None = spec_key(
+        "A file with the secret that makes a perturbation, or redrawn values, reproducible. Give the path of a "
+        "file that holds a secret."
+    )
+    target: Target | None = spec_key(
+        "Where the release is written. Give a mapping such as {table: patients_anon, as: view}.", group=TARGET
+    )
+    differencing_limit: Annotated[int | Literal["unlimited"] | None, PlainValidator(_people)] = spec_key(
+        "The most people that a release and the one it replaces may single out together; above it the old one "
+        "stays. In a pipeline 0 by default. Give a number of people, 0 or more, or the word unlimited."
     )
     _models: tuple[PrivacyModel | ReleaseModel, ...] = PrivateAttr(default=())
     _stands_alone: bool = PrivateAttr(default=False)

@@ -14,8 +14,9 @@ from kanon_sql.spec.algorithms import BUDGETS, FLAT
 from kanon_sql.spec.checks import READING_CONFLICTS, check
 from kanon_sql.spec.errors import explained, shown
 from kanon_sql.spec.fields import Attribute, Places, Spec, Target
+from kanon_sql.spec.keywords import of_block
 from kanon_sql.spec.places import Session
-from kanon_sql.spec.privacy import POPULATION_MODELS, RELEASE_MODELS, SENSITIVE_MODELS, Privacy
+from kanon_sql.spec.privacy import SENSITIVE_MODELS, Privacy
 from kanon_sql.spec.types import as_text, by_column
 
 Fill: TypeAlias = Callable[[Any, Any], None]  # completes the tree of a file, given its loader
@@ -82,10 +83,9 @@ def session(source: object = None, **given: Any) -> Session:
 def merge(spec: Spec | None, **overrides: Any) -> Spec:
     """Lay keyword arguments, or what the command line said, over a spec; None means not said.
 
-    Besides the spec's own keys, the flat names are those of `privacy` (`k`, `l_diversity`, …), `output` (target.file),
-    `into` (target.table), `form` (target.as), `overwrite`, `replace_foreign_table`, `formulas`, and `priorities`
-    (column: priority). Columns listed again keep their recipe, and privacy models of other columns stay. A new place to
-    write to does not inherit the permission to overwrite.
+    The names are those of `KEYWORDS`: the spec's own keys, those of `privacy` and `target` without their block, and
+    `priorities` (column: priority). Columns listed again keep their recipe, and privacy models of other columns stay. A
+    new place to write to does not inherit the permission to overwrite.
     """
     said = {name: value for name, value in overrides.items() if value is not None}
     mapping: dict[str, Any] = {name: getattr(spec, name) for name in spec.model_fields_set} if spec else {}
@@ -101,7 +101,7 @@ def merge(spec: Spec | None, **overrides: Any) -> Spec:
     if isinstance(said.get("cloak"), str) and spec:
         kept = spec.cloak.model_dump(exclude_unset=True)
         said["cloak"] = {**kept, "method": said["cloak"]}
-    if said.keys() & {"output", "into", "form", "overwrite", "replace_foreign_table", "formulas"}:
+    if said.keys() & _TARGET.keys():
         mapping["target"] = _merged_target(mapping.get("target"), said)
     return parse({**mapping, **said})
 
@@ -130,7 +130,7 @@ def _merge_privacy(mapping: dict[str, Any], said: dict[str, Any]) -> None:
     block = said.get("privacy")
     if isinstance(block, Mapping) and block.get("unit") is not None and "unit" not in said:
         mapping.pop("unit", None)
-    flat = {name: said.pop(name) for name in _FLAT_PRIVACY if name in said}
+    flat = {name: said.pop(name) for name in _PRIVACY if name in said}
     if not flat:
         return
     known = said.pop("privacy", mapping.get("privacy", Privacy()))
@@ -141,7 +141,7 @@ def _merge_privacy(mapping: dict[str, Any], said: dict[str, Any]) -> None:
     mapping["privacy"] = kept
 
 
-_FLAT_PRIVACY = ("k", *SENSITIVE_MODELS, *POPULATION_MODELS, *RELEASE_MODELS, "minimality")
+_PRIVACY, _TARGET = of_block("privacy"), of_block("target")
 
 
 def _make_way(mapping: dict[str, Any], said: Mapping[str, Any]) -> None:
@@ -177,9 +177,7 @@ def _with_priorities(columns: Any, priorities: Mapping[str, int]) -> Any:
 
 def _merged_target(target: Target | None, said: dict[str, Any]) -> dict[str, Any]:
     """Take the target's flat names out of `said` and lay them over the target there was."""
-    names = {"output": "file", "into": "table", "form": "as"}
-    names |= {name: name for name in ("overwrite", "replace_foreign_table", "formulas")}
-    asked = {key: as_text(said.pop(name)) for name, key in names.items() if name in said}
+    asked = {key: as_text(said.pop(name)) for name, key in _TARGET.items() if name in said}
     kept = target.model_dump(by_alias=True, exclude_unset=True) if target else {}
     if any(asked.get(place, kept.get(place)) != kept.get(place) for place in ("file", "table")):
         kept = {"as": kept["as"]} if "as" in kept and ("table" in asked or kept["as"] == "anatomy") else {}

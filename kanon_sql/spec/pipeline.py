@@ -16,7 +16,6 @@ from kanon_sql.spec.checks import check
 from kanon_sql.spec.errors import shown
 from kanon_sql.spec.fields import Spec
 from kanon_sql.spec.load import KEYS, Fill, completed, key_of_runs, load, merge, read, validated
-from kanon_sql.spec.types import TRUTH
 
 Held: TypeAlias = Literal["keep", "search", "keep_else_search"]
 AUDIT = "kanon_releases"  # what an audit trail is called unless it is named
@@ -143,7 +142,7 @@ def _audit(said: object) -> str | None:
         return AUDIT
     if isinstance(said, str) and said:
         return said
-    raise SpecError(f"audit: give {TRUTH}, or the name of a table or file, not {shown(said)}")
+    raise SpecError(f"audit: give true or false, or the name of a table or file, not {shown(said)}")
 
 
 def _history(said: object) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, get_args
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, StrictFloat, StrictInt, model_validator
 
@@ -17,6 +17,7 @@ from kanon_sql.privacy.release_model import ReleaseModel
 from kanon_sql.privacy.t_closeness import Distance
 from kanon_sql.privacy.uniqueness import Estimator
 from kanon_sql.spec.choices import Minimality
+from kanon_sql.spec.keys import spec_key
 from kanon_sql.spec.recipes import RECIPES, Recipe, spelled_out
 from kanon_sql.spec.types import Model, Source, Text
 
@@ -37,11 +38,13 @@ class LDiversity(SensitiveModel):
     """Every class has `l` well-represented values of the column."""
 
     short = "l"
-    l: StrictFloat = Field(  # noqa: E741  (the literature's name)
-        ge=1, allow_inf_nan=False, description="a number of at least 1"
+    l: StrictFloat = spec_key("The least diversity.", ..., ge=1, allow_inf_nan=False)  # noqa: E741  (the literature's name)
+    kind: Diversity = spec_key(
+        "How values are counted: different ones, by their entropy, or without the most frequent ones.", "distinct"
     )
-    kind: Diversity = Field(default="distinct", description=f"one of {', '.join(get_args(Diversity))}")
-    c: StrictFloat | None = Field(default=None, gt=0, allow_inf_nan=False, description="a number above 0")
+    c: StrictFloat | None = spec_key(
+        "How many times the rarer values the most frequent one may be (recursive).", gt=0, allow_inf_nan=False
+    )
 
     def model(self, column: str) -> PrivacyModel:
         """l-diversity."""
@@ -52,10 +55,13 @@ class TCloseness(SensitiveModel):
     """The column's values are spread in every class as in the whole table, but for a distance of `t`."""
 
     short = "t"
-    t: StrictFloat = Field(gt=0, le=1, description="a number above 0, at most 1")
-    distance: Distance = Field(default="equal", description=f"one of {', '.join(get_args(Distance))}")
-    hierarchy: Annotated[Recipe | None, BeforeValidator(spelled_out)] = Field(
-        default=None, description=f"a file, or a mapping with one of {', '.join(RECIPES)}"
+    t: StrictFloat = spec_key("The largest distance.", ..., gt=0, le=1)
+    distance: Distance = spec_key(
+        "How the distance of two values is measured: all alike, by their order, or by a hierarchy.", "equal"
+    )
+    hierarchy: Annotated[Recipe | None, BeforeValidator(spelled_out)] = spec_key(
+        "The hierarchy of the column's values (hierarchical). "
+        f"Give a file, or a mapping with one of {', '.join(RECIPES)}."
     )
 
     def model(self, column: str, hierarchy: Hierarchy | None = None) -> PrivacyModel:
@@ -73,8 +79,10 @@ class AlphaK(SensitiveModel):
     """No value of the column, or not this one, has more than a share `alpha` of any class."""
 
     short = "alpha"
-    alpha: StrictFloat = Field(gt=0, le=1, description="a number above 0, at most 1")
-    value: Annotated[str | None, BeforeValidator(_as_text)] = Field(default=None, description="a value of the column")
+    alpha: StrictFloat = spec_key("The largest share.", ..., gt=0, le=1)
+    value: Annotated[str | None, BeforeValidator(_as_text)] = spec_key(
+        "The value that it is about. By default every value. Give a value of the column."
+    )
 
     def model(self, column: str) -> PrivacyModel:
         """The α of (α, k)-anonymity."""
@@ -85,8 +93,8 @@ class BetaLikeness(SensitiveModel):
     """No value's share of a class exceeds its share of the table by more than `beta` times that share."""
 
     short = "beta"
-    beta: StrictFloat = Field(gt=0, allow_inf_nan=False, description="a number above 0")
-    kind: Likeness = Field(default="enhanced", description=f"one of {', '.join(get_args(Likeness))}")
+    beta: StrictFloat = spec_key("The largest relative gain.", ..., gt=0, allow_inf_nan=False)
+    kind: Likeness = spec_key("The bound as given, or also bounded for frequent values.", "enhanced")
 
     def model(self, column: str) -> PrivacyModel:
         """β-likeness."""
@@ -97,7 +105,7 @@ class DeltaDisclosure(SensitiveModel):
     """The logarithm of a value's share of a class over its share of the table is between -`delta` and `delta`."""
 
     short = "delta"
-    delta: StrictFloat = Field(gt=0, allow_inf_nan=False, description="a number above 0")
+    delta: StrictFloat = spec_key("The largest distance from 0.", ..., gt=0, allow_inf_nan=False)
 
     def model(self, column: str) -> PrivacyModel:
         """δ-disclosure privacy."""
@@ -107,7 +115,11 @@ class DeltaDisclosure(SensitiveModel):
 class PopulationModel(Model):
     """What one privacy model asks of a class beside a population that the source is a sample of."""
 
-    population: Source = Field(description="the name of a table or the path of a file with the quasi-identifiers")
+    population: Source = spec_key(
+        "The table that the source is a sample of, with the quasi-identifiers. Give the name of a table or the "
+        "path of a file with the quasi-identifiers.",
+        ...,
+    )
 
     def model(self) -> PrivacyModel:
         """The privacy model; SpecError for parameters that do not go together."""
@@ -117,7 +129,7 @@ class PopulationModel(Model):
 class KMap(PopulationModel):
     """Every class stands for at least `k` rows of the population."""
 
-    k: StrictInt = Field(ge=1, description="a whole number of at least 1")
+    k: StrictInt = spec_key("The least number of rows of the population.", ..., ge=1)
 
     def model(self) -> PrivacyModel:
         """k-map."""
@@ -127,8 +139,8 @@ class KMap(PopulationModel):
 class DeltaPresence(PopulationModel):
     """Of the population's rows of every class a share between `min` and `max` is released."""
 
-    min: StrictFloat = Field(default=0.0, ge=0, le=1, description="a share from 0 to 1")
-    max: StrictFloat = Field(default=1.0, gt=0, le=1, description="a share above 0, at most 1")
+    min: StrictFloat = spec_key("The least share. Give a share from 0 to 1.", 0.0, ge=0, le=1)
+    max: StrictFloat = spec_key("The largest share. Give a share above 0, at most 1.", 1.0, gt=0, le=1)
 
     @model_validator(mode="after")
     def _asks_something(self) -> DeltaPresence:
@@ -173,26 +185,30 @@ BetaLikenesses: TypeAlias = Annotated[Mapping[Text, BetaLikeness], _spelled_out(
 DeltaDisclosures: TypeAlias = Annotated[Mapping[Text, DeltaDisclosure], _spelled_out(DeltaDisclosure), *_FROZEN]
 
 
-_RISK = "a number above 0, at most 1"
-
-
 class Above(Model):
     """At most a `share` of the rows may have a risk above a `threshold`."""
 
-    threshold: Share = Field(description=_RISK)
-    share: StrictFloat = Field(ge=0, lt=1, description="a number of at least 0, below 1")
+    threshold: Share = spec_key("The risk.", ...)
+    share: StrictFloat = spec_key("The largest share of the rows that may have a higher one.", ..., ge=0, lt=1)
 
 
 class Risk(Model):
     """The risk that somebody is found in the release, by what who looks for them knows."""
 
-    model: Literal["prosecutor", "journalist", "marketer"] = Field(
-        default="prosecutor", description="one of prosecutor, journalist, marketer"
+    model: Literal["prosecutor", "journalist", "marketer"] = spec_key(
+        "What the attacker knows: that somebody is in the release, or only in the population; or who looks for as "
+        "many as can be found.",
+        "prosecutor",
     )
-    highest: Share | None = Field(default=None, description=_RISK)
-    mean: Share | None = Field(default=None, description=_RISK)
-    above: Above | None = Field(default=None, description="a mapping such as {threshold: 0.2, share: 0.1}")
-    population: Source | None = Field(default=None, description="the name of a table or the path of a file")
+    highest: Share | None = spec_key("The largest risk of any row.")
+    mean: Share | None = spec_key("The largest mean of the rows' risks.")
+    above: Above | None = spec_key(
+        "How many rows may have a risk above a threshold. Give a mapping such as {threshold: 0.2, share: 0.1}."
+    )
+    population: Source | None = spec_key(
+        "The table that the source is a sample of, with the quasi-identifiers. Give the name of a table or the "
+        "path of a file."
+    )
 
     @model_validator(mode="after")
     def _of_the_model(self) -> Risk:
@@ -220,9 +236,12 @@ class Risk(Model):
 class Uniqueness(Model):
     """At most a `share` of the population is unique, of which the rows are a sample."""
 
-    share: StrictFloat = Field(ge=0, lt=1, description="a number of at least 0, below 1")
-    sampling_fraction: Share = Field(description="the rows over those of the population, above 0 and at most 1")
-    estimator: Estimator = Field(default="dankar", description=f"one of {', '.join(get_args(Estimator))}")
+    share: StrictFloat = spec_key("The largest share of the population that is unique.", ..., ge=0, lt=1)
+    sampling_fraction: Share = spec_key(
+        "How much of the population the source is. Give the rows over those of the population, above 0 and at most 1.",
+        ...,
+    )
+    estimator: Estimator = spec_key("How uniqueness is estimated from the source.", "dankar")
 
     @property
     def model(self) -> ReleaseModel:
@@ -237,30 +256,55 @@ def _none() -> Any:
 class Privacy(Model):
     """The privacy models the release must meet, all of them together."""
 
-    k: StrictInt = Field(default=5, ge=1, description="a whole number of at least 1")
-    unit: Text | None = Field(default=None, description="the name of the column that tells people or devices apart")
-    l_diversity: LDiversities = Field(
-        default_factory=_none, description="a mapping such as {disease: 3} or {disease: {l: 3, kind: entropy}}"
+    k: StrictInt = spec_key("Minimum number of rows in a class, or of people with `unit`.", 5, ge=1)
+    unit: Text | None = spec_key(
+        "The same as `unit` outside of `privacy`. Give the name of the column that tells people or devices apart."
     )
-    t_closeness: TClosenesses = Field(
-        default_factory=_none, description="a mapping such as {income: 0.2} or {income: {t: 0.2, distance: ordered}}"
+    l_diversity: LDiversities = spec_key(
+        "Minimum diversity of the values of a sensitive column in every class. Give a mapping such as {disease: "
+        "3} or {disease: {l: 3, kind: entropy}}.",
+        default_factory=_none,
     )
-    alpha_k: AlphaKs = Field(
-        default_factory=_none, description="a mapping such as {disease: 0.5} or {disease: {alpha: 0.5, value: HIV}}"
+    t_closeness: TClosenesses = spec_key(
+        "Largest distance of the values of a sensitive column in a class from those of the whole table. Give a "
+        "mapping such as {income: 0.2} or {income: {t: 0.2, distance: ordered}}.",
+        default_factory=_none,
     )
-    beta_likeness: BetaLikenesses = Field(
-        default_factory=_none, description="a mapping such as {disease: 2} or {disease: {beta: 2, kind: basic}}"
+    alpha_k: AlphaKs = spec_key(
+        "Largest share of a class that may have the same sensitive value, or a given one. Give a mapping such as "
+        "{disease: 0.5} or {disease: {alpha: 0.5, value: HIV}}.",
+        default_factory=_none,
     )
-    delta_disclosure: DeltaDisclosures = Field(default_factory=_none, description="a mapping such as {disease: 1.0}")
-    k_map: KMap | None = Field(default=None, description="a mapping such as {k: 5, population: voters.parquet}")
-    delta_presence: DeltaPresence | None = Field(
-        default=None, description="a mapping such as {max: 0.5, population: voters.parquet}"
+    beta_likeness: BetaLikenesses = spec_key(
+        "Largest relative gain of the share of a sensitive value in a class over its share in the table. Give a "
+        "mapping such as {disease: 2} or {disease: {beta: 2, kind: basic}}.",
+        default_factory=_none,
     )
-    risk: Risk | None = Field(default=None, description="a mapping such as {model: prosecutor, mean: 0.05}")
-    uniqueness: Uniqueness | None = Field(
-        default=None, description="a mapping such as {share: 0.01, sampling_fraction: 0.1}"
+    delta_disclosure: DeltaDisclosures = spec_key(
+        "Largest absolute logarithm of the share of a sensitive value in a class over its share in the table. "
+        "Give a mapping such as {disease: 1.0}.",
+        default_factory=_none,
     )
-    minimality: Minimality | None = Field(default=None, description=" or ".join(get_args(Minimality)))
+    k_map: KMap | None = spec_key(
+        "Minimum number of rows of the population, of which the source is a sample, for every class. Give a "
+        "mapping such as {k: 5, population: voters.parquet}."
+    )
+    delta_presence: DeltaPresence | None = spec_key(
+        "Smallest and largest share of the rows of each class of the population that may be released. Give a "
+        "mapping such as {max: 0.5, population: voters.parquet}."
+    )
+    risk: Risk | None = spec_key(
+        "Largest risk that a person is found. `k` then applies only if you set it. Give a mapping such as {model: "
+        "prosecutor, mean: 0.05}."
+    )
+    uniqueness: Uniqueness | None = spec_key(
+        "Largest share of the population that is unique, as estimated from the source. `k` then applies only if "
+        "you set it. Give a mapping such as {share: 0.01, sampling_fraction: 0.1}."
+    )
+    minimality: Minimality | None = spec_key(
+        "Choose classes by the quasi-identifiers alone, and redraw the value named in `alpha_k` where a class has "
+        "too much of it."
+    )
 
     @property
     def asked(self) -> Iterator[tuple[str, str, SensitiveModel]]:

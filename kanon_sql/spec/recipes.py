@@ -7,101 +7,135 @@ from collections.abc import Mapping
 from datetime import date, time
 from decimal import Decimal
 from difflib import get_close_matches
-from typing import Annotated, Literal, TypeAlias, get_args
+from functools import partial
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, StrictBool, StrictInt, Tag, model_serializer
 
 from kanon_sql.generalization.values import as_text
-from kanon_sql.spec.types import SEPARATOR, TRUTH, LocalPath, Model, Number, Text
+from kanon_sql.spec.keys import spec_key
+from kanon_sql.spec.types import LocalPath, Model, Number, Text
 
+_SEPARATOR = partial(
+    spec_key, "The separator of the fields. By default taken from the first line. Give a text such as ',' or ';'."
+)
+_HEADER = partial(spec_key, "Whether the first line names the columns.", False)
 Known: TypeAlias = Literal["countries", "icd10"]
 
 
 class FileRecipe(Model):
     """A hierarchy read from a file of `value;level1;…;*`."""
 
-    file: LocalPath = Field(description="the path of a hierarchy file")
-    separator: Text | None = Field(default=None, description=SEPARATOR)
-    header: StrictBool = Field(default=False, description=TRUTH)
+    file: LocalPath = spec_key(
+        "A hierarchy file: a line per value, with the value and then its levels. Give the path of a hierarchy file.",
+        ...,
+    )
+    separator: Text | None = _SEPARATOR()
+    header: StrictBool = _HEADER()
 
 
 class TableRecipe(Model):
     """A hierarchy held in a table or view of the database: the value, then its levels."""
 
-    table: Text = Field(description="the name of a table or view")
+    table: Text = spec_key(
+        "A table or view of the database: the value, then its levels. Give the name of a table or view.", ...
+    )
 
 
 class RangesRecipe(Model):
     """A hierarchy of number ranges, one width per level, counted from `origin`."""
 
-    ranges: tuple[Annotated[Number, Field(gt=0)], ...] = Field(
-        min_length=1, description="a list of range widths above 0"
+    ranges: tuple[Annotated[Number, Field(gt=0)], ...] = spec_key(
+        "The widths of number ranges, one per level, the finest first. Give a list of range widths above 0.",
+        ...,
+        min_length=1,
     )
-    top: Number | None = Field(default=None, description="a number")
-    bottom: Number | None = Field(default=None, description="a number")
-    origin: Number = Field(default=Decimal(0), description="a number")
+    top: Number | None = spec_key("Numbers from here upwards get one label.")
+    bottom: Number | None = spec_key("Numbers below get one label.")
+    origin: Number = spec_key("Where the ranges start to count.", Decimal(0))
 
 
 class RedactRecipe(Model):
     """A hierarchy that hides `step` more characters per level, from the right or the left."""
 
-    redact: Literal["right", "left"] = Field(description="right or left")
-    step: StrictInt = Field(default=1, ge=1, description="a whole number of at least 1")
+    redact: Literal["right", "left"] = spec_key("From which end characters are hidden.", ...)
+    step: StrictInt = spec_key("How many characters more are hidden on each level.", 1, ge=1)
 
 
 class DatesRecipe(Model):
     """A hierarchy of date parts, one per level, the finest first."""
 
-    dates: tuple[Text, ...] = Field(min_length=1, description="a list of date parts such as [month, year, 5 years]")
+    dates: tuple[Text, ...] = spec_key(
+        "Parts of dates, one per level, the finest first. Give a list of date parts such as [month, year, 5 years].",
+        ...,
+        min_length=1,
+    )
 
 
 class AgeRecipe(Model):
     """A hierarchy of the age that who was born on a date has at another, in bands of years."""
 
-    age: date = Field(description="the date at which the age is counted, such as 2026-01-01")
-    bands: tuple[Annotated[StrictInt, Field(ge=1)], ...] = Field(
-        default=(1, 5, 10, 20), min_length=1, description="a list of whole numbers of years such as [1, 5, 10]"
+    age: date = spec_key(
+        "The date at which the age of who was born on a date is counted. Give the date at which the age is "
+        "counted, such as 2026-01-01.",
+        ...,
     )
-    top: StrictInt | None = Field(default=None, ge=1, description="a whole number of at least 1")
+    bands: tuple[Annotated[StrictInt, Field(ge=1)], ...] = spec_key(
+        "The years of the bands of ages, one per level. Give a list of whole numbers of years such as [1, 5, 10].",
+        (1, 5, 10, 20),
+        min_length=1,
+    )
+    top: StrictInt | None = spec_key("Ages from here upwards get one label.", ge=1)
 
 
 class EdgesRecipe(Model):
     """A hierarchy of number ranges between edges of one's own, a list per level, the finest first."""
 
-    edges: tuple[Annotated[tuple[Number, ...], Field(min_length=1)], ...] = Field(
-        min_length=1, description="a list of edges per level such as [[1, 10, 100], [10]]"
+    edges: tuple[Annotated[tuple[Number, ...], Field(min_length=1)], ...] = spec_key(
+        "The edges of number ranges, a list per level, the finest first. Give a list of edges per level such as "
+        "[[1, 10, 100], [10]].",
+        ...,
+        min_length=1,
     )
 
 
 class PrefixRecipe(Model):
     """A hierarchy of the first characters of a code, so many on each level."""
 
-    prefix: tuple[Annotated[StrictInt, Field(ge=1)], ...] = Field(
-        min_length=1, description="a list of lengths such as [4, 3, 2]"
+    prefix: tuple[Annotated[StrictInt, Field(ge=1)], ...] = spec_key(
+        "How many first characters of a code are shown, one number per level. Give a list of lengths such as [4, "
+        "3, 2].",
+        ...,
+        min_length=1,
     )
-    pad: StrictInt | None = Field(default=None, ge=1, description="a whole number of at least 1")
+    pad: StrictInt | None = spec_key("The length of codes that lost their leading zeros.", ge=1)
 
 
 class NetworksRecipe(Model):
     """A hierarchy of the networks of IP addresses, with so many bits on each level."""
 
-    networks: tuple[Annotated[StrictInt, Field(ge=1, le=32)], ...] = Field(
-        min_length=1, description="a list of bits such as [24, 16, 8]"
+    networks: tuple[Annotated[StrictInt, Field(ge=1, le=32)], ...] = spec_key(
+        "How many bits of an IP address are shown, one number per level; of IPv6 twice as many. Give a list of "
+        "bits such as [24, 16, 8].",
+        ...,
+        min_length=1,
     )
 
 
 class KnownRecipe(Model):
     """A hierarchy that everybody knows: countries by UN region, diagnoses by ICD-10."""
 
-    known: Known = Field(description=" or ".join(get_args(Known)))
+    known: Known = spec_key("A taxonomy that everybody knows: countries by UN region, or diagnoses by ICD-10.", ...)
 
 
 class TaxonomyRecipe(Model):
     """A hierarchy read from a file of child and parent."""
 
-    taxonomy: LocalPath = Field(description="the path of a file of child and parent")
-    separator: Text | None = Field(default=None, description=SEPARATOR)
-    header: StrictBool = Field(default=False, description=TRUTH)
+    taxonomy: LocalPath = spec_key(
+        "A file with a child and its parent on each line. Give the path of a file of child and parent.", ...
+    )
+    separator: Text | None = _SEPARATOR()
+    header: StrictBool = _HEADER()
 
 
 def _levels(value: object) -> object:
@@ -140,7 +174,10 @@ class GroupsRecipe(Model):
 
     groups: Annotated[
         tuple[dict[str, tuple[Member, ...]], ...], BeforeValidator(_levels), AfterValidator(_labelled)
-    ] = Field(description=_GROUPS)
+    ] = spec_key(
+        f"Groups by hand: the members of each label, level by level, of the first level the values. Give {_GROUPS}.",
+        ...,
+    )
 
 
 class SuppressRecipe(Model):

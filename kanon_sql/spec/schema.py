@@ -6,16 +6,11 @@ Where a value is none of text, `${NAME}` is one too: a pipeline fills variables 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal
-from functools import cache
 from typing import Any, TypeAlias, get_args
-
-from pydantic import BaseModel
 
 from kanon_sql.spec.algorithms import FLAT
 from kanon_sql.spec.choices import CloakMethod
 from kanon_sql.spec.fields import READING, Spec
-from kanon_sql.spec.meanings import MEANINGS
 from kanon_sql.spec.pipeline import AUDIT, HISTORY, Held
 from kanon_sql.spec.privacy import SENSITIVE_MODELS
 
@@ -44,7 +39,7 @@ def schema() -> Schema:
     """
     release = _lenient(Spec.model_json_schema(by_alias=True))
     models: dict[str, Schema] = release.pop("$defs")
-    release["properties"] |= {key: models["PrioPrivacy"]["properties"][key] | _said("Spec", key) for key in FLAT}
+    release["properties"] |= {key: models["PrioPrivacy"]["properties"][key] for key in FLAT}
     release["properties"] |= _OF_RUNS
     release["properties"] = {key: _or(each, _NULL) for key, each in release["properties"].items()}
     del release["required"]
@@ -62,13 +57,13 @@ def schema() -> Schema:
 
 
 def _lenient(whole: Schema) -> Schema:
-    """The models' schema, with a sentence at each key, and with the forms that are read before they validate."""
+    """The models' schema with the forms that are read before they validate."""
     models = whole["$defs"]
     del models["SuppressRecipe"]  # it is written as a word
     for name, model in {"Spec": whole, **models}.items():
         model.pop("title")
         for key, given in model.get("properties", {}).items():
-            model["properties"][key] = _or(_plain(given), *_SHORT.get((name, key), ())) | _said(name, key)
+            model["properties"][key] = _or(_plain(given), *_SHORT.get((name, key), ()))
     for (name, key), short in _SHORT_OF_EACH.items():
         each = whole if name == "Spec" else models[name]
         mapping = next(given for given in _alternatives(each["properties"][key]) if "additionalProperties" in given)
@@ -153,44 +148,9 @@ _A_VARIABLE: Schema = {
 }
 
 
-def told(model: str, key: str) -> str:
-    """What a key means, what it takes, and what it is where it is not given.
-
-    >>> told("Swap", "within")
-    'How far apart the ranks of exchanged values may be. Give a fraction of the ranks above 0, at most 1.'
-    """
-    of = _models()["PrioPrivacy" if key in FLAT else model]
-    field = next(each for name, each in of.model_fields.items() if key in (name, each.validation_alias))
-    default = [*field.default] if isinstance(field.default, tuple) else field.default
-    said = f"{MEANINGS[model][key]} Give {field.description}."
-    if default not in (None, []) and isinstance(default, str | int | float | Decimal | list):
-        said += f" Default: {str(default).lower() if isinstance(default, bool) else default}."
-    return said
-
-
-def _said(model: str, key: str) -> Schema:
-    return {"description": told(model, key)}
-
-
-@cache
-def _models() -> dict[str, type[BaseModel]]:
-    """Every model that a spec is made of, by its name."""
-    found: dict[str, type[BaseModel]] = {}
-    waiting: list[Any] = [Spec]
-    while waiting:
-        model = waiting.pop()
-        if isinstance(model, type) and issubclass(model, BaseModel):
-            if model.__name__ not in found:
-                found[model.__name__] = model
-                waiting += [field.annotation for field in model.model_fields.values()]
-        else:
-            waiting += get_args(model)
-    return found
-
-
 def _plain(given: Schema) -> Schema:
     """A key's schema without what the models' names say already."""
-    kept = {name: each for name, each in given.items() if name not in ("title", "description")}
+    kept = {name: each for name, each in given.items() if name != "title"}
     if kept.get("default") in (None, [], {}) or isinstance(kept["default"], dict):
         kept.pop("default", None)
     for each in _alternatives(kept):

@@ -14,22 +14,30 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    GetJsonSchemaHandler,
     StrictFloat,
     StringConstraints,
     ValidationInfo,
 )
+from pydantic_core import CoreSchema
 
+from kanon_sql.spec.keys import described
 from kanon_sql.spec.places import names_a_server
-
-SEPARATOR = "a text such as ',' or ';'"
-TRUTH = "true or false"
-LEVEL = "a whole number of at least 0"
 
 
 class Model(BaseModel):
     """A part of a spec: frozen, and without keys that nobody knows."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """The JSON Schema with the whole description of each key."""
+        reference = handler(core_schema)
+        properties = handler.resolve_ref_schema(reference).get("properties", {})
+        for name, field in cls.model_fields.items():
+            properties[field.serialization_alias or name]["description"] = described(field)
+        return reference
 
 
 def as_text(value: object) -> object:
@@ -93,5 +101,6 @@ Weight: TypeAlias = Annotated[StrictFloat, Field(gt=0, le=1)]
 Columns: TypeAlias = Annotated[tuple[Text, ...], BeforeValidator(distinct)]
 Number: TypeAlias = Annotated[Decimal, BeforeValidator(_not_a_boolean)]
 Manifest: TypeAlias = Annotated[str | dict[str, Any], BeforeValidator(_path_or_mapping)]
-LocalPath: TypeAlias = Annotated[Text, BeforeValidator(as_text), AfterValidator(_in_folder)]
+IN_FOLDER = AfterValidator(_in_folder)
+LocalPath: TypeAlias = Annotated[Text, BeforeValidator(as_text), IN_FOLDER]
 Source: TypeAlias = Annotated[Text, BeforeValidator(as_text), AfterValidator(_in_folder_if_there)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
+from functools import cache
 from inspect import cleandoc
 from os import PathLike
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
@@ -15,9 +16,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 from kanon_sql.errors import SpecError
 from kanon_sql.privacy import PrivacyModel, ReleaseModel
 from kanon_sql.spec import (
-    POPULATION_MODELS,
-    RELEASE_MODELS,
-    SENSITIVE_MODELS,
+    KEYWORDS,
     ChangedHierarchies,
     ChangedTypes,
     CloakMethod,
@@ -27,11 +26,10 @@ from kanon_sql.spec import (
     Minimality,
     NewColumns,
     NodeElse,
-    PrioPrivacy,
     Show,
     SuppressionOrder,
     Unmapped,
-    told,
+    described_key,
 )
 
 Place: TypeAlias = str | PathLike[str]
@@ -276,25 +274,9 @@ def _listed(options: type) -> str:
     return "\n".join(f"    {name}: {said}" for name, (_, said) in described(options).items())
 
 
+@cache
 def _description(name: str) -> str:
-    return _SAID[name] if name in _SAID else told(*_HOMES.get(name, ("Spec", name)))
+    return described_key(KEYWORDS[name].field) + (_OR_MODELS if name == "privacy" else "")
 
 
-_HOMES = {
-    **{name: ("Privacy", name) for name in ("k", *SENSITIVE_MODELS, *POPULATION_MODELS, *RELEASE_MODELS, "minimality")},
-    "output": ("Target", "file"),
-    "into": ("Target", "table"),
-    "form": ("Target", "as"),
-    "overwrite": ("Target", "overwrite"),
-    "formulas": ("Target", "formulas"),
-    "replace_foreign_table": ("Target", "replace_foreign_table"),
-    **{name: ("PrioPrivacy", name) for name in PrioPrivacy.model_fields},
-}
-_SAID = {
-    "priorities": "How much it matters that columns stay exact. Give a mapping of columns to whole numbers, 1 for the "
-    "most "
-    "important.",
-    "privacy": "The privacy models. Give a mapping as in a spec, or a list of privacy models such as "
-    "[k_anonymity(5)], which "
-    "may take k's place.",
-}
+_OR_MODELS = " Or a list of privacy models such as [k_anonymity(5)], which may take k's place."

@@ -1,0 +1,128 @@
+"""How a key of a spec is declared: once, on the field of its model, for errors, help texts, the schema and the docs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from types import NoneType
+from typing import Annotated, Any, Literal, get_args, get_origin
+
+from pydantic import Field
+from pydantic.fields import FieldInfo
+
+DATA, FILES, MACHINE = "Data", "Files", "Machine"
+PRIVACY, SEARCH, LOCAL = "Privacy", "Search", "Local recoding"
+KEEPING, TARGET = "Keeping a release on new data", "Target"
+GROUPS = (DATA, FILES, PRIVACY, SEARCH, LOCAL, KEEPING, TARGET, MACHINE)  # in the order of help texts and reference
+_NUMBERS = {int: "a whole number", float: "a number", Decimal: "a number"}
+
+
+def spec_key(text: str, default: Any = None, *, group: str = "", keyword: str = "", **limits: Any) -> Any:
+    """The field of a key, whose default is None unless it is given; ... if the key is required.
+
+    `text`: what the key means, and after "Give" what it takes, where its type does not tell that. `group`: the heading
+    in help texts and in the reference, of this key and those below it. `keyword`: the name of the option, if not that
+    of the key. `limits` and the rest are those of pydantic's Field.
+    """
+    meaning, _, takes = text.removesuffix(".").partition(" Give ")
+    declared = Declared(takes, group, keyword)
+    if "default_factory" not in limits:
+        limits["default"] = default
+    return Field(description=f"{meaning.removesuffix('.')}.", json_schema_extra=declared, **limits)
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What `spec_key` declares in addition to pydantic's Field; it adds nothing to the JSON Schema by itself."""
+
+    takes: str
+    group: str
+    keyword: str
+
+    def __call__(self, schema: dict[str, Any]) -> None:
+        pass
+
+
+def declared(field: FieldInfo) -> Declared:
+    """What `spec_key` declared of a field."""
+    assert isinstance(field.json_schema_extra, Declared)
+    return field.json_schema_extra
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The type of a field without None: `words` of a Literal, and the metadata of pydantic, such as limits."""
+
+    type: Any
+    words: tuple[str, ...]
+    metadata: tuple[Any, ...]
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """The limits of a number, such as {'ge': 1}."""
+        names = ("ge", "gt", "le", "lt")
+        return {name: getattr(bound, name) for bound in self.metadata for name in names if hasattr(bound, name)}
+
+
+def kind_of(field: FieldInfo) -> Kind:
+    """The type of a field, unwrapped from Optional and Annotated."""
+    annotation, metadata = field.annotation, list(field.metadata)
+    while True:
+        options = [option for option in get_args(annotation) if option is not NoneType]
+        if get_origin(annotation) is Annotated:
+            annotation, *more = get_args(annotation)
+            for item in more:
+                metadata += item.metadata if isinstance(item, FieldInfo) else [item]
+        elif NoneType in get_args(annotation) and len(options) == 1:
+            annotation = options[0]
+        else:
+            words = tuple(options) if get_origin(annotation) is Literal else ()
+            return Kind(get_origin(annotation) or annotation, words, tuple(metadata))
+
+
+def takes(field: FieldInfo) -> str:
+    """What to give for a field, as declared or as its type tells.
+
+    >>> from kanon_sql.spec.fields import Noise
+    >>> takes(Noise.model_fields["distribution"]), takes(Noise.model_fields["scale"])
+    ('one of normal, laplace, uniform', 'a number above 0')
+    """
+    kind = kind_of(field)
+    if declared(field).takes:
+        return declared(field).takes
+    if kind.words:
+        return " or ".join(kind.words) if len(kind.words) < 3 else f"one of {', '.join(kind.words)}"
+    if kind.type is bool:
+        return "true or false"
+    return _NUMBERS[kind.type] + _bounds(**kind.limits)
+
+
+def described(field: FieldInfo) -> str:
+    """What a key means, what it takes, and its default.
+
+    >>> from kanon_sql.spec.fields import Swap
+    >>> described(Swap.model_fields["within"])
+    'How far apart the ranks of exchanged values may be. Give a fraction of the ranks above 0, at most 1.'
+    """
+    default = plain_default(field)
+    return f"{field.description} Give {takes(field)}." + (f" Default: {default}." if default else "")
+
+
+def plain_default(field: FieldInfo) -> str:
+    """The default of a field as it is written; empty if there is none, or an own rule instead."""
+    default = [*field.default] if isinstance(field.default, tuple) else field.default
+    if isinstance(default, bool):
+        return str(default).lower()
+    plain = default != [] and isinstance(default, str | int | float | Decimal | list)
+    return str(default) if plain else ""
+
+
+def _bounds(ge: Any = None, gt: Any = None, le: Any = None, lt: Any = None) -> str:
+    """The limits of a number in words."""
+    if ge is not None and le is not None:
+        return f" from {ge} to {le}"
+    least = "" if ge is None else f" of at least {ge}"
+    least += "" if gt is None else f" above {gt}"
+    most = "" if le is None else f", at most {le}"
+    most += "" if lt is None else f", below {lt}"
+    return least + (most if least else most.removeprefix(","))
