@@ -27,7 +27,7 @@ def homogeneity(release: Any = RELEASE, *others: Any, **more: Any) -> Attacks:
 
 
 def found(tried: Attacks) -> list[tuple[str | None, int, int]]:
-    return [(each.column, each.people, each.attempts) for each in tried.outcomes]
+    return [(each.column, each.affected, each.attempts) for each in tried.outcomes]
 
 
 def test_the_verb_stays_the_verb_when_its_room_is_imported() -> None:
@@ -48,7 +48,7 @@ def test_what_an_attack_finds_may_be_asked_for_by_its_name() -> None:
 
 def test_homogeneity_finds_the_people_of_classes_with_one_value() -> None:
     (outcome,) = homogeneity().outcomes
-    assert (outcome.people, outcome.attempts, outcome.figures["classes"]) == (2, 4, 1)
+    assert (outcome.affected, outcome.attempts, outcome.figures["classes"]) == (2, 4, 1)
     # Two classes of two: x x by 1/2 · 1/2, y and z by 1/4 · 1/4 each.
     assert outcome.baseline == pytest.approx(1 / 4 + 2 / 16)
 
@@ -68,13 +68,13 @@ def test_homogeneity_by_chance_is_no_finding(seed: int) -> None:
 def test_people_are_counted_by_their_unit_where_the_release_tells_them_apart() -> None:
     release = RELEASE.assign(person=["a", "a", "b", "c"])
     (outcome,) = homogeneity(release, unit="person").outcomes
-    assert (outcome.people, outcome.attempts, outcome.counted) == (1, 3, "people")
+    assert (outcome.affected, outcome.attempts, outcome.counted) == (1, 3, "people")
     assert outcome.sentence.startswith("1 of 3 people")
 
 
 def test_rows_are_called_rows_where_only_the_source_tells_people_apart() -> None:
     (outcome,) = homogeneity(source=SOURCE.assign(person=list("aabc")), unit="person").outcomes
-    assert (outcome.people, outcome.attempts, outcome.counted) == (2, 4, "rows")
+    assert (outcome.affected, outcome.attempts, outcome.counted) == (2, 4, "rows")
     assert outcome.sentence.startswith("2 of 4 rows")
 
 
@@ -90,7 +90,7 @@ def test_every_attack_says_what_it_counts() -> None:
     known = {each.name: each for each in tried.outcomes}
     of_people = {"inference", "linkage", "intersection", "composition"}
     assert {name for name, each in known.items() if each.counted == "people"} == of_people
-    assert all(known[name].people <= 3 for name in of_people)
+    assert all(known[name].affected <= 3 for name in of_people)
     assert "of 2 people" in known["inference"].sentence
     assert {each["counted"] for each in tried.to_dict()["attacks"]} == {"rows", "people"}
 
@@ -213,7 +213,15 @@ def test_nothing_is_left_where_an_attack_fails(monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_result_has_no_value_of_anybody() -> None:
     tried = homogeneity()
-    assert tried.to_dict()["attacks"][0].keys() >= {"name", "people", "share", "baseline", "interval", "control"}
+    assert tried.to_dict()["attacks"][0].keys() >= {
+        "name",
+        "affected",
+        "counted",
+        "share",
+        "baseline",
+        "interval",
+        "control",
+    }
     assert "homogeneity" in repr(tried)
     assert tried.to_df()[["name", "people"]].values.tolist() == [["homogeneity", 2]]
     assert not {"1*", "[20, 30)"} & set(json.dumps(tried.to_dict()).split('"'))

@@ -39,18 +39,18 @@ def test_every_set_is_tried_and_counted_as_by_hand(seed: int) -> None:
             sum(below) / len(below),
         )
         assert (alike.figures[f"worst_of_{size}"], alike.figures[f"mean_of_{size}"]) == (max(one), sum(one) / len(one))
-    assert (few.people, alike.people) == (few.figures["worst_of_3"], alike.figures["worst_of_3"])
+    assert (few.affected, alike.affected) == (few.figures["worst_of_3"], alike.figures["worst_of_3"])
 
 
 def test_the_attributes_that_are_enough_are_named() -> None:
     release = pandas.DataFrame({"a": list("xxxxyy"), "b": list("uuvvuu"), "ill": list("121222")})
     few, alike = known(release, ["a", "b"], k=2)
-    assert (few.people, few.share) == (0, 0)
+    assert (few.affected, few.share) == (0, 0)
     assert "enough" not in few.sentence
-    assert alike.people == 2  # who has y
+    assert alike.affected == 2  # who has y
     assert "for some 1 are enough, such as a" in alike.sentence
     few, _ = known(release, ["a", "b"], k=3)
-    assert few.people == 6
+    assert few.affected == 6
     assert "such as a" in few.sentence
 
 

@@ -32,13 +32,13 @@ def test_the_ends_of_exact_ranges_are_always_somebodys() -> None:
     rounded = anonymize(source, {"quasi_identifiers": {"age": {}, **SEX}}, k=5, strategy="mondrian")
     outcome = found(exact.to_df(), source, ["age", "sex"])["age"]
     ranges = exact.to_df().groupby(["age", "sex"]).size().filter(like="[", axis=0)
-    assert outcome.successes == outcome.people == outcome.figures["claims"] == 2 * len(ranges)
+    assert outcome.successes == outcome.affected == outcome.figures["claims"] == 2 * len(ranges)
     assert outcome.attempts == ranges.sum()
     assert outcome.figures["always"] == 1
     assert outcome.baseline is not None
     assert outcome.share > outcome.baseline
     outcome = found(rounded.to_df(), source, ["age", "sex"])["age"]
-    assert (outcome.excess, outcome.people < 2 * len(ranges)) == (0, True)
+    assert (outcome.excess, outcome.affected < 2 * len(ranges)) == (0, True)
 
 
 def test_ranges_of_two_values_are_claimed_and_the_advice_is_not_to_show_ranges() -> None:
@@ -76,7 +76,7 @@ def test_what_other_classes_show_exactly_is_taken_from_a_label() -> None:
     released = source.assign(age=["1", "1", "2", "2", "*", "*", "*", "*"])
     outcome = found(released, source, ["age", "sex"])["exclusion"]
     # Of `*` of men 1 and 2 are others', 3 and 4 are left; of `*` of women nothing is shown.
-    assert (outcome.attempts, outcome.successes, outcome.people, outcome.figures["certain"]) == (4, 2, 2, 0)
+    assert (outcome.attempts, outcome.successes, outcome.affected, outcome.figures["certain"]) == (4, 2, 2, 0)
     source.loc[5, "age"] = 2  # no more of the class of 2: whoever divides equal rows excludes nothing
     outcome = found(released, source, ["age", "sex"])["exclusion"]
     assert (outcome.successes, outcome.figures["certain"]) == (2, 0)
@@ -89,4 +89,4 @@ def test_a_sample_of_the_classes_stands_for_all() -> None:
     exact = anonymize(source, {"quasi_identifiers": {"age": {}}}, k=5, strategy="mondrian", show="exact-ranges")
     outcome = found(exact.to_df(), source, ["age"], attempts=10)["age"]
     assert outcome.sampled
-    assert outcome.successes == outcome.figures["claims"] <= 20 < outcome.people
+    assert outcome.successes == outcome.figures["claims"] <= 20 < outcome.affected

@@ -48,7 +48,7 @@ def test_a_guess_is_right_as_often_as_by_hand_and_so_without_the_own_record(seed
         others += share_of(values, own) if sum(values.values()) else commonest
     assert outcome.figures["right"] == pytest.approx(right)
     assert outcome.control == pytest.approx(others / 40)
-    assert (outcome.baseline, outcome.attempts, outcome.people) == (commonest, 40, round(right))
+    assert (outcome.baseline, outcome.attempts, outcome.affected) == (commonest, 40, round(right))
 
 
 def share_of(values: Counter[str], own: str) -> float:
@@ -59,14 +59,14 @@ def share_of(values: Counter[str], own: str) -> float:
 def test_a_class_of_one_value_tells_it() -> None:
     source = pandas.DataFrame({"age": [21, 22, 31, 32], "zip": ["11"] * 4, "ill": ["x", "x", "y", None]})
     (outcome,) = tried("inference", released(source), source)
-    assert (outcome.figures["right"], outcome.people) == (pytest.approx(3), 3)  # y and NULL are guessed at random
+    assert (outcome.figures["right"], outcome.affected) == (pytest.approx(3), 3)  # y and NULL are guessed at random
     assert outcome.baseline == 0.5
 
 
 def test_a_value_is_that_of_the_source_not_of_the_release() -> None:
     source = people_of(1)
     (outcome,) = tried("inference", released(source).assign(ill="q"), source)
-    assert outcome.people == 0
+    assert outcome.affected == 0
 
 
 def test_who_was_suppressed_is_not_attacked() -> None:
@@ -105,7 +105,7 @@ def test_whoever_is_alone_in_both_halves_is_linked() -> None:
     source = pandas.DataFrame({"age": [21, 31, *[41] * 8], "zip": ["11", "21", *["31"] * 8], "ill": ["x"] * 10})
     (outcome,) = tried("linkability", released(source), source)
     assert outcome.figures["same"] == pytest.approx(2 + 8 * 8 / 64)
-    assert (outcome.people, outcome.control) == (3, pytest.approx(8 * 7 / 49 / 10))
+    assert (outcome.affected, outcome.control) == (3, pytest.approx(8 * 7 / 49 / 10))
     assert outcome.share > outcome.chance
 
 
@@ -133,8 +133,8 @@ def test_the_halves_are_what_another_table_knows_and_the_rest() -> None:
 def test_a_kept_column_that_is_unique_singles_out() -> None:
     source = people_of(3).assign(salary=[*range(100, 115), *[7] * 25])
     by_one, by_several = tried("singling_out", released(source), source)
-    assert (by_one.name, by_one.people, by_one.figures["unique_rows"]) == ("singling_out_by_one", 15, 15)
-    assert by_several.people >= 15
+    assert (by_one.name, by_one.affected, by_one.figures["unique_rows"]) == ("singling_out_by_one", 15, 15)
+    assert by_several.affected >= 15
     assert by_one.share == 15 / 40
     assert by_one.baseline == pytest.approx(15 / 40 * (1 - 1 / 40) ** 39)
     assert by_one.excess > 0
@@ -149,14 +149,14 @@ def test_each_unique_row_is_held_against_the_source(seed: int) -> None:
     alone = release.value_counts(dropna=False)
     unique = [row for row, n in alone.items() if n == 1]
     assert outcome.figures["unique_rows"] == len(unique)
-    assert outcome.people == sum(whole[row] == 1 for row in unique)
+    assert outcome.affected == sum(whole[row] == 1 for row in unique)
 
 
 def test_a_k_anonymous_release_of_quasi_identifiers_singles_nobody_out() -> None:
     source = people_of(2)
     release = pandas.concat([released(source)[NAMES]] * 2)
     for outcome in tried("singling_out", release, source[NAMES], sensitive=None):
-        assert (outcome.figures["descriptions"], outcome.people, outcome.excess) == (0, 0, 0)
+        assert (outcome.figures["descriptions"], outcome.affected, outcome.excess) == (0, 0, 0)
         assert outcome.sentence.startswith("0 of 80 rows")
 
 
@@ -174,7 +174,7 @@ def test_rows_of_other_people_single_out_no_more_than_chance(seed: int) -> None:
 def test_what_a_kept_column_shows_stands_for_itself() -> None:
     source = pandas.DataFrame({"age": [21] * 3, "zip": ["11"] * 3, "ill": ["*", "x", "1*"]})
     by_one, _ = tried("singling_out", released(source), source)
-    assert (by_one.figures["unique_rows"], by_one.people) == (3, 3)
+    assert (by_one.figures["unique_rows"], by_one.affected) == (3, 3)
 
 
 def test_an_empty_source_gives_nothing_to_count() -> None:
@@ -182,4 +182,4 @@ def test_an_empty_source_gives_nothing_to_count() -> None:
     release = released(people_of(1))
     for name in ("inference", "linkability"):
         assert tried(name, release, source) == []
-    assert [each.people for each in tried("singling_out", release, source)] == [0, 0]
+    assert [each.affected for each in tried("singling_out", release, source)] == [0, 0]

@@ -42,14 +42,14 @@ def test_halves_in_the_order_of_their_source_are_joined_again() -> None:
     assert outcome.figures["right"] == pytest.approx(right)
     assert outcome.share > 0.8 > 0.4 > outcome.chance
     assert outcome.excess > 0.7
-    assert outcome.people == outcome.successes
+    assert outcome.affected == outcome.successes
 
 
 def test_values_in_another_order_give_what_chance_gives() -> None:
     source = people(2)
     rows, values = halves(source, 30)
     outcome = matched(rows, values.sample(frac=1, random_state=3), source)
-    assert (outcome.excess, outcome.people) == (0, 0)
+    assert (outcome.excess, outcome.affected) == (0, 0)
     labelled = rows.assign(age="*", zip="**")  # every row may be anybody's: any order is as good
     assert matched(labelled, values, source).excess == 0
 

@@ -75,8 +75,8 @@ def test_whoever_stands_alone_is_found_and_nobody_else() -> None:
     people = pandas.DataFrame({"age": [21] * 8 + [33, 44], "zip": ["11"] * 10, "name": list("abcdefghij")})
     one, other = linkage(release, people, source=people, unit="name")
     assert (one.figures["one_record"], one.figures["right"]) == (2, pytest.approx(3))  # and 8 · 1/8
-    assert (one.people, one.attempts, one.baseline) == (3, 10, 0.1)
-    assert (other.figures["one_person"], other.people) == (2, 3)
+    assert (one.affected, one.attempts, one.baseline) == (3, 10, 0.1)
+    assert (other.figures["one_person"], other.affected) == (2, 3)
     assert "2 of them exactly one" in one.sentence
     assert "by the name of people and source" in one.sentence
 
@@ -85,10 +85,10 @@ def test_who_is_not_in_the_source_is_never_a_right_link() -> None:
     release = pandas.DataFrame({"age": ["[20, 30)"], "zip": ["1*"]})
     source = pandas.DataFrame({"age": [21], "zip": ["11"], "name": ["a"]})
     other = source.assign(name=["b"])
-    assert linkage(release, other, source=source, unit="name")[0].people == 0
-    assert linkage(release, source, source=source, unit="name")[0].people == 1
-    assert linkage(release, other, source=source)[0].people == 1  # by what is known of them, they are the same
-    assert linkage(release, other.assign(age=22), source=source)[0].people == 0
+    assert linkage(release, other, source=source, unit="name")[0].affected == 0
+    assert linkage(release, source, source=source, unit="name")[0].affected == 1
+    assert linkage(release, other, source=source)[0].affected == 1  # by what is known of them, they are the same
+    assert linkage(release, other.assign(age=22), source=source)[0].affected == 0
 
 
 def test_several_records_of_one_person_are_all_right() -> None:
@@ -130,7 +130,7 @@ def test_nobody_of_a_k_anonymous_release_is_found_with_more_than_one_in_k() -> N
 def test_people_of_whom_nothing_is_known(people: pandas.DataFrame) -> None:
     release = pandas.DataFrame({"age": ["[20, 30)"], "zip": ["1*"]})
     outcomes = attack(release, auxiliary=people, quasi_identifiers=NAMES, only="linkage").outcomes
-    assert [each.people for each in outcomes] == [0] * (2 if len(people) else 0)
+    assert [each.affected for each in outcomes] == [0] * (2 if len(people) else 0)
 
 
 @pytest.mark.parametrize("show", ["exact-ranges", "bounds", "mean"])

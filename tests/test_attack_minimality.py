@@ -34,7 +34,7 @@ def test_the_two_people_of_the_paper_are_found() -> None:
     released = anonymize(SEVEN, spec(HIV)).to_df()
     assert set(released["zip"]) == {"*"}
     outcome = found(released, SEVEN, spec(HIV))
-    assert (outcome.people, outcome.figures["certain"], outcome.figures["unsafe_lower_nodes"]) == (2, 2, 1)
+    assert (outcome.affected, outcome.figures["certain"], outcome.figures["unsafe_lower_nodes"]) == (2, 2, 1)
     assert outcome.figures["worst_gain"] == pytest.approx(1 - 2 / 7)
     assert outcome.excess > 0
 
@@ -43,13 +43,13 @@ def test_the_node_of_a_k_anonymous_release_tells_of_no_sensitive_value() -> None
     released = SEVEN.assign(zip="*")
     for privacy in ({"k": 5}, {**HIV, "k": 3}):  # without a model, and where the tuples alone are too few
         outcome = found(released, SEVEN, spec(privacy))
-        assert (outcome.people, outcome.excess) == (0, 0)
+        assert (outcome.affected, outcome.excess) == (0, 0)
 
 
 def test_a_release_that_is_more_general_than_it_must_be_tells_nothing() -> None:
     source = SEVEN.assign(ill=["HIV", *SEVEN["ill"][2:], "HIV"])
     outcome = found(source.assign(zip="*"), source, spec(HIV))
-    assert (outcome.people, outcome.figures["unsafe_lower_nodes"]) == (0, 0)
+    assert (outcome.affected, outcome.figures["unsafe_lower_nodes"]) == (0, 0)
 
 
 def posteriors(source: pandas.DataFrame) -> dict[tuple[str, str], float]:
@@ -103,7 +103,7 @@ def test_values_by_chance_tell_nothing(seed: int) -> None:
     draw = random.Random(seed)
     source = pandas.DataFrame([(str(i % 200), draw.choice("xyz")) for i in range(800)], columns=["zip", "ill"])
     outcome = found(source.assign(zip="*"), source, spec({"k": 2, "l_diversity": {"ill": 2}}))
-    assert (outcome.figures["unsafe_lower_nodes"], outcome.people, outcome.excess) == (1, 0, 0)
+    assert (outcome.figures["unsafe_lower_nodes"], outcome.affected, outcome.excess) == (1, 0, 0)
 
 
 def test_what_cannot_be_tried_is_said() -> None:

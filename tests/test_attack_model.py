@@ -23,7 +23,7 @@ def people(seed: int, rows: int, places: int) -> pandas.DataFrame:
 def test_whoever_stands_alone_is_learnt_by_heart() -> None:
     source = people(1, 90, 90)
     (outcome,) = tried(source, source).outcomes
-    assert (outcome.attempts, outcome.people, outcome.share) == (90, 90, 1)
+    assert (outcome.attempts, outcome.affected, outcome.share) == (90, 90, 1)
     assert outcome.control < 0.6  # one in three, of people whom nothing tells apart
     assert outcome.excess > 0.4
     assert "right ill of 100.0% of 90 rows" in outcome.sentence
@@ -47,7 +47,7 @@ def test_nothing_is_learnt_of_large_classes_of_random_values(seed: int) -> None:
 def test_the_source_says_what_is_right() -> None:
     source = people(1, 30, 30)
     (outcome,) = tried(source.assign(ill="q"), source).outcomes
-    assert outcome.people == 0
+    assert outcome.affected == 0
     assert tried(source, source[["place"]]).outcomes == ()
 
 
@@ -61,7 +61,7 @@ def test_too_many_values_are_noted_and_not_learnt() -> None:
 def test_null_is_a_value_and_a_place() -> None:
     source = pandas.DataFrame({"place": ["a", None, "b"], "ill": [None, "x", "y"]})
     (outcome,) = tried(source, source).outcomes
-    assert outcome.people == 3
+    assert outcome.affected == 3
 
 
 def test_without_scikit_learn_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,8 +56,8 @@ SOURCE = people()
 def test_a_release_in_the_order_of_its_source_falls() -> None:
     tried = order(recoded(SOURCE), source=SOURCE)
     place, within = named(tried, "unsorted_matching"), named(tried, "order_within_classes")
-    assert (place.successes, place.attempts, place.people, place.excess) == (240, 240, 240, 1)
-    assert within.successes == within.attempts == within.people > 80
+    assert (place.successes, place.attempts, place.affected, place.excess) == (240, 240, 240, 1)
+    assert within.successes == within.attempts == within.affected > 80
     assert within.excess == 1
 
 
@@ -74,7 +74,7 @@ def test_a_release_that_is_sorted_or_shuffled_stands(seed: int) -> None:
     stands = release.sort_values([*release]) if seed else release.sample(frac=1, random_state=seed)
     tried = order(stands, recoded(source).sample(frac=1, random_state=7), source=source, seed=seed)
     assert tried.worst == 0
-    assert {each.people for each in tried.outcomes} == {0}
+    assert {each.affected for each in tried.outcomes} == {0}
     assert named(tried, "place_within_classes").attempts == 240
 
 
@@ -96,14 +96,14 @@ def test_a_release_sorted_by_numbers_tells_nothing_of_a_source_that_rises_with_t
 def test_rows_need_not_be_unique_to_come_in_the_order_of_the_source() -> None:
     source = SOURCE.drop(columns="weight")
     place = named(order(recoded(source), source=source), "place_within_classes")
-    assert (place.successes, place.attempts, place.people, place.excess) == (240, 240, 240, 1)
+    assert (place.successes, place.attempts, place.affected, place.excess) == (240, 240, 240, 1)
     stands = recoded(source).sort_values([*source])
     assert named(order(stands, source=source), "place_within_classes").excess == 0
 
 
 def test_attempts_are_drawn() -> None:
     place = named(order(recoded(SOURCE), source=SOURCE, attempts=50), "unsorted_matching")
-    assert (place.attempts, place.people, place.sampled) == (50, 240, True)
+    assert (place.attempts, place.affected, place.sampled) == (50, 240, True)
 
 
 def test_two_releases_that_share_nothing_but_their_order_are_joined(tmp_path: Path) -> None:

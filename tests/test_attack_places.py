@@ -35,7 +35,7 @@ RELEASE = boxes(*[(0, 2, 0, 2, 0, 9)] * 3, (1, 1, 1, 1, 5, 5), *[(4, 6, 4, 6, 0,
 def test_rows_of_a_box_with_one_owner_are_taken_for_the_owners() -> None:
     found = named(places(RELEASE, HOMES, k=5), "restricted")
     # One of the three is a's if one row of each box is the owner's, and so is the one alone.
-    assert (found.attempts, found.successes, found.people, found.figures["boxes"]) == (4, 2, 0, 2)
+    assert (found.attempts, found.successes, found.affected, found.figures["boxes"]) == (4, 2, 0, 2)
     assert found.baseline == pytest.approx(1 / 5)
 
 

@@ -25,17 +25,17 @@ def test_posteriors_are_those_of_bayes() -> None:
     third = (3 * 0.5) / (1 + 3 * 0.5) - 3 / 4  # z, beside y
     assert outcome.figures["worst_gain"] == pytest.approx(first)
     assert outcome.figures["mean_gain"] == pytest.approx((first + 0 + third) / 3)  # who fits nothing is no gain
-    assert (outcome.attempts, outcome.people, outcome.figures["classes"]) == (4, 0, 0)
+    assert (outcome.attempts, outcome.affected, outcome.figures["classes"]) == (4, 0, 0)
 
 
 def test_who_is_sure_of_the_wrong_value_does_not_succeed() -> None:
     priors = {"ill": ["x", "z"], "share": [0, 0.001]}  # of everybody
     (sure,) = told(priors, PEOPLE[["zip"]]).outcomes
     (right,) = told(priors).outcomes
-    assert (sure.people, right.people) == (3, 1)  # all are taken to have y; the first has it
+    assert (sure.affected, right.affected) == (3, 1)  # all are taken to have y; the first has it
     assert (sure.figures["classes"], right.figures["classes"], right.baseline) == (2, 1, 0)
     (of_source,) = told(priors, None, source=PEOPLE).outcomes
-    assert of_source.people == 1
+    assert of_source.affected == 1
 
 
 def test_null_and_numbers_are_values_too() -> None:
@@ -43,7 +43,7 @@ def test_null_and_numbers_are_values_too() -> None:
     priors = pandas.DataFrame({"paid": [None, 10], "share": [0.0, 0.4]})
     asked = {"quasi_identifiers": ["zip"], "sensitive": ["paid"], "only": "priors"}
     (outcome,) = attack(release, auxiliary=PEOPLE[["zip"]], priors=priors, **asked).outcomes
-    assert outcome.people == 2
+    assert outcome.affected == 2
 
 
 def test_priors_of_nobody_are_noted() -> None:

@@ -18,7 +18,7 @@ def homogeneous(release: pandas.DataFrame, names: list[str], column: str) -> dic
         if rows[column].nunique() == 1
     }
     (outcome,) = attack(release, quasi_identifiers=names, sensitive=[column], only=["homogeneity"]).outcomes
-    assert (outcome.people, outcome.figures["classes"]) == (sum(map(len, classes.values())), len(classes))
+    assert (outcome.affected, outcome.figures["classes"]) == (sum(map(len, classes.values())), len(classes))
     return classes
 
 
@@ -57,7 +57,7 @@ def test_table_5_tells_what_the_colleague_from_japan_has() -> None:
     for name, nationality in colleagues.items():
         person = pandas.DataFrame({"zip": ["93607"], "age": [32], "nationality": [nationality]})
         (outcome,) = attack(release, auxiliary=person, priors=priors, only=["priors"], **asked).outcomes
-        told[name] = (outcome.people, outcome.baseline, outcome.figures["classes"])
+        told[name] = (outcome.affected, outcome.baseline, outcome.figures["classes"])
     assert told == {"Umeko": (1, 0, 1), "Ann": (0, 0, 0)}
     sure = 1 / (1 + 0.01 / (1 / 6))  # of the cancer, in the only class that fits: rows 5 and 6
     for rows, gain in (([4, 5], 1 / (1 + 0.01 / (1 / 2)) - 1 / 2), (list(range(6)), sure - 1 / 2)):

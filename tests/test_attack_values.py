@@ -41,7 +41,7 @@ def test_the_class_of_low_salaries_is_found(tmp_path: Path) -> None:
     kinds = {each: "stomach" if each in STOMACH else "lungs" for each in set(SALARIES["disease"])}
     (tmp_path / "disease.csv").write_text("\n".join(f"{each};{kind};*" for each, kind in kinds.items()))
     found = tried(SALARIES, "similarity", hierarchies=tmp_path)
-    assert [(each.column, each.people, each.figures["classes"]) for each in found.outcomes] == [
+    assert [(each.column, each.affected, each.figures["classes"]) for each in found.outcomes] == [
         ("salary", 3, 1),
         ("disease", 3, 1),
     ]
@@ -56,9 +56,9 @@ def test_without_a_hierarchy_nobody_says_which_diseases_are_alike() -> None:
 
 def test_who_is_known_not_to_have_one_value_has_the_other() -> None:
     found = of(tried(HOSPITAL, "background"), "ruling_out", "ill")
-    assert (found.people, found.figures["classes"], found.figures["worst_posterior"]) == (6, 3, 1)
+    assert (found.affected, found.figures["classes"], found.figures["worst_posterior"]) == (6, 3, 1)
     found = of(tried(SALARIES, "background"), "ruling_out", "disease")
-    assert (found.people, found.figures["certain_after_2"], found.figures["mean_posterior"]) == (0, 9, 0.5)
+    assert (found.affected, found.figures["certain_after_2"], found.figures["mean_posterior"]) == (0, 9, 0.5)
 
 
 def test_posteriors_by_hand() -> None:
@@ -67,15 +67,15 @@ def test_posteriors_by_hand() -> None:
     ruled, guessed = of(found, "ruling_out", "ill"), of(found, "posterior", "ill")
     # a: x 3 of 4, y 1; b: x 1, y 2, z 3 of 6. Without the other value: x and y 1; without the most frequent other one:
     # x 1/3, y 2/3, z 3/4.
-    assert ruled.people == 4
+    assert ruled.affected == 4
     assert ruled.figures["mean_posterior"] == pytest.approx((4 + 1 / 3 + 2 * 2 / 3 + 3 * 3 / 4) / 10)
-    assert (guessed.people, guessed.figures["disclosed"]) == (6, 0)
+    assert (guessed.affected, guessed.figures["disclosed"]) == (6, 0)
     assert guessed.figures["worst_gain"] == pytest.approx(3 / 4 - 4 / 10)
     assert guessed.figures["mean_gain"] == pytest.approx(
         (3 * (0.75 - 0.4) + (0.25 - 0.3) + (1 / 6 - 0.4) + 2 * (1 / 3 - 0.3) + 3 * (0.5 - 0.3)) / 10
     )
     skewed = of(found, "skewness", "ill")
-    assert (skewed.people, skewed.figures["classes"]) == (0, 0)
+    assert (skewed.affected, skewed.figures["classes"]) == (0, 0)
     assert skewed.figures["largest_ratio"] == pytest.approx(0.75 / 0.4)
 
 
@@ -84,15 +84,15 @@ def test_the_class_with_many_ill_people_is_skewed() -> None:
     rows = [("a", i % 2) for i in range(50)] + [(str(i // 50), i % 200 == 0) for i in range(4950)]
     release = pandas.DataFrame([(place, int(ill)) for place, ill in rows], columns=["zip", "ill"])
     found = of(tried(release, "skewness"), "skewness", "ill")
-    assert (found.people, found.figures["classes"]) == (50, 1)
+    assert (found.affected, found.figures["classes"]) == (50, 1)
     assert found.figures["largest_ratio"] == 50 / (2 * (25 + 25) / 100)
 
 
 def test_null_is_a_value_that_is_near_none() -> None:
     release = pandas.DataFrame({"zip": list("aabbccdd"), "pay": [1, 2, 3, None, 5, 9, 5, 9]})
-    assert of(tried(release, "similarity"), "similarity", "pay").people == 2
+    assert of(tried(release, "similarity"), "similarity", "pay").affected == 2
     release["pay"] = [1, None, 1, None, None, None, 2, 2]
-    assert of(tried(release, "background"), "ruling_out", "pay").people == 8
+    assert of(tried(release, "background"), "ruling_out", "pay").affected == 8
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -102,7 +102,7 @@ def test_values_by_chance_are_no_finding(seed: int) -> None:
     release = pandas.DataFrame(rows, columns=["zip", "ill", "pay"])
     found = tried(release, "background", "skewness", "similarity", seed=seed)
     assert found.worst == 0
-    assert of(found, "ruling_out", "ill").people > 0  # found all the same
+    assert of(found, "ruling_out", "ill").affected > 0  # found all the same
 
 
 def test_planted_people_are_found_above_chance() -> None:
@@ -111,7 +111,7 @@ def test_planted_people_are_found_above_chance() -> None:
         (f"planted {i // 10}", "ab"[i % 2]) for i in range(200)
     ]
     found = of(tried(pandas.DataFrame(rows, columns=["zip", "ill"]), "background"), "ruling_out", "ill")
-    assert (found.people, found.attempts) == (200, 1200)
+    assert (found.affected, found.attempts) == (200, 1200)
     assert found.baseline is not None
     assert found.excess == pytest.approx((1 / 6 - found.baseline) / (1 - found.baseline))
     assert found.baseline < 0.02

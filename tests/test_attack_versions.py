@@ -28,7 +28,7 @@ def named(tried: Attacks, name: str, column: str | None = None) -> Outcome:
 
 
 def people(tried: Attacks) -> dict[tuple[str, str | None], int]:
-    return {(each.name, each.column): each.people for each in tried.outcomes}
+    return {(each.name, each.column): each.affected for each in tried.outcomes}
 
 
 def shuffled(rows: pandas.DataFrame, seed: int = 0) -> pandas.DataFrame:
@@ -52,23 +52,23 @@ def test_two_releases_single_out_whom_neither_does(source: pandas.DataFrame | No
     tried = versions(BY_AGE, BY_ZIP, source=source, k=4)
     # 31, 32, 33 are left in 11, and 42, 43, 44 in 12; 34 and 41 stand alone.
     below = named(tried, "intersection")
-    assert (below.people, below.attempts, below.figures["alone"], below.excess) == (8, 8, 2, 1)
+    assert (below.affected, below.attempts, below.figures["alone"], below.excess) == (8, 8, 2, 1)
     # Of the thirties only mumps occurs in 12, and of the forties only gout in 11.
     told = named(tried, "composition", "ill")
-    assert (told.people, told.attempts) == (2, 8)
+    assert (told.affected, told.attempts) == (2, 8)
     assert tried.notes == ()
 
 
 def test_one_release_alone_counts_for_nothing() -> None:
     alone = named(versions(WARD.astype({"age": str}), BY_ZIP, source=WARD), "intersection")
-    assert (alone.people, alone.attempts) == (0, 0)  # everybody stands alone in the first
+    assert (alone.affected, alone.attempts) == (0, 0)  # everybody stands alone in the first
 
 
 def test_who_was_suppressed_in_one_release_is_found_in_the_other() -> None:
     tried = versions(BY_AGE[BY_AGE["age"] != "[40, 50)"], BY_ZIP, source=WARD, k=4)
     # The forties stand in no class of the first: four like any other four, of whom one lives in 11.
     below = named(tried, "intersection")
-    assert (below.attempts, below.people, below.figures["alone"]) == (8, 8, 2)
+    assert (below.attempts, below.affected, below.figures["alone"]) == (8, 8, 2)
     assert named(tried, "composition", "ill").attempts == 4
 
 
@@ -111,10 +111,10 @@ def test_what_two_releases_tell_is_as_brute_force_counts_it(seed: int) -> None:
     found = named(exact, "intersection")
     below, alone, told = counted(source, [first, second], found.figures["k"])
     assert below > 0
-    assert (found.people, found.figures["alone"]) == (below, alone)
-    assert named(exact, "composition", "ill").people == told
+    assert (found.affected, found.figures["alone"]) == (below, alone)
+    assert named(exact, "composition", "ill").affected == told
     bounded = named(versions(first, second, k=6), "intersection")
-    assert bounded.people <= below <= bounded.figures["at_most"]
+    assert bounded.affected <= below <= bounded.figures["at_most"]
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -133,22 +133,22 @@ def test_who_came_is_exposed_with_their_values() -> None:
     later = pandas.concat([WARD, came])
     tried = versions(recoded(later, 10, 0), previous=recoded(WARD, 10, 0), k=4)
     moved = named(tried, "differencing")
-    assert (moved.attempts, moved.people) == (3, 3)
+    assert (moved.attempts, moved.affected) == (3, 3)
     assert moved.figures == {"appeared": 3, "vanished": 0, "alone": 1, "k": 4}
-    assert named(tried, "differencing", "ill").people == 3
+    assert named(tried, "differencing", "ill").affected == 3
     # Two who differ are exposed, but nobody's value is.
     later["ill"] = [*WARD["ill"], "gout", "flu", "cold"]
-    assert named(versions(recoded(later, 10, 0), previous=recoded(WARD, 10, 0)), "differencing", "ill").people == 1
+    assert named(versions(recoded(later, 10, 0), previous=recoded(WARD, 10, 0)), "differencing", "ill").affected == 1
 
 
 def test_who_left_is_exposed_and_changes_in_a_crowd_are_not() -> None:
     left = named(versions(recoded(WARD[1:], 10, 0), previous=recoded(WARD, 10, 0)), "differencing")
-    assert (left.people, left.figures["vanished"], left.figures["appeared"]) == (1, 1, 0)
+    assert (left.affected, left.figures["vanished"], left.figures["appeared"]) == (1, 1, 0)
     crowd = WARD.assign(ill=list("abcdefgh"))
     later = pandas.concat([WARD, crowd])
     moved = named(versions(recoded(later, 10, 0), previous=recoded(WARD, 10, 0), k=4), "differencing")
-    assert (moved.people, moved.attempts) == (0, 8)  # four in each class
-    assert named(versions(recoded(later, 10, 0), previous=recoded(WARD, 10, 0)), "differencing", "ill").people == 0
+    assert (moved.affected, moved.attempts) == (0, 8)  # four in each class
+    assert named(versions(recoded(later, 10, 0), previous=recoded(WARD, 10, 0)), "differencing", "ill").affected == 0
 
 
 def test_versions_that_are_generalized_in_other_ways_are_compared_in_groups_of_classes() -> None:
@@ -156,10 +156,10 @@ def test_versions_that_are_generalized_in_other_ways_are_compared_in_groups_of_c
     later = pandas.concat([WARD, came])
     for width, digits in ((20, 0), (5, 2)):
         moved = named(versions(recoded(later, width, digits), previous=recoded(WARD, 10, 0)), "differencing")
-        assert (moved.people, moved.figures["alone"]) == (1, 1)
+        assert (moved.affected, moved.figures["alone"]) == (1, 1)
     # Nothing is certain of who stands in both, where rows came or went, without the source.
     doubtful = named(versions(later.assign(age="*"), previous=BY_AGE), "intersection")
-    assert (doubtful.people, doubtful.figures["alone"], doubtful.figures["at_most"]) == (0, 0, 8)  # of nine
+    assert (doubtful.affected, doubtful.figures["alone"], doubtful.figures["at_most"]) == (0, 0, 8)  # of nine
 
 
 # What is refused, and said

@@ -1,6 +1,8 @@
 """Two releases of people who have several rows: whom they single out, by brute force, and what is kept for that."""
 
+import hmac
 import random
+from hashlib import md5, sha1, sha256
 from pathlib import Path
 from typing import Any
 
@@ -162,7 +164,10 @@ def test_whose_the_rows_are_is_kept_for_the_owner_alone() -> None:
     with pytest.raises(DifferencingError, match="1 person"):
         kanon_sql.anonymize(None, asked, output="anon.csv", overwrite=True)
     assert kept.read_bytes() == before
-    assert [path.name for path in kept.parent.iterdir()] == [kept.name]
+    assert {path.name: path.stat().st_mode & 0o777 for path in kept.parent.iterdir()} == {
+        kept.name: 0o600,
+        f"{kept.name}_key": 0o600,
+    }
     kept.write_bytes(before.replace(b"x", b"y", 1))
     with pytest.raises(DifferencingError, match="which people its rows are of: those that were kept are of another"):
         kanon_sql.anonymize(None, asked, output="anon.csv", overwrite=True)
@@ -175,6 +180,45 @@ def test_whose_the_rows_are_is_kept_for_the_owner_alone() -> None:
     assert kept.exists()
     kanon_sql.anonymize(None, {**asked, "differencing_limit": None}, output="anon.csv", overwrite=True)
     assert not kept.exists()
+
+
+def noted(file: str = ".kanon/anon.csv.people") -> set[str]:
+    return {*pandas.read_csv(file, dtype=str)["pid"]}
+
+
+@pytest.mark.slow
+def test_whose_the_rows_are_is_not_found_by_trying_numbers() -> None:
+    asked = {**SPEC, "source": "ward.csv", "columns": {"zip": "text"}, "keep": [], "differencing_limit": 0}
+    written(crowd(range(10), 2))
+    kanon_sql.anonymize(None, asked, output="anon.csv")
+    first, key = noted(), Path(".kanon/anon.csv.people_key")
+    tried = {form(str(number).encode()).hexdigest() for number in range(100) for form in (md5, sha1, sha256)}
+    assert len(first) == 10
+    assert not {digest.partition("-")[2] for digest in first} & tried
+    secret = bytes.fromhex(duckdb.read_parquet(str(key)).fetchall()[0][0])
+    inner, outer = (hmac.new(secret, f"people|{each}".encode(), sha256).hexdigest() for each in ("inner", "outer"))
+    own = {md5((outer + md5(f"{inner}{i}".encode()).hexdigest()).encode()).hexdigest() for i in range(10)}
+    assert {digest.partition("-")[2] for digest in first} == own
+    # The next release has the same key; one without it, or of before there were keys, cannot be compared.
+    kanon_sql.anonymize(None, asked, output="anon.csv", overwrite=True)
+    assert noted() == first
+    kept = key.read_bytes()
+    key.unlink()
+    with pytest.raises(DifferencingError, match="whose its rows are was noted with another key, or without one"):
+        kanon_sql.anonymize(None, asked, output="anon.csv", overwrite=True)
+    assert not key.exists()
+    key.write_bytes(kept)
+    kanon_sql.anonymize(None, asked, output="anon.csv", overwrite=True)
+    assert noted() == first
+    # With a secret of the spec no key is kept.
+    Path("secret.txt").write_text("0123456789abcdef" * 2)
+    asked["secret"] = "secret.txt"
+    with pytest.raises(DifferencingError, match="noted with another key"):
+        kanon_sql.anonymize(None, asked, output="anon.csv", overwrite=True)
+    kanon_sql.anonymize(None, {**asked, "differencing_limit": "unlimited"}, output="anon.csv", overwrite=True)
+    assert not key.exists()
+    assert len(noted() - first) == 10
+    kanon_sql.anonymize(None, asked, output="anon.csv", overwrite=True)
 
 
 @pytest.mark.slow
@@ -195,6 +239,9 @@ def test_a_table_keeps_its_people_beside_it(engine: Engine) -> None:
     assert made.manifest["differencing"]["people"] == 0
     kept = engine.rows('SELECT COUNT(*), COUNT(DISTINCT pid) FROM "anon__people"')
     assert kept == [(35, 13)]
+    assert engine.rows('SELECT COUNT(*), LENGTH(MIN(secret)) FROM "anon__people_key"') == [(1, 64)]
+    for private in ("anon__people", "anon__people_key"):
+        assert not engine.rights(engine.place(private)).grants
     engine.run("UPDATE anon SET ill = 'y'")
     with pytest.raises(DifferencingError, match="those that were kept are of another release"):
         release(crowd(range(10), 2))

@@ -210,7 +210,7 @@ def test_samples_of_adult_fall_without_the_mask_and_not_with_it() -> None:
                 fallen[seed, bool(mask)] = -1
                 continue
             (outcome,) = attack(release.to_df(), source=sample, spec=asked, only=["minimality"]).outcomes
-            fallen[seed, bool(mask)] = outcome.people
+            fallen[seed, bool(mask)] = outcome.affected
     assert [fallen[seed, False] for seed in SEEDS] == [13, 20, 18]
     assert [fallen[seed, True] for seed in SEEDS] == [0, -1, 0]
 

@@ -30,6 +30,8 @@ from kanon_sql.privacy import (
     delta_disclosure,
     k_anonymity,
     l_diversity,
+    marketer_risk,
+    prosecutor_risk,
     t_closeness,
 )
 from kanon_sql.queries import Relation
@@ -337,3 +339,72 @@ def test_a_share_of_people_may_hold_of_every_class_and_not_of_all_together() -> 
     )
     assert release.manifest["node"] == {"zip": 0}
     assert [each["achieved"] for each in release.manifest["privacy"]] == [2, 0.5]
+
+
+RISKS = [*prosecutor_risk(mean=0.3, above=0.26, share=0.25), marketer_risk(0.3)]
+
+
+def risks_of_people(classes: list[list[tuple[Any, ...]]]) -> dict[str, float]:
+    """The figures of everybody at the risk of the smallest class that they are in."""
+    people = [{row[4] for row in each} for each in classes]
+    risks = [max(Fraction(1, len(each)) for each in people if person in each) for person in set().union(*people)]
+    above = Fraction(sum(risk > Fraction(26, 100) for risk in risks), len(risks))
+    return {each.name: float(above if "above" in each.name else sum(risks) / len(risks)) for each in RISKS}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("strategy", ["exhaustive", "mondrian"])
+def test_a_risk_of_a_release_is_that_of_people_at_their_smallest_class(
+    embedded: DuckDB, asked_of: Asked, strategy: str, seed: int
+) -> None:
+    rows = visits(90, seed)
+    create_table(embedded, "visits", TYPES, rows)
+    made = asked_of(embedded, strategy=strategy, privacy=RISKS, into="anon")
+    found = {each["model"]: each["achieved"] for each in made.manifest["privacy"] if each["model"] != "class size"}
+    expected = risks_of_people(classes_of(embedded.rows('SELECT * FROM "anon"'), rows))
+    assert found == pytest.approx(expected)
+    assert all(found[each.name] <= each.most for each in RISKS)
+    assert any("every class has 4 people or more" in warning for warning in made.manifest["warnings"])
+
+
+@pytest.mark.slow
+def test_a_risk_is_verified_over_people() -> None:
+    verdicts = set()
+    for seed in range(4):
+        rows = [
+            (age // (5 if seed % 2 else 20), place, ill, visit, patient)
+            for age, place, ill, visit, patient in visits(60, seed)
+        ]
+        by_class = defaultdict(list)
+        for row in rows:
+            by_class[row[:2]].append(row)
+        asked = {"quasi_identifiers": ["age", "zip"], "unit": "patient", "privacy": RISKS}
+        checked = kanon_sql.verify(pandas.DataFrame(rows, columns=[*TYPES]), **asked)
+        expected = risks_of_people(list(by_class.values()))
+        assert {each.model: each.achieved for each in checked.summary.findings} == pytest.approx(expected)
+        assert {each.model: each.holds for each in checked.summary.findings} == {
+            each.name: expected[each.name] <= each.most for each in RISKS
+        }
+        verdicts |= {each.holds for each in checked.summary.findings}
+    assert verdicts == {True, False}
+
+
+@pytest.mark.slow
+def test_what_is_printed_counts_people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two patients with three rows each are a class of two people."""
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        (age, "1010", "flu", 100 * (age + who) + i, age + who) for age in (30, 50) for who in range(2) for i in range(3)
+    ]
+    pandas.DataFrame(rows, columns=[*TYPES]).to_csv("visits.csv", index=False)
+    asked = {**SPEC, "node": {"age": 1, "zip": 0}, "privacy": {"k": 2}, "target": {"file": "anon.csv"}}
+    Path("spec.yml").write_text(yaml.safe_dump({"source": "visits.csv", "columns": {"zip": "text"}, **asked}))
+    made = kanon("anonymize", "--spec", "spec.yml")
+    assert "12 of 12 rows released in 2 classes, the smallest of 2 people; 0 rows suppressed." in made.out
+    assert "12 rows of 4 people in 2 classes, the smallest of 2 people" in kanon("verify", "--spec", "spec.yml").out
+    alone = ["verify", "visits.csv", "--quasi-identifiers", "age,visit", "--unit", "patient", "--k", "2"]
+    assert (
+        "the smallest of 1 person\n12 rows in 12 classes are below 2 people:\n  12 classes of 1 person"
+        in kanon(*alone).out
+    )

@@ -87,7 +87,7 @@ def _outcome(
         f"{begins}.",
         attempts=release.rows,
         successes=people,
-        people=people,
+        affected=people,
         baseline=by_chance(material, column) if column else None,
         column=column,
         figures=figures,

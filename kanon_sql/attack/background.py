@@ -34,7 +34,7 @@ def _ruled_out(values: Values) -> Outcome:
         "one value that somebody does not have knows the one that they have.",
         attempts=rows,
         successes=after[0],
-        people=after[0],
+        affected=after[0],
         baseline=chance,
         column=column,
         figures={
@@ -60,7 +60,7 @@ def _guessed(values: Values) -> Outcome:
         f"{int(certain):,} have a value that {CERTAIN:.0%} of their class have.",
         attempts=rows,
         successes=int(right),
-        people=int(right),
+        affected=int(right),
         baseline=chance,
         column=column,
         figures={

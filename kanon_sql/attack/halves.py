@@ -55,13 +55,13 @@ def _matched(material: Material, half: Copy, column: str, shares: Relation) -> O
         else f"No group has both rows and values of {column}.",
         attempts=int(attempts),
         successes=round(right),
-        people=0,
+        affected=0,
         baseline=chance,
         column=column,
         figures={"right": float(right)},
         avoid="sort each half by what it shows, group by group",
     )
-    return replace(outcome, people=min(outcome.successes, release.rows) if outcome.excess else 0)
+    return replace(outcome, affected=min(outcome.successes, release.rows) if outcome.excess else 0)
 
 
 def _rows(material: Material, half: Copy, order: Sequence[str]) -> Relation:

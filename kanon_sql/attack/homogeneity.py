@@ -33,7 +33,7 @@ def _of_column(material: Material, column: str) -> Outcome:
         f"value of {column}: whoever finds somebody's class knows it.",
         attempts=release.people,
         successes=people,
-        people=people,
+        affected=people,
         baseline=by_chance(material, column),
         column=column,
         counted=release.who,

@@ -58,7 +58,7 @@ def _of_column(material: Material, people: Attacked, column: str) -> Outcome:
         f"values' shares alone for {baseline:.1%}.",
         attempts=attempts,
         successes=round(right),
-        people=round(right / attempts * everybody),
+        affected=round(right / attempts * everybody),
         baseline=baseline,
         control=control,
         column=column,

@@ -36,7 +36,7 @@ def _linkability(material: Material) -> Iterator[Outcome]:
             f"{same / attempts:.2%} of {int(attempts):,} {source.who}, if each takes one that fits.",
             attempts=int(attempts),
             successes=round(same),
-            people=round(same / attempts * everybody),
+            affected=round(same / attempts * everybody),
             baseline=1 / release.rows,
             control=float(others) / int(attempts),
             counted=source.who,

@@ -164,7 +164,7 @@ def _outcome(material: Material, column: str, told: Sequence[_Told], lower: int)
         f"To somebody who knows everybody's quasi-identifiers and how the release was made, {what}.",
         attempts=rows,
         successes=people,
-        people=people,
+        affected=people,
         column=column,
         figures={
             "lower_nodes": lower,

@@ -80,7 +80,7 @@ def _of_column(
         f"would be {baseline:.1%}.",
         attempts=attempts,
         successes=right,
-        people=round(right / attempts * everybody),
+        affected=round(right / attempts * everybody),
         baseline=baseline,
         control=others / attempts,
         column=column,

@@ -58,12 +58,12 @@ def _by_place(material: Material, other: Copy) -> Outcome:
         f"of rows that do not belong together {chance:.1%} do.",
         attempts=own,
         successes=fitted.get("place", 0),
-        people=0,
+        affected=0,
         baseline=chance,
         sampled=own < rows,
         avoid=_AVOID,
     )
-    return replace(outcome, people=round(outcome.share * rows) if outcome.excess else 0)
+    return replace(outcome, affected=round(outcome.share * rows) if outcome.excess else 0)
 
 
 def _pairs(material: Material, other: Copy, rows: int) -> Relation:
@@ -165,11 +165,11 @@ def _place_within_classes(material: Material, rows: _Rows, plain: Sequence[str])
         f"{chance:.1%} would.",
         attempts=int(tried),
         successes=int(same),
-        people=0,
+        affected=0,
         baseline=chance,
         avoid=_AVOID,
     )
-    return replace(outcome, people=int(same) if outcome.excess else 0)
+    return replace(outcome, affected=int(same) if outcome.excess else 0)
 
 
 def _order_within_classes(material: Material, rows: _Rows, plain: Sequence[str]) -> Outcome:
@@ -188,11 +188,11 @@ def _order_within_classes(material: Material, rows: _Rows, plain: Sequence[str])
         else "Of no two neighbours within a class is it certain which rows of the source they are.",
         attempts=neighbours,
         successes=ordered,
-        people=0,
+        affected=0,
         baseline=max([0.5, *shares]),
         avoid=_AVOID,
     )
-    return replace(outcome, people=ordered if outcome.excess else 0)
+    return replace(outcome, affected=ordered if outcome.excess else 0)
 
 
 def _sortings(plain: Sequence[str]) -> list[list[str]]:

@@ -27,20 +27,20 @@ class Control:
 class Outcome:
     """What came of an attack, counts and shares only.
 
-    `attempts`, `successes`: guesses, and how many were right. `people`: how many of those in the release the attack
-    succeeds with; from a sample, an estimate. `counted`: what `people` counts, people where a column tells them apart,
-    or else rows. `baseline`: the share of right
-    guesses of somebody who knows no more than the values' shares in the whole table. `control`: the share of right
-    guesses about the same people without their own record. `on_control`: what came of it on the rows of a control,
-    which then takes the place of `control`. `column`: the sensitive column that was guessed. `figures`: what else there
-    is to know, by name. `sentence`: what was found; `avoid`: what to do about it.
+    `attempts`, `successes`: guesses, and how many were right. `affected`: how many of those in the release the attack
+    succeeds with; from a sample, an estimate. `counted`: what `affected` counts, people where a column tells them
+    apart, or else rows, or cells. `baseline`: the share of right guesses of somebody who knows no more than the values'
+    shares in the whole table. `control`: the share of right guesses about the same people without their own record.
+    `on_control`: what came of it on the rows of a control, which then takes the place of `control`. `column`: the
+    sensitive column that was guessed. `figures`: what else there is to know, by name. `sentence`: what was found;
+    `avoid`: what to do about it.
     """
 
     name: str
     sentence: str
     attempts: int
     successes: int
-    people: int
+    affected: int
     baseline: float | None = None
     control: float | None = None
     on_control: Control | None = None
@@ -112,7 +112,7 @@ class Outcome:
             "baseline": self.baseline,
             "control": self.beyond,
             "excess": self.excess,
-            "people": self.people,
+            "affected": self.affected,
             "counted": self.counted,
             "sampled": self.sampled,
             "figures": dict(self.figures),

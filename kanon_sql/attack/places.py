@@ -90,7 +90,7 @@ def _guessed(material: Material, boxes: Relation, guesses: Relation, name: str) 
     chance = 1 / material.k if material.k else None
     outcome = Outcome(name, "", attempts, successes, 0, chance, figures={"k": material.k}, avoid=_AVOID)
     counted = "people" if material.unit in (material.auxiliary or material.release).columns else "rows"
-    return replace(outcome, people=round(outcome.share * people) if outcome.excess else 0, counted=counted)
+    return replace(outcome, affected=round(outcome.share * people) if outcome.excess else 0, counted=counted)
 
 
 def _columns(material: Material, copy: Copy, *wanted: str) -> dict[str, list[str]]:

@@ -63,7 +63,7 @@ def _of_column(material: Material, attacked: Attacked, column: str, like: Sequen
         f"{int(told):,} of {attempts:,} {attacked.people.who}; by the records alone, for {int(alone):,}.",
         attempts=attempts,
         successes=int(told),
-        people=round(int(told) / attempts * attacked.people.people) if attempts else 0,
+        affected=round(int(told) / attempts * attacked.people.people) if attempts else 0,
         baseline=int(alone) / attempts if attempts else None,
         column=column,
         counted=attacked.people.who,

@@ -82,7 +82,7 @@ def _outcome(material: Material, source: Copy, name: str, sets: Sequence[_Names]
         "these descriptions fit one row of the source alone.",
         attempts=rows,
         successes=people,
-        people=people,
+        affected=people,
         baseline=worst.unique / rows * _by_chance(source.rows, rows),
         sampled=worst.attempts < worst.unique,
         figures={"unique_rows": worst.unique, "descriptions": attempts, "isolating": isolating},

@@ -14,7 +14,7 @@ from rich.table import Table
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import takes
 from kanon_sql.cli.flags import in_flags
-from kanon_sql.cli.show import EMPTY, found_by, grid, out, promised, roles, took, verified, warn, watching
+from kanon_sql.cli.show import EMPTY, found_by, grid, out, promised, roles, smallest_of, took, verified, warn, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.report.numbers import count
 from kanon_sql.verbs.anonymize import anonymize as run
@@ -125,10 +125,11 @@ def show_release(manifest: dict[str, Any]) -> None:
         out.print(f"[yellow]{escape(in_flags(nothing_left))}[/yellow]")
     out.print(_damage_table(manifest), soft_wrap=False)
     suppressed = manifest["suppressed_rows"]
+    of_rows = " rows" if manifest.get("unit") else ""
     masked = " (shown as *)" if manifest["masked_rows"] else ""
     out.print(
         f"{manifest['released_rows']:,} of {manifest['rows']:,} rows released in {manifest['classes']:,} classes, "
-        f"the smallest of {manifest['smallest_class']} rows; {suppressed:,} suppressed{masked}."
+        f"the smallest of {smallest_of(manifest)}; {suppressed:,}{of_rows} suppressed{masked}."
     )
     if "people" in manifest:
         out.print(

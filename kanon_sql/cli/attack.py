@@ -12,7 +12,7 @@ from rich.markup import escape
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Argument, Option, takes
 from kanon_sql.cli.flags import in_flags
-from kanon_sql.cli.show import grid, out, warn, watching
+from kanon_sql.cli.show import counted, grid, out, warn, watching
 from kanon_sql.verbs.attack import Attacks
 from kanon_sql.verbs.attack import attack as run
 
@@ -89,7 +89,7 @@ def _show(tried: Attacks) -> None:
     for each in tried.outcomes:
         chance = "" if each.baseline is None and each.beyond is None else f"{each.chance:.1%}"
         control = [f"{each.on_control.share:.1%}" if each.on_control else ""] if beside else []
-        cells = (_counted(each.people, each.counted), f"{each.share:.1%}", *control, chance, f"{each.excess:.1%}")
+        cells = (counted(each.affected, each.counted), f"{each.share:.1%}", *control, chance, f"{each.excess:.1%}")
         table.add_row(escape(each.name), escape(each.column or ""), *cells)
     out.print(table, soft_wrap=False)
     for each in tried.outcomes:
@@ -100,15 +100,6 @@ def _show(tried: Attacks) -> None:
     for name, needs in tried.skipped:
         out.print(f"\nNot tried: {escape(name)}; it needs {escape(_flagged(needs))}.")
     warn(tried.notes)
-
-
-def _counted(number: int, of: str) -> str:
-    """A number of rows or people.
-
-    >>> _counted(1, "rows"), _counted(2000, "people")
-    ('1 row', '2,000 people')
-    """
-    return f"{number:,} {of if number != 1 else 'row' if of == 'rows' else 'person'}"
 
 
 def _flagged(needs: str) -> str:

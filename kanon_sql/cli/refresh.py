@@ -7,7 +7,7 @@ from typing import Any
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Argument, takes
-from kanon_sql.cli.show import out, promised, verified, warn
+from kanon_sql.cli.show import out, promised, smallest_of, verified, warn
 from kanon_sql.verbs.refresh import refresh as run
 
 NAME = Argument("name", "What anonymize --as materialized made.", default=...)
@@ -26,7 +26,7 @@ def _show(manifest: dict[str, Any]) -> None:
     """Show what is in a materialized release now."""
     out.print(
         f"{manifest['released_rows']:,} rows in {manifest['classes']:,} classes, "
-        f"the smallest of {manifest['smallest_class'] or 0} rows."
+        f"the smallest of {smallest_of(manifest)}."
     )
     warn(manifest["warnings"])
     name = manifest["target"]["table"]

@@ -14,7 +14,8 @@ from rich.table import Table
 from kanon_sql.cli.flags import in_flags
 from kanon_sql.cli.said import SAID
 from kanon_sql.recode import Rounds
-from kanon_sql.report.numbers import count, figure, parameters
+from kanon_sql.report.numbers import count, counted, figure, parameters
+from kanon_sql.report.words import smallest_group, who
 from kanon_sql.strategies import Progress
 from kanon_sql.verbs.observer import Observer
 
@@ -160,6 +161,11 @@ _STAGES = {
     "verify": "verifying",
     "cloak": "cloaking",
 }
+
+
+def smallest_of(manifest: Mapping[str, Any]) -> str:
+    """The size of the smallest class of a release, in people where these are counted."""
+    return counted(smallest_group(manifest) or 0, who(manifest))
 
 
 def took(seconds: Mapping[str, float]) -> str:

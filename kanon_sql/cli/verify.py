@@ -13,6 +13,7 @@ from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import takes
 from kanon_sql.cli.flags import in_flags
 from kanon_sql.cli.show import out, promised
+from kanon_sql.report.numbers import counted
 from kanon_sql.verbs.verify import ITSELF
 from kanon_sql.verbs.verify import verify as run
 
@@ -35,10 +36,10 @@ def _show(checked: dict[str, Any]) -> None:
         out.print(f"[red]does not hold[/red]: {escape(in_flags(checked['problem']))}")
         return
     people = f" of {checked['people']:,} people" if "people" in checked else ""
-    said = (
-        f"{checked['rows']:,} rows{people} in {checked['classes']:,} classes, the smallest of "
-        f"{checked['smallest_class']} rows"
+    smallest = counted(
+        checked["smallest_class_of_people" if people else "smallest_class"] or 0, "people" if people else "rows"
     )
+    said = f"{checked['rows']:,} rows{people} in {checked['classes']:,} classes, the smallest of {smallest}"
     models = escape(promised(checked["findings"]))
     if checked["holds"]:
         out.print(f"[green]holds[/green]: {models} on {_listed(checked)}; {said}")
@@ -52,7 +53,7 @@ def _show(checked: dict[str, Any]) -> None:
     _show_comparison(checked)
 
 
-def _show_offence(finding: dict[str, Any], sizes: list[dict[str, int]], counted: str) -> None:
+def _show_offence(finding: dict[str, Any], sizes: list[dict[str, int]], whose: str) -> None:
     """Say how far a model is missed; of k, by the sizes of the classes."""
     rows = f"{finding['unsafe_rows']:,} rows in {finding['unsafe_classes']:,} classes"
     if finding["model"] != "k-anonymity":
@@ -60,9 +61,9 @@ def _show_offence(finding: dict[str, Any], sizes: list[dict[str, int]], counted:
         model = escape(promised([finding]))
         out.print(f"{rows} do not meet {model}: {achieved} found")
         return
-    out.print(f"{rows} are below {finding['required']} {counted}:")
+    out.print(f"{rows} are below {finding['required']} {whose}:")
     for offence in sizes:
-        out.print(f"  {offence['classes']:,} classes of {offence['size']} {counted}")
+        out.print(f"  {offence['classes']:,} classes of {counted(offence['size'], whose)}")
 
 
 def _show_comparison(checked: dict[str, Any]) -> None:

@@ -63,6 +63,11 @@ class ReleaseModel:
     class_size: ClassVar[None] = None  # none that a release must have
 
     @property
+    def is_risk(self) -> bool:
+        """Whether the figure is of the risks of all rows (or people), and not an estimate from the classes."""
+        return self.monotone != "never"
+
+    @property
     def required(self) -> Any:
         """The model's parameter, or all of them where it has several."""
         return required_of(self.parameters)

@@ -97,6 +97,14 @@ class PeopleByClass:
         """The prosecutor's mean risk, everybody's being that of their smallest class; 0 where there is nobody."""
         return fsum(people / size for size, people in self.sizes) / self.number if self.sizes else 0.0
 
+    @property
+    def histogram(self) -> Sequence[tuple[Any, ...]]:
+        """The sizes with parts of classes: of size 4 there are 3/4 of a class, where that is the smallest of 3 people.
+
+        A figure of these is that of the people, everybody once, at the risk of their smallest class.
+        """
+        return [(size, Fraction(people, size)) for size, people in self.sizes]
+
     def above(self, risk: float) -> int:
         """Whose prosecutor's risk is above a threshold."""
         return self.between(1, least_size(risk) - 1)
@@ -202,7 +210,7 @@ def _fewest_rows(surpluses: Iterable[tuple[float, int, int]]) -> int:
 
 
 def _classes_per_row(classes: Sizes) -> float:
-    return sum(number for _, number in classes) / _rows(classes)
+    return float(sum(number for _, number in classes) / _rows(classes))
 
 
 def _mean_of_rows(classes: Sizes, most: float) -> float:
@@ -219,7 +227,7 @@ def _above(who: str, threshold: float, share: float) -> ReleaseModel:
     size = least_size(threshold)
 
     def above(classes: Sizes) -> float:
-        return _rows([each for each in classes if each[0] < size]) / _rows(classes)
+        return float(_rows([each for each in classes if each[0] < size]) / _rows(classes))
 
     def unavoidable(classes: Sizes) -> int:
         """The rows above the threshold that the others, all kept, are too few for; parts of a class are no larger."""

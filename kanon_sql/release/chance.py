@@ -32,6 +32,17 @@ def secret_of(spec: Spec) -> bytes:
     return secret
 
 
+def make_people_key(tables: Scratch, secret: bytes) -> Relation:
+    """Make a scratch table of one row: `id`, which tells nothing of the others, `inner_key` and `outer_key`.
+
+    Each key is as long as a block of MD5, so that MD5(outer_key || MD5(inner_key || text)) is NMAC (Bellare, Canetti,
+    Krawczyk, CRYPTO 1996), which no collision of MD5 breaks.
+    """
+    keys = [hmac.new(secret, f"people|{what}".encode(), sha256).hexdigest() for what in ("id", "inner", "outer")]
+    names = ("id", "inner_key", "outer_key")
+    return tables.load("people_key", dict.fromkeys(names, "VARCHAR"), [[keys[0][:8]], [keys[1]], [keys[2]]])
+
+
 def make_key(tables: Scratch, secret: bytes, purpose: str, places: int = 1) -> Relation:
     """Make a scratch table of one row: `key`, a text for MD5(key || row), and `shift`, a number below `places`.
 

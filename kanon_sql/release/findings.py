@@ -101,7 +101,10 @@ class Summary:
     def to_dict(self) -> dict[str, Any]:
         """What was found, ready for JSON."""
         said = {name: value for name, value in asdict(self).items() if name not in _NOT_FOUND}
-        return said if self.people is None else {**said, "people": self.people}
+        if self.of_people is None:
+            return said
+        smallest = min((size for size, _ in self.of_people.sizes), default=None)
+        return {**said, "people": self.people, "smallest_class_of_people": smallest}
 
 
 _NOT_FOUND = ("homogeneous", "redrawn", "frequent", "of_people", "statements")
@@ -135,10 +138,10 @@ def summarize(
         asked = _summaries_sql(engine, relation, quasi_identifiers, model, others)
         for each, (name, sql) in zip(model.models, asked, strict=False):
             summaries.append(_of_classes(each, tables.rows_as(sql, name)))
-        for promised, (name, sql) in zip(model.of_release, asked[len(model.models) :], strict=True):
-            summaries.append(_of_release(promised, tables.rows_as(sql, name)))
-        same = tuple(_homogeneous(tables, relation, quasi_identifiers, each, model.unit) for each in sensitive)
         people = people_by_class(engine, relation, quasi_identifiers, model.unit) if model.unit else None
+        for promised, (name, sql) in zip(model.of_release, asked[len(model.models) :], strict=True):
+            summaries.append(_of_release(promised, tables.rows_as(sql, name), people))
+        same = tuple(_homogeneous(tables, relation, quasi_identifiers, each, model.unit) for each in sensitive)
     worst = max(summaries, key=lambda summary: summary.unsafe_classes)
     every = tuple(finding for summary in summaries for finding in summary.findings)
     frequent = {column: rows for summary in summaries for column, rows in summary.frequent.items()}
@@ -174,10 +177,12 @@ def _of_classes(model: PrivacyModel, rows: Sequence[tuple[Any, ...]]) -> Summary
     return Summary(int(total), int(classes), _figure(smallest), *unsafe, findings=(finding,), frequent=frequent)
 
 
-def _of_release(model: ReleaseModel, rows: Sequence[tuple[Any, ...]]) -> Summary:
+def _of_release(model: ReleaseModel, rows: Sequence[tuple[Any, ...]], people: PeopleByClass | None) -> Summary:
     """Unsafe are the smallest classes, without which the others would meet the model."""
     counted = [(Alike(*map(int, row[:3])), int(row[3]), int(row[4])) for row in rows]
     histogram = model.histogram([alike for alike, _, _ in counted])
+    if people and model.is_risk and model.population is None:
+        histogram = people.histogram
     least = model.least_class_size(histogram)
     unsafe = [each for each in counted if model.size_of(each[0]) < least]
     offenders = sum(alike.classes for alike, _, _ in unsafe), sum(size for _, size, _ in unsafe)

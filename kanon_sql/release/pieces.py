@@ -37,7 +37,8 @@ class Piece:
 
 
 PEOPLE, EVIDENCE = "people", "evidence"  # whose the rows of a release are, and by which values they have their labels
-PRIVATE = (PEOPLE, EVIDENCE)  # the stems of what belongs to a release and is for its owner alone
+KEY = "people_key"  # without which nobody finds by trying who the people are
+PRIVATE = (PEOPLE, KEY, EVIDENCE)  # the stems of what belongs to a release and is for its owner alone
 FOLDER = ".kanon"  # of mode 0700, for files beside others that nobody but their owner may read
 
 

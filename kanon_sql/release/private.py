@@ -1,6 +1,7 @@
 """What is kept with a release for its owner alone, in the same step.
 
-Whose its rows are, where two releases of people are to be compared; and of a local recoding what its tuples are shown
+Whose its rows are, where two releases of people are to be compared: by a digest whose key is kept apart from it, so
+that nobody who has one of both finds a patient number by trying all. And of a local recoding what its tuples are shown
 as, where it is verified by more than its own rows, since its labels alone do not tell.
 
 It is a companion table that nobody else may read, or a file of mode 0600 in `.kanon` beside the target.
@@ -8,23 +9,67 @@ It is a companion table that nobody else may read, or a file of mode 0600 in `.k
 
 from __future__ import annotations
 
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
 from kanon_sql import queries
-from kanon_sql.release import folders
+from kanon_sql.engine import Engine
+from kanon_sql.release import folders, tables
+from kanon_sql.release.chance import make_people_key, secret_of
 from kanon_sql.release.local_recoding import LocalRecoding
-from kanon_sql.release.pieces import EVIDENCE, PEOPLE, Piece
+from kanon_sql.release.pieces import EVIDENCE, KEY, PEOPLE, Piece, companion, private_file
 from kanon_sql.release.recoding import Recoding
 from kanon_sql.spec import Target
 
 
-def pieces(recoding: Recoding, target: Target | None) -> list[Piece]:
-    """The companions of a release; none of one that lasts no longer than its connection."""
-    if target is None or folders.named(recoding.engine, target):
+def pieces(recoding: Recoding, target: Target | None, secret: bytes) -> list[Piece]:
+    """The companions of a release; none of one that lasts no longer than its connection.
+
+    `secret`: that of `people_secret`.
+    """
+    if not _lasts(recoding, target):
         return []
-    people = [_people(recoding)] if shows_people(recoding) and target.form != "view" else []
+    assert target
     return [
-        *people,
+        *(_people(recoding, secret) if _notes_people(recoding, target) else []),
         *([_evidence(recoding)] if isinstance(recoding, LocalRecoding) and needs_evidence(recoding) else []),
     ]
+
+
+def people_secret(recoding: Recoding, target: Target | None) -> bytes:
+    """What the people of a release are noted with: the spec's secret, or else that of the release that it replaces.
+
+    It is read before that is dropped. All releases of one target share it, so that their people can be compared.
+    """
+    if target is None or not _lasts(recoding, target) or not _notes_people(recoding, target):
+        return b""
+    if recoding.spec.secret:
+        return secret_of(recoding.spec)
+    return _kept_secret(recoding.engine, target) or secret_of(recoding.spec)
+
+
+def _kept_secret(engine: Engine, target: Target) -> bytes | None:
+    if target.table:
+        place = engine.place(target.table)
+        there = companion(place, KEY)
+        ours = engine.existing(there) and tables.about(engine, there).get("of") == place.name
+        rows = engine.rows(queries.select_all(there, engine.dialect)) if ours else []
+        return bytes.fromhex(rows[0][0]) if rows else None
+    file = private_file(Path(str(target.file)), KEY)
+    if not file.is_file():
+        return None
+    with closing(engine.embedded()) as reader:
+        ((key,),) = reader.rows(queries.select_all(reader.read_written(file, "parquet"), reader.dialect))
+    return bytes.fromhex(key)
+
+
+def _lasts(recoding: Recoding, target: Target | None) -> bool:
+    return target is not None and not folders.named(recoding.engine, target)
+
+
+def _notes_people(recoding: Recoding, target: Target) -> bool:
+    return shows_people(recoding) and target.form != "view"
 
 
 def needs_evidence(recoding: Recoding) -> bool:
@@ -38,13 +83,21 @@ def shows_people(recoding: Recoding) -> bool:
     return recoding.model.unit is not None and recoding.spec.differencing_limit is not None
 
 
-def _people(recoding: Recoding) -> Piece:
-    """The rows of the release, each with a checksum of whose it is."""
+def _people(recoding: Recoding, secret: bytes) -> list[Piece]:
+    """The rows of the release, each with a digest of whose it is; and what its key is made of, if that is ours."""
     unit = str(recoding.model.unit)
     shown = recoding.tables.make_as("with_people", recoding.with_people().release_sql())
     columns = [name for name in recoding.columns if name != unit]
-    query = queries.text("pipeline/people", recoding.engine.dialect, shown=shown, columns=columns, unit=[unit])
-    return Piece(PEOPLE, _SENTENCE, query, PEOPLE, says={"is": "the people of a release"}, released=False)
+    key = make_people_key(recoding.tables, secret)
+    holes: dict[str, Any] = {"shown": shown, "key": key, "columns": columns, "unit": [unit]}
+    query = queries.text("pipeline/people", recoding.engine.dialect, **holes)
+    people = Piece(PEOPLE, _SENTENCE, query, PEOPLE, says={"is": "the people of a release"}, released=False)
+    if recoding.spec.secret:
+        return [people]
+    kept = recoding.tables.load("people_secret", {"secret": "VARCHAR"}, [[secret.hex()]])
+    query = queries.select_all(kept, recoding.engine.dialect)
+    says = {"is": "the key of the people of a release"}
+    return [people, Piece(KEY, _KEY, query, KEY, says=says, released=False, written_as="parquet")]
 
 
 def _evidence(recoding: LocalRecoding) -> Piece:
@@ -55,4 +108,5 @@ def _evidence(recoding: LocalRecoding) -> Piece:
 
 
 _EVIDENCE = "Keep what each tuple of the source is shown as, so that the release can be verified."
+_KEY = "Keep the key by which it is noted whose the rows are, for the next release."
 _SENTENCE = "Keep whose the rows are, so that the next release is compared with this one by people."

@@ -36,7 +36,9 @@ def release(
     started = time.monotonic()
     recoding.prepare()
     query, redrawn = minimality.mask(recoding) if recoding.redrawn else (None, ())
-    made_of, verify = partial(pieces, recoding, target, query=query), partial(_verify, recoding, redrawn)
+    secret = private.people_secret(recoding, target)
+    made_of = partial(pieces, recoding, target, query=query, secret=secret)
+    verify = partial(_verify, recoding, redrawn)
     prepared = time.monotonic() - started
 
     def checked(engine: Engine, staged: Staged) -> Summary:
@@ -50,10 +52,12 @@ def release(
     return replace(made, statements=statements, write_seconds=made.write_seconds + prepared)
 
 
-def pieces(recoding: Recoding, target: Target | None, place: Relation, query: str | None = None) -> list[Piece]:
+def pieces(
+    recoding: Recoding, target: Target | None, place: Relation, query: str | None = None, secret: bytes = b""
+) -> list[Piece]:
     """A table or file; or a view, materialized or not, over the source and the tables that it needs.
 
-    `query`: of a table or file, where it is another than the recoding's own.
+    `query`: of a table or file, where it is another than the recoding's own. `secret`: what its people are noted with.
     """
     says = promise(recoding.spec, recoding.model, recoding.quasi_identifiers)
     if target and target.form == "materialized":
@@ -61,13 +65,13 @@ def pieces(recoding: Recoding, target: Target | None, place: Relation, query: st
         says = {**says, "source": list(recoding.table.relation.parts), "suppression_limit": limit}
     if target is None or not target.stays_a_query:
         made = Piece("release", SENTENCE, query or recoding.release_sql(), says=says)
-        return [made, *private.pieces(recoding, target)]
+        return [made, *private.pieces(recoding, target, secret)]
     companions = [
         Piece(stem, _COMPANION, query, stem, says={"is": "a table that the view needs"}, released=False, key="value")
         for stem, query in recoding.companions().items()
     ]
     made = Piece("release", SENTENCE, recoding.view_sql(place), form=target.form, says=says)
-    return [made, *companions, *private.pieces(recoding, target)]
+    return [made, *companions, *private.pieces(recoding, target, secret)]
 
 
 _COMPANION = "Keep what the view needs, since it counts its classes whenever it is read."

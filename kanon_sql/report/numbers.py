@@ -9,6 +9,16 @@ from math import isfinite
 _LONG = 10**9  # counts from here on are told by their magnitude
 
 
+def counted(number: int, of: str) -> str:
+    """A number of rows, people or cells.
+
+    >>> counted(1, "rows"), counted(1, "people"), counted(2000, "people")
+    ('1 row', '1 person', '2,000 people')
+    """
+    one = {"people": "person"}.get(of, of.removesuffix("s"))
+    return f"{number:,} {one if number == 1 else of}"
+
+
 def count(number: int) -> str:
     """A count: exact with separators, or a power of ten where nobody reads the digits.
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kanon_sql.privacy.risk import least_size
+from kanon_sql.report.numbers import counted as of_size
 from kanon_sql.risk.identifiers import OLD, Contents
 
 CELL = 11  # the least size of a cell
@@ -36,8 +37,7 @@ def norms(smallest: int, counted: str, contents: Contents, unknown: bool = False
 
 def of_classes(smallest: int, counted: str, unknown: bool = False) -> Iterator[Norm]:
     """The rules about class sizes; figures are compared as they are, not as they are printed."""
-    one = {"rows": "row", "people": "person"}
-    size = f"{smallest:,} {counted if smallest != 1 else one[counted]}{', people unknown' if unknown else ''}"
+    size = f"{of_size(smallest, counted)}{', people unknown' if unknown else ''}"
     asked = f"at most {_HIGHEST}, a class of {least_size(_HIGHEST)}"
     for name in ("EMA Policy 0070", "Health Canada PRCI"):
         met = None if unknown and 1 / smallest <= _HIGHEST else 1 / smallest <= _HIGHEST

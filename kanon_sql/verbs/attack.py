@@ -65,7 +65,7 @@ class Attacks(Result):
         """One row per attack and column."""
         import pandas
 
-        counts = ("people", "counted", "attempts", "successes")
+        counts = ("affected", "counted", "attempts", "successes")
         names = ("name", "column", *counts, "share", "baseline", "control", "excess")
         return pandas.DataFrame([[each.to_dict()[name] for name in names] for each in self.outcomes], columns=names)
 
@@ -108,7 +108,7 @@ def attack(
     >>> import pandas
     >>> release = pandas.DataFrame({"zip": ["1*", "1*", "2*", "2*"], "ill": list("xxyz")})
     >>> tried = attack(release, quasi_identifiers=["zip"], sensitive=["ill"], only=["homogeneity"])
-    >>> [(each.name, each.people) for each in tried.outcomes]
+    >>> [(each.name, each.affected) for each in tried.outcomes]
     [('homogeneity', 2)]
     """
     observer = observer or Observer()

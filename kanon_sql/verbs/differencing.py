@@ -208,6 +208,8 @@ def singled_out(beside: _Beside, copies: Mapping[str, Copy], source: Source, old
     """Hold two releases against each other, beside the source of the newer one."""
     if beside.spec.unit and not copies["previous"].unit:
         raise _incomparable(beside.target, older, "it is not known which people its rows are of")
+    if beside.spec.unit and len(_keys(beside.tables, copies["previous"]) | _keys(beside.tables, copies["release"])) > 1:
+        raise _incomparable(beside.target, older, "whose its rows are was noted with another key, or without one")
     notes: list[str] = []
     material = beside.material(_alike(beside, copies), source, notes.append)
     assert material.previous
@@ -217,6 +219,11 @@ def singled_out(beside: _Beside, copies: Mapping[str, Copy], source: Source, old
     assert found.changes
     asked = {column: told.found for column, told in found.composed.items() if column in beside.spec.privacy.counted}
     return SingledOut(found.k, found.changes.exposed + found.changes.stayed, found.below_k.found, asked)
+
+
+def _keys(tables: Scratch, copy: Copy) -> set[str]:
+    """The keys with which it is noted whose the rows of a release are."""
+    return {key for (key,) in tables.rows("pipeline/people_keys", people=copy.relation, unit=copy.unit) if key}
 
 
 @contextlib.contextmanager

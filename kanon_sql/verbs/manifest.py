@@ -322,7 +322,7 @@ def _of_zones(plan: Plan | LocalPlan) -> list[str]:
 
 def _class_by_class(plan: Plan | LocalPlan) -> list[str]:
     """That a size of each class stands for models about all of them, where nobody looks at all of them."""
-    if not class_by_class(plan.spec):
+    if not class_by_class(plan.spec) and plan.judge.model.unit is None:
         return []
     model, counted = plan.judge.model, "people" if plan.judge.model.unit else "rows"
     own = [each.name for each in model.of_release if each.population is None]

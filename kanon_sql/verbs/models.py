@@ -28,12 +28,17 @@ def models_of(spec: Spec, source: Source) -> PrivacyModels:
     said = [_model(spec, source, column, each) for _, column, each in spec.privacy.asked]
     beside = [each.model() for each in spec.privacy.populated]
     model = all_of(*_k(spec), *said, *beside, *spec.privacy.of_release, *spec.models, unit=spec.unit)
-    return model.of_classes if class_by_class(spec) else model
+    # Who of a population the classes of somebody stand for is counted class by class.
+    by_class = class_by_class(spec) or (spec.unit and any(each.population is not None for each in model.of_release))
+    return model.of_classes if by_class else model
 
 
 def searched_models(spec: Spec, source: Source) -> PrivacyModels:
-    """The privacy models that classes are chosen by: all, or none of sensitive values where these are redrawn."""
-    model = models_of(spec, source)
+    """The privacy models that classes are chosen by: all, or none of sensitive values where these are redrawn.
+
+    Somebody may be in several classes, and is at the risk of the smallest: with a unit every class is large enough.
+    """
+    model = models_of(spec, source).of_classes if spec.unit else models_of(spec, source)
     return model.before_redrawing if spec.privacy.minimality else model
 
 

@@ -65,9 +65,22 @@ CASES = [
     ),
     Case(
         "pipeline/people",
-        {"shown": Relation("shown"), "columns": ["a"], "unit": ["p"]},
+        {"shown": Relation("shown"), "key": Relation("key"), "columns": ["a"], "unit": ["p"]},
         ["a", "p"],
-        [(1, _md5("7")), (2, _md5("7"))],
-        relation("shown", "a p", (1, 7), (2, 7)),
+        [(1, f"k-{_md5('out' + _md5('in7'))}"), (2, f"k-{_md5('out' + _md5('in7'))}")],
+        relation("shown", "a p", (1, 7), (2, 7))
+        | relation(
+            "key",
+            "id inner_key outer_key",
+            ("k", "in", "out"),
+            **dict.fromkeys(["id", "inner_key", "outer_key"], "VARCHAR"),
+        ),
+    ),
+    Case(
+        "pipeline/people_keys",
+        {"people": Relation("people"), "unit": ["p"]},
+        ["id"],
+        [("12345678-",), ("0123456789"[:9],)],
+        relation("people", "p", ("12345678-9",), ("12345678-8",), ("0123456789",), p="VARCHAR"),
     ),
 ]
