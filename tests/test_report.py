@@ -550,3 +550,31 @@ def test_the_first_page_names_the_worst_columns_and_counts_the_others() -> None:
     *named, more = words._homogeneous(tried)
     assert [sentence.partition("%")[0] for sentence in named] == ["50", "40", "30"]
     assert more == "2 more columns have such groups too; see Attacks."
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", [None, "id"])
+def test_a_report_by_its_spec_warns_as_the_run_did_but_without_lines_and_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unit: str | None
+) -> None:
+    """Classes of one illness are named again; what a file's lines look like is for the owner of the source."""
+    monkeypatch.chdir(tmp_path)
+    rows = [(f"p{i // 2}", 20 + i // 20 * 10, "flu" if i < 60 else "xyz"[i % 3], "2024-01-01") for i in range(120)]
+    table = pandas.DataFrame(rows, columns=["id", "age", "ill", "day"])
+    table.loc[17, "day"] = "unknown"
+    table.to_csv("ward.csv", index=False)
+    spec: dict[str, Any] = {"source": "ward.csv", "quasi_identifiers": {"age": {"hierarchy": {"ranges": [10, 20]}}}}
+    spec |= {"sensitive": ["ill"], "keep": ["day"], "target": {"file": "anon.csv"}}
+    spec |= {"privacy": {"k": 5, **({"unit": unit} if unit else {})}} | ({} if unit else {"identifiers": ["id"]})
+    made = kanon_sql.anonymize(None, spec)
+    (same,) = (each for each in made.manifest["warnings"] if "all have the same 'ill'" in each)
+    assert same.startswith(f"in 3 of 6 classes, with 60 rows{' of 30 people' if unit else ''},")
+    assert any("line 19 holds no date" in each for each in made.manifest["warnings"])
+    seen = kanon_sql.report(None, spec, without=QUICK)
+    assert same in seen.figures.manifest["warnings"]
+    for text in (seen.html, seen.record):
+        assert "3 of 6 classes" in text
+        assert "olumn day stays text" in text
+        assert "line 19" not in text
+        assert "119" not in text
+    assert "All figures here are of rows." in seen.html

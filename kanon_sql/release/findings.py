@@ -141,7 +141,7 @@ def summarize(
         people = people_by_class(engine, relation, quasi_identifiers, model.unit) if model.unit else None
         for promised, (name, sql) in zip(model.of_release, asked[len(model.models) :], strict=True):
             summaries.append(_of_release(promised, tables.rows_as(sql, name), people))
-        same = tuple(_homogeneous(tables, relation, quasi_identifiers, each, model.unit) for each in sensitive)
+        same = tuple(homogeneous(tables, relation, quasi_identifiers, each, model.unit) for each in sensitive)
     worst = max(summaries, key=lambda summary: summary.unsafe_classes)
     every = tuple(finding for summary in summaries for finding in summary.findings)
     frequent = {column: rows for summary in summaries for column, rows in summary.frequent.items()}
@@ -157,9 +157,10 @@ def people_by_class(engine: Engine, relation: Relation, quasi_identifiers: Seque
     return PeopleByClass(tuple((int(size), int(people)) for size, people in rows))
 
 
-def _homogeneous(
+def homogeneous(
     tables: Scratch, relation: Relation, quasi_identifiers: Sequence[str], column: str, unit: str | None
 ) -> Homogeneous:
+    """The classes of a relation that have one value of a column in common; with a unit, of all their people."""
     plain = {name: column for column, name in queries.plain_names(quasi_identifiers).items()}
     holes: dict[str, Any] = {"release": relation, "quasi_identifiers": plain, "names": list(plain), "value": [column]}
     ((classes, rows, frequent),) = tables.rows("privacy/homogeneous", **holes)

@@ -73,6 +73,7 @@ def _template(name: str) -> Template:
         "listed": words.listed,
         "md": _markdown,
         "named": words.named,
+        "warnings": words.warnings,
         "risk_name": words.risk_name,
         "said": words.percent,
     }

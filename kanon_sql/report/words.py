@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kanon_sql.report.numbers import figure, parameters
+from kanon_sql.report.numbers import counted, figure, parameters
 
 Manifest = Mapping[str, Any]
 Row = Mapping[str, Any]
@@ -94,9 +95,8 @@ def holds(manifest: Manifest) -> list[str]:
     for each in manifest["privacy"]:
         found = "nothing to check" if each["achieved"] is None else _number(each["achieved"])
         if each["model"] == "k-anonymity":
-            said.append(
-                f"The smallest group in the release has {found} {who(manifest)}; {each['required']:,} were promised."
-            )
+            found = counted(each["achieved"] or 0, who(manifest))
+            said.append(f"The smallest group in the release has {found}; {each['required']:,} were promised.")
         else:
             said.append(f"Of {each['model']}, {parameters(each['required'])} is required and {found} was found.")
     checked = "An independent query checked this in what was written, before it could be seen."
@@ -105,6 +105,20 @@ def holds(manifest: Manifest) -> list[str]:
 
 def _number(value: object) -> str:
     return figure(float(value)) if isinstance(value, int | float) else parameters(value)
+
+
+def warnings(manifest: Manifest) -> list[str]:
+    """The warnings of a release as anybody may read them: no line of its source's file, and no count of few values.
+
+    >>> warnings({"warnings": ["column day stays text: line 19 holds no date, as 5,998 of its 6,000 values are; ..."]})
+    ['column day stays text']
+    """
+    said = [_READING.sub(r"\1", warning) for warning in manifest["warnings"]]
+    return [_UNMAPPED.sub("some values", warning) for warning in said]
+
+
+_READING = re.compile(r"^(columns? .+? stays? text\b).*", re.DOTALL)  # what its values look like is for its owner
+_UNMAPPED = re.compile(r"^[\d,]+ values(?= of .+ are in no hierarchy)", re.DOTALL)
 
 
 def left(manifest: Manifest, figures: Mapping[str, Any] | None = None) -> list[str]:

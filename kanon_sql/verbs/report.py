@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from os import PathLike
 from pathlib import Path
@@ -15,9 +15,10 @@ from kanon_sql import queries
 from kanon_sql.engine import Statement
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import KanonError, SourceError, SpecError
-from kanon_sql.release.people import as_read
+from kanon_sql.release.findings import Homogeneous, homogeneous
+from kanon_sql.release.people import as_read, with_people
 from kanon_sql.release.publish import Published, check_file
-from kanon_sql.release.recoding import Recoding
+from kanon_sql.release.recoding import Recoding, unmodelled
 from kanon_sql.report import page
 from kanon_sql.report.pdf import pdf
 from kanon_sql.resources import package_version
@@ -199,11 +200,12 @@ def _described(spec: Spec, release: Source, source: Source | str, observer: Obse
         plan = plan_release(source, spec.model_copy(update={"target": None}), observer)
         costs = manifests.measure(plan)
         assert seen.summary is not None
+        again = _shows(plan.recoding, release, spec)
+        summary = replace(seen.summary, homogeneous=_homogeneous(plan.recoding, release, again))
         path = Path(spec.target.file) if spec.target and spec.target.file else None
         statement = Statement("release", "", plan.recoding.select_sql(), 0.0)  # on mapping tables: no value
-        published = Published(release.table.relation, seen.summary, (statement,), 0.0, 0.0, path)
+        published = Published(release.table.relation, summary, (statement,), 0.0, 0.0, path)
         said = manifests.describe(plan, costs, published, started)
-        again = _shows(plan.recoding, release, spec)
     said |= {"seconds": {}, "target": _target(spec)}
     return said if again else _of_another(said, costs)
 
@@ -224,6 +226,24 @@ def _shows(recoding: Recoding, release: Source, spec: Spec) -> bool:
         planned = tables.make("planned", "privacy/class_rows", release=made, columns=names)
         ((differing,),) = tables.rows("privacy/differing_rows", one=released, other=planned, columns=names)
     return not differing
+
+
+def _homogeneous(recoding: Recoding, release: Source, again: bool) -> tuple[Homogeneous, ...]:
+    """The classes of a release that have one value of a sensitive column: by people, where these count and are known.
+
+    `again`: whether the recoding makes the very rows of the release, so that its people are those of the release.
+    """
+    names, unit = recoding.quasi_identifiers, recoding.model.unit
+    columns = [name for name in unmodelled(recoding) if release.table.column(name)]
+    if not all(map(release.table.column, names)) or (unit and not again):
+        return ()
+    with contextlib.closing(recoding.engine.embedded()) as here, Scratch(here, "report") as tables:
+        if unit:
+            relation = with_people(recoding, tables, release.written_as)
+        else:
+            query = queries.select_all(release.table.relation, release.engine.dialect)
+            relation = tables.receive("release", release.engine, query)
+        return tuple(homogeneous(tables, relation, names, column, unit) for column in columns)
 
 
 def _target(spec: Spec) -> dict[str, str]:
