@@ -223,7 +223,7 @@ def test_a_result_has_no_value_of_anybody() -> None:
         "control",
     }
     assert "homogeneity" in repr(tried)
-    assert tried.to_df()[["name", "people"]].values.tolist() == [["homogeneity", 2]]
+    assert tried.to_df()[["name", "affected"]].values.tolist() == [["homogeneity", 2]]
     assert not {"1*", "[20, 30)"} & set(json.dumps(tried.to_dict()).split('"'))
 
 
@@ -241,7 +241,7 @@ def test_the_command_says_each_attack_in_a_sentence(folder: Path) -> None:
     assert "To avoid it" not in said  # it is what chance gives
     told = json.loads(done(*asked, "--json"))
     (outcome,) = told["attacks"]
-    assert {"name": "homogeneity", "people": 2, "share": 0.5}.items() <= outcome.items()
+    assert {"name": "homogeneity", "affected": 2, "counted": "rows", "share": 0.5}.items() <= outcome.items()
     skipped = done("attack", "released.csv", "--quasi-identifiers", "zip,age,ill", "--only", "homogeneity")
     assert "Not tried: homogeneity; it needs a sensitive column" in skipped
 
@@ -257,3 +257,33 @@ def test_the_command_fails_above_a_limit(folder: Path) -> None:
     assert kanon(*asked, "--fail-above", 2).code == 2
     refused = kanon("attack", "bare.csv", "--quasi-identifiers", "zap")
     assert (refused.code, "no column 'zap'" in refused.err) == (2, True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_skewness_similarity_and_baselines_count_people_whom_the_release_tells_apart(seed: int) -> None:
+    """By brute force: shares are of the people of a class and of the release, and everybody is counted once."""
+    draw = random.Random(seed)
+    rows = [(str(draw.randrange(8)), draw.randrange(1, 12), draw.randrange(40)) for _ in range(90)]
+    rows += [("8", draw.choice([20, 21]), 3) for _ in range(30)]  # one person, whose rows are a quarter of all
+    release = pandas.DataFrame(rows, columns=["zip", "pay", "person"])
+    asked: dict[str, Any] = {"quasi_identifiers": ["zip"], "sensitive": ["pay"], "unit": "person"}
+    tried = attack(release, source=release, only=["skewness", "similarity", "inference"], **asked)
+    found = {each.name: each for each in tried.outcomes}
+    everybody = {person for *_, person in rows}
+    having = {pay: {p for _, value, p in rows if value == pay} for _, pay, _ in rows}
+    held = {place: {(pay, p) for label, pay, p in rows if label == place} for place, *_ in rows}
+    skewed, near = set[int](), set[int]()
+    for of_class in held.values():
+        people = {person for _, person in of_class}
+        values = {pay for pay, _ in of_class}
+        for pay in values:
+            share, prior = sum(value == pay for value, _ in of_class) / len(people), len(having[pay]) / len(everybody)
+            skewed |= people if share >= 2 * prior and share - prior >= 0.1 else set()
+        within = [pay for pairs in held.values() for pay, _ in pairs if min(values) <= pay <= max(values)]
+        near |= people if len(values) > 1 and len(within) <= sum(map(len, held.values())) // 3 else set()
+    assert (found["skewness"].affected, found["skewness"].counted) == (len(skewed), "people")
+    assert found["skewness"].attempts == len(everybody) < len(rows)
+    assert (found["similarity"].affected, found["similarity"].counted) == (len(near), "people")
+    assert near
+    assert found["inference"].baseline == max(map(len, having.values())) / len(everybody)

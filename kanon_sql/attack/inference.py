@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from kanon_sql.attack.matching import Attacked, attack
 from kanon_sql.attack.material import Attack, Material
 from kanon_sql.attack.outcome import Control, Outcome
-from kanon_sql.queries import Relation
+from kanon_sql.queries import Hole, Relation
 
 
 def _inference(material: Material) -> Iterator[Outcome]:
@@ -70,10 +70,14 @@ def _of_column(material: Material, people: Attacked, column: str) -> Outcome:
 
 
 def commonest(material: Material, column: str) -> float:
-    """The share of the most common value of a column: the best guess of who knows nothing else."""
+    """The share of a column's most common value, of rows or people: the best guess of who knows nothing else."""
     release = material.release
-    of_value = material.tables.rows("attack/value_rows", release=release.relation, value=release.plain([column]))
-    return max(int(n) for (n,) in of_value) / release.rows
+    holes: dict[str, Hole] = {"release": release.relation, "value": release.plain([column])}
+    if release.unit:
+        of_value = material.tables.rows("attack/value_people", unit=release.unit, **holes)
+    else:
+        of_value = material.tables.rows("attack/value_rows", **holes)
+    return max(int(n) for (n,) in of_value) / release.people
 
 
 INFERENCE = Attack(

@@ -22,51 +22,63 @@ _BAND = 3  # values are near if a third of the rows at most lies between the lea
 def _skewness(material: Material) -> Iterator[Outcome]:
     """The attacker compares the shares of values in somebody's class with those in the whole release."""
     for column in material.sensitive:
-        values = values_of(material, column)
-        holes: dict[str, Hole] = {
-            "overall": values.overall,
-            "rows": material.release.rows,
-            "times": _TIMES,
-            "points": _POINTS,
-        }
-        (rows, classes, largest), chance = values.figures("attack/skewed", **holes)
+        release, holes = material.release, {"times": _TIMES, "points": _POINTS}
+        values = values_of(material, column, by_people=bool(release.unit))
+        if release.unit:
+            overall = values.people_with_values()
+            found = values.figures_of_people("attack/skewed_people", overall=overall, people=release.people, **holes)
+        else:
+            found = values.figures("attack/skewed", overall=values.overall, rows=release.rows, **holes)
+        (affected, classes, largest), chance = found
         sentence = (
-            f"{int(rows):,} of {material.release.rows:,} rows stand in {int(classes):,} classes where a "
+            f"{int(affected):,} of {release.people:,} {release.who} stand in {int(classes):,} classes where a "
             f"value of {column} is at least twice as frequent as in the whole release, and by ten points or more."
         )
         figures = {"classes": int(classes), "largest_ratio": largest}
         avoid = f"ask for t-closeness or β-likeness of {column}, or raise k"
-        yield _outcome("skewness", sentence, values, int(rows), chance, figures, avoid)
+        yield _outcome("skewness", sentence, values, int(affected), chance, figures, avoid)
 
 
 def _similarity(material: Material) -> Iterator[Outcome]:
     """The attacker reads what the different values of somebody's class have in common: all low, all of one kind."""
     for column in material.sensitive:
-        values = values_of(material, column)
+        release = material.release
+        values = values_of(material, column, by_people=bool(release.unit))
         found = _near(values) if _in_order(material, column) else _kindred(values)
         if found is None:
             continue
-        (rows, classes), chance, how = found
+        (affected, classes), chance, how = found
         sentence = (
-            f"{int(rows):,} of {material.release.rows:,} rows stand in {int(classes):,} classes with several "
+            f"{int(affected):,} of {release.people:,} {release.who} stand in {int(classes):,} classes with several "
             f"values of {column}, but {how}."
         )
         distance = "ordered" if _in_order(material, column) else "hierarchical"
         avoid = f"ask for t-closeness of {column} by its {distance} distance"
-        yield _outcome("similarity", sentence, values, int(rows), chance, {"classes": int(classes)}, avoid)
+        yield _outcome("similarity", sentence, values, int(affected), chance, {"classes": int(classes)}, avoid)
 
 
 def _outcome(
     name: str,
     sentence: str,
     values: Values,
-    rows: int,
+    affected: int,
     chance: float,
     figures: Mapping[str, float],
     avoid: str,
 ) -> Outcome:
-    everybody, column = values.material.release.rows, values.column
-    return Outcome(name, sentence, everybody, rows, rows, chance, column=column, figures=figures, avoid=avoid)
+    release = values.material.release
+    return Outcome(
+        name,
+        sentence,
+        attempts=release.people,
+        successes=affected,
+        affected=affected,
+        baseline=chance,
+        column=values.column,
+        counted=release.who,
+        figures=figures,
+        avoid=avoid,
+    )
 
 
 _Found = tuple[tuple[float, ...], float, str]
@@ -78,9 +90,14 @@ def _in_order(material: Material, column: str) -> bool:
 
 def _near(values: Values) -> _Found:
     """Classes whose values lie in a band of the release's that holds a third of its rows at most."""
-    most = values.material.release.rows // _BAND
-    found, chance = values.figures("attack/near_values", overall=values.overall, most=most)
-    return found, chance, "all near each other: no more than a third of all rows lies between the least and the largest"
+    holes: dict[str, Hole] = {"overall": values.overall, "most": values.number // _BAND}
+    if values.material.release.unit:
+        found, chance = values.figures_of_people("attack/near_people", **holes)
+    else:
+        found, chance = values.figures("attack/near_values", **holes)
+    all_of = "values of people" if values.material.release.unit else "rows"
+    how = f"all near each other: no more than a third of all {all_of} lies between the least and the largest"
+    return found, chance, how
 
 
 def _kindred(values: Values) -> _Found | None:
@@ -100,7 +117,10 @@ def _kindred(values: Values) -> _Found | None:
     kin = [group.get(key(value)) for _, value in raw]
     types = {"value": "BIGINT", "kin": "BIGINT"}
     groups = material.tables.load("groups", types, [[number for number, _ in raw], kin])
-    found, chance = values.figures("attack/kindred_values", groups=groups)
+    if material.release.unit:
+        found, chance = values.figures_of_people("attack/kindred_people", groups=groups)
+    else:
+        found, chance = values.figures("attack/kindred_values", groups=groups)
     return found, chance, "all of one group of its hierarchy"
 
 

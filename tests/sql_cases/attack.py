@@ -244,6 +244,10 @@ _PLACES = relation(
 _COUNTED_PLACES = relation("counted", "class value n", (1, 1, 1), (1, 2, 1), (2, 2, 2), (2, 3, 1))
 _OVERALL = relation("overall", "value raw n up_to", (1, 10, 1, 1), (2, 20, 3, 4), (3, None, 1, 5))
 _OF_COUNTED = {"counted": Relation("counted"), "overall": Relation("overall")}
+_NUMBERED = relation("numbered", "place person", (1, 8), (2, 9), (3, 8), (4, 9), (5, 9))
+_PLACED_PEOPLE = {"places": Relation("places"), "numbered": Relation("numbered")}
+_HELD = relation("held", "class value person", (1, 1, 8), (1, 2, 8), (1, 2, 9), (2, 3, 7))
+_NEAR = {"held": Relation("held"), "overall": Relation("overall")}
 _VALUES_OF_CLASSES = [
     Case(
         "attack/dealt_places",
@@ -258,6 +262,59 @@ _VALUES_OF_CLASSES = [
         ["value", "raw", "n", "up_to"],
         [(1, 1, 1, 1), (2, 2, 1, 2), (3, 3, 2, 4), (4, 4, 1, 5)],
         _RELEASED,
+    ),
+    Case(
+        "attack/held_values",
+        {"release": Relation("release"), "columns": ["c0", "c3"], "unit": ["p"]},
+        ["row_id", "c0", "c3", "person"],
+        [(1, 1, 8, 5), (3, 1, 9, 5), (4, 1, 8, 6)],
+        relation("release", "row_id c0 c3 p", (1, 1, 8, 5), (2, 1, 8, 5), (3, 1, 9, 5), (4, 1, 8, 6), (5, 1, 8, None)),
+    ),
+    Case(
+        "attack/numbered_people",
+        {"held": Relation("held"), "labels": ["c0"]},
+        ["place", "person"],
+        [(1, 6), (2, 5), (3, 5)],
+        relation("held", "row_id c0 person", (4, 1, 6), (1, 2, 5), (3, 2, 5)),
+    ),
+    Case(
+        "attack/placed_people",
+        _PLACED_PEOPLE,
+        ["class", "value", "person"],
+        [(1, 1, 8), (1, 2, 9), (2, 2, 8), (2, 2, 9), (2, 3, 9)],
+        {**_PLACES, **_NUMBERED},
+    ),
+    Case(
+        "attack/dealt_people",
+        {**_PLACED_PEOPLE, "stride": 2, "shift": 1, "rows": 5},
+        ["class", "value", "person"],
+        [(1, 3, 8), (1, 2, 9), (2, 1, 8), (2, 2, 9), (2, 2, 9)],
+        {**_PLACES, **_NUMBERED},
+    ),
+    Case("attack/shares_of_people", _PLACED_PEOPLE, ["value", "n"], [(1, 1), (2, 2), (3, 1)], {**_PLACES, **_NUMBERED}),
+    # Class 1: 8 has both values, 9 the second; class 2: 7 has the third, and so has nobody else.
+    Case(
+        "attack/skewed_people",
+        {"held": Relation("held"), "overall": Relation("overall"), "people": 3, "times": 2, "points": 0.1},
+        ["people", "classes", "largest"],
+        [(1, 1, 3.0)],
+        {**_HELD, **relation("overall", "value n", (1, 1), (2, 2), (3, 1))},
+    ),
+    Case("attack/near_people", {**_NEAR, "most": 4}, ["people", "classes"], [(2, 1)], {**_HELD, **_OVERALL}),
+    Case("attack/near_people", {**_NEAR, "most": 3}, ["people", "classes"], [(0, 0)], {**_HELD, **_OVERALL}),
+    Case(
+        "attack/kindred_people",
+        {"held": Relation("held"), "groups": Relation("groups")},
+        ["people", "classes"],
+        [(2, 1)],
+        {**_HELD, **relation("groups", "value kin", (1, 7), (2, 7), (3, None))},
+    ),
+    Case(
+        "attack/value_people",
+        {"release": Relation("release"), "value": ["c3"], "unit": ["p"]},
+        ["n"],
+        [(1,), (2,)],
+        relation("release", "c3 p", (8, 5), (8, 5), (None, 5), (None, 6)),
     ),
     Case("attack/class_count", {"places": Relation("places")}, ["classes"], [(2,)], _PLACES),
     Case(
