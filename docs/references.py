@@ -16,7 +16,8 @@ from typing import Any, get_args, get_origin
 import typer
 
 from kanon_sql.cli.app import COMMANDS, _root
-from kanon_sql.spec import schema
+from kanon_sql.spec import KEYWORDS, schema
+from kanon_sql.spec.keys import GROUPS
 
 PAGES = Path(__file__).resolve().parent / "reference"
 CLI = """\
@@ -118,10 +119,10 @@ class Parameter:
     @property
     def row(self) -> Sequence[str]:
         """Its line in the table of its panel."""
-        said = _DEFAULT.search(self.info.help or "")
+        text, default = _with_default(self.info.help or "")
         known = self.default not in (None, False)
-        default = "required" if self.required else said[1] if said else f"{_plain(self.default)}" if known else ""
-        return f"`{self.flag}`", self.takes, prose(default), prose(_DEFAULT.sub("", self.info.help or ""))
+        default = "required" if self.required else default or (f"{_plain(self.default)}" if known else "")
+        return f"`{self.flag}`", self.takes, prose(default), prose(text)
 
     @property
     def takes(self) -> str:
@@ -139,7 +140,17 @@ class Parameter:
         return _KINDS[kind] + least + between
 
 
-_DEFAULT = re.compile(r" \(default:? ([^()]*)\)")
+def _with_default(text: str) -> tuple[str, str]:
+    """A text without its default, and the default.
+
+    >>> _with_default("The nodes to look at. By default 5000. Repeatable.")
+    ('The nodes to look at. Repeatable.', '5000')
+    """
+    found = _DEFAULT.search(text)
+    return (_DEFAULT.sub("", text), found[1] or found[2]) if found else (text, "")
+
+
+_DEFAULT = re.compile(r" \(default:? ([^()]*)\)| By default (.*?)\.(?= |$)")
 _KINDS = {str: "text", int: "whole number", float: "number", Path: "path", bool: "switch"}
 
 
@@ -164,19 +175,7 @@ def _options(function: Callable[..., None]) -> Iterator[str]:
         yield table((panel.lower(), "takes", "default", "what it does"), rows)
 
 
-GROUPS = {  # the keys of a spec by what they are about; what is new stands under the last
-    "Where the data are": "source database attach hierarchies",
-    "How files are read": "encoding decimal date_format null sheet columns",
-    "What the columns are": "quasi_identifiers identifiers sensitive keep unit location time",
-    "What is promised": "privacy suppression_limit mask shuffle differencing_limit",
-    "How it is searched": "strategy metric time_limit evaluations seed beta kgen memetic local_search random",
-    "Local recoding and cloaking": "show prioprivacy rules suppression_order wildcard_suppression cloak",
-    "What is written": "target perturb secret",
-    "Keeping a release on new data": "node node_from node_else regions write_regions unmapped new_columns "
-    "changed_types changed_hierarchies incremental waiting",
-    "Pipelines": "releases vars audit differencing_history",
-    "The machine": "memory_limit threads temp_directory time_zone",
-}
+PIPELINES = "Pipelines"  # the keys that no option of a verb sets
 PARTS = {  # the models that are not below a hierarchy, privacy or perturbation, and what the page calls them
     "Attribute": "Of a quasi-identifier",
     "ColumnForm": "Of a column of a file",
@@ -197,10 +196,9 @@ def spec() -> str:
         name: each for name, each in whole["properties"].items() if "$ref" not in each
     }
     parts = [SPEC]
-    for title, names in GROUPS.items():
-        parts += [f"## {title}\n", _keys({name: keys.pop(name) for name in names.split()})]
-    if keys:
-        raise SystemExit(f"docs/references.py has no group for {', '.join(keys)}")
+    for title in (*GROUPS, PIPELINES):
+        own = {name: given for name, given in keys.items() if _group(name) == title}
+        parts += [f"## {title}\n", _keys(own)]
     for model, title in PARTS.items():
         parts += _part(f"## {title}", models[model])
     parts.append("## Hierarchies\n\nA hierarchy is a file, the word `suppress`, or a mapping with one of these.\n")
@@ -212,6 +210,11 @@ def spec() -> str:
             for name in _below(given):
                 parts += _part(f"### {key}" if owner != "Risk" else f"### risk.{key}", models[name])
     return "\n".join(parts).rstrip() + "\n"
+
+
+def _group(name: str) -> str:
+    """The heading of a key."""
+    return KEYWORDS[name].group if name in KEYWORDS else PIPELINES
 
 
 def _part(title: str, model: dict[str, Any]) -> list[str]:
@@ -230,6 +233,8 @@ def _keys(keys: dict[str, Any], required: Sequence[str] = ()) -> str:
     for name, given in keys.items():
         means, _, takes = given["description"].rpartition(" Give ")
         takes, _, default = takes.rstrip(".").partition(". Default: ")
+        means, rule = _with_default(means)
+        default = default or rule
         rows.append((f"`{name}`", prose(takes), "required" if name in required else prose(default), prose(means)))
     return table(("key", "takes", "default", "what it means"), rows)
 

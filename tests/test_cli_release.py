@@ -288,7 +288,7 @@ def test_a_column_is_perturbed_by_an_option(database: str, folder: Path) -> None
 def test_a_perturbation_that_cannot_be_read_is_refused(folder: Path, said: str) -> None:
     run = kanon("anonymize", "people.csv", *ASK, "--output", "anon.csv", "--perturb", said)
     assert run.code == 2
-    assert "--perturb takes COLUMN=noise:SCALE, COLUMN=swap:WITHIN and COLUMN=pram:KEEP" in run.err
+    assert "is not COLUMN=noise:SCALE, COLUMN=swap:WITHIN or COLUMN=pram:KEEP; write them as in" in run.err
     assert repr(said) in run.err
     assert not (folder / "anon.csv").exists()
 

@@ -1,10 +1,10 @@
-"""Flags that stand for a number of a spec: what the key refuses, flag and keyword refuse in every verb."""
+"""Options of verbs and commands: declared with their keys, typed like them, and refusing what they refuse."""
 
 import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin, get_type_hints, is_typeddict
 
 import pytest
 from pydantic.fields import FieldInfo
@@ -13,9 +13,12 @@ from typer.core import TyperGroup
 import kanon_sql
 from kanon_sql.cli.app import COMMANDS
 from kanon_sql.cli.app import command as imported
+from kanon_sql.cli.options import FORMS, OPTIONS
 from kanon_sql.errors import SpecError
-from kanon_sql.spec import Noise, Pram, Privacy, Spec, Swap, parse
+from kanon_sql.spec import KEYWORDS, Noise, Pram, Privacy, Spec, Swap, keys, parse
 from kanon_sql.spec import privacy as models
+from kanon_sql.spec.algorithms import BUDGETS
+from kanon_sql.verbs import options
 from kanon_sql.verbs.attack import attack
 from kanon_sql.verbs.risks import risks
 from support.command_line import kanon
@@ -140,3 +143,37 @@ def test_a_run_does_not_switch_off_what_its_spec_could_not() -> None:
     for value in (-1, "none", 1.5):
         with pytest.raises(SpecError, match="differencing_limit: give a number of people, 0 or more, or the word"):
             kanon_sql.run("spec.yml", differencing_limit=value)  # type: ignore[arg-type]
+
+
+def _options() -> Iterator[tuple[str, str, Any]]:
+    """Each group of options of the verbs, with the name and type of each option, without None."""
+    for group, declared in vars(options).items():
+        if is_typeddict(declared):
+            for name, hint in get_type_hints(declared).items():
+                yield group, name, [each for each in get_args(hint) if each is not type(None)]
+
+
+def test_the_types_of_options_are_those_of_their_keys() -> None:
+    """A type checker and an editor read the options' types; the keys of a spec are declared apart."""
+    seen = set()
+    for group, name, types in _options():
+        kind = keys.kind_of(KEYWORDS[name].field)
+        words = [word for each in types if get_origin(each) is Literal for word in get_args(each)]
+        numbers = {each for each in types if each in (bool, int, float)}
+        if kind.words:
+            assert words == [*kind.words] or (types == [str] and name == "metric"), (group, name)
+        elif kind.type in (bool, int, float):
+            assert numbers == {kind.type}, (group, name)
+        else:
+            assert types, (group, name)
+            assert not words or name in ("keep", "cloak", "differencing_limit"), (group, name)
+        seen.add(name)
+    assert seen == KEYWORDS.keys() - {"source"}
+
+
+def test_every_option_has_a_flag_or_a_block_of_the_spec() -> None:
+    without = KEYWORDS.keys() - OPTIONS.keys()
+    assert without == {"source", "privacy", "target", "prioprivacy", *BUDGETS}
+    given = {parameter.name for _, command in verbs() for parameter in command.params}
+    assert OPTIONS.keys() <= given
+    assert FORMS.keys() <= OPTIONS.keys()

@@ -10,6 +10,7 @@ from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Option, takes
 from kanon_sql.cli.show import out, roles, took, verified, warn
 from kanon_sql.verbs.anatomize import anatomize as run
+from kanon_sql.verbs.options import AnatomizeOptions
 from kanon_sql.verbs.report import check_report
 
 L = Option("l", "Minimum number of different sensitive values in a group.", type=int, default=..., limits={"min": 2})
@@ -18,18 +19,8 @@ L = Option("l", "Minimum number of different sensitive values in a group.", type
 @takes(
     o.SOURCE,
     L,
-    *o.PLACES,
     o.SPEC,
-    o.QUASI_IDENTIFIERS,
-    o.IDENTIFIERS,
-    o.SENSITIVE,
-    o.KEEP,
-    o.SECRET,
-    o.OUTPUT,
-    o.INTO,
-    o.OVERWRITE,
-    o.FORMULAS,
-    o.REPLACE_FOREIGN_TABLE,
+    *o.of(AnatomizeOptions),
     o.REPORT,
     o.JSON,
 )

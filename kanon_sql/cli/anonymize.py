@@ -18,46 +18,15 @@ from kanon_sql.cli.show import EMPTY, found_by, grid, out, promised, roles, smal
 from kanon_sql.errors import SpecError
 from kanon_sql.report.numbers import count
 from kanon_sql.verbs.anonymize import anonymize as run
+from kanon_sql.verbs.options import AnonymizeOptions
 from kanon_sql.verbs.source import settle_labelled
 
 
 @takes(
     o.SOURCE,
-    *o.PLACES,
     o.SPEC,
-    *o.ROLES,
-    o.KEEP,
-    o.LOCATION,
-    o.TIME,
-    o.UNMAPPED,
-    *o.PRIVACY,
-    o.SUPPRESSION_LIMIT,
-    o.MASK,
-    o.SHUFFLE,
-    o.MINIMALITY,
-    o.PERTURB,
-    o.SECRET,
-    o.CLOAK_BY,
-    o.METRIC,
-    o.ANY_STRATEGY,
-    o.TIME_LIMIT,
-    o.EVALUATIONS,
-    o.SEED,
+    *o.of(AnonymizeOptions),
     o.SEARCH_IN,
-    o.SHOW,
-    o.BETA,
-    o.PRIORITIES,
-    o.RULES,
-    o.SUPPRESSION_ORDER,
-    o.WILDCARD_SUPPRESSION,
-    *o.KEEPING,
-    o.OUTPUT,
-    o.INTO,
-    o.FORM,
-    o.OVERWRITE,
-    o.FORMULAS,
-    o.REPLACE_FOREIGN_TABLE,
-    o.DIFFERENCING_LIMIT,
     o.TRACE,
     o.RESUME,
     o.WAYS_OUT,

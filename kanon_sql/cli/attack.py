@@ -16,6 +16,7 @@ from kanon_sql.cli.show import grid, out, warn, watching
 from kanon_sql.report.numbers import counted
 from kanon_sql.verbs.attack import Attacks
 from kanon_sql.verbs.attack import attack as run
+from kanon_sql.verbs.options import AttackOptions
 
 RELEASES = Argument(
     "releases",
@@ -55,16 +56,8 @@ FAIL_ABOVE = Option(
     PREVIOUS,
     ONLY,
     ATTEMPTS,
-    o.SEED,
-    *o.PLACES,
     o.SPEC,
-    o.QUASI_IDENTIFIERS,
-    o.HIERARCHIES,
-    o.SENSITIVE,
-    o.LOCATION,
-    o.TIME,
-    o.UNIT,
-    o.K,
+    *o.of(AttackOptions),
     FAIL_ABOVE,
     o.JSON,
 )

@@ -16,35 +16,33 @@ from kanon_sql.cli.declare import Option, takes
 from kanon_sql.cli.flags import in_flags
 from kanon_sql.cli.show import found_by, grid, out, watching
 from kanon_sql.report.numbers import count, figure, models
-from kanon_sql.spec import LocalStrategy, SearchStrategy, limit_text
+from kanon_sql.spec import LocalStrategy, SearchStrategy, keys, limit_text
 from kanon_sql.verbs.compare import compare as run
 from kanon_sql.verbs.compared import Comparison, Proven, StrategyResult
+from kanon_sql.verbs.options import CompareOptions
 
 _Place = tuple[int | None, tuple[int, ...]]  # k and a node
 
 STRATEGIES = Option(
     "strategies",
     f"Which of {', '.join((*get_args(SearchStrategy), *get_args(LocalStrategy)))} (default all searches but auto).",
-    o.METRIC.panel,
+    keys.SEARCH,
     read=o.names,
 )
+
 SIZES = replace(o.K, help=f"{o.K.help[:-1]}; several are compared: 3,5,10).", type=str, read=o.sizes)
 EACH_TIME_LIMIT = replace(
-    o.TIME_LIMIT, help="Seconds for each strategy (default 60); counting the rows is not limited."
+    o.OPTIONS["time_limit"], help="Seconds for each strategy (default 60); counting the rows is not limited."
 )
 
 
 @takes(
     o.SOURCE,
-    *o.PLACES,
     o.SPEC,
-    *o.ROLES,
-    *(SIZES if option is o.K else option for option in o.MODEL),
+    *o.of(CompareOptions, "k", "keep", "time_limit"),
+    SIZES,
     STRATEGIES,
     EACH_TIME_LIMIT,
-    o.EVALUATIONS,
-    o.SEED,
-    o.SHOW,
     o.SEARCH_IN,
     o.JSON,
 )

@@ -14,26 +14,21 @@ from kanon_sql.cli.show import out, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.verbs.compile_dbt import check_project, compile_dbt
 from kanon_sql.verbs.counted import frequency_set_sql as counting_sql
+from kanon_sql.verbs.options import SearchOptions
 from kanon_sql.verbs.source import settle_spec
 from kanon_sql.verbs.statement import compile as run
 
 
 @takes(
     o.SOURCE,
-    *o.PLACES,
     o.SPEC,
     o.FREQUENCY_SET,
-    *o.ROLES,
-    o.KEEP,
-    *o.MODEL,
-    o.SHUFFLE,
-    o.STRATEGY,
-    o.TIME_LIMIT,
-    o.EVALUATIONS,
-    o.SEED,
+    *o.of(SearchOptions, "strategy"),
+    o.LATTICE_SEARCH,
+    o.OPTIONS["shuffle"],
     o.SEARCH_IN,
-    o.INTO,
-    o.FORM,
+    o.OPTIONS["into"],
+    o.OPTIONS["form"],
     o.DIALECT,
     o.TABLE,
     o.FREQUENCY_SET_SQL,

@@ -45,7 +45,7 @@ target: {{file: people_k{k}.parquet, overwrite: true}}
 DIRECTORY = Option("directory", "The folder for the demo's files.", type=Path, default=Path("kanon-demo"))
 ROWS = Option("rows", "How many people to make up.", type=int, default=30_162, limits={"min": 100})
 K = replace(o.K, help="Minimum number of rows in a class.", panel=None, default=5, limits={"min": 1})
-SEED = replace(o.SEED, help="Another seed makes other people.", panel=None, default=0)
+SEED = replace(o.OPTIONS["seed"], help="Another seed makes other people.", panel=None, default=0)
 
 
 @takes(DIRECTORY, ROWS, K, SEED, o.JSON)

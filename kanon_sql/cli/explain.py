@@ -16,9 +16,10 @@ from kanon_sql.cli.declare import takes
 from kanon_sql.cli.show import out, watching
 from kanon_sql.verbs.explain import Step
 from kanon_sql.verbs.explain import explain as run
+from kanon_sql.verbs.options import SearchOptions
 
 
-@takes(o.SOURCE, *o.PLACES, o.SPEC, *o.ROLES, o.KEEP, *o.MODEL, o.STRATEGY, o.TIME_LIMIT, o.SEARCH_IN, o.JSON)
+@takes(o.SOURCE, o.SPEC, *o.of(SearchOptions, "strategy", "evaluations", "seed"), o.LATTICE_SEARCH, o.SEARCH_IN, o.JSON)
 def explain(source: str | None, spec: Path | None, search_in: Any, as_json: bool | None, **overrides: Any) -> None:
     with watching() as watch:
         explained = run(source, spec, observer=watch, search_in=search_in, **overrides)

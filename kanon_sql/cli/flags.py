@@ -55,6 +55,6 @@ def _flag(match: re.Match[str]) -> str:
 _QUOTES = "\"'"
 _OPTIONS = {
     option.name: option
-    for option in vars(options).values()
+    for option in (*vars(options).values(), *options.OPTIONS.values())
     if isinstance(option, Option) and not isinstance(option, Argument)
 }

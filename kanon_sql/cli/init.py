@@ -18,20 +18,18 @@ from kanon_sql.cli.show import out, warn, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE
 from kanon_sql.spec import read_value
+from kanon_sql.verbs.options import RoleOptions
 from kanon_sql.verbs.suggest import DROPPED, KEPT, Preview, SuggestedColumn, Suggestions, check_spec_file, suggest
 
 OUTPUT = Option("output", "The spec to write; hierarchies/ is made beside it (default release.yml).", None, Path)
 K = replace(o.K, default=5)
-LIMIT = replace(o.SUPPRESSION_LIMIT, default="0.02")
+LIMIT = replace(o.OPTIONS["suppression_limit"], default="0.02")
 TIME_LIMIT = Option("time_limit", "Seconds to look at sets of columns.", type=float, default=30.0, limits={"min": 0})
 INTERACTIVE = Option("interactive", "Ask about each column, with a preview of its labels.", type=bool)
 OVERWRITE = replace(o.OVERWRITE, help="Replace a spec and hierarchies that are there.", panel=None)
 
 
-ROLES = (o.QUASI_IDENTIFIERS, o.IDENTIFIERS, o.SENSITIVE, o.KEEP)
-
-
-@takes(o.NEEDED_SOURCE, OUTPUT, *o.PLACES, *ROLES, K, LIMIT, TIME_LIMIT, INTERACTIVE, OVERWRITE, o.JSON)
+@takes(o.NEEDED_SOURCE, OUTPUT, *o.of(RoleOptions), K, LIMIT, TIME_LIMIT, INTERACTIVE, OVERWRITE, o.JSON)
 def init(
     source: str,
     output: Path | None,

@@ -14,20 +14,16 @@ from kanon_sql.cli.show import out, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.release.publish import check_file
 from kanon_sql.verbs.lattice import lattice as run
+from kanon_sql.verbs.options import SearchOptions
 
 PICTURE = replace(o.OUTPUT, help="The .svg file to draw.", type=Path, default=Path("lattice.svg"))
 
 
 @takes(
     o.SOURCE,
-    *o.PLACES,
     o.SPEC,
-    *o.ROLES,
-    *o.MODEL,
-    o.STRATEGY,
-    o.TIME_LIMIT,
-    o.EVALUATIONS,
-    o.SEED,
+    *o.of(SearchOptions, "keep", "strategy"),
+    o.LATTICE_SEARCH,
     o.SEARCH_IN,
     PICTURE,
     o.OVERWRITE,

@@ -18,7 +18,7 @@ PORT = Option(
     "port", "The port to listen on; a free one unless it is given.", type=int, limits={"min": 1, "max": 65535}
 )
 HIERARCHIES = replace(
-    o.HIERARCHIES, help="A folder of hierarchy files to choose from; <column>.csv is taken.", panel=None
+    o.OPTIONS["hierarchies"], help="A folder of hierarchy files to choose from; <column>.csv is taken.", panel=None
 )
 BROWSER = Option("browser", "Open the page in the browser.", type=bool)
 TIME_LIMIT = Option("time_limit", "Seconds to look at sets of columns.", type=float, default=10.0, limits={"min": 0})

@@ -20,6 +20,7 @@ from kanon_sql.cli.show import grid, out, promised, warn, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.report.numbers import figure
 from kanon_sql.risk.table import TableRisk
+from kanon_sql.verbs.options import RiskOptions
 from kanon_sql.verbs.risks import FIGURES, Risks
 from kanon_sql.verbs.risks import risks as run
 
@@ -72,12 +73,8 @@ FAIL_ABOVE = Option(
     RELEASE,
     POPULATION,
     SAMPLING_FRACTION,
-    *o.PLACES,
     o.SPEC,
-    o.QUASI_IDENTIFIERS,
-    o.SENSITIVE,
-    o.HIERARCHIES,
-    *o.PRIVACY,
+    *o.of(RiskOptions),
     replace(LARGEST_SET, default=2),
     FAIL_ABOVE,
     o.JSON,

@@ -71,7 +71,7 @@ def run(
     for each in done.releases:
         if each.error:
             err.print(
-                f"kanon: {escape(each.name)}: {escape(in_keys(str(each.error), [o.DIFFERENCING_LIMIT]))}",
+                f"kanon: {escape(each.name)}: {escape(in_keys(str(each.error), [o.OPTIONS['differencing_limit']]))}",
                 highlight=False,
             )
         if each.release:

@@ -11,21 +11,16 @@ from rich.markup import escape
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import takes
 from kanon_sql.cli.show import out, watching
+from kanon_sql.verbs.options import SearchOptions
 from kanon_sql.verbs.search import search as run
 
 
 @takes(
     o.SOURCE,
-    *o.PLACES,
     o.SPEC,
     o.FREQUENCY_SET,
-    *o.ROLES,
-    o.KEEP,
-    *o.MODEL,
-    o.STRATEGY,
-    o.TIME_LIMIT,
-    o.EVALUATIONS,
-    o.SEED,
+    *o.of(SearchOptions, "strategy"),
+    o.LATTICE_SEARCH,
     o.SEARCH_IN,
     o.DIALECT,
     o.TABLE,

@@ -19,7 +19,10 @@ from kanon_sql.spec import Spec, load_to_check, schema
 FILE = Argument("file", "A spec of one release, or of several under `releases`.", type=Path, default=...)
 
 
-@takes(replace(o.OUTPUT, help="The file to write (default: standard output).", panel=None, type=Path), o.OVERWRITE)
+@takes(
+    replace(o.OUTPUT, help="The file to write (default: standard output).", panel=None, type=Path),
+    o.OVERWRITE,
+)
 def print_schema(output: Path | None, overwrite: bool | None) -> None:
     """[bold]kanon spec schema --output spec.schema.json[/bold]
 

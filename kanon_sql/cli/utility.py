@@ -13,6 +13,7 @@ from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Argument, Option, takes
 from kanon_sql.cli.flags import in_flags
 from kanon_sql.cli.show import grid, out, warn, watching
+from kanon_sql.verbs.options import UtilityOptions
 from kanon_sql.verbs.utility import Utility, counts_line
 from kanon_sql.verbs.utility import utility as run
 
@@ -37,12 +38,8 @@ _SHOWN = 5  # pairs
     PREDICT,
     QUERIES,
     ROWS,
-    o.SEED,
-    *o.PLACES,
     o.SPEC,
-    o.QUASI_IDENTIFIERS,
-    o.HIERARCHIES,
-    o.SENSITIVE,
+    *o.of(UtilityOptions),
     o.JSON,
 )
 def utility(source: str | None, release: str | None, spec: Path | None, as_json: bool | None, **overrides: Any) -> None:

@@ -14,11 +14,12 @@ from kanon_sql.cli.declare import takes
 from kanon_sql.cli.flags import in_flags
 from kanon_sql.cli.show import out, promised
 from kanon_sql.report.numbers import counted
+from kanon_sql.verbs.options import VerifyOptions
 from kanon_sql.verbs.verify import ITSELF
 from kanon_sql.verbs.verify import verify as run
 
 
-@takes(o.SOURCE, o.AGAINST, *o.PLACES, o.SPEC, o.QUASI_IDENTIFIERS, o.HIERARCHIES, *o.PRIVACY, o.JSON)
+@takes(o.SOURCE, o.SPEC, *o.of(VerifyOptions), o.AGAINST, o.JSON)
 def verify(source: str | None, spec: Path | None, as_json: bool | None, **overrides: Any) -> None:
     """With --spec and no source, checks the spec's target. Prints how many classes fail, of which size; never whose."""
     checked = run(source, spec, **overrides).to_dict()

@@ -3,6 +3,7 @@
 `load`, `parse` and `merge` make a spec and raise SpecError; `check` says whether what it asks for goes together.
 """
 
+from kanon_sql.spec import keys
 from kanon_sql.spec.algorithms import Budget, Cloak, PrioPrivacy
 from kanon_sql.spec.checks import CONFLICTS, Conflict, Verb, check
 from kanon_sql.spec.choices import (
@@ -35,8 +36,6 @@ from kanon_sql.spec.fields import (
     Swap,
     Target,
 )
-from kanon_sql.spec.keys import GROUPS, kind_of, plain_default
-from kanon_sql.spec.keys import described as described_key
 from kanon_sql.spec.keywords import KEYWORDS, Keyword
 from kanon_sql.spec.limit import limit_of, limit_text, may_suppress, suppresses
 from kanon_sql.spec.load import check_values, completed, load, mapping_of, merge, parse, session
@@ -77,7 +76,6 @@ __all__ = [
     "CLOAK",
     "CONFLICTS",
     "EVERY",
-    "GROUPS",
     "KEYWORDS",
     "POPULATION_MODELS",
     "READING",
@@ -141,9 +139,8 @@ __all__ = [
     "check",
     "check_values",
     "completed",
-    "described_key",
     "in_flow",
-    "kind_of",
+    "keys",
     "kind_of_file",
     "limit_of",
     "limit_text",
@@ -157,7 +154,6 @@ __all__ = [
     "names_a_server",
     "names_spark",
     "parse",
-    "plain_default",
     "read_value",
     "schema",
     "session",

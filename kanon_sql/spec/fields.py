@@ -308,7 +308,7 @@ class Places(Model):
         repr=False,
     )
     memory_limit: Annotated[str, Field(pattern=r"(?i)^\s*\d+(\.\d+)?\s*[kmgt]i?b\s*$")] | None = spec_key(
-        "Memory for each embedded DuckDB; what exceeds it is spilled to disk. Give a number and a unit, such as 2GB.",
+        "Memory for each embedded DuckDB; what exceeds it is spilled to disk. Give a number and a unit such as 2GB.",
         group=MACHINE,
     )
     threads: StrictInt | None = spec_key("Threads for each embedded DuckDB.", ge=1)
@@ -318,7 +318,7 @@ class Places(Model):
     )
     time_zone: Text | None = spec_key(
         "The time zone in which labels of timestamps with a time zone are shown. By default that of the server; "
-        "in DuckDB UTC. Give the name of a time zone, such as Europe/Zurich.",
+        "in DuckDB UTC. Give the name of a time zone such as Europe/Zurich.",
         group=DATA,
     )
 

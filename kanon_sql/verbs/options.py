@@ -29,7 +29,7 @@ from kanon_sql.spec import (
     Show,
     SuppressionOrder,
     Unmapped,
-    described_key,
+    keys,
 )
 
 Place: TypeAlias = str | PathLike[str]
@@ -276,7 +276,7 @@ def _listed(options: type) -> str:
 
 @cache
 def _description(name: str) -> str:
-    return described_key(KEYWORDS[name].field) + (_OR_MODELS if name == "privacy" else "")
+    return keys.described(KEYWORDS[name].field) + (_OR_MODELS if name == "privacy" else "")
 
 
 _OR_MODELS = " Or a list of privacy models such as [k_anonymity(5)], which may take k's place."
