@@ -143,6 +143,10 @@ def test_people_are_counted_where_they_have_several_rows(tmp_path, monkeypatch):
     with client_of(None, "visits.yml") as client:
         seen = client.app.state.page.counted().shown({})
         assert (seen.smallest(), seen.at_risk(4), seen.at_risk(5)) == (4, 0, 12)  # four people, with six rows each
+        assert "4 people in the smallest" in text_of(client.get("risk").text)
+    duckdb.sql("SELECT i AS age, i AS person_id, 'x' AS note FROM range(3) AS t(i)").write_csv("visits.csv")
+    with client_of(None, "visits.yml") as client:
+        assert "1 person in the smallest" in text_of(client.get("risk").text)
 
 
 def test_a_search_ends_with_a_result_and_writes_nothing(people, tmp_path):

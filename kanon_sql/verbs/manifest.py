@@ -21,6 +21,7 @@ from kanon_sql.release.findings import Homogeneous, Summary
 from kanon_sql.release.full_domain import FullDomain
 from kanon_sql.release.local_recoding import LocalRecoding
 from kanon_sql.release.publish import Published
+from kanon_sql.report.numbers import counted as of_size
 from kanon_sql.resources import package_version
 from kanon_sql.spec import Spec, may_suppress
 from kanon_sql.strategies import STRATEGIES
@@ -337,10 +338,11 @@ def _class_by_class(plan: Plan | LocalPlan) -> list[str]:
 
 def _said_of(each: Homogeneous, summary: Summary) -> str:
     """That a sensitive value is known of whoever is known to be in a class."""
-    whose = "" if each.people is None else f" of {each.people:,} people"
+    whose = "" if each.people is None else f" of {of_size(each.people, 'people')}"
+    classes = f"{each.classes:,} of {summary.classes:,} classes"
     return (
-        f"in {each.classes:,} of {summary.classes:,} classes, with {each.rows:,} rows{whose}, all have the same "
-        f"{each.column!r}, so k-anonymity does not hide it; ask for a model of it, such as `l_diversity`"
+        f"in {classes}, with {of_size(each.rows, 'rows')}{whose}, all have the same {each.column!r}, "
+        "so k-anonymity does not hide it; ask for a model of it, such as `l_diversity`"
     )
 
 

@@ -28,6 +28,7 @@ import psycopg
 
 from kanon_sql import Observer, anonymize
 from kanon_sql.errors import HierarchyError, InfeasibleError, KanonError
+from kanon_sql.privacy import ReleaseModel
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from support.fuzz_cases import POOLS, POSTGRES_POOLS, Case, Column
@@ -244,7 +245,7 @@ class Run:
         if min(sizes, default=self.case.k) < self.case.k:
             raise WrongError(f"a class of {min(sizes)}, and k is {self.case.k}")
         for each in self.case.sized if sizes else ():
-            self.check_sizes(each, sizes)
+            self.check_sizes(each, classes)
         if self.population and not self.tampered:
             self.check_population(self.population, classes, sizes)
 
@@ -253,11 +254,29 @@ class Run:
         person = dict(self.db.rows("SELECT number, person FROM people"))
         return [len({person[n] for n in numbers}) if self.case.people else len(numbers) for numbers in classes]
 
-    def check_sizes(self, asked: OfSizes, sizes: Sequence[int]) -> None:
+    def check_sizes(self, asked: OfSizes, classes: Sequence[Sequence[int]]) -> None:
         """All classes together are safe by one model's definition."""
-        for figure, most in asked.figures:
-            if figure(sizes) > most + _ROUNDING:
-                raise WrongError(f"classes of {sizes} are not safe by {asked}: {figure(sizes)}, and {most} at most")
+        sizes, most = self.sizes(classes), [most for _, most in asked.figures]
+        for reached, allowed in zip(self.figures(asked, classes), most, strict=True):
+            if reached > allowed + _ROUNDING:
+                raise WrongError(f"classes of {sizes} are not safe by {asked}: {reached}, and {allowed} at most")
+
+    def figures(self, asked: OfSizes, classes: Sequence[Sequence[int]]) -> list[float]:
+        """What all classes together reach by a model's definition; of people everybody's risk is the highest."""
+        person, sizes = dict(self.db.rows("SELECT number, person FROM people")), self.sizes(classes)
+        risks: dict[Any, float] = {}
+        for size, numbers in zip(sizes, classes, strict=True):
+            for one in {person[number] for number in numbers}:
+                risks[one] = max(1 / size, risks.get(one, 0))
+        reached = []
+        for model, (figure, _) in zip(asked.models, asked.figures, strict=True):
+            if not (self.case.people and isinstance(model, ReleaseModel) and model.is_risk):
+                reached.append(figure(sizes))
+            elif "threshold" in model.parameters:
+                reached.append(sum(risk > model.parameters["threshold"] for risk in risks.values()) / len(risks))
+            else:
+                reached.append(sum(risks.values()) / len(risks))
+        return reached
 
     def check_population(self, population: Population, classes: Sequence[Sequence[int]], sizes: Sequence[int]) -> None:
         """Every class is safe beside the rows of the population that are generalized to it."""
@@ -292,8 +311,9 @@ class Run:
         sizes = self.sizes(classes)
         reached = {"k-anonymity": [(self.case.k, min(sizes, default=None))]}
         for each in self.case.sized:
-            for model, (figure, _) in zip(each.models, each.figures, strict=True):
-                reached.setdefault(model.name, []).append((model.required, figure(sizes) if sizes else None))
+            figures = self.figures(each, classes) if sizes else [None] * len(each.models)
+            for model, figure in zip(each.models, figures, strict=True):
+                reached.setdefault(model.name, []).append((model.required, figure))
         # Beside a local recoding everyone of the population counts at one of her rows, and so for one class at most.
         if self.population and (self.node or not self.case.people):
             people = self.population.standing_for(self.keys(self.population, classes), self.node)

@@ -157,7 +157,7 @@ class Case:
         people = max(getattr(model, "population_size", None) or 1 for model in models)
         implied = [m for m in models if hasattr(m, "figure")]
         implied = [m for m in implied if m.sufficient_size <= (size if m.population is None else people)]
-        decided = [m for m in models if hasattr(m, "figure") and (self.form == "view" or m in implied)]
+        decided = [m for m in models if hasattr(m, "figure") and (self.form == "view" or self.people or m in implied)]
         spoiled = ("never", "without suppression") if self.limit > 0 or self.people else ("never",)
         return any(model.monotone in spoiled for model in models if model not in decided)
 
