@@ -31,7 +31,15 @@ from kanon_sql.queries.refine import (
     refine_rests,
     refine_tuples,
 )
-from kanon_sql.queries.release import UNMAPPED_CODE, Cell, ReleaseQuery, contents, of_type, shown_population
+from kanon_sql.queries.release import (
+    SHOWN_POPULATION,
+    UNMAPPED_CODE,
+    Cell,
+    ReleaseQuery,
+    contents,
+    of_type,
+    shown_population,
+)
 from kanon_sql.queries.rounds import Step, rounds, step
 from kanon_sql.queries.ruled_levels import labelled as ruled_labels
 from kanon_sql.queries.ruled_levels import mapping as ruled_mapping
@@ -102,6 +110,7 @@ __all__ = [
     "LEADING_ZERO",
     "PLAIN_NUMBER",
     "SEPARATORS",
+    "SHOWN_POPULATION",
     "SPAN_UNIT",
     "UNMAPPED_CODE",
     "Bits",

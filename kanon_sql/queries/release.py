@@ -54,6 +54,7 @@ class Cell:
 
 
 UNMAPPED_CODE = -1
+SHOWN_POPULATION = "kanon_population"  # what a population is counted as beside columns that may have any name
 
 
 @dataclass(frozen=True)
@@ -246,15 +247,15 @@ def in_population(keys: Sequence[exp.Expr], sensitive: Sequence[str], unit: exp.
 def shown_population(
     tuples: Relation, cells: Mapping[str, Cell], counted: Sequence[str], rows: Predicate, dialect: str
 ) -> str:
-    """The query of a population's counted tuples as a release shows them: its columns, and `population`, their rows.
+    """The query of a population's counted tuples as a release shows them: its columns, and `kanon_population`.
 
     `cells`: by the names of the release's columns, each called as the column of the tuples that it is made from.
-    `rows`: what is added up of the tuples' columns in `counted`.
+    `rows`: what is added up of the tuples' columns in `counted`, which are the rows of the population.
     """
     release = ReleaseQuery(tuples, tuple(cells.values()), rows, classes=tuples)
     keys = [t.column(f"o{i}") for i, _ in enumerate(cells)]
     shown = [exp.alias_(key, name, quoted=True) for key, name in zip(keys, cells, strict=True)]
-    query = exp.select(*shown, exp.alias_(exp.cast(t.predicate(rows), "BIGINT"), "population"))
+    query = exp.select(*shown, exp.alias_(exp.cast(t.predicate(rows), "BIGINT"), SHOWN_POPULATION))
     query = query.from_(_recoded(release, [], counted).subquery(RECODED), copy=False)
     return t.printed(query.group_by(*(key.copy() for key in keys), copy=False), dialect)
 

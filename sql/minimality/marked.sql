@@ -12,15 +12,15 @@ FROM (
   SELECT
     cells.row_id,
     cells.value,
-    cells.found,
-    SUM(cells.found) OVER (PARTITION BY $names) AS of_class,
+    cells._found AS found,
+    SUM(cells._found) OVER (PARTITION BY $names) AS of_class,
     COUNT(*) OVER (PARTITION BY $names) AS size
   FROM (
     SELECT
       $names,
       r.row_id,
       $value AS value,
-      CASE WHEN CAST($value AS TEXT) = $asked THEN 1 ELSE 0 END AS found
+      CASE WHEN CAST($value AS TEXT) = $asked THEN 1 ELSE 0 END AS _found
     FROM $rows AS r
   ) AS cells
 ) AS counted

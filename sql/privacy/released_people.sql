@@ -5,11 +5,11 @@
 -- gives: the columns, the people's column
 SELECT $columns, $unit
 FROM (
-  SELECT $columns, $unit, kept.own, MIN(kept.own) OVER (PARTITION BY $names) AS least
+  SELECT $columns, $unit, kept.kanon_own, MIN(kept.kanon_own) OVER (PARTITION BY $names) AS kanon_least
   FROM (
-    SELECT $columns, $unit, 1 AS own FROM $people AS p
+    SELECT $columns, $unit, 1 AS kanon_own FROM $people AS p
     UNION ALL
-    SELECT $columns, NULL AS unit, 0 AS own FROM $released AS r
+    SELECT $columns, NULL AS unit, 0 AS kanon_own FROM $released AS r
   ) AS kept
 ) AS classes
-WHERE classes.own = 1 AND classes.least = 0
+WHERE classes.kanon_own = 1 AND classes.kanon_least = 0
