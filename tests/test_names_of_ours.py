@@ -14,8 +14,8 @@ COUNTED += ["raw", "class", "level", "label", "value", "n"]
 COMPARED = ["place", "raw", "overall_c", "overall_size", "level", "label"]
 COMPARED += ["overall_values", "class", "leaves", "value", "unit", "own"]
 CALLS = {
-    "duckdb": [(COUNTED, ["population of people", "minimality"]), (COMPARED, ["shares", "prioprivacy"])],
-    "postgres": [(COUNTED, ["population of people"]), (COMPARED, ["distances"])],
+    "duckdb": [(COUNTED, ["population of people", "minimality"]), (COMPARED, ["shares"])],
+    "postgres": [(COUNTED, ["minimality"]), (COMPARED, ["distances", "prioprivacy"])],
 }
 
 
