@@ -230,7 +230,7 @@ def _others(names: Sequence[str], where: Mapping[str, Any]) -> dict[str, Callabl
         return partial(verb, *tables, spec=told, **options, **where)
 
     def boxes(**cloak: Any) -> Callable[[], Any]:
-        used = {value for value in cloak.values() if isinstance(value, str)}
+        used = {cloak[key] for key in ("dx", "dt", "k") if key in cloak}
         told = {**places, "unit": others[0], "keep": [name for name in names[3:] if name not in used | {others[0]}]}
         options: dict[str, Any] = {"into": "boxes", "overwrite": True, "k": 2, "suppression_limit": 1.0, "cloak": cloak}
         return partial(kanon_sql.anonymize, "people", told, **options, **where)
