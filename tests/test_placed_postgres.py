@@ -1,4 +1,4 @@
-"""Releases of PostgreSQL that are sorted by the places of labels: the same rows in the same order as without."""
+"""Releases of PostgreSQL are sorted by the places of classes: the order is that of what the rows show."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 
 from kanon_sql import anonymize
 from kanon_sql.engines.postgres import PostgreSQL
-from kanon_sql.queries import places, release
 from support.database import create_table
 
 TYPES = {
@@ -62,40 +61,20 @@ def released(engine: PostgreSQL, node: dict[str, int], **more: Any) -> list[str]
 
 
 @pytest.mark.parametrize("node", NODES.values(), ids=NODES)
-def test_rows_and_their_order_are_those_without_places(
-    postgres: PostgreSQL, node: dict[str, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_are_in_the_order_of_what_they_show(postgres: PostgreSQL, node: dict[str, int]) -> None:
     source = people()
     create_table(postgres, "people", TYPES, source)
     rows, masked = released(postgres, node), released(postgres, node, mask=True)
-    with monkeypatch.context() as without:
-        without.setattr(release, "can_place", lambda _: False)
-        usual, masked_usual = released(postgres, node), released(postgres, node, mask=True)
-    assert sorted(rows) == sorted(usual)
-    assert sorted(masked) == sorted(masked_usual)
-    assert shown(rows) == shown(usual)
-    monkeypatch.setattr(places, "_WORD", 9)  # bits in a number: the places are in several
-    assert released(postgres, node) == rows
+    columns = ", ".join([*SPEC["quasi_identifiers"], *SPEC["keep"]])
+    released(postgres, node)
+    by_value = postgres.rows(f"SELECT CAST(r AS TEXT) FROM released AS r ORDER BY {columns}")
+    assert shown(rows) == shown([row for (row,) in by_value])
+    assert masked[: len(rows)] == rows, "rows of no class are the last"
+    assert len(masked) == len(source)
     postgres.run("DROP TABLE people")
     create_table(postgres, "people", TYPES, random.Random(1).sample(source, len(source)))
     assert released(postgres, node) == rows
     assert released(postgres, node, mask=True) == masked
-
-
-@pytest.mark.parametrize("mask", [False, True])
-@pytest.mark.parametrize("node", [NODES["labels"], NODES["values"]], ids=["labels", "values"])
-def test_rows_that_find_their_class_in_an_array_are_those_that_are_joined_to_it(
-    postgres: PostgreSQL, node: dict[str, int], mask: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    create_table(postgres, "people", TYPES, people())
-    joined = released(postgres, node, mask=mask)
-    monkeypatch.setattr(places, "_ROWS_EACH", 0.01)  # rows for each element: all are few enough
-    asked: list[str] = []
-    monkeypatch.setattr(
-        PostgreSQL, "run", lambda engine, sql, run=PostgreSQL.run: (asked.append(sql), run(engine, sql))[1]
-    )
-    assert released(postgres, node, mask=mask) == joined
-    assert any("GENERATE_SERIES(1, " in sql for sql in asked)
 
 
 def shown(rows: list[str]) -> list[str]:

@@ -1,8 +1,11 @@
-"""The queries of a large release in DuckDB: labels as ENUMs, equal rows counted, sorted once, and repeated.
+"""The queries of a release whose classes were counted before: rows find their class, and are sorted by its place.
 
-Rows are sorted by all that is released. To carry texts through that sort, and to look up each of them once more while a
-file is written, takes most of the time of a large release. An ENUM is a small number there, and its values stand in the
-order of the texts. Where few kinds of rows are released, they are counted, and only the kinds are sorted.
+Rows are sorted by everything that is released. Comparing many texts of every row is slow, so each class gets the place
+of what it shows among all classes, and the rows are sorted by this number and by the kept columns.
+
+A large release in DuckDB reads the classes from a table, with texts as ENUMs: a text carried through the sort, and
+looked up again while a file is written, takes most of the time otherwise. If the release has few kinds of rows, they
+are counted, and only the kinds are sorted and then repeated.
 """
 
 from __future__ import annotations
@@ -13,11 +16,11 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from kanon_sql.queries import tree as t
-from kanon_sql.queries.order import ordered
+from kanon_sql.queries.order import by_looks, ordered
 from kanon_sql.relation import Relation
 
 _ROWS_AT_A_TIME = 1024  # that a row is repeated: a list of all would be as long as the largest class
-_SORTED, _MASKED, _N, _BLOCK = "kanon_sorted", "kanon_masked", "kanon_n", "kanon_block"
+_SORTED, _PLACE, _N, _BLOCK = "kanon_sorted", "kanon_place", "kanon_n", "kanon_block"
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,7 @@ class LargeCell:
     column: str = ""
     raw: str = ""
     recoded: bool = False
-    sortable: bool = True
+    kind: str = "other"
     plain: bool = True
     constant: str | None = None
     mask: str | None = None
@@ -42,10 +45,15 @@ class LargeCell:
         """Whether it stands in the rows."""
         return bool(self.column) and not self.recoded
 
+    @property
+    def sortable(self) -> bool:
+        """Whether its values have an order."""
+        return self.recoded or self.kind != "other"
+
 
 @dataclass(frozen=True)
 class LargeQuery:
-    """What a large release is made of.
+    """What a release of counted classes consists of.
 
     `rows`: the query of the source's rows, with the codes `keys` of their classes and what is kept. `shown`: that of
     the classes, by the same keys, with what they show. `keys`: the columns of the frequency set by those of the codes.
@@ -70,9 +78,17 @@ class LargeQuery:
         """The columns that are released as they are."""
         return [cell for cell in self.cells if cell.kept]
 
+    def sql(self, dialect: str) -> str:
+        """The release in a dialect, as one query."""
+        classes = t.fenced(self._placed(dialect), dialect).subquery("k")
+        rows = self._joined(t.fenced(self.rows.copy(), dialect), classes).subquery(_SORTED)
+        query = exp.select(*self._all_shown()).from_(rows)
+        order = self._order(dialect)  # of the last step: Spark keeps no other
+        return t.printed(query.order_by(*order) if order else query, dialect)
+
     def shown_sql(self) -> str:
-        """The query of the classes, each with what it shows."""
-        return _printed(self.shown)
+        """The query of the classes, each with what it shows and its place among them."""
+        return _printed(self._placed("duckdb"))
 
     def kept_values_sql(self) -> str:
         """The query that tells about how many combinations of kept values the source has."""
@@ -91,7 +107,9 @@ class LargeQuery:
         """The query of the kinds of released rows, with how many there are, from the rows of the source."""
         columns = [*map(t.column, self.keys), *(t.column(cell.column) for cell in self.kept)]
         rows = exp.select(*columns, exp.alias_(exp.Count(this=exp.Star()), _N)).from_(self.rows.subquery("s"))
-        return _printed(self._joined(rows.group_by(*(column.copy() for column in columns)), classes, [_N]))
+        return _printed(
+            self._joined(rows.group_by(*(column.copy() for column in columns)), t.table(classes, "k"), [_N])
+        )
 
     def of_frequency_set_sql(self, frequency_set: Relation, classes: Relation) -> str:
         """The same query where nothing is kept, from the counted tuples."""
@@ -99,16 +117,16 @@ class LargeQuery:
         counted = exp.Sum(this=exp.column("n"))
         rows = exp.select(*codes, exp.alias_(exp.cast(counted, "BIGINT"), _N)).from_(t.table(frequency_set))
         rows = rows.group_by(*map(t.column, self.keys.values())).having(counted.copy() > 0)
-        return _printed(self._joined(rows, classes, [_N]))
+        return _printed(self._joined(rows, t.table(classes, "k"), [_N]))
 
     def rows_sql(self, classes: Relation, texts: Collection[str]) -> str:
         """The release of the rows of the source, one by one; `texts`: see `repeated_sql`."""
-        rows = self._sorted(self._joined(self.rows, classes).subquery("rows"))
+        rows = self._sorted(self._joined(self.rows, t.table(classes, "k")).subquery(_SORTED))
         return self._released(rows.subquery(_SORTED), texts)
 
     def repeated_sql(self, kinds: Relation, texts: Collection[str]) -> str:
         """The release of counted kinds of rows; `texts`: the columns that are ENUMs and to be written as text."""
-        rows: exp.Expr = self._sorted(t.table(kinds)).subquery("kinds")
+        rows: exp.Expr = self._sorted(t.table(kinds, _SORTED)).subquery("kinds")
         n, block = exp.column(_N), exp.column(_BLOCK)
         blocks = exp.IntDiv(this=exp.paren(n + (_ROWS_AT_A_TIME - 1)), expression=t.literal(_ROWS_AT_A_TIME))
         rows = exp.select("*", exp.alias_(_repeated(blocks), _BLOCK)).from_(rows).subquery("blocks")
@@ -116,49 +134,67 @@ class LargeQuery:
         rows = exp.select("*", exp.alias_(_repeated(rest), "kanon_row")).from_(rows).subquery(_SORTED)
         return self._released(rows, texts)
 
-    def _joined(self, rows: exp.Select, classes: Relation, more: Sequence[str] = ()) -> exp.Select:
-        """Rows with what their class shows."""
-        columns = [
+    def _placed(self, dialect: str) -> exp.Select:
+        """The classes with their place: `SELECT …, CAST(DENSE_RANK() OVER (ORDER BY label, …) AS INT) AS kanon_place`.
+
+        Classes that show the same have the same place.
+        """
+        if not self.keys:
+            return self.shown
+        order: list[exp.Expr] = []
+        for shown in self.shown.selects[len(self.keys) :]:
+            order.append(exp.Ordered(this=shown.this.copy(), nulls_first=False))
+            if dialect == "duckdb":  # a collation may hold two labels equal; by their bytes they are two
+                hexed = exp.func("HEX", exp.cast(shown.this.copy(), "TEXT"))
+                order.append(exp.Ordered(this=hexed, nulls_first=False))
+        rank = exp.Window(this=exp.Anonymous(this="DENSE_RANK"), order=exp.Order(expressions=order))
+        return self.shown.select(exp.alias_(exp.cast(rank, "INT"), _PLACE))
+
+    def _joined(self, rows: exp.Select, classes: exp.Expr, more: Sequence[str] = ()) -> exp.Select:
+        """Rows with what their class shows, and its place: NULL for a row of no class."""
+        columns: list[exp.Expr] = [
             exp.alias_(t.opened(t.column(cell.column, "k" if cell.recoded else "r"), cell.open_type), cell.column)
             for cell in self.cells
             if cell.column
         ]
-        query = exp.select(*columns, *(t.column(name, "r") for name in more)).from_(rows.subquery("r"))
+        columns += [t.column(name, "r") for name in more]
+        query = exp.select(*(columns or [exp.Literal.number(1)])).from_(rows.subquery("r"))
         if not self.keys:
             return query
-        if self.masks:
-            query = query.select(exp.alias_(t.is_null(t.column(next(iter(self.keys)), "k")), _MASKED))
+        query = query.select(t.column(_PLACE, "k"))
         equal = [exp.EQ(this=t.column(key, "k"), expression=t.column(key, "r")) for key in self.keys]
-        return query.join(t.table(classes, "k"), on=exp.and_(*equal), join_type="LEFT" if self.mask else "INNER")
+        return query.join(classes, on=exp.and_(*equal), join_type="LEFT" if self.mask else "INNER")
 
     def _sorted(self, rows: exp.Expr) -> exp.Select:
-        query, order = exp.select("*").from_(rows), self._order()
+        query, order = exp.select("*").from_(rows), self._order("duckdb")
         return query.order_by(*order) if order else query  # without any, all rows are the same
 
-    def _order(self) -> list[exp.Expr]:
-        """The order of the rows, by the same rules as that of any release."""
-        cells = sorted(self.cells, key=lambda cell: not cell.recoded)
+    def _order(self, dialect: str) -> list[exp.Expr]:
+        """The order of the rows: by the place of their class and by the kept columns, or by a seeded hash of it all."""
         if self.shuffle_seed is not None:
+            cells = sorted(self.cells, key=lambda cell: not cell.recoded)
             shown = [(self._shown(cell, cell.recoded), cell.sortable) for cell in cells]
-            return [each for each in ordered(shown, [], self.shuffle_seed) if not isinstance(each, exp.Literal)]
-        columns = [(t.column(cell.column), cell.sortable) for cell in cells if cell.column]
-        if self.masks:  # else a row that shows NULL everywhere might stand among those of no class
-            recoded = sum(cell.recoded for cell in cells if cell.column)
-            columns.insert(recoded, (t.column(_MASKED), True))
-        return ordered(columns, [], None)
+            return [key for key in ordered(shown, [], self.shuffle_seed) if not isinstance(key, exp.Literal)]
+        places = [(t.column(_PLACE, _SORTED), True)] if self.keys else []
+        kept = [(t.column(cell.column, _SORTED), cell) for cell in self.kept]
+        by_value = ordered([*places, *((column, cell.sortable) for column, cell in kept)], [], None)
+        return [*by_value, *by_looks([(column, cell.kind) for column, cell in kept if not cell.plain], dialect)]
 
     def _released(self, rows: exp.Expr, texts: Collection[str]) -> str:
-        shown = (exp.alias_(self._shown(cell, cell.column in texts), cell.name, quoted=True) for cell in self.cells)
-        return _printed(exp.select(*shown).from_(rows))
+        return _printed(exp.select(*self._all_shown(texts)).from_(rows))
+
+    def _all_shown(self, texts: Collection[str] = ()) -> list[exp.Expr]:
+        return [exp.alias_(self._shown(cell, cell.column in texts), cell.name, quoted=True) for cell in self.cells]
 
     def _shown(self, cell: LargeCell, as_text: bool) -> exp.Expr:
         """What a cell shows."""
         if not cell.column:
             return t.literal(cell.constant)
-        shown: exp.Expr = exp.cast(t.column(cell.column), "TEXT") if as_text else t.column(cell.column)
+        shown: exp.Expr = t.column(cell.column, _SORTED)
+        shown = exp.cast(shown, "TEXT") if as_text else shown
         if not (self.masks and cell.mask):
             return shown
-        return exp.Case().when(t.column(_MASKED), t.literal(cell.mask)).else_(shown)
+        return exp.Case().when(t.is_null(t.column(_PLACE, _SORTED)), t.literal(cell.mask)).else_(shown)
 
 
 def label_type(name: str, relation: Relation, column: str) -> str:

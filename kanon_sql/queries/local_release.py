@@ -37,7 +37,7 @@ class LocalCell:
     """
 
     name: str
-    sortable: bool = True
+    kind: str = "other"
     mapping: Relation | None = None
     key: str = ""
     null: int | None = None
@@ -164,7 +164,7 @@ def _large(release: LocalReleaseQuery) -> LargeQuery:
 
 def _large_cells(index: int, cell: LocalCell) -> list[LargeCell]:
     if cell.mapping is None:
-        kept = LargeCell(cell.name, f"k{index}", cell.name, False, cell.sortable, cell.plain)
+        kept = LargeCell(cell.name, f"k{index}", cell.name, kind=cell.kind, plain=cell.plain)
         return [replace(kept, open_type=cell.open_type)]
     shown = (name for name, _ in cell.shown)
     return [LargeCell(name, f"o{index}_{j}", recoded=True, open_type=cell.open_type) for j, name in enumerate(shown)]
@@ -324,7 +324,7 @@ def _local_order(release: LocalReleaseQuery) -> list[exp.Expr]:
     """The order of the rows: by all that is released, quasi-identifiers first, or a seeded hash of it."""
     places = sorted(range(len(release.cells)), key=lambda i: release.cells[i].mapping is None)
     columns: list[tuple[exp.Expr, bool]] = [
-        (t.column(f"o{i}_{j}", RECODED), release.cells[i].sortable)
+        (t.column(f"o{i}_{j}", RECODED), bool(release.cells[i].mapping) or release.cells[i].kind != "other")
         for i in places
         for j in range(len(_shows(release.cells[i])))
     ]

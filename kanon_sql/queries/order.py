@@ -22,6 +22,22 @@ def ordered(
     return [exp.func("MD5", concatenated(str(shuffle_seed), [column for column, _ in columns])), *by_value]
 
 
+def by_looks(kept: Sequence[tuple[exp.Expr, str]], dialect: str) -> list[exp.Expr]:
+    """What equal values of kept columns, value with its kind, are sorted by that may look different.
+
+    A hash of every row costs more than the rest of the sort, so that it is left where a number says the same.
+    """
+    scales = [column for column, kind in kept if kind == "decimal" and dialect == "postgres"]
+    zeros = [column for column, kind in kept if kind == "float"]
+    hashed = [column for column, kind in kept if not (column in scales or column in zeros)]
+    signs = [
+        exp.Case().when(exp.EQ(this=value.copy(), expression=exp.Literal.number(0)), exp.cast(value.copy(), "TEXT"))
+        for value in zeros
+    ]
+    by_scale = [exp.Anonymous(this="SCALE", expressions=[value.copy()]) for value in scales]
+    return [*by_scale, *signs, *ordered((), hashed, None)]
+
+
 def concatenated(start: str, columns: Sequence[exp.Expr]) -> exp.Expr:
     """A text of the start and all columns, one after the other."""
     text: exp.Expr = exp.Literal.string(start)

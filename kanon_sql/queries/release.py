@@ -12,8 +12,6 @@ from kanon_sql.queries import tree as t
 from kanon_sql.queries.large import LargeCell, LargeQuery
 from kanon_sql.queries.order import concatenated, ordered
 from kanon_sql.queries.pieces import in_pieces
-from kanon_sql.queries.places import CODED as _CODED
-from kanon_sql.queries.places import SORTED, can_place, carried, looked_up, placed, sorted_by, with_places
 from kanon_sql.queries.reference import reference_tree
 from kanon_sql.relation import Relation
 
@@ -27,7 +25,7 @@ class Cell:
     `unmapped` the label of a value that the mapping does not hold, or holds under the code `starred` (None: NULL).
     `class_column`: the column of the classes relation that holds this cell's codes, None where all are alike.
     `open_type`: the type to release a value in whose own type would tell of others (ENUM). `plain`: whether equal
-    values of a kept column look the same. `labels`: how many labels the mapping has at most. `kind`: that of a kept
+    values of a kept column look the same. `kind`: that of a kept
     column.
     """
 
@@ -44,7 +42,6 @@ class Cell:
     mask: str | None = None
     open_type: str | None = None
     plain: bool = False
-    labels: int = 2**31 - 1
     kind: str = "other"
 
     @property
@@ -65,7 +62,7 @@ class ReleaseQuery:
     query counts the classes itself, on the very rows that it returns, whenever it is run.
     `sensitive`: the source's columns whose values `safe` counts, by the names that it has for them. `population`: the
     table that the source is a sample of, where `safe` counts its rows too, or the people that its column
-    `population_unit` tells apart. `rows`: how many the source had when its classes were counted.
+    `population_unit` tells apart.
     """
 
     source: Relation
@@ -77,7 +74,6 @@ class ReleaseQuery:
     sensitive: Mapping[str, str] = field(default_factory=dict)
     population: Relation | None = None
     population_unit: str | None = None
-    rows: int = 0
 
     @property
     def kept(self) -> bool:
@@ -86,7 +82,7 @@ class ReleaseQuery:
 
     def sql(self, dialect: str) -> str:
         """The query in a dialect."""
-        return t.printed(_release(self, dialect), dialect)
+        return _large(self, self.classes).sql(dialect) if self.classes else t.printed(_release(self), dialect)
 
     def large(self) -> LargeQuery | None:
         """The same release as one of many rows, where DuckDB has its classes."""
@@ -96,77 +92,20 @@ class ReleaseQuery:
 RECODED, CLASSES, COUNTED = "kanon_recoded", "kanon_classes", "kanon_counted"
 
 
-def _release(release: ReleaseQuery, dialect: str) -> exp.Expr:
-    if release.classes and release.shuffle_seed is None and can_place(dialect):
-        return _placed(release, release.classes, dialect)
+def _release(release: ReleaseQuery) -> exp.Expr:
+    """A view's query, which counts its classes itself."""
     cells = list(enumerate(release.cells))
     keyed = [(i, cell) for i, cell in cells if cell.class_column] or [(i, c) for i, c in cells if c.recoded][:1]
-    query = exp.select(*(exp.alias_(t.column(f"o{i}"), cell.name, quoted=True) for i, cell in cells)).from_(
-        exp.to_table(RECODED)
-    )
-    if release.classes is None:
-        query = query.join(exp.to_table(CLASSES), using=[exp.to_identifier(f"c{i}") for i, _ in keyed])
+    query = exp.select(*(exp.alias_(t.column(f"o{i}"), cell.name, quoted=True) for i, cell in cells))
+    query = query.from_(exp.to_table(RECODED))
+    query = query.join(exp.to_table(CLASSES), using=[exp.to_identifier(f"c{i}") for i, _ in keyed])
     if order := _order(release):  # else all rows are the same
         query = query.order_by(*order)
-    matched = [(i, cell) for i, cell in keyed if release.classes and cell.class_column]
-    recoded = _held(release, matched, dialect) if matched else _recoded(release, [] if release.classes else keyed)
-    query = query.with_(RECODED, as_=recoded, materialized=release.classes is None or None)
-    if release.classes is None:
-        codes = [t.column(f"c{i}") for i, _ in keyed]
-        if release.population is not None:
-            query = query.with_(COUNTED, as_=_counted(release, keyed))
-        counted = RECODED if release.population is None else COUNTED
-        query = with_safe_classes(query, codes, RECODED, release.safe, counted)
-    return query
-
-
-def _placed(release: ReleaseQuery, held: Relation, dialect: str) -> exp.Expr:
-    """The release by sorted places of labels; the classes are there already."""
-    cells = list(enumerate(release.cells))
-    keyed = [(i, cell) for i, cell in cells if cell.class_column]
-    kept = [(i, cell) for i, cell in cells if not cell.class_column]
-    as_they_are = sorted([*kept, *carried(keyed, dialect)])
-    shown = [f"o{i}" for i, _ in as_they_are]
-    coded = _recoded(release, keyed, shown=as_they_are)
-    found = looked_up(coded, shown, t.table(held, "q"), keyed, release.rows, dialect)
-    rows = exp.select(*(exp.alias_(t.column(name, _CODED), name, quoted=True) for name in shown))
-    rows = rows.from_(t.fenced(found or coded, dialect).subquery(_CODED), copy=False)
-    places = [t.column(name, _CODED if found else "k") for name in (sorted_by(keyed, dialect) if keyed else ())]
-    rows = rows.select(*(exp.alias_(place, place.name) for place in places), copy=False)
-    if found and not release.mask:
-        rows = rows.where(t.is_not_null(places[0].copy()), copy=False)
-    elif keyed and not found:
-        classes = with_places(t.table(held, "q"), keyed, dialect)
-        equal = [
-            exp.EQ(this=t.column(str(c.class_column), "k"), expression=t.column(f"c{i}", _CODED)) for i, c in keyed
-        ]
-        rows = rows.join(classes, on=exp.and_(*equal), join_type="LEFT" if release.mask else "INNER", copy=False)
-    at_end = dialect == "spark"  # where no order but that of the last step counts
-    columns = [(t.column(place.name, SORTED if at_end else place.table), True) for place in places]
-    table = SORTED if at_end else _CODED
-    columns += [(t.column(f"o{i}", table), cell.sortable) for i, cell in kept if not cell.recoded]
-    looks = [(t.column(f"o{i}", table), cell.kind) for i, cell in kept if not (cell.recoded or cell.plain)]
-    order = [*ordered(columns, (), None), *_by_looks(looks, dialect)]
-    if order and not at_end:  # without an order all rows are the same
-        rows = rows.order_by(*order, copy=False)
-    query = placed(rows, cells, keyed, release.mask, dialect)
-    return query.order_by(*order) if order and at_end else query
-
-
-def _by_looks(kept: Sequence[tuple[exp.Expr, str]], dialect: str) -> list[exp.Expr]:
-    """What equal values of kept columns, each with its kind, are sorted by that may look different.
-
-    A hash of every row costs more than the rest of the sort, so that it is left where a number says the same.
-    """
-    scales = [column for column, kind in kept if kind == "decimal" and dialect == "postgres"]
-    zeros = [column for column, kind in kept if kind == "float"]
-    hashed = [column for column, kind in kept if not (column in scales or column in zeros)]
-    signs = [
-        exp.Case().when(exp.EQ(this=each.copy(), expression=exp.Literal.number(0)), exp.cast(each.copy(), "TEXT"))
-        for each in zeros
-    ]
-    by_scale = [exp.Anonymous(this="SCALE", expressions=[each.copy()]) for each in scales]
-    return [*by_scale, *signs, *ordered((), hashed, None)]
+    query = query.with_(RECODED, as_=_recoded(release, keyed), materialized=True)
+    if release.population is not None:
+        query = query.with_(COUNTED, as_=_counted(release, keyed))
+    counted = RECODED if release.population is None else COUNTED
+    return with_safe_classes(query, [t.column(f"c{i}") for i, _ in keyed], RECODED, release.safe, counted)
 
 
 def _large(release: ReleaseQuery, held: Relation) -> LargeQuery:
@@ -181,7 +120,7 @@ def _large(release: ReleaseQuery, held: Relation) -> LargeQuery:
 
 def _large_cell(index: int, cell: Cell) -> LargeCell:
     if not cell.recoded:
-        return LargeCell(cell.name, f"o{index}", cell.name, False, cell.sortable, cell.plain)
+        return LargeCell(cell.name, f"o{index}", cell.name, kind=cell.kind, plain=cell.plain)
     if cell.class_column is None:
         return LargeCell(cell.name, recoded=True, constant=cell.constant)
     return LargeCell(cell.name, f"s{index}", recoded=True, mask=cell.mask)
@@ -310,31 +249,9 @@ def _recoded(
     if release.classes is None:
         columns += [exp.alias_(t.column(raw, "s"), name, quoted=True) for name, raw in release.sensitive.items()]
         columns.append(exp.alias_(exp.Literal.number(1), "n"))
-    query = exp.select(*columns).from_(t.table(release.source, "s"), copy=False)
+    query = exp.select(*(columns or [exp.Literal.number(1)])).from_(t.table(release.source, "s"), copy=False)
     query = _join_mappings(query, list(enumerate(release.cells)), release)
     return in_pieces(query, [f"m{i}" for i, _ in enumerate(release.cells)])
-
-
-def _held(release: ReleaseQuery, keyed: Sequence[tuple[int, Cell]], dialect: str) -> exp.Select:
-    """The recoded rows of the classes that hold; or with a mask all rows, of the others masked.
-
-    A planner that joined the classes before it has all codes would join every row with many of them.
-    """
-    assert release.classes is not None
-    columns = [exp.alias_(_masked(cell, i, release), f"o{i}", quoted=True) for i, cell in enumerate(release.cells)]
-    coded = t.fenced(_recoded(release, keyed), dialect).subquery(_CODED)
-    equal = [exp.EQ(this=t.column(str(c.class_column), "k"), expression=t.column(f"c{i}", _CODED)) for i, c in keyed]
-    kind = "LEFT" if release.mask else "INNER"
-    query = exp.select(*columns).from_(coded, copy=False)
-    return query.join(t.table(release.classes, "k"), on=exp.and_(*equal), join_type=kind, copy=False)
-
-
-def _masked(cell: Cell, index: int, release: ReleaseQuery) -> exp.Expr:
-    """What a coded cell shows: its mask in a row whose class does not hold."""
-    shown = t.column(f"o{index}", _CODED)
-    if not release.mask or cell.class_column is None:
-        return shown
-    return exp.Case().when(t.is_null(t.column(cell.class_column, "k")), t.literal(cell.mask)).else_(shown)
 
 
 def _join_mappings(query: exp.Select, cells: Sequence[tuple[int, Cell]], release: ReleaseQuery) -> exp.Select:

@@ -32,7 +32,7 @@ def local_cell(j: int, attribute: Attribute, how: str, mapping: Mapped) -> Local
     null = null_of(attribute.hierarchy, 0)
     shown = tuple(zip(names, columns, strict=True))
     code, opened = attribute.coded.code_column(0), attribute.column.open_type if how == "mode" else None
-    return LocalCell(name, True, mapping(attribute), code, null[0] if null else None, shown, opened)
+    return LocalCell(name, "other", mapping(attribute), code, null[0] if null else None, shown, opened)
 
 
 def cell_of(attribute: Attribute, level: int, mapping: Relation, code: str, label: str) -> Cell:
@@ -53,7 +53,6 @@ def cell_of(attribute: Attribute, level: int, mapping: Relation, code: str, labe
         class_column=attribute.coded.code_column(level),
         mask=star,
         open_type=attribute.column.open_type,
-        labels=len(hierarchy.distinct_labels(level)),
     )
 
 

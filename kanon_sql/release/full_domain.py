@@ -233,8 +233,7 @@ class FullDomain(Judged):
         safe = self.model.safe
         mask = self.masks and classes is not None
         source = self.table.relation if classes else self.engine.lasting(self.table.relation)
-        rows = self.judge.frequency_set.rows
-        query = ReleaseQuery(source, cells, safe, classes, mask, shuffle, self.model.sensitive, rows=rows)
+        query = ReleaseQuery(source, cells, safe, classes, mask, shuffle, self.model.sensitive)
         return self._beside_population(query)
 
     def _kept(self, column: Column) -> Cell:

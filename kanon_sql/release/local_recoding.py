@@ -268,7 +268,7 @@ class LocalRecoding(Judged):
         """The columns that are released as they are."""
         others = {*self.spec.dropped, *(attribute.column.name for attribute in self.attributes)}
         return {
-            c.name: LocalCell(c.name, c.kind != "other", plain=self._is_plain(c), open_type=c.open_type)
+            c.name: LocalCell(c.name, c.kind, plain=self._is_plain(c), open_type=c.open_type)
             for c in self.table.columns
             if c.name not in others
         }
