@@ -62,12 +62,12 @@ def test_three_statements_read_the_source_and_no_join_makes_more_rows_of_it(
         most.append(int(max(_rows(json.loads(plan)[0]["Plan"]))))
 
     def running(engine: PostgreSQL, sql: str) -> int | None:
-        if sql.startswith("CREATE TABLE") and "kanon_coded" in sql:
+        if sql.startswith("CREATE TABLE") and "kanon_place" in sql:
             explained(engine, sql.partition(" AS ")[2])
         return run(engine, sql)
 
     def copying(engine: PostgreSQL, query: str, *rest: Any) -> int:
-        if "kanon_coded" in query:
+        if "kanon_place" in query:
             explained(engine, query)
         return copy_out(engine, query, *rest)
 

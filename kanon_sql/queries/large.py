@@ -20,7 +20,8 @@ from kanon_sql.queries.order import by_looks, ordered
 from kanon_sql.relation import Relation
 
 _ROWS_AT_A_TIME = 1024  # that a row is repeated: a list of all would be as long as the largest class
-_SORTED, _PLACE, _N, _BLOCK = "kanon_sorted", "kanon_place", "kanon_n", "kanon_block"
+PLACE = "kanon_place"  # of what a class shows, among all classes
+_SORTED, _N, _BLOCK = "kanon_sorted", "kanon_n", "kanon_block"
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,9 @@ class LargeQuery:
     """What a release of counted classes consists of.
 
     `rows`: the query of the source's rows, with the codes `keys` of their classes and what is kept. `shown`: that of
-    the classes, by the same keys, with what they show. `keys`: the columns of the frequency set by those of the codes.
-    `mask`: whether rows of no class are released masked.
+    the classes, by the same keys, with what they show and its place. `keys`: the columns of the frequency set by those
+    of the codes. `mask`: whether rows of no class are released masked. `split`: whether a class has the rows of a tuple
+    from its `first` to its `last`, by their `place`.
     """
 
     source: Relation
@@ -67,6 +69,7 @@ class LargeQuery:
     shown: exp.Select
     mask: bool = False
     shuffle_seed: int | None = None
+    split: bool = False
 
     @property
     def masks(self) -> bool:
@@ -80,15 +83,14 @@ class LargeQuery:
 
     def sql(self, dialect: str) -> str:
         """The release in a dialect, as one query."""
-        classes = t.fenced(self._placed(dialect), dialect).subquery("k")
-        rows = self._joined(t.fenced(self.rows.copy(), dialect), classes).subquery(_SORTED)
+        rows = self._joined(t.fenced(self.rows.copy(), dialect), self.shown.subquery("k")).subquery(_SORTED)
         query = exp.select(*self._all_shown()).from_(rows)
         order = self._order(dialect)  # of the last step: Spark keeps no other
         return t.printed(query.order_by(*order) if order else query, dialect)
 
     def shown_sql(self) -> str:
         """The query of the classes, each with what it shows and its place among them."""
-        return _printed(self._placed("duckdb"))
+        return _printed(self.shown)
 
     def kept_values_sql(self) -> str:
         """The query that tells about how many combinations of kept values the source has."""
@@ -134,22 +136,6 @@ class LargeQuery:
         rows = exp.select("*", exp.alias_(_repeated(rest), "kanon_row")).from_(rows).subquery(_SORTED)
         return self._released(rows, texts)
 
-    def _placed(self, dialect: str) -> exp.Select:
-        """The classes with their place: `SELECT …, CAST(DENSE_RANK() OVER (ORDER BY label, …) AS INT) AS kanon_place`.
-
-        Classes that show the same have the same place.
-        """
-        if not self.keys:
-            return self.shown
-        order: list[exp.Expr] = []
-        for shown in self.shown.selects[len(self.keys) :]:
-            order.append(exp.Ordered(this=shown.this.copy(), nulls_first=False))
-            if dialect == "duckdb":  # a collation may hold two labels equal; by their bytes they are two
-                hexed = exp.func("HEX", exp.cast(shown.this.copy(), "TEXT"))
-                order.append(exp.Ordered(this=hexed, nulls_first=False))
-        rank = exp.Window(this=exp.Anonymous(this="DENSE_RANK"), order=exp.Order(expressions=order))
-        return self.shown.select(exp.alias_(exp.cast(rank, "INT"), _PLACE))
-
     def _joined(self, rows: exp.Select, classes: exp.Expr, more: Sequence[str] = ()) -> exp.Select:
         """Rows with what their class shows, and its place: NULL for a row of no class."""
         columns: list[exp.Expr] = [
@@ -161,8 +147,11 @@ class LargeQuery:
         query = exp.select(*(columns or [exp.Literal.number(1)])).from_(rows.subquery("r"))
         if not self.keys:
             return query
-        query = query.select(t.column(_PLACE, "k"))
-        equal = [exp.EQ(this=t.column(key, "k"), expression=t.column(key, "r")) for key in self.keys]
+        query = query.select(t.column(PLACE, "k"))
+        equal: list[exp.Expr] = [exp.EQ(this=t.column(key, "k"), expression=t.column(key, "r")) for key in self.keys]
+        if self.split:
+            number, ends = t.column("place", "r"), [t.column(name, "k") for name in ("first", "last")]
+            equal.append(exp.Between(this=number, low=ends[0], high=ends[1]))
         return query.join(classes, on=exp.and_(*equal), join_type="LEFT" if self.mask else "INNER")
 
     def _sorted(self, rows: exp.Expr) -> exp.Select:
@@ -175,7 +164,7 @@ class LargeQuery:
             cells = sorted(self.cells, key=lambda cell: not cell.recoded)
             shown = [(self._shown(cell, cell.recoded), cell.sortable) for cell in cells]
             return [key for key in ordered(shown, [], self.shuffle_seed) if not isinstance(key, exp.Literal)]
-        places = [(t.column(_PLACE, _SORTED), True)] if self.keys else []
+        places = [(t.column(PLACE, _SORTED), True)] if self.keys else []
         kept = [(t.column(cell.column, _SORTED), cell) for cell in self.kept]
         by_value = ordered([*places, *((column, cell.sortable) for column, cell in kept)], [], None)
         return [*by_value, *by_looks([(column, cell.kind) for column, cell in kept if not cell.plain], dialect)]
@@ -194,7 +183,22 @@ class LargeQuery:
         shown = exp.cast(shown, "TEXT") if as_text else shown
         if not (self.masks and cell.mask):
             return shown
-        return exp.Case().when(t.is_null(t.column(_PLACE, _SORTED)), t.literal(cell.mask)).else_(shown)
+        return exp.Case().when(t.is_null(t.column(PLACE, _SORTED)), t.literal(cell.mask)).else_(shown)
+
+
+def with_place(classes: exp.Select, labels: Sequence[exp.Expr], dialect: str) -> exp.Select:
+    """A query of classes with their place: `CAST(DENSE_RANK() OVER (ORDER BY label, …) AS INT) AS kanon_place`.
+
+    Classes that show the same have the same place.
+    """
+    order: list[exp.Expr] = []
+    for label in labels:
+        order.append(exp.Ordered(this=label.copy(), nulls_first=False))
+        if dialect == "duckdb":  # a collation may hold two labels equal; by their bytes they are two
+            in_bytes = exp.func("HEX", exp.cast(label.copy(), "TEXT"))
+            order.append(exp.Ordered(this=in_bytes, nulls_first=False))
+    rank = exp.Window(this=exp.Anonymous(this="DENSE_RANK"), order=exp.Order(expressions=order))
+    return classes.select(exp.alias_(exp.cast(rank, "INT"), PLACE))
 
 
 def label_type(name: str, relation: Relation, column: str) -> str:

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from kanon_sql.privacy import POPULATION_UNIT, UNIT, Predicate
 from kanon_sql.queries import tree as t
-from kanon_sql.queries.large import LargeCell, LargeQuery
+from kanon_sql.queries.large import PLACE, LargeCell, LargeQuery, with_place
 from kanon_sql.queries.limit import HELD, within_limit
 from kanon_sql.queries.order import concatenated, ordered
 from kanon_sql.queries.pieces import in_pieces
@@ -84,6 +84,8 @@ class LocalReleaseQuery:
 
     def sql(self, dialect: str) -> str:
         """The query in a dialect."""
+        if not self.recount:
+            return self.counted(dialect).sql(dialect)
         return t.printed(_local_release(self, dialect, self.values), dialect)
 
     def statement(self, dialect: str, lasting: bool = False) -> Statement:
@@ -91,9 +93,9 @@ class LocalReleaseQuery:
         long = tuple(each for each in self.values if each.is_long(dialect, lasting))
         return Statement(laid_out(_local_release(self, dialect, long), dialect), long, dialect, has_values=True)
 
-    def large(self) -> LargeQuery | None:
-        """The same release as one of many rows, where no tuple is split."""
-        return None if self.split or self.recount else _large(self)
+    def counted(self, dialect: str) -> LargeQuery:
+        """The release of the classes as they were counted before."""
+        return _counted_classes(self, dialect)
 
     def population_sql(self, dialect: str) -> str:
         """The query of the population as the release shows it: what is shown, and `population`, the rows or people."""
@@ -125,10 +127,8 @@ def _local_release(release: LocalReleaseQuery, dialect: str, beside: Sequence[Wr
     recoded, using = exp.to_table(RECODED), exp.to_identifier("class")
     if release.limit is not None:
         query = query.from_(exp.to_table(HELD)).join(recoded, using=[using], join_type="LEFT")
-    elif release.recount:
-        query = query.from_(recoded).join(exp.to_table(CLASSES), using=[using])
     else:
-        query = query.from_(recoded)
+        query = query.from_(recoded).join(exp.to_table(CLASSES), using=[using])
     query = query.order_by(*_local_order(release))
     if release.read_files:
         query = query.with_(exp.to_identifier(release.source.name), as_=release.read_files, dialect="duckdb")
@@ -136,30 +136,37 @@ def _local_release(release: LocalReleaseQuery, dialect: str, beside: Sequence[Wr
         if table not in beside:
             query = query.with_(exp.to_identifier(table.name), as_=table.query())
     query = query.with_(_CODED, as_=t.fenced(_local_coded(release), dialect))
-    once = release.recount and not release.elsewhere  # where that can be said
-    query = query.with_(RECODED, as_=_local_recoded(release), materialized=once or None)
-    if release.recount and release.population is not None:
+    once = None if release.elsewhere else True  # where that can be said
+    query = query.with_(RECODED, as_=_local_recoded(release), materialized=once)
+    if release.population is not None:
         query = query.with_(COUNTED, as_=_local_counted(release, release.population))
-    if release.recount:
-        counted = RECODED if release.population is None else COUNTED
-        query = with_safe_classes(query, [t.column("class")], _CODED, release.safe, counted, once or None)
+    counted = RECODED if release.population is None else COUNTED
+    query = with_safe_classes(query, [t.column("class")], _CODED, release.safe, counted, once)
     if release.limit is not None:
         all_rows, shown = (exp.select().from_(exp.to_table(name)) for name in (_CODED, RECODED))
         query = within_limit(query, "class", all_rows, shown, release.limit, dialect)
     return query
 
 
-def _large(release: LocalReleaseQuery) -> LargeQuery:
+def _counted_classes(release: LocalReleaseQuery, dialect: str) -> LargeQuery:
     keyed = [(i, cell) for i, cell in enumerate(release.cells) if cell.mapping]
-    labels = [(f"o{i}_{j}", column) for i, cell in keyed for j, (_, column) in enumerate(cell.shown)]
+    labels = {f"o{i}_{j}": t.column(column, "k") for i, cell in keyed for j, (_, column) in enumerate(cell.shown)}
+    classes = exp.select(t.column("class", "k"), *(exp.alias_(label, name) for name, label in labels.items()))
+    classes = with_place(classes.from_(t.table(release.classes, "k")), list(labels.values()), dialect)
     codes = [exp.alias_(t.column(cell.key, "a"), f"c{i}") for i, cell in keyed]
-    shown = exp.select(*codes, *(exp.alias_(t.column(column, "k"), name) for name, column in labels))
+    ends = [t.column(name, "a") for name in _PLACES] if release.split else []
+    shown = exp.select(*codes, *ends, *(t.column(name, "k") for name in (*labels, PLACE)))
     same = exp.EQ(this=t.column("class", "k"), expression=t.column("class", "a"))
-    shown = shown.from_(t.table(release.assignment, "a")).join(t.table(release.classes, "k"), on=same)
-    cells = tuple(each for i, cell in enumerate(release.cells) for each in _large_cells(i, cell))
-    keys = {f"c{i}": cell.key for i, cell in keyed}
-    shuffle = release.seed if release.shuffle else None
-    return LargeQuery(release.source, cells, keys, _local_coded(release), shown, shuffle_seed=shuffle)
+    shown = shown.from_(t.table(release.assignment, "a")).join(classes.subquery("k"), on=same)
+    return LargeQuery(
+        source=release.source,
+        cells=tuple(column for i, cell in enumerate(release.cells) for column in _large_cells(i, cell)),
+        keys={f"c{i}": cell.key for i, cell in keyed},
+        rows=_local_coded(release),
+        shown=shown,
+        shuffle_seed=release.seed if release.shuffle else None,
+        split=release.split,
+    )
 
 
 def _large_cells(index: int, cell: LocalCell) -> list[LargeCell]:
@@ -277,10 +284,9 @@ def _order_in_tuple(release: LocalReleaseQuery) -> exp.Order:
 
 def _local_recoded(release: LocalReleaseQuery) -> exp.Select:
     """The rows with what they show (o0_0, o1_0, …), their class, and n to count them by."""
-    query = exp.select(t.column("class", "k")).from_(exp.alias_(exp.to_table(_CODED), "r", table=True), copy=False)
+    query = exp.select(t.column("class", "k"), *(t.column(name, "r") for name in ("n", *release.sensitive)))
+    query = query.from_(exp.alias_(exp.to_table(_CODED), "r", table=True), copy=False)
     equal: list[exp.Expr] = []
-    if release.recount:
-        query = query.select(*(t.column(name, "r") for name in ("n", *release.sensitive)), copy=False)
     for i, cell in enumerate(release.cells):
         if cell.mapping:
             equal.append(exp.EQ(this=t.column(cell.key, "a"), expression=t.column(f"c{i}", "r")))

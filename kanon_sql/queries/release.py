@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from kanon_sql.privacy import POPULATION_UNIT, Predicate, Reference
 from kanon_sql.queries import tree as t
-from kanon_sql.queries.large import LargeCell, LargeQuery
+from kanon_sql.queries.large import LargeCell, LargeQuery, with_place
 from kanon_sql.queries.order import concatenated, ordered
 from kanon_sql.queries.pieces import in_pieces
 from kanon_sql.queries.reference import reference_tree
@@ -82,11 +82,12 @@ class ReleaseQuery:
 
     def sql(self, dialect: str) -> str:
         """The query in a dialect."""
-        return _large(self, self.classes).sql(dialect) if self.classes else t.printed(_release(self), dialect)
+        counted = self.counted(dialect)
+        return counted.sql(dialect) if counted else t.printed(_release(self), dialect)
 
-    def large(self) -> LargeQuery | None:
-        """The same release as one of many rows, where DuckDB has its classes."""
-        return _large(self, self.classes) if self.classes else None
+    def counted(self, dialect: str) -> LargeQuery | None:
+        """The release of the classes that were counted before, if they were."""
+        return _counted_classes(self, self.classes, dialect) if self.classes else None
 
 
 RECODED, CLASSES, COUNTED = "kanon_recoded", "kanon_classes", "kanon_counted"
@@ -108,14 +109,15 @@ def _release(release: ReleaseQuery) -> exp.Expr:
     return with_safe_classes(query, [t.column(f"c{i}") for i, _ in keyed], RECODED, release.safe, counted)
 
 
-def _large(release: ReleaseQuery, held: Relation) -> LargeQuery:
+def _counted_classes(release: ReleaseQuery, held: Relation, dialect: str) -> LargeQuery:
     cells = list(enumerate(release.cells))
     keyed = [(i, cell) for i, cell in cells if cell.class_column]
     kept = [(i, cell) for i, cell in cells if not cell.recoded]
     rows = _recoded(release, keyed, shown=kept)
     keys = {f"c{i}": str(cell.class_column) for i, cell in keyed}
     large = tuple(_large_cell(i, cell) for i, cell in cells)
-    return LargeQuery(release.source, large, keys, rows, _labelled(held, keyed), release.mask, release.shuffle_seed)
+    shown = _labelled(held, keyed, dialect)
+    return LargeQuery(release.source, large, keys, rows, shown, release.mask, release.shuffle_seed)
 
 
 def _large_cell(index: int, cell: Cell) -> LargeCell:
@@ -126,11 +128,13 @@ def _large_cell(index: int, cell: Cell) -> LargeCell:
     return LargeCell(cell.name, f"s{index}", recoded=True, mask=cell.mask)
 
 
-def _labelled(classes: Relation, keyed: Sequence[tuple[int, Cell]]) -> exp.Select:
-    """The classes by their codes, c0, c1, …, with the labels of these, s0, s1, …"""
+def _labelled(classes: Relation, keyed: Sequence[tuple[int, Cell]], dialect: str) -> exp.Select:
+    """The classes by their codes, c0, c1, …, with the labels of these, s0, s1, …, and the place of these."""
     codes = [exp.alias_(t.column(str(cell.class_column), "q"), f"c{i}") for i, cell in keyed]
     labels = [exp.alias_(t.column("shown", f"m{i}"), f"s{i}") for i, _ in keyed]
     query = exp.select(*codes, *labels).from_(t.table(classes, "q"))
+    if keyed:
+        query = with_place(query, [t.column("shown", f"m{i}") for i, _ in keyed], dialect)
     for i, cell in keyed:
         same = exp.EQ(this=t.column("code", f"m{i}"), expression=t.column(str(cell.class_column), "q"))
         query = query.join(_labels(cell).subquery(f"m{i}"), on=same, copy=False)

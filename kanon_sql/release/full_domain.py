@@ -91,7 +91,7 @@ class FullDomain(Judged):
 
     def release_sql(self) -> str:
         """The same, in the way that suits its size."""
-        return self._large_sql(lambda: self._select.large(), self.spec) or self.select_sql()
+        return self._large_sql(lambda: self._select.counted("duckdb"), self.spec) or self.select_sql()
 
     @property
     def _select(self) -> ReleaseQuery:

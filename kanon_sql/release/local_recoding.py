@@ -146,7 +146,10 @@ class LocalRecoding(Judged):
 
     def release_sql(self) -> str:
         """The same, in the way that suits its size."""
-        return self._large_sql(lambda: self._select.large(), self.spec) or self.select_sql()
+        return (
+            self._large_sql(lambda: None if self.local.split else self._select.counted("duckdb"), self.spec)
+            or self.select_sql()
+        )
 
     @property
     def _select(self) -> LocalReleaseQuery:
