@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from rich.markup import escape
 
@@ -14,7 +14,7 @@ from kanon_sql.cli.declare import Argument, Option, takes
 from kanon_sql.cli.show import grid, out, sample
 from kanon_sql.errors import SpecError
 from kanon_sql.generalization.hierarchy import Hierarchy
-from kanon_sql.spec import Known, read_value
+from kanon_sql.spec import RECIPES, Keyword, read_value
 from kanon_sql.verbs import hierarchies
 from kanon_sql.verbs.options import PlaceOptions
 
@@ -22,8 +22,6 @@ COLUMN = Option("column", "The column it is for.", default=...)
 A_COLUMN = replace(COLUMN, help="The column it is for (default: the file's name).", default=None)
 FILE = Argument("file", "A hierarchy file: value;level1;…;*", type=Path, default=...)
 COVERED = Argument("source", "A file or table that it should cover.")
-SEPARATOR = Option("separator", "The field separator (default: taken from the first line).")
-HEADER = Option("header", "The first line names the levels.", type=bool)
 
 
 def _numbers(
@@ -58,31 +56,42 @@ def _exact(number: float) -> int | float:
     return int(number) if number.is_integer() else number
 
 
+_FORMS = {  # of the keys of recipes that the command line knows
+    "ranges": o.Form("For example 5,10,20.", read=_numbers),
+    **dict.fromkeys(("top", "bottom", "origin"), o.Form(type=float, read=_exact)),
+    "edges": o.Form("For example 1,10,100;10.", read=_levels),
+    "redact": o.Form("Give right or left.", str),
+    "step": o.Form(limited=True),
+    "prefix": o.Form("For example 4,3,2.", read=_whole),
+    "pad": o.Form(limited=True),
+    "networks": o.Form("For example 24,16,8.", read=_whole),
+    "dates": o.Form("For example month,quarter,year."),
+    "age": o.Form("For example 2026-01-01.", str),
+    "bands": o.Form("For example 1,5,10 (default 1,5,10,20).", read=_whole),
+    "taxonomy": o.Form(type=Path, read=str),
+    "known": o.Form(),
+    "groups": o.Form("As in a spec, for example {Higher: [Bachelors, Masters]}; levels in a list.", read=_groups),
+}
+_RECIPES = ("ranges", "edges", "redact", "prefix", "networks", "dates", "age", "taxonomy", "known", "groups")
+_PARTS = {name: [key for key in RECIPES[name].model_fields if key in _FORMS] for name in _RECIPES}
+
+
+def _options(recipe: str, *wanted: str) -> list[Option]:
+    """The options of keys of a recipe."""
+    fields = RECIPES[recipe].model_fields
+    made = [o.option(Keyword(key, key, "", fields[key], ""), _FORMS.get(key, o.Form())) for key in wanted]
+    return [option for option in made if option]
+
+
+SEPARATOR, HEADER = _options("file", "separator", "header")
+
+
 @takes(
     o.NEEDED_SOURCE,
     COLUMN,
     replace(o.OUTPUT, help="The file to write.", panel=None, type=Path, default=...),
     *o.PLACES,
-    Option("ranges", "Widths of number ranges, as in 5,10,20.", read=_numbers),
-    Option("top", "Numbers from here on become one range.", type=float, read=_exact),
-    Option("bottom", "Numbers below become one range.", type=float, read=_exact),
-    Option("origin", "Where the ranges start to count.", type=float, read=_exact, default=0),
-    Option("edges", "Edges of number ranges, level by level, as in 1,10,100;10.", read=_levels),
-    Option("redact", "Hide characters from the right or the left."),
-    Option("prefix", "First characters of a code, as in 4,3,2.", read=_whole),
-    Option("pad", "The length of codes that lost their leading zeros.", type=int, limits={"min": 1}),
-    Option("networks", "Bits of the networks of IP addresses, as in 24,16,8.", read=_whole),
-    Option("known", "A taxonomy that everybody knows.", choices=get_args(Known)),
-    Option("age", "The date at which the age of who was born on a date is counted, as in 2026-01-01."),
-    Option("bands", "Years of the bands of ages, as in 1,5,10 (default 1,5,10,20).", read=_whole),
-    Option("step", "Characters hidden per level.", type=int, default=1, limits={"min": 1}),
-    Option("dates", "Date parts, as in month,quarter,year.", read=o.names),
-    Option("taxonomy", "A file of child and parent.", type=Path, read=str),
-    Option(
-        "groups",
-        "Groups by hand, as in a spec: {Higher: [Bachelors, Masters]}; levels in a list.",
-        read=_groups,
-    ),
+    *(option for name in _RECIPES for option in _options(name, *_PARTS[name]) if (name, option.name) != ("age", "top")),
     Option("suppress", "One step, from the value to *.", type=bool),
     o.OVERWRITE,
 )
@@ -90,10 +99,6 @@ def build(source: str, column: str, output: Path, overwrite: bool | None, **how:
     places = {name: how.pop(name) for name in PlaceOptions.__annotations__}
     made = hierarchies.build(source, column, _recipe(**how), output=output, overwrite=bool(overwrite), **places)
     _show(made.hierarchy, str(output), rows=8)
-
-
-_BESIDE = {"ranges": ("top", "bottom", "origin"), "redact": ("step",), "prefix": ("pad",), "age": ("bands", "top")}
-_RECIPES = ("ranges", "edges", "redact", "prefix", "networks", "dates", "age", "taxonomy", "known", "groups")
 
 
 def _recipe(suppress: bool | None, **asked: Any) -> Any:
@@ -104,8 +109,7 @@ def _recipe(suppress: bool | None, **asked: Any) -> Any:
         raise SpecError(f"give exactly one of {', '.join(first)} and {last}")
     if suppress:
         return "suppress"
-    said = (named[0], *_BESIDE.get(named[0], ()))
-    return {name: asked[name] for name in said if asked[name] is not None}
+    return {key: asked[key] for key in _PARTS[named[0]] if asked[key] is not None}
 
 
 @takes(FILE, COVERED, A_COLUMN, *o.PLACES, SEPARATOR, HEADER)

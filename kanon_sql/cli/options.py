@@ -6,6 +6,7 @@ import csv
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, get_args
 
@@ -15,12 +16,14 @@ from kanon_sql.queries import DIALECTS
 from kanon_sql.spec import (
     CLOAK,
     KEYWORDS,
+    SENSITIVE_MODELS,
     SOURCE_TYPES,
     CloakMethod,
     Keyword,
     Metric,
     SearchIn,
     SearchStrategy,
+    SensitiveModel,
     keys,
     limit_of,
 )
@@ -259,11 +262,30 @@ def _once(flag: str, more: str, read: Callable[[str], Any]) -> Form:
     return Form(more, list[str], only)
 
 
-def _of_columns(flag: str, more: str, *parameters: str) -> Form:
-    """An option that can be given for several sensitive columns."""
-    return Form(f"{more} Repeatable.", list[str], by_column(flag, *parameters), flag)
+def _of_columns(name: str, model: type[SensitiveModel]) -> Form:
+    """A privacy model that can be given for several sensitive columns, with its parameters in the model's order."""
+    flag = "--alpha" if name == "alpha_k" else flag_of(name)
+    kinds = {parameter: keys.kind_of(field) for parameter, field in model.model_fields.items()}
+    parameters = [parameter for parameter, kind in kinds.items() if kind.words or kind.type in (float, str)]
+    return Form(f"{_FOR_COLUMNS.get(name, '')} Repeatable.".strip(), list[str], by_column(flag, *parameters), flag)
 
 
+def flag_of(name: str) -> str:
+    """The flag of an option, unless it has a shorter one.
+
+    >>> flag_of("k_map")
+    '--k-map'
+    """
+    return f"--{name.replace('_', '-')}"
+
+
+_FOR_COLUMNS = {
+    "l_diversity": "For example disease=3, disease=3:entropy or disease=3:recursive:4.",
+    "t_closeness": "For example income=0.2, income=0.2:ordered, or job=0.2:hierarchical by job.csv in --hierarchies.",
+    "alpha_k": "For example disease=0.5 or disease=0.5:HIV.",
+    "beta_likeness": "For example disease=2 or disease=2:basic.",
+    "delta_disclosure": "For example disease=1.",
+}
 FORMS: Mapping[str, Form] = {
     "database": Form("A DuckDB file, or for example postgresql://user@host/database.", str),
     "attach": Form(
@@ -279,18 +301,7 @@ FORMS: Mapping[str, Form] = {
     ),
     "quasi_identifiers": Form("For example age,zip,sex.", read=names),
     "location": Form("For example lat,lon.", read=names),
-    "l_diversity": _of_columns(
-        "--l-diversity", "For example disease=3, disease=3:entropy or disease=3:recursive:4.", "l", "kind", "c"
-    ),
-    "t_closeness": _of_columns(
-        "--t-closeness",
-        "For example income=0.2, income=0.2:ordered, or job=0.2:hierarchical by job.csv in --hierarchies.",
-        "t",
-        "distance",
-    ),
-    "alpha_k": _of_columns("--alpha", "For example disease=0.5 or disease=0.5:HIV.", "alpha", "value"),
-    "beta_likeness": _of_columns("--beta-likeness", "For example disease=2 or disease=2:basic.", "beta", "kind"),
-    "delta_disclosure": _of_columns("--delta-disclosure", "For example disease=1.", "delta"),
+    **{name: _of_columns(name, model) for name, model in SENSITIVE_MODELS.items()},
     "k_map": _once("--k-map", "For example 5:voters.parquet.", beside_population("--k-map", "k")),
     "delta_presence": _once(
         "--delta-presence", "For example 0:0.5:voters.parquet.", beside_population("--delta-presence", "min", "max")
@@ -322,28 +333,28 @@ FORMS: Mapping[str, Form] = {
 }
 
 
-def _option(keyword: Keyword) -> Option | None:
+def option(keyword: Keyword, form: Form) -> Option | None:
     """The option of the command line for one of Python; None if its key has no form there."""
-    form, kind = FORMS.get(keyword.name, Form()), keys.kind_of(keyword.field)
-    help = _help(keyword, form.more)
+    kind, name, group = keys.kind_of(keyword.field), keyword.name, keyword.group or None
+    text = _help(keyword, form)
     if form.type or form.read:
-        return Option(keyword.name, help, keyword.group, form.type or str, form.flag, read=form.read)
+        return Option(name, text, group, form.type or str, form.flag, read=form.read)
     if kind.type is tuple:
-        return Option(keyword.name, help, keyword.group, read=names)
+        return Option(name, text, group, read=names)
     if kind.words:
-        return Option(keyword.name, help, keyword.group, flag=form.flag, choices=kind.words)
+        return Option(name, text, group, flag=form.flag, choices=kind.words)
     if kind.type is str:
-        return Option(keyword.name, help, keyword.group, Path if IN_FOLDER in kind.metadata else str)
+        return Option(name, text, group, Path if IN_FOLDER in kind.metadata else str)
     if kind.type not in (bool, int, float):
         return None
     limits = {"min": kind.limits["ge"]} if form.limited else {}
-    return Option(keyword.name, help, keyword.group, kind.type, limits=limits)
+    return Option(name, text, group, kind.type, limits=limits)
 
 
-def _help(keyword: Keyword, more: str) -> str:
+def _help(keyword: Keyword, form: Form) -> str:
     """What the key means, in the words of the command line, and its default."""
     takes = keys.declared(keyword.field).takes
-    example = f"Give {takes}." if keyword.name not in FORMS and _SUCH_AS in takes else more
+    example = f"Give {takes}." if form == Form() and _SUCH_AS in takes else form.more
     text = _NAMED_OPTION.sub(_spelled, f"{keyword.field.description} {example}".strip())
     default = keys.plain_default(keyword.field).removesuffix(".0")
     return f"{text[:-1]} (default {default})." if default and type(keyword.field.default) in _SHOWN else text
@@ -352,18 +363,15 @@ def _help(keyword: Keyword, more: str) -> str:
 def _spelled(match: re.Match[str]) -> str:
     """The flag of an option that a text names in backticks, if it is one."""
     name = match[1]
-    flag = FORMS.get(name, Form()).flag or f"--{name.replace('_', '-')}"
+    flag = FORMS.get(name, Form()).flag or flag_of(name)
     return flag if name in KEYWORDS else match[0]
 
 
 _SUCH_AS = " such as "
 _NAMED_OPTION = re.compile(r"`(\w+)`")
-_SHOWN = (int, float, str)
-OPTIONS: Mapping[str, Option] = {
-    name: option
-    for name, keyword in KEYWORDS.items()
-    if name != "source" and (option := _option(keyword))  # that is an argument
-}
+_SHOWN = (int, float, str, Decimal)
+_FOUND = {name: option(keyword, FORMS.get(name, Form())) for name, keyword in KEYWORDS.items() if name != "source"}
+OPTIONS: Mapping[str, Option] = {name: found for name, found in _FOUND.items() if found}
 
 
 def of(options: type, *without: str) -> tuple[Option, ...]:

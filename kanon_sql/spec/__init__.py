@@ -52,6 +52,7 @@ from kanon_sql.spec.privacy import (
 from kanon_sql.spec.reading import TYPES as SOURCE_TYPES
 from kanon_sql.spec.reading import ColumnReading, Reading, kind_of_file
 from kanon_sql.spec.recipes import (
+    RECIPES,
     AgeRecipe,
     DatesRecipe,
     EdgesRecipe,
@@ -79,6 +80,7 @@ __all__ = [
     "KEYWORDS",
     "POPULATION_MODELS",
     "READING",
+    "RECIPES",
     "RELEASE_MODELS",
     "SENSITIVE_MODELS",
     "SOURCE_TYPES",

@@ -100,30 +100,28 @@ class ModelOptions(PrivacyOptions, CostOptions, total=False):
     """How the values may be generalized, what must hold then, and what it costs."""
 
 
-class SearchOptions(RoleOptions, ModelOptions, total=False):
+class BudgetOptions(TypedDict, total=False):
+    """How long a search may take."""
+
+    time_limit: float | None
+    evaluations: int | None
+    kgen: Mapping[str, Any] | None
+    memetic: Mapping[str, Any] | None
+    local_search: Mapping[str, Any] | None
+    random: Mapping[str, Any] | None
+    seed: int | None
+
+
+class SearchOptions(RoleOptions, ModelOptions, BudgetOptions, total=False):
     """What a search of the lattice is told."""
 
     strategy: str | None
-    time_limit: float | None
-    evaluations: int | None
-    kgen: Mapping[str, Any] | None
-    memetic: Mapping[str, Any] | None
-    local_search: Mapping[str, Any] | None
-    random: Mapping[str, Any] | None
-    seed: int | None
 
 
-class CompareOptions(RoleOptions, OtherPrivacyOptions, CostOptions, total=False):
+class CompareOptions(RoleOptions, OtherPrivacyOptions, CostOptions, BudgetOptions, total=False):
     """What several searches and local recodings side by side are told."""
 
     k: int | Sequence[int] | None
-    time_limit: float | None
-    evaluations: int | None
-    kgen: Mapping[str, Any] | None
-    memetic: Mapping[str, Any] | None
-    local_search: Mapping[str, Any] | None
-    random: Mapping[str, Any] | None
-    seed: int | None
     show: Show | None
 
 
