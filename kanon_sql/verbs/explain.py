@@ -192,7 +192,8 @@ def _gave(plan: Plan | LocalPlan, figures: Figures | LocalFigures, summary: Summ
     frequency_set, node = plan.frequency_set, plan.outcome.node if isinstance(plan, Plan) else ()
     columns = len(frequency_set.engine.table(frequency_set.relation).columns)
     levels = ", ".join(f"{a.column.name} {level}" for a, level in zip(frequency_set.attributes, node, strict=False))
-    classes = f"{figures.classes:,} classes, {figures.released_rows:,} rows, the smallest of {figures.smallest_class} rows"
+    smallest = f"the smallest of {figures.smallest_class} rows"
+    classes = f"{figures.classes:,} classes, {figures.released_rows:,} rows, {smallest}"
     unsafe = ", ".join(f"{finding.unsafe_rows} rows that do not hold {finding.model}" for finding in summary.findings)
     return {
         "core/tuples": f"{frequency_set.tuples:,} distinct tuples of {frequency_set.rows:,} rows",
