@@ -20,7 +20,7 @@ from kanon_sql.generalization.hierarchy import cover
 from kanon_sql.generalization.rules import Range
 from kanon_sql.generalization.values import key
 from kanon_sql.privacy import Predicate
-from kanon_sql.queries import Relation, StandaloneCell, StandaloneQuery
+from kanon_sql.queries import Relation, StandaloneQuery, StatementColumn
 from kanon_sql.release.rules import exact_of, says_the_same
 from kanon_sql.spec import may_suppress, parse
 from support.database import create_table
@@ -96,8 +96,8 @@ def test_an_expression_gives_every_value_the_label_of_its_hierarchy(engine: Engi
             assert rule is not None
             assert says_the_same(rule, column, hierarchy.values, column.kind != "float")
             expected = [hierarchy.labels(level)[row_of[key(value)]] for value in held]
-            cell = StandaloneCell("x", column.kind, recoded=True, rule=rule, exact=exact_of(column))
-            given = sorted(engine.rows(_statement(engine, StandaloneCell("id", "integer"), cell)))
+            cell = StatementColumn("x", column.kind, rule=rule, exact=exact_of(column))
+            given = sorted(engine.rows(_statement(engine, StatementColumn("id", "integer"), cell)))
             assert [label for _, label in given] == expected, (recipe, level)
 
 
@@ -121,11 +121,11 @@ def test_what_its_recipe_would_refuse_becomes_a_star(engine: Engine, name: str) 
     rule = hierarchy_source(spec.quasi_identifiers["x"], column, spec, engine).rule(1)
     if isinstance(rule, Range) and name == "BIGINT":
         assert not says_the_same(rule, column, values, True), "then a mapping table has them"
-    cell = StandaloneCell("x", column.kind, recoded=True, rule=rule, exact=exact_of(column))
+    cell = StatementColumn("x", column.kind, rule=rule, exact=exact_of(column))
     assert engine.rows(_statement(engine, cell)) == [("*",)] * len(values)
 
 
-def _statement(engine: Engine, *cells: StandaloneCell) -> str:
+def _statement(engine: Engine, *cells: StatementColumn) -> str:
     query = StandaloneQuery(Relation("people"), cells, Predicate("SUM(n) >= 1"))
     return query.statement(engine.dialect).script()
 

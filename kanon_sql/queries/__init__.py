@@ -16,7 +16,7 @@ from kanon_sql.queries.local import (
     readings,
     regions,
 )
-from kanon_sql.queries.local_release import LocalCell, LocalReleaseQuery
+from kanon_sql.queries.local_release import LocalReleaseQuery
 from kanon_sql.queries.perturb import Perturbed, grouped_rows, identified_rows, perturbed_rows, sorted_rows
 from kanon_sql.queries.reading import LEADING_ZERO, PLAIN_NUMBER, Conversion, converted, files_converted, number_pattern
 from kanon_sql.queries.reference import reference
@@ -34,18 +34,18 @@ from kanon_sql.queries.refine import (
 from kanon_sql.queries.release import (
     SHOWN_POPULATION,
     UNMAPPED_CODE,
-    Cell,
     ReleaseQuery,
     contents,
     of_type,
     shown_population,
 )
+from kanon_sql.queries.release_columns import ReleaseColumn, StatementColumn
 from kanon_sql.queries.rounds import Step, rounds, step
 from kanon_sql.queries.ruled_levels import labelled as ruled_labels
 from kanon_sql.queries.ruled_levels import mapping as ruled_mapping
 from kanon_sql.queries.rules import EXACT, EXACT_SINGLE
 from kanon_sql.queries.shown import Shown, boxes, local_classes, members
-from kanon_sql.queries.standalone import StandaloneCell, StandaloneQuery, exported_tuples
+from kanon_sql.queries.standalone import StandaloneQuery, exported_tuples
 from kanon_sql.queries.statements import (
     SEPARATORS,
     add_and_delete_a_row,
@@ -114,7 +114,6 @@ __all__ = [
     "SPAN_UNIT",
     "UNMAPPED_CODE",
     "Bits",
-    "Cell",
     "Coded",
     "Columns",
     "Conversion",
@@ -123,19 +122,19 @@ __all__ = [
     "Hole",
     "LabelWord",
     "LargeQuery",
-    "LocalCell",
     "LocalReleaseQuery",
     "Masked",
     "Moment",
     "PerNode",
     "Perturbed",
     "Relation",
+    "ReleaseColumn",
     "ReleaseQuery",
     "Seed",
     "Shown",
-    "StandaloneCell",
     "StandaloneQuery",
     "Statement",
+    "StatementColumn",
     "Step",
     "Steps",
     "WrittenTable",

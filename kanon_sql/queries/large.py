@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from kanon_sql.queries import tree as t
-from kanon_sql.queries.order import by_looks, ordered
+from kanon_sql.queries.order import by_looks, ordered, release_order
+from kanon_sql.queries.release_columns import ReleaseColumn
 from kanon_sql.relation import Relation
 
 _ROWS_AT_A_TIME = 1024  # that a row is repeated: a list of all would be as long as the largest class
@@ -25,31 +26,12 @@ _SORTED, _N, _BLOCK = "kanon_sorted", "kanon_n", "kanon_block"
 
 
 @dataclass(frozen=True)
-class LargeCell:
-    """A released column: what `column` of the classes shows (`recoded`) or of the rows, or a `constant`.
+class ShownColumn:
+    """What is released of a column of the source: `inner`, a column of the rows or the classes, or its constant."""
 
-    `raw`: the source's column, where it is kept. See `Cell` for the rest.
-    """
-
+    of: ReleaseColumn
     name: str
-    column: str = ""
-    raw: str = ""
-    recoded: bool = False
-    kind: str = "other"
-    plain: bool = True
-    constant: str | None = None
-    mask: str | None = None
-    open_type: str | None = None
-
-    @property
-    def kept(self) -> bool:
-        """Whether it stands in the rows."""
-        return bool(self.column) and not self.recoded
-
-    @property
-    def sortable(self) -> bool:
-        """Whether its values have an order."""
-        return self.recoded or self.kind != "other"
+    inner: str = ""
 
 
 @dataclass(frozen=True)
@@ -63,7 +45,7 @@ class LargeQuery:
     """
 
     source: Relation
-    cells: tuple[LargeCell, ...]
+    columns: tuple[ShownColumn, ...]
     keys: Mapping[str, str]
     rows: exp.Select
     shown: exp.Select
@@ -77,9 +59,9 @@ class LargeQuery:
         return self.mask and bool(self.keys)
 
     @property
-    def kept(self) -> list[LargeCell]:
+    def kept(self) -> list[ShownColumn]:
         """The columns that are released as they are."""
-        return [cell for cell in self.cells if cell.kept]
+        return [shown for shown in self.columns if not shown.of.recoded]
 
     def sql(self, dialect: str) -> str:
         """The release in a dialect, as one query."""
@@ -94,7 +76,7 @@ class LargeQuery:
 
     def kept_values_sql(self) -> str:
         """The query that tells about how many combinations of kept values the source has."""
-        row = exp.Anonymous(this="ROW", expressions=[t.column(cell.raw, "s") for cell in self.kept])
+        row = exp.Anonymous(this="ROW", expressions=[t.column(shown.name, "s") for shown in self.kept])
         about = exp.Anonymous(this="APPROX_COUNT_DISTINCT", expressions=[row])
         return _printed(exp.select(about).from_(t.table(self.source, "s")))
 
@@ -107,7 +89,7 @@ class LargeQuery:
 
     def of_rows_sql(self, classes: Relation) -> str:
         """The query of the kinds of released rows, with how many there are, from the rows of the source."""
-        columns = [*map(t.column, self.keys), *(t.column(cell.column) for cell in self.kept)]
+        columns = [*map(t.column, self.keys), *(t.column(shown.inner) for shown in self.kept)]
         rows = exp.select(*columns, exp.alias_(exp.Count(this=exp.Star()), _N)).from_(self.rows.subquery("s"))
         return _printed(
             self._joined(rows.group_by(*(column.copy() for column in columns)), t.table(classes, "k"), [_N])
@@ -139,9 +121,7 @@ class LargeQuery:
     def _joined(self, rows: exp.Select, classes: exp.Expr, more: Sequence[str] = ()) -> exp.Select:
         """Rows with what their class shows, and its place: NULL for a row of no class."""
         columns: list[exp.Expr] = [
-            exp.alias_(t.opened(t.column(cell.column, "k" if cell.recoded else "r"), cell.open_type), cell.column)
-            for cell in self.cells
-            if cell.column
+            exp.alias_(self._opened(shown), shown.inner) for shown in self.columns if shown.inner
         ]
         columns += [t.column(name, "r") for name in more]
         query = exp.select(*(columns or [exp.Literal.number(1)])).from_(rows.subquery("r"))
@@ -161,29 +141,34 @@ class LargeQuery:
     def _order(self, dialect: str) -> list[exp.Expr]:
         """The order of the rows: by the place of their class and by the kept columns, or by a seeded hash of it all."""
         if self.shuffle_seed is not None:
-            cells = sorted(self.cells, key=lambda cell: not cell.recoded)
-            shown = [(self._shown(cell, cell.recoded), cell.sortable) for cell in cells]
-            return [key for key in ordered(shown, [], self.shuffle_seed) if not isinstance(key, exp.Literal)]
+            cells = [(self._shown(shown, shown.of.recoded), shown.of) for shown in self.columns]
+            order = release_order(cells, self.shuffle_seed)
+            return [key for key in order if not isinstance(key, exp.Literal)]
         places = [(t.column(PLACE, _SORTED), True)] if self.keys else []
-        kept = [(t.column(cell.column, _SORTED), cell) for cell in self.kept]
-        by_value = ordered([*places, *((column, cell.sortable) for column, cell in kept)], [], None)
-        return [*by_value, *by_looks([(column, cell.kind) for column, cell in kept if not cell.plain], dialect)]
+        kept = [(t.column(shown.inner, _SORTED), shown.of) for shown in self.kept]
+        by_value = ordered([*places, *((cell, column.sortable) for cell, column in kept)], [], None)
+        return [*by_value, *by_looks([(cell, column.kind) for cell, column in kept if not column.plain], dialect)]
 
     def _released(self, rows: exp.Expr, texts: Collection[str]) -> str:
         return _printed(exp.select(*self._all_shown(texts)).from_(rows))
 
     def _all_shown(self, texts: Collection[str] = ()) -> list[exp.Expr]:
-        return [exp.alias_(self._shown(cell, cell.column in texts), cell.name, quoted=True) for cell in self.cells]
+        return [exp.alias_(self._shown(shown, shown.inner in texts), shown.name, quoted=True) for shown in self.columns]
 
-    def _shown(self, cell: LargeCell, as_text: bool) -> exp.Expr:
+    def _opened(self, shown: ShownColumn) -> exp.Expr:
+        column = t.column(shown.inner, "k" if shown.of.recoded else "r")
+        # A label of a hierarchy has been opened already.
+        return column if shown.of.recoded and not shown.of.shown else t.opened(column, shown.of.open_type)
+
+    def _shown(self, column: ShownColumn, as_text: bool) -> exp.Expr:
         """What a cell shows."""
-        if not cell.column:
-            return t.literal(cell.constant)
-        shown: exp.Expr = t.column(cell.column, _SORTED)
+        if not column.inner:
+            return t.literal(column.of.constant)
+        shown: exp.Expr = t.column(column.inner, _SORTED)
         shown = exp.cast(shown, "TEXT") if as_text else shown
-        if not (self.masks and cell.mask):
+        if not (self.masks and column.of.recoded and column.of.unmapped):
             return shown
-        return exp.Case().when(t.is_null(t.column(PLACE, _SORTED)), t.literal(cell.mask)).else_(shown)
+        return exp.Case().when(t.is_null(t.column(PLACE, _SORTED)), t.literal(column.of.unmapped)).else_(shown)
 
 
 def with_place(classes: exp.Select, labels: Sequence[exp.Expr], dialect: str) -> exp.Select:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
 from kanon_sql.privacy import POPULATION_UNIT, UNIT, Predicate
 from kanon_sql.queries import tree as t
-from kanon_sql.queries.large import PLACE, LargeCell, LargeQuery, with_place
+from kanon_sql.queries.large import PLACE, LargeQuery, ShownColumn, with_place
 from kanon_sql.queries.limit import HELD, within_limit
-from kanon_sql.queries.order import concatenated, ordered
+from kanon_sql.queries.order import concatenated, release_order
 from kanon_sql.queries.pieces import in_pieces
 from kanon_sql.queries.release import (
     CLASSES,
@@ -23,27 +23,9 @@ from kanon_sql.queries.release import (
     in_population,
     with_safe_classes,
 )
+from kanon_sql.queries.release_columns import ReleaseColumn
 from kanon_sql.queries.written import Statement, WrittenTable, laid_out
 from kanon_sql.relation import Relation
-
-
-@dataclass(frozen=True)
-class LocalCell:
-    """A column of the source in a local release: kept (no mapping), or shown as columns of the classes.
-
-    `key`: the assignment's column of its code. `null`: the code of NULL. `shown`: released name and classes' column.
-    `open_type`: the type to release a value in whose own type would tell of others (ENUM). `plain`: whether equal
-    values of a kept column look the same.
-    """
-
-    name: str
-    kind: str = "other"
-    mapping: Relation | None = None
-    key: str = ""
-    null: int | None = None
-    shown: tuple[tuple[str, str], ...] = ()
-    open_type: str | None = None
-    plain: bool = False
 
 
 @dataclass(frozen=True)
@@ -61,7 +43,7 @@ class LocalReleaseQuery:
     """
 
     source: Relation
-    cells: tuple[LocalCell, ...]
+    columns: tuple[ReleaseColumn, ...]
     assignment: Relation
     classes: Relation
     safe: Predicate
@@ -107,7 +89,8 @@ class LocalReleaseQuery:
         named = [exp.alias_(t.column(name, "s"), f"k{i}", quoted=True) for i, name in enumerate(columns)]
         coded, _ = _with_codes(exp.select(*named).from_(t.table(self.source, "s"), copy=False), self)
         equal = [
-            exp.EQ(this=t.column(cell.key, "a"), expression=t.column(f"c{i}", "r")) for i, cell in enumerate(self.cells)
+            exp.EQ(this=t.column(cell.key, "a"), expression=t.column(f"c{i}", "r"))
+            for i, cell in enumerate(self.columns)
         ]
         held = exp.select(exp.Literal.number(1)).from_(t.table(self.assignment, "a"), copy=False)
         held = held.where(*equal, t.is_not_null(t.column("class", "a")), copy=False)
@@ -122,7 +105,7 @@ _PLACES = ("first", "last")
 
 def _local_release(release: LocalReleaseQuery, dialect: str, beside: Sequence[WrittenTable]) -> exp.Expr:
     """The query; `beside`: those of its values that are tables by themselves."""
-    names = [(f"o{i}_{j}", shown[0]) for i, cell in enumerate(release.cells) for j, shown in enumerate(_shows(cell))]
+    names = [(f"o{i}_{j}", shown[0]) for i, cell in enumerate(release.columns) for j, shown in enumerate(_shows(cell))]
     query = exp.select(*(exp.alias_(t.column(inner, RECODED), name, quoted=True) for inner, name in names))
     recoded, using = exp.to_table(RECODED), exp.to_identifier("class")
     if release.limit is not None:
@@ -149,7 +132,7 @@ def _local_release(release: LocalReleaseQuery, dialect: str, beside: Sequence[Wr
 
 
 def _counted_classes(release: LocalReleaseQuery, dialect: str) -> LargeQuery:
-    keyed = [(i, cell) for i, cell in enumerate(release.cells) if cell.mapping]
+    keyed = [(i, cell) for i, cell in enumerate(release.columns) if cell.mapping]
     labels = {f"o{i}_{j}": t.column(column, "k") for i, cell in keyed for j, (_, column) in enumerate(cell.shown)}
     classes = exp.select(t.column("class", "k"), *(exp.alias_(label, name) for name, label in labels.items()))
     classes = with_place(classes.from_(t.table(release.classes, "k")), list(labels.values()), dialect)
@@ -160,7 +143,7 @@ def _counted_classes(release: LocalReleaseQuery, dialect: str) -> LargeQuery:
     shown = shown.from_(t.table(release.assignment, "a")).join(classes.subquery("k"), on=same)
     return LargeQuery(
         source=release.source,
-        cells=tuple(column for i, cell in enumerate(release.cells) for column in _large_cells(i, cell)),
+        columns=tuple(column for i, cell in enumerate(release.columns) for column in _shown_columns(i, cell)),
         keys={f"c{i}": cell.key for i, cell in keyed},
         rows=_local_coded(release),
         shown=shown,
@@ -169,12 +152,10 @@ def _counted_classes(release: LocalReleaseQuery, dialect: str) -> LargeQuery:
     )
 
 
-def _large_cells(index: int, cell: LocalCell) -> list[LargeCell]:
-    if cell.mapping is None:
-        kept = LargeCell(cell.name, f"k{index}", cell.name, kind=cell.kind, plain=cell.plain)
-        return [replace(kept, open_type=cell.open_type)]
-    shown = (name for name, _ in cell.shown)
-    return [LargeCell(name, f"o{index}_{j}", recoded=True, open_type=cell.open_type) for j, name in enumerate(shown)]
+def _shown_columns(index: int, column: ReleaseColumn) -> list[ShownColumn]:
+    if column.mapping is None:
+        return [ShownColumn(column, column.name, f"k{index}")]
+    return [ShownColumn(column, name, f"o{index}_{j}") for j, (name, _) in enumerate(column.shown)]
 
 
 def _local_counted(release: LocalReleaseQuery, population: Relation) -> exp.Query:
@@ -192,7 +173,7 @@ def _equal_to_tuples(
     unit = [t.column(release.population_unit, "s")] if release.population_unit else []
     rows = exp.select(*(exp.alias_(each, POPULATION_UNIT, quoted=True) for each in unit))
     coded, _ = _with_codes(rows.from_(t.table(population, "s"), copy=False), release)
-    cells = [(i, cell) for i, cell in enumerate(release.cells) if cell.mapping]
+    cells = [(i, cell) for i, cell in enumerate(release.columns) if cell.mapping]
     equal = [exp.EQ(this=t.column(cell.key, "a"), expression=t.column(f"c{i}", "r")) for i, cell in cells]
     query = query.from_(in_pieces(coded, _mappings(release)).subquery("r"), copy=False)
     return query.join(tuples, on=exp.and_(*equal), copy=False)
@@ -203,8 +184,8 @@ def _shown_local_population(release: LocalReleaseQuery, population: Relation) ->
 
     A tuple that is parted counts once where its parts show the same.
     """
-    keys = [cell.key for cell in release.cells if cell.mapping]
-    shows = {name: column for cell in release.cells for name, column in cell.shown}
+    keys = [cell.key for cell in release.columns if cell.mapping]
+    shows = {name: column for cell in release.columns for name, column in cell.shown}
     same = exp.EQ(this=t.column("class", "k"), expression=t.column("class", "b"))
     columns = [*(t.column(column, "k") for column in shows.values()), *(t.column(key, "b") for key in keys)]
     assignment = _assignment(release)
@@ -225,11 +206,11 @@ def _tuples_of_classes(release: LocalReleaseQuery) -> exp.Expr:
     """The tuples of each class once, though a class may have several parts of one."""
     if not release.split:
         return _assignment(release)
-    columns = [t.column(name, "a") for name in ("class", *(cell.key for cell in release.cells if cell.mapping))]
+    columns = [t.column(name, "a") for name in ("class", *(cell.key for cell in release.columns if cell.mapping))]
     return exp.select(*columns).distinct().from_(_assignment(release), copy=False).subquery("a")
 
 
-def _shows(cell: LocalCell) -> tuple[tuple[str, str], ...]:
+def _shows(cell: ReleaseColumn) -> tuple[tuple[str, str], ...]:
     return cell.shown or ((cell.name, ""),)
 
 
@@ -239,7 +220,7 @@ def _local_coded(release: LocalReleaseQuery) -> exp.Select:
     if release.recount:
         counted = [exp.alias_(t.column(raw, "s"), name, quoted=True) for name, raw in release.sensitive.items()]
         source = source.select(exp.alias_(exp.Literal.number(1), "n", quoted=True), *counted, copy=False)
-    plain = [(i, cell) for i, cell in enumerate(release.cells) if cell.mapping is None]
+    plain = [(i, cell) for i, cell in enumerate(release.columns) if cell.mapping is None]
     source = source.select(*(exp.alias_(t.column(cell.name, "s"), f"k{i}", quoted=True) for i, cell in plain))
     source, codes = _with_codes(source, release)
     if not release.split:
@@ -253,7 +234,7 @@ def _local_coded(release: LocalReleaseQuery) -> exp.Select:
 def _with_codes(query: exp.Select, release: LocalReleaseQuery) -> tuple[exp.Select, list[exp.Expr]]:
     """A query of the relation `s` with its codes as c0, c1, …, by the mapping tables, and what these are."""
     codes: list[exp.Expr] = []
-    for i, cell in enumerate(release.cells):
+    for i, cell in enumerate(release.columns):
         if cell.mapping is None:
             continue
         raw = t.column(cell.name, "s")
@@ -261,14 +242,14 @@ def _with_codes(query: exp.Select, release: LocalReleaseQuery) -> tuple[exp.Sele
         mapping = _once(release, cell.mapping, ["value"], ["code_0"], f"m{i}", release.elsewhere)
         query = query.join(mapping, on=equal, join_type="LEFT", copy=False)
         known = exp.func("COALESCE", t.column("code_0", f"m{i}"), t.literal(UNMAPPED_CODE))
-        null = t.literal(UNMAPPED_CODE if cell.null is None else cell.null)
+        null = t.literal(UNMAPPED_CODE if cell.null is None else cell.null[0])
         codes.append(exp.Case().when(t.is_null(raw), null).else_(known))
         query = query.select(exp.alias_(codes[-1], f"c{i}", quoted=True), copy=False)
     return query, codes
 
 
 def _mappings(release: LocalReleaseQuery) -> list[str]:
-    return [f"m{i}" for i, _ in enumerate(release.cells)]
+    return [f"m{i}" for i, _ in enumerate(release.columns)]
 
 
 def _order_in_tuple(release: LocalReleaseQuery) -> exp.Order:
@@ -277,7 +258,7 @@ def _order_in_tuple(release: LocalReleaseQuery) -> exp.Order:
     It is the same where the release is made with its people: these are among the values already.
     """
     values = [exp.Ordered(this=t.column(column, "s")) for column in release.sensitive.values()]
-    shown = [t.column(c.name, "s") for c in release.cells if c.name != release.sensitive.get(UNIT)]
+    shown = [t.column(c.name, "s") for c in release.columns if c.name != release.sensitive.get(UNIT)]
     by_hash = exp.func("MD5", concatenated(str(release.seed), shown))
     return exp.Order(expressions=[*values, by_hash])
 
@@ -287,7 +268,7 @@ def _local_recoded(release: LocalReleaseQuery) -> exp.Select:
     query = exp.select(t.column("class", "k"), *(t.column(name, "r") for name in ("n", *release.sensitive)))
     query = query.from_(exp.alias_(exp.to_table(_CODED), "r", table=True), copy=False)
     equal: list[exp.Expr] = []
-    for i, cell in enumerate(release.cells):
+    for i, cell in enumerate(release.columns):
         if cell.mapping:
             equal.append(exp.EQ(this=t.column(cell.key, "a"), expression=t.column(f"c{i}", "r")))
         for j, (_, column) in enumerate(_shows(cell)):
@@ -298,12 +279,12 @@ def _local_recoded(release: LocalReleaseQuery) -> exp.Select:
         equal.append(within)
     same = exp.EQ(this=t.column("class", "k"), expression=t.column("class", "a"))
     query = query.join(_assignment(release), on=exp.and_(*equal), copy=False)
-    shows = [column for cell in release.cells for _, column in cell.shown]
+    shows = [column for cell in release.columns for _, column in cell.shown]
     return query.join(_once(release, release.classes, ["class"], shows, "k"), on=same, copy=False)
 
 
 def _assignment(release: LocalReleaseQuery) -> exp.Expr:
-    keys = [cell.key for cell in release.cells if cell.mapping]
+    keys = [cell.key for cell in release.columns if cell.mapping]
     if release.kept and release.split:
         return t.tree("core/apart", assignment=release.assignment, keys=keys).subquery("a")
     return _once(release, release.assignment, keys, ["class", *_PLACES] if release.split else ["class"], "a")
@@ -328,11 +309,9 @@ def _once(
 
 def _local_order(release: LocalReleaseQuery) -> list[exp.Expr]:
     """The order of the rows: by all that is released, quasi-identifiers first, or a seeded hash of it."""
-    places = sorted(range(len(release.cells)), key=lambda i: release.cells[i].mapping is None)
-    columns: list[tuple[exp.Expr, bool]] = [
-        (t.column(f"o{i}_{j}", RECODED), bool(release.cells[i].mapping) or release.cells[i].kind != "other")
-        for i in places
-        for j in range(len(_shows(release.cells[i])))
+    cells: list[tuple[exp.Expr, ReleaseColumn]] = [
+        (t.column(f"o{i}_{j}", RECODED), column)
+        for i, column in enumerate(release.columns)
+        for j, _ in enumerate(_shows(column))
     ]
-    kept = [t.column(f"o{i}_0", RECODED) for i in places if not (release.cells[i].mapping or release.cells[i].plain)]
-    return ordered(columns, [] if release.elsewhere else kept, release.seed if release.shuffle else None)
+    return release_order(cells, release.seed if release.shuffle else None, by_looks=not release.elsewhere)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from kanon_sql.queries import tree as t
+from kanon_sql.queries.release_columns import ReleaseColumn
 
 
 def ordered(
@@ -20,6 +21,18 @@ def ordered(
     if shuffle_seed is None:
         return [*by_value, *([exp.func("MD5", concatenated("", kept))] if kept else [])]
     return [exp.func("MD5", concatenated(str(shuffle_seed), [column for column, _ in columns])), *by_value]
+
+
+def release_order(
+    cells: Sequence[tuple[exp.Expr, ReleaseColumn]], shuffle_seed: int | None, by_looks: bool = True
+) -> list[exp.Expr]:
+    """By all that is released, each with its column, quasi-identifiers first, or by a seeded hash of it.
+
+    `by_looks`: whether equal kept values that may look different are sorted by their looks.
+    """
+    cells = sorted(cells, key=lambda cell: not cell[1].recoded)
+    looks = [cell for cell, column in cells if not (column.recoded or column.plain)]
+    return ordered([(cell, column.sortable) for cell, column in cells], looks if by_looks else [], shuffle_seed)
 
 
 def by_looks(kept: Sequence[tuple[exp.Expr, str]], dialect: str) -> list[exp.Expr]:

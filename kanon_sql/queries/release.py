@@ -9,46 +9,12 @@ from sqlglot import exp
 
 from kanon_sql.privacy import POPULATION_UNIT, Predicate, Reference
 from kanon_sql.queries import tree as t
-from kanon_sql.queries.large import LargeCell, LargeQuery, with_place
-from kanon_sql.queries.order import concatenated, ordered
+from kanon_sql.queries.large import LargeQuery, ShownColumn, with_place
+from kanon_sql.queries.order import concatenated, release_order
 from kanon_sql.queries.pieces import in_pieces
 from kanon_sql.queries.reference import reference_tree
+from kanon_sql.queries.release_columns import ReleaseColumn
 from kanon_sql.relation import Relation
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A column of the release: kept as it is (no mapping), or recoded through a mapping table.
-
-    `mapping` holds value, `code` and `label` (column names). `label` None keeps the value itself (level 0);
-    `constant` makes every cell that label, without a mapping. `null` is the code and label of NULL;
-    `unmapped` the label of a value that the mapping does not hold, or holds under the code `starred` (None: NULL).
-    `class_column`: the column of the classes relation that holds this cell's codes, None where all are alike.
-    `open_type`: the type to release a value in whose own type would tell of others (ENUM). `plain`: whether equal
-    values of a kept column look the same. `kind`: that of a kept
-    column.
-    """
-
-    name: str
-    sortable: bool = True
-    mapping: Relation | None = None
-    code: str = "code"
-    label: str | None = None
-    constant: str | None = None
-    null: tuple[int, str | None] | None = None
-    unmapped: str | None = None
-    starred: int | None = None
-    class_column: str | None = None
-    mask: str | None = None
-    open_type: str | None = None
-    plain: bool = False
-    kind: str = "other"
-
-    @property
-    def recoded(self) -> bool:
-        """Whether this is a quasi-identifier."""
-        return self.mapping is not None or self.constant is not None
-
 
 UNMAPPED_CODE = -1
 SHOWN_POPULATION = "kanon_population"  # what a population is counted as beside columns that may have any name
@@ -66,7 +32,7 @@ class ReleaseQuery:
     """
 
     source: Relation
-    cells: tuple[Cell, ...]
+    columns: tuple[ReleaseColumn, ...]
     safe: Predicate
     classes: Relation | None = None
     mask: bool = False
@@ -95,8 +61,8 @@ RECODED, CLASSES, COUNTED = "kanon_recoded", "kanon_classes", "kanon_counted"
 
 def _release(release: ReleaseQuery) -> exp.Expr:
     """A view's query, which counts its classes itself."""
-    cells = list(enumerate(release.cells))
-    keyed = [(i, cell) for i, cell in cells if cell.class_column] or [(i, c) for i, c in cells if c.recoded][:1]
+    cells = list(enumerate(release.columns))
+    keyed = [(i, cell) for i, cell in cells if cell.key] or [(i, c) for i, c in cells if c.recoded][:1]
     query = exp.select(*(exp.alias_(t.column(f"o{i}"), cell.name, quoted=True) for i, cell in cells))
     query = query.from_(exp.to_table(RECODED))
     query = query.join(exp.to_table(CLASSES), using=[exp.to_identifier(f"c{i}") for i, _ in keyed])
@@ -110,38 +76,38 @@ def _release(release: ReleaseQuery) -> exp.Expr:
 
 
 def _counted_classes(release: ReleaseQuery, held: Relation, dialect: str) -> LargeQuery:
-    cells = list(enumerate(release.cells))
-    keyed = [(i, cell) for i, cell in cells if cell.class_column]
+    cells = list(enumerate(release.columns))
+    keyed = [(i, cell) for i, cell in cells if cell.key]
     kept = [(i, cell) for i, cell in cells if not cell.recoded]
     rows = _recoded(release, keyed, shown=kept)
-    keys = {f"c{i}": str(cell.class_column) for i, cell in keyed}
-    large = tuple(_large_cell(i, cell) for i, cell in cells)
+    keys = {f"c{i}": cell.key for i, cell in keyed}
+    large = tuple(_shown_column(i, cell) for i, cell in cells)
     shown = _labelled(held, keyed, dialect)
     return LargeQuery(release.source, large, keys, rows, shown, release.mask, release.shuffle_seed)
 
 
-def _large_cell(index: int, cell: Cell) -> LargeCell:
+def _shown_column(index: int, cell: ReleaseColumn) -> ShownColumn:
     if not cell.recoded:
-        return LargeCell(cell.name, f"o{index}", cell.name, kind=cell.kind, plain=cell.plain)
-    if cell.class_column is None:
-        return LargeCell(cell.name, recoded=True, constant=cell.constant)
-    return LargeCell(cell.name, f"s{index}", recoded=True, mask=cell.mask)
+        return ShownColumn(cell, cell.name, f"o{index}")
+    if not cell.key:
+        return ShownColumn(cell, cell.name)
+    return ShownColumn(cell, cell.name, f"s{index}")
 
 
-def _labelled(classes: Relation, keyed: Sequence[tuple[int, Cell]], dialect: str) -> exp.Select:
+def _labelled(classes: Relation, keyed: Sequence[tuple[int, ReleaseColumn]], dialect: str) -> exp.Select:
     """The classes by their codes, c0, c1, …, with the labels of these, s0, s1, …, and the place of these."""
-    codes = [exp.alias_(t.column(str(cell.class_column), "q"), f"c{i}") for i, cell in keyed]
+    codes = [exp.alias_(t.column(cell.key, "q"), f"c{i}") for i, cell in keyed]
     labels = [exp.alias_(t.column("shown", f"m{i}"), f"s{i}") for i, _ in keyed]
     query = exp.select(*codes, *labels).from_(t.table(classes, "q"))
     if keyed:
         query = with_place(query, [t.column("shown", f"m{i}") for i, _ in keyed], dialect)
     for i, cell in keyed:
-        same = exp.EQ(this=t.column("code", f"m{i}"), expression=t.column(str(cell.class_column), "q"))
+        same = exp.EQ(this=t.column("code", f"m{i}"), expression=t.column(cell.key, "q"))
         query = query.join(_labels(cell).subquery(f"m{i}"), on=same, copy=False)
     return in_pieces(query, [f"m{i}" for i, _ in keyed])
 
 
-def _labels(cell: Cell) -> exp.Query:
+def _labels(cell: ReleaseColumn) -> exp.Query:
     """The labels of a cell's codes: code, shown."""
     assert cell.mapping is not None
     label, code = t.column(cell.label or "value", "m"), t.column(cell.code, "m")
@@ -158,7 +124,7 @@ def _labels(cell: Cell) -> exp.Query:
     return exp.union(of_values, exp.select(*of_null))
 
 
-def _counted(release: ReleaseQuery, keyed: Sequence[tuple[int, Cell]]) -> exp.Query:
+def _counted(release: ReleaseQuery, keyed: Sequence[tuple[int, ReleaseColumn]]) -> exp.Query:
     """The rows of the source that are counted, and those of the population, by the codes of their classes."""
     codes: list[exp.Expr] = [exp.alias_(_code(cell, i), f"c{i}", quoted=True) for i, cell in keyed]
     unit = release.population_unit
@@ -188,7 +154,7 @@ def in_population(keys: Sequence[exp.Expr], sensitive: Sequence[str], unit: exp.
 
 
 def shown_population(
-    tuples: Relation, cells: Mapping[str, Cell], counted: Sequence[str], rows: Predicate, dialect: str
+    tuples: Relation, cells: Mapping[str, ReleaseColumn], counted: Sequence[str], rows: Predicate, dialect: str
 ) -> str:
     """The query of a population's counted tuples as a release shows them: its columns, and `kanon_population`.
 
@@ -238,15 +204,15 @@ def _referring(safe: Predicate) -> Predicate:
 
 def _recoded(
     release: ReleaseQuery,
-    keyed: Sequence[tuple[int, Cell]],
+    keyed: Sequence[tuple[int, ReleaseColumn]],
     also: Sequence[str] = (),
-    shown: Sequence[tuple[int, Cell]] | None = None,
+    shown: Sequence[tuple[int, ReleaseColumn]] | None = None,
 ) -> exp.Select:
     """The source's rows with their labels (o0, o1, …), what tells or counts their class, and columns as they are.
 
     `shown`: the cells whose labels are there, if not all of them.
     """
-    cells = enumerate(release.cells) if shown is None else shown
+    cells = enumerate(release.columns) if shown is None else shown
     columns = [exp.alias_(_cell(c, i, release), f"o{i}", quoted=True) for i, c in cells]
     columns += [t.column(name, "s") for name in also]
     columns += [exp.alias_(_code(cell, i), f"c{i}", quoted=True) for i, cell in keyed]
@@ -254,11 +220,11 @@ def _recoded(
         columns += [exp.alias_(t.column(raw, "s"), name, quoted=True) for name, raw in release.sensitive.items()]
         columns.append(exp.alias_(exp.Literal.number(1), "n"))
     query = exp.select(*(columns or [exp.Literal.number(1)])).from_(t.table(release.source, "s"), copy=False)
-    query = _join_mappings(query, list(enumerate(release.cells)), release)
-    return in_pieces(query, [f"m{i}" for i, _ in enumerate(release.cells)])
+    query = _join_mappings(query, list(enumerate(release.columns)), release)
+    return in_pieces(query, [f"m{i}" for i, _ in enumerate(release.columns)])
 
 
-def _join_mappings(query: exp.Select, cells: Sequence[tuple[int, Cell]], release: ReleaseQuery) -> exp.Select:
+def _join_mappings(query: exp.Select, cells: Sequence[tuple[int, ReleaseColumn]], release: ReleaseQuery) -> exp.Select:
     """Join the mapping tables of cells to the relation `s`."""
     for i, cell in cells:
         if cell.mapping:
@@ -268,20 +234,20 @@ def _join_mappings(query: exp.Select, cells: Sequence[tuple[int, Cell]], release
     return query
 
 
-def _kept_mapping(cell: Cell, index: int) -> exp.Subquery:
+def _kept_mapping(cell: ReleaseColumn, index: int) -> exp.Subquery:
     """A view's mapping table, a value with one code and a code with one label: what is counted is what is seen."""
     shown = [cell.label or "value"]
     return t.tree("core/view_values", mapping=cell.mapping, shown=shown).subquery(f"m{index}")
 
 
-def _cell(cell: Cell, index: int, release: ReleaseQuery) -> exp.Expr:
+def _cell(cell: ReleaseColumn, index: int, release: ReleaseQuery) -> exp.Expr:
     """What a cell shows."""
     raw = t.column(cell.name, "s")
     if not cell.recoded:
         return t.opened(raw, cell.open_type)
     if cell.mapping is None:
         return t.literal(cell.constant)
-    case = exp.Case().when(t.is_null(raw), t.literal(cell.null[1] if cell.null else cell.unmapped))
+    case = exp.Case().when(t.is_null(raw), t.literal(cell.null_label))
     case = case.when(t.is_null(t.column("value", f"m{index}")), t.literal(cell.unmapped))
     if cell.starred is not None:
         case = case.when(_has_code(cell, index, cell.starred), t.literal(cell.unmapped))
@@ -290,7 +256,7 @@ def _cell(cell: Cell, index: int, release: ReleaseQuery) -> exp.Expr:
     return case.else_(_shown(cell, index, release))
 
 
-def _shown(cell: Cell, index: int, release: ReleaseQuery) -> exp.Expr:
+def _shown(cell: ReleaseColumn, index: int, release: ReleaseQuery) -> exp.Expr:
     if cell.label:
         return t.column("shown" if release.kept else cell.label, f"m{index}")
     # Equal values may look different (-0, 1.00, a collation that ignores case): all show the mapping's one.
@@ -298,11 +264,11 @@ def _shown(cell: Cell, index: int, release: ReleaseQuery) -> exp.Expr:
     return t.opened(value, cell.open_type)
 
 
-def _has_code(cell: Cell, index: int, code: int) -> exp.Expr:
+def _has_code(cell: ReleaseColumn, index: int, code: int) -> exp.Expr:
     return exp.EQ(this=t.column(cell.code, f"m{index}"), expression=t.literal(code))
 
 
-def _code(cell: Cell, index: int) -> exp.Expr:
+def _code(cell: ReleaseColumn, index: int) -> exp.Expr:
     """The code that tells a cell's class."""
     if cell.mapping is None:
         return exp.Literal.number(0)
@@ -313,13 +279,11 @@ def _code(cell: Cell, index: int) -> exp.Expr:
 
 def _order(release: ReleaseQuery) -> list[exp.Expr]:
     """The order of the rows: by all that is released, quasi-identifiers first, or a seeded hash of it."""
-    # Sail 0.7 refuses some orders by what is the same in all rows, which changes none but a shuffle's.
-    varying = [i for i, cell in enumerate(release.cells) if cell.constant is None or release.shuffle_seed is not None]
-    places = sorted(varying, key=lambda i: not release.cells[i].recoded)
     # By their table too: a released column may be called o1 itself.
-    columns: list[tuple[exp.Expr, bool]] = [(t.column(f"o{i}", RECODED), release.cells[i].sortable) for i in places]
-    kept = [t.column(f"o{i}", RECODED) for i in places if not (release.cells[i].recoded or release.cells[i].plain)]
-    return ordered(columns, kept, release.shuffle_seed)
+    shown = [(t.column(f"o{i}", RECODED), column) for i, column in enumerate(release.columns)]
+    if release.shuffle_seed is None:  # Sail 0.7 refuses some orders by what is the same in all rows
+        shown = [(cell, column) for cell, column in shown if column.constant is None]
+    return release_order(shown, release.shuffle_seed)
 
 
 def of_type(value: object, type_name: str) -> object:

@@ -10,43 +10,17 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from kanon_sql.generalization.rules import Rule
 from kanon_sql.privacy import POPULATION_UNIT, Predicate
 from kanon_sql.queries import dialects
 from kanon_sql.queries import tree as t
 from kanon_sql.queries.limit import HELD, within_limit
-from kanon_sql.queries.order import ordered
+from kanon_sql.queries.order import release_order
 from kanon_sql.queries.pieces import in_pieces
 from kanon_sql.queries.release import CLASSES, RECODED, with_safe_classes
+from kanon_sql.queries.release_columns import StatementColumn
 from kanon_sql.queries.rules import ruled
 from kanon_sql.queries.written import Statement, WrittenTable, laid_out
 from kanon_sql.relation import Relation
-
-
-@dataclass(frozen=True)
-class StandaloneCell:
-    """A column of the release: as it is, a constant, what a rule makes of it, or looked up in a mapping table.
-
-    `kind`: of the column. `recoded`: whether it is a quasi-identifier. `exact`: see `ruled`. `mapping`: value and label
-    of every value but NULL, or the values alone where they are their labels. `null`: the label of NULL, `unmapped` that
-    of a value that the mapping lacks; None is NULL. `apart`: whether such values are counted apart from NULL, though
-    both are shown as NULL. `plain`: whether equal values look the same. `open_type`: the type to release a value in
-    whose own type would tell of others (ENUM).
-    """
-
-    name: str
-    kind: str
-    recoded: bool = False
-    constant: str | None = None
-    rule: Rule | None = None
-    exact: int | None = None
-    mapping: WrittenTable | None = None
-    null: str | None = None
-    unmapped: str | None = None
-    apart: bool = False
-    sortable: bool = True
-    plain: bool = False
-    open_type: str | None = None
 
 
 @dataclass(frozen=True)
@@ -60,7 +34,7 @@ class StandaloneQuery:
     """
 
     source: Relation
-    cells: tuple[StandaloneCell, ...]
+    columns: tuple[StatementColumn, ...]
     safe: Predicate
     shuffle_seed: int | None = None
     read_files: str | None = None
@@ -75,7 +49,7 @@ class StandaloneQuery:
         `lasting`: whether these tables can be made to last, which a system without temporary ones needs.
         SpecError if the dialect cannot express it.
         """
-        tables = [cell.mapping for cell in self.cells if cell.mapping and cell.mapping.rows]
+        tables = [cell.written for cell in self.columns if cell.written and cell.written.rows]
         long = tuple(each for each in tables if each.is_long(dialect, lasting))
         tree = _Printed(self, dialect, lasting).tree()
         return Statement(laid_out(tree, dialect), long, dialect, has_values=bool(tables))
@@ -94,7 +68,7 @@ class _Printed:
 
     def tree(self) -> exp.Select:
         release, names = self.release, self._names
-        shown = [_as(t.column(inner), cell.name) for inner, cell in zip(names, release.cells, strict=True)]
+        shown = [_as(t.column(inner), cell.name) for inner, cell in zip(names, release.columns, strict=True)]
         query = exp.select(*shown)
         if release.limit is None:
             query = query.from_(exp.to_table(NUMBERED))
@@ -107,9 +81,9 @@ class _Printed:
         query = query.order_by(*self._order())
         if release.read_files:
             query = query.with_(exp.to_identifier(release.source.name), as_=release.read_files, dialect="duckdb")
-        for cell in release.cells:
-            if cell.mapping and cell.mapping.rows and not cell.mapping.is_long(self.dialect, self.lasting):
-                query = query.with_(exp.to_identifier(cell.mapping.name), as_=self._values(cell.mapping))
+        for cell in release.columns:
+            if cell.written and cell.written.rows and not cell.written.is_long(self.dialect, self.lasting):
+                query = query.with_(exp.to_identifier(cell.written.name), as_=self._values(cell.written))
         query = query.with_(RECODED, as_=self._recoded())
         if release.population is not None:
             query = query.with_(EVERYBODY, as_=self._everybody(release.population))
@@ -130,46 +104,48 @@ class _Printed:
     def _names(self) -> list[str]:
         """The columns within the statement: as they are released, but for names of ours."""
         ours = {"n", "population", POPULATION_UNIT, *self.release.sensitive}
-        names = [cell.name.lower() for cell in self.release.cells]
+        names = [cell.name.lower() for cell in self.release.columns]
         taken = [name in ours or name.startswith("kanon_") for name in names]
-        return [f"kanon_{i}" if taken[i] else cell.name for i, cell in enumerate(self.release.cells)]
+        return [f"kanon_{i}" if taken[i] else cell.name for i, cell in enumerate(self.release.columns)]
 
     def _recoded(self) -> exp.Select:
         """The rows of the source with their labels, and what models count of them."""
         shown = [_as(self._shown(i), name) for i, name in enumerate(self._names)]
         counted = [_as(t.column(raw, "s"), name) for name, raw in self.release.sensitive.items()]
         one = exp.alias_(exp.Literal.number(1), "n")
-        return self._reading(self.release.source, [*shown, *self._apart(), *counted, one], self.release.cells)
+        return self._reading(self.release.source, [*shown, *self._apart(), *counted, one], self.release.columns)
 
     def _everybody(self, population: Relation) -> exp.Query:
         """The recoded rows, and beside them those of the population, of which nothing is counted but that."""
         release, names = self.release, self._names
         flags = [flag.alias for flag in self._apart()]
         own: list[exp.Expr] = [t.column(name) for name in (*names, *flags, *release.sensitive)]
-        others = [_as(self._shown(i) if cell.recoded else exp.null(), names[i]) for i, cell in enumerate(release.cells)]
+        others = [
+            _as(self._shown(i) if cell.recoded else exp.null(), names[i]) for i, cell in enumerate(release.columns)
+        ]
         others += [*self._apart(), *(_as(exp.null(), name) for name in release.sensitive)]
         if release.population_unit:
             own.append(_as(exp.null(), POPULATION_UNIT))
             others.append(_as(t.column(release.population_unit, "s"), POPULATION_UNIT))
         own += [exp.column("n"), exp.alias_(exp.Literal.number(0), "population")]
         others += [exp.alias_(exp.Literal.number(n), name) for n, name in enumerate(("n", "population"))]
-        recoded = [cell for cell in release.cells if cell.recoded]
+        recoded = [cell for cell in release.columns if cell.recoded]
         beside = self._reading(population, others, recoded)
         return exp.union(exp.select(*own).from_(exp.to_table(RECODED)), beside, distinct=False)
 
-    def _reading(self, relation: Relation, columns: Sequence[exp.Expr], cells: Sequence[StandaloneCell]) -> exp.Select:
+    def _reading(self, relation: Relation, columns: Sequence[exp.Expr], cells: Sequence[StatementColumn]) -> exp.Select:
         """A query of columns of a relation, beside the mapping tables of cells."""
         query = exp.select(*columns).from_(t.table(relation, "s"), copy=False)
-        for i, cell in enumerate(self.release.cells):
-            if cell in cells and cell.mapping and cell.mapping.rows:
+        for i, cell in enumerate(self.release.columns):
+            if cell in cells and cell.written and cell.written.rows:
                 equal = exp.EQ(this=t.column("value", f"m{i}"), expression=t.column(cell.name, "s"))
-                mapping = t.table(Relation(cell.mapping.name), f"m{i}")
+                mapping = t.table(Relation(cell.written.name), f"m{i}")
                 query = query.join(mapping, on=equal, join_type="LEFT", copy=False)
-        return in_pieces(query, [f"m{i}" for i, _ in enumerate(self.release.cells)])
+        return in_pieces(query, [f"m{i}" for i, _ in enumerate(self.release.columns)])
 
     def _numbered(self) -> exp.Select:
         """The rows with the number of their class: NULL is a value like any other."""
-        keyed = [name for name, cell in zip(self._names, self.release.cells, strict=True) if self._keys(cell)]
+        keyed = [name for name, cell in zip(self._names, self.release.columns, strict=True) if self._keys(cell)]
         keys: list[exp.Expr] = [t.column(name, "r") for name in keyed]
         keys += [t.column(flag.alias, "r") for flag in self._apart()]
         rank: exp.Expr = exp.Literal.number(1)
@@ -180,13 +156,13 @@ class _Printed:
         star = exp.Column(this=exp.Star(), table=exp.to_identifier("r"))
         return exp.select(star, exp.alias_(rank, CLASS)).from_(t.table(Relation(relation), "r"))
 
-    def _keys(self, cell: StandaloneCell) -> bool:
+    def _keys(self, cell: StatementColumn) -> bool:
         return cell.recoded and cell.constant is None
 
     def _apart(self) -> list[exp.Expr]:
         """Whether a value without a row in the mapping table is shown as NULL, where NULL is a class of its own."""
         flags = []
-        for i, cell in enumerate(self.release.cells):
+        for i, cell in enumerate(self.release.columns):
             if cell.apart:
                 lacks = exp.and_(t.is_not_null(t.column(cell.name, "s")), t.is_null(t.column("value", f"m{i}")))
                 flag = exp.Case().when(lacks, exp.Literal.number(1)).else_(exp.Literal.number(0))
@@ -195,28 +171,28 @@ class _Printed:
 
     def _shown(self, i: int) -> exp.Expr:
         """What a cell shows."""
-        cell = self.release.cells[i]
+        cell = self.release.columns[i]
         raw = t.column(cell.name, "s")
         if cell.constant is not None:
             return t.literal(cell.constant)
         if cell.rule is not None:
             shown = ruled(cell.rule, t.opened(raw, cell.open_type), cell.kind, cell.exact)
-        elif cell.mapping is not None:
+        elif cell.written is not None:
             shown = self._looked_up(cell, raw, i)
         else:
             return t.opened(raw, cell.open_type)
         return dialects.trimmed(shown, self.dialect) if cell.kind == "text" else shown
 
-    def _looked_up(self, cell: StandaloneCell, raw: exp.Expr, i: int) -> exp.Expr:
-        assert cell.mapping is not None
-        if not cell.mapping.rows:  # nothing but NULL
-            return exp.Case().when(t.is_null(raw), t.literal(cell.null)).else_(t.literal(cell.unmapped))
-        label = t.opened(t.column(cell.mapping.columns[-1], f"m{i}"), cell.open_type)
+    def _looked_up(self, cell: StatementColumn, raw: exp.Expr, i: int) -> exp.Expr:
+        assert cell.written is not None
+        if not cell.written.rows:  # nothing but NULL
+            return exp.Case().when(t.is_null(raw), t.literal(cell.null_label)).else_(t.literal(cell.unmapped))
+        label = t.opened(t.column(cell.written.columns[-1], f"m{i}"), cell.open_type)
         if cell.unmapped is not None:
             label = exp.func("COALESCE", label, t.literal(cell.unmapped))
-        if cell.null == cell.unmapped:
+        if cell.null_label == cell.unmapped:
             return label
-        return exp.Case().when(t.is_null(raw), t.literal(cell.null)).else_(label)
+        return exp.Case().when(t.is_null(raw), t.literal(cell.null_label)).else_(label)
 
     def _values(self, table: WrittenTable) -> exp.Select:
         """A mapping table written out; a value stands in it once, whatever the system takes for equal."""
@@ -229,11 +205,8 @@ class _Printed:
 
     def _order(self) -> list[exp.Expr]:
         """By all that is released, quasi-identifiers first, or a seeded hash of it."""
-        places = sorted(range(len(self.release.cells)), key=lambda i: not self.release.cells[i].recoded)
-        cells, names = self.release.cells, self._names
-        columns: list[tuple[exp.Expr, bool]] = [(t.column(names[i], NUMBERED), cells[i].sortable) for i in places]
-        looks = [t.column(names[i], NUMBERED) for i in places if not cells[i].recoded and not cells[i].plain]
-        return ordered(columns, looks if dialects.is_executed(self.dialect) else [], self.release.shuffle_seed)
+        cells = [(t.column(name, NUMBERED), cell) for name, cell in zip(self._names, self.release.columns, strict=True)]
+        return release_order(cells, self.release.shuffle_seed, by_looks=dialects.is_executed(self.dialect))
 
 
 def _as(expression: exp.Expr, name: str) -> exp.Expr:

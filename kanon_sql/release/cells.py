@@ -8,12 +8,7 @@ from kanon_sql import queries
 from kanon_sql.engine import Column
 from kanon_sql.frequency.frequency_set import Attribute
 from kanon_sql.generalization.hierarchy import STAR, Hierarchy
-from kanon_sql.queries import (
-    Cell,
-    LocalCell,
-    Relation,
-    StandaloneCell,
-)
+from kanon_sql.queries import Relation, ReleaseColumn, StatementColumn
 from kanon_sql.recode.show import shown_names
 
 Mapped = Callable[[Attribute], Relation]
@@ -24,42 +19,46 @@ def no_mapping(attribute: Attribute) -> Relation:
     return attribute.coded.mapping
 
 
-def local_cell(j: int, attribute: Attribute, how: str, mapping: Mapped) -> LocalCell:
+def kept_column(column: Column, plain: bool) -> StatementColumn:
+    """A column that is released as it is; `plain`: whether equal values look the same."""
+    return StatementColumn(column.name, column.kind, plain, column.open_type)
+
+
+def class_column(j: int, attribute: Attribute, how: str, mapping: Mapped) -> ReleaseColumn:
     """What a release by a local recoding shows of its j-th attribute; `how`: see `recode.show`."""
-    name = attribute.column.name
-    names = shown_names(name, how)
+    names = shown_names(attribute.column.name, how)
     columns = (f"label_{j}", f"high_{j}")[: len(names)]
-    null = null_of(attribute.hierarchy, 0)
-    shown = tuple(zip(names, columns, strict=True))
-    code, opened = attribute.coded.code_column(0), attribute.column.open_type if how == "mode" else None
-    return LocalCell(name, "other", mapping(attribute), code, null[0] if null else None, shown, opened)
+    return ReleaseColumn(
+        attribute.column.name,
+        open_type=attribute.column.open_type if how == "mode" else None,
+        mapping=mapping(attribute),
+        null=null_of(attribute.hierarchy, 0),
+        key=attribute.coded.code_column(0),
+        shown=tuple(zip(names, columns, strict=True)),
+    )
 
 
-def cell_of(attribute: Attribute, level: int, mapping: Relation, code: str, label: str) -> Cell:
+def level_column(attribute: Attribute, level: int, mapping: Relation, code: str, label: str) -> ReleaseColumn:
     """What a release shows of an attribute on a level; `code` and `label` are columns of its mapping table."""
-    name, hierarchy = attribute.column.name, attribute.hierarchy
+    hierarchy = attribute.hierarchy
     if level == hierarchy.height:
-        return Cell(name, constant=hierarchy.distinct_labels(level)[0])
-    # On level 0 the column keeps its type, and only text can show a star; NULL stands for it elsewhere.
-    star = STAR if level or attribute.column.kind == "text" else None
-    return Cell(
-        name,
+        return ReleaseColumn(attribute.column.name, constant=hierarchy.distinct_labels(level)[0])
+    return ReleaseColumn(
+        attribute.column.name,
+        open_type=attribute.column.open_type,
         mapping=mapping,
         code=code,
         label=label if level else None,
         null=null_of(hierarchy, level),
-        unmapped=star,
+        unmapped=unmapped(attribute.column, level),
         starred=hierarchy.codes(level)[-1] if hierarchy.starred and not level else None,
-        class_column=attribute.coded.code_column(level),
-        mask=star,
-        open_type=attribute.column.open_type,
+        key=attribute.coded.code_column(level),
     )
 
 
-def kept_cell(column: Column, plain: bool) -> StandaloneCell:
-    """A column that a statement releases as it is; `plain`: whether equal values look the same."""
-    sortable = column.kind != "other"
-    return StandaloneCell(column.name, column.kind, sortable=sortable, plain=plain, open_type=column.open_type)
+def unmapped(column: Column, level: int) -> str | None:
+    """The label of a value that has none: on level 0 a column keeps its type, and only text can show a star."""
+    return STAR if level or column.kind == "text" else None
 
 
 def null_of(hierarchy: Hierarchy, level: int) -> tuple[int, str | None] | None:

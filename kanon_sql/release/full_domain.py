@@ -7,24 +7,22 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from kanon_sql import queries
-from kanon_sql.engine import Column, Engine
+from kanon_sql.engine import Engine
 from kanon_sql.frequency import population
 from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
-from kanon_sql.generalization.hierarchy import STAR
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.generalization.rules import Rule
 from kanon_sql.privacy import POPULATION_UNIT, Predicate
 from kanon_sql.queries import (
-    Cell,
     Relation,
     ReleaseQuery,
-    StandaloneCell,
     StandaloneQuery,
     Statement,
+    StatementColumn,
     WrittenTable,
 )
 from kanon_sql.recode.node import from_node
-from kanon_sql.release.cells import Mapped, cell_of, kept_cell, null_of
+from kanon_sql.release.cells import Mapped, kept_column, level_column, null_of, unmapped
 from kanon_sql.release.pieces import companion
 from kanon_sql.release.recoding import Judged, counting_rows
 from kanon_sql.release.rules import exact_of, says_the_same
@@ -126,7 +124,7 @@ class FullDomain(Judged):
         self._check_population(source)
         query = StandaloneQuery(
             source or self.engine.lasting(self.table.relation),
-            tuple(cells.get(column.name) or kept_cell(column, self._is_plain(column)) for column in kept),
+            tuple(cells.get(column.name) or kept_column(column, self._is_plain(column)) for column in kept),
             self.model.safe,
             self.spec.seed if self.spec.shuffle else None,
             self.read_files if source is None else None,
@@ -137,23 +135,21 @@ class FullDomain(Judged):
         )
         return query.statement(dialect or self.engine.dialect, lasting)
 
-    def _standalone_cell(self, attribute: Attribute, level: int) -> StandaloneCell:
+    def _standalone_cell(self, attribute: Attribute, level: int) -> StatementColumn:
         """What a statement by itself makes of a column: by the recipe's rule if it says the same, else by a mapping."""
         column, hierarchy = self._column(attribute), attribute.hierarchy
-        cell = StandaloneCell(column.name, column.kind, recoded=True, open_type=column.open_type)
+        cell = StatementColumn(column.name, column.kind, open_type=column.open_type)
         if level == hierarchy.height:
             return replace(cell, constant=hierarchy.distinct_labels(level)[0])
         rule = self.rules[column.name](level) if column.name in self.rules else None
         if rule is not None and says_the_same(rule, column, hierarchy.values, self._is_plain(column)):
             return replace(cell, rule=rule, exact=exact_of(column))
-        nulls = null_of(hierarchy, level)
-        unmapped = STAR if level or column.kind == "text" else None
         return replace(
             cell,
-            mapping=self._written_mapping(attribute, level),
-            null=nulls[1] if nulls else unmapped,
-            unmapped=unmapped,
-            apart=bool(hierarchy.starred and nulls and unmapped is None),
+            null=null_of(hierarchy, level),
+            unmapped=unmapped(column, level),
+            starred=hierarchy.codes(level)[-1] if hierarchy.starred and not level else None,
+            written=self._written_mapping(attribute, level),
         )
 
     def _written_mapping(self, attribute: Attribute, level: int) -> WrittenTable:
@@ -221,11 +217,11 @@ class FullDomain(Judged):
         classes: Relation | None = None,
     ) -> ReleaseQuery:
         recoded = {
-            a.column.name: cell_of(a, level, mapping(a), code.format(level), label.format(level))
+            a.column.name: level_column(a, level, mapping(a), code.format(level), label.format(level))
             for a, level in self._levels
         }
         cells = tuple(
-            recoded.get(column.name) or self._kept(column)
+            recoded.get(column.name) or kept_column(column, self._is_plain(column))
             for column in self.table.columns
             if column.name not in self.spec.dropped
         )
@@ -235,10 +231,6 @@ class FullDomain(Judged):
         source = self.table.relation if classes else self.engine.lasting(self.table.relation)
         query = ReleaseQuery(source, cells, safe, classes, mask, shuffle, self.model.sensitive)
         return self._beside_population(query)
-
-    def _kept(self, column: Column) -> Cell:
-        sortable, plain = column.kind != "other", self._is_plain(column)
-        return Cell(column.name, sortable, plain=plain, kind=column.kind, open_type=column.open_type)
 
     def _beside_population(self, query: ReleaseQuery) -> ReleaseQuery:
         """The query with the population that it counts, where it counts its classes itself."""
@@ -253,7 +245,9 @@ class FullDomain(Judged):
 def shown_population(frequency_set: FrequencySet, node: Node, tuples: Relation) -> str:
     """The query of a population's counted tuples with the labels of a node, by the columns' own names."""
     cells = {
-        a.column.name: replace(cell_of(a, level, a.coded.mapping, f"code_{level}", f"label_{level}"), name=a.coded.stem)
+        a.column.name: replace(
+            level_column(a, level, a.coded.mapping, f"code_{level}", f"label_{level}"), name=a.coded.stem
+        )
         for a, level in zip(frequency_set.attributes, node, strict=True)
     }
     unit = POPULATION_UNIT if frequency_set.population_unit else None

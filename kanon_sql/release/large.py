@@ -25,7 +25,7 @@ def release_sql(tables: Scratch, query: LargeQuery, frequency_set: FrequencySet,
 
     `encoded`: whether it is written to where an ENUM is text with a dictionary, as in a Parquet file.
     """
-    if not all(cell.plain for cell in query.kept):
+    if not all(shown.of.plain for shown in query.kept):
         return None  # equal values that look different are sorted by their looks too
     counted = _has_few_kinds(tables, query, frequency_set)
     if query.shuffle_seed is not None and not counted:
@@ -43,7 +43,7 @@ def _has_few_kinds(tables: Scratch, query: LargeQuery, frequency_set: FrequencyS
     """Whether at most every other row is of a kind of its own."""
     if not query.kept:
         return True
-    if not all(cell.sortable for cell in query.kept):
+    if not all(shown.of.sortable for shown in query.kept):
         return False
     ((values,),) = tables.rows_as(query.kept_values_sql())
     ((kinds,),) = tables.rows_as(query.most_kinds_sql(frequency_set.relation, int(values)))
@@ -65,7 +65,7 @@ def _classes(tables: Scratch, query: LargeQuery, encoded: bool) -> tuple[Relatio
 
 def _with_few_values(tables: Scratch, query: LargeQuery, kinds: Relation) -> Relation:
     """The kinds of rows, kept texts of few values as ENUMs."""
-    kept = {cell.column for cell in query.kept}
+    kept = {shown.inner for shown in query.kept}
     columns = [name for name in _texts(tables, kinds) if name in kept]
     if not columns:
         return kinds

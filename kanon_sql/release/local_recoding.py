@@ -13,9 +13,9 @@ from kanon_sql.frequency.frequency_set import Attribute
 from kanon_sql.privacy import Finding
 from kanon_sql.queries import (
     Hole,
-    LocalCell,
     LocalReleaseQuery,
     Relation,
+    ReleaseColumn,
     Statement,
     WrittenTable,
 )
@@ -23,7 +23,7 @@ from kanon_sql.recode import wildcard
 from kanon_sql.recode.order import NODES, Order
 from kanon_sql.recode.show import LocalFigures
 from kanon_sql.recode.task import Local
-from kanon_sql.release.cells import Mapped, local_cell, no_mapping, typed
+from kanon_sql.release.cells import Mapped, class_column, kept_column, no_mapping, typed
 from kanon_sql.release.pieces import companion
 from kanon_sql.release.recoding import STEMS, Judged, counting_rows
 from kanon_sql.spec import Spec
@@ -256,25 +256,21 @@ class LocalRecoding(Judged):
             return {"class", *places, *(a.coded.code_column(0) for a in self.attributes)}
         return {"value", "code_0"}
 
-    def _cells(self, mapping: Mapped) -> list[LocalCell]:
+    def _cells(self, mapping: Mapped) -> list[ReleaseColumn]:
         places = {a.column.name: (j, a) for j, a in enumerate(self.attributes)}
         kept = [column for column in self.table.columns if column.name not in self.spec.dropped]
         return [
-            local_cell(*places[column.name], self.hows[places[column.name][0]], mapping)
+            class_column(*places[column.name], self.hows[places[column.name][0]], mapping)
             if column.name in places
             else self._kept_cells[column.name]
             for column in kept
         ]
 
     @cached_property
-    def _kept_cells(self) -> dict[str, LocalCell]:
+    def _kept_cells(self) -> dict[str, ReleaseColumn]:
         """The columns that are released as they are."""
         others = {*self.spec.dropped, *(attribute.column.name for attribute in self.attributes)}
-        return {
-            c.name: LocalCell(c.name, c.kind, plain=self._is_plain(c), open_type=c.open_type)
-            for c in self.table.columns
-            if c.name not in others
-        }
+        return {c.name: kept_column(c, self._is_plain(c)) for c in self.table.columns if c.name not in others}
 
     def _query(
         self,

@@ -29,7 +29,7 @@ from kanon_sql.queries import (
     Statement,
 )
 from kanon_sql.release import large
-from kanon_sql.release.cells import local_cell
+from kanon_sql.release.cells import class_column
 from kanon_sql.spec import Spec
 
 
@@ -177,7 +177,7 @@ class Judged:
         for attribute in self.attributes:
             if self.judge.frequency_set.engine is not self.engine:
                 self._load_mapping(attribute)
-        cells = tuple(local_cell(j, a, "labels", lambda a: a.coded.mapping) for j, a in enumerate(self.attributes))
+        cells = tuple(class_column(j, a, "labels", lambda a: a.coded.mapping) for j, a in enumerate(self.attributes))
         query = LocalReleaseQuery(self.table.relation, cells, held, held, self.model.safe)
         columns = [column.name for column in self.engine.table(self.table.relation).columns]
         return query.left_out_sql(columns, self.engine.dialect)

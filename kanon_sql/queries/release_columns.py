@@ -1,0 +1,76 @@
+"""The columns of a release, however its query is made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kanon_sql.generalization.rules import Rule
+from kanon_sql.queries.written import WrittenTable
+from kanon_sql.relation import Relation
+
+
+@dataclass(frozen=True)
+class ReleaseColumn:
+    """A column of the source in a release: kept as it is (no mapping, no constant), or a quasi-identifier.
+
+    `kind`: of its values. `plain`: whether equal values look the same. `open_type`: the type to release a value in
+    whose own type would tell of others (ENUM).
+
+    `mapping` holds value, `code` and `label` (column names). `label` None keeps the value itself (level 0);
+    `constant` makes every cell that label, without a mapping. `null` is the code and label of NULL;
+    `unmapped` the label of a masked row, and of a value that the mapping does not hold, or holds under the code
+    `starred` (None: NULL). `key`: the column of the classes or the assignment that holds this column's codes, empty
+    where all are alike. `shown`: what the classes of a local recoding show of it: released name and classes' column.
+    """
+
+    name: str
+    kind: str = "other"
+    plain: bool = False
+    open_type: str | None = None
+    mapping: Relation | None = None
+    code: str = "code"
+    label: str | None = None
+    constant: str | None = None
+    null: tuple[int, str | None] | None = None
+    unmapped: str | None = None
+    starred: int | None = None
+    key: str = ""
+    shown: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def recoded(self) -> bool:
+        """Whether this is a quasi-identifier."""
+        return self.mapping is not None or self.constant is not None
+
+    @property
+    def sortable(self) -> bool:
+        """Whether its cells have an order."""
+        return self.recoded or self.kind != "other"
+
+    @property
+    def null_label(self) -> str | None:
+        """What NULL is shown as."""
+        return self.null[1] if self.null else self.unmapped
+
+
+@dataclass(frozen=True)
+class StatementColumn(ReleaseColumn):
+    """A column of a statement that stands alone: its labels are made by a `rule`, or looked up in a `written` table.
+
+    `exact`: see `ruled`. `written`: value and label of every value but NULL, or the values alone where they are their
+    labels.
+    """
+
+    rule: Rule | None = None
+    exact: int | None = None
+    written: WrittenTable | None = None
+
+    @property
+    def recoded(self) -> bool:
+        """Whether this is a quasi-identifier."""
+        return self.constant is not None or self.rule is not None or self.written is not None
+
+    @property
+    def apart(self) -> bool:
+        """Whether values that `written` lacks are counted apart from NULL, though both are shown as NULL."""
+        return bool(self.written and self.starred is not None and self.null) and self.unmapped is None
