@@ -126,7 +126,7 @@ def test_what_its_recipe_would_refuse_becomes_a_star(engine: Engine, name: str) 
 
 
 def _statement(engine: Engine, *cells: StatementColumn) -> str:
-    query = StandaloneQuery(Relation("people"), cells, Predicate("SUM(n) >= 1"))
+    query = StandaloneQuery(source=Relation("people"), columns=cells, safe=Predicate("SUM(n) >= 1"))
     return query.statement(engine.dialect).script()
 
 

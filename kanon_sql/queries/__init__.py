@@ -34,12 +34,12 @@ from kanon_sql.queries.refine import (
 from kanon_sql.queries.release import (
     SHOWN_POPULATION,
     UNMAPPED_CODE,
-    ReleaseQuery,
+    FullDomainQuery,
     contents,
     of_type,
     shown_population,
 )
-from kanon_sql.queries.release_columns import ReleaseColumn, StatementColumn
+from kanon_sql.queries.release_query import ReleaseColumn, ReleaseQuery, StatementColumn
 from kanon_sql.queries.rounds import Step, rounds, step
 from kanon_sql.queries.ruled_levels import labelled as ruled_labels
 from kanon_sql.queries.ruled_levels import mapping as ruled_mapping
@@ -118,6 +118,7 @@ __all__ = [
     "Columns",
     "Conversion",
     "Crossed",
+    "FullDomainQuery",
     "GeneralizationSteps",
     "Hole",
     "LabelWord",

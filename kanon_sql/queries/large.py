@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from kanon_sql.queries import tree as t
 from kanon_sql.queries.order import by_looks, ordered, release_order
-from kanon_sql.queries.release_columns import ReleaseColumn
+from kanon_sql.queries.release_query import ReleaseColumn
 from kanon_sql.relation import Relation
 
 _ROWS_AT_A_TIME = 1024  # that a row is repeated: a list of all would be as long as the largest class

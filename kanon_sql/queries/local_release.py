@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
-from kanon_sql.privacy import POPULATION_UNIT, UNIT, Predicate
+from kanon_sql.privacy import POPULATION_UNIT, UNIT
 from kanon_sql.queries import tree as t
 from kanon_sql.queries.large import PLACE, LargeQuery, ShownColumn, with_place
 from kanon_sql.queries.limit import HELD, within_limit
@@ -23,41 +23,28 @@ from kanon_sql.queries.release import (
     in_population,
     with_safe_classes,
 )
-from kanon_sql.queries.release_columns import ReleaseColumn
+from kanon_sql.queries.release_query import ReleaseColumn, ReleaseQuery
 from kanon_sql.queries.written import Statement, WrittenTable, laid_out
 from kanon_sql.relation import Relation
 
 
-@dataclass(frozen=True)
-class LocalReleaseQuery:
-    """What a release by classes is made of; `sql` prints it.
+@dataclass(frozen=True, kw_only=True)
+class LocalReleaseQuery(ReleaseQuery):
+    """The query of a release by classes; `sql` prints it.
 
-    `assignment` tells a tuple's class (`split`: of its rows first to last, counted by their sensitive values, then in a
-    seeded order), `classes` what it shows. `recount`: keep only classes that are safe on the very rows that the query
-    returns. `sensitive`: the source's columns whose values `safe` counts, by the names that it has for them.
-    `population`: the table that the source is a sample of, where `safe` counts those of its rows too, or of the people
-    that its column `population_unit` tells apart, that are equal to a class's tuples. `values`: the tables that are
-    written out, in a statement that stands alone; `read_files`: the query of the files that its source is; `elsewhere`:
-    it is for a system that may take other values for equal. `limit`: how many rows it may leave out, which fails where
-    there are more, or no rows at all.
+    `assignment` tells a tuple's class (`split`: of its rows first to last, counted by their sensitive values, then in
+    an order by `seed`), `classes` what it shows. `recount`: keep only classes that are safe on the very rows that the
+    query returns. `values`: the tables that are written out, in a statement that stands alone; `elsewhere`: it is for a
+    system that may take other values for equal.
     """
 
-    source: Relation
-    columns: tuple[ReleaseColumn, ...]
     assignment: Relation
     classes: Relation
-    safe: Predicate
     split: bool = False
     recount: bool = False
     seed: int = 0
-    shuffle: bool = False
     values: tuple[WrittenTable, ...] = ()
-    sensitive: Mapping[str, str] = field(default_factory=dict)
-    population: Relation | None = None
-    population_unit: str | None = None
-    read_files: str | None = None
     elsewhere: bool = False
-    limit: float | str | None = None
 
     @property
     def kept(self) -> bool:
@@ -147,7 +134,7 @@ def _counted_classes(release: LocalReleaseQuery, dialect: str) -> LargeQuery:
         keys={f"c{i}": cell.key for i, cell in keyed},
         rows=_local_coded(release),
         shown=shown,
-        shuffle_seed=release.seed if release.shuffle else None,
+        shuffle_seed=release.shuffle_seed,
         split=release.split,
     )
 
@@ -314,4 +301,4 @@ def _local_order(release: LocalReleaseQuery) -> list[exp.Expr]:
         for i, column in enumerate(release.columns)
         for j, _ in enumerate(_shows(column))
     ]
-    return release_order(cells, release.seed if release.shuffle else None, by_looks=not release.elsewhere)
+    return release_order(cells, release.shuffle_seed, by_looks=not release.elsewhere)

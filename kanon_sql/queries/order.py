@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from kanon_sql.queries import tree as t
-from kanon_sql.queries.release_columns import ReleaseColumn
+from kanon_sql.queries.release_query import ReleaseColumn
 
 
 def ordered(

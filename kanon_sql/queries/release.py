@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -13,33 +13,24 @@ from kanon_sql.queries.large import LargeQuery, ShownColumn, with_place
 from kanon_sql.queries.order import concatenated, release_order
 from kanon_sql.queries.pieces import in_pieces
 from kanon_sql.queries.reference import reference_tree
-from kanon_sql.queries.release_columns import ReleaseColumn
+from kanon_sql.queries.release_query import ReleaseColumn, ReleaseQuery
 from kanon_sql.relation import Relation
 
 UNMAPPED_CODE = -1
+_Columns = Sequence[tuple[int, ReleaseColumn]]  # with their places among all columns of the release
 SHOWN_POPULATION = "kanon_population"  # what a population is counted as beside columns that may have any name
 
 
-@dataclass(frozen=True)
-class ReleaseQuery:
-    """What a release is made of; `sql` prints it.
+@dataclass(frozen=True, kw_only=True)
+class FullDomainQuery(ReleaseQuery):
+    """The query of a full-domain release; `sql` prints it.
 
-    `classes`: a relation of the classes that may be released, made from the frequency set. Without it the
-    query counts the classes itself, on the very rows that it returns, whenever it is run.
-    `sensitive`: the source's columns whose values `safe` counts, by the names that it has for them. `population`: the
-    table that the source is a sample of, where `safe` counts its rows too, or the people that its column
-    `population_unit` tells apart.
+    `classes`: a relation of the classes that may be released, made from the frequency set. Without it the query counts
+    the classes itself, whenever it is run. `mask`: whether rows of no class are released masked.
     """
 
-    source: Relation
-    columns: tuple[ReleaseColumn, ...]
-    safe: Predicate
     classes: Relation | None = None
     mask: bool = False
-    shuffle_seed: int | None = None
-    sensitive: Mapping[str, str] = field(default_factory=dict)
-    population: Relation | None = None
-    population_unit: str | None = None
 
     @property
     def kept(self) -> bool:
@@ -59,7 +50,7 @@ class ReleaseQuery:
 RECODED, CLASSES, COUNTED = "kanon_recoded", "kanon_classes", "kanon_counted"
 
 
-def _release(release: ReleaseQuery) -> exp.Expr:
+def _release(release: FullDomainQuery) -> exp.Expr:
     """A view's query, which counts its classes itself."""
     cells = list(enumerate(release.columns))
     keyed = [(i, cell) for i, cell in cells if cell.key] or [(i, c) for i, c in cells if c.recoded][:1]
@@ -75,7 +66,7 @@ def _release(release: ReleaseQuery) -> exp.Expr:
     return with_safe_classes(query, [t.column(f"c{i}") for i, _ in keyed], RECODED, release.safe, counted)
 
 
-def _counted_classes(release: ReleaseQuery, held: Relation, dialect: str) -> LargeQuery:
+def _counted_classes(release: FullDomainQuery, held: Relation, dialect: str) -> LargeQuery:
     cells = list(enumerate(release.columns))
     keyed = [(i, cell) for i, cell in cells if cell.key]
     kept = [(i, cell) for i, cell in cells if not cell.recoded]
@@ -94,7 +85,7 @@ def _shown_column(index: int, cell: ReleaseColumn) -> ShownColumn:
     return ShownColumn(cell, cell.name, f"s{index}")
 
 
-def _labelled(classes: Relation, keyed: Sequence[tuple[int, ReleaseColumn]], dialect: str) -> exp.Select:
+def _labelled(classes: Relation, keyed: _Columns, dialect: str) -> exp.Select:
     """The classes by their codes, c0, c1, …, with the labels of these, s0, s1, …, and the place of these."""
     codes = [exp.alias_(t.column(cell.key, "q"), f"c{i}") for i, cell in keyed]
     labels = [exp.alias_(t.column("shown", f"m{i}"), f"s{i}") for i, _ in keyed]
@@ -124,7 +115,7 @@ def _labels(cell: ReleaseColumn) -> exp.Query:
     return exp.union(of_values, exp.select(*of_null))
 
 
-def _counted(release: ReleaseQuery, keyed: Sequence[tuple[int, ReleaseColumn]]) -> exp.Query:
+def _counted(release: FullDomainQuery, keyed: _Columns) -> exp.Query:
     """The rows of the source that are counted, and those of the population, by the codes of their classes."""
     codes: list[exp.Expr] = [exp.alias_(_code(cell, i), f"c{i}", quoted=True) for i, cell in keyed]
     unit = release.population_unit
@@ -161,7 +152,7 @@ def shown_population(
     `cells`: by the names of the release's columns, each called as the column of the tuples that it is made from.
     `rows`: what is added up of the tuples' columns in `counted`, which are the rows of the population.
     """
-    release = ReleaseQuery(tuples, tuple(cells.values()), rows, classes=tuples)
+    release = FullDomainQuery(source=tuples, columns=tuple(cells.values()), safe=rows, classes=tuples)
     keys = [t.column(f"o{i}") for i, _ in enumerate(cells)]
     shown = [exp.alias_(key, name, quoted=True) for key, name in zip(keys, cells, strict=True)]
     query = exp.select(*shown, exp.alias_(exp.cast(t.predicate(rows), "BIGINT"), SHOWN_POPULATION))
@@ -203,10 +194,10 @@ def _referring(safe: Predicate) -> Predicate:
 
 
 def _recoded(
-    release: ReleaseQuery,
-    keyed: Sequence[tuple[int, ReleaseColumn]],
+    release: FullDomainQuery,
+    keyed: _Columns,
     also: Sequence[str] = (),
-    shown: Sequence[tuple[int, ReleaseColumn]] | None = None,
+    shown: _Columns | None = None,
 ) -> exp.Select:
     """The source's rows with their labels (o0, o1, …), what tells or counts their class, and columns as they are.
 
@@ -224,7 +215,7 @@ def _recoded(
     return in_pieces(query, [f"m{i}" for i, _ in enumerate(release.columns)])
 
 
-def _join_mappings(query: exp.Select, cells: Sequence[tuple[int, ReleaseColumn]], release: ReleaseQuery) -> exp.Select:
+def _join_mappings(query: exp.Select, cells: _Columns, release: FullDomainQuery) -> exp.Select:
     """Join the mapping tables of cells to the relation `s`."""
     for i, cell in cells:
         if cell.mapping:
@@ -240,7 +231,7 @@ def _kept_mapping(cell: ReleaseColumn, index: int) -> exp.Subquery:
     return t.tree("core/view_values", mapping=cell.mapping, shown=shown).subquery(f"m{index}")
 
 
-def _cell(cell: ReleaseColumn, index: int, release: ReleaseQuery) -> exp.Expr:
+def _cell(cell: ReleaseColumn, index: int, release: FullDomainQuery) -> exp.Expr:
     """What a cell shows."""
     raw = t.column(cell.name, "s")
     if not cell.recoded:
@@ -256,7 +247,7 @@ def _cell(cell: ReleaseColumn, index: int, release: ReleaseQuery) -> exp.Expr:
     return case.else_(_shown(cell, index, release))
 
 
-def _shown(cell: ReleaseColumn, index: int, release: ReleaseQuery) -> exp.Expr:
+def _shown(cell: ReleaseColumn, index: int, release: FullDomainQuery) -> exp.Expr:
     if cell.label:
         return t.column("shown" if release.kept else cell.label, f"m{index}")
     # Equal values may look different (-0, 1.00, a collation that ignores case): all show the mapping's one.
@@ -277,7 +268,7 @@ def _code(cell: ReleaseColumn, index: int) -> exp.Expr:
     return exp.Case().when(t.is_null(t.column(cell.name, "s")), null).else_(code)
 
 
-def _order(release: ReleaseQuery) -> list[exp.Expr]:
+def _order(release: FullDomainQuery) -> list[exp.Expr]:
     """The order of the rows: by all that is released, quasi-identifiers first, or a seeded hash of it."""
     # By their table too: a released column may be called o1 itself.
     shown = [(t.column(f"o{i}", RECODED), column) for i, column in enumerate(release.columns)]

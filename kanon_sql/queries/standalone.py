@@ -5,43 +5,29 @@ Rules are worked out from the raw values; what has none is looked up in mapping 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
-from kanon_sql.privacy import POPULATION_UNIT, Predicate
+from kanon_sql.privacy import POPULATION_UNIT
 from kanon_sql.queries import dialects
 from kanon_sql.queries import tree as t
 from kanon_sql.queries.limit import HELD, within_limit
 from kanon_sql.queries.order import release_order
 from kanon_sql.queries.pieces import in_pieces
 from kanon_sql.queries.release import CLASSES, RECODED, with_safe_classes
-from kanon_sql.queries.release_columns import StatementColumn
+from kanon_sql.queries.release_query import ReleaseQuery, StatementColumn
 from kanon_sql.queries.rules import ruled
 from kanon_sql.queries.written import Statement, WrittenTable, laid_out
 from kanon_sql.relation import Relation
 
 
-@dataclass(frozen=True)
-class StandaloneQuery:
-    """What a statement that stands alone is made of; `statement` prints it.
+@dataclass(frozen=True, kw_only=True)
+class StandaloneQuery(ReleaseQuery):
+    """A statement that stands alone; `statement` prints it."""
 
-    `read_files`: the query of the files that the source is, if it is no table. `sensitive`: the source's columns whose
-    values `safe` counts, by the names that it has for them. `population`: the table that the source is a sample of,
-    where `safe` counts its rows too, or the people that its column `population_unit` tells apart. `limit`: how many
-    rows it may leave out; it fails where there are more, or no rows at all.
-    """
-
-    source: Relation
     columns: tuple[StatementColumn, ...]
-    safe: Predicate
-    shuffle_seed: int | None = None
-    read_files: str | None = None
-    sensitive: Mapping[str, str] = field(default_factory=dict)
-    population: Relation | None = None
-    population_unit: str | None = None
-    limit: float | str | None = None
 
     def statement(self, dialect: str, lasting: bool = False) -> Statement:
         """The query and the mapping tables that are too long to stand in it, in a dialect.

@@ -14,8 +14,8 @@ from kanon_sql.generalization.lattice import Node
 from kanon_sql.generalization.rules import Rule
 from kanon_sql.privacy import POPULATION_UNIT, Predicate
 from kanon_sql.queries import (
+    FullDomainQuery,
     Relation,
-    ReleaseQuery,
     StandaloneQuery,
     Statement,
     StatementColumn,
@@ -92,7 +92,7 @@ class FullDomain(Judged):
         return self._large_sql(lambda: self._select.counted("duckdb"), self.spec) or self.select_sql()
 
     @property
-    def _select(self) -> ReleaseQuery:
+    def _select(self) -> FullDomainQuery:
         return self._query(lambda a: a.coded.mapping, "code_{}", "label_{}", classes=self.safe_classes)
 
     def companions(self) -> dict[str, str]:
@@ -120,18 +120,16 @@ class FullDomain(Judged):
         """
         cells = {a.column.name: self._standalone_cell(a, level) for a, level in self._levels}
         kept = (column for column in self.table.columns if column.name not in self.spec.dropped)
-        population = self.judge.frequency_set.sampled_from
         self._check_population(source)
         query = StandaloneQuery(
-            source or self.engine.lasting(self.table.relation),
-            tuple(cells.get(column.name) or kept_column(column, self._is_plain(column)) for column in kept),
-            self.model.safe,
-            self.spec.seed if self.spec.shuffle else None,
-            self.read_files if source is None else None,
-            self.model.sensitive,
-            self.engine.lasting(population.table.relation) if population else None,
-            population.unit if population else None,
-            self.spec.suppression_limit if limited else None,
+            source=source or self.engine.lasting(self.table.relation),
+            columns=tuple(cells.get(column.name) or kept_column(column, self._is_plain(column)) for column in kept),
+            safe=self.model.safe,
+            sensitive=self.model.sensitive,
+            shuffle_seed=self.spec.seed if self.spec.shuffle else None,
+            read_files=self.read_files if source is None else None,
+            limit=self.spec.suppression_limit if limited else None,
+            **self._population,
         )
         return query.statement(dialect or self.engine.dialect, lasting)
 
@@ -215,30 +213,25 @@ class FullDomain(Judged):
         code: str,
         label: str,
         classes: Relation | None = None,
-    ) -> ReleaseQuery:
+    ) -> FullDomainQuery:
         recoded = {
             a.column.name: level_column(a, level, mapping(a), code.format(level), label.format(level))
             for a, level in self._levels
         }
-        cells = tuple(
+        columns = tuple(
             recoded.get(column.name) or kept_column(column, self._is_plain(column))
             for column in self.table.columns
             if column.name not in self.spec.dropped
         )
-        shuffle = self.spec.seed if self.spec.shuffle else None
-        safe = self.model.safe
-        mask = self.masks and classes is not None
-        source = self.table.relation if classes else self.engine.lasting(self.table.relation)
-        query = ReleaseQuery(source, cells, safe, classes, mask, shuffle, self.model.sensitive)
-        return self._beside_population(query)
-
-    def _beside_population(self, query: ReleaseQuery) -> ReleaseQuery:
-        """The query with the population that it counts, where it counts its classes itself."""
-        population = self.judge.frequency_set.sampled_from
-        if population is None or query.classes is not None:
-            return query
-        return replace(
-            query, population=self.engine.lasting(population.table.relation), population_unit=population.unit
+        return FullDomainQuery(
+            source=self.table.relation if classes else self.engine.lasting(self.table.relation),
+            columns=columns,
+            safe=self.model.safe,
+            sensitive=self.model.sensitive,
+            shuffle_seed=self.spec.seed if self.spec.shuffle else None,
+            classes=classes,
+            mask=self.masks and classes is not None,
+            **({} if classes else self._population),
         )
 
 

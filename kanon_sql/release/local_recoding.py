@@ -282,25 +282,20 @@ class LocalRecoding(Judged):
         values: tuple[WrittenTable, ...] = (),
     ) -> LocalReleaseQuery:
         query = LocalReleaseQuery(
-            source,
-            tuple(self._cells(mapping)),
-            assignment,
-            classes,
-            self.model.safe,
-            self.local.split,
-            recount,
-            self.spec.seed,
-            self.spec.shuffle,
-            values,
-            self.model.sensitive,
+            source=source,
+            columns=tuple(self._cells(mapping)),
+            assignment=assignment,
+            classes=classes,
+            safe=self.model.safe,
+            sensitive=self.model.sensitive,
+            split=self.local.split,
+            recount=recount,
+            seed=self.spec.seed,
+            shuffle_seed=self.spec.seed if self.spec.shuffle else None,
+            values=values,
         )
-        return self._beside_population(query) if recount else query
-
-    def _beside_population(self, query: LocalReleaseQuery) -> LocalReleaseQuery:
-        """The query with the population that it counts, by its people where these count."""
-        population = self.judge.frequency_set.sampled_from
-        if population is None:
+        population = self._population if recount else {}
+        if not population:
             return query
-        unit, relation = population.unit, self.engine.lasting(population.table.relation)
-        safe = self.model.populating(unit is not None).safe
-        return replace(query, safe=safe, population=relation, population_unit=unit)
+        safe = self.model.populating(population["population_unit"] is not None).safe
+        return replace(query, safe=safe, **population)

@@ -155,6 +155,15 @@ class Judged:
         encoded = bool(target and target.file and target.form == "table" and file_format(target.file) == "parquet")
         return large.release_sql(self.tables, query, frequency_set, encoded)
 
+    @property
+    def _population(self) -> dict[str, Any]:
+        """What a query that counts its classes itself has of a population: `population` and `population_unit`."""
+        population = self.judge.frequency_set.sampled_from
+        if population is None:
+            return {}
+        relation = self.engine.lasting(population.table.relation)
+        return {"population": relation, "population_unit": population.unit}
+
     def _check_population(self, source: Relation | None) -> None:
         """Refuse to print the count of a population for a statement that reads a `source` of another system."""
         if source and self.judge.frequency_set.sampled_from:
@@ -178,7 +187,8 @@ class Judged:
             if self.judge.frequency_set.engine is not self.engine:
                 self._load_mapping(attribute)
         cells = tuple(class_column(j, a, "labels", lambda a: a.coded.mapping) for j, a in enumerate(self.attributes))
-        query = LocalReleaseQuery(self.table.relation, cells, held, held, self.model.safe)
+        source = self.table.relation
+        query = LocalReleaseQuery(source=source, columns=cells, assignment=held, classes=held, safe=self.model.safe)
         columns = [column.name for column in self.engine.table(self.table.relation).columns]
         return query.left_out_sql(columns, self.engine.dialect)
 

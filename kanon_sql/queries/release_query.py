@@ -1,10 +1,12 @@
-"""The columns of a release, however its query is made."""
+"""What every query of a release knows: its columns, and what it counts."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from kanon_sql.generalization.rules import Rule
+from kanon_sql.privacy import Predicate
 from kanon_sql.queries.written import WrittenTable
 from kanon_sql.relation import Relation
 
@@ -74,3 +76,26 @@ class StatementColumn(ReleaseColumn):
     def apart(self) -> bool:
         """Whether values that `written` lacks are counted apart from NULL, though both are shown as NULL."""
         return bool(self.written and self.starred is not None and self.null) and self.unmapped is None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseQuery:
+    """What every query of a release is made of.
+
+    `safe`: the condition on a class, where the query counts its classes itself, on the very rows that it returns;
+    `sensitive`: the source's columns whose values `safe` counts, by the names that it has for them. `population`: the
+    table that the source is a sample of, where `safe` counts its rows too, or the people that its column
+    `population_unit` tells apart. `shuffle_seed`: of the hash that rows are sorted by. `read_files`: the query of the
+    files that the source of a statement is, if it is no table. `limit`: how many rows a statement may leave out; it
+    fails where there are more, or no rows at all.
+    """
+
+    source: Relation
+    columns: tuple[ReleaseColumn, ...]
+    safe: Predicate
+    sensitive: Mapping[str, str] = field(default_factory=dict)
+    population: Relation | None = None
+    population_unit: str | None = None
+    shuffle_seed: int | None = None
+    read_files: str | None = None
+    limit: float | str | None = None
