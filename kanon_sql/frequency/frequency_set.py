@@ -70,8 +70,6 @@ class FrequencySet:
     """Whether the population's people are told apart."""
     sampled_from: Population | None = None
     """Where the population is; its engine may be closed by now, if that is not the source's."""
-    spread: tuple[str, ...] = ()
-    """The columns that count sensitive values side by side, where no column has their codes."""
 
     @property
     def engine(self) -> Engine:
@@ -92,7 +90,7 @@ class FrequencySet:
     def sums(self) -> list[str]:
         """The columns that are added up when tuples are."""
         losses = (a.coded.loss_column(level) for a in self.attributes for level in a.coded.loss_levels)
-        return ["n", *losses, *self.spread, *([] if self.population is None else ["population"])]
+        return ["n", *losses, *([] if self.population is None else ["population"])]
 
     @property
     def told_apart(self) -> list[str]:

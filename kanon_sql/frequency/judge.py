@@ -15,7 +15,6 @@ from kanon_sql.frequency.counted import counted as group_counts
 from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
 from kanon_sql.frequency.packed import packed
 from kanon_sql.frequency.rollups import Rollups
-from kanon_sql.frequency.spread import spread
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.later import is_unmade
 from kanon_sql.generalization.lattice import Node
@@ -44,8 +43,7 @@ class Judge:
         self.queries = 0
         self.nodes_tested = 0
         # Where nodes are tested: made for the first of them, since a local recoding may ask for none.
-        self._spread = cache(lambda: spread(frequency_set, self.model))
-        self._packed = cache(lambda: packed(self._spread()[0]))
+        self._packed = cache(lambda: packed(frequency_set))
         self._rollups = cache(lambda: Rollups(self._packed()))
         self._sizes: dict[Node, Least] = {}  # the least size of a class that a node may release
         self._prepare()
@@ -175,7 +173,7 @@ class Judge:
         None where there are too many, or where a class needs more than k rows.
         """
         counted = self.frequency_set
-        if not self.model.k_alone or counted.counted or counted.spread or counted.tuples > _MOST_COUNTED:
+        if not self.model.k_alone or counted.counted or counted.tuples > _MOST_COUNTED:
             return None
         chosen = [counted.attributes[j] for j in attributes]
         keys = [a.coded.code_column(0) for a in chosen]
@@ -446,8 +444,7 @@ class Judge:
     @property
     def _counts(self) -> list[str]:
         """What models need of a row where nodes are tested."""
-        counted = self._spread()[0]
-        return ["n", *counted.counted, *counted.spread]
+        return ["n", *self.frequency_set.counted]
 
     def _levels(self, node: Node) -> list[str]:
         return self.frequency_set.level_columns(node)
@@ -462,17 +459,12 @@ class Judge:
         return tuple(a.coded.loss_column(level) for a, level in pairs if level in a.coded.loss_levels)
 
     def _prepared(self, query: str, least: Least | None = None, **holes: Any) -> PerNode:
-        safe = self._tested.at_least(least or Least()).safe
+        safe = self.model.at_least(least or Least()).safe
         return queries.per_node(query, self.frequency_set.engine.dialect, safe=safe, **holes)
 
-    @property
-    def _tested(self) -> PrivacyModels:
-        """The models as they are asked where nodes are tested."""
-        return self.model.referring(self._spread()[1])
-
     def _prepared_verdict(self) -> PerNode:
-        models = self._tested
-        return self._prepared("core/node_verdict", monotone=models.always_monotone, unavoidable=models.unavoidable)
+        monotone, unavoidable = self.model.always_monotone, self.model.unavoidable
+        return self._prepared("core/node_verdict", monotone=monotone, unavoidable=unavoidable)
 
     def _mean(self, attribute: Attribute, level: int, rows: int, sums: dict[str, int], of: int) -> float:
         """The loss of an attribute on a level summed over `rows` rows, over all rows' largest possible loss."""

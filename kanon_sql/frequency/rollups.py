@@ -112,7 +112,7 @@ class Rollups:
     def _query(self, levels: Node, below: Node | None) -> str:
         counted = self._frequency_set
         keys, higher = self._packed.rolled_up(dict(zip(self._widest, levels, strict=True)))
-        sums = ["n", *counted.spread, *([] if counted.population is None else ["population"])]
+        sums = ["n", *([] if counted.population is None else ["population"])]
         source = Masked(self._relation(below), keys, [*higher, *counted.told_apart, *sums])
         names, dialect = [*counted.told_apart, *keys], counted.engine.dialect
         return queries.text("core/rollup", dialect, frequency_set=source, keys=names, levels=higher, sums=sums)

@@ -7,7 +7,7 @@ from kanon_sql.privacy.likeness import beta_likeness, delta_disclosure
 from kanon_sql.privacy.model import Finding, PrivacyModel
 from kanon_sql.privacy.models import POPULATION_UNIT, UNIT, PrivacyModels, all_of
 from kanon_sql.privacy.population import delta_presence, k_map
-from kanon_sql.privacy.predicate import Groups, Predicate, Reference, Spread
+from kanon_sql.privacy.predicate import Groups, Predicate, Reference
 from kanon_sql.privacy.release_model import Alike, Histogram, Least, ReleaseModel
 from kanon_sql.privacy.risk import THRESHOLDS, PeopleByClass, journalist_risk, marketer_risk, prosecutor_risk
 from kanon_sql.privacy.t_closeness import t_closeness
@@ -28,7 +28,6 @@ __all__ = [
     "PrivacyModels",
     "Reference",
     "ReleaseModel",
-    "Spread",
     "all_of",
     "alpha",
     "beta_likeness",

@@ -313,8 +313,7 @@ class PrivacyModels:
         unit = UNIT if self.unit else None
         reference = self.references.get(counted) if counted else None
         columns, safe = dict(model.columns), model.safe
-        known = [] if reference and reference.spread else [model.known]  # columns count all values, so all are known
-        known += [model.one_value_each] if self.unit else []
+        known = [model.known, model.one_value_each if self.unit else None]
         if conditions := " AND ".join(filter(None, known)):
             columns, safe = columns | {"_known": conditions}, f"_known AND ({safe})"
         people = POPULATION_UNIT if self.population_unit else None

@@ -13,47 +13,16 @@ Groups = tuple[tuple[Any, ...], ...]
 
 
 @dataclass(frozen=True)
-class Spread:
-    """Columns that count a row's values side by side, so that a class adds them up in one GROUP BY.
-
-    `overall`: the rows of the whole table, by what is counted: each value (`c`), the values up to each (`c_to`), each
-    group (`c_1`, …). `columns`: the columns with a row's own. Each holds as many counts as there is room for, the first
-    in its lowest bits: none exceeds the `size` of the table, so that sums of such numbers are the sums of all counts.
-    """
-
-    columns: Mapping[str, tuple[str, ...]] = field(hash=False)
-    overall: Mapping[str, tuple[int, ...]] = field(hash=False)
-    size: int
-
-    @property
-    def values(self) -> int:
-        """How many values the table has."""
-        return len(self.overall["c"])
-
-    @property
-    def bits(self) -> int:
-        """The bits that a count takes."""
-        return self.size.bit_length()
-
-    @property
-    def in_one(self) -> int:
-        """How many counts a whole number of 64 bits holds."""
-        return 63 // self.bits
-
-
-@dataclass(frozen=True)
 class Reference:
     """The values of a sensitive column in the whole table, one row each; see `sql/privacy/reference.sql`.
 
     `nullable`: whether its `value` may be NULL, as the values themselves are; codes are not. `groups`: the rows of a
-    hierarchy, each a value and the number of its group on level 1, 2, … `spread`: the columns that count every value of
-    the reference, in a relation that has them.
+    hierarchy, each a value and the number of its group on level 1, 2, …
     """
 
     relation: Relation
     nullable: bool = False
     groups: Groups = ()
-    spread: Spread | None = None
 
 
 @dataclass(frozen=True)

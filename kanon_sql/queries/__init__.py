@@ -1,7 +1,7 @@
 """Every query and statement of the package, as text in an engine's dialect: the only room that knows sqlglot."""
 
 from kanon_sql.queries.cloak import Moment, cloak_boxes, cloak_points, cloak_rows
-from kanon_sql.queries.coding import Coded, frequency_set, packed, raw_column, spread, tuples, with_population
+from kanon_sql.queries.coding import Coded, frequency_set, packed, raw_column, tuples, with_population
 from kanon_sql.queries.dialects import DIALECTS, check_dialect, is_executed
 from kanon_sql.queries.large import LargeQuery, drop_type, label_counts, label_type, text_counts, typed_columns
 from kanon_sql.queries.local import (
@@ -84,7 +84,6 @@ from kanon_sql.queries.tree import (
     Masked,
     PerNode,
     Steps,
-    can_spread,
     check_condition,
     identifier,
     named,
@@ -144,7 +143,6 @@ __all__ = [
     "attach",
     "beside_patterns",
     "boxes",
-    "can_spread",
     "castable",
     "cells_of_classes",
     "cells_of_node",
@@ -220,7 +218,6 @@ __all__ = [
     "set_owner",
     "shown_population",
     "sorted_rows",
-    "spread",
     "step",
     "text",
     "text_counts",

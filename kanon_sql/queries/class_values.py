@@ -17,15 +17,16 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from kanon_sql.privacy import POPULATION_UNIT, UNIT, Spread
-from kanon_sql.queries.value_columns import can_spread, spread
+from kanon_sql.privacy import POPULATION_UNIT, UNIT
 from kanon_sql.queries.value_lists import (
     CLASS_LISTS,
-    Classes,
-    figures_of,
+    PLACE,
+    Counted,
+    counted_in,
+    figure,
     fold,
-    own_aggregates,
-    select_from_classes,
+    list_figures,
+    named_figure,
     to_fold,
 )
 
@@ -38,7 +39,6 @@ _ADD_UP: dict[type[exp.Expr], type[exp.Expr]] = {
     exp.Max: exp.Max,
 }
 _INSIDE = ("from_", "joins", "where", "laterals")
-_WINDOWS = ("size", "place")
 LARGEST = "LARGEST"  # the function that adds up the rows of the most frequent values
 _ORDERED = ("c_to", "overall_c_to")
 _OVERALL = ("value", "overall_c", "overall_size", "overall_pairs", "overall_values")
@@ -48,38 +48,6 @@ _GROUPED = re.compile(r"(c|overall_c|first)_(\d+)")
 def is_value_figure(name: str) -> bool:
     """Whether a name is one that is known of each value in a class; see `kanon_sql.privacy.PrivacyModel`."""
     return name in ("c", "size") or name in (*_ORDERED, *_OVERALL) or bool(_GROUPED.fullmatch(name))
-
-
-@dataclass(frozen=True)
-class Counted:
-    """A column whose values are counted: its name, what of them, and the table's own figures by value.
-
-    `unit`: the column of the people that are counted instead of rows. `nullable`: whether NULL may be a value here.
-    `every`: whether a class has the values too that it lacks, for a model that follows their order; another model on
-    the same column, which counts the values that are there, must not see them.
-    `populated`: whether rows that stand for nothing but a population (n = 0) are among those counted. `spread`: the
-    columns that count its values, where the relation has such.
-    """
-
-    name: str
-    unit: str | None = None
-    every: bool = False
-    reference: exp.Table | None = None
-    nullable: bool = False
-    populated: bool = False
-    spread: Spread | None = None
-
-
-def figure(name: str, counted: Counted) -> exp.Column:
-    """A figure of one value of a column in a class, such as `c`, its rows."""
-    column = exp.column(_named_figure(name, counted))
-    column.meta["kanon"] = (name, counted)
-    return column
-
-
-def _named_figure(name: str, counted: Counted) -> str:
-    every, people = "_every" if counted.every else "", "_people" if counted.unit else ""
-    return f"_{name}_of{every}{people}{counted.name}"
 
 
 def follows_order(names: Iterable[str]) -> bool:
@@ -110,24 +78,23 @@ def count_values(tree: exp.Expr, has_lists: bool = False) -> None:
     for select, figures in sorted(selects.values(), key=lambda each: -each[0].depth):
         if _is_split(select):
             continue
-        if all(each.spread for each in figures):
-            _spread(select)
-        else:
-            ordered = sorted(figures, key=lambda each: (each.name, each.every))
-            folded = to_fold(select) if has_lists else []
-            _split(select, {each: _branch_figures(each, figures[each], bool(folded)) for each in ordered})
-            fold(select, folded)
+        ordered = sorted(figures, key=lambda each: (each.name, each.every))
+        folded = to_fold(select) if has_lists else []
+        in_lists = {counted for aggregate in folded for counted in counted_in(aggregate)}
+        named = {
+            each: list_figures(figures[each], each) if each in in_lists else list(figures[each]) for each in ordered
+        }
+        _split(select, named)
+        fold(select, folded)
+
+
+def _is_dense(counted: Counted, names: Iterable[str]) -> bool:
+    """Whether every class is put beside every value; lists do that by the place of those that it has."""
+    return counted.every and PLACE not in names
 
 
 def _is_figure(column: exp.Expr) -> bool:
     return column.meta_get("kanon") is not None
-
-
-def are_in_columns(condition: exp.Expr) -> bool:
-    """Whether all that a condition asks of values can be asked of columns that count them."""
-    tree = exp.Paren(this=condition.copy())
-    _count_largest(tree, has_lists=True)
-    return all(can_spread(each) for each in tree.find_all(exp.AggFunc) if figures_of(each))
 
 
 def _count_largest(tree: exp.Expr, has_lists: bool) -> None:
@@ -144,11 +111,6 @@ def _largest(c: exp.Column, count: exp.Expr, has_lists: bool) -> exp.Expr:
     place = figure("place", c.meta["kanon"][1])
     among = exp.Case().when(exp.LTE(this=place, expression=exp.paren(count)), c).else_(exp.Literal.number(0))
     return exp.Sum(this=among)
-
-
-def _branch_figures(counted: Counted, names: Iterable[str], folded: bool) -> list[str]:
-    """The figures that are known of each value by itself, where lists tell those that need a second look."""
-    return [name for name in names if not folded or counted.every or name not in _WINDOWS]
 
 
 def _is_split(select: exp.Select) -> bool:
@@ -171,21 +133,6 @@ def _split(select: exp.Select, figures: Mapping[Counted, Sequence[str]]) -> None
     for part in _INSIDE:
         select.set(part, None)
     select.from_(exp.Subquery(this=values, alias=exp.TableAlias(this=exp.to_identifier(CLASS_VALUES))), copy=False)
-
-
-def _spread(select: exp.Select) -> None:
-    """Make a SELECT with a GROUP BY one over its classes, one row each, whose values columns count side by side."""
-    inner = _Inner(select, {})
-    group = select.args.get("group")
-    for key in list(group.expressions) if group else []:
-        inner.take_key(key)
-    classes = Classes()
-    for each in own_aggregates(select):
-        each.replace(spread(each, classes) if figures_of(each) else classes.column(each))
-    query = inner.of_each(classes.columns)
-    for part in _INSIDE:
-        select.set(part, None)
-    select_from_classes(select, query, classes)
 
 
 def _aggregates(select: exp.Select) -> list[exp.Expr]:
@@ -244,17 +191,13 @@ class _Inner:
 
     def branches(self) -> list[exp.Select]:
         """The rows of each class by the values of each column; what is added up comes from one branch alone."""
-        adding = next((each for each in self._figures if not each.every), None)
+        adding = next((each for each, names in self._figures.items() if not _is_dense(each, names)), None)
         if any(_is_distinct(each) for each in self._aggregates) or any(each.populated for each in self._figures):
             adding = None
         # What is added up stands in the first branch, whose types the others take.
         own = [] if adding or not self._aggregates else [self._of_classes()]
         in_order = sorted(self._figures.items(), key=lambda each: each[0] is not adding)
         return own + [self._of_values(each, names, each is adding) for each, names in in_order]
-
-    def of_each(self, columns: Sequence[exp.Expr]) -> exp.Select:
-        """Each class with the columns."""
-        return self._grouped(exp.select(*self._named_keys(), *columns))
 
     def _of_classes(self) -> exp.Select:
         """The aggregates of each class, where they cannot be added up over values."""
@@ -280,11 +223,11 @@ class _Inner:
         keys = _keys_of(_IN_CLASS, (name for name, _ in self._keys))
         source = _named_subquery(grouped, _IN_CLASS)
         known = _Known(counted, keys)
-        if counted.every:
+        if _is_dense(counted, names):
             source, query = _named_subquery(_dense(source, keys, counted), _IN_CLASS), exp.select()
         figures = {(counted, name): known.figure(name) for name in names}
         query = exp.select(*keys, *self._sums(adding, made=True), *self._no_figures(figures)).from_(source, copy=False)
-        if known.reads_table(names) and not counted.every:
+        if known.reads_table(names) and not _is_dense(counted, names):
             query = query.join(known.reference, on=known.same_value, join_type="LEFT", copy=False)
         return query
 
@@ -312,7 +255,7 @@ class _Inner:
     def _no_figures(self, given: Mapping[tuple[Counted, str], exp.Expr] = {}) -> list[exp.Expr]:
         """The figures of all columns' values: those given, the others NULL."""
         return [
-            exp.alias_(given.get((each, name), _null(name)), _named_figure(name, each))
+            exp.alias_(given.get((each, name), _null(name)), named_figure(name, each))
             for each, names in self._figures.items()
             for name in names
         ]
@@ -339,7 +282,7 @@ class _Known:
         return exp.EQ(this=exp.column("value", _REFERENCE), expression=exp.column("_value", _IN_CLASS))
 
     def reads_table(self, names: Sequence[str]) -> bool:
-        return any(name in _OVERALL or _GROUPED.fullmatch(name) for name in names)
+        return any(name in (*_OVERALL, PLACE) or _GROUPED.fullmatch(name) for name in names)
 
     def figure(self, name: str) -> exp.Expr:
         c = exp.column("_c", _IN_CLASS)
@@ -350,6 +293,8 @@ class _Known:
             return exp.column("_size", _IN_CLASS) if every else _over(exp.Sum(this=c), self.keys)
         if name == "place":
             return _over(exp.RowNumber(), self.keys, [exp.Ordered(this=c, desc=True)])
+        if name == PLACE:
+            return self.overall("place")
         if name == "value":
             return self.overall("raw")
         grouped = _GROUPED.fullmatch(name)

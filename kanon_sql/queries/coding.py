@@ -86,29 +86,6 @@ def frequency_set(tuples: Relation, attributes: Sequence[Coded], dialect: str, s
     return t.printed(in_pieces(query, [f"m{index}" for index in range(len(attributes))]), dialect)
 
 
-def spread(
-    frequency_set: Relation,
-    keys: Sequence[str],
-    levels: Sequence[str],
-    sums: Sequence[str],
-    weights: Mapping[str, tuple[str, Mapping[int, int]]],
-    dialect: str,
-) -> str:
-    """The query of the distinct tuples alone, with a column beside them per weight: the sum of n times that of a code.
-
-    `weights`: by the new column, the column of the codes and the weight of each.
-    """
-    query = t.tree("core/rollup", frequency_set=frequency_set, keys=keys, levels=levels, sums=sums)
-    assert isinstance(query, exp.Select)
-    for name, (column, of_codes) in weights.items():
-        weight = exp.Case(this=t.column(column, "f")).else_(exp.Literal.number(0))
-        for code, of_code in of_codes.items():
-            weight.when(t.literal(code), t.literal(of_code), copy=False)
-        weighed = exp.Mul(this=exp.column("n", "f"), expression=weight)
-        query.select(_as(exp.cast(exp.Sum(this=weighed), "BIGINT"), name), copy=False)
-    return t.printed(query, dialect)
-
-
 def packed(
     frequency_set: Relation,
     bits: Relation,

@@ -19,16 +19,8 @@ from sqlglot import exp
 
 from kanon_sql.errors import SpecError
 from kanon_sql.privacy import Predicate
-from kanon_sql.queries.class_values import (
-    LARGEST,
-    Counted,
-    are_in_columns,
-    count_values,
-    figure,
-    follows_order,
-    is_value_figure,
-    units,
-)
+from kanon_sql.queries.class_values import LARGEST, count_values, follows_order, is_value_figure, units
+from kanon_sql.queries.value_lists import Counted, figure
 from kanon_sql.relation import Relation
 from kanon_sql.resources import folder
 
@@ -251,18 +243,7 @@ def _counted(said: Predicate) -> Counted:
     reference = table(said.reference.relation) if said.reference else None
     every = follows_order(re.findall(r"\w+", " ".join(said.columns.values())))
     nullable = bool(said.reference and said.reference.nullable)
-    spread = said.reference.spread if said.reference else None
-    return Counted(said.counted, said.unit, every, reference, nullable, said.populated, spread)
-
-
-def can_spread(said: Predicate, dialect: str) -> bool:
-    """Whether a condition can ask columns that count values side by side, see `kanon_sql.privacy.Spread`.
-
-    >>> asked = Predicate("most <= 3", columns={"most": "MAX(c)"}, counted="ill")
-    >>> can_spread(asked, "duckdb"), can_spread(asked, "postgres")
-    (True, False)
-    """
-    return _has_lists(dialect) and not said.unit and not said.populated and are_in_columns(predicate(said))
+    return Counted(said.counted, said.unit, every, reference, nullable, said.populated)
 
 
 def _has_lists(dialect: str) -> bool:

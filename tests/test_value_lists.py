@@ -1,4 +1,4 @@
-"""The counts of sensitive values side by side: the same answers as of values in rows, in one GROUP BY."""
+"""Class values in lists: the same answers as by windows, and by every class beside every value."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.hierarchy import from_rows
 from kanon_sql.privacy import (
     PrivacyModel,
-    Reference,
-    Spread,
     all_of,
     alpha,
     beta_likeness,
@@ -28,7 +26,7 @@ from kanon_sql.privacy import (
     l_diversity,
     t_closeness,
 )
-from kanon_sql.queries import Relation
+from kanon_sql.queries import tree
 from support.database import create_table
 
 QUARTERS = from_rows([[str(i), f"{i // 2}", f"half {i // 4}", "*"] for i in range(8)], "q")
@@ -45,6 +43,8 @@ TOGETHER: dict[str, list[PrivacyModel]] = {
         *(alpha("pay", 0.5), ORDERED),
     ],
     "with what is compared": [IN_GROUPS, beta_likeness("pay", 2, "basic"), delta_disclosure("pay", 3)],
+    "with one value": [ORDERED, alpha("pay", 0.9, "3")],
+    "that all meet": [t_closeness("pay", 1, "ordered"), t_closeness("pay", 0.3)],
     "on two columns": [ORDERED, l_diversity("ill", 2), t_closeness("ill", 0.4)],
 }
 NODES = [(1, 1, 2, 2), (2, 2, 2, 1), (3, 3, 1, 2)]
@@ -73,52 +73,33 @@ def said(judge: Judge) -> list[Any]:
     return [judge.rows_at_risk(NODES), judge.verdicts(NODES), judge.losses(NODES[0], costs), judge.classes(NODES[1])]
 
 
-def is_spread(judge: Judge) -> bool:
-    """Whether a node's test reads no class values; what a run logs has its text."""
+def in_lists(judge: Judge) -> bool:
+    """Whether a node's test reads lists, and puts no class beside every value."""
     judge.rows_at_risk(NODE)
     text = next(each.sql for each in judge.frequency_set.tables.log if each.name == "core/node_test")
-    return "class_values" not in text
+    return "class_lists" in text and "AS _c_to," not in text
+
+
+def answers(models: Sequence[PrivacyModel]) -> list[tuple[list[Any], bool]]:
+    """What is said of rows and of people, and whether by lists."""
+    judges = [judge_of(DuckDB(), models, unit) for unit in (None, "person")]
+    return [(said(judge), in_lists(judge)) for judge in judges]
 
 
 @pytest.mark.parametrize(
-    ("models", "rolled"), list(zip(TOGETHER.values(), [False, True] * 3, strict=True)), ids=list(TOGETHER)
+    ("models", "rolled"), list(zip(TOGETHER.values(), [False, True] * 4, strict=True)), ids=list(TOGETHER)
 )
-def test_a_node_is_judged_as_by_the_rows_of_each_value(models: list[PrivacyModel], rolled: bool) -> None:
+def test_a_node_is_judged_as_without_lists(models: list[PrivacyModel], rolled: bool) -> None:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {"_WORTH_ROWS": 0, "_WORTH_ASKING": 1, "_WORTH_KEEPING": 9, "_MOST_KEPT": 99}.items():
             patch.setattr(rollups, name, value if rolled else getattr(rollups, name))
-        judge = judge_of(DuckDB(), models)
-        here = said(judge)
-        patch.setattr("kanon_sql.frequency.spread._MOST_VALUES", 0)
-        other = judge_of(DuckDB(), models)
-        assert said(other) == here
-    assert (is_spread(judge), is_spread(other)) == (True, False)
-    assert 0 < min(filter(None, here[0])) < max(here[0]) <= 300
+        here = answers(models)
+        patch.setattr(tree, "_has_lists", lambda _: False)
+        assert answers(models) == [(figures, False) for figures, _ in here]
+    assert all(listed for _, listed in here)
+    at_risk = here[0][0][0]
+    assert 0 < min(filter(None, at_risk)) < max(at_risk) <= 300
 
 
-def test_what_columns_cannot_count_is_counted_in_rows(engine: Engine) -> None:
-    for models, unit in [
-        ([ORDERED, alpha("pay", 0.9, "3")], None),
-        ([ORDERED], "person"),
-        ([t_closeness("pay", 1)], None),
-    ]:
-        assert not is_spread(judge_of(engine, models, unit))
-    assert is_spread(judge_of(engine, [ORDERED])) == (engine.dialect == "duckdb")
-
-
-def test_counts_of_one_column_never_run_into_each_other() -> None:
-    """Each of three values has all the rows that a class can have, in classes of their own and in two rows each."""
-    n = 2**29 - 1
-    spread = Spread({"c": ("_sensitive_0_c_0", "_sensitive_0_c_1")}, {"c": (n, n, n)}, 3 * n)
-    assert (spread.bits, spread.in_one, spread.values) == (31, 2, 3)
-    engine = DuckDB()
-    first, second, third = (1, 0), (2**31, 0), (0, 1)
-    rows = [
-        (level, part, a * part, b * part) for level, (a, b) in enumerate([first, second, third]) for part in (n - 7, 7)
-    ]
-    columns = dict.fromkeys(["age_0", "n", *spread.columns["c"]], "BIGINT")
-    relation = create_table(engine, "held", columns, rows).relation
-    for t, at_risk in [(0.66, 3 * n), (0.67, 0)]:
-        model = all_of(t_closeness("ill", t)).referring({"_sensitive_0": Reference(Relation("none"), spread=spread)})
-        test = queries.per_node("core/node_test", engine.dialect, safe=model.safe)
-        assert engine.rows(test(0, relation, ["age_0"])) == [(0, at_risk)]
+def test_only_duckdb_has_lists(engine: Engine) -> None:
+    assert in_lists(judge_of(engine, [ORDERED])) == (engine.dialect == "duckdb")
