@@ -4,7 +4,7 @@ import pandas
 import pytest
 
 from kanon_sql.errors import SpecError
-from kanon_sql.spec import Privacy, parse
+from kanon_sql.spec import Privacy, Spec, parse
 from kanon_sql.spec.limit import FRACTION_OR_ROWS
 from support.specs import QI_TEXT, error
 
@@ -13,17 +13,7 @@ RECIPE_TEXT = (
     "prefix, networks, known, groups"
 )
 GROUPS_TEXT = "lists of values by their label such as {Higher: [Bachelors, Masters]}, or a list of such levels"
-TOP_KEYS = (
-    "encoding, decimal, date_format, null, sheet, columns, "
-    "database, attach, memory_limit, threads, temp_directory, time_zone, source, identifiers, "
-    "location, time, unit, cloak, "
-    "quasi_identifiers, hierarchies, "
-    "sensitive, keep, privacy, suppression_limit, "
-    "metric, strategy, time_limit, evaluations, seed, show, beta, prioprivacy, kgen, memetic, local_search, random, "
-    "node, node_from, node_else, regions, write_regions, unmapped, new_columns, changed_types, changed_hierarchies, "
-    "incremental, waiting, mask, shuffle, perturb, secret, target, "
-    "differencing_limit"
-)
+TOP_KEYS = ", ".join(Spec.model_fields)
 
 
 @pytest.mark.parametrize(
