@@ -2,8 +2,15 @@
 
 from kanon_sql.queries.cloak import Moment, cloak_boxes, cloak_points, cloak_rows
 from kanon_sql.queries.coding import Coded, frequency_set, packed, raw_column, tuples, with_population
+from kanon_sql.queries.counted_release import (
+    CountedRelease,
+    drop_type,
+    label_counts,
+    label_type,
+    text_counts,
+    typed_columns,
+)
 from kanon_sql.queries.dialects import DIALECTS, check_dialect, is_executed
-from kanon_sql.queries.large import LargeQuery, drop_type, label_counts, label_type, text_counts, typed_columns
 from kanon_sql.queries.local import (
     assigned,
     beside_patterns,
@@ -116,12 +123,12 @@ __all__ = [
     "Coded",
     "Columns",
     "Conversion",
+    "CountedRelease",
     "Crossed",
     "FullDomainQuery",
     "GeneralizationSteps",
     "Hole",
     "LabelWord",
-    "LargeQuery",
     "LocalReleaseQuery",
     "Masked",
     "Moment",

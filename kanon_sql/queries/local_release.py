@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from kanon_sql.privacy import POPULATION_UNIT, UNIT
 from kanon_sql.queries import tree as t
-from kanon_sql.queries.large import PLACE, LargeQuery, ShownColumn, with_place
+from kanon_sql.queries.counted_release import PLACE, CountedRelease, ShownColumn, with_place
 from kanon_sql.queries.limit import HELD, within_limit
 from kanon_sql.queries.order import concatenated, release_order
 from kanon_sql.queries.pieces import in_pieces
@@ -62,7 +62,7 @@ class LocalReleaseQuery(ReleaseQuery):
         long = tuple(each for each in self.values if each.is_long(dialect, lasting))
         return Statement(laid_out(_local_release(self, dialect, long), dialect), long, dialect, has_values=True)
 
-    def counted(self, dialect: str) -> LargeQuery:
+    def counted(self, dialect: str) -> CountedRelease:
         """The release of the classes as they were counted before."""
         return _counted_classes(self, dialect)
 
@@ -118,7 +118,7 @@ def _local_release(release: LocalReleaseQuery, dialect: str, beside: Sequence[Wr
     return query
 
 
-def _counted_classes(release: LocalReleaseQuery, dialect: str) -> LargeQuery:
+def _counted_classes(release: LocalReleaseQuery, dialect: str) -> CountedRelease:
     keyed = [(i, cell) for i, cell in enumerate(release.columns) if cell.mapping]
     labels = {f"o{i}_{j}": t.column(column, "k") for i, cell in keyed for j, (_, column) in enumerate(cell.shown)}
     classes = exp.select(t.column("class", "k"), *(exp.alias_(label, name) for name, label in labels.items()))
@@ -128,7 +128,7 @@ def _counted_classes(release: LocalReleaseQuery, dialect: str) -> LargeQuery:
     shown = exp.select(*codes, *ends, *(t.column(name, "k") for name in (*labels, PLACE)))
     same = exp.EQ(this=t.column("class", "k"), expression=t.column("class", "a"))
     shown = shown.from_(t.table(release.assignment, "a")).join(classes.subquery("k"), on=same)
-    return LargeQuery(
+    return CountedRelease(
         source=release.source,
         columns=tuple(column for i, cell in enumerate(release.columns) for column in _shown_columns(i, cell)),
         keys={f"c{i}": cell.key for i, cell in keyed},

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from kanon_sql.privacy import POPULATION_UNIT, Predicate, Reference
 from kanon_sql.queries import tree as t
-from kanon_sql.queries.large import LargeQuery, ShownColumn, with_place
+from kanon_sql.queries.counted_release import CountedRelease, ShownColumn, with_place
 from kanon_sql.queries.order import concatenated, release_order
 from kanon_sql.queries.pieces import in_pieces
 from kanon_sql.queries.reference import reference_tree
@@ -42,7 +42,7 @@ class FullDomainQuery(ReleaseQuery):
         counted = self.counted(dialect)
         return counted.sql(dialect) if counted else t.printed(_release(self), dialect)
 
-    def counted(self, dialect: str) -> LargeQuery | None:
+    def counted(self, dialect: str) -> CountedRelease | None:
         """The release of the classes that were counted before, if they were."""
         return _counted_classes(self, self.classes, dialect) if self.classes else None
 
@@ -66,7 +66,7 @@ def _release(release: FullDomainQuery) -> exp.Expr:
     return with_safe_classes(query, [t.column(f"c{i}") for i, _ in keyed], RECODED, release.safe, counted)
 
 
-def _counted_classes(release: FullDomainQuery, held: Relation, dialect: str) -> LargeQuery:
+def _counted_classes(release: FullDomainQuery, held: Relation, dialect: str) -> CountedRelease:
     cells = list(enumerate(release.columns))
     keyed = [(i, cell) for i, cell in cells if cell.key]
     kept = [(i, cell) for i, cell in cells if not cell.recoded]
@@ -74,7 +74,7 @@ def _counted_classes(release: FullDomainQuery, held: Relation, dialect: str) -> 
     keys = {f"c{i}": cell.key for i, cell in keyed}
     large = tuple(_shown_column(i, cell) for i, cell in cells)
     shown = _labelled(held, keyed, dialect)
-    return LargeQuery(release.source, large, keys, rows, shown, release.mask, release.shuffle_seed)
+    return CountedRelease(release.source, large, keys, rows, shown, release.mask, release.shuffle_seed)
 
 
 def _shown_column(index: int, cell: ReleaseColumn) -> ShownColumn:

@@ -12,7 +12,7 @@ from kanon_sql import queries
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import KanonError
 from kanon_sql.frequency.frequency_set import FrequencySet
-from kanon_sql.queries import LargeQuery, Relation
+from kanon_sql.queries import CountedRelease, Relation
 
 LARGE = 100_000  # rows from which on it pays
 _MOST_LABELS = 1_000  # in the dictionary of a column, which every group of rows in a file begins with
@@ -20,7 +20,7 @@ _CLASSES = "large_classes", "List the classes of the release, each with what it 
 _KINDS = "large_kinds", "Count the rows of every kind that is released."
 
 
-def release_sql(tables: Scratch, query: LargeQuery, frequency_set: FrequencySet, encoded: bool) -> str | None:
+def release_sql(tables: Scratch, query: CountedRelease, frequency_set: FrequencySet, encoded: bool) -> str | None:
     """Prepare a large release, and give its query; None where nothing is gained.
 
     `encoded`: whether it is written to where an ENUM is text with a dictionary, as in a Parquet file.
@@ -39,7 +39,7 @@ def release_sql(tables: Scratch, query: LargeQuery, frequency_set: FrequencySet,
     return query.repeated_sql(_with_few_values(tables, query, kinds) if encoded else kinds, texts)
 
 
-def _has_few_kinds(tables: Scratch, query: LargeQuery, frequency_set: FrequencySet) -> bool:
+def _has_few_kinds(tables: Scratch, query: CountedRelease, frequency_set: FrequencySet) -> bool:
     """Whether at most every other row is of a kind of its own."""
     if not query.kept:
         return True
@@ -50,7 +50,7 @@ def _has_few_kinds(tables: Scratch, query: LargeQuery, frequency_set: FrequencyS
     return bool(kinds * 2 <= frequency_set.rows)
 
 
-def _classes(tables: Scratch, query: LargeQuery, encoded: bool) -> tuple[Relation, set[str]]:
+def _classes(tables: Scratch, query: CountedRelease, encoded: bool) -> tuple[Relation, set[str]]:
     """The classes with what they show, texts as ENUMs; and those columns of them that are to be written as text."""
     if not query.keys:
         return tables["large_classes"], set()
@@ -63,7 +63,7 @@ def _classes(tables: Scratch, query: LargeQuery, encoded: bool) -> tuple[Relatio
     return classes, many if encoded else set(columns)
 
 
-def _with_few_values(tables: Scratch, query: LargeQuery, kinds: Relation) -> Relation:
+def _with_few_values(tables: Scratch, query: CountedRelease, kinds: Relation) -> Relation:
     """The kinds of rows, kept texts of few values as ENUMs."""
     kept = {shown.inner for shown in query.kept}
     columns = [name for name in _texts(tables, kinds) if name in kept]

@@ -23,7 +23,7 @@ from kanon_sql.frequency.mapping import Place
 from kanon_sql.generalization.values import as_text
 from kanon_sql.privacy import Finding, PrivacyModel, PrivacyModels
 from kanon_sql.queries import (
-    LargeQuery,
+    CountedRelease,
     LocalReleaseQuery,
     Relation,
     Statement,
@@ -146,11 +146,11 @@ class Judged:
     def _column(self, attribute: Attribute) -> Column:
         return next(column for column in self.table.columns if column.name == attribute.column.name)
 
-    def _large_sql(self, large_query: Callable[[], LargeQuery | None], spec: Spec) -> str | None:
+    def _large_sql(self, counted_release: Callable[[], CountedRelease | None], spec: Spec) -> str | None:
         """The query of a large release, once it is prepared; None where it is not large, or not in DuckDB."""
         frequency_set, target = self.judge.frequency_set, spec.target
         here = self.engine.is_embedded and frequency_set.engine is self.engine
-        if not here or frequency_set.rows < large.LARGE or (query := large_query()) is None:
+        if not here or frequency_set.rows < large.LARGE or (query := counted_release()) is None:
             return None
         encoded = bool(target and target.file and target.form == "table" and file_format(target.file) == "parquet")
         return large.release_sql(self.tables, query, frequency_set, encoded)

@@ -35,7 +35,7 @@ class ShownColumn:
 
 
 @dataclass(frozen=True)
-class LargeQuery:
+class CountedRelease:
     """What a release of counted classes consists of.
 
     `rows`: the query of the source's rows, with the codes `keys` of their classes and what is kept. `shown`: that of
