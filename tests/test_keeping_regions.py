@@ -190,3 +190,14 @@ def test_where_no_class_holds_all_is_recoded_anew_or_nothing(tmp_path: Path, mon
     assert again.manifest["node_kept"] is False
     assert "node_not_kept_for" in again.manifest
     assert 9 <= again.manifest["suppressed_rows"] <= 12
+
+
+@pytest.mark.parametrize("name", ["place", "low", "code", "position"])
+def test_rows_stay_whatever_a_column_is_called(tmp_path: Path, name: str) -> None:
+    """Our own queries have these names with a number behind them, as `place_1`, and a column's first level likewise."""
+    draw = random.Random(4)
+    rows = pandas.DataFrame([[draw.randint(1, 6), draw.randint(1, 6)] for _ in range(60)], columns=["age", name])
+    given = {"quasi_identifiers": dict.fromkeys(rows.columns, {"hierarchy": {"ranges": [2]}}), "strategy": "mondrian"}
+    first = anonymize(rows, given, k=K, write_regions=tmp_path / "regions.parquet")
+    again = anonymize(rows, given, k=K, node_from=first.manifest)
+    assert again.to_df().equals(first.to_df())
