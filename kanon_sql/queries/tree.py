@@ -329,7 +329,7 @@ _ROWS, _POPULATION = exp.Sum(this=exp.column("n")), exp.Sum(this=exp.column("pop
 _RESERVED = {"n", "rows", "size", "value", "safe", "node", "classes", "assignment", "content", "row_id", "group_id"}
 _RESERVED |= {"key", "digest", "population"}
 _RESERVED |= {  # which our queries have with a number behind them, as `place_0`, beside the columns of levels
-    "after", "bits", "class", "code", "cost", "first", "group", "high", "label", "last", "leaves", "level", "loss", "low",
+    "after", "bits", "class", "cost", "first", "group", "high", "label", "last", "leaves", "level", "loss", "low",
     "next", "order", "place", "position", "shown", "spread", "sum", "upper", "lower", "values",
 }  # fmt: skip
 _MARK = "kanon_columns_here"
