@@ -15,7 +15,7 @@ import pytest
 from kanon_sql import demo_data
 from kanon_sql.demo_data import people, write_parquet
 from kanon_sql.errors import SpecError, TargetError
-from support.data import DATA
+from support.data import DATA, needs
 
 ADULT = Path(__file__).parent.parent / "hierarchies" / "adult"
 FILES = sorted(ADULT.glob("*.csv"))
@@ -246,6 +246,7 @@ def rows_of(name: str) -> list[dict[str, str]]:
     return [dict(zip(UCI_COLUMNS, line.split(", "), strict=True)) for line in text.splitlines() if line]
 
 
+@needs("adult/adult.csv", "adult/uci/adult.data")
 @pytest.mark.parametrize(("name", "count"), [("adult.csv", 30_162), ("uci/adult.data", 32_561)])
 def test_hierarchies_cover_the_real_adult(name: str, count: int) -> None:
     rows = rows_of(name)

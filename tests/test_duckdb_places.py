@@ -319,7 +319,7 @@ def test_a_connection_of_the_callers_keeps_its_own_limits() -> None:
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"memory_limit": "much"}, "memory_limit: give a number and a unit, such as 2GB, not 'much'"),
+        ({"memory_limit": "much"}, "memory_limit: give a number and a unit such as 2GB, not 'much'"),
         ({"threads": 0}, "threads: give a whole number of at least 1, not 0"),
         ({"temp_directory": "nowhere"}, "there is no folder nowhere to spill to"),
     ],

@@ -197,7 +197,7 @@ def test_rows_stay_whatever_a_column_is_called(tmp_path: Path, name: str) -> Non
     """Our own queries have these names with a number behind them, as `place_1`, and a column's first level likewise."""
     draw = random.Random(4)
     rows = pandas.DataFrame([[draw.randint(1, 6), draw.randint(1, 6)] for _ in range(60)], columns=["age", name])
-    given = {"quasi_identifiers": dict.fromkeys(rows.columns, {"hierarchy": {"ranges": [2]}}), "strategy": "mondrian"}
+    given = {"quasi_identifiers": {key: {"hierarchy": {"ranges": [2]}} for key in rows.columns}, "strategy": "mondrian"}
     first = anonymize(rows, given, k=K, write_regions=tmp_path / "regions.parquet")
     again = anonymize(rows, given, k=K, node_from=first.manifest)
     assert again.to_df().equals(first.to_df())

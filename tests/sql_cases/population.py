@@ -99,7 +99,7 @@ CASES = [
             "labels": ["label_0"],
             "shown": {"Age": "label_0"},
         },
-        ["Age", "population"],
+        ["Age", "kanon_population"],
         [(7, 5), (8, 4)],  # tuple 0 is in two classes that show 7, and in one that shows 8
         {
             **relation("assigned", "class age_0 population", (1, 0, 3), (2, 0, 3), (2, 1, 2), (3, 0, 3), (3, 2, 1)),
@@ -109,9 +109,9 @@ CASES = [
     Case(
         "population/counts",
         {"written": Relation("written"), "columns": ["Zip"]},
-        ["Zip", "population"],
+        ["Zip", "kanon_population"],
         [(7, 5), (1, 2)],
-        relation("written", "Zip population", (7, "5"), (1, "2")),
+        relation("written", "Zip kanon_population", (7, "5"), (1, "2")),
     ),
     Case("population/totals", {"frequency_set": COUNTED}, ["rows", "population"], [(4, 13)], _COUNTED),
     Case(

@@ -338,7 +338,7 @@ CASES += [
     _evidence("evidence_repeated", "repeated", [(1,)], {"shown": ("number", (1,), (2,), (1,))}),
     _evidence(
         "evidence_population",
-        "Zip population",
+        "Zip kanon_population",
         [("x", 2), ("y", 1)],
         {"shown": ("shown_0 counted_0", ("x", 7), ("x", 7), ("x", 8), ("y", 7))},
         labels=["shown_0"],
