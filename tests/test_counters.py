@@ -39,14 +39,14 @@ def test_a_release_asks_no_more_than_it_did(name: str) -> None:
 
 
 def test_more_is_worse_and_so_is_another_result() -> None:
-    before = {"statements": 10, "characters": 1000, "nodes_checked": None, "score": 0.5, "verified": True}
+    before = {"statements": 10, "rows_read": 1000, "nodes_checked": None, "score": 0.5, "verified": True}
     assert counters.worse("job", before, dict(before)) == []
     assert counters.worse("job", before, {**before, "statements": 11}) == ["job: statements 10 -> 11"]
     assert counters.worse("job", before, {**before, "nodes_checked": 1}) == ["job: nodes_checked None -> 1"]
     assert counters.worse("job", before, {**before, "score": 0.4}) == ["job: score 0.5 -> 0.4"]
     assert counters.worse("job", before, {**before, "verified": False}) == ["job: verified True -> False"]
-    assert counters.worse("job", before, {**before, "characters": 1100}) == []
-    assert counters.worse("job", before, {**before, "characters": 1101}) == ["job: characters 1000 -> 1101"]
+    assert counters.worse("job", before, {**before, "rows_read": 1010}) == []
+    assert counters.worse("job", before, {**before, "rows_read": 1011}) == ["job: rows_read 1000 -> 1011"]
 
 
 def test_less_is_a_gain_to_be_stored() -> None:
