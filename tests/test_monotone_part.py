@@ -139,7 +139,7 @@ def asked(draw: st.DrawFn, odd: Sequence[Defined] = ODD, units: bool = True) -> 
 # What a verdict tells
 
 
-@settings(EXAMPLES, max_examples=20)
+@settings(EXAMPLES, max_examples=12)
 @given(problem=asked())
 @pytest.mark.slow
 def test_so_many_rows_stay_at_risk_in_every_node_below(problem: Asked) -> None:
@@ -345,7 +345,7 @@ def staff(draw: st.DrawFn) -> pandas.DataFrame:
     return pandas.DataFrame(draw(st.lists(person, min_size=8, max_size=40)), columns=["age", "zip", "ill"])
 
 
-@settings(EXAMPLES, max_examples=5)
+@settings(EXAMPLES, max_examples=3)
 @given(
     people=staff(), others=staff(), limit=st.sampled_from([0.1, 0.3]), by=st.sampled_from(["loss", "discernibility"])
 )

@@ -250,7 +250,7 @@ def tables_of(engine: Engine, into: str) -> list[str]:
 
 
 @pytest.mark.parametrize("strategy", ["mondrian", "mondrian_relaxed", "prioprivacy", "refine", "kaca"])
-@settings(EXAMPLES, max_examples=6)
+@settings(EXAMPLES, max_examples=4)
 @given(given=valued_problems(fewest_columns=2, most_rows=40), models=st.sampled_from(ASKED), data=st.data())
 @pytest.mark.slow
 def test_a_local_recoding_makes_no_class_that_brute_force_calls_unsafe(

@@ -34,7 +34,6 @@ def types(columns: int) -> dict[str, str]:
 ASKED: list[dict[str, Any]] = [
     {"strategy": "best_first", "form": "view"},
     {"strategy": "best_first", "mask": True, "suppression_limit": 0.4},
-    {"strategy": "best_first", "search_in": "engine"},
     {"strategy": "mondrian", "show": "mode"},
     {"strategy": "mondrian", "form": "view"},
     {"strategy": "mondrian_relaxed"},
@@ -51,13 +50,13 @@ def test_a_release_in_pieces_is_the_same_release(
     make_table(engine, "people", types(4), rows(60, 4))
     asked = {"connection": engine.connection, "k": 3, "suppression_limit": 0.1, **asked}  # type: ignore[attr-defined]
     released = []
-    for most in (pieces.MOST_JOINS, 1, 3):
+    for most in (pieces.MOST_JOINS, 1):
         monkeypatch.setattr(pieces, "MOST_JOINS", most)
         release = kanon_sql.anonymize("people", spec(4), into=f"anon{most}", **asked)
         assert ("kanon_piece_1" in release.manifest["sql"]["frequency_set"][1]) == (most < 4)
         released.append((str(release.to_df().values.tolist()), release.manifest["information_loss"]))
     (shown, lost), *others = released
-    assert others == [(shown, pytest.approx(lost))] * 2  # sums of floats depend on the order of what is added
+    assert others == [(shown, pytest.approx(lost))]  # sums of floats depend on the order of what is added
 
 
 @pytest.fixture
