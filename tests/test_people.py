@@ -408,3 +408,11 @@ def test_what_is_printed_counts_people(tmp_path: Path, monkeypatch: pytest.Monke
         "the smallest of 1 person\n12 rows in 12 classes are below 2 people:\n  12 classes of 1 person"
         in kanon(*alone).out
     )
+
+
+@pytest.mark.parametrize("strategy", ["auto", "mondrian"])
+def test_a_release_of_people_is_explained(strategy: str) -> None:
+    rows = pandas.DataFrame({"zip": list("111122222"), "person": list("aaabcccde")})
+    spec = {"quasi_identifiers": {"zip": {"hierarchy": "suppress"}}, "unit": "person", "strategy": strategy}
+    results = [step.gave for step in kanon_sql.explain(rows, spec, k=2).steps]
+    assert "2 classes, 9 rows, the smallest of 4 rows" in results

@@ -182,9 +182,11 @@ def _classes(plan: Plan | LocalPlan) -> Iterator[Statement]:
 
 def _queries(plan: Plan | LocalPlan) -> dict[str, str]:
     """The statements that read what is there until the end, each with the query in it, or nothing if it is one."""
-    compared = ["core/class_summary"] if not plan.judge.model.compared else []
-    made = {"frequency_set": plan.frequency_set.sql[1], "release": plan.recoding.select_sql()}
-    return dict.fromkeys([*_LASTING, *compared], "") | made
+    model = plan.judge.model
+    # What values or people are compared with, or counted in, is dropped when the release has been checked.
+    summary = [] if model.compared or model.unit else ["core/class_summary"]
+    printed = {"frequency_set": plan.frequency_set.sql[1], "release": plan.recoding.select_sql()}
+    return dict.fromkeys([*_LASTING, *summary], "") | printed
 
 
 def _gave(plan: Plan | LocalPlan, figures: Figures | LocalFigures, summary: Summary) -> dict[str, str]:
