@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate, islice, repeat
 from math import gcd
@@ -21,6 +20,7 @@ class Values:
 
     material: Material
     column: str
+    by_people: bool
     number: int  # of the places: rows, or values of people
 
     @property
@@ -28,46 +28,40 @@ class Values:
         """Each value's number, the value itself, its rows in the release, and those up to it."""
         return self.material.tables["overall"]
 
-    def figures(self, query: str, **holes: Hole) -> tuple[tuple[float, ...], float]:
-        """What a query gives of the classes' values, and the share of rows that chance gives it.
+    @property
+    def shares(self) -> Relation:
+        """Each value's number, and the rows or people that have it."""
+        if not self.by_people:
+            return self.overall
+        return self.material.tables.make("shares", "attack/shares_of_people", **self._places)
 
-        The query's hole `counted` is filled: class, value, n. Its first figure is a number of rows. Chance gives what
-        hardly any dealing exceeds, so that a class more or less is no finding: the mean of several, three standard
-        deviations, and one class.
+    def figures(self, query: str, of_people: str = "", /, **holes: Hole) -> tuple[tuple[float, ...], float]:
+        """The figures that a query finds in the classes' values, and the share of rows or people found by chance.
+
+        `query` has the hole `counted` (class, value, n rows); `of_people` replaces it where people are counted, and has
+        the hole `held` (class, value, person). The first figure is a number of rows or people. Chance is the mean of
+        several random deals of the values, plus three standard deviations and one class, so that a class more or less
+        is no finding.
         """
-        tables = self.material.tables
-        counted = tables.make("counted", "attack/values_of_places", places=tables["places"])
-        (found,) = tables.rows(query, counted=counted, **holes)
-        dealt = [float(tables.rows(query, counted=each, **holes)[0][0]) for each in self._dealt()]
-        ((classes,),) = tables.rows("attack/class_count", places=tables["places"])
-        rows = self.material.release.rows
-        return found, min(1.0, (mean(dealt) + _DEVIATIONS * stdev(dealt)) / rows + 1 / classes)
-
-    def people_with_values(self) -> Relation:
-        """Each value's number, and the people who have it."""
-        tables = self.material.tables
-        places: dict[str, Hole] = {"places": tables["places"], "numbered": tables["numbered"]}
-        return tables.make("shares", "attack/shares_of_people", **places)
-
-    def figures_of_people(self, query: str, **holes: Hole) -> tuple[tuple[float, ...], float]:
-        """The same of people, whom the release tells apart; the query's hole `held` is filled: class, value, person."""
-        tables, everybody = self.material.tables, self.material.release.people
-        places: dict[str, Hole] = {"places": tables["places"], "numbered": tables["numbered"]}
-        held = tables.make("shown", "attack/placed_people", **places)
-        (found,) = tables.rows(query, held=held, **holes)
+        tables, release = self.material.tables, self.material.release
+        if self.by_people:
+            query, hole, real, random = of_people, "held", "attack/placed_people", "attack/dealt_people"
+        else:
+            hole, real, random = "counted", "attack/values_of_places", "attack/dealt_values"
+        (found,) = tables.rows(query, **{hole: tables.make(hole, real, **self._places)}, **holes)
         dealt = []
-        for deal, stride in enumerate(_strides(self.number, _DEALS if self.number <= _LARGE else _FEWER)):
-            turn: dict[str, Hole] = {"stride": stride, "shift": deal, "rows": self.number}
-            held = tables.make("dealt", "attack/dealt_people", **places, **turn)
-            dealt.append(float(tables.rows(query, held=held, **holes)[0][0]))
-        ((classes,),) = tables.rows("attack/class_count", places=tables["places"])
-        return found, min(1.0, (mean(dealt) + _DEVIATIONS * stdev(dealt)) / everybody + 1 / classes)
+        for shift, stride in enumerate(_strides(self.number, _DEALS if self.number <= _LARGE else _FEWER)):
+            turn: dict[str, Hole] = {"stride": stride, "shift": shift, "rows": self.number}
+            deal = tables.make("dealt", random, **self._places, **turn)
+            dealt.append(float(tables.rows(query, **{hole: deal}, **holes)[0][0]))
+        everybody = release.people if self.by_people else release.rows
+        ((number,),) = tables.rows("attack/class_count", places=tables["places"])
+        return found, min(1.0, (mean(dealt) + _DEVIATIONS * stdev(dealt)) / everybody + 1 / number)
 
-    def _dealt(self) -> Iterator[Relation]:
-        tables, rows = self.material.tables, self.material.release.rows
-        for deal, stride in enumerate(_strides(rows, _DEALS if rows <= _LARGE else _FEWER)):
-            holes: dict[str, Hole] = {"stride": stride, "shift": deal, "rows": rows}
-            yield tables.make("dealt", "attack/dealt_values", places=tables["places"], **holes)
+    @property
+    def _places(self) -> dict[str, Relation]:
+        tables = self.material.tables
+        return {"places": tables["places"]} | ({"numbered": tables["numbered"]} if self.by_people else {})
 
 
 def _strides(rows: int, count: int) -> list[int]:
@@ -90,4 +84,4 @@ def values_of(material: Material, column: str, by_people: bool = False) -> Value
     holes: dict[str, Hole] = {"release": relation, "value": value}
     material.tables.make("places", "attack/dealt_places", labels=labels, seed=str(material.seed), **holes)
     material.tables.make("overall", "attack/overall_values", **holes)
-    return Values(material, column, number)
+    return Values(material, column, by_people, number)

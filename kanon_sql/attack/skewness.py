@@ -22,14 +22,10 @@ _BAND = 3  # values are near if a third of the rows at most lies between the lea
 def _skewness(material: Material) -> Iterator[Outcome]:
     """The attacker compares the shares of values in somebody's class with those in the whole release."""
     for column in material.sensitive:
-        release, holes = material.release, {"times": _TIMES, "points": _POINTS}
+        release, holes = material.release, dict[str, Hole](times=_TIMES, points=_POINTS)
         values = values_of(material, column, by_people=bool(release.unit))
-        if release.unit:
-            overall = values.people_with_values()
-            found = values.figures_of_people("attack/skewed_people", overall=overall, people=release.people, **holes)
-        else:
-            found = values.figures("attack/skewed", overall=values.overall, rows=release.rows, **holes)
-        (affected, classes, largest), chance = found
+        holes |= {"overall": values.shares, "total": release.people}
+        (affected, classes, largest), chance = values.figures("attack/skewed", "attack/skewed_people", **holes)
         sentence = (
             f"{int(affected):,} of {release.people:,} {release.who} stand in {int(classes):,} classes where a "
             f"value of {column} is at least twice as frequent as in the whole release, and by ten points or more."
@@ -91,11 +87,8 @@ def _in_order(material: Material, column: str) -> bool:
 def _near(values: Values) -> _Found:
     """Classes whose values lie in a band of the release's that holds a third of its rows at most."""
     holes: dict[str, Hole] = {"overall": values.overall, "most": values.number // _BAND}
-    if values.material.release.unit:
-        found, chance = values.figures_of_people("attack/near_people", **holes)
-    else:
-        found, chance = values.figures("attack/near_values", **holes)
-    all_of = "values of people" if values.material.release.unit else "rows"
+    found, chance = values.figures("attack/near_values", "attack/near_people", **holes)
+    all_of = "values of people" if values.by_people else "rows"
     how = f"all near each other: no more than a third of all {all_of} lies between the least and the largest"
     return found, chance, how
 
@@ -117,10 +110,7 @@ def _kindred(values: Values) -> _Found | None:
     kin = [group.get(key(value)) for _, value in raw]
     types = {"value": "BIGINT", "kin": "BIGINT"}
     groups = material.tables.load("groups", types, [[number for number, _ in raw], kin])
-    if material.release.unit:
-        found, chance = values.figures_of_people("attack/kindred_people", groups=groups)
-    else:
-        found, chance = values.figures("attack/kindred_values", groups=groups)
+    found, chance = values.figures("attack/kindred_values", "attack/kindred_people", groups=groups)
     return found, chance, "all of one group of its hierarchy"
 
 

@@ -1,7 +1,7 @@
 -- name: attack/skewed
 -- Count the rows of classes where some value's share is far above the one that it has in the whole release.
 -- reads: counted (class, value, n), overall (value, n)
--- holes: $counted relation, $overall relation, $rows value, $times value, $points value
+-- holes: $counted relation, $overall relation, $total value, $times value, $points value
 -- gives: rows, classes (of those where a share is so many times as large, and larger by so much), largest (ratio, of all)
 SELECT
   COALESCE(SUM(CASE WHEN k.skewed = 1 THEN k.size END), 0) AS rows,
@@ -17,7 +17,7 @@ FROM (
       c.class,
       c.n,
       c.n / CAST(SUM(c.n) OVER (PARTITION BY c.class) AS DOUBLE) AS posterior,
-      o.n / CAST($rows AS DOUBLE) AS prior
+      o.n / CAST($total AS DOUBLE) AS prior
     FROM $counted AS c JOIN $overall AS o ON o.value = c.value
   ) AS s
   GROUP BY s.class

@@ -295,7 +295,7 @@ _VALUES_OF_CLASSES = [
     # Class 1: 8 has both values, 9 the second; class 2: 7 has the third, and so has nobody else.
     Case(
         "attack/skewed_people",
-        {"held": Relation("held"), "overall": Relation("overall"), "people": 3, "times": 2, "points": 0.1},
+        {"held": Relation("held"), "overall": Relation("overall"), "total": 3, "times": 2, "points": 0.1},
         ["people", "classes", "largest"],
         [(1, 1, 3.0)],
         {**_HELD, **relation("overall", "value n", (1, 1), (2, 2), (3, 1))},
@@ -351,7 +351,7 @@ _VALUES_OF_CLASSES = [
     ),
     Case(
         "attack/skewed",
-        {**_OF_COUNTED, "rows": 8, "times": 2, "points": 0.25},
+        {**_OF_COUNTED, "total": 8, "times": 2, "points": 0.25},
         ["rows", "classes", "largest"],
         [(2, 1, 4.0)],
         {
