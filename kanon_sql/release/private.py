@@ -1,8 +1,8 @@
 """What is kept with a release for its owner alone, in the same step.
 
-Whose its rows are, where two releases of people are to be compared: by a digest whose key is kept apart from it, so
-that nobody who has one of both finds a patient number by trying all. And of a local recoding what its tuples are shown
-as, where it is verified by more than its own rows, since its labels alone do not tell.
+For comparing two releases by people: the owner of each row, as a keyed digest. The key is kept in a separate file or
+table, so that reading one of the two is not enough to find patient numbers by trying them all. For a local recoding
+that needs more than its own rows to be verified: what its tuples are shown as, since its labels alone do not tell.
 
 It is a companion table that nobody else may read, or a file of mode 0600 in `.kanon` beside the target.
 """
@@ -38,9 +38,9 @@ def pieces(recoding: Recoding, target: Target | None, secret: bytes) -> list[Pie
 
 
 def people_secret(recoding: Recoding, target: Target | None) -> bytes:
-    """What the people of a release are noted with: the spec's secret, or else that of the release that it replaces.
+    """The secret of the digests of people: the spec's, or else that of the release that is replaced, or a new one.
 
-    It is read before that is dropped. All releases of one target share it, so that their people can be compared.
+    Read it before that release is dropped. All releases to one target share it, so that their people can be compared.
     """
     if target is None or not _lasts(recoding, target) or not _notes_people(recoding, target):
         return b""
@@ -84,7 +84,7 @@ def shows_people(recoding: Recoding) -> bool:
 
 
 def _people(recoding: Recoding, secret: bytes) -> list[Piece]:
-    """The rows of the release, each with a digest of whose it is; and what its key is made of, if that is ours."""
+    """The released rows, each with a digest of its owner; and the secret, unless the spec names one."""
     unit = str(recoding.model.unit)
     shown = recoding.tables.make_as("with_people", recoding.with_people().release_sql())
     columns = [name for name in recoding.columns if name != unit]
@@ -108,5 +108,5 @@ def _evidence(recoding: LocalRecoding) -> Piece:
 
 
 _EVIDENCE = "Keep what each tuple of the source is shown as, so that the release can be verified."
-_KEY = "Keep the key by which it is noted whose the rows are, for the next release."
+_KEY = "Keep the secret of the digests of people for the next release."
 _SENTENCE = "Keep whose the rows are, so that the next release is compared with this one by people."

@@ -57,7 +57,7 @@ def pieces(
 ) -> list[Piece]:
     """A table or file; or a view, materialized or not, over the source and the tables that it needs.
 
-    `query`: of a table or file, where it is another than the recoding's own. `secret`: what its people are noted with.
+    `query`: of a table or file, where it is another than the recoding's own. `secret`: of the digests of its people.
     """
     says = promise(recoding.spec, recoding.model, recoding.quasi_identifiers)
     if target and target.form == "materialized":

@@ -209,7 +209,7 @@ def singled_out(beside: _Beside, copies: Mapping[str, Copy], source: Source, old
     if beside.spec.unit and not copies["previous"].unit:
         raise _incomparable(beside.target, older, "it is not known which people its rows are of")
     if beside.spec.unit and len(_keys(beside.tables, copies["previous"]) | _keys(beside.tables, copies["release"])) > 1:
-        raise _incomparable(beside.target, older, "whose its rows are was noted with another key, or without one")
+        raise _incomparable(beside.target, older, "its people were recorded with another key, or without one")
     notes: list[str] = []
     material = beside.material(_alike(beside, copies), source, notes.append)
     assert material.previous
@@ -222,7 +222,7 @@ def singled_out(beside: _Beside, copies: Mapping[str, Copy], source: Source, old
 
 
 def _keys(tables: Scratch, copy: Copy) -> set[str]:
-    """The keys with which it is noted whose the rows of a release are."""
+    """The identifiers of the keys of a release's digests of people."""
     return {key for (key,) in tables.rows("pipeline/people_keys", people=copy.relation, unit=copy.unit) if key}
 
 
